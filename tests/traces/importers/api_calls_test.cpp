@@ -1,0 +1,45 @@
+#include "traces/importers/api_calls.h"
+
+#include <gtest/gtest.h>
+
+namespace corun {
+namespace {
+
+TEST(ApiCalls, know_launches_of_all_three_libraries_with_any_suffix) {
+  for (const char* name :
+       {"cudaLaunchKernel", "cudaLaunchKernel_v7000", "cudaLaunchKernel_ptsz_v7000", "cudaLaunchKernelExC_v11060",
+        "cuLaunchKernel", "cuLaunchKernelEx_ptsz", "hipLaunchKernel", "hipModuleLaunchKernel",
+        "hipExtModuleLaunchKernel", "cudaLaunchCooperativeKernel_v9000", "cudaMemcpyAsync_v3020",
+        "cuMemcpyHtoDAsync_v2", "cudaMemsetAsync", "cuMemsetD8Async", "hipMemcpyAsync", "cudaMemcpyPeerAsync"}) {
+    EXPECT_EQ(kind_of_api_call(name), CallKind::kLaunch) << name;
+  }
+}
+
+TEST(ApiCalls, tell_waits_from_launches) {
+  EXPECT_EQ(kind_of_api_call("cudaGraphLaunch_v10000"), CallKind::kGraphLaunch);
+  EXPECT_EQ(kind_of_api_call("cuGraphLaunch_ptsz"), CallKind::kGraphLaunch);
+  EXPECT_EQ(kind_of_api_call("hipDeviceSynchronize"), CallKind::kSynchronizeDevice);
+  EXPECT_EQ(kind_of_api_call("cuCtxSynchronize"), CallKind::kSynchronizeDevice);
+  EXPECT_EQ(kind_of_api_call("cudaStreamSynchronize_v3020"), CallKind::kSynchronizeStream);
+  EXPECT_EQ(kind_of_api_call("cuEventSynchronize"), CallKind::kSynchronizeEvent);
+  EXPECT_EQ(kind_of_api_call("cudaStreamWaitEvent"), CallKind::kStreamWaitEvent);
+  EXPECT_EQ(kind_of_api_call("cudaMemcpy_v3020"), CallKind::kBlockingCopy);
+  EXPECT_EQ(kind_of_api_call("cuMemcpyDtoH_v2"), CallKind::kBlockingCopy);
+  EXPECT_EQ(kind_of_api_call("hipMemcpyWithStream"), CallKind::kBlockingCopy);
+}
+
+TEST(ApiCalls, leave_out_what_neither_submits_nor_waits) {
+  for (const char* name : {"cudaGetErrorString", "cudaEventQuery", "cudaMalloc", "cudaEventRecord", "cuModuleLoadData",
+                           "cudaStreamIsCapturing", "", "_v2", "cu", "launchKernel", "cutlass_Launch"}) {
+    EXPECT_FALSE(kind_of_api_call(name)) << name;
+  }
+}
+
+TEST(ApiCalls, tell_the_driver_from_the_runtime) {
+  EXPECT_TRUE(is_driver_call("cuLaunchKernel"));
+  EXPECT_FALSE(is_driver_call("cudaLaunchKernel"));
+  EXPECT_FALSE(is_driver_call("hipLaunchKernel"));
+}
+
+}  // namespace
+}  // namespace corun

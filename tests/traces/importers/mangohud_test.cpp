@@ -1,0 +1,89 @@
+#include <gtest/gtest.h>
+
+#include "tests/traces/importers/import_text.h"
+
+namespace corun {
+namespace {
+
+constexpr const char* kHead =
+    "os,cpu,gpu,ram,kernel,driver,cpuscheduler\n"
+    "Arch Linux,AMD Ryzen 7,Radeon RX 6800,32148228,6.9,,performance\n"
+    "fps,frametime,cpu_load,cpu_power,gpu_load,cpu_temp,gpu_temp,gpu_core_clock,gpu_mem_clock,gpu_vram_used,gpu_power,"
+    "ram_used,swap_used,process_rss,cpu_mhz,elapsed\n";
+
+std::string row(const char* fps, const char* frametime, const char* elapsed) {
+  return std::string{fps} + "," + frametime + ",3,0,90,44,0,950,0,0,0,10,2,0,800," + elapsed + "\n";
+}
+
+TEST(MangoHud, reads_every_frame_of_an_unsampled_log) {
+  const Timeline timeline =
+      import_text("mangohud", kHead + row("49.9594", "20.0163", "39991331") + row("49.9079", "20.0369", "60029893"));
+  ASSERT_EQ(timeline.frames().size(), 2U);
+  EXPECT_EQ(timeline.frames()[0].interval_ns, 20016300);
+  EXPECT_EQ(timeline.frames()[1].present_ns, 60029893 - 39991331);
+  EXPECT_EQ(timeline.frames()[0].gpu_busy_ns, -1);
+  EXPECT_TRUE(timeline.fidelity().per_frame);
+  EXPECT_EQ(timeline.provenance().devices[0].name, "Radeon RX 6800");
+}
+
+TEST(MangoHud, marks_a_log_taken_at_an_interval_as_a_sample) {
+  const Timeline timeline =
+      import_text("mangohud", kHead + row("240", "4.16", "100070000") + row("241", "4.15", "200140000") +
+                                  row("239", "4.18", "300210000"));
+  EXPECT_EQ(timeline.frames().size(), 3U);
+  EXPECT_FALSE(timeline.fidelity().per_frame);
+  EXPECT_TRUE(notes_mention(timeline, "sample"));
+}
+
+TEST(MangoHud, reads_frame_times_in_microseconds_of_logs_until_2023) {
+  const Timeline timeline = import_text(
+      "mangohud",
+      "os,cpu,gpu,ram,kernel,driver\nx,y,z,1,2,3\nfps,frametime,cpu_load,gpu_load,cpu_temp,gpu_temp,gpu_core_clock,"
+      "gpu_mem_clock,gpu_vram_used,gpu_power,ram_used,elapsed\n"
+      "60,16667,1,2,3,4,5,6,7,8,9,16667000\n60,16666,1,2,3,4,5,6,7,8,9,33333000\n");
+  ASSERT_EQ(timeline.frames().size(), 2U);
+  EXPECT_EQ(timeline.frames()[0].interval_ns, 16667000);
+  EXPECT_TRUE(timeline.fidelity().per_frame);
+  EXPECT_TRUE(notes_mention(timeline, "microseconds"));
+}
+
+TEST(MangoHud, reads_logs_of_2020_that_name_no_columns) {
+  const Timeline timeline = import_text("mangohud",
+                                        "os,cpu,gpu,ram,kernel,driver\nx,y,z,1,2,3\n"
+                                        "50,12,90,20000\n50,12,91,40000\n100,12,91,50000\n");
+  ASSERT_EQ(timeline.frames().size(), 3U);
+  EXPECT_EQ(timeline.frames()[0].interval_ns, 20000000);
+  EXPECT_EQ(timeline.frames()[2].present_ns, 30000000);
+}
+
+TEST(MangoHud, reads_logs_with_version_lines) {
+  const Timeline timeline = import_text(
+      "mangohud",
+      "v1\n0.7.2\n---------------------SYSTEM INFO---------------------\nos,cpu,gpu,ram,kernel,driver,cpuscheduler\n"
+      "a,b,c,1,2,3,4\n--------------------FRAME METRICS--------------------\nfps,frametime,cpu_load,elapsed\n"
+      "50,20,1,20000000\n");
+  EXPECT_EQ(timeline.frames().size(), 1U);
+  EXPECT_EQ(timeline.provenance().source_version, "v1");
+}
+
+TEST(MangoHud, counts_bad_rows_with_their_line) {
+  const Timeline timeline = import_text("mangohud", kHead + row("50", "20", "20000000") + row("0", "x", "40000000") +
+                                                        row("50", "-1", "50000000") + row("50", "20", "y") + "50,2");
+  EXPECT_EQ(timeline.frames().size(), 1U);
+  EXPECT_EQ(skipped(timeline), 4U);
+  EXPECT_EQ(timeline.provenance().skipped_examples[0], "capture.txt:5: row without a frame time");
+}
+
+TEST(MangoHud, refuses_a_summary) {
+  const std::string summary = "0.1% Min FPS,1% Min FPS,97% Percentile FPS,Average FPS,GPU Load,CPU Load\n1,2,3,4,5,6\n";
+  EXPECT_EQ(sniffed(summary), "");
+  EXPECT_NE(import_error("mangohud", summary).find("expected \"fps,frametime"), std::string::npos);
+}
+
+TEST(MangoHud, is_recognised_by_its_head) {
+  EXPECT_EQ(sniffed(kHead), "mangohud");
+  EXPECT_EQ(sniffed("fps,frametime,elapsed\n1,2,3\n"), "mangohud");
+}
+
+}  // namespace
+}  // namespace corun

@@ -1,0 +1,73 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <set>
+
+#include "tests/traces/importers/import_text.h"
+
+namespace corun {
+namespace {
+
+class RegistryTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = testing::TempDir() + "corun-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string write(std::string_view name, std::string_view content) {
+    const std::filesystem::path path = folder_ / name;
+    std::ofstream{path} << content;
+    return path.string();
+  }
+  std::string load_error(const std::string& path, std::string_view format = {}) {
+    try {
+      load_timeline(path, format);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return {};
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(RegistryTest, lists_importers_under_distinct_names_native_first) {
+  std::set<std::string_view> names;
+  for (const auto& candidate : importers()) {
+    EXPECT_TRUE(names.insert(candidate->name()).second) << candidate->name();
+    EXPECT_FALSE(candidate->description().empty());
+  }
+  EXPECT_EQ(importers().front()->name(), "corun");
+}
+
+TEST_F(RegistryTest, chooses_the_importer_by_content_not_by_file_name) {
+  const std::string path = write("trace.json", "Name,Profile,Memory_footprint,SM_usage,Duration\nConv,1,0,98,100\n");
+  const Timeline timeline = load_timeline(path);
+  EXPECT_EQ(timeline.provenance().source_format, "orion");
+  EXPECT_EQ(timeline.provenance().source_file, "trace.json");
+  EXPECT_FALSE(timeline.provenance().content_hash.empty());
+}
+
+TEST_F(RegistryTest, lists_the_known_formats_where_none_fits) {
+  const std::string message = load_error(write("x.txt", "hello"));
+  EXPECT_NE(message.find("x.txt: the content is of no known trace format, expected one of corun, kineto"),
+            std::string::npos)
+      << message;
+}
+
+TEST_F(RegistryTest, uses_the_named_format_and_refuses_an_unknown_name) {
+  const std::string path = write("x.txt", "hello");
+  EXPECT_NE(load_error(path, "mangohud").find("no line of column names"), std::string::npos);
+  EXPECT_NE(load_error(path, "auto").find("no known trace format"), std::string::npos);
+  EXPECT_NE(load_error(path, "perfetto").find("no trace format is called 'perfetto', expected auto or one of"),
+            std::string::npos);
+}
+
+TEST_F(RegistryTest, no_importer_is_sure_of_an_empty_file) { EXPECT_EQ(sniffed(""), ""); }
+
+}  // namespace
+}  // namespace corun

@@ -1,0 +1,262 @@
+#include "traces/importers/frame_rows.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include "traces/base/error.h"
+#include "traces/importers/decimal.h"
+
+namespace corun {
+namespace {
+
+using Fields = std::vector<std::string_view>;
+
+constexpr std::size_t kLongestName = 4 << 10;
+constexpr int kNsPerTickDigits = 2;  // performance counter of 10 MHz, which every Windows since 10 has
+
+// GPU work begins before the first present; this keeps every instant positive until the timeline finds its origin.
+constexpr std::int64_t kHeadroomNs = 1'000'000'000'000;
+constexpr std::int64_t kLongestOffsetNs = kHeadroomNs / 2;
+constexpr std::int64_t kLatestNs = std::int64_t{1} << 60;
+
+std::optional<std::int64_t> time_at(const Fields& fields, std::size_t column, int scale) {
+  const auto ns = parse_decimal(field_at(fields, column), scale);
+  return ns && *ns <= kLatestNs && *ns >= -kLatestNs ? ns : std::nullopt;
+}
+
+struct TimeName {
+  std::string_view name;
+  int scale;
+  bool is_cpu_start;
+  bool is_qpc;
+};
+
+// In order of preference: the present call itself, then the start of the frame.
+constexpr auto kTimeNames = std::to_array<TimeName>({
+    {"TimeInSeconds", kNsPerSDigits, false, false},
+    {"TimeInMs", kNsPerMsDigits, false, false},
+    {"TimeInQPC", kNsPerTickDigits, false, true},
+    {"TimeInQPCMs", kNsPerMsDigits, false, true},
+    {"TimeInQPCTime", kNsPerMsDigits, false, true},
+    {"TimeInQPCTimeInMs", kNsPerMsDigits, false, true},
+    {"QPCTime", kNsPerTickDigits, false, true},
+    {"CPUStartTime", kNsPerMsDigits, true, false},
+    {"CPUStartTimeInMs", kNsPerMsDigits, true, false},
+    {"CPUStartTimeInSeconds", kNsPerSDigits, true, false},
+    {"CPUStartQPC", kNsPerTickDigits, true, true},
+    {"CPUStartQPCTime", kNsPerMsDigits, true, true},
+    {"CPUStartQPCTimeInMs", kNsPerMsDigits, true, true},
+});
+
+bool is_application_frame(std::string_view type) {
+  constexpr std::string_view kOwn[] = {"", "NA", "Application", "NotSet", "Unspecified"};
+  return std::find(std::begin(kOwn), std::end(kOwn), type) != std::end(kOwn);
+}
+
+std::int64_t or_unknown(std::optional<std::int64_t> ns) { return ns && *ns >= 0 ? *ns : -1; }
+
+// Version 1 writes 0 for what it did not track.
+std::optional<std::int64_t> unless_zero(std::optional<std::int64_t> ns) { return ns == 0 ? std::nullopt : ns; }
+
+}  // namespace
+
+FrameRows::FrameRows(CsvColumns columns, TimelineBuilder& builder, std::string where, std::string application)
+    : columns_(std::move(columns)), builder_(builder), application_(std::move(application)) {
+  find_columns();
+  const bool has_time =
+      std::any_of(kTimeNames.begin(), kTimeNames.end(), [&](const TimeName& name) { return columns_.has(name.name); });
+  if (has_time || interval_ || frame_time_) return;
+  throw Error(ErrorKind::kInput, SourceLocation{std::move(where)},
+              "no column holds the times of frames, expected MsBetweenPresents, FrameTime or TimeInSeconds");
+}
+
+void FrameRows::find_columns() {
+  application_column_ = columns_.find({"Application", "ProcessName"});
+  process_ = columns_.find({"ProcessID"});
+  swapchain_ = columns_.find({"SwapChainAddress"});
+  dropped_ = columns_.find({"Dropped"});
+  frame_type_ = columns_.find({"FrameType"});
+  interval_ = columns_.find({"MsBetweenPresents"});
+  frame_time_ = columns_.find({"FrameTime", "MsBetweenAppStart"});
+  cpu_busy_ = columns_.find({"CPUBusy", "MsCPUBusy", "CpuActive", "MsCPUActive"});
+  cpu_wait_ = columns_.find({"CPUWait", "MsCPUWait"});
+  in_present_ = columns_.find({"MsInPresentAPI"});
+  render_start_ = columns_.find({"MsUntilRenderStart"});
+  render_complete_ = columns_.find({"MsRenderPresentLatency", "MsUntilRenderComplete"});
+  gpu_latency_ = columns_.find({"GPULatency", "MsGPULatency"});
+  gpu_time_ = columns_.find({"GPUTime", "MsGPUTime"});
+  gpu_busy_ = columns_.find({"GPUBusy", "MsGPUBusy", "MsGPUActive", "GpuActive"});
+  displayed_ = columns_.find({"DisplayedTime", "MsUntilDisplayed"});
+}
+
+// The first row decides: a column of dates is passed over.
+void FrameRows::choose_time_column(const Fields& fields) {
+  has_chosen_time_ = true;
+  for (const TimeName& candidate : kTimeNames) {
+    const auto column = columns_.find({candidate.name});
+    if (!column || !time_at(fields, *column, candidate.scale)) continue;
+    if (candidate.is_cpu_start && !cpu_busy_) continue;
+    time_ = TimeColumn{*column, candidate.scale, candidate.is_cpu_start, candidate.is_qpc};
+    if (candidate.name == "QPCTime" && is_fractional(fields[*column])) time_->scale = kNsPerSDigits;
+    return;
+  }
+}
+
+void FrameRows::add(const Fields& fields, std::string_view where) {
+  if (!has_chosen_time_) choose_time_column(fields);
+  if (const char* fault = fault_of(fields)) return builder_.skip(fault, where);
+  Row row;
+  row.run = run_;
+  row.frame.interval_ns = or_unknown(ms(fields, interval_));
+  row.frame.cpu_busy_ns = or_unknown(ms(fields, cpu_busy_));
+  row.frame.in_present_ns = or_unknown(ms(fields, in_present_ ? in_present_ : cpu_wait_));
+  row.frame.gpu_busy_ns = or_unknown(ms(fields, gpu_busy_));
+  row.frame.dropped = is_dropped(fields);
+  row.frame.swapchain = swapchain_of(fields);
+  row.frame_time_ns = or_unknown(ms(fields, frame_time_));
+  if (time_) row.time_ns = time_at(fields, time_->column, time_->scale);
+  if (time_ && time_->is_cpu_start) row.present_after_time_ns = std::max<std::int64_t>(row.frame.cpu_busy_ns, 0);
+  read_gpu(fields, row);
+  rows_.push_back(row);
+}
+
+// Why a row cannot be a frame; nullptr if it can.
+const char* FrameRows::fault_of(const Fields& fields) const {
+  if (application_column_ && field_at(fields, application_column_) == "Application") return "repeated header";
+  if (frame_type_ && !is_application_frame(field_at(fields, frame_type_))) return "generated frame";
+  if (time_ && !time_at(fields, time_->column, time_->scale)) return "row without a time";
+  if (time_ && time_->is_cpu_start && !ms(fields, cpu_busy_)) return "row without CPU busy time";
+  const auto interval = ms(fields, interval_ ? interval_ : frame_time_);
+  if (!time_ && !interval) return "row without an interval";
+  if (interval && *interval < 0) return "row with a negative interval";
+  return nullptr;
+}
+
+std::uint32_t FrameRows::swapchain_of(const Fields& fields) {
+  std::string_view application = field_at(fields, application_column_);
+  if (application.empty()) application = application_;
+  SwapchainRecord swapchain;
+  swapchain.application = builder_.intern(application.substr(0, kLongestName));
+  swapchain.process =
+      static_cast<std::uint64_t>(std::max<std::int64_t>(parse_integer(field_at(fields, process_)).value_or(0), 0));
+  swapchain.address = field_at(fields, swapchain_).substr(0, kLongestName);
+  return builder_.swapchain(swapchain);
+}
+
+void FrameRows::read_gpu(const Fields& fields, Row& row) const {
+  const auto gpu_time = ms(fields, gpu_time_), latency = ms(fields, gpu_latency_);
+  row.gpu_begin_ns = unless_zero(ms(fields, render_start_));
+  row.gpu_end_ns = unless_zero(ms(fields, render_complete_));
+  if (!gpu_time || *gpu_time == 0) return;
+  // GPULatency is cut off at 0 where work began before the frame did, so the end is the better anchor.
+  if (row.gpu_end_ns) {
+    row.gpu_begin_ns = *row.gpu_end_ns - *gpu_time;
+  } else if (latency && row.frame.cpu_busy_ns >= 0) {
+    row.gpu_begin_ns = *latency - row.frame.cpu_busy_ns;
+    row.gpu_end_ns = *row.gpu_begin_ns + *gpu_time;
+  }
+}
+
+bool FrameRows::is_dropped(const Fields& fields) const {
+  if (dropped_) {
+    const std::string_view text = field_at(fields, dropped_);
+    return text == "1" || text == "true" || text == "True";
+  }
+  return displayed_ && field_at(fields, displayed_) == "NA";
+}
+
+std::optional<std::int64_t> FrameRows::ms(const Fields& fields, std::optional<std::size_t> column) const {
+  const auto ns = parse_decimal(field_at(fields, column), kNsPerMsDigits);
+  if (!ns || *ns > kLongestOffsetNs || *ns < -kLongestOffsetNs) return std::nullopt;
+  return ns;
+}
+
+void FrameRows::finish() {
+  fix_unit();
+  place_rows();
+  place_gpu_work();
+  fill_intervals();
+  for (const Row& row : rows_) builder_.add(row.frame);
+
+  builder_.provenance().origin_ns -= kHeadroomNs;
+  builder_.provenance().clock = time_ && time_->is_qpc ? "qpc" : "capture_start";
+  builder_.fidelity().has_frames = true;
+  builder_.fidelity().has_durations =
+      std::any_of(rows_.begin(), rows_.end(), [](const Row& row) { return row.frame.gpu_busy_ns >= 0; });
+}
+
+// Programs disagree whether some time columns hold seconds or milliseconds; the intervals tell.
+void FrameRows::fix_unit() {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> last_of_chain;
+  std::int64_t steps_ns = 0, intervals_ns = 0;
+  for (const Row& row : rows_) {
+    if (!row.time_ns) continue;
+    const auto [last, is_first] = last_of_chain.try_emplace({row.run, row.frame.swapchain}, *row.time_ns);
+    const std::int64_t interval_ns = row.frame.interval_ns >= 0 ? row.frame.interval_ns : row.frame_time_ns;
+    const std::int64_t step_ns = *row.time_ns - last->second;
+    last->second = *row.time_ns;
+    if (is_first || interval_ns <= 0 || step_ns <= 0 || step_ns > kLongestOffsetNs) continue;
+    steps_ns += step_ns / 1000;
+    intervals_ns += interval_ns / 1000;
+  }
+  if (steps_ns == 0 || intervals_ns / steps_ns < 300) return;
+  for (Row& row : rows_) {
+    if (row.time_ns) *row.time_ns = std::clamp(*row.time_ns, -kLatestNs / 1000, kLatestNs / 1000) * 1000;
+  }
+  builder_.provenance().notes.push_back("The time column was taken as seconds: its steps fit the intervals only so.");
+}
+
+// Gives every row its present time.
+void FrameRows::place_rows() {
+  std::map<std::uint32_t, std::int64_t> summed_ns;  // of each swap chain, where no column has times
+  std::int64_t shift_ns = kHeadroomNs, latest_ns = kHeadroomNs;
+  std::uint32_t run = 0;
+  for (Row& row : rows_) {
+    if (!row.time_ns) {
+      const std::int64_t interval_ns = row.frame.interval_ns >= 0 ? row.frame.interval_ns : row.frame_time_ns;
+      const auto [sum, is_first] = summed_ns.try_emplace(row.frame.swapchain, 0);
+      if (!is_first) sum->second += interval_ns;
+      row.time_ns = sum->second;
+    }
+    const std::int64_t present_ns = *row.time_ns + row.present_after_time_ns;
+    if (row.run != run) {
+      shift_ns = latest_ns + std::max<std::int64_t>(row.frame.interval_ns, 0) - present_ns;
+      run = row.run;
+    }
+    row.frame.present_ns = present_ns + shift_ns;
+    latest_ns = std::max(latest_ns, row.frame.present_ns);
+  }
+  if (!time_ && !rows_.empty()) {
+    builder_.provenance().notes.push_back("No column holds times: they are sums of the intervals.");
+  }
+  if (run > 0) builder_.provenance().notes.push_back("Several runs are laid one behind the other.");
+}
+
+void FrameRows::place_gpu_work() {
+  for (Row& row : rows_) {
+    const auto begin = row.gpu_begin_ns, end = row.gpu_end_ns;
+    if (begin && end && *begin > *end) continue;
+    if (begin) row.frame.gpu_begin_ns = row.frame.present_ns + *begin;
+    if (end) row.frame.gpu_end_ns = row.frame.present_ns + *end;
+  }
+}
+
+// Rows without an interval of their own get the time since the chain's last present.
+void FrameRows::fill_intervals() {
+  std::vector<Row*> in_order;
+  for (Row& row : rows_) in_order.push_back(&row);
+  std::stable_sort(in_order.begin(), in_order.end(),
+                   [](const Row* a, const Row* b) { return a->frame.present_ns < b->frame.present_ns; });
+  std::map<std::uint32_t, std::int64_t> last_present_ns;
+  for (Row* row : in_order) {
+    const auto [last, is_first] = last_present_ns.try_emplace(row->frame.swapchain, row->frame.present_ns);
+    if (row->frame.interval_ns < 0) {
+      row->frame.interval_ns = is_first ? row->frame_time_ns : row->frame.present_ns - last->second;
+    }
+    last->second = row->frame.present_ns;
+  }
+}
+
+}  // namespace corun

@@ -1,0 +1,69 @@
+#include "traces/importers/importers.h"
+
+#include <fmt/ranges.h>
+
+#include "traces/base/error.h"
+#include "traces/native.h"
+
+namespace corun {
+namespace {
+
+std::vector<std::unique_ptr<TraceImporter>> make_importers() {
+  std::vector<std::unique_ptr<TraceImporter>> list;
+  list.push_back(make_native_importer());
+  list.push_back(make_kineto_importer());
+  list.push_back(make_nsys_importer());
+  list.push_back(make_presentmon_importer());
+  list.push_back(make_capframex_importer());
+  list.push_back(make_mangohud_importer());
+  list.push_back(make_orion_importer());
+  return list;
+}
+
+std::string known_formats() {
+  std::vector<std::string_view> names;
+  for (const auto& importer : importers()) names.push_back(importer->name());
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+const TraceImporter* importer_named(std::string_view name) {
+  for (const auto& importer : importers()) {
+    if (importer->name() == name) return importer.get();
+  }
+  throw Error(ErrorKind::kInput,
+              fmt::format("no trace format is called '{}', expected auto or one of {}", name, known_formats()));
+}
+
+const TraceImporter* surest_importer(const SourceFile& source) {
+  const TraceImporter* surest = nullptr;
+  int best = 0;
+  for (const auto& importer : importers()) {
+    if (const int confidence = importer->sniff(source); confidence > best) {
+      best = confidence;
+      surest = importer.get();
+    }
+  }
+  return surest;
+}
+
+}  // namespace
+
+const std::vector<std::unique_ptr<TraceImporter>>& importers() {
+  static const std::vector<std::unique_ptr<TraceImporter>> list = make_importers();
+  return list;
+}
+
+Timeline load_timeline(const std::string& path, std::string_view format) {
+  const bool is_chosen = !format.empty() && format != "auto";
+  const TraceImporter* importer = is_chosen ? importer_named(format) : nullptr;
+  const SourceFile source = read_source(path);
+  if (importer == nullptr) importer = surest_importer(source);
+  if (importer == nullptr) {
+    throw Error(ErrorKind::kInput, SourceLocation{path},
+                fmt::format("the content is of no known trace format, expected one of {}", known_formats()),
+                "name the format with --from if it is one of these");
+  }
+  return importer->read(source);
+}
+
+}  // namespace corun
