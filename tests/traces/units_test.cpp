@@ -30,7 +30,8 @@ TEST(Units, duration_is_read_as_exact_nanoseconds) {
 }
 
 TEST(Units, duration_without_a_unit_is_refused) {
-  for (const char* text : {"", "100", "0", "1.5", "ms", "-", ".", "1m", "1ms2", " 1ms", "1  ms", "1ms ", "1e3us", "--1s"})
+  for (const char* text : {"", "100", "0", "1.5", "ms", "-", ".", "1m", "1ms2", " 1ms", "1  ms", "1ms ", "1e3us",
+                           "--1s"})
     EXPECT_EQ(parse_duration(text), std::nullopt) << text;
 }
 
@@ -63,7 +64,8 @@ TEST(Units, real_takes_percent_and_exponents_but_nothing_odd) {
   EXPECT_DOUBLE_EQ(*parse_real("0.4"), 0.4);
   EXPECT_DOUBLE_EQ(*parse_real("40%"), 0.4);
   EXPECT_DOUBLE_EQ(*parse_real("1e-3"), 1e-3);
-  for (const char* text : {"", "nan", "inf", "0x10", "1,5", "%", "1%%", " 1"}) EXPECT_EQ(parse_real(text), std::nullopt) << text;
+  for (const char* text : {"", "nan", "inf", "0x10", "1,5", "%", "1%%", " 1"})
+    EXPECT_EQ(parse_real(text), std::nullopt) << text;
 }
 
 TEST(Units, duration_is_written_in_the_unit_that_people_would_use) {

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sim/arbiter/backend.h"
+#include "sim/metrics/recorder.h"
+#include "sim/policy/policy.h"
+
+namespace corun {
+
+/// What an arbiter is told of a client when it is made.
+struct ArbiterClient {
+  std::string name;
+  Role role = Role::kBestEffort;
+  Duration frame_period{};
+  std::vector<QualityLevel> quality_menu;  ///< best first; the names must outlive the arbiter
+  std::uint64_t working_set_bytes = 0;
+};
+
+/// The keystone between a policy and the world: it owns the gates and the operations at them, keeps the view, asks the
+/// policy, refuses illegal actions, applies the legal ones, and reports every decision.
+///
+/// One policy object, one arbiter, three worlds: simulated, real, and a fake one in tests. Single-threaded. Throws
+/// Error(kPolicy) naming policy, action, client and time on an illegal action; the run cannot go on after that.
+class Arbiter {
+ public:
+  Arbiter(Policy& policy, std::string policy_name, const DeviceView& device, std::vector<ArbiterClient> clients,
+          Backend& backend, Recorder& recorder);
+
+  void join(ClientId client);
+  void leave(ClientId client);
+
+  /// The client's host asks to run `op`; `op.number` must count its submissions. True if it passed the gate at once
+  /// (Backend::launch has been called), false if it waits there and will be launched later.
+  bool submit(ClientId client, const OpView& op);
+  /// Submission `number` finished on the device.
+  void complete(ClientId client, std::uint64_t number, Duration device_time);
+  void frame(ClientId client, FrameEvent event, std::uint64_t number, Duration gpu_busy);
+
+  /// Asks the policy and applies what it says. Called by the backend.
+  void decide();
+
+  bool gate_is_open(ClientId client) const { return views_[client.value].gate_is_open; }
+
+ private:
+  /// Submissions of one client that have not completed: waiting ones in order, and those in flight by number.
+  struct Pending {
+    std::vector<OpView> waiting;
+    std::vector<OpView> in_flight;  ///< ring: number modulo its size (a power of two)
+    std::uint64_t oldest = 0;       ///< smallest number that may be in flight
+    std::uint64_t next = 0;         ///< number of the next launch
+  };
+
+  GpuView view();
+  void apply(const Action& action);
+  void launch(ClientId client, const OpView& op);
+  void launch_waiting(ClientId client, std::size_t count);
+  void heard(bool wants);
+  [[noreturn]] void refuse(const Action& action, const std::string& why) const;
+
+  Policy& policy_;
+  const std::string policy_name_;
+  const Hears hears_;
+  DeviceView device_;
+  std::vector<ArbiterClient> clients_;
+  std::vector<ClientView> views_;
+  std::vector<Pending> pending_;
+  Actions actions_;
+  Backend& backend_;
+  Recorder& recorder_;
+};
+
+}  // namespace corun

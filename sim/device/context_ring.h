@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "sim/device/memory.h"
+#include "sim/device/run_set.h"
+#include "sim/device/spec.h"
+
+namespace corun {
+
+using ContextIndex = std::uint32_t;
+inline constexpr ContextIndex kNoContext = UINT32_MAX;
+
+/// The compute and graphics side of a device: a round robin of contexts, one of them resident at a time.
+///
+/// A context has work while its set has a member. One that gets work joins the tail of the ring; one that runs dry
+/// leaves at once; one whose slice ended while others wait goes to the tail. Going from one context to another takes
+/// `switch_cost`, in which nothing runs; the same context resumes for nothing. A lone context is never switched out,
+/// but its slices keep rolling from the start of its visit, and who wakes waits for the end of the running one.
+/// Graphics contexts follow GraphicsScheduling.
+///
+/// Contexts differ only in their RunSet: who shares a context and how its operations progress is not decided here.
+class ContextRing {
+ public:
+  ContextRing(const DeviceSpec& spec, OpTable& ops, ClientLedger& ledger, Residency& residency);
+
+  ContextIndex add_context(bool graphics, std::unique_ptr<RunSet> runs);
+
+  /// An operation of the context is free to run. decide() must follow before time moves on.
+  void add(ContextIndex context, OpIndex op);
+
+  /// Earliest instant after the last decide() at which something changes by itself; kNever if none.
+  Time next_change() const;
+
+  /// Moves to `to`, at most next_change().
+  void progress(Time to);
+
+  /// Appends operations that completed at the present instant.
+  void take_finished(std::vector<OpIndex>& finished);
+
+  /// Settles who is resident from the present instant on, and at what rates. Called when everything that belongs to
+  /// the instant is in.
+  void decide();
+
+  const DeviceUsage& usage() const { return usage_; }
+
+ private:
+  struct Context {
+    bool graphics = false;
+    bool waiting = false;  ///< in the ring
+    std::unique_ptr<RunSet> runs;
+  };
+  enum class State : std::uint8_t { kIdle, kSwitching, kResident };
+
+  bool sliced(const Context& context) const;
+  bool visit_ends() const;
+  bool preempted() const;
+  void join_tail(ContextIndex context);
+  void leave();
+  void enter_next();
+  void slow_down_for_paging();
+  std::deque<ContextIndex>::iterator next_in_ring();
+  Time slice_end() const;
+
+  const GraphicsScheduling graphics_;
+  const Duration time_slice_;
+  const Duration switch_cost_;
+  OpTable& ops_;
+  ClientLedger& ledger_;
+  Residency& residency_;
+
+  std::vector<Context> contexts_;
+  std::deque<ContextIndex> ring_;       ///< contexts with work, the resident one left out
+  State state_ = State::kIdle;
+  ContextIndex current_ = kNoContext;   ///< resident, being switched to, or last resident when idle
+  ContextIndex loaded_ = kNoContext;    ///< whose state the device holds: entering it again costs nothing
+  Time now_ = kRunStart;
+  Time entered_ = kRunStart;            ///< begin of the visit, or end of the switch while switching
+  bool visit_over_ = false;             ///< a graphics visit ended at this instant
+  std::vector<ClientId> running_;
+  Rate pace_ = kFullRate;               ///< of the running client that memory slows down least
+  DeviceUsage usage_;
+};
+
+}  // namespace corun

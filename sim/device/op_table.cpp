@@ -1,0 +1,82 @@
+#include "sim/device/op_table.h"
+
+namespace corun {
+
+OpIndex OpTable::insert(const DeviceOp& op) {
+  const OpIndex index = take_slot();
+  const bool is_new = index_of_.emplace(op.ticket, index).second;
+  CORUN_ASSERT(is_new, "ticket {} is already in flight", op.ticket);
+  ActiveOp& active = ops_[index];
+  active.ticket = op.ticket;
+  active.client = op.client;
+  active.stream = op.stream;
+  active.kind = op.kind;
+  active.sequence = next_sequence_++;
+  active.ready_at = op.ready_at;
+  active.gap_left = work_of(op.dispatch_gap);
+  active.work_left = work_of(op.duration);
+
+  Stream& stream = stream_of(op.client, op.stream);
+  if (stream.tail != kNoOp) {
+    ops_[stream.tail].next_in_stream = index;
+    ++active.unmet;
+  } else {
+    active.predecessor_end = stream.last_end;
+  }
+  stream.tail = index;
+  for (const Ticket ticket : op.after) {
+    const OpIndex awaited = find(ticket);
+    if (awaited == kNoOp || awaited == index) continue;
+    ops_[awaited].dependents.push_back(index);
+    ++active.unmet;
+  }
+  return index;
+}
+
+void OpTable::remove(OpIndex index, Time now, std::vector<OpIndex>& freed) {
+  ActiveOp& op = ops_[index];
+  const bool in_flight = index_of_.erase(op.ticket) == 1;
+  CORUN_ASSERT(in_flight, "ticket {} completed twice", op.ticket);
+  Stream& stream = stream_of(op.client, op.stream);
+  if (stream.tail == index) stream.tail = kNoOp;
+  stream.last_end = now;
+  if (op.next_in_stream != kNoOp) {
+    ops_[op.next_in_stream].predecessor_end = now;
+    release(op.next_in_stream, freed);
+  }
+  for (const OpIndex dependent : op.dependents) release(dependent, freed);
+  unused_.push_back(index);
+}
+
+OpIndex OpTable::find(Ticket ticket) const {
+  const auto found = index_of_.find(ticket);
+  return found == index_of_.end() ? kNoOp : found->second;
+}
+
+OpIndex OpTable::take_slot() {
+  if (unused_.empty()) {
+    ops_.emplace_back();
+    return static_cast<OpIndex>(ops_.size() - 1);
+  }
+  const OpIndex index = unused_.back();
+  unused_.pop_back();
+  std::vector<OpIndex> dependents = std::move(ops_[index].dependents);
+  dependents.clear();
+  ops_[index] = ActiveOp{};
+  ops_[index].dependents = std::move(dependents);
+  return index;
+}
+
+OpTable::Stream& OpTable::stream_of(ClientId client, StreamId stream) {
+  if (client.value >= streams_.size()) streams_.resize(client.value + 1);
+  std::vector<Stream>& streams = streams_[client.value];
+  if (stream.value >= streams.size()) streams.resize(stream.value + 1);
+  return streams[stream.value];
+}
+
+void OpTable::release(OpIndex index, std::vector<OpIndex>& freed) {
+  CORUN_ASSERT(ops_[index].unmet > 0, "ticket {} was freed twice", ops_[index].ticket);
+  if (--ops_[index].unmet == 0) freed.push_back(index);
+}
+
+}  // namespace corun

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/device/device_model.h"
+#include "sim/device/occupancy.h"
+#include "sim/device/work.h"
+
+namespace corun {
+
+/// Index of an operation in flight; reused after it completes.
+using OpIndex = std::uint32_t;
+inline constexpr OpIndex kNoOp = UINT32_MAX;
+
+/// An operation between submit() and completion.
+struct ActiveOp {
+  Ticket ticket = 0;
+  ClientId client;
+  StreamId stream;
+  OpKind kind = OpKind::kKernel;
+  std::uint64_t sequence = 0;  ///< of submission, over all clients
+  Time ready_at{};
+
+  Work gap_left = 0;       ///< dispatch gap, spent before `work_left`
+  Work work_left = 0;
+  Occupancy occupancy;     ///< what it fills, where SMs are shared in space
+  Rate rate = 0;           ///< at which it progresses now, were its context on the device
+  bool started = false;    ///< has been served, where operations are served one after another
+  Time begin = kNever;
+  Duration device_time{};
+
+  Time predecessor_end = kNever;         ///< of its stream; kNever if there was none or it is in flight
+  std::uint32_t unmet = 0;               ///< predecessors still in flight
+  OpIndex next_in_stream = kNoOp;
+  std::vector<OpIndex> dependents;       ///< in other streams
+};
+
+/// Operations in flight and the order between them: each follows its predecessor in its stream and the tickets it
+/// names. An operation that nothing holds back any more is called free.
+class OpTable {
+ public:
+  /// Takes an operation in; it is free if its `unmet` is 0. Tickets in `after` that are not in flight have completed.
+  OpIndex insert(const DeviceOp& op);
+
+  /// Drops an operation that completed at `now` and appends those that became free by it, in order of submission.
+  void remove(OpIndex index, Time now, std::vector<OpIndex>& freed);
+
+  ActiveOp& operator[](OpIndex index) { return ops_[index]; }
+  const ActiveOp& operator[](OpIndex index) const { return ops_[index]; }
+  OpIndex find(Ticket ticket) const;  ///< kNoOp if not in flight
+
+ private:
+  OpIndex take_slot();
+  struct Stream {
+    OpIndex tail = kNoOp;    ///< last operation in flight
+    Time last_end = kNever;  ///< of its operations
+  };
+  Stream& stream_of(ClientId client, StreamId stream);
+  void release(OpIndex index, std::vector<OpIndex>& freed);
+
+  std::vector<ActiveOp> ops_;
+  std::vector<OpIndex> unused_;
+  std::vector<std::vector<Stream>> streams_;  ///< by client and stream
+  std::unordered_map<Ticket, OpIndex> index_of_;
+  std::uint64_t next_sequence_ = 0;
+};
+
+}  // namespace corun

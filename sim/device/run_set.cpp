@@ -1,0 +1,102 @@
+#include "sim/device/run_set.h"
+
+#include <algorithm>
+
+namespace corun {
+
+namespace {
+
+bool finished(const ActiveOp& op) { return op.rate > 0 && op.gap_left == 0 && op.work_left == 0; }
+
+Work work_to_change(const ActiveOp& op) {
+  if (op.gap_left > 0) return op.gap_left;
+  return op.work_left > op.occupancy.tail_work ? op.work_left - op.occupancy.tail_work : op.work_left;
+}
+
+}  // namespace
+
+void ClientLedger::count(ClientId client, Time from, Time to) {
+  Row& row = rows_[client.value];
+  from = std::max(from, row.counted_until);
+  if (from >= to) return;
+  row.device_time += to - from;
+  row.counted_until = to;
+}
+
+void RunSet::running_clients(std::vector<ClientId>& clients) const {
+  for (const OpIndex index : members_) {
+    const ActiveOp& op = ops_[index];
+    if (op.rate == 0 || std::find(clients.begin(), clients.end(), op.client) != clients.end()) continue;
+    clients.push_back(op.client);
+  }
+}
+
+void RunSet::note_begins(Time now) {
+  for (const OpIndex index : members_) {
+    ActiveOp& op = ops_[index];
+    if (op.begin == kNever && op.rate > 0 && op.gap_left == 0) op.begin = now;
+  }
+}
+
+Duration RunSet::until_change() const {
+  Duration least = Duration::max();
+  for (const OpIndex index : members_) {
+    const ActiveOp& op = ops_[index];
+    if (op.rate > 0) least = std::min(least, time_for(work_to_change(op), op.rate));
+  }
+  return least;
+}
+
+bool RunSet::progress(Time from, Time to, ClientLedger* ledger) {
+  bool progressed = false;
+  if (from == to) return false;
+  for (const OpIndex index : members_) {
+    ActiveOp& op = ops_[index];
+    if (op.rate == 0) continue;
+    const Work done = op.rate * to_ns(to - from);
+    if (op.gap_left > 0) {
+      op.gap_left = std::max<Work>(0, op.gap_left - done);
+      continue;
+    }
+    op.work_left = std::max<Work>(0, op.work_left - done);
+    op.device_time += to - from;
+    if (ledger != nullptr) ledger->count(op.client, from, to);
+    progressed = true;
+  }
+  return progressed;
+}
+
+void RunSet::take_finished(std::vector<OpIndex>& done) {
+  auto kept = members_.begin();
+  for (const OpIndex index : members_) {
+    if (finished(ops_[index])) {
+      done.push_back(index);
+    } else {
+      *kept++ = index;
+    }
+  }
+  members_.erase(kept, members_.end());
+}
+
+void TogetherSet::assign_rates() {
+  for (const OpIndex index : members_) ops_[index].rate = kFullRate;
+}
+
+void FirstComeSet::add(OpIndex op) {
+  if (order_ == Order::kAsFreed) return members_.push_back(op);
+  const auto comes_before = [&](OpIndex a, OpIndex b) {
+    if (ops_[a].started != ops_[b].started) return ops_[a].started;
+    return std::pair(ops_[a].ready_at, ops_[a].sequence) < std::pair(ops_[b].ready_at, ops_[b].sequence);
+  };
+  members_.insert(std::upper_bound(members_.begin(), members_.end(), op, comes_before), op);
+}
+
+void FirstComeSet::assign_rates() {
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    ActiveOp& op = ops_[members_[i]];
+    op.started = i < servers_;
+    op.rate = op.started ? kFullRate : 0;
+  }
+}
+
+}  // namespace corun

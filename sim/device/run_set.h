@@ -1,0 +1,89 @@
+#pragma once
+
+#include <vector>
+
+#include "sim/device/op_table.h"
+
+namespace corun {
+
+/// Device time of each client, counted once however many of its operations progress together.
+class ClientLedger {
+ public:
+  void join() { rows_.emplace_back(); }
+  Duration device_time(ClientId client) const { return rows_[client.value].device_time; }
+  /// Counts the interval [from, to) for a client, unless it was counted already.
+  void count(ClientId client, Time from, Time to);
+
+ private:
+  struct Row {
+    Duration device_time{};
+    Time counted_until = kRunStart;
+  };
+  std::vector<Row> rows_;
+};
+
+/// Operations of one context (or copy engine) that nothing holds back, and how they progress while it has the device.
+///
+/// Subclasses say only at what rates: the rest, from dispatch gaps to completion, is the same for all.
+class RunSet {
+ public:
+  explicit RunSet(OpTable& ops) : ops_(ops) {}
+  virtual ~RunSet() = default;
+
+  virtual void add(OpIndex op) { members_.push_back(op); }
+  bool empty() const { return members_.empty(); }
+  const std::vector<OpIndex>& members() const { return members_; }
+
+  /// Sets the rate of every member from now on, as if nothing slowed its context down.
+  virtual void assign_rates() = 0;
+
+  /// Notes `now` as the begin of every member that progresses from now on and had not begun.
+  void note_begins(Time now);
+
+  /// Appends each client that has a member with a rate, once.
+  void running_clients(std::vector<ClientId>& clients) const;
+
+  /// Scales every member's rate by the pace of its client.
+  template <class PaceOf>
+  void slow_down(PaceOf pace_of) {
+    for (const OpIndex op : members_) ops_[op].rate = scaled(ops_[op].rate, pace_of(ops_[op].client));
+  }
+
+  /// Time until a member completes, ends its gap or changes what it asks for, at the present rates. Duration::max()
+  /// if none will.
+  Duration until_change() const;
+
+  /// Moves all members from `from` to `to`, at most until_change() later. True if one progressed past its gap.
+  bool progress(Time from, Time to, ClientLedger* ledger);
+
+  /// Removes completed members and appends them.
+  void take_finished(std::vector<OpIndex>& finished);
+
+ protected:
+  OpTable& ops_;
+  std::vector<OpIndex> members_;  ///< in the order in which they came, unless add() says otherwise
+};
+
+/// All members progress together at full rate: the streams of one context, whose recorded durations already contain
+/// their overlap.
+class TogetherSet : public RunSet {
+ public:
+  using RunSet::RunSet;
+  void assign_rates() override;
+};
+
+/// The first `servers` members progress at full rate, the others wait: copy engines, graphics visits, and a device
+/// that runs one operation at a time. A member that has started is never displaced.
+class FirstComeSet : public RunSet {
+ public:
+  enum class Order { kAsFreed, kByReadyTime };
+  FirstComeSet(OpTable& ops, std::uint32_t servers, Order order) : RunSet(ops), servers_(servers), order_(order) {}
+  void add(OpIndex op) override;
+  void assign_rates() override;
+
+ private:
+  std::uint32_t servers_;
+  Order order_;
+};
+
+}  // namespace corun

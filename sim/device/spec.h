@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "traces/base/time.h"
+
+namespace corun {
+
+/// How contexts share the compute side of a device.
+enum class Sharing : std::uint8_t {
+  kTimeSliced,  ///< the driver's round robin between contexts (default of NVIDIA GPUs without MPS)
+  kConcurrent,  ///< MPS-like: kernels of all clients share the SMs
+  kExclusive,   ///< one operation at a time, first come, first served
+};
+
+/// What a graphics visit does in the round robin of contexts.
+enum class GraphicsScheduling : std::uint8_t {
+  kToCompletion,  ///< waits its turn, then runs to its end whatever the slice says; each visit is a turn of its own
+  kSliced,        ///< is sliced like compute
+  kFirst,         ///< takes the device at once when it has work, and runs to its end
+};
+
+/// How concurrent kernels divide the SMs.
+enum class SpatialRule : std::uint8_t {
+  kDispatchOrder,  ///< the earlier kernel keeps what its blocks fill, the later gets the leftover
+  kMaxMin,         ///< weighted max-min fair shares of the SMs, to compare with
+};
+
+/// Everything a device model needs to know about a GPU and its driver. Read from a device file
+/// (experiments/devices/*.yaml), where each number names its source.
+struct DeviceSpec {
+  std::string name;
+
+  std::uint32_t sm_count = 1;
+  std::uint32_t max_threads_per_sm = 2048;
+  std::uint32_t max_blocks_per_sm = 32;
+  std::uint32_t registers_per_sm = 65536;
+  std::uint32_t shared_memory_per_sm_bytes = 233472;
+  std::uint64_t memory_bytes = 0;  ///< usable by programs; 0 = no limit is modelled
+
+  Sharing sharing = Sharing::kTimeSliced;
+  GraphicsScheduling graphics = GraphicsScheduling::kToCompletion;
+  SpatialRule spatial_rule = SpatialRule::kDispatchOrder;
+
+  Duration time_slice{2'097'152};    ///< of one context while another has work
+  Duration switch_cost{175'000};     ///< from one context to another, device idle meanwhile
+  std::uint32_t launch_queue_depth = 1024;  ///< operations in flight per client before its host blocks
+
+  std::uint32_t copy_engines_per_direction = 1;
+  std::uint64_t handover_bandwidth_bytes_per_s = 0;  ///< paging in an undisturbed context; 0 = paging is not modelled
+  std::uint64_t thrash_bandwidth_bytes_per_s = 0;    ///< useful paging while contexts evict one another
+
+  /// Throughput of a fraction f of the SMs, of the whole device's: f^exponent, in (0, 1]. Below 1 because half of the
+  /// SMs already draw most of the memory bandwidth; 1 makes kernels strictly bound by their SMs.
+  double sm_rate_exponent = 1.0;
+};
+
+}  // namespace corun

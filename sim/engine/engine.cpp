@@ -1,0 +1,63 @@
+#include "sim/engine/engine.h"
+
+#include "traces/base/error.h"
+
+namespace corun {
+
+namespace {
+
+std::string_view phase_name(std::uint8_t phase) {
+  switch (static_cast<Phase>(phase)) {
+    case Phase::kCompletion: return "completion";
+    case Phase::kArrival: return "arrival";
+    case Phase::kTimer: return "timer";
+    case Phase::kDecide: return "decide";
+    case Phase::kSample: return "sample";
+  }
+  return "unknown";
+}
+
+}  // namespace
+
+EventHandle Engine::at(Time when, Phase phase, EventAction action, void* subject, std::uint64_t argument) {
+  CORUN_ASSERT(when >= now_, "an event for {} ns was scheduled at {} ns", to_ns(when), to_ns(now_));
+  CORUN_ASSERT(action != nullptr, "an event without an action was scheduled at {} ns", to_ns(now_));
+  return queue_.push(when, phase, action, subject, argument);
+}
+
+StopReason Engine::run(Time end) {
+  stopped_ = false;
+  while (!queue_.empty()) {
+    if (queue_.next_time() >= end) {
+      if (end > now_) now_ = end;
+      return StopReason::kHorizon;
+    }
+    fire(queue_.pop());
+    if (stopped_) return StopReason::kStopped;
+  }
+  return StopReason::kDrained;
+}
+
+void Engine::fire(const EventQueue::Event& event) {
+  CORUN_ASSERT(event.time >= now_, "time went back from {} ns to {} ns", to_ns(now_), to_ns(event.time));
+  if (event.time > now_) fired_at_now_ = 0;
+  now_ = event.time;
+  ++fired_;
+  recent_phases_ = recent_phases_ << 8 | static_cast<std::uint8_t>(event.phase);
+  if (++fired_at_now_ > kMaxEventsPerInstant) throw_zero_time_loop();
+  event.action(event.subject, event.argument);
+}
+
+void Engine::throw_zero_time_loop() const {
+  std::string phases;
+  for (int back = 7; back >= 0; --back) {
+    if (!phases.empty()) phases += ", ";
+    phases += phase_name(static_cast<std::uint8_t>(recent_phases_ >> (8 * back)));
+  }
+  throw Error(ErrorKind::kPolicy, {},
+              fmt::format("{} events fired at {} ns and time does not move on; the last were: {}", fired_at_now_,
+                          to_ns(now_), phases),
+              "a policy that wakes itself for the present instant again and again is the usual cause");
+}
+
+}  // namespace corun

@@ -1,0 +1,178 @@
+#include "sim/metrics/collector.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace corun {
+
+namespace {
+
+/// Exact order statistic, nearest rank; `values` must not be empty.
+double quantile(std::vector<std::int64_t> values, double q) {
+  const auto rank = static_cast<std::size_t>(std::ceil(q * static_cast<double>(values.size())));
+  const auto at = values.begin() + static_cast<std::ptrdiff_t>(std::max<std::size_t>(rank, 1) - 1);
+  std::ranges::nth_element(values, at);
+  return static_cast<double>(*at);
+}
+
+double mean(const std::vector<std::int64_t>& values) {
+  return static_cast<double>(std::accumulate(values.begin(), values.end(), std::int64_t{0})) /
+         static_cast<double>(values.size());
+}
+
+/// Mean of the slowest hundredth, at least one.
+double mean_of_slowest(std::vector<std::int64_t> values) {
+  const std::size_t count = std::max<std::size_t>(values.size() / 100, 1);
+  std::ranges::sort(values, std::greater<>());
+  values.resize(count);
+  return mean(values);
+}
+
+/// Times between neighbours. Quiet stretches at either end of the window count where they are longer than everything
+/// between: else a client that gets nothing for half the run would look as quick as in the other half.
+std::vector<std::int64_t> intervals(const std::vector<Time>& instants, Time begin, Time end) {
+  if (instants.empty()) return {to_ns(end - begin)};
+  std::vector<std::int64_t> lengths;
+  for (std::size_t i = 1; i < instants.size(); ++i) lengths.push_back(to_ns(instants[i] - instants[i - 1]));
+  const std::int64_t longest = lengths.empty() ? 0 : *std::ranges::max_element(lengths);
+  for (const Duration quiet : {instants.front() - begin, end - instants.back()})
+    if (to_ns(quiet) > longest) lengths.push_back(to_ns(quiet));
+  return lengths;
+}
+
+double rate_per_s(const std::vector<Time>& instants, Time begin, Time end) {
+  const std::vector<std::int64_t> lengths = intervals(instants, begin, end);
+  const std::int64_t total = std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
+  if (instants.size() < 2 || total <= 0) return static_cast<double>(instants.size()) / to_seconds(end - begin);
+  return static_cast<double>(instants.size() - 1) / (static_cast<double>(total) * 1e-9);
+}
+
+/// The part of the run in which a client has work: from its arrival until it has done all it came for.
+struct Presence {
+  Time begin, end;
+  Duration length() const { return end - begin; }
+};
+
+Presence presence(const RunInput& input, const RunResult& result, std::size_t index, const std::vector<Time>& job_ends) {
+  const ClientSpec& client = input.clients[index];
+  const Time begin = kRunStart + std::max(input.warmup, client.arrival);
+  const std::uint64_t all_jobs = client.repeat * client.workload->jobs.size();
+  const bool has_finished = client.repeat > 0 && result.jobs_finished[index] >= all_jobs && !job_ends.empty();
+  return {std::min(begin, result.end), has_finished ? job_ends.back() : result.end};
+}
+
+/// Adds the metrics of one client under its name.
+class Sheet {
+ public:
+  Sheet(std::vector<Metric>& metrics, std::string client) : metrics_(metrics), client_(std::move(client)) {}
+  void add(const char* name, double value, const char* unit) { metrics_.push_back({client_, name, value, unit}); }
+  void add_ms(const char* name, double ns) { add(name, ns * 1e-6, "ms"); }
+
+ private:
+  std::vector<Metric>& metrics_;
+  std::string client_;
+};
+
+void add_frames(Sheet& sheet, const std::vector<FrameFact>& frames, const Presence& present) {
+  std::vector<Time> presents;
+  std::vector<std::int64_t> render;
+  double missed = 0, quality = 0;
+  for (const FrameFact& frame : frames) {
+    presents.push_back(frame.present);
+    render.push_back(to_ns(frame.gpu_end - frame.submit));
+    missed += frame.missed ? 1 : 0;
+    quality += frame.quality;
+  }
+  const auto count = static_cast<double>(frames.size());
+  sheet.add("fps_mean", count / to_seconds(present.length()), "fps");
+  const auto times = intervals(presents, present.begin, present.end);
+  sheet.add("fps_1low", 1e9 / mean_of_slowest(times), "fps");
+  sheet.add_ms("frame_time_mean_ms", mean(times));
+  sheet.add_ms("frame_time_p50_ms", quantile(times, 0.5));
+  sheet.add_ms("frame_time_p99_ms", quantile(times, 0.99));
+  if (frames.empty()) return;
+  sheet.add_ms("render_time_p50_ms", quantile(render, 0.5));
+  sheet.add_ms("render_time_p99_ms", quantile(render, 0.99));
+  sheet.add("missed_frame_ratio", missed / count, "ratio");
+  sheet.add("quality_mean", quality / count, "ratio");
+}
+
+double ratio(Duration part, Duration whole) { return to_seconds(part) / to_seconds(whole); }
+
+/// Device time of the best-effort clients over what the interactive ones leave idle when alone; negative = not defined.
+double harvest(const RunInput& input, const RunResult& result, const std::vector<SoloBaseline>& solo, Duration window) {
+  double busy_alone = 0, harvested = 0;
+  std::size_t interactive = 0;
+  for (std::size_t i = 0; i < input.clients.size(); ++i) {
+    const bool is_interactive = input.clients[i].role == Role::kInteractive;
+    interactive += is_interactive ? 1 : 0;
+    (is_interactive ? busy_alone : harvested) += is_interactive ? solo[i].device_busy_ratio : ratio(result.device_time[i], window);
+  }
+  const bool is_defined = interactive > 0 && interactive < input.clients.size() && busy_alone < 1;
+  return is_defined ? harvested / (1 - busy_alone) : -1;
+}
+
+}  // namespace
+
+Collector::Collector(const RunInput& input) : input_(input), series_(input.clients.size()) {}
+
+void Collector::on_op(const OpFact& op) {
+  if (op.end < kRunStart + input_.warmup) return;
+  series_[op.client.value].wait_ns.push_back(to_ns(op.begin - op.submitted));
+}
+
+void Collector::on_job(const JobFact& job) {
+  if (job.end < kRunStart + input_.warmup) return;
+  Series& series = series_[job.client.value];
+  series.job_ends.push_back(job.end);
+  series.job_latency_ns.push_back(to_ns(job.end - job.arrival));
+}
+
+void Collector::on_frame(const FrameFact& frame) {
+  const Time begin = kRunStart + input_.warmup;
+  const bool is_counted = frame.present >= begin && frame.present < kRunStart + input_.horizon;
+  if (is_counted) series_[frame.client.value].frames.push_back(frame);
+}
+
+std::vector<Metric> Collector::metrics(const RunResult& result, const std::vector<SoloBaseline>& solo) const {
+  std::vector<Metric> metrics;
+  const Time begin = kRunStart + input_.warmup;
+  const Duration window = result.end - begin;
+  if (window <= Duration::zero()) return metrics;
+  for (std::size_t i = 0; i < series_.size(); ++i) {
+    const Series& series = series_[i];
+    const ClientSpec& client = input_.clients[i];
+    Sheet sheet(metrics, client.name);
+    const Presence present = presence(input_, result, i, series.job_ends);
+    if (present.length() <= Duration::zero()) continue;
+    const double throughput = rate_per_s(series.job_ends, present.begin, present.end);
+    sheet.add("throughput_per_s", throughput, "1/s");
+    if (!solo.empty()) sheet.add("solo_throughput_per_s", solo[i].throughput_per_s, "1/s");
+    if (!solo.empty() && throughput > 0 && solo[i].throughput_per_s > 0)
+      sheet.add("slowdown", solo[i].throughput_per_s / throughput, "ratio");
+    if (client.workload->job_kind == JobKind::kFrame) add_frames(sheet, series.frames, present);
+    if (!series.job_latency_ns.empty()) {
+      sheet.add_ms("job_time_p50_ms", quantile(series.job_latency_ns, 0.5));
+      sheet.add_ms("job_time_p99_ms", quantile(series.job_latency_ns, 0.99));
+    }
+    if (!series.wait_ns.empty()) sheet.add_ms("wait_p99_ms", quantile(series.wait_ns, 0.99));
+    sheet.add("gpu_busy_ratio", ratio(result.device_time[i], window), "ratio");
+  }
+  Sheet device(metrics, "device");
+  const double harvested = solo.empty() ? -1 : harvest(input_, result, solo, window);
+  if (harvested >= 0) device.add("harvest_ratio", harvested, "ratio");
+  device.add("gpu_busy_ratio", ratio(result.usage.busy, window), "ratio");
+  device.add("switch_ratio", ratio(result.usage.switching, window), "ratio");
+  return metrics;
+}
+
+SoloBaseline Collector::baseline(const RunResult& result, std::size_t index) const {
+  const Series& series = series_[index];
+  const Presence present = presence(input_, result, index, series.job_ends);
+  const Duration window = result.end - (kRunStart + input_.warmup);
+  if (present.length() <= Duration::zero() || window <= Duration::zero()) return {};
+  return {rate_per_s(series.job_ends, present.begin, present.end), ratio(result.device_time[index], window)};
+}
+
+}  // namespace corun

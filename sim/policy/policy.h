@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+
+#include "sim/policy/action.h"
+#include "sim/policy/view.h"
+
+namespace corun {
+
+/// A moment in the life of a frame, as frame hooks report it.
+enum class FrameEvent : std::uint8_t {
+  kBegin,  ///< the frame's first GPU work began
+  kEnd,    ///< its last GPU work ended
+};
+
+/// Which events a policy wants to hear and, hearing them, be asked to decide. Joining and leaving are always heard.
+struct Hears {
+  bool submitted = true;
+  bool launched = true;
+  bool completed = true;
+  bool frames = true;
+};
+
+/// A rule for sharing the device: *hear, then decide*.
+///
+/// Hearing may update the policy's own state and must not act. Deciding is done once per instant, after everything of
+/// that instant has been heard, and on every wake-up that was asked for. A decision states what should hold; deciding
+/// twice in a row with nothing heard between must change nothing more. The same history gives the same decisions: no
+/// clock, no environment, no random numbers but seeded ones.
+///
+/// One thread calls a policy, in simulation and on hardware alike; it needs no locks. Gates are closed when a client
+/// joins. A policy must not keep views or spans after the call returns.
+class Policy {
+ public:
+  virtual ~Policy() = default;
+
+  virtual Hears hears() const { return {}; }
+
+  virtual void on_joined(const GpuView&, ClientId) {}
+  virtual void on_left(const GpuView&, ClientId) {}
+  /// A client asked to run `op`. It is launched at once if the gate is open, else it waits.
+  virtual void on_submitted(const GpuView&, ClientId, const OpView& /*op*/) {}
+  /// `op` passed the gate.
+  virtual void on_launched(const GpuView&, ClientId, const OpView& /*op*/) {}
+  /// `op` finished; `device_time` is what it took on the device, as an event pair around it would measure.
+  virtual void on_completed(const GpuView&, ClientId, const OpView& /*op*/, Duration /*device_time*/) {}
+  virtual void on_frame(const GpuView&, ClientId, FrameEvent) {}
+
+  virtual void decide(const GpuView&, Actions&) = 0;
+};
+
+}  // namespace corun

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "traces/base/ids.h"
+#include "traces/base/time.h"
+
+namespace corun {
+
+/// Whether a client has a frame deadline.
+enum class Role : std::uint8_t {
+  kInteractive,  ///< renders frames that somebody looks at
+  kBestEffort,   ///< has no deadline: training, batch inference
+};
+
+/// "Not known" for predictions.
+inline constexpr Duration kUnknownDuration{-1};
+
+/// An operation as an interposer sees it before it runs. It never carries the duration that it is going to have.
+struct OpView {
+  std::uint64_t number = 0;      ///< counts the client's submissions from 0
+  std::string_view name;         ///< kernel name; "frame" for render work
+  bool is_render = false;        ///< graphics work: an interposer on CUDA calls does not see it
+  bool is_copy = false;
+  std::uint64_t blocks = 0;      ///< thread blocks of the grid; 0 = not known or not a kernel
+  std::uint64_t bytes = 0;       ///< of copies
+  Duration predicted_by_name = kUnknownDuration;   ///< mean over the solo profile's operations of this name
+  Duration predicted_by_shape = kUnknownDuration;  ///< mean over those of this name and launch shape
+  Time submitted;                ///< when its host asked
+};
+
+/// The newest frame of an interactive client.
+struct FrameView {
+  std::uint64_t number = 0;  ///< counts from 0
+  Time begin = kNever;       ///< its first GPU work began; kNever before the first frame
+  Time end = kNever;         ///< its last GPU work ended; kNever while it is being rendered
+  Duration gpu_busy{};       ///< measured GPU time of its work, valid once it has ended
+};
+
+/// One rendering setting of a game.
+struct QualityLevel {
+  std::string_view name;
+  double cost = 1.0;     ///< GPU time relative to the best level
+  double quality = 1.0;  ///< perceived quality in [0, 1]
+};
+
+/// A client as a policy may know it.
+struct ClientView {
+  ClientId id;
+  std::string_view name;
+  Role role = Role::kBestEffort;
+  bool is_present = false;               ///< joined and not left
+  bool gate_is_open = false;
+  std::span<const OpView> waiting;       ///< submitted, held at the gate, in order
+  std::uint32_t in_flight = 0;           ///< launched, not completed
+  Duration in_flight_predicted{};        ///< sum of predicted_by_name over those; unknown ones count 0
+  Time last_submitted = kNever;          ///< kNever before its first submission
+  Duration device_time{};                ///< measured device time received since the run began
+  FrameView frame;
+  Duration frame_period{};               ///< of its pacing; 0 = uncapped or no frames
+  std::span<const QualityLevel> quality_menu;  ///< best first; empty = one fixed setting
+  std::uint32_t quality_level = 0;       ///< index into quality_menu
+  std::uint64_t working_set_bytes = 0;   ///< 0 = not known
+};
+
+/// What a policy knows of the device.
+struct DeviceView {
+  std::uint32_t sm_count = 0;
+  std::uint32_t max_threads_per_sm = 0;
+  std::uint64_t memory_bytes = 0;  ///< 0 = not limited
+  Duration busy{};                 ///< measured: some client's operation ran
+};
+
+/// Everything a policy can see at one instant: what a real interposer can know, and nothing of the future.
+///
+/// Spans point into the arbiter's own storage; they are valid during the call that handed the view out.
+struct GpuView {
+  Time now;
+  DeviceView device;
+  std::span<const ClientView> clients;  ///< indexed by ClientId
+
+  const ClientView& client(ClientId id) const { return clients[id.value]; }
+};
+
+}  // namespace corun

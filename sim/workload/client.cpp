@@ -1,0 +1,325 @@
+#include "sim/workload/client.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "traces/base/error.h"
+
+namespace corun {
+
+namespace {
+
+Duration scaled(Duration duration, double factor) {
+  if (factor == 1.0) return duration;
+  return Duration{std::llround(static_cast<double>(duration.count()) * factor)};
+}
+
+/// First instant of the grid at or after `when`.
+Time tick_at_or_after(Time when, Time grid, Duration period) {
+  if (when <= grid) return grid;
+  const std::int64_t ticks = ((when - grid).count() + period.count() - 1) / period.count();
+  return grid + Duration{ticks * period.count()};
+}
+
+Duration first_job_length(const ClientSpec& spec) {
+  const Workload& workload = *spec.workload;
+  if (spec.pacing.period > Duration{0}) return spec.pacing.period;
+  const auto jobs = static_cast<std::int64_t>(workload.jobs.size());
+  return std::max(workload.recorded_span / jobs, workload.device_time(workload.jobs.front()));
+}
+
+}  // namespace
+
+Client::Client(ClientId id, const ClientSpec& spec, std::uint64_t seed, std::uint32_t launch_queue_depth,
+               ClientHost& host, Recorder& recorder)
+    : id_(id),
+      spec_(spec),
+      launch_queue_depth_(launch_queue_depth),
+      host_(host),
+      recorder_(recorder),
+      gap_random_(seed, spec.name + "/host_gap"),
+      duration_random_(seed, spec.name + "/duration"),
+      arrival_(kRunStart + spec.arrival),
+      quality_level_(spec.quality_level),
+      ring_(64) {
+  const bool paced = spec.pacing.mode == Pacing::Mode::kVsync || spec.pacing.mode == Pacing::Mode::kLimited;
+  if (paced && spec.pacing.period <= Duration{0})
+    throw Error(ErrorKind::kInput, fmt::format("client '{}': pacing needs a period above zero", spec.name));
+  if (spec.workload->jobs.empty())
+    throw Error(ErrorKind::kUnsupported, fmt::format("client '{}' has no jobs to replay", spec.name));
+  jobs_total_ = spec.repeat == 0 ? UINT64_MAX : spec.repeat * spec.workload->jobs.size();
+  if (spec.random_phase) {
+    RandomStream phase(seed, spec.name + "/phase");
+    arrival_ += scaled(first_job_length(spec), phase.uniform());
+  }
+  std::uint32_t streams = 0;
+  for (const WorkOp& op : spec.workload->ops) streams = std::max(streams, op.stream.value + 1);
+  outstanding_by_stream_.resize(streams);
+}
+
+std::uint32_t Client::queued_ahead() const {
+  if (spec_.pacing.mode == Pacing::Mode::kSyncEachJob) return 0;
+  if (spec_.pacing.queued_ahead != Pacing::kByMode) return spec_.pacing.queued_ahead;
+  if (!is_frames() || is_open()) return UINT32_MAX;
+  return spec_.pacing.mode == Pacing::Mode::kUncapped ? 1 : 0;
+}
+
+void Client::start() {
+  grid_ = host_.now();
+  advance_host();
+}
+
+void Client::wait_until(State state, Time when) {
+  state_ = state;
+  host_.resume_at(id_, when);
+}
+
+Time Client::next_release() const {
+  const Workload& workload = *spec_.workload;
+  if (is_open()) {
+    const std::uint64_t pass = next_job_ / workload.jobs.size();
+    const Duration offset = workload.jobs[next_job_ % workload.jobs.size()].recorded_start - workload.jobs.front().recorded_start;
+    return grid_ + offset + static_cast<std::int64_t>(pass) * workload.recorded_span;
+  }
+  const bool first = last_job_start_ == kNever;
+  switch (spec_.pacing.mode) {
+    case Pacing::Mode::kVsync:
+      if (first) return grid_;
+      return tick_at_or_after(std::max(host_.now(), last_job_start_ + Duration{1}), grid_, spec_.pacing.period);
+    case Pacing::Mode::kLimited: return first ? grid_ : last_job_start_ + spec_.pacing.period;
+    default: return host_.now();
+  }
+}
+
+void Client::advance_host() {
+  while (true) {
+    if (state_ == State::kPacing) {
+      if (!next_job_may_begin()) return;
+      begin_job();
+    }
+    if (!run_steps()) return;
+    jobs_.back().host_done = true;
+    state_ = State::kPacing;
+    finish_jobs();
+  }
+}
+
+bool Client::next_job_may_begin() {
+  if (next_job_ == jobs_total_) {
+    if (jobs_.empty()) {
+      state_ = State::kFinished;
+      host_.finished(id_);
+    }
+    return false;
+  }
+  if (jobs_.size() > queued_ahead()) return false;  // a completion comes back here
+  const Time release = next_release();
+  if (release <= host_.now()) return true;
+  wait_until(State::kPacing, release);
+  return false;
+}
+
+void Client::begin_job() {
+  const Workload& workload = *spec_.workload;
+  JobProgress progress;
+  progress.number = next_job_;
+  progress.job = &workload.jobs[next_job_ % workload.jobs.size()];
+  progress.first_submission = next_submission_;
+  progress.unfinished = progress.job->op_count;
+  progress.start = host_.now();
+  progress.arrival = is_open() ? next_release() : progress.start;
+  progress.quality_level = quality_level_;
+  if (spec_.host_jitter > 0) progress.gap_factor = gap_random_.lognormal(1.0, spec_.host_jitter);
+  ++next_job_;
+  last_job_start_ = host_.now();
+  jobs_.push_back(progress);
+  step_ = 0;
+  gap_served_ = false;
+  state_ = State::kReleased;
+}
+
+void Client::resume() {
+  if (state_ == State::kGap) gap_served_ = true;
+  advance_host();
+}
+
+/// Goes on with the current job; true when its last step is done, false where the host has to wait.
+bool Client::run_steps() {
+  const Workload& workload = *spec_.workload;
+  while (step_ < jobs_.back().job->step_count) {
+    const HostStep& step = workload.steps[jobs_.back().job->first_step + step_];
+    const Duration gap = scaled(step.gap, spec_.host_gap_scale * jobs_.back().gap_factor);
+    if (!gap_served_ && gap > Duration{0}) {
+      wait_until(State::kGap, host_.now() + gap);
+      return false;
+    }
+    gap_served_ = true;
+    if (step.kind != StepKind::kSubmit) {
+      if (!is_open() && !wait_is_over(step)) {
+        state_ = State::kWaiting;
+        return false;
+      }
+      next_step();
+      continue;
+    }
+    if (!is_open() && outstanding_ >= launch_queue_depth_) {
+      state_ = State::kQueueFull;
+      return false;
+    }
+    submit_step(step);
+    if (state_ == State::kGate) return false;
+  }
+  return true;
+}
+
+void Client::next_step() {
+  ++step_;
+  gap_served_ = false;
+}
+
+bool Client::wait_is_over(const HostStep& step) const {
+  switch (step.kind) {
+    case StepKind::kWaitAll: return outstanding_ == 0;
+    case StepKind::kWaitStream:
+      return step.target >= outstanding_by_stream_.size() || outstanding_by_stream_[step.target] == 0;
+    case StepKind::kWaitOp: {
+      const std::uint64_t number = jobs_.back().first_submission + (step.target - jobs_.back().job->first_op);
+      return number < oldest_submission_ || submission(number).is_complete;
+    }
+    case StepKind::kSubmit: break;
+  }
+  return true;
+}
+
+Submission& Client::push_submission(const WorkOp& op) {
+  if (next_submission_ - oldest_submission_ == ring_.size()) {
+    std::vector<Submission> larger(ring_.size() * 2);
+    for (std::uint64_t n = oldest_submission_; n < next_submission_; ++n) larger[n % larger.size()] = submission(n);
+    ring_ = std::move(larger);
+  }
+  const JobProgress& job = jobs_.back();
+  double factor = 1.0;
+  if (op.kind == OpKind::kRender && !spec_.quality_menu.empty()) factor = spec_.quality_menu[job.quality_level].cost;
+  if (spec_.duration_jitter > 0) factor *= duration_random_.lognormal(1.0, spec_.duration_jitter);
+  Submission& pushed = ring_[next_submission_ % ring_.size()];
+  pushed = Submission{next_submission_, job.number, &op, scaled(op.duration, factor), host_.now(), kNever, false};
+  ++next_submission_;
+  ++outstanding_;
+  ++outstanding_by_stream_[op.stream.value];
+  return pushed;
+}
+
+void Client::submit_step(const HostStep& step) {
+  const Workload& workload = *spec_.workload;
+  const WorkOp& op = workload.ops[step.target];
+  const Submission& pushed = push_submission(op);
+  if (jobs_.back().submit == kNever) jobs_.back().submit = host_.now();
+  OpView view;
+  view.number = pushed.number;
+  view.name = workload.names[op.name];
+  view.is_render = op.kind == OpKind::kRender;
+  view.is_copy = is_copy(op.kind);
+  view.blocks = op.shape.blocks();
+  view.bytes = op.bytes;
+  view.predicted_by_name = op.predicted_by_name;
+  view.predicted_by_shape = op.predicted_by_shape;
+  view.submitted = host_.now();
+  if (!is_open()) state_ = State::kGate;
+  is_submitting_ = true;
+  const bool passed = host_.submit(id_, view);
+  is_submitting_ = false;
+  if (passed || is_open()) {
+    state_ = State::kReleased;
+    next_step();
+  }
+}
+
+void Client::launched(std::uint64_t number) {
+  Submission& submission = ring_[number % ring_.size()];
+  submission.launched = host_.now();
+  if (state_ != State::kGate || is_submitting_) return;
+  next_step();
+  wait_until(State::kReleased, host_.now());
+}
+
+bool Client::completed(std::uint64_t number, Time begin, Time end, Duration device_time) {
+  Submission& submission = ring_[number % ring_.size()];
+  submission.is_complete = true;
+  --outstanding_;
+  --outstanding_by_stream_[submission.op->stream.value];
+  const auto job = std::find_if(jobs_.begin(), jobs_.end(), [&](const JobProgress& j) { return j.number == submission.job; });
+  CORUN_ASSERT(job != jobs_.end(), "client '{}' completes operation {} of job {}", spec_.name, number, submission.job);
+  --job->unfinished;
+  job->gpu_begin = std::min(job->gpu_begin, begin);
+  job->gpu_end = std::max(job->gpu_end, end);
+  job->gpu_busy += device_time;
+  recorder_.on_op(OpFact{id_, number, submission.job, submission.op->stream, submission.op->kind,
+                         spec_.workload->names[submission.op->name], submission.submitted, submission.launched, begin,
+                         end, device_time});
+  while (oldest_submission_ < next_submission_ && this->submission(oldest_submission_).is_complete) ++oldest_submission_;
+  const bool ends_frame = is_frames() && job->unfinished == 0;
+  if (ends_frame) {
+    last_frame_busy_ = job->gpu_busy;
+    last_frame_number_ = job->number;
+  }
+  const bool host_is_between_jobs = state_ == State::kPacing;
+  const std::size_t unfinished_before = jobs_.size();
+  finish_jobs();
+  if (state_ == State::kWaiting || state_ == State::kQueueFull) {
+    const HostStep& step = spec_.workload->steps[jobs_.back().job->first_step + step_];
+    if (state_ == State::kQueueFull || wait_is_over(step)) host_.resume_at(id_, host_.now());
+  } else if (host_is_between_jobs && jobs_.size() < unfinished_before) {
+    host_.resume_at(id_, host_.now());
+  }
+  return ends_frame;
+}
+
+void Client::finish_jobs() {
+  while (!jobs_.empty() && jobs_.front().unfinished == 0 && jobs_.front().host_done) {
+    report(jobs_.front());
+    ++jobs_finished_;
+    jobs_.pop_front();
+  }
+}
+
+Time Client::shown(const JobProgress& job) const {
+  if (spec_.pacing.mode != Pacing::Mode::kVsync) return job.gpu_end;
+  return tick_at_or_after(std::max(job.gpu_end, job.start + Duration{1}), grid_, spec_.pacing.period);
+}
+
+void Client::report(const JobProgress& job) {
+  const Time end = std::max(job.gpu_end, job.start);
+  recorder_.on_job(JobFact{id_, job.number, job.arrival, job.start, end});
+  if (!is_frames()) return;
+  FrameFact frame;
+  frame.client = id_;
+  frame.number = job.number;
+  frame.start = job.start;
+  frame.submit = job.submit;
+  frame.gpu_begin = job.gpu_begin;
+  frame.gpu_end = job.gpu_end;
+  frame.present = shown(job);
+  frame.gpu_busy = job.gpu_busy;
+  frame.quality_level = job.quality_level;
+  if (!spec_.quality_menu.empty()) frame.quality = spec_.quality_menu[job.quality_level].quality;
+  frame.missed = spec_.pacing.period > Duration{0} && frame.present > job.start + spec_.pacing.period;
+  recorder_.on_frame(frame);
+}
+
+std::uint64_t Client::frame_awaiting_begin() const {
+  if (!is_frames()) return UINT64_MAX;
+  for (const JobProgress& job : jobs_)
+    if (!job.begun) return next_submission_ > job.first_submission ? job.first_submission : UINT64_MAX;
+  return UINT64_MAX;
+}
+
+void Client::frame_begun(Time when) {
+  for (JobProgress& job : jobs_) {
+    if (job.begun) continue;
+    job.begun = true;
+    job.gpu_begin = when;
+    return;
+  }
+}
+
+}  // namespace corun

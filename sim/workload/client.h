@@ -1,0 +1,141 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "sim/metrics/recorder.h"
+#include "sim/policy/view.h"
+#include "sim/random.h"
+#include "sim/workload/client_spec.h"
+
+namespace corun {
+
+/// What a replaying client needs of the world. Simulated and real backends implement it.
+class ClientHost {
+ public:
+  virtual ~ClientHost() = default;
+  virtual Time now() const = 0;
+  /// Calls Client::resume at `when` (once; one wish at a time per client).
+  virtual void resume_at(ClientId client, Time when) = 0;
+  /// Hands a submission to the arbiter. True if it passed the gate at once.
+  virtual bool submit(ClientId client, const OpView& op) = 0;
+  /// The client has nothing more to do and nothing in flight.
+  virtual void finished(ClientId client) = 0;
+};
+
+/// A submission on its way: what backend and metrics need to know of it.
+struct Submission {
+  std::uint64_t number = 0;
+  std::uint64_t job = 0;
+  const WorkOp* op = nullptr;
+  Duration duration{};             ///< device time, quality level and jitter applied
+  Time submitted, launched;
+  bool is_complete = false;
+};
+
+/// The state machine that replays a workload: one logical host thread that submits, waits and paces itself.
+///
+/// In closed replay a submission held at the gate blocks the host, as a launch call does, and so does a full launch
+/// queue; in open replay nothing blocks it. The same object is driven by the simulated and by the real backend. Which
+/// draws are made depends on the seed and the client's name alone.
+class Client {
+ public:
+  /// `spec` must outlive the client. Throws Error(kUnsupported) for combinations that make no sense.
+  Client(ClientId id, const ClientSpec& spec, std::uint64_t seed, std::uint32_t launch_queue_depth, ClientHost& host,
+         Recorder& recorder);
+
+  /// Instant at which it joins: its arrival plus its random phase.
+  Time arrival() const { return arrival_; }
+  const ClientSpec& spec() const { return spec_; }
+  bool is_finished() const { return state_ == State::kFinished; }
+  std::uint64_t jobs_finished() const { return jobs_finished_; }
+
+  void start();   ///< it has joined
+  void resume();  ///< the instant asked for with resume_at has come
+  /// Submission `number` has passed the gate, at once or after waiting there.
+  void launched(std::uint64_t number);
+  /// Submission `number` has finished; the backend tells begin, end and device time as measured.
+  /// Returns true if that ended its frame (all of the job's work is done and its host has submitted everything).
+  bool completed(std::uint64_t number, Time begin, Time end, Duration device_time);
+  void set_quality(std::uint32_t level) { quality_level_ = level; }
+
+  const Submission& submission(std::uint64_t number) const { return ring_[number % ring_.size()]; }
+
+  /// First submission of the oldest unfinished frame whose begin has not been reported, or UINT64_MAX.
+  std::uint64_t frame_awaiting_begin() const;
+  void frame_begun(Time when);
+  std::uint64_t oldest_job() const { return jobs_.empty() ? next_job_ : jobs_.front().number; }
+  Duration last_frame_busy() const { return last_frame_busy_; }
+  std::uint64_t last_frame_number() const { return last_frame_number_; }
+
+ private:
+  enum class State : std::uint8_t {
+    kPacing,     ///< between jobs: waits for a tick, a release or for jobs before to finish
+    kGap,        ///< its host works until resume()
+    kGate,       ///< its host is held in a launch call
+    kQueueFull,  ///< its host is held by a full launch queue
+    kWaiting,    ///< its host waits for device work
+    kReleased,   ///< its host has been let go at this instant and will resume
+    kFinished,
+  };
+  struct JobProgress {
+    std::uint64_t number = 0;
+    const Job* job = nullptr;
+    std::uint64_t first_submission = 0;
+    std::uint32_t unfinished = 0;  ///< operations not completed, those not yet submitted included
+    bool host_done = false;
+    bool begun = false;            ///< its first GPU work began
+    double gap_factor = 1.0;
+    std::uint32_t quality_level = 0;
+    Time arrival, start, submit = kNever, gpu_begin = kNever, gpu_end;
+    Duration gpu_busy{};
+  };
+
+  bool is_frames() const { return spec_.workload->job_kind == JobKind::kFrame; }
+  bool is_open() const { return spec_.replay == Replay::kOpen; }
+  std::uint32_t queued_ahead() const;
+  void advance_host();
+  bool next_job_may_begin();
+  Time next_release() const;
+  void begin_job();
+  bool run_steps();
+  bool wait_is_over(const HostStep& step) const;
+  void submit_step(const HostStep& step);
+  void next_step();
+  void finish_jobs();
+  void report(const JobProgress& job);
+  Time shown(const JobProgress& job) const;
+  void wait_until(State state, Time when);
+  Submission& push_submission(const WorkOp& op);
+
+  const ClientId id_;
+  const ClientSpec& spec_;
+  const std::uint32_t launch_queue_depth_;
+  ClientHost& host_;
+  Recorder& recorder_;
+  RandomStream gap_random_, duration_random_;
+  Time arrival_;
+  State state_ = State::kPacing;
+
+  std::uint64_t next_job_ = 0;
+  std::uint64_t jobs_total_ = 0;  ///< UINT64_MAX = forever
+  std::uint64_t jobs_finished_ = 0;
+  std::deque<JobProgress> jobs_;  ///< begun and unfinished, oldest first; the last is the host's unless between jobs
+  std::uint32_t step_ = 0;        ///< of the current job
+  bool gap_served_ = false;       ///< the current step's gap has passed
+  bool is_submitting_ = false;    ///< inside ClientHost::submit
+  Time grid_;                     ///< origin of the vsync grid
+  Time last_job_start_ = kNever;
+  std::uint32_t quality_level_ = 0;
+
+  std::vector<Submission> ring_;
+  std::uint64_t next_submission_ = 0;
+  std::uint64_t oldest_submission_ = 0;
+  std::uint32_t outstanding_ = 0;
+  std::vector<std::uint32_t> outstanding_by_stream_;
+  Duration last_frame_busy_{};
+  std::uint64_t last_frame_number_ = 0;
+};
+
+}  // namespace corun

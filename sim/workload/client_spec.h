@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/device/device_model.h"
+#include "sim/policy/view.h"
+#include "sim/workload/workload.h"
+
+namespace corun {
+
+/// Whether a client waits for what it depends on, or submits at recorded times whatever happens.
+enum class Replay : std::uint8_t {
+  kClosed,  ///< next step after what it depends on plus the recorded host gap
+  kOpen,    ///< each job released at its recorded (or drawn) time; a late one queues
+};
+
+/// When a closed client may begin its next job.
+struct Pacing {
+  enum class Mode : std::uint8_t {
+    kUncapped,     ///< as soon as its host is free
+    kVsync,        ///< at the next tick of a fixed grid; a frame that misses its tick is shown at the next one
+    kLimited,      ///< no sooner than `period` after the job before began (a frame limiter)
+    kSyncEachJob,  ///< as soon as everything of the job before has finished (one synchronisation per job)
+  };
+  Mode mode = Mode::kUncapped;
+  Duration period{};              ///< kVsync, kLimited
+  /// Jobs whose device work may still be unfinished when the next one's host begins; kByMode = 1 for uncapped frames,
+  /// 0 for paced ones, unlimited for iterations and requests.
+  std::uint32_t queued_ahead = kByMode;
+  static constexpr std::uint32_t kByMode = UINT32_MAX;
+};
+
+/// A rendering setting with the quality it gives.
+struct QualitySetting {
+  std::string name;
+  double cost = 1.0;     ///< GPU time relative to the captured one
+  double quality = 1.0;  ///< in [0, 1]
+};
+
+/// A client of a run: what it does and how it is replayed.
+struct ClientSpec {
+  std::string name;
+  Role role = Role::kBestEffort;
+  std::shared_ptr<const Workload> workload;
+
+  Replay replay = Replay::kClosed;
+  Pacing pacing;
+  std::uint64_t repeat = 0;        ///< passes over the workload's jobs; 0 = forever
+  Duration arrival{};              ///< joins this long after the run begins
+  bool random_phase = false;       ///< adds a uniform fraction of its first job's length to the arrival
+  double host_gap_scale = 1.0;     ///< multiplies every host gap (see fit_host_gap_scale)
+  double host_jitter = 0.0;        ///< coefficient of variation of a factor drawn per job for its host gaps
+  double duration_jitter = 0.0;    ///< coefficient of variation of a factor drawn per operation
+
+  std::vector<QualitySetting> quality_menu;  ///< best first; empty = fixed
+  std::uint32_t quality_level = 0;           ///< where it starts
+  ContextSpec context;                       ///< working set and cap on the device
+};
+
+}  // namespace corun

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "sim/workload/workload.h"
+
+namespace corun {
+
+/// Turns a log of frames into jobs: one per frame, one operation per visit to the graphics engine.
+///
+/// GPU time is the frame's busy time; where only its span is known, the span; where neither is, `gpu_busy_ratio` times
+/// the interval. Visits after the first are given kLaterVisit each. Host work before a submission is the recorded CPU
+/// busy time; a log without it is taken to be bound by its GPU where interval and GPU time agree, else by its host.
+/// A log whose intervals sit on a common refresh rate while its GPU has time to spare was paced: present_period says so.
+/// Errors as workload_from_timeline.
+Workload workload_from_frames(const Timeline& timeline, const WorkloadOptions& options);
+
+/// GPU time of each visit after the first, where a log only counts visits.
+inline constexpr Duration kLaterVisit{5'000};
+
+}  // namespace corun

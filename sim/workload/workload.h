@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/policy/view.h"
+#include "traces/base/ids.h"
+#include "traces/base/time.h"
+#include "traces/timeline.h"
+
+namespace corun {
+
+/// What a job of a workload is called.
+enum class JobKind : std::uint8_t { kFrame, kIteration, kRequest };
+
+/// An operation of a workload. All durations come from a solo capture or a synthetic profile.
+struct WorkOp {
+  OpKind kind = OpKind::kKernel;
+  std::uint32_t name = 0;       ///< index into Workload::names
+  StreamId stream;
+  Duration duration{};          ///< device time alone
+  Duration dispatch_gap{};      ///< least time between its stream predecessor's end and its begin: the device's own
+  Duration launch_latency{};    ///< from the host's call to visible to the device
+  LaunchShape shape;
+  std::uint64_t bytes = 0;
+  Duration predicted_by_name = kUnknownDuration;
+  Duration predicted_by_shape = kUnknownDuration;
+  std::uint32_t awaits_begin = 0;  ///< cross-stream waits: Workload::awaits[begin, begin + count): earlier ops of its job
+  std::uint32_t awaits_count = 0;
+};
+
+/// What a host does next, after its gap.
+enum class StepKind : std::uint8_t {
+  kSubmit,      ///< call the driver with operation `target`; goes on at once unless held at the gate
+  kWaitAll,     ///< wait for everything submitted so far
+  kWaitStream,  ///< wait for what was submitted to stream `target`
+  kWaitOp,      ///< wait for operation `target` of the same job
+};
+
+struct HostStep {
+  Duration gap{};       ///< host time from the step before (its return, where that one waited) to this one
+  StepKind kind = StepKind::kSubmit;
+  std::uint32_t target = 0;
+};
+
+/// A unit of progress: a contiguous run of steps, submitting a contiguous run of operations.
+struct Job {
+  std::uint32_t first_step = 0, step_count = 0;
+  std::uint32_t first_op = 0, op_count = 0;
+  Time recorded_start{};  ///< when it began in the capture: its release in open replay
+};
+
+/// What a client does, job by job: immutable, shared by all runs that replay it.
+///
+/// A frame's operations are its visits to the graphics engine, in order. Built by `workload_from_timeline` or by the
+/// synthetic profiles; checked by `check`.
+struct Workload {
+  JobKind job_kind = JobKind::kIteration;
+  std::vector<std::string> names;
+  std::vector<WorkOp> ops;
+  std::vector<HostStep> steps;
+  std::vector<std::uint32_t> awaits;
+  std::vector<Job> jobs;
+  Duration recorded_span{};   ///< of the capture, first operation's begin to last one's end
+  Duration present_period{};  ///< of a capture that was paced: its vsync period; 0 = uncapped or not frames
+  std::vector<std::string> notes;  ///< what was assumed, one sentence each; results repeat them
+
+  /// Sum of operation durations of one job.
+  Duration device_time(const Job& job) const;
+  /// Asserts that jobs, steps, operations and waits refer to one another correctly.
+  void check() const;
+};
+
+/// How a capture becomes jobs.
+struct WorkloadOptions {
+  std::uint32_t iterations = 0;      ///< split into this many jobs of equal operation count; 0 = by the trace's own marks
+  std::uint32_t visits_per_frame = 0;  ///< 0 = as captured (1 where the capture does not say)
+  double gpu_busy_ratio = 0.0;       ///< for frame logs without GPU time: busy / interval; 0 = refuse such logs
+  bool allow_co_run = false;         ///< accept a capture whose durations contain time away
+};
+
+/// Turns a capture into jobs of operations with dependencies and host gaps.
+///
+/// Host gaps are the times between the capture's calls; an operation whose call was cut off keeps its recorded distance
+/// to its stream predecessor. Frames become one operation per visit. Throws Error(kUnsupported) for a capture that
+/// cannot be replayed (no operations and no frames; sampled logs; co-run captures; frames without GPU time), saying
+/// what to do.
+Workload workload_from_timeline(const Timeline& timeline, const WorkloadOptions& options);
+
+}  // namespace corun

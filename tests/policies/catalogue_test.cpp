@@ -1,0 +1,54 @@
+#include "policies/catalogue.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include "policies/builtin.h"
+
+namespace corun {
+namespace {
+
+TEST(Catalogue, policies_readme_equals_the_descriptors) {
+  PolicyRegistry registry;
+  add_builtin_policies(registry);
+  const std::string page = policy_catalogue_markdown(registry);
+  const std::string path = CORUN_SOURCE_DIR "/policies/README.md";
+  if (std::getenv("CORUN_UPDATE") != nullptr) std::ofstream(path, std::ios::binary) << page;
+  std::ifstream file(path, std::ios::binary);
+  const std::string found{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_EQ(found, page) << "policies/README.md is generated: run this test once with CORUN_UPDATE=1 to rewrite it";
+}
+
+TEST(Catalogue, every_policy_says_everything_about_itself) {
+  PolicyRegistry registry;
+  add_builtin_policies(registry);
+  EXPECT_EQ(registry.all().size(), 6U);
+  for (const PolicyDescriptor& policy : registry.all()) {
+    EXPECT_FALSE(policy.summary.empty()) << policy.name;
+    EXPECT_FALSE(policy.source.empty()) << policy.name;
+    EXPECT_NE(policy.create, nullptr) << policy.name;
+    for (const ParameterDescriptor& parameter : policy.parameters) {
+      EXPECT_FALSE(parameter.meaning.empty()) << policy.name << '.' << parameter.name;
+      EXPECT_FALSE(parameter.source.empty()) << policy.name << '.' << parameter.name;
+      EXPECT_EQ(parameter.choices.empty(), parameter.type != ParameterType::kChoice)
+          << policy.name << '.' << parameter.name;
+    }
+  }
+}
+
+TEST(Catalogue, every_default_is_in_its_own_range) {
+  PolicyRegistry registry;
+  add_builtin_policies(registry);
+  for (const PolicyDescriptor& policy : registry.all())
+    for (const ParameterDescriptor& parameter : policy.parameters) {
+      if (parameter.type == ParameterType::kByClient) continue;
+      const std::string text = format_parameter(parameter.default_value);
+      EXPECT_EQ(parse_parameter(parameter, text, {}), parameter.default_value) << policy.name << '.' << parameter.name;
+    }
+}
+
+}  // namespace
+}  // namespace corun

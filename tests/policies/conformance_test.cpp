@@ -1,0 +1,210 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "policies/builtin.h"
+#include "tests/support/fake_backend.h"
+
+namespace corun {
+
+/// How a test names its parameter.
+void PrintTo(const PolicyDescriptor& policy, std::ostream* out) { *out << policy.name; }
+
+namespace {
+
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""us;
+
+/// A policy at one corner of its parameter space.
+struct Corner {
+  PolicyDescriptor policy;
+  Parameters parameters;
+  std::string name;
+};
+
+const std::vector<QualityLevel> kMenu{{"high", 1.0, 1.0}, {"medium", 0.62, 0.88}, {"low", 0.33, 0.70}};
+
+/// Two games and two best-effort clients; one game has quality levels.
+std::vector<ArbiterClient> four_clients() {
+  std::vector<ArbiterClient> clients{fake_client("game", Role::kInteractive), fake_client("train"),
+                                     fake_client("plain", Role::kInteractive), fake_client("serve")};
+  clients[0].frame_period = 16'667us;
+  clients[0].quality_menu = kMenu;
+  return clients;
+}
+
+ParameterValue at_end(const ParameterDescriptor& parameter, double end) {
+  switch (parameter.type) {
+    case ParameterType::kDuration: return Duration{std::llround(end)};
+    case ParameterType::kInteger: return static_cast<std::int64_t>(std::llround(end));
+    case ParameterType::kByClient: return ByClient{{"game", end}, {"train", end}, {"serve", end}};
+    default: return end;
+  }
+}
+
+/// The values of one parameter that a corner may have.
+std::vector<ParameterValue> ends_of(const ParameterDescriptor& parameter) {
+  if (parameter.type == ParameterType::kBoolean) return {false, true};
+  if (parameter.type == ParameterType::kChoice) return {parameter.choices.begin(), parameter.choices.end()};
+  std::vector<ParameterValue> ends{at_end(parameter, parameter.minimum), at_end(parameter, parameter.maximum)};
+  if (parameter.type == ParameterType::kByClient) ends.push_back(ByClient{{"train", 0.3}, {"serve", 0.5}});
+  return ends;
+}
+
+/// Defaults, every parameter at each of its ends, and a few random mixtures of ends.
+std::vector<Corner> corners_of(const PolicyDescriptor& policy) {
+  std::vector<Corner> corners{{policy, policy.defaults(), "defaults"}};
+  for (const ParameterDescriptor& parameter : policy.parameters)
+    for (const ParameterValue& end : ends_of(parameter)) {
+      Parameters values = policy.defaults();
+      values.set(parameter.name, end);
+      corners.push_back({policy, values, parameter.name + ": " + format_parameter(end)});
+    }
+  std::mt19937_64 random(policy.parameters.size());
+  for (int mixture = 0; mixture < 12 && !policy.parameters.empty(); ++mixture) {
+    Parameters values;
+    for (const ParameterDescriptor& parameter : policy.parameters) {
+      auto ends = ends_of(parameter);
+      ends.push_back(parameter.default_value);
+      values.set(parameter.name, ends[random() % ends.size()]);
+    }
+    corners.push_back({policy, values, "mixture " + std::to_string(mixture)});
+  }
+  return corners;
+}
+
+std::vector<PolicyDescriptor> all_policies() {
+  PolicyRegistry registry;
+  add_builtin_policies(registry);
+  return registry.all();
+}
+
+FakeOp random_op(std::mt19937_64& random, bool is_game) {
+  static const char* const kNames[] = {"gemm", "add", "conv", "softmax"};
+  FakeOp op;
+  op.name = kNames[random() % 4];
+  op.duration = Duration{static_cast<std::int64_t>(2'000 + random() % 3'000'000)};
+  op.is_render = is_game && random() % 8 != 0;
+  op.is_copy = !op.is_render && random() % 6 == 0;
+  op.blocks = random() % 3 == 0 ? 0 : random() % 100'000;
+  if (random() % 5 != 0) op.predicted = op.duration + Duration{static_cast<std::int64_t>(random() % 200'000)};
+  if (random() % 2 == 0) op.predicted_by_shape = op.duration;
+  return op;
+}
+
+/// One random history: clients join and leave and submit at any time, for a fifth of a second; then the games leave,
+/// then the others, each when its work is done.
+class History {
+ public:
+  History(const Corner& corner, std::uint64_t seed)
+      : world(corner.policy, corner.parameters, four_clients()), random_(seed) {
+    for (std::uint32_t client = 0; client < 4; ++client) {
+      world.set_depth(client, 1 + random_() % 5);
+      world.set_most_waiting(client, 1 + random_() % 3);
+      world.at(instant(50), [=, this] { world.join(client); });
+      const bool is_game = client % 2 == 0;
+      for (int i = 0; i < 60; ++i) {
+        const FakeOp op = random_op(random_, is_game);
+        world.at(instant(200), [=, this] { submit(client, op); });
+      }
+    }
+    if (random_() % 2 == 0) {
+      const auto leaver = static_cast<std::uint32_t>(random_() % 4);
+      world.at(kRunStart + 60ms + Duration{static_cast<std::int64_t>(random_() % 100'000'000)},
+               [=, this] { world.leave(leaver); });
+    }
+    world.at(kRunStart + 200ms, [this] { leave(0), leave(2); });
+    world.at(kRunStart + 250ms, [this] { leave(1), leave(3); });
+  }
+
+  FakeBackend world;
+
+ private:
+  Time instant(std::uint64_t span_ms) {
+    // Whole tenths of a millisecond, so that many things happen in the same instant.
+    return kRunStart + Duration{static_cast<std::int64_t>(random_() % (span_ms * 10)) * 100'000};
+  }
+  void submit(std::uint32_t client, const FakeOp& op) {
+    if (world.is_present(client)) world.script(client, op);
+  }
+  void leave(std::uint32_t client) {
+    if (world.is_present(client)) world.leave(client);
+  }
+
+  std::mt19937_64 random_;
+};
+
+class Conformance : public testing::TestWithParam<PolicyDescriptor> {};
+
+constexpr std::uint32_t kManyInstants = 200'000;
+
+void expect_legal_and_clean(const Corner& corner, std::uint64_t seed) {
+  History history(corner, seed);
+  FakeBackend& world = history.world;
+  ASSERT_NO_THROW(ASSERT_TRUE(world.run_dry(kManyInstants)));
+  EXPECT_EQ(world.wake(), kNever);
+  for (std::uint32_t client = 0; client < 4; ++client) {
+    EXPECT_TRUE(world.is_done(client)) << "client " << client;
+    EXPECT_FALSE(world.is_present(client)) << "client " << client;
+  }
+}
+
+TEST_P(Conformance, acts_legally_and_leaves_no_wake_up_behind_in_any_history) {
+  for (const Corner& corner : corners_of(GetParam()))
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+      SCOPED_TRACE(corner.name + ", seed " + std::to_string(seed));
+      expect_legal_and_clean(corner, seed);
+    }
+}
+
+bool is_same(const DecisionFact& a, const DecisionFact& b) {
+  return a.time == b.time && a.action.kind == b.action.kind && a.action.client == b.action.client &&
+         a.action.count == b.action.count;
+}
+
+TEST_P(Conformance, same_history_gives_the_same_decisions) {
+  for (const Corner& corner : corners_of(GetParam())) {
+    SCOPED_TRACE(corner.name);
+    History first(corner, 2), second(corner, 2);
+    first.world.run_dry(kManyInstants);
+    second.world.run_dry(kManyInstants);
+    EXPECT_EQ(first.world.launches(), second.world.launches());
+    EXPECT_TRUE(std::ranges::equal(first.world.decisions(), second.world.decisions(), is_same));
+  }
+}
+
+TEST_P(Conformance, deciding_twice_changes_nothing_more) {
+  for (const Corner& corner : corners_of(GetParam())) {
+    SCOPED_TRACE(corner.name);
+    History history(corner, 3);
+    FakeBackend& world = history.world;
+    world.after_instant = [&] {
+      const std::size_t decisions = world.decisions().size();
+      const Time wake = world.wake();
+      world.arbiter().decide();
+      EXPECT_EQ(world.decisions().size(), decisions) << "at " << to_ns(world.now()) << " ns";
+      EXPECT_EQ(world.wake(), wake) << "at " << to_ns(world.now()) << " ns";
+    };
+    world.run_dry(kManyInstants);
+  }
+}
+
+TEST_P(Conformance, lone_client_is_never_starved) {
+  for (const Corner& corner : corners_of(GetParam()))
+    for (const std::uint32_t client : {0U, 1U}) {
+      SCOPED_TRACE(corner.name);
+      FakeBackend world(corner.policy, corner.parameters, four_clients());
+      std::mt19937_64 random(7);
+      world.join(client);
+      for (int i = 0; i < 100; ++i) world.script(client, random_op(random, client == 0));
+      for (std::uint32_t i = 0; i < kManyInstants && !world.is_done(client); ++i) world.run_dry(1);
+      EXPECT_TRUE(world.is_done(client));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryPolicy, Conformance, testing::ValuesIn(all_policies()),
+                         [](const auto& tested) { return tested.param.name; });
+
+}  // namespace
+}  // namespace corun

@@ -1,0 +1,109 @@
+#include "sim/policy/descriptor.h"
+
+#include <gtest/gtest.h>
+
+namespace corun {
+namespace {
+
+using std::chrono_literals::operator""s;
+
+const SourceLocation kWhere{"exp.yaml", 14, 9, 2};
+
+ParameterDescriptor quantum() {
+  return {.name = "quantum", .type = ParameterType::kDuration, .default_value = Duration{30s}, .unit = "",
+          .minimum = 1e9, .maximum = 60e9, .choices = {}, .meaning = "", .source = ""};
+}
+
+ParameterDescriptor of_type(ParameterType type, ParameterValue value) {
+  return {.name = "p", .type = type, .default_value = std::move(value), .unit = "", .minimum = 0.0, .maximum = 1.0,
+          .choices = {"hard", "elastic"}, .meaning = "", .source = ""};
+}
+
+Error error_of(const ParameterDescriptor& parameter, std::string_view text) {
+  try {
+    parse_parameter(parameter, text, kWhere);
+  } catch (const Error& error) {
+    return error;
+  }
+  ADD_FAILURE() << "'" << text << "' was accepted";
+  return Error(ErrorKind::kInput, "");
+}
+
+TEST(Descriptor, bare_number_for_a_duration_is_answered_with_its_likely_unit) {
+  const Error error = error_of(quantum(), "25");
+  EXPECT_EQ(error.kind(), ErrorKind::kInput);
+  EXPECT_EQ(error.where().line, 14U);
+  EXPECT_EQ(error.message(),
+            "parameter 'quantum' is '25', expected a duration in ns, us, ms, s, min or h from 1s to 60s");
+  EXPECT_EQ(error.help(), "a duration needs a unit: 25s?");
+}
+
+TEST(Descriptor, value_outside_the_range_is_refused_with_the_range_and_the_default) {
+  const Error error = error_of(quantum(), "61s");
+  EXPECT_EQ(error.message(), "parameter 'quantum' is '61s', expected a duration from 1s to 60s");
+  EXPECT_EQ(error.help(), "the default is 30s");
+  EXPECT_THROW(parse_parameter(quantum(), "999ms", kWhere), Error);
+  EXPECT_EQ(std::get<Duration>(parse_parameter(quantum(), "60s", kWhere)), Duration{60s});
+}
+
+TEST(Descriptor, misspelt_choice_is_answered_with_the_nearest_one) {
+  const auto choice = of_type(ParameterType::kChoice, std::string("hard"));
+  EXPECT_EQ(error_of(choice, "elastik").help(), "did you mean 'elastic'?");
+  EXPECT_EQ(error_of(choice, "soft").message(), "parameter 'p' is 'soft', expected one of hard, elastic");
+  EXPECT_EQ(std::get<std::string>(parse_parameter(choice, "elastic", kWhere)), "elastic");
+}
+
+TEST(Descriptor, every_type_reads_its_own_notation_and_nothing_else) {
+  EXPECT_EQ(std::get<double>(parse_parameter(of_type(ParameterType::kReal, 0.5), "40%", kWhere)), 0.4);
+  EXPECT_EQ(std::get<std::int64_t>(parse_parameter(of_type(ParameterType::kInteger, std::int64_t{0}), "1", kWhere)), 1);
+  EXPECT_EQ(std::get<bool>(parse_parameter(of_type(ParameterType::kBoolean, false), "true", kWhere)), true);
+  EXPECT_THROW(parse_parameter(of_type(ParameterType::kReal, 0.5), "half", kWhere), Error);
+  EXPECT_THROW(parse_parameter(of_type(ParameterType::kInteger, std::int64_t{0}), "0.5", kWhere), Error);
+  EXPECT_THROW(parse_parameter(of_type(ParameterType::kBoolean, false), "yes", kWhere), Error);
+  EXPECT_THROW(parse_parameter(of_type(ParameterType::kByClient, ByClient{}), "0.4", kWhere), Error);
+}
+
+TEST(Descriptor, share_of_a_client_outside_the_range_is_refused_by_name) {
+  const auto limits = of_type(ParameterType::kByClient, ByClient{});
+  EXPECT_NO_THROW(check_by_client(limits, "train", 0.4, kWhere));
+  try {
+    check_by_client(limits, "train", 1.4, kWhere);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.message(), "parameter 'p' is 1.4 for client 'train', expected a number from 0 to 1");
+  }
+}
+
+TEST(Descriptor, values_are_written_as_an_experiment_would_write_them) {
+  EXPECT_EQ(format_parameter(Duration{16'600'000}), "16.6ms");
+  EXPECT_EQ(format_parameter(0.05), "0.05");
+  EXPECT_EQ(format_parameter(std::int64_t{15}), "15");
+  EXPECT_EQ(format_parameter(true), "true");
+  EXPECT_EQ(format_parameter(std::string("hard")), "hard");
+  EXPECT_EQ(format_parameter(ByClient{}), "{}");
+  EXPECT_EQ(format_parameter(ByClient{{"serve", 0.25}, {"train", 0.4}}), "{ serve: 0.25, train: 0.4 }");
+}
+
+TEST(Descriptor, registry_keeps_order_and_refuses_a_second_policy_of_one_name) {
+  PolicyRegistry registry;
+  PolicyDescriptor b, a;
+  b.name = "b";
+  a.name = "a";
+  registry.add(b);
+  registry.add(a);
+  EXPECT_EQ(registry.all().front().name, "b");
+  EXPECT_EQ(registry.find("a")->name, "a");
+  EXPECT_EQ(registry.find("c"), nullptr);
+  EXPECT_THROW(registry.add(a), Error);
+}
+
+TEST(Descriptor, defaults_hold_every_parameter) {
+  PolicyDescriptor policy;
+  policy.parameters = {quantum()};
+  EXPECT_EQ(policy.defaults().duration("quantum"), Duration{30s});
+  EXPECT_EQ(policy.find("quantum")->maximum, 60e9);
+  EXPECT_EQ(policy.find("quantom"), nullptr);
+}
+
+}  // namespace
+}  // namespace corun

@@ -1,0 +1,148 @@
+#include "sim/metrics/collector.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+
+namespace corun {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::shared_ptr<const Workload> work(JobKind kind, std::size_t jobs) {
+  auto workload = std::make_shared<Workload>();
+  workload->job_kind = kind;
+  workload->jobs.resize(jobs);
+  return workload;
+}
+
+/// A game and a training job over [1 s, 11 s), facts handed in by hand.
+class CollectorTest : public ::testing::Test {
+ protected:
+  CollectorTest() {
+    input_.horizon = 11s;
+    input_.warmup = 1s;
+    input_.clients.resize(2);
+    input_.clients[0].name = "game";
+    input_.clients[0].role = Role::kInteractive;
+    input_.clients[0].workload = work(JobKind::kFrame, 1);
+    input_.clients[1].name = "train";
+    input_.clients[1].workload = work(JobKind::kIteration, 4);
+    result_.end = Time(11s);
+    result_.device_time = {4s, 3s};
+    result_.jobs_finished = {0, 0};
+    result_.usage = {7s, 1s, 0s};
+  }
+
+  static void frame(Collector& collector, Duration present, bool missed = false, double quality = 1) {
+    FrameFact fact{};
+    fact.start = fact.submit = fact.gpu_begin = Time(present - 5ms);
+    fact.gpu_end = fact.present = Time(present);
+    fact.quality = quality;
+    fact.missed = missed;
+    collector.on_frame(fact);
+  }
+  static void job(Collector& collector, Duration arrival, Duration end) {
+    collector.on_job({ClientId{1}, 0, Time(arrival), Time(arrival), Time(end)});
+  }
+
+  std::map<std::string, double> metrics(const Collector& collector, const std::vector<SoloBaseline>& solo = {}) const {
+    std::map<std::string, double> values;
+    for (const Metric& metric : collector.metrics(result_, solo)) values[metric.client + "." + metric.name] = metric.value;
+    return values;
+  }
+
+  RunInput input_;
+  RunResult result_;
+};
+
+TEST_F(CollectorTest, FrameTimesAreFromPresentToPresentAndTheSlowestHundredthIsTheLow) {
+  Collector collector(input_);
+  Duration at = 1s;
+  for (int i = 0; i < 500; ++i) frame(collector, at += i % 100 == 99 ? 40ms : 20ms, i % 100 == 99, i % 2 == 0 ? 1.0 : 0.5);
+  const auto values = metrics(collector);
+  EXPECT_DOUBLE_EQ(values.at("game.fps_mean"), 50);
+  EXPECT_DOUBLE_EQ(values.at("game.frame_time_p50_ms"), 20);
+  EXPECT_DOUBLE_EQ(values.at("game.frame_time_p99_ms"), 40);
+  EXPECT_DOUBLE_EQ(values.at("game.fps_1low"), 25);
+  EXPECT_DOUBLE_EQ(values.at("game.missed_frame_ratio"), 0.01);
+  EXPECT_DOUBLE_EQ(values.at("game.quality_mean"), 0.75);
+  EXPECT_DOUBLE_EQ(values.at("game.render_time_p99_ms"), 5);
+}
+
+TEST_F(CollectorTest, WhatEndsBeforeTheWarmupDoesNotCount) {
+  Collector collector(input_);
+  frame(collector, 500ms);
+  job(collector, 0s, 999ms);
+  EXPECT_DOUBLE_EQ(metrics(collector).at("game.fps_mean"), 0);
+  EXPECT_DOUBLE_EQ(metrics(collector).at("train.throughput_per_s"), 0);
+  job(collector, 0s, 1s);
+  EXPECT_DOUBLE_EQ(metrics(collector).at("train.throughput_per_s"), 0.1);
+}
+
+TEST_F(CollectorTest, ThroughputIsTheRateBetweenTheFirstEndAndTheLast) {
+  Collector collector(input_);
+  for (Duration at = 1300ms; at < 11s; at += 500ms) job(collector, at - 500ms, at);
+  const auto values = metrics(collector);
+  EXPECT_DOUBLE_EQ(values.at("train.throughput_per_s"), 2);
+  EXPECT_DOUBLE_EQ(values.at("train.job_time_p99_ms"), 500);
+}
+
+TEST_F(CollectorTest, AGameThatIsLockedOutForHalfTheRunDoesNotLookQuick) {
+  Collector collector(input_);
+  for (Duration at = 1s; at < 6s; at += 20ms) frame(collector, at);
+  const auto values = metrics(collector);
+  EXPECT_DOUBLE_EQ(values.at("game.fps_mean"), 25);
+  EXPECT_NEAR(values.at("game.fps_1low"), 2 / 5.04, 0.01);
+}
+
+TEST_F(CollectorTest, AGameThatShowsNothingHasOneFrameTimeAsLongAsTheRun) {
+  const Collector collector(input_);
+  EXPECT_DOUBLE_EQ(metrics(collector).at("game.frame_time_p99_ms"), 10'000);
+  EXPECT_DOUBLE_EQ(metrics(collector).at("game.fps_mean"), 0);
+}
+
+TEST_F(CollectorTest, AClientThatHasDoneAllItCameForIsNotCalledSlowForTheRest) {
+  input_.clients[1].repeat = 2;
+  input_.clients[1].arrival = 2s;
+  result_.jobs_finished[1] = 8;
+  Collector collector(input_);
+  for (int i = 0; i < 8; ++i) job(collector, 2s + i * 100ms, 2100ms + i * 100ms);
+  EXPECT_DOUBLE_EQ(metrics(collector).at("train.throughput_per_s"), 10);
+  result_.jobs_finished[1] = 7;
+  EXPECT_LT(metrics(collector).at("train.throughput_per_s"), 1);
+}
+
+TEST_F(CollectorTest, HarvestIsMeasuredAgainstWhatTheGameLeavesIdleWhenAlone) {
+  Collector collector(input_);
+  const auto values = metrics(collector, {{60, 0.5}, {10, 0.9}});
+  EXPECT_DOUBLE_EQ(values.at("device.harvest_ratio"), 0.3 / 0.5);
+  EXPECT_DOUBLE_EQ(values.at("device.gpu_busy_ratio"), 0.7);
+  EXPECT_DOUBLE_EQ(values.at("device.switch_ratio"), 0.1);
+  EXPECT_DOUBLE_EQ(values.at("train.gpu_busy_ratio"), 0.3);
+  EXPECT_FALSE(metrics(collector).contains("device.harvest_ratio"));
+}
+
+TEST_F(CollectorTest, SlowdownIsAgainstTheSoloRate) {
+  Collector collector(input_);
+  for (Duration at = 1s; at < 11s; at += 500ms) job(collector, at, at);
+  EXPECT_DOUBLE_EQ(metrics(collector, {{60, 0.5}, {10, 0.9}}).at("train.slowdown"), 5);
+}
+
+TEST_F(CollectorTest, WaitingIsSubmissionToBeginOnTheDevice) {
+  Collector collector(input_);
+  for (int i = 1; i <= 200; ++i) {
+    OpFact op{};
+    op.client = ClientId{1};
+    op.submitted = Time(2s);
+    op.begin = Time(2s + i * 1ms);
+    op.end = Time(3s);
+    collector.on_op(op);
+  }
+  EXPECT_DOUBLE_EQ(metrics(collector).at("train.wait_p99_ms"), 198);
+}
+
+}  // namespace
+}  // namespace corun

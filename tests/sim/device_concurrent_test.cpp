@@ -1,0 +1,155 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/sim/device_driver.h"
+
+namespace corun {
+namespace {
+
+using testing::DeviceDriver;
+using testing::kMs;
+
+// Ten SMs that hold one block each: a grid of n blocks fills n tenths.
+DeviceSpec ten_sms(SpatialRule rule = SpatialRule::kDispatchOrder) {
+  DeviceSpec spec;
+  spec.sm_count = 10;
+  spec.max_threads_per_sm = 1024;
+  spec.sharing = Sharing::kConcurrent;
+  spec.spatial_rule = rule;
+  return spec;
+}
+
+Ticket kernel(DeviceDriver& driver, std::uint32_t client, std::uint32_t blocks, std::int64_t duration_ns,
+              std::int64_t gap_ns = 0) {
+  return driver.submit({.client = ClientId{client},
+                        .duration = Duration{duration_ns},
+                        .dispatch_gap = Duration{gap_ns},
+                        .ready_at = driver.now(),
+                        .shape = {blocks, 1, 1, 1024, 1, 1, 32, 0}});
+}
+
+// Shares are multiples of 2^-20 of the device.
+constexpr double kRounding = 40;
+
+TEST(Concurrent, TwoKernelsThatEachFillTheDeviceRunOneAfterTheOther) {
+  DeviceDriver driver(ten_sms(), 2);
+  const Ticket first = kernel(driver, 0, 10, 10 * kMs);
+  const Ticket second = kernel(driver, 1, 10, 10 * kMs);
+  driver.drain();
+  EXPECT_EQ(driver.end(first), 10 * kMs);
+  EXPECT_EQ(driver.begin(second), 10 * kMs);
+  EXPECT_EQ(driver.end(second), 20 * kMs);
+}
+
+TEST(Concurrent, TwoKernelsOfHalfTheDeviceRunTogetherAtFullSpeed) {
+  DeviceDriver driver(ten_sms(), 2);
+  const Ticket first = kernel(driver, 0, 5, 10 * kMs);
+  const Ticket second = kernel(driver, 1, 5, 10 * kMs);
+  driver.drain();
+  EXPECT_EQ(driver.end(first), 10 * kMs);
+  EXPECT_EQ(driver.end(second), 10 * kMs);
+  EXPECT_EQ(driver.device().usage().busy, Duration{10 * kMs});
+}
+
+TEST(Concurrent, TheLaterKernelGetsTheLeftoverAndGrowsWhenTheEarlierEnds) {
+  DeviceDriver driver(ten_sms(), 2);
+  const Ticket first = kernel(driver, 0, 6, 10 * kMs);
+  const Ticket second = kernel(driver, 1, 6, 10 * kMs);
+  driver.drain();
+  EXPECT_EQ(driver.end(first), 10 * kMs);
+  EXPECT_EQ(driver.begin(second), 0);
+  // 4 of the 6 tenths it wants for 10 ms make 2/3 of it; the last third runs at full speed.
+  EXPECT_NEAR(static_cast<double>(driver.end(second)), 13.0e6 + 1e6 / 3, kRounding);
+}
+
+TEST(Concurrent, TheLastWaveOfTheEarlierKernelMakesRoomForTheLater) {
+  DeviceDriver driver(ten_sms(), 2);
+  const Ticket first = kernel(driver, 0, 15, 10 * kMs);
+  const Ticket second = kernel(driver, 1, 5, 4 * kMs);
+  driver.drain();
+  EXPECT_EQ(driver.begin(second), 5 * kMs);
+  EXPECT_EQ(driver.end(second), 9 * kMs);
+  EXPECT_EQ(driver.end(first), 10 * kMs);
+}
+
+TEST(Concurrent, AKernelOfUnknownShapeFillsTheDevice) {
+  DeviceDriver driver(ten_sms(), 2);
+  driver.submit(0, 10 * kMs);
+  const Ticket second = kernel(driver, 1, 1, 1 * kMs);
+  driver.drain();
+  EXPECT_EQ(driver.begin(second), 10 * kMs);
+}
+
+TEST(Concurrent, ADispatchGapTakesTimeButNoSms) {
+  DeviceDriver driver(ten_sms(), 2);
+  const Ticket late = kernel(driver, 0, 10, 10 * kMs, 3 * kMs);
+  const Ticket early = kernel(driver, 1, 10, 5 * kMs);
+  driver.drain();
+  EXPECT_EQ(driver.end(early), 5 * kMs);
+  EXPECT_EQ(driver.begin(late), 5 * kMs);
+  EXPECT_EQ(driver.end(late), 15 * kMs);
+}
+
+TEST(Concurrent, AnSmCapBoundsAClientsKernelsTogether) {
+  DeviceDriver driver(ten_sms());
+  driver.join({.sm_cap = 0.5});
+  driver.join({});
+  const Ticket capped = kernel(driver, 0, 10, 10 * kMs);
+  const Ticket beside = kernel(driver, 1, 5, 20 * kMs);
+  driver.drain();
+  EXPECT_EQ(driver.end(capped), 20 * kMs);
+  EXPECT_EQ(driver.end(beside), 20 * kMs);
+}
+
+TEST(Concurrent, TwoKernelsOfACappedClientDivideItsCap) {
+  DeviceDriver driver(ten_sms());
+  driver.join({.sm_cap = 0.5});
+  const Ticket first = kernel(driver, 0, 5, 10 * kMs);
+  const Ticket second = driver.submit({.client = ClientId{0},
+                                       .stream = StreamId{1},
+                                       .duration = Duration{10 * kMs},
+                                       .shape = {5, 1, 1, 1024, 1, 1, 32, 0}});
+  driver.drain();
+  EXPECT_EQ(driver.end(first), 10 * kMs);
+  EXPECT_EQ(driver.begin(second), 10 * kMs);
+}
+
+TEST(Concurrent, SpeedFallsByTheExponentOfTheFraction) {
+  DeviceSpec spec = ten_sms();
+  spec.sm_rate_exponent = 0.5;
+  DeviceDriver driver(spec);
+  driver.join({.sm_cap = 0.5});
+  const Ticket capped = kernel(driver, 0, 10, 10 * kMs);
+  driver.drain();
+  EXPECT_NEAR(static_cast<double>(driver.end(capped)), 10e6 * std::sqrt(2.0), kRounding);
+}
+
+TEST(Concurrent, MaxMinGivesASmallKernelAllItWantsAndTheLargeOneTheRest) {
+  DeviceDriver driver(ten_sms(SpatialRule::kMaxMin), 2);
+  const Ticket large = kernel(driver, 0, 10, 10 * kMs);
+  const Ticket small = kernel(driver, 1, 2, 10 * kMs);
+  driver.drain();
+  EXPECT_EQ(driver.end(small), 10 * kMs);
+  EXPECT_NEAR(static_cast<double>(driver.end(large)), 12e6, kRounding);
+}
+
+TEST(Concurrent, MaxMinHalvesTheDeviceBetweenTwoThatWantAllOfIt) {
+  DeviceDriver driver(ten_sms(SpatialRule::kMaxMin), 2);
+  const Ticket first = kernel(driver, 0, 10, 10 * kMs);
+  const Ticket second = kernel(driver, 1, 10, 10 * kMs);
+  driver.drain();
+  EXPECT_EQ(driver.end(first), 20 * kMs);
+  EXPECT_EQ(driver.end(second), 20 * kMs);
+}
+
+TEST(Concurrent, AMemsetRunsBesideAKernelThatLeavesALittleRoom) {
+  DeviceDriver driver(ten_sms(), 2);
+  kernel(driver, 0, 9, 10 * kMs);
+  const Ticket memset = driver.submit(1, 1 * kMs, 0, OpKind::kMemset);
+  driver.drain();
+  EXPECT_EQ(driver.end(memset), 1 * kMs);
+}
+
+}  // namespace
+}  // namespace corun

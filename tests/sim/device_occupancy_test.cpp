@@ -1,0 +1,99 @@
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <numeric>
+
+#include "sim/device/max_min.h"
+#include "sim/device/occupancy.h"
+
+namespace corun {
+namespace {
+
+LaunchShape shape(std::uint32_t blocks, std::uint32_t threads, std::uint32_t registers, std::uint32_t shared_bytes) {
+  return {blocks, 1, 1, threads, 1, 1, registers, shared_bytes};
+}
+
+TEST(Occupancy, BlocksPerSmAreLimitedByWhicheverResourceRunsOutFirst) {
+  DeviceSpec spec;
+  spec.sm_count = 2;
+  spec.shared_memory_per_sm_bytes = 100'000;
+  EXPECT_EQ(resident_blocks(spec, shape(1, 256, 0, 0)), 2 * 8u);          // 2048 threads
+  EXPECT_EQ(resident_blocks(spec, shape(1, 32, 0, 0)), 2 * 32u);          // 32 blocks
+  EXPECT_EQ(resident_blocks(spec, shape(1, 256, 128, 0)), 2 * 2u);        // 65536 registers
+  EXPECT_EQ(resident_blocks(spec, shape(1, 256, 32, 30'000)), 2 * 3u);    // shared memory
+}
+
+TEST(Occupancy, AnUnknownShapeFillsTheDevice) {
+  const Occupancy unknown = occupancy_of(DeviceSpec{}, OpKind::kKernel, {}, 1000);
+  EXPECT_EQ(unknown.demand(1000), kAllSms);
+  EXPECT_EQ(unknown.demand(1), kAllSms);
+}
+
+TEST(Occupancy, OnlyThePartialLastWaveLeavesRoom) {
+  DeviceSpec spec;
+  spec.sm_count = 4;
+  spec.max_blocks_per_sm = 1;
+  const Occupancy two_and_a_half = occupancy_of(spec, OpKind::kKernel, shape(10, 32, 0, 0), 900);
+  EXPECT_EQ(two_and_a_half.demand(301), kAllSms);
+  EXPECT_EQ(two_and_a_half.demand(300), kAllSms / 2);
+  const Occupancy three_full = occupancy_of(spec, OpKind::kKernel, shape(12, 32, 0, 0), 900);
+  EXPECT_EQ(three_full.demand(1), kAllSms);
+}
+
+TEST(Occupancy, APartialWaveOutrunsItsShareOfTheSmsWhereHalfOfThemDrawMostOfTheThroughput) {
+  DeviceSpec spec;
+  spec.sm_count = 4;
+  spec.max_blocks_per_sm = 1;
+  spec.sm_rate_exponent = 0.5;
+  const Occupancy quarter_left = occupancy_of(spec, OpKind::kKernel, shape(5, 32, 0, 0), 1500);
+  EXPECT_EQ(quarter_left.tail, kAllSms / 2);
+  EXPECT_EQ(quarter_left.tail_work, 500);  // a full wave of 1000, then half of one
+}
+
+RC_GTEST_PROP(MaxMin, NobodyIsBelowTheBottleneckUnlessItsDemandIsMet, ()) {
+  const auto demands = *rc::gen::container<std::vector<std::int64_t>>(rc::gen::inRange<std::int64_t>(0, 1000));
+  const auto capacity = *rc::gen::inRange<std::int64_t>(0, 3000);
+  const auto shares = max_min_shares(demands, capacity);
+  RC_ASSERT(shares.size() == demands.size());
+  const std::int64_t given = std::accumulate(shares.begin(), shares.end(), std::int64_t{0});
+  const std::int64_t wanted = std::accumulate(demands.begin(), demands.end(), std::int64_t{0});
+  RC_ASSERT(given == std::min(capacity, wanted));
+  const std::int64_t largest = shares.empty() ? 0 : *std::max_element(shares.begin(), shares.end());
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    RC_ASSERT(shares[i] >= 0 && shares[i] <= demands[i]);
+    if (shares[i] < demands[i]) RC_ASSERT(shares[i] >= largest - 1);
+  }
+}
+
+// Gives out one unit after the other, each to whoever has least and still wants more.
+std::vector<std::int64_t> by_single_units(const std::vector<std::int64_t>& demands, std::int64_t capacity) {
+  std::vector<std::int64_t> shares(demands.size(), 0);
+  for (; capacity > 0; --capacity) {
+    std::size_t poorest = demands.size();
+    for (std::size_t i = 0; i < demands.size(); ++i) {
+      if (shares[i] < demands[i] && (poorest == demands.size() || shares[i] < shares[poorest])) poorest = i;
+    }
+    if (poorest == demands.size()) break;
+    ++shares[poorest];
+  }
+  return shares;
+}
+
+TEST(MaxMin, EqualsGivingOutSingleUnitsOnAllSmallInstances) {
+  for (std::int64_t a = 0; a <= 5; ++a) {
+    for (std::int64_t b = 0; b <= 5; ++b) {
+      for (std::int64_t c = 0; c <= 5; ++c) {
+        for (std::int64_t capacity = 0; capacity <= 16; ++capacity) {
+          auto closed = max_min_shares(std::vector{a, b, c}, capacity);
+          auto stepwise = by_single_units({a, b, c}, capacity);
+          std::sort(closed.begin(), closed.end());
+          std::sort(stepwise.begin(), stepwise.end());
+          EXPECT_EQ(closed, stepwise) << a << ' ' << b << ' ' << c << " of " << capacity;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace corun

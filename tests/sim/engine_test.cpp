@@ -1,0 +1,107 @@
+#include "sim/engine/engine.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "traces/base/error.h"
+
+namespace corun {
+namespace {
+
+struct Log {
+  Engine engine;
+  std::vector<std::pair<std::int64_t, std::uint64_t>> fired;
+
+  static void note(void* self, std::uint64_t name) {
+    auto& log = *static_cast<Log*>(self);
+    log.fired.emplace_back(to_ns(log.engine.now()), name);
+  }
+};
+
+TEST(Engine, FiresInOrderOfTimeAndTellsTheTimeOfEachEvent) {
+  Log log;
+  log.engine.at(time_from_ns(20), Phase::kTimer, Log::note, &log, 2);
+  log.engine.at(time_from_ns(10), Phase::kTimer, Log::note, &log, 1);
+  EXPECT_EQ(log.engine.run(kNever), StopReason::kDrained);
+  EXPECT_EQ(log.fired, (std::vector<std::pair<std::int64_t, std::uint64_t>>{{10, 1}, {20, 2}}));
+  EXPECT_EQ(log.engine.events_fired(), 2u);
+}
+
+TEST(Engine, AnEventAtTheEndDoesNotFireUntilTheEndMovesOn) {
+  Log log;
+  log.engine.at(time_from_ns(99), Phase::kTimer, Log::note, &log, 1);
+  log.engine.at(time_from_ns(100), Phase::kCompletion, Log::note, &log, 2);
+  EXPECT_EQ(log.engine.run(time_from_ns(100)), StopReason::kHorizon);
+  EXPECT_EQ(log.fired.size(), 1u);
+  EXPECT_EQ(log.engine.now(), time_from_ns(100));
+  EXPECT_EQ(log.engine.run(time_from_ns(101)), StopReason::kDrained);
+  EXPECT_EQ(log.fired.back(), (std::pair<std::int64_t, std::uint64_t>{100, 2}));
+}
+
+TEST(Engine, AnEventScheduledForItsOwnInstantFiresByPhaseBeforeLaterPhases) {
+  Log log;
+  const auto decide = [](void* self, std::uint64_t) {
+    auto& inner = *static_cast<Log*>(self);
+    Log::note(self, 1);
+    inner.engine.after(Duration{}, Phase::kCompletion, Log::note, self, 2);
+  };
+  log.engine.at(time_from_ns(5), Phase::kArrival, decide, &log);
+  log.engine.at(time_from_ns(5), Phase::kDecide, Log::note, &log, 3);
+  log.engine.run(kNever);
+  ASSERT_EQ(log.fired.size(), 3u);
+  for (std::uint64_t i = 0; i < 3; ++i) EXPECT_EQ(log.fired[i], (std::pair<std::int64_t, std::uint64_t>{5, i + 1}));
+}
+
+TEST(Engine, ACancelledEventDoesNotFire) {
+  Log log;
+  const EventHandle handle = log.engine.at(time_from_ns(5), Phase::kTimer, Log::note, &log, 1);
+  EXPECT_TRUE(log.engine.cancel(handle));
+  EXPECT_FALSE(log.engine.cancel(handle));
+  EXPECT_EQ(log.engine.run(kNever), StopReason::kDrained);
+  EXPECT_TRUE(log.fired.empty());
+}
+
+TEST(Engine, StopReturnsAfterThePresentEventAndRunGoesOnFromThere) {
+  Log log;
+  const auto stop = [](void* self, std::uint64_t) { static_cast<Log*>(self)->engine.stop(); };
+  log.engine.at(time_from_ns(1), Phase::kTimer, stop, &log);
+  log.engine.at(time_from_ns(1), Phase::kTimer, Log::note, &log, 1);
+  EXPECT_EQ(log.engine.run(kNever), StopReason::kStopped);
+  EXPECT_TRUE(log.fired.empty());
+  EXPECT_EQ(log.engine.run(kNever), StopReason::kDrained);
+  EXPECT_EQ(log.fired.size(), 1u);
+}
+
+TEST(Engine, ALoopInZeroTimeIsReportedWithItsTimeAndPhases) {
+  Engine engine;
+  struct Spin {
+    Engine& engine;
+    static void wake(void* self, std::uint64_t) {
+      auto& spin = *static_cast<Spin*>(self);
+      spin.engine.after(Duration{}, Phase::kDecide, wake, self);
+    }
+  } spin{engine};
+  engine.at(time_from_ns(42), Phase::kDecide, Spin::wake, &spin);
+  try {
+    engine.run(kNever);
+    FAIL() << "the loop was not noticed";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kPolicy);
+    EXPECT_NE(std::string(error.what()).find("42 ns"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("decide, decide"), std::string::npos) << error.what();
+  }
+}
+
+TEST(EngineDeathTest, SchedulingInThePastIsABrokenPromise) {
+  Log log;
+  const auto back = [](void* self, std::uint64_t) {
+    static_cast<Log*>(self)->engine.at(time_from_ns(9), Phase::kTimer, Log::note, self);
+  };
+  log.engine.at(time_from_ns(10), Phase::kTimer, back, &log);
+  EXPECT_DEATH(log.engine.run(kNever), "promise broken");
+}
+
+}  // namespace
+}  // namespace corun

@@ -1,0 +1,208 @@
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "sim/solo.h"
+#include "tests/support/replay.h"
+
+namespace corun {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::Facts;
+using testing::run_open;
+
+/// One job of `ops` kernels: the host works `gap` before each launch.
+Workload chain(std::size_t ops, Duration duration, Duration gap = 0ns, OpKind kind = OpKind::kKernel) {
+  Workload workload;
+  workload.names = {"op"};
+  workload.job_kind = kind == OpKind::kRender ? JobKind::kFrame : JobKind::kIteration;
+  Job job;
+  for (std::uint32_t i = 0; i < ops; ++i) {
+    WorkOp op;
+    op.kind = kind;
+    op.duration = op.predicted_by_name = op.predicted_by_shape = duration;
+    workload.ops.push_back(op);
+    workload.steps.push_back(HostStep{gap, StepKind::kSubmit, i});
+  }
+  job.op_count = job.step_count = static_cast<std::uint32_t>(ops);
+  workload.jobs.push_back(job);
+  workload.recorded_span = duration * static_cast<std::int64_t>(ops);
+  workload.check();
+  return workload;
+}
+
+ClientSpec client(std::string name, Workload workload) {
+  ClientSpec spec;
+  spec.name = std::move(name);
+  spec.workload = std::make_shared<Workload>(std::move(workload));
+  return spec;
+}
+
+DeviceSpec device() {
+  DeviceSpec spec;
+  spec.time_slice = 2ms;
+  spec.switch_cost = 100us;
+  return spec;
+}
+
+TEST(Simulate, a_host_that_waits_after_every_job_leaves_its_bubble) {
+  ClientSpec spec = client("a", chain(1, 1ms, 250us));
+  spec.pacing.mode = Pacing::Mode::kSyncEachJob;
+  const Facts facts = run_open(device(), {spec}, 10ms);
+  ASSERT_GE(facts.jobs.size(), 2u);
+  EXPECT_EQ(facts.jobs[1].end - facts.jobs[0].end, Duration{1250us});
+}
+
+TEST(Simulate, a_host_that_never_waits_keeps_the_device_busy) {
+  const Facts facts = run_open(device(), {client("a", chain(1, 1ms, 250us))}, 10ms);
+  ASSERT_GE(facts.jobs.size(), 2u);
+  EXPECT_EQ(facts.jobs[1].end - facts.jobs[0].end, Duration{1ms});
+}
+
+TEST(Simulate, a_full_launch_queue_holds_the_host_back) {
+  DeviceSpec spec = device();
+  spec.launch_queue_depth = 4;
+  const Facts facts = run_open(spec, {client("a", chain(1, 1ms))}, 10ms);
+  // The fifth launch is asked for only when the first has ended.
+  ASSERT_GE(facts.ops.size(), 5u);
+  EXPECT_EQ(facts.ops[4].submitted, facts.ops[0].end);
+}
+
+TEST(Simulate, two_always_busy_clients_share_q_over_two_q_plus_s) {
+  RunResult result;
+  run_open(device(), {client("a", chain(1, 500us)), client("b", chain(1, 500us))}, 4200ms, 1, &result);
+  EXPECT_EQ(result.device_time[0], Duration{2s});
+  EXPECT_EQ(result.device_time[1] + result.device_time[0] + result.usage.switching, Duration{4200ms});
+}
+
+TEST(Simulate, a_vsynced_game_shows_late_frames_at_the_next_tick) {
+  ClientSpec spec = client("game", chain(1, 20ms, 0ns, OpKind::kRender));
+  spec.pacing = Pacing{Pacing::Mode::kVsync, 16ms, Pacing::kByMode};
+  const Facts facts = run_open(device(), {spec}, 200ms);
+  ASSERT_GE(facts.frames.size(), 2u);
+  EXPECT_EQ(facts.frames[1].present - facts.frames[0].present, Duration{32ms});
+  EXPECT_TRUE(facts.frames[0].missed);
+}
+
+TEST(Simulate, a_frame_in_time_is_not_missed) {
+  ClientSpec spec = client("game", chain(1, 5ms, 0ns, OpKind::kRender));
+  spec.pacing = Pacing{Pacing::Mode::kVsync, 16ms, Pacing::kByMode};
+  const Facts facts = run_open(device(), {spec}, 200ms);
+  ASSERT_GE(facts.frames.size(), 2u);
+  EXPECT_EQ(facts.frames[1].present - facts.frames[0].present, Duration{16ms});
+  EXPECT_FALSE(facts.frames[0].missed);
+}
+
+TEST(Simulate, a_quality_level_scales_the_frames_gpu_time) {
+  ClientSpec spec = client("game", chain(1, 10ms, 0ns, OpKind::kRender));
+  spec.quality_menu = {{"high", 1.0, 1.0}, {"low", 0.5, 0.7}};
+  spec.quality_level = 1;
+  const Facts facts = run_open(device(), {spec}, 100ms);
+  EXPECT_EQ(facts.frames[0].gpu_busy, Duration{5ms});
+  EXPECT_EQ(facts.frames[0].quality, 0.7);
+}
+
+TEST(Simulate, open_replay_releases_jobs_at_recorded_times_and_queues_late_ones) {
+  Workload workload = chain(1, 3ms);
+  workload.jobs.push_back(Job{1, 1, 1, 1, time_from_ns(1'000'000)});
+  workload.ops.push_back(workload.ops[0]);
+  workload.steps.push_back(HostStep{0ns, StepKind::kSubmit, 1});
+  ClientSpec spec = client("a", std::move(workload));
+  spec.replay = Replay::kOpen;
+  spec.repeat = 1;
+  const Facts facts = run_open(device(), {spec}, 100ms);
+  ASSERT_EQ(facts.jobs.size(), 2u);
+  EXPECT_EQ(facts.jobs[1].arrival, time_from_ns(1'000'000));
+  EXPECT_EQ(facts.jobs[1].end, time_from_ns(6'000'000));
+}
+
+TEST(Simulate, the_same_input_gives_the_same_facts_and_another_seed_others) {
+  ClientSpec spec = client("a", chain(3, 1ms, 200us));
+  spec.host_jitter = spec.duration_jitter = 0.1;
+  spec.random_phase = true;
+  const auto ends = [&](std::uint64_t seed) {
+    std::vector<Time> times;
+    for (const OpFact& op : run_open(device(), {spec, client("b", chain(2, 700us))}, 100ms, seed).ops)
+      times.push_back(op.end);
+    return times;
+  };
+  EXPECT_EQ(ends(1), ends(1));
+  EXPECT_NE(ends(1), ends(2));
+}
+
+TEST(Simulate, adding_a_client_shifts_nobody_elses_random_numbers) {
+  ClientSpec spec = client("a", chain(1, 1ms));
+  spec.duration_jitter = 0.3;
+  ClientSpec idle = client("idle", chain(1, 1ms));
+  idle.arrival = 1s;
+  const Facts alone = run_open(device(), {spec}, 50ms), beside = run_open(device(), {idle, spec}, 50ms);
+  ASSERT_EQ(alone.ops.size(), beside.ops.size());
+  EXPECT_EQ(alone.ops.back().end, beside.ops.back().end);
+}
+
+TEST(Simulate, a_client_with_passes_to_repeat_leaves_when_it_has_finished) {
+  ClientSpec spec = client("a", chain(2, 1ms));
+  spec.repeat = 3;
+  RunResult result;
+  const Facts facts = run_open(device(), {spec}, 1s, 1, &result);
+  EXPECT_EQ(facts.ops.size(), 6u);
+  EXPECT_EQ(result.end, time_from_ns(6'000'000));
+}
+
+TEST(Simulate, a_stream_waits_for_the_event_of_another_stream) {
+  Workload workload = chain(2, 2ms);
+  workload.ops[1].stream = StreamId{1};
+  workload.awaits = {0};
+  workload.ops[1].awaits_count = 1;
+  ClientSpec spec = client("a", std::move(workload));
+  spec.repeat = 1;
+  const Facts facts = run_open(device(), {spec}, 1s);
+  EXPECT_EQ(facts.ops[1].begin, facts.ops[0].end);
+}
+
+/// Notes when frame events are heard.
+class FrameWatcher : public testing::OpenGates {
+ public:
+  Hears hears() const override { return Hears{false, false, false, true}; }
+  void on_frame(const GpuView& view, ClientId, FrameEvent event) override { heard.emplace_back(event, view.now); }
+  std::vector<std::pair<FrameEvent, Time>> heard;
+};
+
+TEST(Simulate, a_frames_begin_and_end_are_heard_when_they_happen) {
+  // On an idle device the frame begins as it is submitted; beside a slice in progress it begins after slice and switch.
+  ClientSpec game = client("game", chain(1, 3ms, 1ms, OpKind::kRender));
+  game.repeat = 1;
+  for (const bool beside_another : {false, true}) {
+    std::vector<ClientSpec> clients{game};
+    if (beside_another) clients.push_back(client("busy", chain(1, 500us)));
+    FrameWatcher policy;
+    RunInput input{device(), clients, &policy, "watcher", 20ms, Duration{0}, 1};
+    Facts facts;
+    simulate(input, facts);
+    const Time begin = kRunStart + (beside_another ? Duration{2100us} : Duration{1ms});
+    ASSERT_EQ(policy.heard.size(), 2u);
+    EXPECT_EQ(policy.heard[0], std::make_pair(FrameEvent::kBegin, begin));
+    EXPECT_EQ(policy.heard[1], std::make_pair(FrameEvent::kEnd, begin + Duration{3ms}));
+  }
+}
+
+TEST(FitHostGapScale, finds_the_factor_that_gives_the_stated_rate) {
+  // 1 ms of host per 0.1 ms kernel, waiting each time: 1/(1.1 ms) as recorded, 1/(0.6 ms) with gaps halved.
+  ClientSpec spec = client("a", chain(1, 100us, 1ms));
+  spec.pacing.mode = Pacing::Mode::kSyncEachJob;
+  const HostGapFit fit = fit_host_gap_scale(spec, device(), 1 / 0.6e-3);
+  EXPECT_NEAR(fit.scale, 0.5, 0.001);
+  EXPECT_TRUE(fit.within_reach);
+}
+
+TEST(FitHostGapScale, says_when_the_rate_is_out_of_reach) {
+  ClientSpec spec = client("a", chain(1, 1ms, 1us));
+  spec.pacing.mode = Pacing::Mode::kSyncEachJob;
+  const HostGapFit fit = fit_host_gap_scale(spec, device(), 2000);
+  EXPECT_FALSE(fit.within_reach);
+  EXPECT_NEAR(fit.reached_per_s, 1000, 1);
+}
+
+}  // namespace
+}  // namespace corun

@@ -1,0 +1,164 @@
+#include <gtest/gtest.h>
+
+#include "sim/workload/workload.h"
+#include "traces/base/error.h"
+
+namespace corun {
+namespace {
+
+constexpr std::int64_t us = 1000;
+
+/// A capture of one stream: launches at given host times, operations at given begins.
+struct Row {
+  std::int64_t launch_us, begin_us, duration_us;
+};
+
+Timeline capture(const std::vector<Row>& rows, const std::vector<std::pair<std::int64_t, std::int64_t>>& device_syncs = {},
+                 const std::vector<std::pair<const char*, std::int64_t>>& marks = {}) {
+  TimelineBuilder builder;
+  const std::uint32_t queue = builder.queue(QueueRecord{0, 1, 7, 1, 0});
+  const std::uint32_t thread = builder.thread(ThreadRecord{1, 1});
+  for (const Row& row : rows) {
+    CallRecord call;
+    call.start_ns = row.launch_us * us;
+    call.duration_ns = us;
+    call.thread = thread;
+    call.queue = queue;
+    OpRecord op;
+    op.start_ns = row.begin_us * us;
+    op.duration_ns = row.duration_us * us;
+    op.name = builder.intern("kernel");
+    op.queue = queue;
+    op.call = builder.add(call);
+    builder.add(op);
+  }
+  for (const auto& [start, duration] : device_syncs) {
+    CallRecord call;
+    call.start_ns = start * us;
+    call.duration_ns = duration * us;
+    call.kind = CallKind::kSynchronizeDevice;
+    call.thread = thread;
+    builder.add(call);
+  }
+  for (const auto& [name, start] : marks) builder.add(MarkRecord{start * us, us, builder.intern(name), thread});
+  builder.fidelity().has_calls = true;
+  return std::move(builder).seal();
+}
+
+TEST(WorkloadFromTimeline, a_launch_into_an_idle_stream_keeps_its_latency) {
+  const Workload workload = workload_from_timeline(capture({{0, 5, 10}, {100, 107, 10}}), {});
+  EXPECT_EQ(workload.ops[1].launch_latency, Duration{7 * us});
+  EXPECT_EQ(workload.steps[1].gap, Duration{100 * us});
+}
+
+TEST(WorkloadFromTimeline, a_queued_kernel_keeps_its_distance_to_the_one_before_as_the_devices_own_gap) {
+  const Workload workload = workload_from_timeline(capture({{0, 5, 100}, {10, 107, 10}}), {});
+  EXPECT_EQ(workload.ops[1].dispatch_gap, Duration{2 * us});
+  EXPECT_LT(workload.ops[1].launch_latency, Duration{90 * us});
+}
+
+TEST(WorkloadFromTimeline, after_a_wait_the_hosts_gap_counts_from_the_end_of_what_it_awaited) {
+  // The host calls at 10, the kernel ends at 105, the wait returns at 112, the next launch is at 120.
+  const Workload workload = workload_from_timeline(capture({{0, 5, 100}, {120, 125, 10}}, {{10, 102}}), {});
+  ASSERT_EQ(workload.steps.size(), 3u);
+  EXPECT_EQ(workload.steps[1].kind, StepKind::kWaitAll);
+  EXPECT_EQ(workload.steps[2].gap, Duration{15 * us});
+}
+
+TEST(WorkloadFromTimeline, iterations_split_the_operations_equally) {
+  WorkloadOptions options;
+  options.iterations = 2;
+  const Workload workload =
+      workload_from_timeline(capture({{0, 5, 1}, {10, 15, 1}, {20, 25, 1}, {30, 35, 1}}), options);
+  ASSERT_EQ(workload.jobs.size(), 2u);
+  EXPECT_EQ(workload.jobs[0].op_count, 2u);
+  EXPECT_EQ(workload.jobs[1].op_count, 2u);
+}
+
+TEST(WorkloadFromTimeline, profiler_steps_begin_jobs) {
+  const Workload workload = workload_from_timeline(
+      capture({{1, 5, 1}, {11, 15, 1}, {12, 16, 1}}, {}, {{"ProfilerStep#4", 0}, {"ProfilerStep#5", 10}}), {});
+  ASSERT_EQ(workload.jobs.size(), 2u);
+  EXPECT_EQ(workload.jobs[0].op_count, 1u);
+  EXPECT_EQ(workload.jobs[1].op_count, 2u);
+}
+
+TEST(WorkloadFromTimeline, the_wait_that_ended_the_capture_is_not_part_of_a_step) {
+  WorkloadOptions options;
+  options.iterations = 2;
+  const Workload workload = workload_from_timeline(capture({{0, 5, 1}, {10, 15, 1}}, {{12, 10}}), options);
+  EXPECT_EQ(workload.jobs[1].step_count, 1u);
+}
+
+TEST(WorkloadFromTimeline, predictions_are_means_over_the_name) {
+  const Workload workload = workload_from_timeline(capture({{0, 5, 10}, {100, 105, 30}}), {});
+  EXPECT_EQ(workload.ops[0].predicted_by_name, Duration{20 * us});
+}
+
+TEST(WorkloadFromTimeline, more_iterations_than_operations_is_an_error_that_says_both) {
+  WorkloadOptions options;
+  options.iterations = 3;
+  try {
+    workload_from_timeline(capture({{0, 5, 1}}), options);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
+    EXPECT_NE(error.message().find("iterations: 3"), std::string::npos) << error.what();
+  }
+}
+
+TEST(WorkloadFromTimeline, a_capture_made_beside_others_is_refused_unless_allowed) {
+  TimelineBuilder builder;
+  builder.queue(QueueRecord{});
+  builder.add(OpRecord{});
+  builder.fidelity().co_run = true;
+  const Timeline timeline = std::move(builder).seal();
+  EXPECT_THROW(workload_from_timeline(timeline, {}), Error);
+  WorkloadOptions options;
+  options.allow_co_run = true;
+  EXPECT_EQ(workload_from_timeline(timeline, options).ops.size(), 1u);
+}
+
+Timeline frames(std::size_t count, std::int64_t interval_us, std::int64_t gpu_us, bool per_frame = true) {
+  TimelineBuilder builder;
+  builder.swapchain(SwapchainRecord{builder.intern("game"), 1, "0x1"});
+  for (std::size_t i = 0; i < count; ++i) {
+    FrameRecord frame;
+    frame.present_ns = static_cast<std::int64_t>(i) * interval_us * us;
+    frame.interval_ns = interval_us * us;
+    frame.gpu_busy_ns = gpu_us < 0 ? -1 : gpu_us * us;
+    builder.add(frame);
+  }
+  builder.fidelity().has_frames = true;
+  builder.fidelity().per_frame = per_frame;
+  return std::move(builder).seal();
+}
+
+TEST(WorkloadFromFrames, intervals_on_a_refresh_rate_with_gpu_time_to_spare_were_paced) {
+  EXPECT_EQ(workload_from_timeline(frames(50, 16'667, 6'000), {}).present_period, Duration{16'666'667});
+  EXPECT_EQ(workload_from_timeline(frames(50, 16'667, 16'500), {}).present_period, Duration{0});
+  EXPECT_EQ(workload_from_timeline(frames(50, 7'300, 6'000), {}).present_period, Duration{0});
+}
+
+TEST(WorkloadFromFrames, visits_are_operations_of_one_frame_and_share_its_gpu_time) {
+  WorkloadOptions options;
+  options.visits_per_frame = 2;
+  const Workload workload = workload_from_timeline(frames(3, 16'667, 6'000), options);
+  EXPECT_EQ(workload.jobs[0].op_count, 2u);
+  EXPECT_EQ(workload.device_time(workload.jobs[0]), Duration{6'000 * us});
+}
+
+TEST(WorkloadFromFrames, frames_without_gpu_time_need_a_stated_ratio) {
+  EXPECT_THROW(workload_from_timeline(frames(3, 16'000, -1), {}), Error);
+  WorkloadOptions options;
+  options.gpu_busy_ratio = 0.5;
+  const Workload workload = workload_from_timeline(frames(3, 16'000, -1), options);
+  EXPECT_EQ(workload.ops[0].duration, Duration{8'000 * us});
+}
+
+TEST(WorkloadFromFrames, a_sampled_log_is_refused) {
+  EXPECT_THROW(workload_from_timeline(frames(3, 16'000, 5'000, false), {}), Error);
+}
+
+}  // namespace
+}  // namespace corun
