@@ -94,7 +94,9 @@ class Simulation : public Backend, public ClientHost {
   static void on_resume(void* subject, std::uint64_t client) { self(subject).clients_[client]->resume(); }
   static void on_decide(void* subject, std::uint64_t) {
     self(subject).decision_is_due_ = false;
+    self(subject).advance_device(self(subject).now());
     self(subject).arbiter_.decide();
+    self(subject).watch_device();
   }
   static void on_wake(void* subject, std::uint64_t) { self(subject).request_decision(); }
   static void on_device(void* subject, std::uint64_t) { self(subject).device_changed(); }
@@ -105,6 +107,7 @@ class Simulation : public Backend, public ClientHost {
   void watch_device();
   void complete(const Completion& completion);
   void report_frame_begins();
+  void begin_frame(ClientId client, Time begin);
   bool has_begun(std::uint64_t number, ClientId client) const;
   void remember_warm_usage();
 
@@ -182,7 +185,6 @@ void Simulation::device_changed() {
   device_event_time_ = kNever;
   begin_is_due_ = false;
   advance_device(now());
-  report_frame_begins();
   std::vector<Completion> done;
   done.swap(completions_);
   for (const Completion& completion : done) complete(completion);
@@ -194,6 +196,7 @@ void Simulation::device_changed() {
 void Simulation::complete(const Completion& completion) {
   Client& client = *clients_[completion.client.value];
   const std::uint64_t number = number_of(completion.ticket);
+  if (client.frame_awaiting_begin() == number) begin_frame(completion.client, completion.begin);
   const bool ends_frame = client.completed(number, completion.begin, completion.end, completion.device_time);
   arbiter_.complete(completion.client, number, completion.device_time);
   if (ends_frame)
@@ -203,11 +206,15 @@ void Simulation::complete(const Completion& completion) {
 void Simulation::report_frame_begins() {
   for (std::uint32_t i = 0; i < clients_.size(); ++i) {
     const std::uint64_t first = clients_[i]->frame_awaiting_begin();
-    if (!has_begun(first, ClientId{i})) continue;
-    const std::uint64_t frame = clients_[i]->submission(first).job;
-    clients_[i]->frame_begun(device_->begin_of(ticket_of(ClientId{i}, first)));
-    arbiter_.frame(ClientId{i}, FrameEvent::kBegin, frame, Duration{0});
+    if (has_begun(first, ClientId{i})) begin_frame(ClientId{i}, device_->begin_of(ticket_of(ClientId{i}, first)));
   }
+}
+
+void Simulation::begin_frame(ClientId client, Time begin) {
+  Client& beginner = *clients_[client.value];
+  const std::uint64_t frame = beginner.submission(beginner.frame_awaiting_begin()).job;
+  beginner.frame_begun(begin);
+  arbiter_.frame(client, FrameEvent::kBegin, frame, Duration{0});
 }
 
 void Simulation::remember_warm_usage() {

@@ -9,6 +9,9 @@ namespace {
 
 constexpr double kLargestScale = 4.0;
 constexpr double kTolerance = 2e-4;
+// At its fastest a program is bound by its device and its host time cannot be told from its rate; a little below, it can.
+constexpr double kTellsHostTime = 0.998;
+constexpr double kNearEnough = 0.01;
 constexpr std::uint64_t kMeasuredJobs = 30, kWarmJobs = 3;
 
 class OpenGates : public Policy {
@@ -53,16 +56,14 @@ HostGapFit fit_host_gap_scale(const ClientSpec& client, const DeviceSpec& device
   const auto rate = [&](double scale) { return solo_rate(steady, device, scale, jobs_per_s); };
   double low = 0.0, high = kLargestScale;
   const double fastest = rate(low), slowest = rate(high);
-  if (jobs_per_s >= fastest) return {low, fastest, jobs_per_s <= fastest * (1 + kTolerance)};
-  if (jobs_per_s <= slowest) return {high, slowest, jobs_per_s >= slowest * (1 - kTolerance)};
-  HostGapFit fit;
-  for (int i = 0; i < 30; ++i) {
+  const double target = std::clamp(jobs_per_s, slowest, std::max(slowest, kTellsHostTime * fastest));
+  HostGapFit fit{high, slowest, true};
+  for (int i = 0; i < 30 && std::abs(fit.reached_per_s / target - 1) >= kTolerance; ++i) {
     fit.scale = (low + high) / 2;
     fit.reached_per_s = rate(fit.scale);
-    if (std::abs(fit.reached_per_s / jobs_per_s - 1) < kTolerance) return fit;
-    (fit.reached_per_s > jobs_per_s ? low : high) = fit.scale;
+    (fit.reached_per_s > target ? low : high) = fit.scale;
   }
-  fit.within_reach = std::abs(fit.reached_per_s / jobs_per_s - 1) < 10 * kTolerance;
+  fit.within_reach = std::abs(fit.reached_per_s / jobs_per_s - 1) < kNearEnough;
   return fit;
 }
 

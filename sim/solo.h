@@ -8,13 +8,14 @@ namespace corun {
 struct HostGapFit {
   double scale = 1.0;          ///< for ClientSpec::host_gap_scale
   double reached_per_s = 0.0;  ///< simulated solo rate at that scale
-  bool within_reach = true;    ///< false: no scale gives the stated rate; `scale` is the nearest
+  bool within_reach = true;    ///< false: no scale comes within 1 % of the stated rate; `scale` is the nearest
 };
 
 /// Finds the factor on a client's host gaps at which its solo rate is `jobs_per_s`.
 ///
 /// A profiler inflates host gaps; the rate of the untraced program tells by how much. Bisection over the factor in
-/// [0, 4], each probe a solo run on `device` without jitter; good to 0.02 % of the rate.
+/// [0, 4], each probe a solo run on `device` without jitter; good to 0.02 % of the rate. A program bound by its device
+/// hides its host time: rates above 99.8 % of what it reaches without any host time are met at 99.8 %.
 HostGapFit fit_host_gap_scale(const ClientSpec& client, const DeviceSpec& device, double jobs_per_s);
 
 }  // namespace corun

@@ -53,12 +53,9 @@ void add_capped(std::int64_t& sum, std::int64_t ns) {
 
 TimelineSummary summarize_frames(const std::vector<FrameRecord>& frames) {
   TimelineSummary summary{.frames = frames.size()};
-  std::int64_t last = frames.empty() ? 0 : frames.back().present_ns;
-  for (const FrameRecord& frame : frames) {
-    last = std::max(last, frame.gpu_end_ns);
+  for (const FrameRecord& frame : frames)
     add_capped(summary.busy_ns, std::max<std::int64_t>(frame.gpu_busy_ns, 0));
-  }
-  if (!frames.empty()) summary.span_ns = last - frames.front().present_ns;
+  if (!frames.empty()) summary.span_ns = frames.back().present_ns - frames.front().present_ns;
   return summary;
 }
 

@@ -50,7 +50,7 @@ Arbiter::Arbiter(Policy& policy, std::string policy_name, const DeviceView& devi
 GpuView Arbiter::view() {
   device_.busy = backend_.device_busy();
   for (ClientView& client : views_) {
-    client.waiting = pending_[client.id.value].waiting;
+    client.waiting = pending_[client.id.value].waiting();
     client.device_time = backend_.device_time(client.id);
   }
   return GpuView{backend_.now(), device_, views_};
@@ -68,7 +68,7 @@ void Arbiter::join(ClientId client) {
 
 void Arbiter::leave(ClientId client) {
   ClientView& left = views_[client.value];
-  CORUN_ASSERT(pending_[client.value].waiting.empty() && left.in_flight == 0, "client '{}' left with work pending",
+  CORUN_ASSERT(pending_[client.value].waiting().empty() && left.in_flight == 0, "client '{}' left with work pending",
                left.name);
   left.is_present = false;
   left.gate_is_open = false;
@@ -80,8 +80,8 @@ bool Arbiter::submit(ClientId client, const OpView& op) {
   ClientView& submitter = views_[client.value];
   Pending& pending = pending_[client.value];
   submitter.last_submitted = backend_.now();
-  const bool passes = submitter.gate_is_open && pending.waiting.empty();
-  if (!passes) pending.waiting.push_back(op);
+  const bool passes = submitter.gate_is_open && pending.waiting().empty();
+  if (!passes) pending.held.push_back(op);
   if (hears_.submitted) policy_.on_submitted(view(), client, op);
   if (passes) launch(client, op);
   heard(hears_.submitted);
@@ -169,8 +169,8 @@ void Arbiter::apply(const Action& action) {
     case Action::Kind::kAdmit:
       if (action.count == 0) return;
       if (client.gate_is_open) refuse(action, fmt::format("the gate of client '{}' is open", client.name));
-      if (action.count > pending.waiting.size())
-        refuse(action, fmt::format("client '{}' has {} waiting operations", client.name, pending.waiting.size()));
+      if (action.count > pending.waiting().size())
+        refuse(action, fmt::format("client '{}' has {} waiting operations", client.name, pending.waiting().size()));
       break;
     case Action::Kind::kSetQuality:
       if (action.count >= client.quality_menu.size())
@@ -181,14 +181,20 @@ void Arbiter::apply(const Action& action) {
       break;
   }
   recorder_.on_decision(DecisionFact{backend_.now(), action});
-  if (action.kind == Action::Kind::kOpen) launch_waiting(action.client, pending.waiting.size());
+  if (action.kind == Action::Kind::kOpen) launch_waiting(action.client, pending.waiting().size());
   if (action.kind == Action::Kind::kAdmit) launch_waiting(action.client, action.count);
 }
 
 void Arbiter::launch_waiting(ClientId client, std::size_t count) {
   Pending& pending = pending_[client.value];
-  const std::vector<OpView> passing(pending.waiting.begin(), pending.waiting.begin() + static_cast<std::ptrdiff_t>(count));
-  pending.waiting.erase(pending.waiting.begin(), pending.waiting.begin() + static_cast<std::ptrdiff_t>(count));
+  const std::span<const OpView> first = pending.waiting().first(count);
+  const std::vector<OpView> passing(first.begin(), first.end());
+  pending.passed += count;
+  // Dropping them only when they are half of what is held keeps a long backlog linear.
+  if (2 * pending.passed >= pending.held.size()) {
+    pending.held.erase(pending.held.begin(), pending.held.begin() + static_cast<std::ptrdiff_t>(pending.passed));
+    pending.passed = 0;
+  }
   for (const OpView& op : passing) launch(client, op);
 }
 

@@ -104,7 +104,7 @@ void Device::free_op(OpIndex index) {
   ActiveOp& op = ops_[index];
   Time visible = std::max(op.ready_at, now_);
   if (op.predecessor_end != kNever)
-    op.gap_left = std::max<Work>(0, op.gap_left - work_of(visible - op.predecessor_end));
+    op.gap_left = std::max<Work>(0, op.gap_left - work_of(std::min(visible - op.predecessor_end, kLongestOp)));
   if (direction_of(op.kind) != kNoDirection) {
     visible += time_for(op.gap_left, kFullRate);
     op.gap_left = 0;

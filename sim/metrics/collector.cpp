@@ -54,7 +54,8 @@ struct Presence {
   Duration length() const { return end - begin; }
 };
 
-Presence presence(const RunInput& input, const RunResult& result, std::size_t index, const std::vector<Time>& job_ends) {
+Presence presence(const RunInput& input, const RunResult& result, std::size_t index,
+                  const std::vector<Time>& job_ends) {
   const ClientSpec& client = input.clients[index];
   const Time begin = kRunStart + std::max(input.warmup, client.arrival);
   const std::uint64_t all_jobs = client.repeat * client.workload->jobs.size();
@@ -66,7 +67,10 @@ Presence presence(const RunInput& input, const RunResult& result, std::size_t in
 class Sheet {
  public:
   Sheet(std::vector<Metric>& metrics, std::string client) : metrics_(metrics), client_(std::move(client)) {}
-  void add(const char* name, double value, const char* unit) { metrics_.push_back({client_, name, value, unit}); }
+  /// A figure that is not finite (a rate over no time) is no figure.
+  void add(const char* name, double value, const char* unit) {
+    if (std::isfinite(value)) metrics_.push_back({client_, name, value, unit});
+  }
   void add_ms(const char* name, double ns) { add(name, ns * 1e-6, "ms"); }
 
  private:
@@ -85,7 +89,7 @@ void add_frames(Sheet& sheet, const std::vector<FrameFact>& frames, const Presen
     quality += frame.quality;
   }
   const auto count = static_cast<double>(frames.size());
-  sheet.add("fps_mean", count / to_seconds(present.length()), "fps");
+  sheet.add("fps_mean", rate_per_s(presents, present.begin, present.end), "fps");
   const auto times = intervals(presents, present.begin, present.end);
   sheet.add("fps_1low", 1e9 / mean_of_slowest(times), "fps");
   sheet.add_ms("frame_time_mean_ms", mean(times));
@@ -107,7 +111,8 @@ double harvest(const RunInput& input, const RunResult& result, const std::vector
   for (std::size_t i = 0; i < input.clients.size(); ++i) {
     const bool is_interactive = input.clients[i].role == Role::kInteractive;
     interactive += is_interactive ? 1 : 0;
-    (is_interactive ? busy_alone : harvested) += is_interactive ? solo[i].device_busy_ratio : ratio(result.device_time[i], window);
+    (is_interactive ? busy_alone : harvested) +=
+        is_interactive ? solo[i].device_busy_ratio : ratio(result.device_time[i], window);
   }
   const bool is_defined = interactive > 0 && interactive < input.clients.size() && busy_alone < 1;
   return is_defined ? harvested / (1 - busy_alone) : -1;

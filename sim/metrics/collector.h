@@ -13,7 +13,7 @@ struct Metric {
   std::string client;  ///< client name; "device" for the device's own
   std::string name;    ///< carries its unit: "frame_time_p99_ms"
   double value = 0.0;
-  std::string unit;    ///< "fps", "ms", "ratio", "1/s", "count"
+  std::string unit;  ///< "fps", "ms", "ratio", "1/s", "count"
 };
 
 /// What a client got when it had the device to itself: the yardstick of slowdown and harvest.
@@ -22,18 +22,18 @@ struct SoloBaseline {
   double device_busy_ratio = 0.0;  ///< its device time per elapsed time
 };
 
-/// Turns the facts of one run into metrics. Counts what ends in [warmup, end); rates and frame times of a client are over
-/// the part of it from the client's arrival until it has done all it came for.
+/// Turns the facts of one run into metrics. Counts what ends in [warmup, end); rates and frame times of a client are
+/// over the part of it from the client's arrival until it has done all it came for.
 ///
-/// fps_mean is frames shown per second; fps_1low the rate of the mean of the slowest 1 % of frame times (at least one);
-/// frame times are present to present; render_time is a frame's first submission to the end of its GPU work;
+/// fps_mean is throughput of frames shown; fps_1low the rate of the mean of the slowest 1 % of frame times (at least
+/// one); frame times are present to present; render_time is a frame's first submission to the end of its GPU work;
 /// missed_frame_ratio is misses over frames; throughput_per_s is (n - 1) jobs over the time between the first and the
 /// last end, or n over the window where n < 2; a quiet stretch at either end of the window counts as an interval, here
 /// and in frame times, where it is longer than every interval between; job_time is arrival to end; wait_p99_ms is the
 /// 99th percentile of launch-gate plus device waiting per operation (begin - submitted); slowdown is solo throughput
 /// over own throughput; harvest_ratio is the device time of the best-effort clients over the device time that the
-/// interactive clients leave idle when alone; device-wide gpu_busy_ratio and switch_ratio are over the window. Quantiles
-/// are exact order statistics (nearest rank).
+/// interactive clients leave idle when alone; device-wide gpu_busy_ratio and switch_ratio are over the window.
+/// Quantiles are exact order statistics (nearest rank).
 class Collector : public Recorder {
  public:
   explicit Collector(const RunInput& input);

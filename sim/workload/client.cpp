@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/device/work.h"
 #include "traces/base/error.h"
 
 namespace corun {
@@ -28,6 +29,15 @@ Duration first_job_length(const ClientSpec& spec) {
   return std::max(workload.recorded_span / jobs, workload.device_time(workload.jobs.front()));
 }
 
+void refuse_long_operations(const ClientSpec& spec) {
+  for (const WorkOp& op : spec.workload->ops)
+    if (std::max(op.duration, op.dispatch_gap) > kLongestOp)
+      throw Error(ErrorKind::kUnsupported,
+                  fmt::format("client '{}': operation '{}' lasts {:.0f} s; a device takes at most {:.0f} s", spec.name,
+                              spec.workload->names[op.name], to_seconds(std::max(op.duration, op.dispatch_gap)),
+                              to_seconds(kLongestOp)));
+}
+
 }  // namespace
 
 Client::Client(ClientId id, const ClientSpec& spec, std::uint64_t seed, std::uint32_t launch_queue_depth,
@@ -42,11 +52,15 @@ Client::Client(ClientId id, const ClientSpec& spec, std::uint64_t seed, std::uin
       arrival_(kRunStart + spec.arrival),
       quality_level_(spec.quality_level),
       ring_(64) {
+  if (spec.replay == Replay::kOpen && spec.repeat != 1 && spec.workload->recorded_span <= Duration{0})
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("client '{}': open replay cannot repeat a capture that spans no time", spec.name));
   const bool paced = spec.pacing.mode == Pacing::Mode::kVsync || spec.pacing.mode == Pacing::Mode::kLimited;
   if (paced && spec.pacing.period <= Duration{0})
     throw Error(ErrorKind::kInput, fmt::format("client '{}': pacing needs a period above zero", spec.name));
   if (spec.workload->jobs.empty())
     throw Error(ErrorKind::kUnsupported, fmt::format("client '{}' has no jobs to replay", spec.name));
+  refuse_long_operations(spec);
   jobs_total_ = spec.repeat == 0 ? UINT64_MAX : spec.repeat * spec.workload->jobs.size();
   if (spec.random_phase) {
     RandomStream phase(seed, spec.name + "/phase");
@@ -183,7 +197,8 @@ bool Client::wait_is_over(const HostStep& step) const {
     case StepKind::kWaitStream:
       return step.target >= outstanding_by_stream_.size() || outstanding_by_stream_[step.target] == 0;
     case StepKind::kWaitOp: {
-      const std::uint64_t number = jobs_.back().first_submission + (step.target - jobs_.back().job->first_op);
+      // Submissions of a pass are numbered as its operations are, those of earlier jobs included.
+      const std::uint64_t number = jobs_.back().first_submission + step.target - jobs_.back().job->first_op;
       return number < oldest_submission_ || submission(number).is_complete;
     }
     case StepKind::kSubmit: break;
@@ -202,7 +217,7 @@ Submission& Client::push_submission(const WorkOp& op) {
   if (op.kind == OpKind::kRender && !spec_.quality_menu.empty()) factor = spec_.quality_menu[job.quality_level].cost;
   if (spec_.duration_jitter > 0) factor *= duration_random_.lognormal(1.0, spec_.duration_jitter);
   Submission& pushed = ring_[next_submission_ % ring_.size()];
-  pushed = Submission{next_submission_, job.number, &op, scaled(op.duration, factor), host_.now(), kNever, false};
+  pushed = Submission{next_submission_, job.number, &op, std::min(scaled(op.duration, factor), kLongestOp), host_.now(), kNever, false};
   ++next_submission_;
   ++outstanding_;
   ++outstanding_by_stream_[op.stream.value];

@@ -116,8 +116,11 @@ Workload workload_from_frames(const Timeline& timeline, const WorkloadOptions& o
   }
   if (workload.jobs.empty())
     refuse(timeline, "no frame of this log has a GPU time", "capture with GPU timing on");
-  workload.recorded_span = Duration{frames.back().present_ns - frames.front().present_ns};
-  for (WorkOp& op : workload.ops) op.predicted_by_name = op.predicted_by_shape = Duration{std::llround(gpu_sum / static_cast<double>(frames.size()))};
+  const std::int64_t between = frames.back().present_ns - frames.front().present_ns;
+  const auto intervals = static_cast<std::int64_t>(frames.size()) - 1;
+  // The last frame lasts as long as the others do, so that passes follow one another as frames do.
+  workload.recorded_span = Duration{between > 0 ? between + between / intervals : std::llround(gpu_sum)};
+  predict_from_means(workload);
   if (host_bound) workload.notes.push_back("frame intervals exceed GPU time: taken as bound by the host");
   workload.check();
   return workload;

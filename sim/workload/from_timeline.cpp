@@ -1,7 +1,5 @@
 #include <algorithm>
 #include <limits>
-#include <map>
-#include <tuple>
 
 #include "sim/workload/frames.h"
 #include "sim/workload/host_sequence.h"
@@ -70,28 +68,6 @@ std::int64_t typical_dispatch_gap(const Timeline& timeline, const std::vector<Ho
   return *middle;
 }
 
-void set_predictions(Workload& workload) {
-  struct Mean {
-    Duration sum{};
-    std::int64_t count = 0;
-    Duration value() const { return sum / count; }
-  };
-  const auto shape_key = [](const WorkOp& op) {
-    return std::make_tuple(op.name, op.shape.blocks(), op.shape.threads_per_block(), op.bytes);
-  };
-  std::map<std::uint32_t, Mean> by_name;
-  std::map<decltype(shape_key(WorkOp{})), Mean> by_shape;
-  for (const WorkOp& op : workload.ops)
-    for (Mean* mean : {&by_name[op.name], &by_shape[shape_key(op)]}) {
-      mean->sum += op.duration;
-      ++mean->count;
-    }
-  for (WorkOp& op : workload.ops) {
-    op.predicted_by_name = by_name[op.name].value();
-    op.predicted_by_shape = by_shape[shape_key(op)].value();
-  }
-}
-
 /// Builds a workload from a capture's operations, one host event at a time.
 class Conversion {
  public:
@@ -119,7 +95,7 @@ class Conversion {
       add_step(host_[i]);
     }
     settle_edges();
-    set_predictions(workload_);
+    predict_from_means(workload_);
     set_span();
     return std::move(workload_);
   }
@@ -149,6 +125,9 @@ class Conversion {
       for (; i < host_.size() && host_[i].start_ns < boundary; ++i) has_work |= host_[i].kind == StepKind::kSubmit;
       if (has_work && i < host_.size()) begins.push_back(i);
     }
+    const auto last = host_.begin() + static_cast<std::ptrdiff_t>(begins.back());
+    const bool ends_in_work = std::any_of(last, host_.end(), [](const HostEvent& e) { return e.kind == StepKind::kSubmit; });
+    if (!ends_in_work && begins.size() > 1) begins.pop_back();
     return begins;
   }
 
@@ -178,7 +157,6 @@ class Conversion {
       add_op(event);
     } else if (event.kind == StepKind::kWaitOp) {
       step.target = work_index_[event.target];
-      if (step.target < workload_.jobs.back().first_op) step.kind = StepKind::kWaitAll;
     }
     workload_.steps.push_back(step);
   }
@@ -196,7 +174,7 @@ class Conversion {
     work.awaits_begin = static_cast<std::uint32_t>(workload_.awaits.size());
     for (const std::uint32_t awaited : waits_[event.target]) {
       const std::uint32_t index = work_index_[awaited];
-      if (index != OpRecord::kNoIndex && index >= workload_.jobs.back().first_op) workload_.awaits.push_back(index);
+      if (index != OpRecord::kNoIndex) workload_.awaits.push_back(index);
     }
     work.awaits_count = static_cast<std::uint32_t>(workload_.awaits.size()) - work.awaits_begin;
     work_index_[event.target] = static_cast<std::uint32_t>(workload_.ops.size());

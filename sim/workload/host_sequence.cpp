@@ -28,6 +28,13 @@ std::vector<std::int64_t> submission_times(const Timeline& timeline) {
     }
     tail = Tail{times[i], std::max(tail.end_ns, end_of(op))};
   }
+  // A stream runs in order: what ran before a recorded call's operation was submitted no later than that call.
+  std::vector<std::int64_t> next_call(timeline.queues().size(), INT64_MAX);
+  for (std::size_t i = times.size(); i-- > 0;) {
+    const OpRecord& op = timeline.ops()[i];
+    if (op.call == OpRecord::kNoIndex) times[i] = std::min(times[i], next_call[op.queue]);
+    next_call[op.queue] = std::min(next_call[op.queue], times[i]);
+  }
   return times;
 }
 

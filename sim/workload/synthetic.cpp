@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <map>
 #include <numeric>
-#include <tuple>
 #include <utility>
 
 #include "traces/base/error.h"
@@ -76,33 +74,6 @@ void submit(Workload& workload, const WorkOp& op, Duration gap) {
 void wait_for_last(Workload& workload) {
   workload.steps.push_back({Duration{0}, StepKind::kWaitOp, index_of_next(workload.ops) - 1});
   ++workload.jobs.back().step_count;
-}
-
-struct Mean {
-  Duration sum{};
-  std::int64_t count = 0;
-  void add(Duration duration) {
-    sum += duration;
-    ++count;
-  }
-  Duration value() const { return sum / count; }
-};
-
-/// What a profiling run of this workload would predict: means by name, and by name and launch shape.
-void predict_from_means(Workload& workload) {
-  const auto key = [](const WorkOp& op) {
-    return std::tuple{op.name, op.shape.blocks(), op.shape.threads_per_block()};
-  };
-  std::vector<Mean> by_name(workload.names.size());
-  std::map<decltype(key(WorkOp{})), Mean> by_shape;
-  for (const WorkOp& op : workload.ops) {
-    by_name[op.name].add(op.duration);
-    by_shape[key(op)].add(op.duration);
-  }
-  for (WorkOp& op : workload.ops) {
-    op.predicted_by_name = by_name[op.name].value();
-    op.predicted_by_shape = by_shape[key(op)].value();
-  }
 }
 
 void add_frame(Workload& workload, const GameProfile& profile, Duration gpu) {

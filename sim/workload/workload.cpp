@@ -1,13 +1,47 @@
 #include "sim/workload/workload.h"
 
+#include <map>
+#include <tuple>
+
 #include "traces/base/error.h"
 
 namespace corun {
+
+namespace {
+
+struct Mean {
+  Duration sum{};
+  std::int64_t count = 0;
+
+  void add(Duration duration) {
+    sum += duration;
+    ++count;
+  }
+  Duration value() const { return sum / count; }
+};
+
+}  // namespace
 
 Duration Workload::device_time(const Job& job) const {
   Duration sum{};
   for (std::uint32_t i = 0; i < job.op_count; ++i) sum += ops[job.first_op + i].duration;
   return sum;
+}
+
+void predict_from_means(Workload& workload) {
+  const auto shape_key = [](const WorkOp& op) {
+    return std::tuple(op.name, op.shape.blocks(), op.shape.threads_per_block(), op.bytes);
+  };
+  std::vector<Mean> by_name(workload.names.size());
+  std::map<decltype(shape_key(WorkOp{})), Mean> by_shape;
+  for (const WorkOp& op : workload.ops) {
+    by_name[op.name].add(op.duration);
+    by_shape[shape_key(op)].add(op.duration);
+  }
+  for (WorkOp& op : workload.ops) {
+    op.predicted_by_name = by_name[op.name].value();
+    op.predicted_by_shape = by_shape[shape_key(op)].value();
+  }
 }
 
 void Workload::check() const {
@@ -23,7 +57,7 @@ void Workload::check() const {
       CORUN_ASSERT(step.gap >= Duration{0}, "step {} has gap {}", s, step.gap.count());
       if (step.kind == StepKind::kSubmit) CORUN_ASSERT(step.target == submitted++, "step {} submits {}", s, step.target);
       if (step.kind == StepKind::kWaitOp)
-        CORUN_ASSERT(step.target >= job.first_op && step.target < submitted, "step {} waits for {}", s, step.target);
+        CORUN_ASSERT(step.target < submitted, "step {} waits for {}", s, step.target);
     }
     CORUN_ASSERT(submitted == next_op, "job submits {} of {} operations", submitted - job.first_op, job.op_count);
     for (std::uint32_t o = job.first_op; o < next_op; ++o) {
@@ -31,7 +65,7 @@ void Workload::check() const {
       CORUN_ASSERT(op.duration >= Duration{0} && op.name < names.size(), "operation {}", o);
       for (std::uint32_t a = 0; a < op.awaits_count; ++a) {
         const std::uint32_t awaited = awaits[op.awaits_begin + a];
-        CORUN_ASSERT(awaited >= job.first_op && awaited < o, "operation {} awaits {}", o, awaited);
+        CORUN_ASSERT(awaited < o, "operation {} awaits {}", o, awaited);
       }
     }
   }

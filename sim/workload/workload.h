@@ -27,7 +27,7 @@ struct WorkOp {
   std::uint64_t bytes = 0;
   Duration predicted_by_name = kUnknownDuration;
   Duration predicted_by_shape = kUnknownDuration;
-  std::uint32_t awaits_begin = 0;  ///< cross-stream waits: Workload::awaits[begin, begin + count): earlier ops of its job
+  std::uint32_t awaits_begin = 0;  ///< cross-stream waits: Workload::awaits[begin, begin + count): earlier ops of its pass
   std::uint32_t awaits_count = 0;
 };
 
@@ -36,7 +36,7 @@ enum class StepKind : std::uint8_t {
   kSubmit,      ///< call the driver with operation `target`; goes on at once unless held at the gate
   kWaitAll,     ///< wait for everything submitted so far
   kWaitStream,  ///< wait for what was submitted to stream `target`
-  kWaitOp,      ///< wait for operation `target` of the same job
+  kWaitOp,      ///< wait for operation `target`, submitted earlier in the same pass over the jobs
 };
 
 struct HostStep {
@@ -63,7 +63,7 @@ struct Workload {
   std::vector<HostStep> steps;
   std::vector<std::uint32_t> awaits;
   std::vector<Job> jobs;
-  Duration recorded_span{};   ///< of the capture, first operation's begin to last one's end
+  Duration recorded_span{};   ///< of the capture, first operation's begin to last one's end; of frames, their intervals
   Duration present_period{};  ///< of a capture that was paced: its vsync period; 0 = uncapped or not frames
   std::vector<std::string> notes;  ///< what was assumed, one sentence each; results repeat them
 
@@ -72,6 +72,10 @@ struct Workload {
   /// Asserts that jobs, steps, operations and waits refer to one another correctly.
   void check() const;
 };
+
+/// Sets every operation's predictions to what a profiling run of this workload tells: means of the durations by name,
+/// and by name, launch shape and bytes.
+void predict_from_means(Workload& workload);
 
 /// How a capture becomes jobs.
 struct WorkloadOptions {

@@ -1,0 +1,54 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "experiments/commands/commands.h"
+#include "experiments/commands/trace_report.h"
+#include "traces/native.h"
+#include "traces/reader.h"
+
+namespace corun {
+
+namespace {
+
+/// With one input the output is that file; with several it is a folder, one file each.
+std::string output_of(const ImportOptions& options, const std::string& input) {
+  if (options.inputs.size() == 1) return options.output;
+  std::filesystem::path name = std::filesystem::path(input).filename();
+  for (const char* ending : {".gz", ".zst"})
+    if (name.extension() == ending) name = name.stem();
+  return (std::filesystem::path(options.output) / name.replace_extension(".corun")).string();
+}
+
+void check_outputs(const ImportOptions& options) {
+  if (options.inputs.size() < 2 || options.output.empty()) return;
+  if (!std::filesystem::is_directory(options.output))
+    throw Error(ErrorKind::kInput, {options.output},
+                "several traces need a folder to go to, and there is none of this name", "mkdir " + options.output);
+}
+
+}  // namespace
+
+int import_command(const CommonOptions& common, const ImportOptions& options) {
+  check_outputs(options);
+  Json json;
+  const bool is_list = options.inputs.size() > 1;
+  if (is_list) json.array();
+  for (const std::string& input : options.inputs) {
+    const Timeline timeline = load_timeline(input, options.format == "auto" ? "" : options.format);
+    const std::string output = options.output.empty() ? "" : output_of(options, input);
+    if (!output.empty()) write_native(timeline, output, options.overwrite);
+    if (common.json) {
+      add_trace_report(json, timeline, output);
+    } else {
+      fmt::print("{}", trace_report(timeline, input));
+      if (!output.empty())
+        fmt::print("written to   {} ({} bytes)\n", printable(output), std::filesystem::file_size(output));
+    }
+  }
+  if (is_list) json.end();
+  if (common.json) fmt::print("{}\n", json.text());
+  return 0;
+}
+
+}  // namespace corun

@@ -1,0 +1,62 @@
+#include <fmt/format.h>
+
+#include "experiments/commands/commands.h"
+#include "experiments/commands/trace_report.h"
+#include "traces/base/units.h"
+#include "traces/native.h"
+#include "traces/reader.h"
+
+namespace corun {
+
+namespace {
+
+void print_report(const CommonOptions& common, const NativeReport& report, const std::string& path) {
+  const std::string damage = report.damage ? fmt::format("chunk {} at byte {}: {}", report.damage->chunk,
+                                                         report.damage->byte, report.damage->what)
+                                           : "";
+  if (common.json) {
+    Json json;
+    json.object()
+        .field("schema_version", 1)
+        .field("chunks", report.chunks)
+        .field("chunks_readable", report.chunks_readable);
+    json.field("rows", report.rows).field("rows_readable", report.rows_readable).field("rows_lost", report.rows_lost());
+    json.field("has_footer", report.has_footer).field("damage", damage).end();
+    fmt::print("{}\n", json.text());
+    return;
+  }
+  fmt::print("{}: {} of {}{} chunks and {} of {}{} rows are readable{}\n", printable(path), report.chunks_readable,
+             report.has_footer ? "" : ">= ", report.chunks, report.rows_readable,
+             report.has_footer ? "" : ">= ", report.rows,
+             report.has_footer ? "" : "; the capture did not end properly");
+  if (!damage.empty())
+    fmt::print("damaged: {}\nthe first {} rows, up to {}, can be recovered with --recover OUT\n", printable(damage),
+               report.rows_before_damage, format_duration(Duration{report.end_before_damage_ns}));
+}
+
+int verify(const CommonOptions& common, const std::string& path) {
+  const NativeReport report = verify_native(path);
+  print_report(common, report, path);
+  return report.damage ? static_cast<int>(ErrorKind::kInput) : 0;
+}
+
+}  // namespace
+
+int info_command(const CommonOptions& common, const InfoOptions& options) {
+  if (options.verify) return verify(common, options.file);
+  const bool recovers = !options.recover.empty();
+  const Timeline timeline = recovers ? read_native(read_source(options.file).bytes, options.file, {.use_prefix = true})
+                                     : load_timeline(options.file);
+  if (recovers) write_native(timeline, options.recover, false);
+  if (common.json) {
+    Json json;
+    add_trace_report(json, timeline, options.recover);
+    fmt::print("{}\n", json.text());
+  } else {
+    fmt::print("{}", trace_report(timeline, options.file));
+    if (recovers) fmt::print("written to   {}\n", printable(options.recover));
+  }
+  return 0;
+}
+
+}  // namespace corun

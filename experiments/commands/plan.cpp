@@ -1,0 +1,57 @@
+#include "experiments/plan.h"
+
+#include <fmt/format.h>
+
+#include "experiments/commands/commands.h"
+#include "experiments/json.h"
+#include "traces/base/units.h"
+
+namespace corun {
+
+namespace {
+
+void print_json(const Experiment& experiment, const Plan& plan) {
+  Json json;
+  json.object()
+      .field("schema_version", 1)
+      .field("experiment", experiment.name)
+      .field("engine_version", engine_version());
+  json.key("inputs").object();
+  for (const auto& [path, hash] : plan.hashes) json.field(path, hash);
+  json.end().key("runs").array();
+  for (const RunSpec& spec : plan.runs) {
+    const Scenario& scenario = experiment.scenarios[spec.scenario];
+    const PolicyChoice& policy = scenario.policies[spec.policy];
+    json.object().field("id", spec.id).field("scenario", scenario.name).field("policy", policy.label);
+    json.key("parameters").object();
+    for (const auto& [name, value] : policy.parameters.values()) json.field(name, format_parameter(value));
+    json.end().field("seed", spec.seed).field("device", scenario.device.name);
+    json.field("horizon_ns", to_ns(scenario.horizon)).field("warmup_ns", to_ns(scenario.warmup_or_default())).end();
+  }
+  fmt::print("{}\n", json.end().end().text());
+}
+
+}  // namespace
+
+int plan_command(const CommonOptions& common, const ExperimentOptions& options) {
+  PolicyRegistry policies = builtin_policies();
+  const Experiment experiment = read_experiment(options.file, options.overrides, policies);
+  const Plan plan = make_plan(experiment);
+  if (common.json) {
+    print_json(experiment, plan);
+    return 0;
+  }
+  std::vector<std::vector<std::string>> rows = {{"run", "scenario", "policy", "seed", "horizon", "id"}};
+  Duration total{};
+  for (const RunSpec& spec : plan.runs) {
+    const Scenario& scenario = experiment.scenarios[spec.scenario];
+    total += scenario.horizon;
+    rows.push_back({std::to_string(rows.size()), printable(scenario.name),
+                    printable(scenario.policies[spec.policy].label), std::to_string(spec.seed),
+                    format_duration(scenario.horizon), spec.id});
+  }
+  fmt::print("{}{} runs, {} simulated\n", aligned(rows, {0, 3}), plan.runs.size(), format_duration(total));
+  return 0;
+}
+
+}  // namespace corun

@@ -1,0 +1,203 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <filesystem>
+#include <thread>
+
+#include "experiments/commands/commands.h"
+#include "experiments/json.h"
+#include "experiments/results.h"
+#include "experiments/summary.h"
+
+namespace corun {
+
+namespace {
+
+/// A first interrupt lets running runs finish; a second one ends the program, as the system does by default. A signal
+/// handler can reach nothing but a global.
+std::atomic<bool> g_interrupted{false};
+std::atomic<int> g_signal{0};
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
+
+void interrupt(int signal) {
+  g_signal.store(signal);
+  g_interrupted.store(true);
+  std::signal(signal, SIG_DFL);
+}
+
+std::string output_of(const Experiment& experiment, const RunOptions& options) {
+  if (!options.output.empty()) return options.output;
+  return experiment.output.empty() ? experiment.name + ".sqlite" : experiment.output;
+}
+
+/// "1 run", "3 runs", "2 policies".
+std::string counted(std::size_t count, std::string_view noun) {
+  if (count == 1) return fmt::format("1 {}", noun);
+  const bool ends_in_y = noun.ends_with('y');
+  return fmt::format("{} {}{}", count, noun.substr(0, noun.size() - (ends_in_y ? 1 : 0)), ends_in_y ? "ies" : "s");
+}
+
+std::string shape_of(const Experiment& experiment, const Plan& plan) {
+  const Scenario& scenario = experiment.scenarios.front();
+  const bool is_one = experiment.scenarios.size() == 1;
+  const std::string grid = is_one ? fmt::format("{} x {}", counted(scenario.policies.size(), "policy"),
+                                                counted(scenario.seeds.size(), "seed"))
+                                  : fmt::format("{} scenarios", experiment.scenarios.size());
+  return fmt::format("{} = {}", grid, counted(plan.runs.size(), "run"));
+}
+
+std::string mark(bool holds, bool with_color) {
+  if (!with_color) return holds ? "✓" : "✗";
+  return holds ? "\033[32m✓\033[0m" : "\033[1;31m✗\033[0m";
+}
+
+/// True if every expectation holds.
+bool print_scenario(const CommonOptions& common, const Scenario& scenario, const Summary& summary) {
+  fmt::print("\n{}: {} on {}, {} simulated seconds, {}{}\n", printable(scenario.name),
+             counted(scenario.clients.size(), "client"), printable(scenario.device.name), to_seconds(scenario.horizon),
+             counted(scenario.seeds.size(), "seed"), scenario.seeds.size() > 1 ? " (mean and 95 % interval)" : "");
+  fmt::print("{}", summary.table(scenario));
+  for (const std::string& sentence : summary.sentences(scenario)) fmt::print("{}\n", printable(sentence));
+  for (const auto& verdict : summary.verdicts(scenario, true))
+    fmt::print("{} {}\n", mark(verdict.holds, common.out.has_color), printable(verdict.text));
+  bool all_hold = true;
+  for (const auto& verdict : summary.verdicts(scenario, false)) {
+    fmt::print("{} {}\n", mark(verdict.holds, common.out.has_color), printable(verdict.text));
+    all_hold = all_hold && verdict.holds;
+  }
+  return all_hold;
+}
+
+void add_figures(Json& json, const Scenario& scenario, const Summary& summary, const std::string& policy,
+                 const std::string& client) {
+  json.object().field("policy", policy).field("client", client).key("metrics").object();
+  for (const MetricName& metric : metric_names())
+    if (const auto value = summary.get(scenario, policy, client, std::string(metric.name)))
+      json.key(metric.name)
+          .object()
+          .field("mean", value->mean)
+          .field("low", value->low)
+          .field("high", value->high)
+          .field("seeds", value->count)
+          .field("unit", metric.unit)
+          .end();
+  json.end().end();
+}
+
+/// True if every expectation holds.
+bool add_scenario(Json& json, const Scenario& scenario, const Summary& summary) {
+  json.object().field("name", scenario.name).field("device", scenario.device.name).key("clients").array();
+  for (const PolicyChoice& policy : scenario.policies) {
+    for (const ClientChoice& client : scenario.clients) add_figures(json, scenario, summary, policy.label, client.name);
+    add_figures(json, scenario, summary, policy.label, "device");
+  }
+  json.end().key("sentences").array();
+  for (const std::string& sentence : summary.sentences(scenario)) json.value(sentence);
+  json.end().key("notes").array();
+  for (const std::string& note : summary.notes(scenario)) json.value(note);
+  json.end().key("expectations").array();
+  bool all_hold = true;
+  for (const auto& verdict : summary.verdicts(scenario, false)) {
+    json.object().field("text", verdict.text).field("holds", verdict.holds).end();
+    all_hold = all_hold && verdict.holds;
+  }
+  json.end().end();
+  return all_hold;
+}
+
+bool print_results(const CommonOptions& common, const Experiment& experiment, const Summary& summary,
+                   const std::string& output, std::size_t runs) {
+  std::fflush(stderr);
+  bool all_hold = true;
+  if (!common.json) {
+    for (const Scenario& scenario : experiment.scenarios)
+      all_hold = print_scenario(common, scenario, summary) && all_hold;
+    return all_hold;
+  }
+  Json json;
+  json.object()
+      .field("schema_version", 1)
+      .field("experiment", experiment.name)
+      .field("output", output)
+      .field("runs", runs);
+  json.field("failed", summary.failures()).key("scenarios").array();
+  for (const Scenario& scenario : experiment.scenarios) all_hold = add_scenario(json, scenario, summary) && all_hold;
+  fmt::print("{}\n", json.end().end().text());
+  return all_hold;
+}
+
+/// What was assumed, each sentence once whatever the number of scenarios.
+void print_notes(const Experiment& experiment, const Summary& summary) {
+  constexpr std::size_t kMostShown = 12;
+  std::vector<std::string> notes;
+  for (const Scenario& scenario : experiment.scenarios)
+    for (const std::string& note : summary.notes(scenario))
+      if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
+  for (std::size_t i = 0; i < std::min(notes.size(), kMostShown); ++i)
+    fmt::print(stderr, "note: {}\n", printable(notes[i]));
+  if (notes.size() > kMostShown)
+    fmt::print(stderr, "note: {} more in runs.notes of the results\n", notes.size() - kMostShown);
+}
+
+void print_trailer(const Experiment& experiment, const Summary& summary, const RunOptions& options, const Plan& plan,
+                   const std::string& output) {
+  std::fflush(stdout);
+  fmt::print(stderr, "\n");
+  print_notes(experiment, summary);
+  for (const std::string& failure : summary.failure_lines()) fmt::print(stderr, "failed: {}\n", printable(failure));
+  fmt::print(stderr, "results: {}\n", printable(output));
+  fmt::print(stderr, "again: simcli {}   (engine {}", printable(options.arguments), engine_version());
+  for (const auto& [path, hash] : plan.hashes)
+    fmt::print(stderr, ", {} {}", printable(std::filesystem::path(path).filename().string()), hash.substr(0, 12));
+  fmt::print(stderr, ")\n");
+}
+
+int exit_code(const Summary& summary, std::size_t runs, bool all_hold, bool is_complete) {
+  if (!is_complete) return kExitSignal + g_signal.load();
+  const auto& kinds = summary.failure_kinds();
+  const bool all_failed_alike = summary.failures() == runs && kinds.size() == 1;
+  if (runs > 0 && all_failed_alike) return static_cast<int>(*kinds.begin());
+  if (summary.failures() > 0) return kExitSomeFailed;
+  return all_hold ? 0 : kExitExpectation;
+}
+
+}  // namespace
+
+int run_command(const CommonOptions& common, const RunOptions& options) {
+  PolicyRegistry policies = builtin_policies();
+  const Experiment experiment = read_experiment(options.file, options.overrides, policies);
+  const Plan plan = make_plan(experiment);
+  const std::string output = output_of(experiment, options);
+  check_output(output, options.overwrite);
+  Materials materials(experiment, plan.hashes, policies);
+  materials.check();
+
+  const unsigned processors = std::max(1U, std::thread::hardware_concurrency());
+  const unsigned jobs =
+      std::min<unsigned>(options.jobs == 0 ? processors : options.jobs, static_cast<unsigned>(plan.runs.size()));
+  std::signal(SIGINT, interrupt);
+  std::signal(SIGTERM, interrupt);
+  fmt::print(stderr, "{}   {}   {}   {}\n", printable(experiment.name), shape_of(experiment, plan),
+             counted(jobs, "job"), printable(output));
+  ResultsWriter results(output, options.overwrite);
+  Summary summary(experiment);
+  Progress progress(experiment, plan, options.progress, common.err);
+  const RunnerOptions runner{jobs, &g_interrupted,
+                             [&](const RunSpec& s, const RunOutcome& o) { progress.finished(s, o); }};
+  const std::size_t delivered =
+      run_plan(experiment, plan, materials, policies, runner, [&](const RunSpec& s, const RunOutcome& o) {
+        results.write(experiment, plan.hashes, s, o);
+        summary.add(s, o);
+      });
+  progress.clear();
+  results.close();
+  const bool is_complete = delivered == plan.runs.size();
+  const bool all_hold = print_results(common, experiment, summary, output, delivered);
+  print_trailer(experiment, summary, options, plan, output);
+  if (!is_complete) fmt::print(stderr, "stopped after {} of {} runs\n", delivered, plan.runs.size());
+  return exit_code(summary, plan.runs.size(), all_hold, is_complete);
+}
+
+}  // namespace corun

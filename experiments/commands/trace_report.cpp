@@ -1,0 +1,115 @@
+#include "experiments/commands/trace_report.h"
+
+#include <algorithm>
+#include <map>
+
+#include "experiments/terminal.h"
+#include "traces/base/units.h"
+
+namespace corun {
+
+namespace {
+
+struct NamedFlag {
+  const char* name;
+  bool Fidelity::*flag;
+  const char* meaning;
+};
+
+constexpr NamedFlag kFlags[] = {
+    {"has_durations", &Fidelity::has_durations, "device times are measured"},
+    {"has_calls", &Fidelity::has_calls, "host calls are recorded"},
+    {"has_frames", &Fidelity::has_frames, "frames are recorded"},
+    {"per_frame", &Fidelity::per_frame, "every frame is there"},
+    {"integer_microseconds", &Fidelity::integer_microseconds, "times are whole microseconds"},
+    {"has_times", &Fidelity::has_times, "start times are recorded"},
+    {"host_gaps_inflated", &Fidelity::host_gaps_inflated, "the profiler slowed the host down: state a `solo_rate`"},
+    {"co_run", &Fidelity::co_run, "other programs used the device"},
+};
+
+std::string line(const char* label, const std::string& text) {
+  return fmt::format("{:<12} {}\n", label, printable(text));
+}
+
+std::string fidelity_text(const Fidelity& fidelity) {
+  std::vector<std::string> facts;
+  for (const NamedFlag& flag : kFlags) {
+    const bool is_expected = flag.flag == &Fidelity::per_frame && !fidelity.has_frames;
+    if (fidelity.*flag.flag && !is_expected) facts.emplace_back(flag.meaning);
+  }
+  return fmt::format("{}", fmt::join(facts, "; "));
+}
+
+/// The names that take most device time.
+std::string top_names(const Timeline& timeline) {
+  std::map<std::uint32_t, std::pair<std::int64_t, std::uint64_t>> by_name;
+  std::int64_t total = 0;
+  for (const OpRecord& op : timeline.ops()) {
+    auto& [duration, count] = by_name[op.name.value];
+    duration += op.duration_ns;
+    total += op.duration_ns;
+    ++count;
+  }
+  std::vector<std::pair<std::uint32_t, std::pair<std::int64_t, std::uint64_t>>> sorted(by_name.begin(), by_name.end());
+  std::ranges::stable_sort(sorted, std::greater<>(), [](const auto& entry) { return entry.second.first; });
+  if (sorted.size() > 5) sorted.resize(5);
+  std::string text;
+  for (const auto& [name, figures] : sorted) {
+    std::string label = printable(timeline.text(StringId{name}));
+    if (label.size() > 80) label = label.substr(0, 77) + "...";
+    const double share = total > 0 ? 100.0 * static_cast<double>(figures.first) / static_cast<double>(total) : 0;
+    text += fmt::format("  {:>5.1f} %  {:>8}x  {}\n", share, figures.second, label);
+  }
+  return text;
+}
+
+std::string device_name(const Timeline& timeline) {
+  const auto& devices = timeline.provenance().devices;
+  return devices.empty() ? "" : devices.front().name;
+}
+
+}  // namespace
+
+std::string trace_report(const Timeline& timeline, const std::string& path) {
+  const TimelineSummary summary = summarize(timeline);
+  const Provenance& from = timeline.provenance();
+  std::string text = line("trace", path);
+  text += line("format", from.source_format + (from.source_version.empty() ? "" : " " + from.source_version));
+  if (!device_name(timeline).empty()) text += line("device", device_name(timeline));
+  text += line("contents", fmt::format("{} kernels, {} memops, {} frames, {} streams", summary.kernels, summary.memops,
+                                       summary.frames, summary.streams));
+  const double busy =
+      summary.span_ns > 0 ? 100.0 * static_cast<double>(summary.busy_ns) / static_cast<double>(summary.span_ns) : 0;
+  text += line("span", format_duration(Duration{summary.span_ns}));
+  text += line("busy", fmt::format("{} ({:.1f} % of the span)", format_duration(Duration{summary.busy_ns}), busy));
+  text += line("fidelity", fidelity_text(timeline.fidelity()));
+  for (const std::string& note : from.notes) text += line("note", note);
+  for (const auto& [reason, count] : from.skipped) text += line("skipped", fmt::format("{} x {}", count, reason));
+  for (const std::string& example : from.skipped_examples) text += line("", example);
+  if (!timeline.ops().empty()) text += "most device time\n" + top_names(timeline);
+  return text;
+}
+
+void add_trace_report(Json& json, const Timeline& timeline, const std::string& output) {
+  const TimelineSummary summary = summarize(timeline);
+  const Provenance& from = timeline.provenance();
+  json.object().field("schema_version", 1).field("format", from.source_format).field("version", from.source_version);
+  json.field("source_file", from.source_file)
+      .field("content_hash", from.content_hash)
+      .field("device", device_name(timeline));
+  json.field("kernels", summary.kernels).field("memops", summary.memops).field("frames", summary.frames);
+  json.field("streams", summary.streams).field("span_ns", summary.span_ns).field("busy_ns", summary.busy_ns);
+  json.key("skipped").object();
+  for (const auto& [reason, count] : from.skipped) json.field(reason, count);
+  json.end().key("skipped_examples").array();
+  for (const std::string& example : from.skipped_examples) json.value(example);
+  json.end().key("fidelity").object();
+  for (const NamedFlag& flag : kFlags) json.field(flag.name, timeline.fidelity().*flag.flag);
+  json.end().key("notes").array();
+  for (const std::string& note : from.notes) json.value(note);
+  json.end();
+  if (!output.empty()) json.field("output", output);
+  json.end();
+}
+
+}  // namespace corun

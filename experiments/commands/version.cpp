@@ -1,0 +1,24 @@
+#include <fmt/format.h>
+
+#include "experiments/commands/commands.h"
+#include "experiments/json.h"
+#include "experiments/plan.h"
+#include "experiments/results.h"
+
+namespace corun {
+
+int version_command(const CommonOptions& common) {
+  if (common.json) {
+    Json json;
+    json.object()
+        .field("schema_version", 1)
+        .field("version", engine_version())
+        .field("results_version", kResultsVersion);
+    fmt::print("{}\n", json.field("policy_abi", PolicyPlugin::kAbi).end().text());
+  } else {
+    fmt::print("simcli {} (results {}, policy interface {})\n", engine_version(), kResultsVersion, PolicyPlugin::kAbi);
+  }
+  return 0;
+}
+
+}  // namespace corun

@@ -1,0 +1,134 @@
+#include "experiments/device_file.h"
+
+#include <array>
+
+namespace corun {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::array<std::string_view, 3> kSharing = {"time_sliced", "concurrent", "exclusive"};
+constexpr std::array<std::string_view, 3> kGraphics = {"to_completion", "sliced", "first"};
+constexpr std::array<std::string_view, 2> kSpatial = {"dispatch_order", "max_min"};
+
+using DeviceField = Field<DeviceSpec>;
+
+DeviceField count_field(std::string_view key, std::uint32_t DeviceSpec::*member, std::uint64_t maximum) {
+  return {key, "whole number", [=](const Node& node, DeviceSpec& spec, ScalarReader& read) {
+            if (const auto value = read.integer(node, 1, maximum)) spec.*member = static_cast<std::uint32_t>(*value);
+          }};
+}
+
+DeviceField duration_field(std::string_view key, Duration DeviceSpec::*member, Duration minimum) {
+  return {key, "duration", [=](const Node& node, DeviceSpec& spec, ScalarReader& read) {
+            if (const auto value = read.duration(node, minimum, Duration(1s), "us")) spec.*member = *value;
+          }};
+}
+
+DeviceField bandwidth_field(std::string_view key, std::uint64_t DeviceSpec::*member) {
+  return {key, "bytes per second", [=](const Node& node, DeviceSpec& spec, ScalarReader& read) {
+            Node size = node;
+            const bool is_per_second = size.text.ends_with("/s");
+            if (is_per_second) size.text.resize(size.text.size() - 2);
+            if (!is_per_second)
+              return read.wrong(node, fmt::format("found `{}`, expected bytes per second", node.text),
+                                "for example `12GB/s`");
+            if (const auto value = read.bytes(size)) spec.*member = *value;
+          }};
+}
+
+template <class Enum, std::size_t kCount>
+DeviceField choice_field(std::string_view key, Enum DeviceSpec::*member,
+                         const std::array<std::string_view, kCount>& names) {
+  return {key, "choice", [member, &names](const Node& node, DeviceSpec& spec, ScalarReader& read) {
+            if (const auto index = read.choice(node, names)) spec.*member = static_cast<Enum>(*index);
+          }};
+}
+
+/// `{ value: ..., source: "..." }`.
+struct SourcedValue {
+  const Node* value = nullptr;
+  std::string source;
+};
+
+const FieldTable<SourcedValue>& sourced_fields() {
+  static const FieldTable<SourcedValue> table = {
+      {"value", "value", [](const Node& node, SourcedValue& out, ScalarReader&) { out.value = &node; }},
+      {"source", "text",
+       [](const Node& node, SourcedValue& out, ScalarReader& read) { out.source = read.text(node).value_or(""); }},
+  };
+  return table;
+}
+
+/// The table of a device file: name, description, and the device's keys wrapped in value and source.
+FieldTable<DeviceFile> file_fields() {
+  FieldTable<DeviceFile> table = {
+      {"version", "1", [](const Node& node, DeviceFile&, ScalarReader& read) { read.integer(node, 1, 1); }},
+      {"name", "text",
+       [](const Node& node, DeviceFile& out, ScalarReader& read) { out.spec.name = read.text(node).value_or(""); }},
+      {"description", "text",
+       [](const Node& node, DeviceFile& out, ScalarReader& read) { out.description = read.text(node).value_or(""); }},
+  };
+  for (const DeviceField& field : device_fields()) {
+    table.push_back(
+        {field.key, "{ value: ..., source: ... }", [&field](const Node& node, DeviceFile& out, ScalarReader& read) {
+           if (!read.expect(node, Node::Kind::kMapping, "{ value: 100us, source: \"measured\" }")) return;
+           SourcedValue sourced;
+           read_fields(node, sourced_fields(), "key", sourced, read);
+           if (sourced.value == nullptr || sourced.source.empty())
+             return read.wrong(node, fmt::format("`{}` needs a value and its source", field.key));
+           field.read(*sourced.value, out.spec, read);
+           out.sources[std::string(field.key)] = sourced.source;
+         }});
+  }
+  return table;
+}
+
+}  // namespace
+
+const FieldTable<DeviceSpec>& device_fields() {
+  static const FieldTable<DeviceSpec> table = {
+      count_field("sm_count", &DeviceSpec::sm_count, 4096),
+      count_field("max_threads_per_sm", &DeviceSpec::max_threads_per_sm, 1 << 16),
+      count_field("max_blocks_per_sm", &DeviceSpec::max_blocks_per_sm, 1 << 16),
+      count_field("registers_per_sm", &DeviceSpec::registers_per_sm, 1 << 24),
+      {"shared_memory_per_sm", "size",
+       [](const Node& node, DeviceSpec& spec, ScalarReader& read) {
+         if (const auto value = read.bytes(node)) spec.shared_memory_per_sm_bytes = static_cast<std::uint32_t>(*value);
+       }},
+      {"memory", "size",
+       [](const Node& node, DeviceSpec& spec, ScalarReader& read) {
+         if (const auto value = read.bytes(node)) spec.memory_bytes = *value;
+       }},
+      choice_field("sharing", &DeviceSpec::sharing, kSharing),
+      choice_field("graphics", &DeviceSpec::graphics, kGraphics),
+      choice_field("spatial", &DeviceSpec::spatial_rule, kSpatial),
+      duration_field("time_slice", &DeviceSpec::time_slice, Duration(1us)),
+      duration_field("switch_cost", &DeviceSpec::switch_cost, Duration(0)),
+      count_field("launch_queue_depth", &DeviceSpec::launch_queue_depth, 1 << 20),
+      count_field("copy_engines_per_direction", &DeviceSpec::copy_engines_per_direction, 64),
+      bandwidth_field("handover_bandwidth", &DeviceSpec::handover_bandwidth_bytes_per_s),
+      bandwidth_field("thrash_bandwidth", &DeviceSpec::thrash_bandwidth_bytes_per_s),
+      {"sm_rate_exponent", "number",
+       [](const Node& node, DeviceSpec& spec, ScalarReader& read) {
+         if (const auto value = read.number(node, 0.01, 1.0)) spec.sm_rate_exponent = *value;
+       }},
+  };
+  return table;
+}
+
+DeviceFile read_device_file(std::string_view text, const std::string& file) {
+  Diagnostics diagnostics;
+  ScalarReader reader(diagnostics);
+  const Node root = parse_yaml(text, file, diagnostics);
+  DeviceFile device;
+  diagnostics.throw_if_any();
+  if (reader.expect(root, Node::Kind::kMapping, "name: my-gpu"))
+    read_fields(root, file_fields(), "key", device, reader);
+  diagnostics.throw_if_any();
+  if (device.spec.name.empty()) throw_input({file}, "the device has no `name`");
+  return device;
+}
+
+}  // namespace corun

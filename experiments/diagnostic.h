@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "traces/base/error.h"
+
+namespace corun {
+
+/// One thing that is wrong with an input, with everything its reader needs to put it right.
+struct Diagnostic {
+  std::string code;  ///< stable: "E0203"; the families are listed in docs/experiment.md
+  SourceLocation where;
+  std::string message;                  ///< what was found
+  std::string label = {};               ///< beside the underlined text: "did you mean `guard`?"
+  std::vector<std::string> notes = {};  ///< what was expected, what there is
+  std::string help = {};                ///< what to do
+  std::string source_line = {};         ///< the line at `where`; empty = not known
+};
+
+enum class DiagnosticStyle : std::uint8_t {
+  kFull,   ///< with the source line and the place underlined
+  kShort,  ///< `file:line:column: error[E0203]: message`, one line each
+};
+
+/// How diagnostics look on a terminal; control characters of the input never reach it.
+std::string render(const Diagnostic& diagnostic, DiagnosticStyle style, bool with_color);
+
+/// An `Error` of other parts of the project as a diagnostic.
+Diagnostic to_diagnostic(const Error& error);
+
+/// Everything that is wrong with an input, thrown at once. `kind()` is kInput; `what()` tells the first one.
+class InvalidInput : public Error {
+ public:
+  explicit InvalidInput(std::vector<Diagnostic> diagnostics, std::size_t suppressed = 0);
+  const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
+  std::size_t suppressed() const { return suppressed_; }  ///< how many more there were
+
+ private:
+  std::vector<Diagnostic> diagnostics_;
+  std::size_t suppressed_;
+};
+
+/// Collects diagnostics while an input is read, so that all of them can be shown at once. One thread.
+class Diagnostics {
+ public:
+  static constexpr std::size_t kMaxShown = 20;
+
+  /// Makes the lines of a file known, for underlining. The first file added comes first in the order of diagnostics.
+  void add_source(const std::string& file, std::string_view text);
+  void add(Diagnostic diagnostic);
+  /// Records an Error thrown by another part; without a location of its own it gets `where`.
+  void add(const Error& error, const SourceLocation& where);
+  bool empty() const { return found_.empty(); }
+  /// The line at `where`, "" if its file is not known.
+  std::string line_of(const SourceLocation& where) const;
+
+  /// Throws InvalidInput with what was found, in file order, at most kMaxShown; does nothing if all is well.
+  void throw_if_any() const;
+
+ private:
+  std::vector<std::string> files_;
+  std::map<std::string, std::vector<std::string>, std::less<>> lines_;
+  std::vector<Diagnostic> found_;
+};
+
+}  // namespace corun

@@ -1,0 +1,177 @@
+#include "experiments/expectation.h"
+
+#include <algorithm>
+#include <array>
+
+#include "traces/base/units.h"
+
+namespace corun {
+
+namespace {
+
+constexpr std::array kMetricNames = {
+    MetricName{"fps_mean", "fps"},          MetricName{"fps_1low", "fps"},
+    MetricName{"frame_time_mean_ms", "ms"}, MetricName{"frame_time_p50_ms", "ms"},
+    MetricName{"frame_time_p99_ms", "ms"},  MetricName{"render_time_p50_ms", "ms"},
+    MetricName{"render_time_p99_ms", "ms"}, MetricName{"missed_frame_ratio", "ratio"},
+    MetricName{"throughput_per_s", "1/s"},  MetricName{"solo_throughput_per_s", "1/s"},
+    MetricName{"job_time_p50_ms", "ms"},    MetricName{"job_time_p99_ms", "ms"},
+    MetricName{"wait_p99_ms", "ms"},        MetricName{"slowdown", "ratio"},
+    MetricName{"harvest_ratio", "ratio"},   MetricName{"gpu_busy_ratio", "ratio"},
+    MetricName{"switch_ratio", "ratio"},    MetricName{"quality_mean", "ratio"},
+};
+constexpr std::array<std::string_view, 4> kEndings = {"_ms", "_ratio", "_per_s", "_mean"};
+
+const MetricName* find_metric(std::string_view name) {
+  for (const MetricName& metric : kMetricNames) {
+    if (metric.name == name) return &metric;
+    for (const std::string_view ending : kEndings)
+      if (metric.name.ends_with(ending) && metric.name.substr(0, metric.name.size() - ending.size()) == name)
+        return &metric;
+  }
+  return nullptr;
+}
+
+std::string_view trim(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(' ');
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
+constexpr std::string_view kForm = "expected `policy.client.metric <= 16.7ms` or `... >= 1.5 * policy.client.metric`";
+
+/// Reads one expectation out of one node; every part knows the node for its diagnostics.
+class Parser {
+ public:
+  Parser(const Node& node, ScalarReader& reader) : node_(node), reader_(reader) {}
+
+  std::optional<MetricPath> path(std::string_view text) {
+    const std::size_t first = text.find('.'), last = text.rfind('.');
+    if (first == std::string_view::npos || first == last)
+      return fail<MetricPath>(fmt::format("`{}` is not a figure", text));
+    const auto name = metric(text.substr(last + 1));
+    if (!name) return std::nullopt;
+    return MetricPath{std::string(text.substr(0, first)), std::string(text.substr(first + 1, last - first - 1)),
+                      std::string(name->name)};
+  }
+
+  std::optional<MetricName> metric(std::string_view text) {
+    if (const MetricName* found = find_metric(text)) return *found;
+    std::vector<std::string_view> names;
+    for (const MetricName& metric : kMetricNames) names.push_back(metric.name);
+    reader_.unknown("metric", text, node_.where, names, "E0304");
+    return std::nullopt;
+  }
+
+  /// " <= 16.7ms": the relation and what follows it.
+  bool condition(std::string_view text, Expectation& out) {
+    const auto relation = take_relation(text);
+    if (!relation) return false;
+    out.relation = *relation;
+    text = trim(text);
+    const std::size_t star = text.find('*');
+    const bool is_reference = star != std::string_view::npos || (text.find('.') != text.rfind('.'));
+    return is_reference ? reference(text, star, out) : threshold(text, out);
+  }
+
+ private:
+  template <class T>
+  std::optional<T> fail(std::string message) {
+    reader_.wrong(node_, std::move(message), "", {std::string(kForm)});
+    return std::nullopt;
+  }
+
+  std::optional<Expectation::Relation> take_relation(std::string_view& text) {
+    using Relation = Expectation::Relation;
+    constexpr std::array<std::pair<std::string_view, Relation>, 4> kRelations = {
+        {{"<=", Relation::kAtMost}, {">=", Relation::kAtLeast}, {"<", Relation::kLess}, {">", Relation::kMore}}};
+    text = trim(text);
+    for (const auto& [sign, relation] : kRelations)
+      if (text.starts_with(sign)) {
+        text.remove_prefix(sign.size());
+        return relation;
+      }
+    return fail<Relation>(fmt::format("`{}` has no `<=`, `>=`, `<` or `>`", node_.text));
+  }
+
+  bool reference(std::string_view text, std::size_t star, Expectation& out) {
+    const bool has_factor = star != std::string_view::npos;
+    const auto factor = has_factor ? parse_real(trim(text.substr(0, star))) : 1.0;
+    if (!factor) return fail<bool>(fmt::format("`{}` is not a factor", trim(text.substr(0, star)))).has_value();
+    out.factor = *factor;
+    out.right = path(trim(has_factor ? text.substr(star + 1) : text));
+    return out.right.has_value();
+  }
+
+  bool threshold(std::string_view text, Expectation& out) {
+    const std::string_view unit = find_metric(out.left.metric)->unit;
+    const auto value = unit == "ms" ? milliseconds(text) : unit == "ratio" ? parse_real(text) : rate(text);
+    const std::string example = unit == "ms" ? "`16.7ms`" : unit == "ratio" ? "`0.7` or `70%`" : "`55fps` or `55/s`";
+    if (!value)
+      return fail<bool>(fmt::format("`{}` is not a value of {}: write it like {}", text, out.left.metric, example))
+          .has_value();
+    out.factor = *value;
+    return true;
+  }
+
+  static std::optional<double> milliseconds(std::string_view text) {
+    const auto duration = parse_duration(text);
+    if (!duration) return std::nullopt;
+    return to_milliseconds(*duration);
+  }
+  static std::optional<double> rate(std::string_view text) { return parse_rate(text); }
+
+  const Node& node_;
+  ScalarReader& reader_;
+};
+
+}  // namespace
+
+bool Expectation::holds(double left_value, double right_value) const {
+  const double threshold = right ? factor * right_value : factor;
+  switch (relation) {
+    case Relation::kLess:
+      return left_value < threshold;
+    case Relation::kAtMost:
+      return left_value <= threshold;
+    case Relation::kAtLeast:
+      return left_value >= threshold;
+    case Relation::kMore:
+      return left_value > threshold;
+  }
+  return false;
+}
+
+std::span<const MetricName> metric_names() { return kMetricNames; }
+
+std::optional<Expectation> read_expectation(const Node& node, ScalarReader& reader) {
+  const auto text = reader.text(node);
+  if (!text) return std::nullopt;
+  Parser parser(node, reader);
+  Expectation out{*text, node.where, {}, {}, 1.0, {}};
+  const std::size_t relation = std::min(text->find_first_of("<>"), text->size());
+  const auto left = parser.path(trim(std::string_view(*text).substr(0, relation)));
+  if (!left) return std::nullopt;
+  out.left = *left;
+  if (!parser.condition(std::string_view(*text).substr(relation), out)) return std::nullopt;
+  return out;
+}
+
+std::optional<Expectation> read_qos(const std::string& client, const std::string& metric, const Node& node,
+                                    ScalarReader& reader) {
+  const auto condition = reader.text(node);
+  if (!condition) return std::nullopt;
+  Parser parser(node, reader);
+  const auto name = parser.metric(metric);
+  if (!name) return std::nullopt;
+  Expectation out{fmt::format("{}.{} {}", client, metric, *condition),
+                  node.where,
+                  {"", client, std::string(name->name)},
+                  {},
+                  1.0,
+                  {}};
+  if (!parser.condition(*condition, out)) return std::nullopt;
+  return out;
+}
+
+}  // namespace corun

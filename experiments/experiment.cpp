@@ -1,0 +1,343 @@
+#include "experiments/experiment.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <set>
+
+#include "experiments/client_choice.h"
+#include "experiments/device_choice.h"
+#include "experiments/policy_choice.h"
+#include "experiments/set_option.h"
+
+namespace corun {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A scenario as written: the values where they are plain, else the nodes, since those of the top level are the
+/// defaults of every scenario.
+struct ScenarioDraft {
+  std::string name;
+  std::string description;
+  std::optional<Duration> horizon, warmup;
+  const Node *device = nullptr, *seeds = nullptr, *clients = nullptr, *policies = nullptr, *expect = nullptr;
+};
+
+struct Draft : ScenarioDraft {
+  std::string output;
+  RecordChoice record;
+  const Node *defaults = nullptr, *scenarios = nullptr;
+};
+
+template <class T>
+Field<T> text_field(std::string_view key, std::string ScenarioDraft::*member) {
+  return {key, "text",
+          [=](const Node& node, T& out, ScalarReader& read) { out.*member = read.text(node).value_or(""); }};
+}
+
+template <class T>
+Field<T> node_field(std::string_view key, std::string_view type, const Node* ScenarioDraft::*member) {
+  return {key, type, [=](const Node& node, T& out, ScalarReader&) { out.*member = &node; }};
+}
+
+template <class T>
+Field<T> duration_field(std::string_view key, std::optional<Duration> ScenarioDraft::*member, Duration minimum) {
+  return {key, "duration", [=](const Node& node, T& out, ScalarReader& read) {
+            out.*member = read.duration(node, minimum, Duration(24h), "s");
+          }};
+}
+
+/// The keys that a scenario and the top level share.
+template <class T>
+FieldTable<T> scenario_fields() {
+  return {text_field<T>("name", &ScenarioDraft::name),
+          text_field<T>("description", &ScenarioDraft::description),
+          node_field<T>("device", "model or mapping", &ScenarioDraft::device),
+          duration_field<T>("horizon", &ScenarioDraft::horizon, Duration(1us)),
+          duration_field<T>("warmup", &ScenarioDraft::warmup, Duration(0)),
+          node_field<T>("seeds", "count or list", &ScenarioDraft::seeds),
+          node_field<T>("clients", "list", &ScenarioDraft::clients),
+          node_field<T>("policies", "list", &ScenarioDraft::policies),
+          node_field<T>("expect", "list", &ScenarioDraft::expect)};
+}
+
+bool read_all_or_none(const Node& node, bool fallback, ScalarReader& read) {
+  constexpr std::array<std::string_view, 2> kChoices = {"none", "all"};
+  const auto index = read.choice(node, kChoices);
+  return index ? *index == 1 : fallback;
+}
+
+const FieldTable<RecordChoice>& record_fields() {
+  static const FieldTable<RecordChoice> table = {
+      {"frames", "all or none",
+       [](const Node& node, RecordChoice& out, ScalarReader& read) {
+         out.frames = read_all_or_none(node, true, read);
+       }},
+      {"operations", "all or none",
+       [](const Node& node, RecordChoice& out, ScalarReader& read) {
+         out.operations = read_all_or_none(node, false, read);
+       }},
+      {"decisions", "all, none or first N",
+       [](const Node& node, RecordChoice& out, ScalarReader& read) {
+         if (!node.is_scalar() || !node.text.starts_with("first ")) {
+           out.decisions = read_all_or_none(node, true, read) ? UINT64_MAX : 0;
+           return;
+         }
+         Node count = node;
+         count.text.erase(0, 6);
+         out.decisions = read.integer(count, 0, UINT64_MAX).value_or(0);
+       }},
+  };
+  return table;
+}
+
+const FieldTable<Draft>& experiment_fields() {
+  static const FieldTable<Draft> table = [] {
+    FieldTable<Draft> fields = scenario_fields<Draft>();
+    fields.push_back({"version", "1", [](const Node& node, Draft&, ScalarReader& read) { read.integer(node, 1, 1); }});
+    fields.push_back(
+        {"defaults", "mapping", [](const Node& node, Draft& out, ScalarReader&) { out.defaults = &node; }});
+    fields.push_back({"scenarios", "list", [](const Node& node, Draft& out, ScalarReader&) { out.scenarios = &node; }});
+    fields.push_back({"output", "path", [](const Node& node, Draft& out, ScalarReader& read) {
+                        out.output = read.text(node).value_or("");
+                      }});
+    fields.push_back({"record", "mapping", [](const Node& node, Draft& out, ScalarReader& read) {
+                        if (read.expect(node, Node::Kind::kMapping, "{ frames: all, decisions: first 10000 }"))
+                          read_fields(node, record_fields(), "key", out.record, read);
+                      }});
+    return fields;
+  }();
+  return table;
+}
+
+/// Turns drafts into scenarios.
+class Assembly {
+ public:
+  Assembly(std::string folder, const Draft& top, PolicyRegistry& policies, ScalarReader& reader)
+      : folder_(std::move(folder)), top_(top), policies_(policies), reader_(reader) {}
+
+  Scenario scenario(const ScenarioDraft& draft, const Node& where) {
+    Scenario out;
+    out.name = draft.name;
+    out.description = draft.description;
+    out.where = where.where;
+    if (top_.device != nullptr) read_device(*top_.device, folder_, out.device, reader_);
+    if (draft.device != nullptr && draft.device != top_.device)
+      read_device(*draft.device, folder_, out.device, reader_);
+    check_device(either(draft.device, top_.device), out.device, where);
+    out.horizon = draft.horizon.value_or(top_.horizon.value_or(out.horizon));
+    out.warmup = draft.warmup ? draft.warmup : top_.warmup;
+    if (out.warmup && *out.warmup >= out.horizon) reader_.wrong(where, "`warmup` is not shorter than `horizon`");
+    if (const Node* node = either(draft.seeds, top_.seeds)) read_seeds(*node, out);
+    read_clients(either(draft.clients, top_.clients), where, out);
+    read_policies(either(draft.policies, top_.policies), where, out);
+    check_clients_of_parameters(out);
+    read_expectations(draft.expect != top_.expect ? draft.expect : nullptr, out, true);
+    read_expectations(top_.expect, out, false);
+    read_qos_of_clients(out);
+    return out;
+  }
+
+ private:
+  static const Node* either(const Node* own, const Node* shared) { return own != nullptr ? own : shared; }
+
+  void check_device(const Node* node, const DeviceSpec& device, const Node& where) {
+    const bool has_model =
+        node != nullptr && (node->is_scalar() || node->find("model") != nullptr || node->find("file") != nullptr);
+    if (!has_model && device.name.empty())
+      reader_.wrong(node == nullptr ? where : *node, "no device is named", "for example `device: h200`");
+  }
+
+  void read_seeds(const Node& node, Scenario& out) {
+    out.seeds.clear();
+    if (node.is_scalar()) {
+      const std::uint64_t count = reader_.integer(node, 1, 100'000).value_or(1);
+      for (std::uint64_t seed = 1; seed <= count; ++seed) out.seeds.push_back(seed);
+      return;
+    }
+    if (!reader_.expect(node, Node::Kind::kSequence, "seeds: 5, or seeds: [1, 2, 3]")) return;
+    for (const Node& item : node.items) {
+      const auto seed = reader_.integer(item, 0, UINT64_MAX);
+      const bool is_new = seed && std::ranges::find(out.seeds, *seed) == out.seeds.end();
+      if (is_new) out.seeds.push_back(*seed);
+      if (seed && !is_new) reader_.wrong(item, fmt::format("seed {} is given twice", *seed));
+    }
+    if (out.seeds.empty()) reader_.wrong(node, "at least one seed is needed");
+  }
+
+  void read_clients(const Node* node, const Node& where, Scenario& out) {
+    if (node == nullptr)
+      return reader_.wrong(where, "no clients are given", "for example `clients: [{ name: game, trace: game.corun }]`");
+    if (!reader_.expect(*node, Node::Kind::kSequence, "clients: [{ name: game, trace: game.corun }]")) return;
+    ClientReading defaults;
+    defaults.folder = folder_;
+    if (top_.defaults != nullptr &&
+        reader_.expect(*top_.defaults, Node::Kind::kMapping, "defaults: { host_jitter: 3% }"))
+      read_fields(*top_.defaults, client_fields(), "key", defaults, reader_);
+    for (const Node& item : node->items) {
+      ClientChoice client;
+      if (!read_client(item, defaults, client, reader_)) continue;
+      const bool is_new = std::ranges::find(out.clients, client.name, &ClientChoice::name) == out.clients.end();
+      if (!is_new) reader_.wrong(item, fmt::format("client `{}` is given twice", client.name));
+      if (is_new) out.clients.push_back(std::move(client));
+    }
+    if (node->items.empty()) reader_.wrong(*node, "at least one client is needed");
+  }
+
+  void read_policies(const Node* node, const Node& where, Scenario& out) {
+    if (node == nullptr)
+      return reader_.wrong(where, "no policies are given", "for example `policies: [passthrough, pilotfish]`");
+    if (!reader_.expect(*node, Node::Kind::kSequence, "policies: [passthrough, pilotfish]")) return;
+    for (const Node& item : node->items) {
+      auto choice = read_policy(item, folder_, policies_, reader_);
+      if (!choice) continue;
+      const bool is_new = std::ranges::find(out.policies, choice->label, &PolicyChoice::label) == out.policies.end();
+      if (!is_new)
+        reader_.wrong(item, fmt::format("policy `{}` is listed twice", choice->label),
+                      "tell them apart with `as: another-name`");
+      if (is_new) out.policies.push_back(std::move(*choice));
+    }
+    if (node->items.empty()) reader_.wrong(*node, "at least one policy is needed");
+  }
+
+  void check_clients_of_parameters(const Scenario& scenario) {
+    std::vector<std::string_view> names;
+    for (const ClientChoice& client : scenario.clients) names.push_back(client.name);
+    for (const PolicyChoice& policy : scenario.policies)
+      for (const auto& [parameter, value] : policy.parameters.values())
+        if (const auto* by_client = std::get_if<ByClient>(&value))
+          for (const auto& [client, number] : *by_client)
+            if (std::ranges::find(names, client) == names.end())
+              reader_.unknown(fmt::format("client in parameter `{}` of policy `{}`:", parameter, policy.label), client,
+                              policy.where, names, "E0306");
+  }
+
+  /// Expectations of the top level hold for every scenario that has their policy and client.
+  void read_expectations(const Node* node, Scenario& out, bool must_apply) {
+    if (node == nullptr || !reader_.expect(*node, Node::Kind::kSequence, "expect: [pilotfish.game.fps_mean >= 55fps]"))
+      return;
+    for (const Node& item : node->items) {
+      const auto expectation = read_expectation(item, reader_);
+      if (!expectation) applied_.insert(&item);  // its mistake has been told
+      if (!expectation) continue;
+      const bool applies = has(out, expectation->left) && (!expectation->right || has(out, *expectation->right));
+      if (applies) out.expectations.push_back(*expectation);
+      if (applies) applied_.insert(&item);
+      if (!applies && must_apply) refuse_expectation(item);
+    }
+  }
+
+ public:
+  /// Called when every scenario has been read: an expectation that applied nowhere is a mistake.
+  void check_expectations() {
+    if (top_.expect == nullptr) return;
+    for (const Node& item : top_.expect->items)
+      if (!applied_.contains(&item)) refuse_expectation(item);
+  }
+
+ private:
+  void refuse_expectation(const Node& item) {
+    reader_.wrong(item, "no scenario has this policy and client", "",
+                  {"an expectation is `policy.client.metric <= value`"});
+  }
+
+  static bool has(const Scenario& scenario, const MetricPath& path) {
+    const bool has_policy =
+        std::ranges::find(scenario.policies, path.policy, &PolicyChoice::label) != scenario.policies.end();
+    const bool has_client =
+        std::ranges::find(scenario.clients, path.client, &ClientChoice::name) != scenario.clients.end();
+    return has_policy && (has_client || path.client == "device");
+  }
+
+  void read_qos_of_clients(Scenario& out) {
+    for (const ClientChoice& client : out.clients)
+      for (const auto& [metric, condition] : client.qos)
+        if (const auto wish = read_qos(client.name, metric, condition, reader_))
+          for (const PolicyChoice& policy : out.policies) {
+            out.qos.push_back(*wish);
+            out.qos.back().left.policy = policy.label;
+            if (out.qos.back().right) out.qos.back().right->policy = policy.label;
+          }
+  }
+
+  std::string folder_;
+  const Draft& top_;
+  PolicyRegistry& policies_;
+  ScalarReader& reader_;
+  std::set<const Node*> applied_;
+};
+
+void read_scenarios(const Node& root, const Draft& top, Assembly& assembly, Experiment& out, ScalarReader& reader) {
+  if (top.scenarios == nullptr) {
+    ScenarioDraft only = top;
+    out.scenarios.push_back(assembly.scenario(only, root));
+    return;
+  }
+  if (!reader.expect(*top.scenarios, Node::Kind::kSequence, "scenarios: [{ name: alone, ... }]")) return;
+  static const FieldTable<ScenarioDraft> fields = scenario_fields<ScenarioDraft>();
+  for (const Node& item : top.scenarios->items) {
+    if (!reader.expect(item, Node::Kind::kMapping, "{ name: alone, clients: [...] }")) continue;
+    ScenarioDraft draft;
+    read_fields(item, fields, "key", draft, reader);
+    if (draft.name.empty()) reader.wrong(item, "a scenario needs a `name`");
+    const bool is_new = std::ranges::find(out.scenarios, draft.name, &Scenario::name) == out.scenarios.end();
+    if (!is_new) reader.wrong(item, fmt::format("scenario `{}` is given twice", draft.name));
+    out.scenarios.push_back(assembly.scenario(draft, item));
+  }
+  if (top.scenarios->items.empty()) reader.wrong(*top.scenarios, "at least one scenario is needed");
+}
+
+void apply_overrides(const ExperimentOverrides& overrides, Experiment& experiment) {
+  for (Scenario& scenario : experiment.scenarios) {
+    if (!overrides.seeds.empty()) scenario.seeds = overrides.seeds;
+    if (overrides.until && *overrides.until < scenario.horizon) {
+      scenario.horizon = *overrides.until;
+      if (scenario.warmup && *scenario.warmup >= scenario.horizon) scenario.warmup.reset();
+    }
+  }
+}
+
+}  // namespace
+
+bool ClientChoice::draws_requests() const {
+  return synthetic && std::holds_alternative<RequestProfile>(synthetic->numbers);
+}
+
+Replay ClientChoice::replay_or_default() const {
+  return replay.value_or(draws_requests() ? Replay::kOpen : Replay::kClosed);
+}
+
+Duration Scenario::warmup_or_default() const { return warmup.value_or(std::min(Duration(1s), horizon / 10)); }
+
+Experiment read_experiment(const std::string& path, const ExperimentOverrides& overrides, PolicyRegistry& policies) {
+  const std::string text = read_text_file(path);
+  Diagnostics diagnostics;
+  ScalarReader reader(diagnostics);
+  Node root = parse_yaml(text, path, diagnostics);
+  diagnostics.throw_if_any();
+  apply_set_options(root, overrides.sets, diagnostics);
+  diagnostics.throw_if_any();
+
+  Experiment out;
+  out.file = path;
+  Draft top;
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (reader.expect(root, Node::Kind::kMapping, "name: my-experiment")) {
+    read_fields(root, experiment_fields(), "key", top, reader);
+    if (top.name.empty()) reader.wrong(root, "an experiment needs a `name`");
+    Assembly assembly(folder.string(), top, policies, reader);
+    read_scenarios(root, top, assembly, out, reader);
+    assembly.check_expectations();
+  }
+  diagnostics.throw_if_any();
+  out.name = top.name;
+  out.description = top.description;
+  out.record = top.record;
+  if (!top.output.empty()) out.output = (folder / top.output).lexically_normal().string();
+  apply_overrides(overrides, out);
+  return out;
+}
+
+}  // namespace corun

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "experiments/diagnostic.h"
+#include "experiments/expectation.h"
+#include "sim/policy/descriptor.h"
+#include "sim/workload/client_spec.h"
+#include "sim/workload/synthetic.h"
+
+namespace corun {
+
+/// A client whose work is drawn from a profile; `profile` is its name, or "" where the numbers are given.
+struct SyntheticWork {
+  std::string profile;
+  std::variant<GameProfile, TrainingProfile, RequestProfile> numbers;
+};
+
+/// What one client of an experiment does, as written. Exactly one of `trace` and `synthetic` is set.
+struct ClientChoice {
+  std::string name;
+  SourceLocation where;
+  std::string trace;  ///< path, with the experiment's folder put before a relative one
+  SourceLocation trace_where;
+  std::optional<SyntheticWork> synthetic;
+  WorkloadOptions options;       ///< iterations, visits, gpu_busy_ratio
+  std::optional<Replay> replay;  ///< default: closed; open for synthetic requests
+  std::uint64_t repeat = 0;      ///< passes over the work; 0 = forever
+  Duration arrival{};
+  std::optional<Role> role;      ///< default: frames are interactive, all else best effort
+  std::optional<Pacing> pacing;  ///< default: as recorded
+  std::optional<std::uint32_t> queued_ahead;
+  std::optional<double> solo_rate;  ///< jobs per second of the untraced program alone
+  bool random_phase = true;
+  double host_jitter = 0.0;  ///< coefficients of variation
+  double duration_jitter = 0.0;
+  std::vector<QualitySetting> quality;
+  std::uint32_t quality_level = 0;
+  ContextSpec context;
+  std::vector<std::pair<std::string, Node>> qos;  ///< metric and condition, e.g. "frame_time_p99", "<= 16.7ms"
+
+  bool draws_requests() const;
+  Replay replay_or_default() const;
+};
+
+/// A policy with its parameters complete.
+struct PolicyChoice {
+  std::string label;   ///< in tables, results and expectations; unique in its scenario
+  std::string policy;  ///< name in the registry
+  Parameters parameters;
+  SourceLocation where;
+  std::string plugin;  ///< path of the shared library it came from; empty = built in
+};
+
+/// One set of clients on one device, run under every policy with every seed.
+struct Scenario {
+  std::string name;
+  std::string description;
+  SourceLocation where;
+  DeviceSpec device;
+  Duration horizon{10'000'000'000};
+  std::optional<Duration> warmup;  ///< default: 1 s, at most a tenth of the horizon
+  std::vector<std::uint64_t> seeds{1};
+  std::vector<ClientChoice> clients;
+  std::vector<PolicyChoice> policies;
+  std::vector<Expectation> expectations;  ///< decide the exit code
+  std::vector<Expectation> qos;           ///< shown, decide nothing
+
+  Duration warmup_or_default() const;
+};
+
+/// What is kept of each run beside its metrics.
+struct RecordChoice {
+  bool frames = true;
+  bool operations = false;
+  std::uint64_t decisions = 10'000;  ///< the first so many of a run
+};
+
+/// A question: which clients, on which device, under which policies.
+struct Experiment {
+  std::string file;  ///< as named by the user
+  std::string name;
+  std::string description;
+  std::string output;  ///< results file; empty = `<name>.sqlite` in the working folder
+  RecordChoice record;
+  std::vector<Scenario> scenarios;  ///< at least one; without `scenarios:` a single one named like the experiment
+};
+
+/// What the command line changes in an experiment.
+struct ExperimentOverrides {
+  std::vector<std::string> sets;     ///< "clients.game.pacing=60fps": a path of keys, names and [indices], and a value
+  std::vector<std::uint64_t> seeds;  ///< replace all seeds; empty = as written
+  std::optional<Duration> until;     ///< shortens horizons to this
+};
+
+/// Reads an experiment file. Policies of plug-ins that it names are loaded into `policies`.
+/// Throws InvalidInput with everything that is wrong, Error(kInput) where the file cannot be read.
+Experiment read_experiment(const std::string& path, const ExperimentOverrides& overrides, PolicyRegistry& policies);
+
+}  // namespace corun

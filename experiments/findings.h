@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace corun {
+
+/// Means of one client under one policy; NaN where there is no such figure.
+struct ClientFinding {
+  std::string name;
+  double fps;
+  double throughput_per_s;
+  double alone_per_s;
+  double quality;
+  bool is_game() const { return fps == fps; }
+};
+
+struct PolicyFinding {
+  std::string policy;
+  double harvest;  ///< NaN where no game shares with other work
+  std::vector<ClientFinding> clients;
+};
+
+/// Says in one or two sentences what a table means: which policy keeps the games whole and harvests most, and what the
+/// one that harvests more than it costs them; for games alone, how slow the slowest is; for other work alone, how much
+/// of its speed is left.
+std::vector<std::string> describe(const std::vector<PolicyFinding>& findings);
+
+}  // namespace corun

@@ -1,0 +1,38 @@
+#include "experiments/hash.h"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <vector>
+
+#include "traces/base/error.h"
+
+namespace corun {
+
+namespace {
+
+std::string to_hex(XXH128_hash_t hash) { return fmt::format("{:016x}{:016x}", hash.high64, hash.low64); }
+
+}  // namespace
+
+std::string content_hash(std::string_view bytes) { return to_hex(XXH3_128bits(bytes.data(), bytes.size())); }
+
+std::string file_hash(const std::string& path) {
+  std::error_code failure;
+  if (!std::filesystem::exists(path, failure)) throw_input({path}, "there is no such file");
+  if (!std::filesystem::is_regular_file(path, failure)) throw_input({path}, "this is not a regular file");
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) throw_input({path}, "the file cannot be opened");
+  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), &XXH3_freeState);
+  XXH3_128bits_reset(state.get());
+  std::vector<char> block(1 << 16);
+  while (stream.read(block.data(), static_cast<std::streamsize>(block.size())), stream.gcount() > 0)
+    XXH3_128bits_update(state.get(), block.data(), static_cast<std::size_t>(stream.gcount()));
+  if (stream.bad()) throw_input({path}, "the file cannot be read");
+  return to_hex(XXH3_128bits_digest(state.get()));
+}
+
+}  // namespace corun

@@ -1,0 +1,195 @@
+#include "experiments/materials.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "experiments/device_choice.h"
+#include "traces/reader.h"
+
+namespace corun {
+
+namespace {
+
+constexpr Duration kUsualPeriod{16'666'667};
+constexpr std::uint32_t kMostDrawn = 200'000;
+
+Duration period_of(const ClientChoice& choice) {
+  const bool is_paced = choice.pacing && choice.pacing->period > Duration::zero();
+  return is_paced ? choice.pacing->period : kUsualPeriod;
+}
+
+/// Enough of them that a run does not repeat itself, within reason.
+std::uint32_t enough(double count) {
+  return static_cast<std::uint32_t>(std::clamp(std::ceil(count) + 2, 1.0, static_cast<double>(kMostDrawn)));
+}
+
+Workload draw(const SyntheticWork& work, const ClientChoice& choice, Duration horizon, RandomStream& random) {
+  if (const auto* game = std::get_if<GameProfile>(&work.numbers)) {
+    const bool is_uncapped = choice.pacing && choice.pacing->mode == Pacing::Mode::kUncapped;
+    const Duration frame = is_uncapped ? std::min(game->frame_gpu_mean, period_of(choice)) : period_of(choice);
+    return make_game(*game, period_of(choice), enough(to_seconds(horizon) / to_seconds(frame)), random);
+  }
+  if (const auto* training = std::get_if<TrainingProfile>(&work.numbers)) return make_training(*training, 1, random);
+  const auto& requests = std::get<RequestProfile>(work.numbers);
+  const double expected = requests.rate_per_s * to_seconds(horizon);
+  return make_requests(requests, enough(expected + 6 * std::sqrt(expected)), random);
+}
+
+Pacing pacing_of(const ClientChoice& choice, const Workload& workload) {
+  Pacing pacing;
+  if (choice.pacing) {
+    pacing = *choice.pacing;
+  } else if (workload.present_period > Duration::zero()) {
+    pacing.mode = Pacing::Mode::kVsync;
+    pacing.period = workload.present_period;
+  }
+  pacing.queued_ahead = choice.queued_ahead.value_or(pacing.queued_ahead);
+  return pacing;
+}
+
+std::string menu_text(const Scenario& scenario) { return device_text(scenario.device) + "\n"; }
+
+}  // namespace
+
+Materials::SharedWorkload Materials::captured(const ClientChoice& choice) {
+  const WorkloadOptions& options = choice.options;
+  const std::string key =
+      fmt::format("{} {} {} {}", choice.trace, options.iterations, options.visits_per_frame, options.gpu_busy_ratio);
+  return workloads_.get(key, [&]() -> SharedWorkload {
+    const auto& timeline = timelines_.get(choice.trace, [&]() -> std::shared_ptr<const Timeline> {
+      return std::make_shared<const Timeline>(load_timeline(choice.trace));
+    });
+    try {
+      return std::make_shared<const Workload>(workload_from_timeline(*timeline, options));
+    } catch (const Error& error) {
+      throw Error(error.kind(), choice.where,
+                  fmt::format("client `{}`, trace {}: {}", choice.name, choice.trace, error.message()), error.help());
+    }
+  });
+}
+
+Materials::SharedWorkload Materials::drawn(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed) {
+  const std::string key = fmt::format("{} {} {}", seed, to_ns(scenario.horizon), canonical_client(choice, hashes_));
+  return workloads_.get(key, [&]() -> SharedWorkload {
+    RandomStream random(seed, choice.name + "/work");
+    return std::make_shared<const Workload>(draw(*choice.synthetic, choice, scenario.horizon, random));
+  });
+}
+
+HostGapFit Materials::fit(const Scenario& scenario, const ClientChoice& choice, const ClientSpec& spec) {
+  const std::string key = menu_text(scenario) + canonical_client(choice, hashes_);
+  return fits_.get(key, [&] { return fit_host_gap_scale(spec, scenario.device, *choice.solo_rate); });
+}
+
+ClientSpec Materials::client(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed) {
+  ClientSpec spec;
+  spec.name = choice.name;
+  spec.workload = choice.synthetic ? drawn(scenario, choice, seed) : captured(choice);
+  const bool has_frames = spec.workload->job_kind == JobKind::kFrame;
+  spec.role = choice.role.value_or(has_frames ? Role::kInteractive : Role::kBestEffort);
+  spec.replay = choice.replay_or_default();
+  spec.pacing = pacing_of(choice, *spec.workload);
+  spec.repeat = choice.repeat == 0 && choice.draws_requests() ? 1 : choice.repeat;
+  spec.arrival = choice.arrival;
+  spec.random_phase = choice.random_phase;
+  spec.host_jitter = choice.host_jitter;
+  spec.duration_jitter = choice.duration_jitter;
+  spec.quality_menu = choice.quality;
+  spec.quality_level = choice.quality_level;
+  spec.context = choice.context;
+  if (choice.solo_rate) spec.host_gap_scale = fit(scenario, choice, spec).scale;
+  return spec;
+}
+
+std::vector<ClientSpec> Materials::clients(const Scenario& scenario, std::uint64_t seed) {
+  std::vector<ClientSpec> specs;
+  for (const ClientChoice& choice : scenario.clients) specs.push_back(client(scenario, choice, seed));
+  return specs;
+}
+
+std::vector<SoloBaseline> Materials::solo(const Scenario& scenario, std::uint64_t seed) {
+  const PolicyDescriptor* passthrough = policies_.find("passthrough");
+  CORUN_ASSERT(passthrough != nullptr, "baselines need the policy `passthrough`");
+  std::vector<SoloBaseline> baselines;
+  for (const ClientChoice& choice : scenario.clients) {
+    const std::string key =
+        fmt::format("{} {} {}\n{}{}", seed, to_ns(scenario.horizon), to_ns(scenario.warmup_or_default()),
+                    menu_text(scenario), canonical_client(choice, hashes_));
+    baselines.push_back(baselines_.get(key, [&] {
+      const std::unique_ptr<Policy> policy = passthrough->create(passthrough->defaults());
+      const RunInput input{scenario.device,  {client(scenario, choice, seed)}, policy.get(), "passthrough",
+                           scenario.horizon, scenario.warmup_or_default(),     seed};
+      Collector collector(input);
+      const RunResult result = simulate(input, collector);
+      return collector.baseline(result, 0);
+    }));
+  }
+  return baselines;
+}
+
+namespace {
+
+/// What to say of a capture that does not reach its stated rate: most often its jobs were split wrongly.
+std::string out_of_reach(const ClientChoice& choice, const Workload& workload, const HostGapFit& gaps) {
+  const double passes = *choice.solo_rate / gaps.reached_per_s;
+  const double jobs = std::round(passes * static_cast<double>(workload.jobs.size()));
+  std::string text = fmt::format("warning: {}: no factor on its host gaps comes within 1 % of the stated rate; its capture is "
+                                 "taken as {} jobs", choice.name, workload.jobs.size());
+  if (jobs >= 1 && std::abs(passes * static_cast<double>(workload.jobs.size()) / jobs - 1) < 0.15 &&
+      jobs != static_cast<double>(workload.jobs.size()))
+    text += fmt::format("; did you mean `iterations: {:.0f}`?", jobs);
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> Materials::notes(const Scenario& scenario) {
+  std::vector<std::string> notes;
+  for (const ClientChoice& choice : scenario.clients) {
+    const ClientSpec spec = client(scenario, choice, scenario.seeds.front());
+    for (const std::string& note : spec.workload->notes) {
+      const bool is_settled = choice.solo_rate && note.find("solo_rate") != std::string::npos;
+      if (!is_settled) notes.push_back(fmt::format("{}: {}", choice.name, note));
+    }
+    if (!choice.solo_rate) continue;
+    const HostGapFit gaps = fit(scenario, choice, spec);
+    notes.push_back(fmt::format("{}: host gaps x {:.4g} give {:.4g}/s alone, {:.4g}/s is stated", choice.name, gaps.scale,
+                                gaps.reached_per_s, *choice.solo_rate));
+    if (!gaps.within_reach) notes.push_back(out_of_reach(choice, *spec.workload, gaps));
+  }
+  return notes;
+}
+
+void Materials::check_needs(const Scenario& scenario, const PolicyChoice& choice,
+                            const std::vector<ClientSpec>& clients) const {
+  const Needs& needs = policies_.find(choice.policy)->needs;
+  const auto refuse = [&](std::string_view what, std::string help) {
+    throw Error(ErrorKind::kUnsupported, choice.where,
+                fmt::format("policy `{}` needs {}, and no client of scenario `{}` has {}", choice.label, what,
+                            scenario.name, what.ends_with("s") ? "them" : "it"),
+                std::move(help));
+  };
+  const auto any = [&](auto has) { return std::ranges::any_of(clients, has); };
+  if (needs.frame_events && !any([](const ClientSpec& c) { return c.role == Role::kInteractive; }))
+    refuse("frame events", "give it an interactive client: a capture of frames, or `synthetic: { game: rdr2 }`");
+  if (needs.quality_levels && !any([](const ClientSpec& c) { return c.quality_menu.size() > 1; }))
+    refuse("quality levels", "give a game a menu: `quality: default`");
+  const auto has_predictions = [](const ClientSpec& c) {
+    return std::ranges::any_of(c.workload->ops,
+                               [](const WorkOp& op) { return op.predicted_by_name >= Duration::zero(); });
+  };
+  if (needs.predictions && !any(has_predictions)) refuse("predicted durations", "");
+}
+
+void Materials::check() {
+  for (const Scenario& scenario : experiment_.scenarios) {
+    std::vector<ClientSpec> specs;
+    for (ClientChoice choice : scenario.clients) {
+      choice.solo_rate.reset();  // fitting takes runs; whether a policy can work does not depend on it
+      specs.push_back(client(scenario, choice, scenario.seeds.front()));
+    }
+    for (const PolicyChoice& policy : scenario.policies) check_needs(scenario, policy, specs);
+  }
+}
+
+}  // namespace corun

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "experiments/experiment.h"
+#include "experiments/memo.h"
+#include "experiments/plan.h"
+#include "sim/metrics/collector.h"
+#include "sim/solo.h"
+
+namespace corun {
+
+/// What the runs of an experiment share: captures, workloads, host-gap fits and solo baselines, each made once.
+///
+/// Any number of threads may ask; `experiment`, `hashes` and `policies` must outlive it.
+class Materials {
+ public:
+  Materials(const Experiment& experiment, const FileHashes& hashes, const PolicyRegistry& policies)
+      : experiment_(experiment), hashes_(hashes), policies_(policies) {}
+
+  /// Loads every capture and checks that each policy finds what it needs. Throws Error(kInput, kUnsupported).
+  void check();
+
+  std::vector<ClientSpec> clients(const Scenario& scenario, std::uint64_t seed);
+  /// Of every client, in order: alone on the device, every gate open, same seed, horizon and warm-up.
+  std::vector<SoloBaseline> solo(const Scenario& scenario, std::uint64_t seed);
+  /// What was assumed, one sentence each, in the order of the clients.
+  std::vector<std::string> notes(const Scenario& scenario);
+
+ private:
+  using SharedWorkload = std::shared_ptr<const Workload>;
+  ClientSpec client(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed);
+  SharedWorkload captured(const ClientChoice& choice);
+  SharedWorkload drawn(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed);
+  HostGapFit fit(const Scenario& scenario, const ClientChoice& choice, const ClientSpec& spec);
+  void check_needs(const Scenario& scenario, const PolicyChoice& choice, const std::vector<ClientSpec>& clients) const;
+
+  const Experiment& experiment_;
+  const FileHashes& hashes_;
+  const PolicyRegistry& policies_;
+  Memo<std::shared_ptr<const Timeline>> timelines_;
+  Memo<SharedWorkload> workloads_;
+  Memo<HostGapFit> fits_;
+  Memo<SoloBaseline> baselines_;
+};
+
+}  // namespace corun

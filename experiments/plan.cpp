@@ -1,0 +1,134 @@
+#include "experiments/plan.h"
+
+#include <set>
+
+#include "experiments/device_choice.h"
+#include "experiments/hash.h"
+
+namespace corun {
+
+namespace {
+
+/// Sorted `key=value` lines.
+class Lines {
+ public:
+  template <class T>
+  void add(std::string_view key, const T& value) {
+    lines_.insert(fmt::format("{}={}", key, value));
+  }
+  void add_text(std::string_view prefix, std::string_view text) {
+    while (!text.empty()) {
+      const std::size_t end = std::min(text.find('\n'), text.size());
+      lines_.insert(fmt::format("{}{}", prefix, text.substr(0, end)));
+      text.remove_prefix(std::min(end + 1, text.size()));
+    }
+  }
+  std::string text() const { return fmt::format("{}\n", fmt::join(lines_, "\n")); }
+
+ private:
+  std::set<std::string> lines_;
+};
+
+void add_synthetic(Lines& lines, const SyntheticWork& work) {
+  if (const auto* game = std::get_if<GameProfile>(&work.numbers)) {
+    lines.add("synthetic",
+              fmt::format("game gpu_ns={} cv={} correlation={} spike={}x{} cpu_ns={} visits={} later_ns={}",
+                          to_ns(game->frame_gpu_mean), game->cv, game->correlation, game->spike_probability,
+                          game->spike_factor, to_ns(game->cpu_per_frame), game->visits, to_ns(game->later_visit)));
+  } else if (const auto* training = std::get_if<TrainingProfile>(&work.numbers)) {
+    lines.add("synthetic", fmt::format("training kernels={} short={}/{}/{} long={}/{} longest={} gap_ns={}",
+                                       training->kernels_per_iteration, training->short_share,
+                                       training->short_median_us, training->short_sigma, training->long_median_us,
+                                       training->long_sigma, training->longest_us, to_ns(training->launch_gap)));
+  } else {
+    const auto& requests = std::get<RequestProfile>(work.numbers);
+    lines.add("synthetic",
+              fmt::format("requests arrivals={} rate={} service={} mean_ns={} cv={}",
+                          static_cast<int>(requests.arrivals), requests.rate_per_s, static_cast<int>(requests.service),
+                          to_ns(requests.service_mean), requests.service_cv));
+  }
+}
+
+std::string quality_text(const std::vector<QualitySetting>& menu) {
+  std::string text;
+  for (const QualitySetting& setting : menu)
+    text += fmt::format("{}:{}:{} ", setting.name, setting.cost, setting.quality);
+  return text;
+}
+
+void add_hash(FileHashes& hashes, const std::string& path, const SourceLocation& where) {
+  if (path.empty() || hashes.contains(path)) return;
+  try {
+    hashes[path] = file_hash(path);
+  } catch (const Error& error) {
+    throw Error(ErrorKind::kInput, where, fmt::format("{}: {}", path, error.message()),
+                "relative paths are relative to the experiment's file");
+  }
+}
+
+}  // namespace
+
+std::string_view engine_version() { return CORUN_VERSION; }
+
+std::string canonical_client(const ClientChoice& client, const FileHashes& hashes) {
+  Lines lines;
+  lines.add("name", client.name);
+  if (!client.trace.empty()) lines.add("trace", hashes.at(client.trace));
+  if (client.synthetic) add_synthetic(lines, *client.synthetic);
+  lines.add("options", fmt::format("{} {} {}", client.options.iterations, client.options.visits_per_frame,
+                                   client.options.gpu_busy_ratio));
+  lines.add("replay", static_cast<int>(client.replay_or_default()));
+  lines.add("repeat", client.repeat);
+  lines.add("arrival_ns", to_ns(client.arrival));
+  lines.add("role", client.role ? static_cast<int>(*client.role) : -1);
+  lines.add("pacing", client.pacing
+                          ? fmt::format("{} {}", static_cast<int>(client.pacing->mode), to_ns(client.pacing->period))
+                          : "recorded");
+  lines.add("queued_ahead", client.queued_ahead.value_or(Pacing{}.queued_ahead));
+  lines.add("solo_rate", client.solo_rate.value_or(0));
+  lines.add("random_phase", client.random_phase);
+  lines.add("jitter", fmt::format("{} {}", client.host_jitter, client.duration_jitter));
+  lines.add("quality", quality_text(client.quality));
+  lines.add("quality_level", client.quality_level);
+  lines.add("context", fmt::format("{} {} {}", client.context.sm_cap, client.context.working_set_bytes,
+                                   to_ns(client.context.touch_period)));
+  return lines.text();
+}
+
+std::string canonical_run(const Scenario& scenario, const PolicyChoice& policy, std::uint64_t seed,
+                          const FileHashes& hashes) {
+  Lines lines;
+  lines.add("engine", engine_version());
+  lines.add("backend", "simulation");
+  lines.add("scenario", scenario.name);
+  lines.add("horizon_ns", to_ns(scenario.horizon));
+  lines.add("warmup_ns", to_ns(scenario.warmup_or_default()));
+  lines.add("seed", seed);
+  lines.add("label", policy.label);
+  lines.add("policy", policy.policy);
+  if (!policy.plugin.empty()) lines.add("plugin", hashes.at(policy.plugin));
+  for (const auto& [name, value] : policy.parameters.values()) lines.add("policy." + name, format_parameter(value));
+  lines.add_text("device.", device_text(scenario.device));
+  std::size_t index = 0;
+  for (const ClientChoice& client : scenario.clients)
+    lines.add_text(fmt::format("client.{:04}.", index++), canonical_client(client, hashes));
+  return lines.text();
+}
+
+Plan make_plan(const Experiment& experiment) {
+  Plan plan;
+  for (const Scenario& scenario : experiment.scenarios) {
+    for (const ClientChoice& client : scenario.clients) add_hash(plan.hashes, client.trace, client.trace_where);
+    for (const PolicyChoice& policy : scenario.policies) add_hash(plan.hashes, policy.plugin, policy.where);
+  }
+  for (std::size_t s = 0; s < experiment.scenarios.size(); ++s) {
+    const Scenario& scenario = experiment.scenarios[s];
+    for (std::size_t p = 0; p < scenario.policies.size(); ++p)
+      for (const std::uint64_t seed : scenario.seeds)
+        plan.runs.push_back(
+            {s, p, seed, content_hash(canonical_run(scenario, scenario.policies[p], seed, plan.hashes))});
+  }
+  return plan;
+}
+
+}  // namespace corun

@@ -1,0 +1,212 @@
+#include "experiments/results.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace corun {
+
+namespace {
+
+constexpr char kSchema[] = R"(
+CREATE TABLE runs (
+  id TEXT PRIMARY KEY, experiment TEXT NOT NULL, scenario TEXT NOT NULL, policy TEXT NOT NULL, parameters TEXT NOT NULL,
+  seed INTEGER NOT NULL, backend TEXT NOT NULL, engine_version TEXT NOT NULL, device TEXT NOT NULL,
+  trace_hashes TEXT NOT NULL, horizon_ns INTEGER NOT NULL, warmup_ns INTEGER NOT NULL, wall_time_s REAL NOT NULL,
+  events INTEGER NOT NULL, error TEXT, notes TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE metrics (
+  run TEXT NOT NULL REFERENCES runs(id), client TEXT NOT NULL, metric TEXT NOT NULL, value REAL NOT NULL,
+  unit TEXT NOT NULL);
+CREATE TABLE frames (
+  run TEXT NOT NULL REFERENCES runs(id), client TEXT NOT NULL, number INTEGER NOT NULL, start_ns INTEGER NOT NULL,
+  submit_ns INTEGER NOT NULL, gpu_begin_ns INTEGER NOT NULL, gpu_end_ns INTEGER NOT NULL, present_ns INTEGER NOT NULL,
+  gpu_busy_ns INTEGER NOT NULL, quality_level INTEGER NOT NULL, quality REAL NOT NULL, missed INTEGER NOT NULL);
+CREATE TABLE decisions (
+  run TEXT NOT NULL REFERENCES runs(id), seq INTEGER NOT NULL, time_ns INTEGER NOT NULL, action TEXT NOT NULL,
+  client TEXT NOT NULL, count INTEGER NOT NULL);
+CREATE TABLE operations (
+  run TEXT NOT NULL REFERENCES runs(id), client TEXT NOT NULL, number INTEGER NOT NULL, job INTEGER NOT NULL,
+  stream INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, submit_ns INTEGER NOT NULL,
+  launch_ns INTEGER NOT NULL, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, device_time_ns INTEGER NOT NULL);
+)";
+constexpr std::int64_t kApplicationId = 0x436F7275;  // "Coru"
+
+std::string_view action_name(Action::Kind kind) {
+  switch (kind) {
+    case Action::Kind::kOpen:
+      return "open";
+    case Action::Kind::kClose:
+      return "close";
+    case Action::Kind::kAdmit:
+      return "admit";
+    case Action::Kind::kSetQuality:
+      return "set_quality";
+  }
+  return "";
+}
+
+bool is_results_file(const std::string& path) {
+  std::ifstream stream(path, std::ios::binary);
+  std::string head(100, '\0');
+  stream.read(head.data(), static_cast<std::streamsize>(head.size()));
+  if (stream.gcount() == 0) return true;  // an empty file holds nothing to lose
+  const std::string_view id(head.data() + 68, 4);
+  return head.starts_with("SQLite format 3") && id == "Coru";
+}
+
+std::string parameters_text(const Parameters& parameters) {
+  std::string text;
+  for (const auto& [name, value] : parameters.values())
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", name, format_parameter(value));
+  return text;
+}
+
+std::string trace_hashes_text(const Scenario& scenario, const FileHashes& hashes) {
+  std::string text;
+  for (const ClientChoice& client : scenario.clients)
+    if (!client.trace.empty())
+      text += fmt::format("{}{}={}", text.empty() ? "" : " ", client.name, hashes.at(client.trace));
+  return text;
+}
+
+/// Binds one row after the other to a statement, in the order of its columns.
+class Row {
+ public:
+  explicit Row(SQLite::Statement& statement) : statement_(statement) {}
+  Row& operator<<(std::string_view text) {
+    statement_.bind(++column_, std::string(text));
+    return *this;
+  }
+  Row& operator<<(const std::string& text) { return *this << std::string_view(text); }
+  Row& operator<<(const char* text) { return *this << std::string_view(text); }
+  Row& operator<<(double value) {
+    statement_.bind(++column_, value);
+    return *this;
+  }
+  template <class Integer>
+  requires std::is_integral_v<Integer> Row& operator<<(Integer value) {
+    statement_.bind(++column_, static_cast<std::int64_t>(value));
+    return *this;
+  }
+  Row& operator<<(Time time) { return *this << to_ns(time); }
+  Row& operator<<(Duration duration) { return *this << to_ns(duration); }
+  void done() {
+    statement_.exec();
+    statement_.reset();
+    statement_.clearBindings();
+  }
+
+ private:
+  SQLite::Statement& statement_;
+  int column_ = 0;
+};
+
+}  // namespace
+
+/// The database with its statements.
+class ResultsWriter::Store {
+ public:
+  explicit Store(const std::string& path) : database_(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE) {
+    database_.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;");
+    database_.exec(fmt::format("PRAGMA application_id={}; PRAGMA user_version={};", kApplicationId, kResultsVersion));
+    database_.exec(kSchema);
+  }
+
+  void write(const Experiment& experiment, const FileHashes& hashes, const RunSpec& spec, const RunOutcome& outcome) {
+    SQLite::Transaction transaction(database_);
+    const Scenario& scenario = experiment.scenarios[spec.scenario];
+    write_run(experiment, scenario, hashes, spec, outcome);
+    const auto name = [&](ClientId id) -> const std::string& { return scenario.clients[id.value].name; };
+    SQLite::Statement metric(database_, "INSERT INTO metrics VALUES (?,?,?,?,?)");
+    for (const Metric& m : outcome.metrics) (Row(metric) << spec.id << m.client << m.name << m.value << m.unit).done();
+    SQLite::Statement frame(database_, "INSERT INTO frames VALUES (?,?,?,?,?,?,?,?,?,?,?,?)");
+    for (const FrameFact& f : outcome.frames)
+      (Row(frame) << spec.id << name(f.client) << f.number << f.start << f.submit << f.gpu_begin << f.gpu_end
+                  << f.present << f.gpu_busy << f.quality_level << f.quality << f.missed)
+          .done();
+    SQLite::Statement decision(database_, "INSERT INTO decisions VALUES (?,?,?,?,?,?)");
+    std::uint64_t seq = 0;
+    for (const DecisionFact& d : outcome.decisions)
+      (Row(decision) << spec.id << seq++ << d.time << action_name(d.action.kind) << name(d.action.client)
+                     << d.action.count)
+          .done();
+    SQLite::Statement operation(database_, "INSERT INTO operations VALUES (?,?,?,?,?,?,?,?,?,?,?,?)");
+    for (const OperationRow& o : outcome.operations)
+      (Row(operation) << spec.id << name(o.fact.client) << o.fact.number << o.fact.job << o.fact.stream.value
+                      << to_string(o.fact.kind) << o.name << o.fact.submitted << o.fact.launched << o.fact.begin
+                      << o.fact.end << o.fact.device_time)
+          .done();
+    transaction.commit();
+  }
+
+  void close() {
+    database_.exec(
+        "CREATE INDEX metrics_by_run ON metrics(run); CREATE INDEX frames_by_run ON frames(run);"
+        "CREATE INDEX decisions_by_run ON decisions(run); CREATE INDEX operations_by_run ON operations(run);");
+    database_.exec("PRAGMA journal_mode=DELETE;");
+  }
+
+ private:
+  void write_run(const Experiment& experiment, const Scenario& scenario, const FileHashes& hashes, const RunSpec& spec,
+                 const RunOutcome& outcome) {
+    const PolicyChoice& policy = scenario.policies[spec.policy];
+    SQLite::Statement run(database_, "INSERT INTO runs VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    Row row(run);
+    row << spec.id << experiment.name << scenario.name << policy.label << parameters_text(policy.parameters)
+        << spec.seed << "simulation" << engine_version() << scenario.device.name << trace_hashes_text(scenario, hashes)
+        << scenario.horizon << scenario.warmup_or_default() << outcome.wall_time_s << outcome.events;
+    if (outcome.error) run.bind(15, std::string(outcome.error->what()));
+    run.bind(16, outcome.notes);
+    row.done();
+  }
+
+  SQLite::Database database_;
+};
+
+void check_output(const std::string& path, bool overwrite) {
+  std::error_code failure;
+  const auto status = std::filesystem::status(path, failure);
+  if (!std::filesystem::exists(status)) return;
+  if (!std::filesystem::is_regular_file(status))
+    throw_input({path}, "the results cannot go here: this is not a regular file");
+  if (!overwrite)
+    throw Error(ErrorKind::kInput, {path}, "the results file exists", "`-f` replaces it, `-o` names another one");
+  if (!is_results_file(path))
+    throw Error(ErrorKind::kInput, {path}, "this file holds something else than results",
+                "`-f` replaces results only; `-o` names another file");
+}
+
+ResultsWriter::ResultsWriter(const std::string& path, bool overwrite) {
+  check_output(path, overwrite);
+  try {
+    const auto folder = std::filesystem::path(path).parent_path();
+    if (!folder.empty()) std::filesystem::create_directories(folder);
+    for (const char* ending : {"", "-wal", "-shm", "-journal"}) std::filesystem::remove(path + ending);
+    store_ = std::make_unique<Store>(path);
+  } catch (const std::exception& failure) {
+    throw Error(ErrorKind::kInput, {path}, fmt::format("the results file cannot be made: {}", failure.what()));
+  }
+}
+
+ResultsWriter::~ResultsWriter() = default;
+
+void ResultsWriter::write(const Experiment& experiment, const FileHashes& hashes, const RunSpec& spec,
+                          const RunOutcome& outcome) {
+  try {
+    store_->write(experiment, hashes, spec, outcome);
+  } catch (const SQLite::Exception& failure) {
+    throw Error(ErrorKind::kDevice, fmt::format("writing results: {}", failure.what()));
+  }
+}
+
+void ResultsWriter::close() {
+  try {
+    store_->close();
+    store_.reset();
+  } catch (const SQLite::Exception& failure) {
+    throw Error(ErrorKind::kDevice, fmt::format("closing the results: {}", failure.what()));
+  }
+}
+
+}  // namespace corun

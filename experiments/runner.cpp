@@ -1,0 +1,163 @@
+#include "experiments/runner.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <new>
+#include <thread>
+
+namespace corun {
+
+namespace {
+
+/// Keeps the facts that the experiment asks for and passes all of them on to the collector.
+class FactKeeper : public Recorder {
+ public:
+  FactKeeper(const RecordChoice& choice, Collector& collector, RunOutcome& outcome)
+      : choice_(choice), collector_(collector), outcome_(outcome) {}
+
+  void on_op(const OpFact& op) override {
+    collector_.on_op(op);
+    if (!choice_.operations) return;
+    outcome_.operations.push_back({op, std::string(op.name)});
+    outcome_.operations.back().fact.name = {};
+  }
+  void on_job(const JobFact& job) override { collector_.on_job(job); }
+  void on_frame(const FrameFact& frame) override {
+    collector_.on_frame(frame);
+    if (choice_.frames) outcome_.frames.push_back(frame);
+  }
+  void on_decision(const DecisionFact& decision) override {
+    if (outcome_.decisions.size() < choice_.decisions) outcome_.decisions.push_back(decision);
+  }
+
+ private:
+  const RecordChoice& choice_;
+  Collector& collector_;
+  RunOutcome& outcome_;
+};
+
+void execute(const Experiment& experiment, const RunSpec& spec, Materials& materials, const PolicyRegistry& policies,
+             RunOutcome& outcome) {
+  const Scenario& scenario = experiment.scenarios[spec.scenario];
+  const PolicyChoice& choice = scenario.policies[spec.policy];
+  const std::vector<std::string> notes = materials.notes(scenario);
+  outcome.notes = fmt::format("{}", fmt::join(notes, "\n"));
+  const std::vector<SoloBaseline> solo = materials.solo(scenario, spec.seed);
+  const std::unique_ptr<Policy> policy = policies.find(choice.policy)->create(choice.parameters);
+  const RunInput input{scenario.device,  materials.clients(scenario, spec.seed), policy.get(), choice.label,
+                       scenario.horizon, scenario.warmup_or_default(),           spec.seed};
+  Collector collector(input);
+  FactKeeper keeper(experiment.record, collector, outcome);
+  const RunResult result = simulate(input, keeper);
+  outcome.events = result.events;
+  outcome.metrics = collector.metrics(result, solo);
+}
+
+/// Outcomes between the workers, who finish them in any order, and the caller, who wants them in order.
+class Exchange {
+ public:
+  explicit Exchange(std::size_t runs, std::size_t window) : slots_(runs), window_(window) {}
+
+  /// The next run to do; nullopt when there is none. Waits while too many finished runs wait to be taken.
+  std::optional<std::size_t> next(const std::atomic<bool>* stop) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return is_closed_ || next_ >= slots_.size() || next_ < taken_ + window_; });
+    const bool is_over = is_closed_ || next_ >= slots_.size() || (stop != nullptr && stop->load());
+    if (is_over) return std::nullopt;
+    return next_++;
+  }
+
+  void put(std::size_t index, RunOutcome outcome, const std::function<void(const RunOutcome&)>& on_finished) {
+    const std::lock_guard lock(mutex_);
+    if (on_finished) on_finished(outcome);
+    slots_[index] = std::move(outcome);
+    changed_.notify_all();
+  }
+
+  void leave() {
+    const std::lock_guard lock(mutex_);
+    --workers_;
+    changed_.notify_all();
+  }
+
+  /// The outcome of run `index`; nullopt when no worker is left who could make it.
+  std::optional<RunOutcome> take(std::size_t index) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return slots_[index].has_value() || workers_ == 0; });
+    taken_ = index + 1;
+    changed_.notify_all();
+    return std::exchange(slots_[index], std::nullopt);
+  }
+
+  void set_workers(unsigned workers) { workers_ = workers; }
+  void close() {
+    const std::lock_guard lock(mutex_);
+    is_closed_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::optional<RunOutcome>> slots_;
+  std::size_t next_ = 0, taken_ = 0;
+  const std::size_t window_;
+  unsigned workers_ = 0;
+  bool is_closed_ = false;
+};
+
+}  // namespace
+
+RunOutcome run_one(const Experiment& experiment, const RunSpec& spec, Materials& materials,
+                   const PolicyRegistry& policies) {
+  RunOutcome outcome;
+  const auto begin = std::chrono::steady_clock::now();
+  const std::string& policy = experiment.scenarios[spec.scenario].policies[spec.policy].label;
+  try {
+    execute(experiment, spec, materials, policies, outcome);
+  } catch (const Error& error) {
+    outcome.error = error;
+  } catch (const std::bad_alloc&) {
+    outcome.error = Error(ErrorKind::kDevice, "out of memory");
+  } catch (const std::exception& error) {
+    outcome.error = Error(ErrorKind::kPolicy, fmt::format("policy '{}' threw: {}", policy, error.what()));
+  } catch (...) {
+    outcome.error = Error(ErrorKind::kPolicy, fmt::format("policy '{}' threw something that is no exception", policy));
+  }
+  outcome.wall_time_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return outcome;
+}
+
+std::size_t run_plan(const Experiment& experiment, const Plan& plan, Materials& materials,
+                     const PolicyRegistry& policies, const RunnerOptions& options,
+                     const std::function<void(const RunSpec&, const RunOutcome&)>& deliver) {
+  const unsigned jobs = std::max(1U, options.jobs);
+  Exchange exchange(plan.runs.size(), std::size_t{8} * jobs);
+  exchange.set_workers(jobs);
+  const auto work = [&] {
+    while (const auto index = exchange.next(options.stop)) {
+      const RunSpec& spec = plan.runs[*index];
+      exchange.put(*index, run_one(experiment, spec, materials, policies), [&](const RunOutcome& outcome) {
+        if (options.on_finished) options.on_finished(spec, outcome);
+      });
+    }
+    exchange.leave();
+  };
+  struct CloseAtExit {
+    Exchange& exchange;
+    ~CloseAtExit() { exchange.close(); }
+  };
+  std::vector<std::jthread> workers;
+  const CloseAtExit closer{exchange};  // destroyed before the threads are joined
+  for (unsigned i = 0; i < jobs; ++i) workers.emplace_back(work);
+  std::size_t delivered = 0;
+  for (std::size_t i = 0; i < plan.runs.size(); ++i) {
+    const auto outcome = exchange.take(i);
+    if (!outcome) continue;
+    deliver(plan.runs[i], *outcome);
+    ++delivered;
+  }
+  return delivered;
+}
+
+}  // namespace corun

@@ -1,0 +1,154 @@
+#include "experiments/summary.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "experiments/findings.h"
+#include "experiments/terminal.h"
+
+namespace corun {
+
+namespace {
+
+int decimals_of(double value) {
+  const double size = std::fabs(value);
+  if (size >= 1000 || size == 0) return 0;
+  const int digits = 2 - static_cast<int>(std::floor(std::log10(size)));
+  return std::clamp(digits, 1, 3);
+}
+
+std::string_view unit_of(const std::string& metric) {
+  for (const MetricName& known : metric_names())
+    if (known.name == metric) return known.unit == "1/s" ? "/s" : known.unit;
+  return "";
+}
+
+/// Ratios that are shares read better in per cent; a slowdown is a factor.
+bool is_share(const std::string& metric) {
+  return metric == "harvest_ratio" || metric == "missed_frame_ratio" || metric == "gpu_busy_ratio" ||
+         metric == "switch_ratio";
+}
+
+std::string figure(const Estimate& estimate, const std::string& metric, bool with_interval) {
+  const double scale = is_share(metric) ? 100 : 1;
+  const std::string_view unit = is_share(metric) ? "%" : unit_of(metric) == "ratio" ? "" : unit_of(metric);
+  const int decimals = is_share(metric) ? 1 : decimals_of(estimate.mean);
+  std::string text = fmt::format("{:.{}f}{}{}", estimate.mean * scale, decimals, unit.empty() ? "" : " ", unit);
+  if (with_interval && estimate.count > 1)
+    text += fmt::format(" [{:.{}f},{:.{}f}]", estimate.low * scale, decimals, estimate.high * scale, decimals);
+  return text;
+}
+
+}  // namespace
+
+std::string short_number(double value) { return fmt::format("{:.{}f}", value, decimals_of(value)); }
+
+void Summary::add(const RunSpec& spec, const RunOutcome& outcome) {
+  const Scenario& scenario = experiment_.scenarios[spec.scenario];
+  const std::string& policy = scenario.policies[spec.policy].label;
+  std::vector<std::string>& notes = notes_[scenario.name];
+  for (std::string_view rest = outcome.notes; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    const std::string note(rest.substr(0, end));
+    if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  if (outcome.error) {
+    failures_.push_back(fmt::format("{}, {}, seed {}: {}", scenario.name, policy, spec.seed, outcome.error->what()));
+    failure_kinds_.insert(outcome.error->kind());
+    return;
+  }
+  for (const Metric& metric : outcome.metrics)
+    values_[{scenario.name, policy, metric.client, metric.name}].push_back(metric.value);
+}
+
+std::optional<Estimate> Summary::get(const Scenario& scenario, const std::string& policy, const std::string& client,
+                                     const std::string& metric) const {
+  const auto found = values_.find({scenario.name, policy, client, metric});
+  if (found == values_.end()) return std::nullopt;
+  return estimate(found->second);
+}
+
+double Summary::mean(const Scenario& scenario, const std::string& policy, const std::string& client,
+                     const std::string& metric) const {
+  const auto value = get(scenario, policy, client, metric);
+  return value ? value->mean : std::nan("");
+}
+
+std::vector<std::string> Summary::notes(const Scenario& scenario) const {
+  const auto found = notes_.find(scenario.name);
+  return found == notes_.end() ? std::vector<std::string>{} : found->second;
+}
+
+std::string Summary::cell(const Scenario& scenario, const std::string& policy, const std::string& client,
+                          const std::string& metric, bool with_interval) const {
+  const auto value = get(scenario, policy, client, metric);
+  return value ? figure(*value, metric, with_interval) : "";
+}
+
+std::string Summary::table(const Scenario& scenario) const {
+  std::vector<std::vector<std::string>> rows = {
+      {"policy", "client", "rate", "alone", "1% low", "p99 frame", "p99 render", "missed", "quality", "harvest"}};
+  for (const PolicyChoice& policy : scenario.policies) {
+    bool has_harvest = false;
+    for (const ClientChoice& client : scenario.clients) {
+      const auto at = [&](const char* metric, bool interval) {
+        return cell(scenario, policy.label, client.name, metric, interval);
+      };
+      const std::string fps = at("fps_mean", true);
+      const bool is_first = &client == &scenario.clients.front();
+      std::vector<std::string> row = {is_first ? policy.label : "",
+                                      client.name,
+                                      fps.empty() ? at("throughput_per_s", true) : fps,
+                                      at("solo_throughput_per_s", false),
+                                      at("fps_1low", true),
+                                      at("frame_time_p99_ms", true),
+                                      at("render_time_p99_ms", false),
+                                      at("missed_frame_ratio", false),
+                                      client.quality.empty() ? "" : at("quality_mean", false),
+                                      ""};
+      if (row[2].empty()) row[2] = "failed";
+      const bool is_guest = fps.empty() && !has_harvest;
+      if (is_guest) row.back() = cell(scenario, policy.label, "device", "harvest_ratio", true);
+      has_harvest = has_harvest || is_guest;
+      rows.push_back(std::move(row));
+    }
+  }
+  return aligned(rows);
+}
+
+std::vector<std::string> Summary::sentences(const Scenario& scenario) const {
+  std::vector<PolicyFinding> findings;
+  for (const PolicyChoice& policy : scenario.policies) {
+    PolicyFinding finding{policy.label, mean(scenario, policy.label, "device", "harvest_ratio"), {}};
+    for (const ClientChoice& client : scenario.clients) {
+      const auto at = [&](const char* metric) { return mean(scenario, policy.label, client.name, metric); };
+      finding.clients.push_back({client.name, at("fps_mean"), at("throughput_per_s"), at("solo_throughput_per_s"),
+                                 client.quality.empty() ? std::nan("") : at("quality_mean")});
+    }
+    if (!std::isnan(mean(scenario, policy.label, "device", "gpu_busy_ratio"))) findings.push_back(std::move(finding));
+  }
+  return describe(findings);
+}
+
+Summary::Verdict Summary::verdict(const Scenario& scenario, const Expectation& expectation) const {
+  const auto left = get(scenario, expectation.left.policy, expectation.left.client, expectation.left.metric);
+  std::optional<Estimate> right;
+  if (expectation.right)
+    right = get(scenario, expectation.right->policy, expectation.right->client, expectation.right->metric);
+  if (!left || (expectation.right && !right)) return {expectation.text + ": no run gave this figure", false};
+  std::string text = fmt::format("{}: {}", expectation.text, figure(*left, expectation.left.metric, true));
+  if (right) text += fmt::format(" against {}", figure(*right, expectation.right->metric, true));
+  return {text, expectation.holds(left->mean, right ? right->mean : 0)};
+}
+
+std::vector<Summary::Verdict> Summary::verdicts(const Scenario& scenario, bool of_qos) const {
+  std::vector<Verdict> verdicts;
+  for (Expectation expectation : of_qos ? scenario.qos : scenario.expectations) {
+    if (of_qos) expectation.text = expectation.left.policy + "." + expectation.text;
+    verdicts.push_back(verdict(scenario, expectation));
+  }
+  return verdicts;
+}
+
+}  // namespace corun

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "experiments/runner.h"
+#include "experiments/statistics.h"
+
+namespace corun {
+
+/// What an experiment found, over its seeds. Collects outcomes as they are delivered; one thread.
+class Summary {
+ public:
+  explicit Summary(const Experiment& experiment) : experiment_(experiment) {}
+
+  void add(const RunSpec& spec, const RunOutcome& outcome);
+
+  /// Over the seeds that did not fail; nullopt where no run has the metric.
+  std::optional<Estimate> get(const Scenario& scenario, const std::string& policy, const std::string& client,
+                              const std::string& metric) const;
+  std::size_t failures() const { return failures_.size(); }
+  /// Kinds of error among the failed runs.
+  const std::set<ErrorKind>& failure_kinds() const { return failure_kinds_; }
+  const std::vector<std::string>& failure_lines() const { return failures_; }
+  /// What was assumed in a scenario, each sentence once.
+  std::vector<std::string> notes(const Scenario& scenario) const;
+
+  /// Policy by client with the main metrics, aligned.
+  std::string table(const Scenario& scenario) const;
+  /// One or two sentences on what the table means.
+  std::vector<std::string> sentences(const Scenario& scenario) const;
+
+  struct Verdict {
+    std::string text;  ///< "pilotfish.game.fps_mean >= 55fps: 60.0 fps"
+    bool holds = false;
+  };
+  /// Expectations that decide the exit code, then those of `qos`.
+  std::vector<Verdict> verdicts(const Scenario& scenario, bool of_qos) const;
+
+ private:
+  using Key = std::tuple<std::string, std::string, std::string, std::string>;  // scenario, policy, client, metric
+  double mean(const Scenario& scenario, const std::string& policy, const std::string& client,
+              const std::string& metric) const;
+  std::string cell(const Scenario& scenario, const std::string& policy, const std::string& client,
+                   const std::string& metric, bool with_interval) const;
+  Verdict verdict(const Scenario& scenario, const Expectation& expectation) const;
+
+  const Experiment& experiment_;
+  std::map<Key, std::vector<double>> values_;
+  std::map<std::string, std::vector<std::string>> notes_;
+  std::vector<std::string> failures_;
+  std::set<ErrorKind> failure_kinds_;
+};
+
+/// "60.0", "6.91", "0.844", "1240": three significant digits, and one decimal below 1000.
+std::string short_number(double value);
+
+}  // namespace corun

@@ -1,0 +1,176 @@
+"""The rules of ARCHITECTURE.md as functions: each takes a file's path and text and yields what is wrong with it.
+
+Paths are relative to the root of the repository and use forward slashes. Nothing here reads a file, so that every rule
+can be tried on planted text.
+"""
+
+import re
+
+# Which folders a folder may include. The longest matching name is a file's layer.
+FOLDERS = {
+    "traces/base": ["traces/base"],
+    "traces": ["traces/base", "traces/schema", "traces"],
+    "traces/importers": ["traces/base", "traces", "traces/importers"],
+    "tracer": ["traces/base", "traces", "tracer"],
+    "sim/policy": ["traces/base", "sim/policy"],
+    "sim/engine": ["traces/base", "sim/engine"],
+    "sim/device": ["traces/base", "traces", "sim/device"],
+    "sim/workload": ["traces/base", "traces", "sim/policy", "sim/device", "sim/metrics", "sim/workload",
+                     "sim"],
+    "sim/metrics": ["traces/base", "traces", "sim/policy", "sim/workload", "sim/metrics", "sim"],
+    "sim/arbiter": ["traces/base", "traces", "sim/policy", "sim/metrics", "sim/arbiter"],
+    "sim": ["traces/base", "traces", "sim/policy", "sim/engine", "sim/device", "sim/workload", "sim/metrics",
+            "sim/arbiter", "sim"],
+    "policies": ["traces/base", "sim/policy", "policies"],
+    "experiments": ["traces/base", "traces", "traces/importers", "sim/policy", "sim/engine", "sim/device",
+                    "sim/workload", "sim/metrics", "sim/arbiter", "sim", "policies", "experiments"],
+    "tests": None,
+}
+
+# Folders in which a run must be a pure function of its inputs.
+PURE_FOLDERS = ("sim/policy/", "sim/engine/", "sim/device/", "sim/workload/", "sim/arbiter/", "policies/")
+IMPURE_WORDS = re.compile(r"\b(system_clock|steady_clock|high_resolution_clock|clock_gettime|gettimeofday|random_device"
+                          r"|(?:secure_)?getenv|\w*cuda\w*|cu[A-Z]\w*)\b", re.IGNORECASE)
+CUDA_DRIVER_CALL = re.compile(r"cu[A-Z]")
+
+# Headers that cost seconds of compile time: the files that may include them.
+HEAVY_HEADERS = {
+    "CLI/": ["experiments/"],
+    "spdlog/": ["experiments/"],
+    "yaml.h": ["experiments/"],
+    "simdjson.h": ["traces/importers/"],
+    "SQLiteCpp/": ["traces/importers/", "experiments/"],
+    "sqlite3.h": ["traces/importers/", "experiments/"],
+    "google/protobuf/": ["traces/"],
+    "traces/schema/trace.pb.h": ["traces/chunk"],
+    "Eigen/": ["sim/device/", "policies/"],
+    "rapidcheck": ["tests/"],
+    "gtest/": ["tests/"],
+}
+HEADERS_WITH_HEAVY_ONES = {"traces/importers/sqlite_source.h"}
+
+EMPTY_WORDS = {"Helper", "Helpers", "Util", "Utils", "Manager", "Impl", "Base", "Data", "Info"}
+POLICY_BLOCK = ["Source:", "Hears:", "Needs:", "Decides:", "Parameters:", "Departs:"]
+LONG_FILE = 500
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.MULTILINE)
+TYPE_NAME = re.compile(r"\b(?:class|struct|union|enum(?:\s+class)?)\s+([A-Z]\w*)|\busing\s+([A-Z]\w*)\s*=")
+NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
+MACHINE_PATH = re.compile(r"(?<![\w.:/$}~-])/(?:home|root|work|tmp|Users|mnt)/[\w.$]")
+
+
+def layer(path):
+    """The longest folder of FOLDERS that holds `path`, or None."""
+    holders = [folder for folder in FOLDERS if path.startswith(folder + "/")]
+    return max(holders, key=len, default=None)
+
+
+def line_of(text, position):
+    return text.count("\n", 0, position) + 1
+
+
+def includes(text):
+    """(line, is quoted, name) of every include directive."""
+    return [(line_of(text, found.start()), found[1] == '"', found[2]) for found in INCLUDE.finditer(text)]
+
+
+def code_only(text):
+    """The text without comments, strings and characters; line breaks stay."""
+    return NOT_CODE.sub(lambda found: "\n" * found[0].count("\n"), text)
+
+
+def check_folders(path, text):
+    """The folder graph: a folder includes only what FOLDERS lists for it."""
+    allowed = FOLDERS.get(layer(path))
+    for line, quoted, name in includes(text) if allowed is not None else []:
+        if quoted and layer(name) not in allowed:
+            yield f"{path}:{line}: {layer(path)} may not include {name} (allowed: {', '.join(allowed)})"
+
+
+def check_includes_from_root(path, text, known_files):
+    """Quoted includes are written from the root of the project and name a file that exists or is generated."""
+    for line, quoted, name in includes(text):
+        if quoted and name not in known_files and not name.endswith(".pb.h"):
+            yield f"{path}:{line}: no file {name}: includes are written from the root of the project"
+
+
+def check_purity(path, text):
+    """No wall clock, environment, hardware randomness or CUDA where a run must be a pure function."""
+    if not path.startswith(PURE_FOLDERS):
+        return
+    for line, _, name in includes(text):
+        if re.search(r"cuda|cupti|nvml", name, re.IGNORECASE):
+            yield f"{path}:{line}: {name} does not belong into {layer(path)}"
+    code = code_only(INCLUDE.sub("", text))
+    for found in IMPURE_WORDS.finditer(code):
+        word = found[1]
+        if not word.lower().startswith("cu") or "cuda" in word.lower() or CUDA_DRIVER_CALL.match(word):
+            yield f"{path}:{line_of(code, found.start())}: {word} does not belong into {layer(path)}"
+
+
+def check_heavy_headers(path, text):
+    """Expensive headers stay in the .cpp files of the folders that need them."""
+    for line, _, name in includes(text):
+        places = next((places for heavy, places in HEAVY_HEADERS.items() if name.startswith(heavy)), None)
+        if places is None or path.startswith("tests/"):
+            continue
+        if not path.startswith(tuple(places)):
+            yield f"{path}:{line}: {name} belongs into {' or '.join(places)}"
+        elif path.endswith(".h") and path not in HEADERS_WITH_HEAVY_ONES:
+            yield f"{path}:{line}: {name} belongs into a .cpp file"
+
+
+def check_names(path, text):
+    """No type and no file is named by a word that says nothing."""
+    stem = path.rsplit("/", 1)[-1].split(".")[0]
+    for word in stem.split("_"):
+        if word.capitalize() in EMPTY_WORDS:
+            yield f"{path}: the file name says '{word}': name the concept"
+    code = code_only(text)
+    for found in TYPE_NAME.finditer(code):
+        name = found[1] or found[2]
+        empty = EMPTY_WORDS.intersection(re.findall(r"[A-Z][a-z0-9]*", name))
+        if empty:
+            yield f"{path}:{line_of(code, found.start())}: type {name} says '{empty.pop()}': name the concept"
+
+
+def check_pragma_once(path, text):
+    if path.endswith(".h") and "#pragma once\n" not in text:
+        yield f"{path}: no #pragma once"
+
+
+def check_policy_block(path, text):
+    """A policy's file begins with a block of six headings in order (see CONTRIBUTING.md)."""
+    if not (path.startswith("policies/") and path.endswith(".cpp") and "public Policy" in text):
+        return
+    block = re.search(r"(?:^///[^\n]*\n)+", text, re.MULTILINE)
+    lines = block[0] if block else ""
+    if not re.match(r"/// \w[\w ]* - \S", lines):
+        yield f"{path}: does not begin with '/// Name - the idea in one sentence.'"
+    positions = [lines.find(heading) for heading in POLICY_BLOCK]
+    missing = [heading for heading, position in zip(POLICY_BLOCK, positions) if position < 0]
+    if missing:
+        yield f"{path}: the block at the top lacks {', '.join(missing)}"
+    elif positions != sorted(positions):
+        yield f"{path}: the headings at the top are not in the order {', '.join(POLICY_BLOCK)}"
+
+
+def check_machine_paths(path, text):
+    """No path of somebody's machine."""
+    for found in MACHINE_PATH.finditer(text):
+        shown = text[found.start():][:40].split()[0]
+        yield f"{path}:{line_of(text, found.start())}: names a path of one machine: {shown}"
+
+
+def check_unfinished(path, text):
+    for found in re.finditer(r"\b(TODO|FIXME|XXX)\b", text):
+        yield f"{path}:{line_of(text, found.start())}: {found[1]}: finish it or file an issue"
+
+
+def is_long(text):
+    return text.count("\n") > LONG_FILE
+
+
+CODE_RULES = [check_folders, check_purity, check_heavy_headers, check_names, check_pragma_once, check_policy_block,
+              check_unfinished]
+TEXT_RULES = [check_machine_paths]

@@ -1,0 +1,161 @@
+"""Holds the tree to the rules of ARCHITECTURE.md, and the rules to their word by planting violations."""
+
+import os
+import pathlib
+import sys
+import unittest
+import warnings
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import architecture_rules as rules  # noqa: E402
+
+ROOT = pathlib.Path(__file__).parent.parent
+SKIPPED_FOLDERS = {"build", "results", "__pycache__"}
+CHECKS = {"tests/architecture_rules.py", "tests/architecture_test.py"}  # they name what they look for
+
+
+def texts():
+    """path -> text of every text file of the tree, but for hidden and generated folders."""
+    found = {}
+    for folder, folders, names in os.walk(ROOT):
+        folders[:] = sorted(name for name in folders if name not in SKIPPED_FOLDERS and not name.startswith("."))
+        for name in sorted(names):
+            file = pathlib.Path(folder, name)
+            try:
+                found[file.relative_to(ROOT).as_posix()] = file.read_text(encoding="utf-8")
+            except (UnicodeDecodeError, FileNotFoundError):
+                continue
+    return found
+
+
+def is_code(path):
+    return path.endswith((".h", ".cpp", ".cu"))
+
+
+class TheTree(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.texts = texts()
+        cls.code = {path: text for path, text in cls.texts.items() if is_code(path)}
+
+    def assert_clean(self, complaints):
+        complaints = list(complaints)
+        self.assertFalse(complaints, "\n" + "\n".join(complaints))
+
+    def test_has_code_to_look_at(self):
+        self.assertGreater(len(self.code), 50)
+        self.assertIn("sim/policy/policy.h", self.code)
+
+    def test_every_folder_with_code_has_a_layer(self):
+        self.assert_clean(f"{path}: add its folder to FOLDERS" for path in self.code if rules.layer(path) is None)
+
+    def test_includes_are_written_from_the_root(self):
+        for path, text in self.code.items():
+            with self.subTest(path):
+                self.assert_clean(rules.check_includes_from_root(path, text, self.code))
+
+    def test_code_keeps_the_rules(self):
+        for rule in rules.CODE_RULES:
+            with self.subTest(rule.__name__):
+                self.assert_clean(complaint for path, text in self.code.items() for complaint in rule(path, text))
+
+    def test_no_file_names_a_path_of_one_machine(self):
+        self.assert_clean(complaint for path, text in self.texts.items() if path not in CHECKS
+                          for rule in rules.TEXT_RULES for complaint in rule(path, text))
+
+    def test_reports_long_files(self):
+        for path, text in self.code.items():
+            if rules.is_long(text):
+                warnings.warn(f"{path} has {text.count(chr(10))} lines: look for the second concept")
+
+
+class TheRules(unittest.TestCase):
+    """Each rule sees a planted violation and leaves good text alone."""
+
+    def sees(self, rule, path, text, *more):
+        self.assertTrue(list(rule(path, text, *more)), f"{rule.__name__} overlooks {text!r} in {path}")
+
+    def accepts(self, rule, path, text, *more):
+        self.assertEqual(list(rule(path, text, *more)), [])
+
+    def test_policies_see_the_seam_and_nothing_else(self):
+        self.sees(rules.check_folders, "policies/mine.cpp", '#include "sim/engine/engine.h"\n')
+        self.sees(rules.check_folders, "policies/mine.cpp", '#  include "traces/timeline.h"\n')
+        self.sees(rules.check_folders, "policies/mine.cpp", '#include "sim/random.h"\n')
+        self.accepts(rules.check_folders, "policies/mine.cpp",
+                     '#include <map>\n#include "sim/policy/policy.h"\n#include "traces/base/time.h"\n')
+
+    def test_the_simulator_never_names_a_policy(self):
+        for path in ("sim/simulate.cpp", "sim/arbiter/arbiter.cpp", "sim/policy/descriptor.cpp"):
+            self.sees(rules.check_folders, path, '#include "policies/builtin.h"\n')
+
+    def test_captures_know_nothing_of_the_simulator(self):
+        self.sees(rules.check_folders, "traces/timeline.cpp", '#include "sim/run.h"\n')
+        self.sees(rules.check_folders, "traces/timeline.cpp", '#include "traces/importers/importers.h"\n')
+        self.sees(rules.check_folders, "traces/base/error.h", '#include "traces/timeline.h"\n')
+
+    def test_device_and_engine_do_not_know_each_other(self):
+        self.sees(rules.check_folders, "sim/device/device.cpp", '#include "sim/engine/engine.h"\n')
+        self.sees(rules.check_folders, "sim/engine/engine.cpp", '#include "sim/device/device.h"\n')
+
+    def test_tests_may_include_anything(self):
+        self.accepts(rules.check_folders, "tests/sim/x_test.cpp", '#include "policies/builtin.h"\n')
+
+    def test_an_include_must_exist_from_the_root(self):
+        self.sees(rules.check_includes_from_root, "sim/a.cpp", '#include "a.h"\n', {"sim/a.h"})
+        self.accepts(rules.check_includes_from_root, "sim/a.cpp", '#include "sim/a.h"\n', {"sim/a.h"})
+
+    def test_no_wall_clock_environment_or_cuda_in_pure_folders(self):
+        for text in ("auto t = std::chrono::steady_clock::now();", "std::getenv(name)", "cudaStream_t s;", "cuInit(0);",
+                     "int my_cuda_count;", "std::random_device seed;", "#include <cuda.h>"):
+            self.sees(rules.check_purity, "sim/engine/engine.cpp", text)
+            self.sees(rules.check_purity, "policies/mine.cpp", text)
+            self.accepts(rules.check_purity, "experiments/runner.cpp", text)
+
+    def test_comments_strings_and_other_words_may_say_cuda(self):
+        for text in ("// what steady_clock would say, as in CUDA", 'f("cudaMalloc");', "int current = cut(cursor);",
+                     "/* getenv\n */", "bool is_custom;"):
+            self.accepts(rules.check_purity, "sim/device/device.cpp", text)
+
+    def test_the_line_of_a_complaint_is_right(self):
+        complaint, = rules.check_purity("policies/mine.cpp", "// one\n/* two\nthree */\ngetenv(x);\n")
+        self.assertTrue(complaint.startswith("policies/mine.cpp:4:"), complaint)
+
+    def test_heavy_headers_stay_in_their_files(self):
+        self.sees(rules.check_heavy_headers, "sim/run.cpp", "#include <CLI/CLI.hpp>\n")
+        self.sees(rules.check_heavy_headers, "experiments/plan.h", "#include <yaml.h>\n")
+        self.sees(rules.check_heavy_headers, "traces/native.cpp", '#include "traces/schema/trace.pb.h"\n')
+        self.accepts(rules.check_heavy_headers, "experiments/simcli.cpp", "#include <CLI/CLI.hpp>\n")
+
+    def test_names_that_say_nothing(self):
+        for text in ("class RunManager {", "struct TraceInfo;", "enum class DataKind", "using QueueImpl = int;"):
+            self.sees(rules.check_names, "sim/run.h", text)
+        self.sees(rules.check_names, "sim/string_util.h", "")
+        self.accepts(rules.check_names, "sim/metrics/collector.h", "struct SoloBaseline; class Database;")
+
+    def test_headers_are_guarded(self):
+        self.sees(rules.check_pragma_once, "sim/a.h", "int f();\n")
+
+    def test_a_policy_file_begins_with_its_block(self):
+        body = "\nclass Mine : public Policy {};\n"
+        whole = "".join(f"/// {heading} x\n" for heading in rules.POLICY_BLOCK)
+        self.accepts(rules.check_policy_block, "policies/mine.cpp", "/// Mine - idea.\n" + whole + body)
+        self.accepts(rules.check_policy_block, "policies/knapsack.cpp", "int f();\n")
+        self.sees(rules.check_policy_block, "policies/mine.cpp", body)
+        self.sees(rules.check_policy_block, "policies/mine.cpp", whole + body)
+        for heading in rules.POLICY_BLOCK:
+            lacking = whole.replace(f"/// {heading} x\n", "")
+            self.sees(rules.check_policy_block, "policies/mine.cpp", "/// Mine - idea.\n" + lacking + body)
+
+    def test_paths_of_one_machine(self):
+        for text in ("see /ho" + "me/ann/x", 'open("/tm' + 'p/x")', "(/ro" + "ot/a)"):
+            self.sees(rules.check_machine_paths, "README.md", text)
+        for text in ("/usr/bin/python3", "build/tmp/x", "src/home/x", "https://example.com/home/x", "/tmp"):
+            self.accepts(rules.check_machine_paths, "README.md", text)
+
+    def test_unfinished_work(self):
+        self.sees(rules.check_unfinished, "sim/a.cpp", "// TO" + "DO later")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,104 @@
+import math
+import sqlite3
+
+import pytest
+
+import corun
+from corun import intervals, results as results_module
+from results_fixture import write_results
+
+
+@pytest.fixture
+def path(tmp_path):
+    return write_results(tmp_path / "demo results?.sqlite")
+
+
+@pytest.fixture
+def without_pandas(monkeypatch):
+    monkeypatch.setattr(results_module, "pandas", None)
+
+
+def test_tables_are_data_frames_with_the_columns_of_the_file(path):
+    results = corun.open(path)
+    assert list(results.metrics.columns) == ["run", "client", "metric", "value", "unit"]
+    assert len(results.runs) == 5
+    assert results.frames["present_ns"].sum() == 4 * 16_000_000
+
+
+def test_tables_are_dicts_where_pandas_is_absent(path, without_pandas):
+    results = corun.open(path)
+    assert results.runs[0]["policy"] == "pilotfish"
+    assert results.summary()[1] == {"scenario": "one game", "policy": "nvshare", "client": "game", "metric": "fps_mean",
+                                    "unit": "fps", "value": 30.0, "lo": None, "hi": None, "n": 1}
+
+
+def test_a_table_that_was_not_recorded_is_empty(path):
+    assert len(corun.open(path).decisions) == 0
+
+
+def test_summary_is_mean_and_student_interval_over_seeds(path, without_pandas):
+    row = corun.open(path).summary("fps_mean")[0]
+    assert (row["policy"], row["n"], row["value"]) == ("pilotfish", 3, 62.0)
+    half = 4.3027 * 2.0 / math.sqrt(3)
+    assert row["lo"] == pytest.approx(62.0 - half) and row["hi"] == pytest.approx(62.0 + half)
+
+
+def test_summary_leaves_failed_runs_out(path, without_pandas):
+    with sqlite3.connect(path) as database:
+        database.execute("INSERT INTO metrics VALUES ('f1', 'game', 'fps_mean', 1.0, 'fps')")
+    assert {row["policy"] for row in corun.open(path).summary()} == {"pilotfish", "nvshare"}
+
+
+def test_summary_of_a_metric_nobody_has_is_empty(path):
+    assert len(corun.open(path).summary("no_such_metric")) == 0
+
+
+def test_repr_says_what_is_in_the_file(path):
+    text = repr(corun.open(path))
+    assert "5 runs (1 failed), policies pilotfish, nvshare, djay" in text
+
+
+def test_runs_come_in_the_order_of_the_plan_and_failed_ones_last(path, without_pandas):
+    assert [run["id"] for run in corun.open(path).runs] == ["z1", "z2", "z3", "n1", "f1"]
+
+
+def test_a_notebook_shows_the_summary(path):
+    assert "<table" in corun.open(path)._repr_html_()
+
+
+def test_the_file_is_opened_read_only(path):
+    with corun.open(path) as results, pytest.raises(sqlite3.OperationalError, match="readonly"):
+        results.sql("DELETE FROM runs")
+
+
+def test_a_missing_file_names_the_command_that_writes_one(tmp_path):
+    with pytest.raises(corun.InputError, match="simcli run"):
+        corun.open(tmp_path / "absent.sqlite")
+
+
+def test_other_files_are_refused_with_their_name(tmp_path):
+    text = tmp_path / "notes.txt"
+    text.write_text("not a database, but long enough to look at" * 40)
+    with pytest.raises(corun.InputError, match="notes.txt"):
+        corun.open(text)
+    other = tmp_path / "other.sqlite"
+    with sqlite3.connect(other) as database:
+        database.execute("CREATE TABLE runs (id)")
+    with pytest.raises(corun.InputError, match="no table metrics"):
+        corun.open(other)
+
+
+def test_a_newer_schema_is_refused(path):
+    with sqlite3.connect(path) as database:
+        database.execute("PRAGMA user_version = 99")
+    with pytest.raises(corun.InputError, match="schema 99 is newer"):
+        corun.open(path)
+
+
+@pytest.mark.parametrize("degrees, quantile", [(1, 12.7062), (30, 2.0423), (31, 2.0395), (60, 2.0003), (1000, 1.9623)])
+def test_student_quantiles(degrees, quantile):
+    assert intervals.student_t_975(degrees) == pytest.approx(quantile, abs=5e-4)
+
+
+def test_one_value_has_no_interval():
+    assert intervals.mean_interval([3.0]) == (3.0, None, None)
