@@ -14,7 +14,7 @@ CREATE TABLE runs (
   id TEXT PRIMARY KEY, experiment TEXT NOT NULL, scenario TEXT NOT NULL, policy TEXT NOT NULL, parameters TEXT NOT NULL,
   seed INTEGER NOT NULL, backend TEXT NOT NULL, engine_version TEXT NOT NULL, device TEXT NOT NULL,
   trace_hashes TEXT NOT NULL, horizon_ns INTEGER NOT NULL, warmup_ns INTEGER NOT NULL, wall_time_s REAL NOT NULL,
-  events INTEGER NOT NULL, error TEXT, notes TEXT NOT NULL) WITHOUT ROWID;
+  events INTEGER NOT NULL, error TEXT, notes TEXT NOT NULL);
 CREATE TABLE metrics (
   run TEXT NOT NULL REFERENCES runs(id), client TEXT NOT NULL, metric TEXT NOT NULL, value REAL NOT NULL,
   unit TEXT NOT NULL);

@@ -142,10 +142,11 @@ class CommandLine {
   }
 
   void add_info() {
-    CLI::App* app = add(app_, "info", "Say what a capture holds", [this] { return info_command(common_, info_); });
-    app->add_option("TRACE", info_.file, "Capture of any known format")->required();
-    app->add_flag("--verify", info_.verify, "Check every chunk of a .corun file");
-    app->add_option("--recover", info_.recover, "Write what is readable of a damaged .corun file to OUT")
+    CLI::App* app =
+        add(app_, "info", "Say what a capture holds", [this] { return inspect_command(common_, inspect_); });
+    app->add_option("TRACE", inspect_.file, "Capture of any known format")->required();
+    app->add_flag("--verify", inspect_.verify, "Check every chunk of a .corun file");
+    app->add_option("--recover", inspect_.recover, "Write what is readable of a damaged .corun file to OUT")
         ->type_name("OUT");
   }
 
@@ -167,7 +168,7 @@ class CommandLine {
   RunOptions run_;
   ExperimentOptions experiment_;
   ImportOptions import_;
-  InfoOptions info_;
+  InspectOptions inspect_;
   PolicyOptions policy_;
   std::function<int()> command_;
 };

@@ -41,7 +41,7 @@ struct ImportOptions {
   bool overwrite = false;
 };
 
-struct InfoOptions {
+struct InspectOptions {
   std::string file;
   bool verify = false;
   std::string recover;  ///< "" = do not
@@ -56,7 +56,7 @@ int run_command(const CommonOptions& common, const RunOptions& options);
 int check_command(const CommonOptions& common, const ExperimentOptions& options);
 int plan_command(const CommonOptions& common, const ExperimentOptions& options);
 int import_command(const CommonOptions& common, const ImportOptions& options);
-int info_command(const CommonOptions& common, const InfoOptions& options);
+int inspect_command(const CommonOptions& common, const InspectOptions& options);
 int policy_list_command(const CommonOptions& common, const PolicyOptions& options);
 int version_command(const CommonOptions& common);
 

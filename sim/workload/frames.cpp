@@ -35,14 +35,13 @@ std::vector<FrameRecord> frames_of_the_game(const Timeline& timeline, Workload& 
   return frames;
 }
 
-std::int64_t gpu_time(const Timeline& timeline, const FrameRecord& frame, const WorkloadOptions& options) {
+/// GPU time of a frame; -1 where the log does not tell.
+std::int64_t gpu_time(const FrameRecord& frame, const WorkloadOptions& options) {
   if (frame.gpu_busy_ns >= 0) return frame.gpu_busy_ns;
+  if (frame.gpu_begin_ns >= 0 && frame.gpu_end_ns >= frame.gpu_begin_ns) return frame.gpu_end_ns - frame.gpu_begin_ns;
   if (options.gpu_busy_ratio > 0 && frame.interval_ns >= 0)
     return std::llround(static_cast<double>(frame.interval_ns) * options.gpu_busy_ratio);
-  if (frame.gpu_begin_ns >= 0 && frame.gpu_end_ns >= frame.gpu_begin_ns) return frame.gpu_end_ns - frame.gpu_begin_ns;
-  if (options.gpu_busy_ratio > 0) return -1;
-  refuse(timeline, "this log does not say how long the GPU worked on its frames",
-         "state gpu_busy_ratio: 60% (GPU time per frame time), or capture with GPU timing on");
+  return -1;
 }
 
 double median_interval(const std::vector<FrameRecord>& frames, double quantile) {
@@ -100,7 +99,7 @@ Workload workload_from_frames(const Timeline& timeline, const WorkloadOptions& o
   std::vector<std::int64_t> gpu;
   double gpu_sum = 0, interval_sum = 0;
   for (const FrameRecord& frame : frames) {
-    gpu.push_back(gpu_time(timeline, frame, options));
+    gpu.push_back(gpu_time(frame, options));
     gpu_sum += static_cast<double>(std::max<std::int64_t>(0, gpu.back()));
     interval_sum += static_cast<double>(std::max<std::int64_t>(0, frame.interval_ns));
   }
@@ -115,7 +114,11 @@ Workload workload_from_frames(const Timeline& timeline, const WorkloadOptions& o
     add_frame(workload, Duration{cpu}, Duration{gpu[i]}, visits, time_from_ns(frames[i].present_ns));
   }
   if (workload.jobs.empty())
-    refuse(timeline, "no frame of this log has a GPU time", "capture with GPU timing on");
+    refuse(timeline, "this log does not say how long the GPU worked on its frames",
+           "state gpu_busy_ratio: 60% (GPU time per frame time), or capture with GPU timing on");
+  if (workload.jobs.size() < frames.size())
+    workload.notes.push_back(fmt::format("{} of {} frames say nothing of their GPU time and are left out",
+                                         frames.size() - workload.jobs.size(), frames.size()));
   const std::int64_t between = frames.back().present_ns - frames.front().present_ns;
   const auto intervals = static_cast<std::int64_t>(frames.size()) - 1;
   // The last frame lasts as long as the others do, so that passes follow one another as frames do.

@@ -42,7 +42,7 @@ int verify(const CommonOptions& common, const std::string& path) {
 
 }  // namespace
 
-int info_command(const CommonOptions& common, const InfoOptions& options) {
+int inspect_command(const CommonOptions& common, const InspectOptions& options) {
   if (options.verify) return verify(common, options.file);
   const bool recovers = !options.recover.empty();
   const Timeline timeline = recovers ? read_native(read_source(options.file).bytes, options.file, {.use_prefix = true})
