@@ -133,8 +133,10 @@ namespace {
 std::string out_of_reach(const ClientChoice& choice, const Workload& workload, const HostGapFit& gaps) {
   const double passes = *choice.solo_rate / gaps.reached_per_s;
   const double jobs = std::round(passes * static_cast<double>(workload.jobs.size()));
-  std::string text = fmt::format("warning: {}: no factor on its host gaps comes within 1 % of the stated rate; its capture is "
-                                 "taken as {} jobs", choice.name, workload.jobs.size());
+  std::string text = fmt::format(
+      "warning: {}: no factor on its host gaps comes within 1 % of the stated rate; its capture is "
+      "taken as {} job{}",
+      choice.name, workload.jobs.size(), workload.jobs.size() == 1 ? "" : "s");
   if (jobs >= 1 && std::abs(passes * static_cast<double>(workload.jobs.size()) / jobs - 1) < 0.15 &&
       jobs != static_cast<double>(workload.jobs.size()))
     text += fmt::format("; did you mean `iterations: {:.0f}`?", jobs);
@@ -153,8 +155,8 @@ std::vector<std::string> Materials::notes(const Scenario& scenario) {
     }
     if (!choice.solo_rate) continue;
     const HostGapFit gaps = fit(scenario, choice, spec);
-    notes.push_back(fmt::format("{}: host gaps x {:.4g} give {:.4g}/s alone, {:.4g}/s is stated", choice.name, gaps.scale,
-                                gaps.reached_per_s, *choice.solo_rate));
+    notes.push_back(fmt::format("{}: host gaps x {:.4g} give {:.4g}/s alone, {:.4g}/s is stated", choice.name,
+                                gaps.scale, gaps.reached_per_s, *choice.solo_rate));
     if (!gaps.within_reach) notes.push_back(out_of_reach(choice, *spec.workload, gaps));
   }
   return notes;

@@ -13,9 +13,7 @@ namespace {
 
 constexpr unsigned kNumberBits = 40;  // a ticket is (client, submission number)
 
-Ticket ticket_of(ClientId client, std::uint64_t number) {
-  return (Ticket{client.value} << kNumberBits) | number;
-}
+Ticket ticket_of(ClientId client, std::uint64_t number) { return (Ticket{client.value} << kNumberBits) | number; }
 std::uint64_t number_of(Ticket ticket) { return ticket & ((Ticket{1} << kNumberBits) - 1); }
 
 std::vector<ArbiterClient> arbiter_clients(const RunInput& input) {
@@ -172,7 +170,8 @@ bool Simulation::has_begun(std::uint64_t number, ClientId client) const {
   return number != UINT64_MAX && device_->begin_of(ticket_of(client, number)) != kNever;
 }
 
-/// Keeps one engine event at the device's next change, and at once while completions or a frame's begin wait to be told.
+/// Keeps one engine event at the device's next change, and at once while completions or a frame's begin wait to be
+/// told.
 void Simulation::watch_device() {
   const Time due = completions_.empty() && !begin_is_due_ ? device_->next_change() : now();
   if (due == device_event_time_) return;

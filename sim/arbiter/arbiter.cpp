@@ -12,10 +12,14 @@ constexpr std::size_t kInitialRing = 64;
 
 std::string_view name_of(Action::Kind kind) {
   switch (kind) {
-    case Action::Kind::kOpen: return "open";
-    case Action::Kind::kClose: return "close";
-    case Action::Kind::kAdmit: return "admit";
-    case Action::Kind::kSetQuality: return "set_quality";
+    case Action::Kind::kOpen:
+      return "open";
+    case Action::Kind::kClose:
+      return "close";
+    case Action::Kind::kAdmit:
+      return "admit";
+    case Action::Kind::kSetQuality:
+      return "set_quality";
   }
   return "unknown action";
 }
@@ -114,7 +118,8 @@ void Arbiter::complete(ClientId client, std::uint64_t number, Duration device_ti
   OpView& slot = pending.in_flight[number % pending.in_flight.size()];
   const OpView op = slot;
   slot.number = UINT64_MAX;
-  while (pending.oldest < pending.next && pending.in_flight[pending.oldest % pending.in_flight.size()].number == UINT64_MAX)
+  while (pending.oldest < pending.next &&
+         pending.in_flight[pending.oldest % pending.in_flight.size()].number == UINT64_MAX)
     ++pending.oldest;
   --completer.in_flight;
   completer.in_flight_predicted -= known(op.predicted_by_name);
@@ -139,17 +144,16 @@ void Arbiter::decide() {
   policy_.decide(view(), actions_);
   for (const Action& action : actions_.list()) apply(action);
   if (actions_.wake() != kNever && actions_.wake() <= backend_.now())
-    throw Error(ErrorKind::kPolicy, fmt::format("policy '{}' at t={:.9f} s: wake_at({:.9f} s) is not in the future",
-                                                policy_name_, to_seconds(backend_.now() - kRunStart),
-                                                to_seconds(actions_.wake() - kRunStart)));
+    throw Error(ErrorKind::kPolicy,
+                fmt::format("policy '{}' at t={:.9f} s: wake_at({:.9f} s) is not in the future", policy_name_,
+                            to_seconds(backend_.now() - kRunStart), to_seconds(actions_.wake() - kRunStart)));
   backend_.wake_at(actions_.wake());
 }
 
 void Arbiter::refuse(const Action& action, const std::string& why) const {
-  throw Error(ErrorKind::kPolicy,
-              fmt::format("policy '{}' at t={:.9f} s: {}(client {}, {}) but {}", policy_name_,
-                          to_seconds(backend_.now() - kRunStart), name_of(action.kind), action.client.value,
-                          action.count, why));
+  throw Error(ErrorKind::kPolicy, fmt::format("policy '{}' at t={:.9f} s: {}(client {}, {}) but {}", policy_name_,
+                                              to_seconds(backend_.now() - kRunStart), name_of(action.kind),
+                                              action.client.value, action.count, why));
 }
 
 void Arbiter::apply(const Action& action) {

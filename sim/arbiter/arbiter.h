@@ -48,7 +48,7 @@ class Arbiter {
  private:
   /// Submissions of one client that have not completed: waiting ones in order, and those in flight by number.
   struct Pending {
-    std::vector<OpView> held;       ///< in order; the first `passed` are through the gate already
+    std::vector<OpView> held;  ///< in order; the first `passed` are through the gate already
     std::size_t passed = 0;
     std::span<const OpView> waiting() const { return std::span(held).subspan(passed); }
     std::vector<OpView> in_flight;  ///< ring: number modulo its size (a power of two)

@@ -19,7 +19,8 @@ Rate rate_on(SmShare share, SmShare demand) {
 }  // namespace
 
 void SpatialSet::join(double sm_cap) {
-  caps_.push_back(std::max<SmShare>(1, static_cast<SmShare>(std::pow(sm_cap, exponent_) * static_cast<double>(kAllSms))));
+  caps_.push_back(
+      std::max<SmShare>(1, static_cast<SmShare>(std::pow(sm_cap, exponent_) * static_cast<double>(kAllSms))));
 }
 
 void SpatialSet::assign_rates() {

@@ -92,7 +92,8 @@ Time Client::next_release() const {
   const Workload& workload = *spec_.workload;
   if (is_open()) {
     const std::uint64_t pass = next_job_ / workload.jobs.size();
-    const Duration offset = workload.jobs[next_job_ % workload.jobs.size()].recorded_start - workload.jobs.front().recorded_start;
+    const Duration offset =
+        workload.jobs[next_job_ % workload.jobs.size()].recorded_start - workload.jobs.front().recorded_start;
     return grid_ + offset + static_cast<std::int64_t>(pass) * workload.recorded_span;
   }
   const bool first = last_job_start_ == kNever;
@@ -100,8 +101,10 @@ Time Client::next_release() const {
     case Pacing::Mode::kVsync:
       if (first) return grid_;
       return tick_at_or_after(std::max(host_.now(), last_job_start_ + Duration{1}), grid_, spec_.pacing.period);
-    case Pacing::Mode::kLimited: return first ? grid_ : last_job_start_ + spec_.pacing.period;
-    default: return host_.now();
+    case Pacing::Mode::kLimited:
+      return first ? grid_ : last_job_start_ + spec_.pacing.period;
+    default:
+      return host_.now();
   }
 }
 
@@ -193,7 +196,8 @@ void Client::next_step() {
 
 bool Client::wait_is_over(const HostStep& step) const {
   switch (step.kind) {
-    case StepKind::kWaitAll: return outstanding_ == 0;
+    case StepKind::kWaitAll:
+      return outstanding_ == 0;
     case StepKind::kWaitStream:
       return step.target >= outstanding_by_stream_.size() || outstanding_by_stream_[step.target] == 0;
     case StepKind::kWaitOp: {
@@ -201,7 +205,8 @@ bool Client::wait_is_over(const HostStep& step) const {
       const std::uint64_t number = jobs_.back().first_submission + step.target - jobs_.back().job->first_op;
       return number < oldest_submission_ || submission(number).is_complete;
     }
-    case StepKind::kSubmit: break;
+    case StepKind::kSubmit:
+      break;
   }
   return true;
 }
@@ -217,7 +222,8 @@ Submission& Client::push_submission(const WorkOp& op) {
   if (op.kind == OpKind::kRender && !spec_.quality_menu.empty()) factor = spec_.quality_menu[job.quality_level].cost;
   if (spec_.duration_jitter > 0) factor *= duration_random_.lognormal(1.0, spec_.duration_jitter);
   Submission& pushed = ring_[next_submission_ % ring_.size()];
-  pushed = Submission{next_submission_, job.number, &op, std::min(scaled(op.duration, factor), kLongestOp), host_.now(), kNever, false};
+  pushed = Submission{next_submission_, job.number, &op,  std::min(scaled(op.duration, factor), kLongestOp),
+                      host_.now(),      kNever,     false};
   ++next_submission_;
   ++outstanding_;
   ++outstanding_by_stream_[op.stream.value];
@@ -262,7 +268,8 @@ bool Client::completed(std::uint64_t number, Time begin, Time end, Duration devi
   submission.is_complete = true;
   --outstanding_;
   --outstanding_by_stream_[submission.op->stream.value];
-  const auto job = std::find_if(jobs_.begin(), jobs_.end(), [&](const JobProgress& j) { return j.number == submission.job; });
+  const auto job =
+      std::find_if(jobs_.begin(), jobs_.end(), [&](const JobProgress& j) { return j.number == submission.job; });
   CORUN_ASSERT(job != jobs_.end(), "client '{}' completes operation {} of job {}", spec_.name, number, submission.job);
   --job->unfinished;
   job->gpu_begin = std::min(job->gpu_begin, begin);
@@ -271,7 +278,8 @@ bool Client::completed(std::uint64_t number, Time begin, Time end, Duration devi
   recorder_.on_op(OpFact{id_, number, submission.job, submission.op->stream, submission.op->kind,
                          spec_.workload->names[submission.op->name], submission.submitted, submission.launched, begin,
                          end, device_time});
-  while (oldest_submission_ < next_submission_ && this->submission(oldest_submission_).is_complete) ++oldest_submission_;
+  while (oldest_submission_ < next_submission_ && this->submission(oldest_submission_).is_complete)
+    ++oldest_submission_;
   const bool ends_frame = is_frames() && job->unfinished == 0;
   if (ends_frame) {
     last_frame_busy_ = job->gpu_busy;

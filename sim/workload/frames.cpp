@@ -13,7 +13,8 @@ namespace {
 constexpr double kRefreshRates[] = {24, 25, 30, 40, 45, 48, 50, 60, 72, 75, 90, 100, 120, 144, 165, 240};
 
 [[noreturn]] void refuse(const Timeline& timeline, std::string what, std::string help) {
-  throw Error(ErrorKind::kUnsupported, SourceLocation{timeline.provenance().source_file}, std::move(what), std::move(help));
+  throw Error(ErrorKind::kUnsupported, SourceLocation{timeline.provenance().source_file}, std::move(what),
+              std::move(help));
 }
 
 /// Frames of the program that presents most, the desktop's compositor apart.
@@ -25,7 +26,8 @@ std::vector<FrameRecord> frames_of_the_game(const Timeline& timeline, Workload& 
   };
   std::size_t best = 0;
   for (std::size_t chain = 1; chain < count.size(); ++chain)
-    if (std::make_pair(!is_compositor(chain), count[chain]) > std::make_pair(!is_compositor(best), count[best])) best = chain;
+    if (std::make_pair(!is_compositor(chain), count[chain]) > std::make_pair(!is_compositor(best), count[best]))
+      best = chain;
   if (count.size() > 1)
     workload.notes.push_back(fmt::format("{} of {} swap chains replayed: {} with {} frames", 1, count.size(),
                                          timeline.text(timeline.swapchains()[best].application), count[best]));

@@ -126,7 +126,8 @@ class Conversion {
       if (has_work && i < host_.size()) begins.push_back(i);
     }
     const auto last = host_.begin() + static_cast<std::ptrdiff_t>(begins.back());
-    const bool ends_in_work = std::any_of(last, host_.end(), [](const HostEvent& e) { return e.kind == StepKind::kSubmit; });
+    const bool ends_in_work =
+        std::any_of(last, host_.end(), [](const HostEvent& e) { return e.kind == StepKind::kSubmit; });
     if (!ends_in_work && begins.size() > 1) begins.pop_back();
     return begins;
   }
@@ -194,7 +195,8 @@ class Conversion {
 
   std::uint32_t trailing_waits(const Job& job) const {
     std::uint32_t waits = 0;
-    while (waits < job.step_count && workload_.steps[job.first_step + job.step_count - 1 - waits].kind != StepKind::kSubmit)
+    while (waits < job.step_count &&
+           workload_.steps[job.first_step + job.step_count - 1 - waits].kind != StepKind::kSubmit)
       ++waits;
     return waits;
   }

@@ -133,7 +133,8 @@ std::vector<std::vector<std::uint32_t>> cross_stream_waits(const Timeline& timel
     }
   };
   for (const CallRecord& call : timeline.calls()) {
-    if (call.kind != CallKind::kStreamWaitEvent || call.queue == OpRecord::kNoIndex || call.awaited == OpRecord::kNoIndex)
+    if (call.kind != CallKind::kStreamWaitEvent || call.queue == OpRecord::kNoIndex ||
+        call.awaited == OpRecord::kNoIndex)
       continue;
     hand_out(call.start_ns);
     pending[call.queue].push_back(call.awaited);

@@ -26,7 +26,8 @@ bool speaks_of_a_step(std::string_view name) {
 // "train step 12" and "train step 13" are one name.
 std::string without_number(std::string_view name) {
   std::string stem(name);
-  while (!stem.empty() && (std::isdigit(static_cast<unsigned char>(stem.back())) != 0 || stem.back() == ' ')) stem.pop_back();
+  while (!stem.empty() && (std::isdigit(static_cast<unsigned char>(stem.back())) != 0 || stem.back() == ' '))
+    stem.pop_back();
   return stem;
 }
 

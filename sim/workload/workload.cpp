@@ -55,9 +55,9 @@ void Workload::check() const {
     for (std::uint32_t s = job.first_step; s < next_step; ++s) {
       const HostStep& step = steps[s];
       CORUN_ASSERT(step.gap >= Duration{0}, "step {} has gap {}", s, step.gap.count());
-      if (step.kind == StepKind::kSubmit) CORUN_ASSERT(step.target == submitted++, "step {} submits {}", s, step.target);
-      if (step.kind == StepKind::kWaitOp)
-        CORUN_ASSERT(step.target < submitted, "step {} waits for {}", s, step.target);
+      if (step.kind == StepKind::kSubmit)
+        CORUN_ASSERT(step.target == submitted++, "step {} submits {}", s, step.target);
+      if (step.kind == StepKind::kWaitOp) CORUN_ASSERT(step.target < submitted, "step {} waits for {}", s, step.target);
     }
     CORUN_ASSERT(submitted == next_op, "job submits {} of {} operations", submitted - job.first_op, job.op_count);
     for (std::uint32_t o = job.first_op; o < next_op; ++o) {
@@ -69,7 +69,8 @@ void Workload::check() const {
       }
     }
   }
-  CORUN_ASSERT(next_step == steps.size() && next_op == ops.size(), "{} steps, {} operations in jobs", next_step, next_op);
+  CORUN_ASSERT(next_step == steps.size() && next_op == ops.size(), "{} steps, {} operations in jobs", next_step,
+               next_op);
 }
 
 }  // namespace corun

@@ -29,7 +29,9 @@ std::multimap<std::string, double> measured_rates() {
   std::multimap<std::string, double> rates;
   std::ifstream file(kSamples + "corun.jsonl");
   for (std::string line; std::getline(file, line);) {
-    const auto text_after = [&](const std::string& key) { return line.substr(line.find("\"" + key + "\": ") + key.size() + 4); };
+    const auto text_after = [&](const std::string& key) {
+      return line.substr(line.find("\"" + key + "\": ") + key.size() + 4);
+    };
     const std::string run = text_after("run").substr(1, text_after("run").find('"', 1) - 1);
     const std::string workload = text_after("w").substr(1, text_after("w").find('"', 1) - 1);
     rates.emplace(run + "/" + workload, std::stod(text_after("it_s")));
@@ -67,7 +69,8 @@ DeviceSpec h200(Sharing sharing) {
 ClientSpec program(const std::string& file, const std::string& solo_run, std::uint32_t iterations) {
   ClientSpec spec;
   spec.name = file;
-  spec.workload = testing::load_workload(kSamples + file + ".kineto.json.gz", WorkloadOptions{.iterations = iterations});
+  spec.workload =
+      testing::load_workload(kSamples + file + ".kineto.json.gz", WorkloadOptions{.iterations = iterations});
   spec.pacing.mode = Pacing::Mode::kSyncEachJob;
   const HostGapFit fit = fit_host_gap_scale(spec, h200(Sharing::kTimeSliced), measured(solo_run, file));
   EXPECT_TRUE(fit.within_reach) << file << " reaches " << fit.reached_per_s;
@@ -120,7 +123,8 @@ std::vector<double> predict(Sharing sharing, const std::vector<ClientSpec>& clie
     }
   }
   for (std::uint32_t c = 0; c < clients.size(); ++c)
-    fmt::print("  {:24s} {:8.3f} /s  [{:.3f}, {:.3f}] over {} seeds\n", clients[c].name, mean[c], least[c], most[c], kSeeds);
+    fmt::print("  {:24s} {:8.3f} /s  [{:.3f}, {:.3f}] over {} seeds\n", clients[c].name, mean[c], least[c], most[c],
+               kSeeds);
   return mean;
 }
 
@@ -162,7 +166,8 @@ TEST(H200TimeSliced, an_uncapped_game_beside_a_training) {
 
 TEST(H200TimeSliced, an_uncapped_game_beside_three_trainings) {
   const auto rates = predict(Sharing::kTimeSliced, {resnet(1), resnet(2), resnet(3), game(2'245us, false)});
-  for (int i = 0; i < 3; ++i) expect_within(rates[static_cast<std::size_t>(i)], measured("gun50_AAA", kResnet), 0.03, kResnet);
+  for (int i = 0; i < 3; ++i)
+    expect_within(rates[static_cast<std::size_t>(i)], measured("gun50_AAA", kResnet), 0.03, kResnet);
   expect_within(rates[3], measured_fps("gun50_AAA"), 0.03, "game");
 }
 
@@ -178,8 +183,10 @@ TEST(H200Mps, a_host_bound_encoder_beside_a_training) {
 }
 
 TEST(H200Solo, untraced_rates_are_met) {
-  expect_within(predict(Sharing::kTimeSliced, {resnet()})[0], measured("solo_resnet50_train_bs64", kResnet), 0.002, kResnet);
-  expect_within(predict(Sharing::kTimeSliced, {encoder()})[0], measured("solo_encoder_infer_bs1", kEncoder), 0.02, kEncoder);
+  expect_within(predict(Sharing::kTimeSliced, {resnet()})[0], measured("solo_resnet50_train_bs64", kResnet), 0.002,
+                kResnet);
+  expect_within(predict(Sharing::kTimeSliced, {encoder()})[0], measured("solo_encoder_infer_bs1", kEncoder), 0.02,
+                kEncoder);
 }
 
 }  // namespace

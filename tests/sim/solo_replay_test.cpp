@@ -41,15 +41,18 @@ TEST_P(SoloReplay, keeps_the_recorded_span_within_one_percent_and_every_streams_
 
 INSTANTIATE_TEST_SUITE_P(
     Captures, SoloReplay,
-    ::testing::Values("traces/samples/resnet50_train_bs64.kineto.json.gz", "traces/samples/encoder_infer_bs1.kineto.json.gz",
-                      "hta_sampled_rank0_of128.json.gz", "hta_sampled_rank1_of128.json.gz", "hta_nccl_2rank_rank0.json.gz",
-                      "hta_event_sync_multi_stream.json.gz", "hta_alexnet.json.gz", "hta_legacy_inference_rank1.json.gz",
-                      "kineto2021_resnet50_workers0.json.gz", "param_linear.json.gz", "tracelens_h100_bert_small.json.gz",
+    ::testing::Values("traces/samples/resnet50_train_bs64.kineto.json.gz",
+                      "traces/samples/encoder_infer_bs1.kineto.json.gz", "hta_sampled_rank0_of128.json.gz",
+                      "hta_sampled_rank1_of128.json.gz", "hta_nccl_2rank_rank0.json.gz",
+                      "hta_event_sync_multi_stream.json.gz", "hta_alexnet.json.gz",
+                      "hta_legacy_inference_rank1.json.gz", "kineto2021_resnet50_workers0.json.gz",
+                      "param_linear.json.gz", "tracelens_h100_bert_small.json.gz",
                       "tracelens_h100_qwen1.5_0.5b.json.gz", "tracelens_mi300_bert_small.json.gz",
                       "tracelens_sglang_decode_graph.json.gz", "tracelens_vllm_piecewise_graph.json.gz"),
     [](const auto& test) {
       std::string name = std::filesystem::path(test.param).filename().string();
-      std::replace_if(name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
+      std::replace_if(
+          name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
       return name;
     });
 

@@ -1,6 +1,7 @@
+#include "sim/workload/workload.h"
+
 #include <gtest/gtest.h>
 
-#include "sim/workload/workload.h"
 #include "traces/base/error.h"
 
 namespace corun {
@@ -13,7 +14,8 @@ struct Row {
   std::int64_t launch_us, begin_us, duration_us;
 };
 
-Timeline capture(const std::vector<Row>& rows, const std::vector<std::pair<std::int64_t, std::int64_t>>& device_syncs = {},
+Timeline capture(const std::vector<Row>& rows,
+                 const std::vector<std::pair<std::int64_t, std::int64_t>>& device_syncs = {},
                  const std::vector<std::pair<const char*, std::int64_t>>& marks = {}) {
   TimelineBuilder builder;
   const std::uint32_t queue = builder.queue(QueueRecord{0, 1, 7, 1, 0});

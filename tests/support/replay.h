@@ -53,8 +53,8 @@ inline std::shared_ptr<const Workload> load_workload(const std::string& path, co
 }
 
 /// Runs clients with open gates and gives back the facts.
-inline Facts run_open(const DeviceSpec& device, std::vector<ClientSpec> clients, Duration horizon, std::uint64_t seed = 1,
-                      RunResult* result = nullptr) {
+inline Facts run_open(const DeviceSpec& device, std::vector<ClientSpec> clients, Duration horizon,
+                      std::uint64_t seed = 1, RunResult* result = nullptr) {
   OpenGates policy;
   RunInput input{device, std::move(clients), &policy, "open", horizon, Duration{0}, seed};
   Facts facts;
