@@ -32,20 +32,6 @@ CREATE TABLE operations (
 )";
 constexpr std::int64_t kApplicationId = 0x436F7275;  // "Coru"
 
-std::string_view action_name(Action::Kind kind) {
-  switch (kind) {
-    case Action::Kind::kOpen:
-      return "open";
-    case Action::Kind::kClose:
-      return "close";
-    case Action::Kind::kAdmit:
-      return "admit";
-    case Action::Kind::kSetQuality:
-      return "set_quality";
-  }
-  return "";
-}
-
 bool is_results_file(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
   std::string head(100, '\0');
@@ -128,7 +114,7 @@ class ResultsWriter::Store {
     SQLite::Statement decision(database_, "INSERT INTO decisions VALUES (?,?,?,?,?,?)");
     std::uint64_t seq = 0;
     for (const DecisionFact& d : outcome.decisions)
-      (Row(decision) << spec.id << seq++ << d.time << action_name(d.action.kind) << name(d.action.client)
+      (Row(decision) << spec.id << seq++ << d.time << to_string(d.action.kind) << name(d.action.client)
                      << d.action.count)
           .done();
     SQLite::Statement operation(database_, "INSERT INTO operations VALUES (?,?,?,?,?,?,?,?,?,?,?,?)");

@@ -9,8 +9,7 @@ namespace {
 
 constexpr double kLargestScale = 4.0;
 constexpr double kTolerance = 2e-4;
-// At its fastest a program is bound by its device and its host time cannot be told from its rate; a little below, it
-// can.
+// At its fastest a program is bound by its device, and its rate says nothing of its host time; a little below it does.
 constexpr double kTellsHostTime = 0.998;
 constexpr double kNearEnough = 0.01;
 constexpr std::uint64_t kMeasuredJobs = 30, kWarmJobs = 3;

@@ -10,20 +10,6 @@ namespace {
 
 constexpr std::size_t kInitialRing = 64;
 
-std::string_view name_of(Action::Kind kind) {
-  switch (kind) {
-    case Action::Kind::kOpen:
-      return "open";
-    case Action::Kind::kClose:
-      return "close";
-    case Action::Kind::kAdmit:
-      return "admit";
-    case Action::Kind::kSetQuality:
-      return "set_quality";
-  }
-  return "unknown action";
-}
-
 Duration known(Duration predicted) { return std::max(predicted, Duration{0}); }
 
 }  // namespace
@@ -152,7 +138,7 @@ void Arbiter::decide() {
 
 void Arbiter::refuse(const Action& action, const std::string& why) const {
   throw Error(ErrorKind::kPolicy, fmt::format("policy '{}' at t={:.9f} s: {}(client {}, {}) but {}", policy_name_,
-                                              to_seconds(backend_.now() - kRunStart), name_of(action.kind),
+                                              to_seconds(backend_.now() - kRunStart), to_string(action.kind),
                                               action.client.value, action.count, why));
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "traces/base/ids.h"
@@ -20,6 +21,21 @@ struct Action {
   ClientId client;
   std::uint32_t count = 0;  ///< kAdmit: operations; kSetQuality: index into the menu
 };
+
+/// Name of an action in messages and results ("open", "set_quality").
+constexpr std::string_view to_string(Action::Kind kind) {
+  switch (kind) {
+    case Action::Kind::kOpen:
+      return "open";
+    case Action::Kind::kClose:
+      return "close";
+    case Action::Kind::kAdmit:
+      return "admit";
+    case Action::Kind::kSetQuality:
+      return "set_quality";
+  }
+  return "unknown action";
+}
 
 /// Collects the wishes of one decision. The arbiter checks and applies them in the given order when decide() returns.
 ///
