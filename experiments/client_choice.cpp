@@ -204,6 +204,10 @@ const FieldTable<ClientReading>& client_fields() {
        [](const Node& node, ClientReading& out, ScalarReader& read) {
          if (const auto value = read.number(node, 0, 1)) out.choice.options.gpu_busy_ratio = *value;
        }},
+      {"allow_co_run", "true or false",
+       [](const Node& node, ClientReading& out, ScalarReader& read) {
+         if (const auto value = read.boolean(node)) out.choice.options.allow_co_run = *value;
+       }},
       field("solo_rate", "rate", &ClientChoice::solo_rate,
             [](const Node& node, ScalarReader& read) { return read.rate(node); }),
       {"phase", "random or 0", read_phase},

@@ -28,17 +28,17 @@ struct ClientChoice {
   std::string trace;  ///< path, with the experiment's folder put before a relative one
   SourceLocation trace_where;
   std::optional<SyntheticWork> synthetic;
-  WorkloadOptions options;       ///< iterations, visits, gpu_busy_ratio
+  WorkloadOptions options;       ///< iterations, visits, gpu_busy_ratio, allow_co_run
   std::optional<Replay> replay;  ///< default: closed; open for synthetic requests
   std::uint64_t repeat = 0;      ///< passes over the work; 0 = forever
   Duration arrival{};
   std::optional<Role> role;      ///< default: frames are interactive, all else best effort
   std::optional<Pacing> pacing;  ///< default: as recorded
   std::optional<std::uint32_t> queued_ahead;
-  std::optional<double> solo_rate;  ///< jobs per second of the untraced program alone
+  std::optional<double> solo_rate;  ///< jobs per second of the untraced program alone; default: the capture's, if any
   bool random_phase = true;
-  double host_jitter = 0.0;  ///< coefficients of variation
-  double duration_jitter = 0.0;
+  std::optional<double> host_jitter;  ///< coefficient of variation; default: the capture's, if any
+  double duration_jitter = 0.0;       ///< the same
   std::vector<QualitySetting> quality;
   std::uint32_t quality_level = 0;
   ContextSpec context;

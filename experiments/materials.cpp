@@ -47,14 +47,20 @@ Pacing pacing_of(const ClientChoice& choice, const Workload& workload) {
   return pacing;
 }
 
+/// Jobs per second of the program alone and untraced, as stated, else as its capture tells.
+std::optional<double> solo_rate(const ClientChoice& choice, const Workload& workload) {
+  if (choice.solo_rate) return choice.solo_rate;
+  return workload.untraced_jobs_per_s > 0 ? std::optional(workload.untraced_jobs_per_s) : std::nullopt;
+}
+
 std::string menu_text(const Scenario& scenario) { return device_text(scenario.device) + "\n"; }
 
 }  // namespace
 
 Materials::SharedWorkload Materials::captured(const ClientChoice& choice) {
   const WorkloadOptions& options = choice.options;
-  const std::string key =
-      fmt::format("{} {} {} {}", choice.trace, options.iterations, options.visits_per_frame, options.gpu_busy_ratio);
+  const std::string key = fmt::format("{} {} {} {} {}", choice.trace, options.iterations, options.visits_per_frame,
+                                      options.gpu_busy_ratio, options.allow_co_run);
   return workloads_.get(key, [&]() -> SharedWorkload {
     const auto& timeline = timelines_.get(choice.trace, [&]() -> std::shared_ptr<const Timeline> {
       return std::make_shared<const Timeline>(load_timeline(choice.trace));
@@ -78,10 +84,10 @@ Materials::SharedWorkload Materials::drawn(const Scenario& scenario, const Clien
 
 HostGapFit Materials::fit(const Scenario& scenario, const ClientChoice& choice, const ClientSpec& spec) {
   const std::string key = menu_text(scenario) + canonical_client(choice, hashes_);
-  return fits_.get(key, [&] { return fit_host_gap_scale(spec, scenario.device, *choice.solo_rate); });
+  return fits_.get(key, [&] { return fit_host_gap_scale(spec, scenario.device, *solo_rate(choice, *spec.workload)); });
 }
 
-ClientSpec Materials::client(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed) {
+ClientSpec Materials::unfitted(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed) {
   ClientSpec spec;
   spec.name = choice.name;
   spec.workload = choice.synthetic ? drawn(scenario, choice, seed) : captured(choice);
@@ -92,12 +98,17 @@ ClientSpec Materials::client(const Scenario& scenario, const ClientChoice& choic
   spec.repeat = choice.repeat == 0 && choice.draws_requests() ? 1 : choice.repeat;
   spec.arrival = choice.arrival;
   spec.random_phase = choice.random_phase;
-  spec.host_jitter = choice.host_jitter;
+  spec.host_jitter = choice.host_jitter.value_or(spec.workload->untraced_jitter);
   spec.duration_jitter = choice.duration_jitter;
   spec.quality_menu = choice.quality;
   spec.quality_level = choice.quality_level;
   spec.context = choice.context;
-  if (choice.solo_rate) spec.host_gap_scale = fit(scenario, choice, spec).scale;
+  return spec;
+}
+
+ClientSpec Materials::client(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed) {
+  ClientSpec spec = unfitted(scenario, choice, seed);
+  if (solo_rate(choice, *spec.workload)) spec.host_gap_scale = fit(scenario, choice, spec).scale;
   return spec;
 }
 
@@ -131,12 +142,14 @@ namespace {
 
 /// What to say of a capture that does not reach its stated rate: most often its jobs were split wrongly.
 std::string out_of_reach(const ClientChoice& choice, const Workload& workload, const HostGapFit& gaps) {
+  std::string text = fmt::format(
+      "warning: {}: no factor on its host gaps comes within 1 % of the {} rate; its capture is "
+      "taken as {} job{}",
+      choice.name, choice.solo_rate ? "stated" : "untraced", workload.jobs.size(),
+      workload.jobs.size() == 1 ? "" : "s");
+  if (!choice.solo_rate) return text;
   const double passes = *choice.solo_rate / gaps.reached_per_s;
   const double jobs = std::round(passes * static_cast<double>(workload.jobs.size()));
-  std::string text = fmt::format(
-      "warning: {}: no factor on its host gaps comes within 1 % of the stated rate; its capture is "
-      "taken as {} job{}",
-      choice.name, workload.jobs.size(), workload.jobs.size() == 1 ? "" : "s");
   if (jobs >= 1 && std::abs(passes * static_cast<double>(workload.jobs.size()) / jobs - 1) < 0.15 &&
       jobs != static_cast<double>(workload.jobs.size()))
     text += fmt::format("; did you mean `iterations: {:.0f}`?", jobs);
@@ -148,15 +161,17 @@ std::string out_of_reach(const ClientChoice& choice, const Workload& workload, c
 std::vector<std::string> Materials::notes(const Scenario& scenario) {
   std::vector<std::string> notes;
   for (const ClientChoice& choice : scenario.clients) {
-    const ClientSpec spec = client(scenario, choice, scenario.seeds.front());
+    const ClientSpec spec = unfitted(scenario, choice, scenario.seeds.front());
+    const std::optional<double> rate = solo_rate(choice, *spec.workload);
     for (const std::string& note : spec.workload->notes) {
-      const bool is_settled = choice.solo_rate && note.find("solo_rate") != std::string::npos;
+      const bool is_settled = rate && note.find("solo_rate") != std::string::npos;
       if (!is_settled) notes.push_back(fmt::format("{}: {}", choice.name, note));
     }
-    if (!choice.solo_rate) continue;
+    if (!rate) continue;
     const HostGapFit gaps = fit(scenario, choice, spec);
-    notes.push_back(fmt::format("{}: host gaps x {:.4g} give {:.4g}/s alone, {:.4g}/s is stated", choice.name,
-                                gaps.scale, gaps.reached_per_s, *choice.solo_rate));
+    notes.push_back(fmt::format("{}: host gaps x {:.4g} give {:.4g}/s alone, {:.4g}/s is {}", choice.name, gaps.scale,
+                                gaps.reached_per_s, *rate,
+                                choice.solo_rate ? "stated" : "what the capture's bare pass reached"));
     if (!gaps.within_reach) notes.push_back(out_of_reach(choice, *spec.workload, gaps));
   }
   return notes;
@@ -186,10 +201,9 @@ void Materials::check_needs(const Scenario& scenario, const PolicyChoice& choice
 void Materials::check() {
   for (const Scenario& scenario : experiment_.scenarios) {
     std::vector<ClientSpec> specs;
-    for (ClientChoice choice : scenario.clients) {
-      choice.solo_rate.reset();  // fitting takes runs; whether a policy can work does not depend on it
-      specs.push_back(client(scenario, choice, scenario.seeds.front()));
-    }
+    // Fitting takes runs; whether a policy can work does not depend on it.
+    for (const ClientChoice& choice : scenario.clients)
+      specs.push_back(unfitted(scenario, choice, scenario.seeds.front()));
     for (const PolicyChoice& policy : scenario.policies) check_needs(scenario, policy, specs);
   }
 }

@@ -31,6 +31,8 @@ class Materials {
 
  private:
   using SharedWorkload = std::shared_ptr<const Workload>;
+  /// As written and captured, with the host gaps of the capture.
+  ClientSpec unfitted(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed);
   ClientSpec client(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed);
   SharedWorkload captured(const ClientChoice& choice);
   SharedWorkload drawn(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed);

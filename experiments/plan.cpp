@@ -77,6 +77,8 @@ std::string canonical_client(const ClientChoice& client, const FileHashes& hashe
   if (client.synthetic) add_synthetic(lines, *client.synthetic);
   lines.add("options", fmt::format("{} {} {}", client.options.iterations, client.options.visits_per_frame,
                                    client.options.gpu_busy_ratio));
+  if (client.options.allow_co_run) lines.add("allow_co_run", true);
+  if (client.host_jitter == 0.0) lines.add("host_jitter", "none");
   lines.add("replay", static_cast<int>(client.replay_or_default()));
   lines.add("repeat", client.repeat);
   lines.add("arrival_ns", to_ns(client.arrival));
@@ -87,7 +89,7 @@ std::string canonical_client(const ClientChoice& client, const FileHashes& hashe
   lines.add("queued_ahead", client.queued_ahead.value_or(Pacing{}.queued_ahead));
   lines.add("solo_rate", client.solo_rate.value_or(0));
   lines.add("random_phase", client.random_phase);
-  lines.add("jitter", fmt::format("{} {}", client.host_jitter, client.duration_jitter));
+  lines.add("jitter", fmt::format("{} {}", client.host_jitter.value_or(0), client.duration_jitter));
   lines.add("quality", quality_text(client.quality));
   lines.add("quality_level", client.quality_level);
   lines.add("context", fmt::format("{} {} {}", client.context.sm_cap, client.context.working_set_bytes,

@@ -31,6 +31,7 @@ class CommandLine {
     add_check();
     add_plan();
     add_import();
+    add_export();
     add_info();
     add_policy();
     add_version();
@@ -141,6 +142,14 @@ class CommandLine {
     app->add_flag("-f,--force", import_.overwrite, "Replace an existing file");
   }
 
+  void add_export() {
+    CLI::App* app = add(app_, "export", "Write a capture of any known format for ui.perfetto.dev",
+                        [this] { return export_command(common_, export_); });
+    app->add_option("TRACE", export_.file, "Capture of any known format")->required();
+    app->add_option("-o,--output", export_.output, "Where to write: x.pftrace")->required();
+    app->add_flag("-f,--force", export_.overwrite, "Replace an existing file");
+  }
+
   void add_info() {
     CLI::App* app =
         add(app_, "info", "Say what a capture holds", [this] { return inspect_command(common_, inspect_); });
@@ -168,6 +177,7 @@ class CommandLine {
   RunOptions run_;
   ExperimentOptions experiment_;
   ImportOptions import_;
+  ExportOptions export_;
   InspectOptions inspect_;
   PolicyOptions policy_;
   std::function<int()> command_;

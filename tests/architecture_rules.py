@@ -10,8 +10,10 @@ import re
 FOLDERS = {
     "traces/base": ["traces/base"],
     "traces": ["traces/base", "traces/schema", "traces"],
-    "traces/importers": ["traces/base", "traces", "traces/importers"],
-    "tracer": ["traces/base", "traces", "tracer"],
+    "traces/parts": ["traces/base", "traces", "traces/parts"],
+    "traces/exporters": ["traces/base", "traces/schema", "traces", "traces/exporters"],
+    "traces/importers": ["traces/base", "traces", "traces/parts", "traces/importers"],
+    "tracer": ["traces/base", "traces", "traces/parts", "tracer"],
     "sim/policy": ["traces/base", "sim/policy"],
     "sim/engine": ["traces/base", "sim/engine"],
     "sim/device": ["traces/base", "traces", "sim/device"],
@@ -22,8 +24,8 @@ FOLDERS = {
     "sim": ["traces/base", "traces", "sim/policy", "sim/engine", "sim/device", "sim/workload", "sim/metrics",
             "sim/arbiter", "sim"],
     "policies": ["traces/base", "sim/policy", "policies"],
-    "experiments": ["traces/base", "traces", "traces/importers", "sim/policy", "sim/engine", "sim/device",
-                    "sim/workload", "sim/metrics", "sim/arbiter", "sim", "policies", "experiments"],
+    "experiments": ["traces/base", "traces", "traces/importers", "traces/exporters", "sim/policy", "sim/engine",
+                    "sim/device", "sim/workload", "sim/metrics", "sim/arbiter", "sim", "policies", "experiments"],
     "tests": None,
 }
 
@@ -35,7 +37,7 @@ CUDA_DRIVER_CALL = re.compile(r"cu[A-Z]")
 
 # Headers that cost seconds of compile time: the files that may include them.
 HEAVY_HEADERS = {
-    "CLI/": ["experiments/"],
+    "CLI/": ["experiments/", "tracer/record/"],
     "spdlog/": ["experiments/"],
     "yaml.h": ["experiments/"],
     "simdjson.h": ["traces/importers/"],
@@ -43,6 +45,7 @@ HEAVY_HEADERS = {
     "sqlite3.h": ["traces/importers/", "experiments/"],
     "google/protobuf/": ["traces/"],
     "traces/schema/trace.pb.h": ["traces/chunk"],
+    "traces/schema/perfetto.pb.h": ["traces/exporters/"],
     "Eigen/": ["sim/device/", "policies/"],
     "rapidcheck": ["tests/"],
     "gtest/": ["tests/"],

@@ -169,11 +169,7 @@ void check_limits(const schema::ChunkHeader& header) {
   }
 }
 
-Chunk read_chunk(std::string_view file, std::uint64_t offset) {
-  Cursor cursor{file, offset};
-  cursor.expect({&kChunkTag, 1}, "a chunk (0a)");
-  const std::uint32_t length = cursor.varint("a chunk");
-  const std::uint64_t body = cursor.offset();
+schema::ChunkHeader read_header(Cursor& cursor) {
   cursor.expect(kSync, "the sync word");
   cursor.expect({&kHeaderTag, 1}, "a chunk header (12)");
   const std::string_view header_bytes = cursor.bytes(cursor.varint("the header"), "the rest of the header");
@@ -185,6 +181,15 @@ Chunk read_chunk(std::string_view file, std::uint64_t offset) {
     throw_damage("header is not a ChunkHeader message");
   }
   check_limits(header);
+  return header;
+}
+
+Chunk read_chunk(std::string_view file, std::uint64_t offset) {
+  Cursor cursor{file, offset};
+  cursor.expect({&kChunkTag, 1}, "a chunk (0a)");
+  const std::uint32_t length = cursor.varint("a chunk");
+  const std::uint64_t body = cursor.offset();
+  const schema::ChunkHeader header = read_header(cursor);
   cursor.expect({&kPayloadTag, 1}, "a payload (22)");
   const std::uint32_t stored_length = cursor.varint("the payload");
   if (cursor.offset() + stored_length != body + length) {
@@ -231,6 +236,17 @@ void append_chunk(std::string& file, const ChunkHeader& header, std::string_view
 bool begins_chunk(std::string_view file) {
   const std::size_t sync = file.substr(0, 1 + kMaxVarintBytes + kSync.size()).find(kSync);
   return file.starts_with(kChunkTag) && sync != std::string_view::npos && sync >= 2;
+}
+
+std::optional<std::uint32_t> first_chunk_kind(std::string_view file) {
+  try {
+    Cursor cursor{file, 0};
+    cursor.expect({&kChunkTag, 1}, "a chunk (0a)");
+    cursor.varint("a chunk");
+    return static_cast<std::uint32_t>(read_header(cursor).kind());
+  } catch (const Damage&) {
+    return std::nullopt;
+  }
 }
 
 std::optional<Chunk> ChunkReader::next() {

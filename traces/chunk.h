@@ -20,9 +20,10 @@ enum class ChunkKind : std::uint8_t {
   kCalls = 9,
   kFrames = 10,
   kMarks = 11,
+  kRecords = 32,  ///< records of a part (traces/parts/part_record.h), which has chunks of no other kind
 };
 
-/// One past the largest kind: the size of an array indexed by kind.
+/// One past the largest kind of a timeline's chunks: the size of an array indexed by kind.
 inline constexpr std::size_t kChunkKinds = 12;
 
 /// Limits of the format. Readers check them before they allocate; a file beyond them is damaged.
@@ -63,6 +64,9 @@ constexpr std::uint64_t max_rows(ChunkKind kind) {
 
 /// True if the bytes begin as a chunk does: enough to recognise a native file.
 bool begins_chunk(std::string_view file);
+
+/// Kind of the first chunk, by its header alone; empty where there is no readable one. For recognising files.
+std::optional<std::uint32_t> first_chunk_kind(std::string_view file);
 
 /// Reads chunks out of a file in memory, one after another. It holds no more than one payload at a time.
 ///

@@ -55,6 +55,19 @@ CapturedDevice read_device(const schema::Meta::Device& wire) {
           .shared_memory_per_sm_bytes = wire.shared_memory_per_sm_bytes()};
 }
 
+void write_rate(const UntracedRate& rate, schema::Meta::UntracedRate& wire) {
+  wire.set_launches(rate.launches);
+  wire.set_duration_ns(rate.duration_ns);
+  wire.set_jitter_ppm(rate.jitter_ppm);
+}
+
+// A rate that no time was taken for says nothing.
+std::optional<UntracedRate> read_rate(const schema::Meta& meta) {
+  const schema::Meta::UntracedRate& wire = meta.untraced_rate();
+  if (wire.launches() == 0 || wire.duration_ns() <= 0) return std::nullopt;
+  return UntracedRate{.launches = wire.launches(), .duration_ns = wire.duration_ns(), .jitter_ppm = wire.jitter_ppm()};
+}
+
 void write_provenance(const Provenance& provenance, schema::Meta& wire) {
   wire.set_source_format(provenance.source_format);
   wire.set_source_version(provenance.source_version);
@@ -70,6 +83,13 @@ void write_provenance(const Provenance& provenance, schema::Meta& wire) {
   }
   for (const std::string& example : provenance.skipped_examples) wire.add_skipped_example(example);
   for (const std::string& note : provenance.notes) wire.add_note(note);
+  for (const auto& [process, name] : provenance.programs) {
+    schema::Meta::Program& program = *wire.add_program();
+    program.set_process(process);
+    program.set_name(name);
+  }
+  wire.set_tracer_ns(provenance.tracer_ns);
+  if (provenance.untraced_rate) write_rate(*provenance.untraced_rate, *wire.mutable_untraced_rate());
 }
 
 Provenance read_provenance(const schema::Meta& wire) {
@@ -82,8 +102,12 @@ Provenance read_provenance(const schema::Meta& wire) {
                         .devices = {},
                         .skipped = {},
                         .skipped_examples = {wire.skipped_example().begin(), wire.skipped_example().end()},
-                        .notes = {wire.note().begin(), wire.note().end()}};
+                        .notes = {wire.note().begin(), wire.note().end()},
+                        .programs = {},
+                        .untraced_rate = read_rate(wire),
+                        .tracer_ns = wire.tracer_ns()};
   for (const schema::Meta::Device& device : wire.device()) provenance.devices.push_back(read_device(device));
+  for (const schema::Meta::Program& program : wire.program()) provenance.programs[program.process()] = program.name();
   for (const schema::Meta::Skipped& skipped : wire.skipped()) provenance.skipped[skipped.reason()] += skipped.count();
   return provenance;
 }

@@ -212,6 +212,7 @@ std::uint64_t count_rows(const Timeline& timeline, ChunkKind kind) {
       return timeline.marks().size();
     case ChunkKind::kMeta:
     case ChunkKind::kFooter:
+    case ChunkKind::kRecords:
       break;
   }
   return 0;
@@ -239,6 +240,7 @@ EncodedRows encode_rows(const Timeline& timeline, ChunkKind kind, std::uint64_t 
       return encode<schema::Marks>(timeline.marks(), first_row);
     case ChunkKind::kMeta:
     case ChunkKind::kFooter:
+    case ChunkKind::kRecords:
       break;
   }
   CORUN_ASSERT(false, "chunk kind {} has no rows", static_cast<int>(kind));
@@ -272,6 +274,7 @@ void decode_rows(std::string_view payload, ChunkKind kind, std::uint64_t first_r
       return add_rows(decode<schema::Marks, MarkRecord>(payload, row_count), builder);
     case ChunkKind::kMeta:
     case ChunkKind::kFooter:
+    case ChunkKind::kRecords:
       break;
   }
   CORUN_ASSERT(false, "chunk kind {} has no rows", static_cast<int>(kind));

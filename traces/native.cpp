@@ -147,7 +147,10 @@ class NativeImporter final : public TraceImporter {
  public:
   std::string_view name() const override { return "corun"; }
   std::string_view description() const override { return "native traces (.corun): everything that a timeline holds"; }
-  int sniff(const SourceFile& source) const override { return begins_chunk(source.bytes) ? 100 : 0; }
+  int sniff(const SourceFile& source) const override {
+    const bool is_part = first_chunk_kind(source.bytes) == static_cast<std::uint32_t>(ChunkKind::kRecords);
+    return begins_chunk(source.bytes) && !is_part ? 100 : 0;
+  }
   Timeline read(const SourceFile& source) const override { return read_native(source.bytes, source.path); }
 };
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -154,6 +155,19 @@ struct CapturedDevice {
   friend bool operator==(const CapturedDevice&, const CapturedDevice&) = default;
 };
 
+/// How fast a bare pass launched: the same command, run once more with nothing but a counter of launches in it.
+///
+/// Launches are the driver's calls that launch kernels or graphs. Tracing costs host time at every call; this rate is
+/// free of it.
+struct UntracedRate {
+  std::uint64_t launches = 0;
+  std::int64_t duration_ns = 0;  ///< in which they were made
+  std::uint32_t jitter_ppm = 0;  ///< coefficient of variation of the rate over ten equal stretches, in millionths
+  friend bool operator==(const UntracedRate&, const UntracedRate&) = default;
+
+  double launches_per_s() const { return static_cast<double>(launches) * 1e9 / static_cast<double>(duration_ns); }
+};
+
 /// Where a timeline came from and what was lost on the way.
 struct Provenance {
   std::string source_format;             ///< importer's name: "kineto", "nsys", "presentmon", ..., "corun"
@@ -166,6 +180,9 @@ struct Provenance {
   std::map<std::string, std::uint64_t> skipped;  ///< bad records left out, by reason
   std::vector<std::string> skipped_examples;     ///< "file:line: reason", the first few of each reason
   std::vector<std::string> notes;                ///< quirks worth telling, one sentence each
+  std::map<std::uint64_t, std::string> programs;  ///< name of each process, where the source tells
+  std::optional<UntracedRate> untraced_rate;      ///< where a bare pass was made
+  std::int64_t tracer_ns = 0;                     ///< host time that the capture itself took, as far as it was seen
   friend bool operator==(const Provenance&, const Provenance&) = default;
 };
 

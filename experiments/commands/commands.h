@@ -41,6 +41,12 @@ struct ImportOptions {
   bool overwrite = false;
 };
 
+struct ExportOptions {
+  std::string file;
+  std::string output;
+  bool overwrite = false;
+};
+
 struct InspectOptions {
   std::string file;
   bool verify = false;
@@ -56,6 +62,7 @@ int run_command(const CommonOptions& common, const RunOptions& options);
 int check_command(const CommonOptions& common, const ExperimentOptions& options);
 int plan_command(const CommonOptions& common, const ExperimentOptions& options);
 int import_command(const CommonOptions& common, const ImportOptions& options);
+int export_command(const CommonOptions& common, const ExportOptions& options);
 int inspect_command(const CommonOptions& common, const InspectOptions& options);
 int policy_list_command(const CommonOptions& common, const PolicyOptions& options);
 int version_command(const CommonOptions& common);

@@ -63,6 +63,17 @@ std::string top_names(const Timeline& timeline) {
   return text;
 }
 
+std::string programs_text(const Provenance& from) {
+  std::vector<std::string> programs;
+  for (const auto& [process, name] : from.programs) programs.push_back(fmt::format("{} ({})", name, process));
+  return fmt::format("{}", fmt::join(programs, ", "));
+}
+
+std::string rate_text(const UntracedRate& rate) {
+  return fmt::format("{:.6g} launches/s in a bare pass of {} (jitter {:.1f} %)", rate.launches_per_s(),
+                     format_duration(Duration{rate.duration_ns}), rate.jitter_ppm * 1e-4);
+}
+
 std::string device_name(const Timeline& timeline) {
   const auto& devices = timeline.provenance().devices;
   return devices.empty() ? "" : devices.front().name;
@@ -83,6 +94,10 @@ std::string trace_report(const Timeline& timeline, const std::string& path) {
   text += line("span", format_duration(Duration{summary.span_ns}));
   text += line("busy", fmt::format("{} ({:.1f} % of the span)", format_duration(Duration{summary.busy_ns}), busy));
   text += line("fidelity", fidelity_text(timeline.fidelity()));
+  if (!from.programs.empty()) text += line("programs", programs_text(from));
+  if (from.untraced_rate) text += line("untraced", rate_text(*from.untraced_rate));
+  if (from.tracer_ns > 0)
+    text += line("tracer", format_duration(Duration{from.tracer_ns}) + " of host time, seen by itself");
   for (const std::string& note : from.notes) text += line("note", note);
   for (const auto& [reason, count] : from.skipped) text += line("skipped", fmt::format("{} x {}", count, reason));
   for (const std::string& example : from.skipped_examples) text += line("", example);
@@ -107,7 +122,15 @@ void add_trace_report(Json& json, const Timeline& timeline, const std::string& o
   for (const NamedFlag& flag : kFlags) json.field(flag.name, timeline.fidelity().*flag.flag);
   json.end().key("notes").array();
   for (const std::string& note : from.notes) json.value(note);
-  json.end();
+  json.end().key("programs").object();
+  for (const auto& [process, name] : from.programs) json.field(fmt::format("{}", process), name);
+  json.end().field("tracer_ns", from.tracer_ns);
+  if (from.untraced_rate) {
+    json.key("untraced_rate").object().field("launches", from.untraced_rate->launches);
+    json.field("duration_ns", from.untraced_rate->duration_ns)
+        .field("jitter_ppm", from.untraced_rate->jitter_ppm)
+        .end();
+  }
   if (!output.empty()) json.field("output", output);
   json.end();
 }

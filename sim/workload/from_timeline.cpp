@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <limits>
+#include <span>
 
 #include "sim/workload/frames.h"
 #include "sim/workload/host_sequence.h"
 #include "sim/workload/job_split.h"
+#include "sim/workload/launches.h"
 #include "sim/workload/workload.h"
 #include "traces/base/error.h"
 
@@ -16,6 +18,8 @@ constexpr std::int64_t kTypicalLaunchLatency_ns = 4'000;
 constexpr std::int64_t kTypicalDispatchGap_ns = 1'500;
 constexpr std::size_t kEnoughGaps = 100;
 constexpr std::int64_t kNoDependency_ns = INT64_MIN / 2;
+// The jitter of a bare pass is that of jobs if they made this share of the launches.
+constexpr double kJitterIsOfJobs = 0.8;
 
 std::int64_t end_of(const OpRecord& op) { return op.start_ns + op.duration_ns; }
 
@@ -78,17 +82,16 @@ class Conversion {
         dependency_end_(dependency_ends(timeline, waits_)),
         least_latency_ns_(least_latency(timeline, host_, dependency_end_)),
         typical_gap_ns_(typical_dispatch_gap(timeline, host_, dependency_end_, least_latency_ns_)),
-        work_index_(timeline.ops().size(), OpRecord::kNoIndex) {
-    begins_ = job_begins(options);
-  }
+        work_index_(timeline.ops().size(), OpRecord::kNoIndex),
+        split_(split_into_jobs(timeline, host_, options.iterations)) {}
 
   Workload run() {
     workload_.job_kind = JobKind::kIteration;
     for (std::uint32_t i = 0; i < timeline_.strings().size(); ++i) workload_.names.push_back(timeline_.strings()[i]);
     workload_.names.emplace_back("");
     std::size_t next_job = 0;
-    for (std::size_t i = 0; i < host_.size(); ++i) {
-      if (next_job < begins_.size() && i == begins_[next_job]) {
+    for (std::size_t i = split_.begins.front(); i < split_.end; ++i) {
+      if (next_job < split_.begins.size() && i == split_.begins[next_job]) {
         begin_job(host_[i]);
         ++next_job;
       }
@@ -96,42 +99,11 @@ class Conversion {
     }
     settle_edges();
     predict_from_means(workload_);
-    set_span();
+    set_facts();
     return std::move(workload_);
   }
 
  private:
-  /// Index into the host sequence of each job's first event.
-  std::vector<std::size_t> job_begins(const WorkloadOptions& options) const {
-    std::vector<std::size_t> begins{0};
-    if (options.iterations > 0) {
-      const std::size_t ops = timeline_.ops().size();
-      if (options.iterations > ops)
-        throw Error(ErrorKind::kInput, fmt::format("{}: iterations: {} but the capture has {} operations",
-                                                   timeline_.provenance().source_file, options.iterations, ops));
-      std::size_t submitted = 0, job = 1;
-      for (std::size_t i = 0; i < host_.size(); ++i) {
-        if (host_[i].kind != StepKind::kSubmit) continue;
-        if (job < options.iterations && submitted++ == ops * job / options.iterations) {
-          begins.push_back(i);
-          ++job;
-        }
-      }
-      return begins;
-    }
-    std::size_t i = 0;
-    for (const std::int64_t boundary : job_boundaries(timeline_)) {
-      bool has_work = false;
-      for (; i < host_.size() && host_[i].start_ns < boundary; ++i) has_work |= host_[i].kind == StepKind::kSubmit;
-      if (has_work && i < host_.size()) begins.push_back(i);
-    }
-    const auto last = host_.begin() + static_cast<std::ptrdiff_t>(begins.back());
-    const bool ends_in_work =
-        std::any_of(last, host_.end(), [](const HostEvent& e) { return e.kind == StepKind::kSubmit; });
-    if (!ends_in_work && begins.size() > 1) begins.pop_back();
-    return begins;
-  }
-
   void begin_job(const HostEvent& first) {
     if (!workload_.jobs.empty()) close_job();
     Job job;
@@ -158,6 +130,7 @@ class Conversion {
       add_op(event);
     } else if (event.kind == StepKind::kWaitOp) {
       step.target = work_index_[event.target];
+      if (step.target == OpRecord::kNoIndex) return;  // it waited for work that is left out
     }
     workload_.steps.push_back(step);
   }
@@ -217,14 +190,53 @@ class Conversion {
     workload_.steps[jobs.front().first_step].gap = gaps[gaps.size() / 2];
   }
 
-  void set_span() {
-    std::int64_t last = 0;
-    for (const OpRecord& op : timeline_.ops()) last = std::max(last, end_of(op));
-    workload_.recorded_span = Duration{last - timeline_.ops().front().start_ns};
+  void set_facts() {
+    std::int64_t first = INT64_MAX, last = 0;
+    for (std::size_t i = 0; i < work_index_.size(); ++i) {
+      if (work_index_[i] == OpRecord::kNoIndex) continue;
+      first = std::min(first, timeline_.ops()[i].start_ns);
+      last = std::max(last, end_of(timeline_.ops()[i]));
+    }
+    workload_.recorded_span = Duration{last - first};
+    if (!split_.note.empty()) workload_.notes.push_back(split_.note);
+    if (timeline_.provenance().untraced_rate && timeline_.fidelity().has_calls) use_bare_pass();
     if (timeline_.fidelity().host_gaps_inflated)
       workload_.notes.push_back("host gaps were recorded under a profiler, which inflates them; state solo_rate");
     if (timeline_.fidelity().integer_microseconds)
       workload_.notes.push_back("durations were recorded in whole microseconds");
+  }
+
+  /// Takes rate and jitter of the jobs from the bare pass. It counted the capture's last launches, those of kept jobs
+  /// and others: the factor by which it made all of them faster is taken to hold for the jobs.
+  void use_bare_pass() {
+    const UntracedRate& rate = *timeline_.provenance().untraced_rate;
+    const std::vector<std::int64_t> all = launch_instants(timeline_);
+    const std::span kept(std::ranges::lower_bound(all, host_[split_.begins.front()].start_ns),
+                         std::ranges::upper_bound(all, host_[split_.end - 1].start_ns));
+    if (kept.empty()) return;
+    double kept_per_s = rate.launches_per_s();
+    if (kept.size() < all.size()) {
+      const std::span counted = std::span(all).last(std::min<std::size_t>(all.size(), rate.launches + 1));
+      const double counted_per_s = launches_per_s(counted);
+      // Tracing makes no program faster: a slower start-up outweighed the rest.
+      if (counted_per_s > rate.launches_per_s()) {
+        workload_.notes.push_back(
+            "its bare pass was slower than the capture, because of its start-up, and does not tell the rate of the "
+            "jobs: host gaps are as captured; state solo_rate");
+        return;
+      }
+      if (counted_per_s <= 0) return;
+      kept_per_s *= launches_per_s(kept) / counted_per_s;
+    }
+    const auto launches = static_cast<double>(kept.size());
+    workload_.untraced_jobs_per_s = kept_per_s * static_cast<double>(workload_.jobs.size()) / launches;
+    const double share = launches / static_cast<double>(all.size());
+    if (share >= kJitterIsOfJobs) {
+      workload_.untraced_jitter = rate.jitter_ppm * 1e-6;
+    } else {
+      workload_.notes.push_back(fmt::format(
+          "its jobs make {:.0f} % of its launches, too few to take their host_jitter from its bare pass", 100 * share));
+    }
   }
 
   const Timeline& timeline_;
@@ -234,10 +246,15 @@ class Conversion {
   const std::int64_t least_latency_ns_;
   const std::int64_t typical_gap_ns_;
   std::vector<std::uint32_t> work_index_;  // of each operation of the timeline
-  std::vector<std::size_t> begins_;
+  const JobSplit split_;
   std::int64_t free_since_ns_ = 0;
   Workload workload_;
 };
+
+bool is_frames_alone(const Timeline& timeline) {
+  return std::ranges::all_of(timeline.ops(), [](const OpRecord& op) { return op.kind == OpKind::kRender; }) &&
+         (timeline.ops().empty() || !timeline.frames().empty());
+}
 
 }  // namespace
 
@@ -247,7 +264,7 @@ Workload workload_from_timeline(const Timeline& timeline, const WorkloadOptions&
     throw Error(ErrorKind::kUnsupported, SourceLocation{file},
                 "other contexts used the GPU during this capture, so its durations contain time away",
                 "capture the program alone, or state allow_co_run: true");
-  if (timeline.ops().empty()) return workload_from_frames(timeline, options);
+  if (is_frames_alone(timeline)) return workload_from_frames(timeline, options);
   Workload workload = Conversion(timeline, options).run();
   workload.check();
   return workload;

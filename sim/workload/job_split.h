@@ -1,17 +1,34 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
+#include "sim/workload/host_sequence.h"
 #include "traces/timeline.h"
 
 namespace corun {
 
-/// Instants (ns of the timeline) at which new jobs begin on the host, after the first; ascending.
+/// Where jobs begin and end in a capture's host sequence. What lies before the first and after the last is left out.
+struct JobSplit {
+  std::vector<std::size_t> begins;  ///< index of each job's first event; ascending, at least one
+  std::size_t end = 0;              ///< index behind the last job's last event
+  std::string note;                 ///< what was assumed, one sentence; may be empty
+};
+
+/// Splits a capture into jobs: into `iterations` of equal operation count, else (0) by the first rule that finds two or
+/// more:
 ///
-/// By the capture's own marks, the first rule that finds two or more: PyTorch's "ProfilerStep#n"; ends of
-/// "Optimizer.step#..."; any other repeated mark whose name speaks of a step, iteration, batch, request or forward.
-/// Empty: the capture does not say, and is one job.
-std::vector<std::int64_t> job_boundaries(const Timeline& timeline);
+/// - PyTorch's marks "ProfilerStep#n"; ends of its marks "Optimizer.step#..."; any other repeated mark whose name
+///   speaks of a step, iteration, batch, request or forward;
+/// - the host repeats itself: the same launches (by kind and name) and waits over and over (see find_repetition). A job
+///   is one period. It begins with the launch before which the host paused longest on average, waits included.
+///   Start-up, jobs at the beginning that took over twice as long as most, and what comes after the last whole job are
+///   left out. A period without a wait is no job: programs wait for what a step gave, but not for each of a network's
+///   equal layers.
+///
+/// Otherwise the capture does not say, and is one job. Throws Error(kInput) for more iterations than operations.
+JobSplit split_into_jobs(const Timeline& timeline, const std::vector<HostEvent>& host, std::uint32_t iterations);
 
 }  // namespace corun

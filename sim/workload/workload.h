@@ -63,8 +63,13 @@ struct Workload {
   std::vector<HostStep> steps;
   std::vector<std::uint32_t> awaits;
   std::vector<Job> jobs;
-  Duration recorded_span{};   ///< of the capture, first operation's begin to last one's end; of frames, their intervals
+  Duration recorded_span{};   ///< first operation's begin to last one's end in the capture; of frames, their intervals
   Duration present_period{};  ///< of a capture that was paced: its vsync period; 0 = uncapped or not frames
+  /// Jobs a second of the program alone and untraced: the launch rate of the capture's bare pass over the launches of a
+  /// job (see launch_instants). Where a part of the capture is left out, the rate of the jobs in the capture times the
+  /// factor by which the bare pass was faster. 0 = there was no bare pass, or it does not tell.
+  double untraced_jobs_per_s = 0.0;
+  double untraced_jitter = 0.0;  ///< coefficient of variation of that rate; 0 where too little of it was of the jobs
   std::vector<std::string> notes;  ///< what was assumed, one sentence each; results repeat them
 
   /// Sum of operation durations of one job.
@@ -79,7 +84,7 @@ void predict_from_means(Workload& workload);
 
 /// How a capture becomes jobs.
 struct WorkloadOptions {
-  std::uint32_t iterations = 0;      ///< split into this many jobs of equal operation count; 0 = by the trace's own marks
+  std::uint32_t iterations = 0;      ///< split into this many jobs of equal operation count; 0 = see split_into_jobs
   std::uint32_t visits_per_frame = 0;  ///< 0 = as captured (1 where the capture does not say)
   double gpu_busy_ratio = 0.0;       ///< for frame logs without GPU time: busy / interval; 0 = refuse such logs
   bool allow_co_run = false;         ///< accept a capture whose durations contain time away
@@ -88,9 +93,9 @@ struct WorkloadOptions {
 /// Turns a capture into jobs of operations with dependencies and host gaps.
 ///
 /// Host gaps are the times between the capture's calls; an operation whose call was cut off keeps its recorded distance
-/// to its stream predecessor. Frames become one operation per visit. Throws Error(kUnsupported) for a capture that
-/// cannot be replayed (no operations and no frames; sampled logs; co-run captures; frames without GPU time), saying
-/// what to do.
+/// to its stream predecessor. In a capture of frames without other work, a frame becomes one operation per visit.
+/// Throws Error(kUnsupported) for a capture that cannot be replayed (no operations and no frames; sampled logs; co-run
+/// captures; frames without GPU time), saying what to do.
 Workload workload_from_timeline(const Timeline& timeline, const WorkloadOptions& options);
 
 }  // namespace corun

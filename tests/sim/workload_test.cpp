@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/workload/launches.h"
 #include "traces/base/error.h"
 
 namespace corun {
@@ -121,6 +122,43 @@ TEST(WorkloadFromTimeline, a_capture_made_beside_others_is_refused_unless_allowe
   EXPECT_EQ(workload_from_timeline(timeline, options).ops.size(), 1u);
 }
 
+// Three launches of kernels (one of two kernels, one by a graph), a copy, and a kernel whose launch was cut off.
+Timeline capture_with_bare_pass() {
+  TimelineBuilder builder;
+  builder.queue(QueueRecord{});
+  builder.thread(ThreadRecord{});
+  const auto add_call = [&](std::int64_t start_us, CallKind kind) {
+    return builder.add(CallRecord{.start_ns = start_us * us, .duration_ns = us, .kind = kind});
+  };
+  const auto add_op = [&](std::int64_t start_us, OpKind kind, std::uint32_t call) {
+    builder.add(OpRecord{.start_ns = start_us * us, .duration_ns = us, .kind = kind, .call = call});
+  };
+  add_op(1, OpKind::kKernel, OpRecord::kNoIndex);
+  const std::uint32_t twice = add_call(10, CallKind::kLaunch);
+  add_op(20, OpKind::kKernel, twice);
+  add_op(21, OpKind::kKernel, twice);
+  add_op(31, OpKind::kKernel, add_call(30, CallKind::kLaunch));
+  add_op(41, OpKind::kCopyDeviceToHost, add_call(40, CallKind::kLaunch));
+  add_op(51, OpKind::kMemset, add_call(50, CallKind::kGraphLaunch));
+  add_call(60, CallKind::kSynchronizeDevice);
+  builder.fidelity().has_calls = true;
+  builder.provenance().untraced_rate = {.launches = 2'000, .duration_ns = 1'000'000'000, .jitter_ppm = 30'000};
+  return std::move(builder).seal();
+}
+
+TEST(WorkloadFromTimeline, launches_are_the_calls_that_a_bare_pass_counts) {
+  EXPECT_EQ(launch_instants(capture_with_bare_pass()).size(), 4u);
+}
+
+TEST(WorkloadFromTimeline, a_bare_pass_tells_the_rate_of_the_jobs) {
+  WorkloadOptions options;
+  options.iterations = 2;
+  const Workload workload = workload_from_timeline(capture_with_bare_pass(), options);
+  EXPECT_DOUBLE_EQ(workload.untraced_jobs_per_s, 1'000) << "2,000 launches a second, 2 for each job";
+  EXPECT_DOUBLE_EQ(workload.untraced_jitter, 0.03);
+  EXPECT_EQ(workload_from_timeline(capture({{0, 5, 1}}), {}).untraced_jobs_per_s, 0);
+}
+
 Timeline frames(std::size_t count, std::int64_t interval_us, std::int64_t gpu_us, bool per_frame = true) {
   TimelineBuilder builder;
   builder.swapchain(SwapchainRecord{builder.intern("game"), 1, "0x1"});
@@ -148,6 +186,18 @@ TEST(WorkloadFromFrames, visits_are_operations_of_one_frame_and_share_its_gpu_ti
   const Workload workload = workload_from_timeline(frames(3, 16'667, 6'000), options);
   EXPECT_EQ(workload.jobs[0].op_count, 2u);
   EXPECT_EQ(workload.device_time(workload.jobs[0]), Duration{6'000 * us});
+}
+
+TEST(WorkloadFromFrames, frames_with_their_visits_as_operations_are_still_frames) {
+  TimelineBuilder builder;
+  builder.swapchain(SwapchainRecord{});
+  builder.queue(QueueRecord{});
+  builder.add(OpRecord{.duration_ns = 4'000, .kind = OpKind::kRender});
+  builder.add(FrameRecord{.present_ns = 5'000, .gpu_busy_ns = 4'000, .visits = 1});
+  builder.fidelity().has_frames = true;
+  const Workload workload = workload_from_timeline(std::move(builder).seal(), {});
+  EXPECT_EQ(workload.job_kind, JobKind::kFrame);
+  EXPECT_EQ(workload.ops.size(), 1u);
 }
 
 TEST(WorkloadFromFrames, frames_without_gpu_time_need_a_stated_ratio) {

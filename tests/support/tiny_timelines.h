@@ -66,6 +66,9 @@ inline Timeline tiny_timeline() {
   b.provenance().origin_ns = 1'700'000'000'000'000'000;
   b.provenance().devices = {{.name = "Device 0", .sm_count = 132, .memory_bytes = 80ull << 30}};
   b.provenance().notes = {"Written by hand."};
+  b.provenance().programs = {{77, "quake.exe"}, {4242, "python3"}};
+  b.provenance().untraced_rate = {.launches = 1'000, .duration_ns = 20'000'000, .jitter_ppm = 15'000};
+  b.provenance().tracer_ns = 7'500;
   b.skip("negative duration", "tiny.json:12");
   return std::move(b).seal();
 }

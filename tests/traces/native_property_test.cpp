@@ -89,6 +89,13 @@ void add_origin(TimelineBuilder& b) {
   p.origin_ns = *rc::gen::inRange<std::int64_t>(-1'000'000, 1'000'000);
   p.skipped = *rc::gen::arbitrary<std::map<std::string, std::uint64_t>>();
   p.notes = *rc::gen::arbitrary<std::vector<std::string>>();
+  p.programs = *rc::gen::arbitrary<std::map<std::uint64_t, std::string>>();
+  p.tracer_ns = *rc::gen::arbitrary<std::int64_t>();
+  if (any_bool()) {
+    p.untraced_rate = UntracedRate{.launches = *rc::gen::inRange<std::uint64_t>(1, UINT64_MAX),
+                                   .duration_ns = *rc::gen::inRange<std::int64_t>(1, INT64_MAX),
+                                   .jitter_ppm = *rc::gen::arbitrary<std::uint32_t>()};
+  }
   p.devices.resize(any_count());
   for (CapturedDevice& device : p.devices) {
     device.name = *rc::gen::arbitrary<std::string>();

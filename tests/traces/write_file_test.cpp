@@ -56,6 +56,19 @@ TEST(WriteFile, FailuresNameThePathAndLeaveNothing) {
   EXPECT_EQ(files_in(folder.path()), 0u);
 }
 
+TEST(WriteFile, ASymbolicLinkIsNeitherFollowedNorReplaced) {
+  const testing::TemporaryFolder folder;
+  write_file(folder / "target", "old", false);
+  fs::create_symlink("target", folder / "link");
+  fs::create_symlink("nowhere", folder / "dangling");
+  for (const bool overwrite : {false, true}) {
+    EXPECT_THROW(write_file(folder / "link", "new", overwrite), Error);
+    EXPECT_THROW(write_file(folder / "dangling", "new", overwrite), Error);
+  }
+  EXPECT_EQ(content_of(folder / "target"), "old");
+  EXPECT_EQ(files_in(folder.path()), 3u);
+}
+
 // Files of this process can grow to a few bytes only: to the writer, a full disk.
 class SmallFilesOnly {
  public:

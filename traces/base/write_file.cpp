@@ -69,7 +69,7 @@ class NewFile {
 }
 
 void create(const std::string& path, std::string_view bytes) {
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kOwnerOnly);
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kOwnerOnly);
   if (descriptor < 0) fail_to_create(path, errno);
   NewFile file{descriptor, path};
   file.write(bytes, path);
@@ -78,7 +78,7 @@ void create(const std::string& path, std::string_view bytes) {
 
 void replace(const std::string& path, std::string_view bytes) {
   struct stat status;
-  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+  if (::lstat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
     throw_input(SourceLocation{path}, "not a regular file, expected one that can be replaced");
   }
   std::string name = path + ".XXXXXX";

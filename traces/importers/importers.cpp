@@ -17,6 +17,7 @@ std::vector<std::unique_ptr<TraceImporter>> make_importers() {
   list.push_back(make_capframex_importer());
   list.push_back(make_mangohud_importer());
   list.push_back(make_orion_importer());
+  list.push_back(make_part_importer());
   return list;
 }
 

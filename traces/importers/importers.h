@@ -15,5 +15,6 @@ std::unique_ptr<TraceImporter> make_presentmon_importer();  ///< PresentMon, OCA
 std::unique_ptr<TraceImporter> make_capframex_importer();   ///< CapFrameX CSV and JSON
 std::unique_ptr<TraceImporter> make_mangohud_importer();    ///< MangoHud log
 std::unique_ptr<TraceImporter> make_orion_importer();       ///< Orion kernel profiles
+std::unique_ptr<TraceImporter> make_part_importer();        ///< one part of a session of simtrace
 
 }  // namespace corun

@@ -8,7 +8,7 @@
 
 #include "traces/base/error.h"
 #include "traces/importers/api_calls.h"
-#include "traces/importers/call_log.h"
+#include "traces/call_log.h"
 #include "traces/importers/decimal.h"
 #include "traces/importers/importers.h"
 #include "traces/importers/json_records.h"

@@ -9,7 +9,7 @@
 
 #include "traces/base/error.h"
 #include "traces/importers/api_calls.h"
-#include "traces/importers/call_log.h"
+#include "traces/call_log.h"
 #include "traces/importers/importers.h"
 #include "traces/importers/sqlite_source.h"
 

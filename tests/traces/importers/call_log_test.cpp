@@ -1,4 +1,4 @@
-#include "traces/importers/call_log.h"
+#include "traces/call_log.h"
 
 #include <gtest/gtest.h>
 

@@ -13,8 +13,10 @@ namespace corun {
 /// Streams are in order, so the last operation launched into a stream before an instant stands for all earlier ones.
 class AwaitedWork {
  public:
-  /// `launched_ns`: for each operation of the builder, when its call began. `correlations`: that call's id.
-  AwaitedWork(TimelineBuilder& builder, std::vector<std::int64_t> launched_ns, std::vector<std::uint64_t> correlations);
+  /// `ops`: the operations of the builder that can be waited for. `launched_ns`, `correlations`: when the call of each
+  /// operation began and its id, by the operation's index.
+  AwaitedWork(TimelineBuilder& builder, const std::vector<std::uint32_t>& ops, std::vector<std::int64_t> launched_ns,
+              std::vector<std::uint64_t> correlations);
 
   /// Last operation of `queue` whose call has an id below `correlation`; ids count up within a process.
   std::optional<std::uint32_t> before_record(std::uint32_t queue, std::uint64_t correlation) const;

@@ -1,4 +1,4 @@
-#include "traces/importers/awaited_work.h"
+#include "traces/awaited_work.h"
 
 #include <algorithm>
 #include <limits>
@@ -13,23 +13,23 @@ constexpr std::int64_t kClockSlackNs = 20'000;
 
 }  // namespace
 
-AwaitedWork::AwaitedWork(TimelineBuilder& builder, std::vector<std::int64_t> launched_ns,
-                         std::vector<std::uint64_t> correlations)
+AwaitedWork::AwaitedWork(TimelineBuilder& builder, const std::vector<std::uint32_t>& ops,
+                         std::vector<std::int64_t> launched_ns, std::vector<std::uint64_t> correlations)
     : builder_(builder), launched_ns_(std::move(launched_ns)), correlations_(std::move(correlations)) {
-  for (std::uint32_t op = 0; op < launched_ns_.size(); ++op) {
+  for (std::uint32_t op : ops) {
     const std::uint32_t queue = builder_.op(op).queue;
     if (queue >= by_start_.size()) by_start_.resize(queue + 1);
     by_start_[queue].push_back(op);
   }
-  for (auto& ops : by_start_) {
-    std::stable_sort(ops.begin(), ops.end(), [&](std::uint32_t a, std::uint32_t b) {
+  for (auto& queue : by_start_) {
+    std::stable_sort(queue.begin(), queue.end(), [&](std::uint32_t a, std::uint32_t b) {
       return builder_.op(a).start_ns < builder_.op(b).start_ns;
     });
-    make_launches_monotonic(ops);
+    make_launches_monotonic(queue);
   }
   by_correlation_ = by_start_;
-  for (auto& ops : by_correlation_) {
-    std::stable_sort(ops.begin(), ops.end(),
+  for (auto& queue : by_correlation_) {
+    std::stable_sort(queue.begin(), queue.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return correlations_[a] < correlations_[b]; });
   }
 }

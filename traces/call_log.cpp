@@ -1,4 +1,4 @@
-#include "traces/importers/call_log.h"
+#include "traces/call_log.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "traces/importers/awaited_work.h"
+#include "traces/awaited_work.h"
 
 namespace corun {
 namespace {
@@ -102,16 +102,16 @@ void CallLog::name_kinds() {
 }
 
 void CallLog::resolve_waits(TimelineBuilder& builder) {
-  std::uint32_t ops = 0;
-  for (const Submission& submission : submissions_) ops = std::max(ops, submission.op + 1);
-  std::vector<std::int64_t> launched_ns(ops, std::numeric_limits<std::int64_t>::min());
-  std::vector<std::uint64_t> correlations(ops);
+  std::vector<std::uint32_t> ops;
+  std::vector<std::int64_t> launched_ns(builder.op_count(), std::numeric_limits<std::int64_t>::min());
+  std::vector<std::uint64_t> correlations(builder.op_count());
   for (const Submission& submission : submissions_) {
+    ops.push_back(submission.op);
     const std::uint32_t call = builder.op(submission.op).call;
     if (call != kNone) launched_ns[submission.op] = calls_[call].start_ns;
     correlations[submission.op] = submission.correlation;
   }
-  const AwaitedWork work{builder, std::move(launched_ns), std::move(correlations)};
+  const AwaitedWork work{builder, ops, std::move(launched_ns), std::move(correlations)};
   targets_.resize(calls_.size());
   for (const LoggedWait& wait : waits_) apply(wait, work);
   for (std::uint32_t i = 0; i < calls_.size(); ++i) {

@@ -40,7 +40,8 @@ struct LoggedWait {
 /// Joins the host's calls with the operations they submitted and with what they waited for.
 ///
 /// Profilers write calls, operations and waits as separate records tied by a correlation id.
-/// Importers add all of them in any order; join() then adds the calls that matter to the timeline:
+/// Readers add all of them in any order; join() then adds the calls that matter to the timeline. A log whose waits can
+/// only be for work of one process holds that process alone.
 ///
 /// - an operation belongs to the call of its id; of several with that id (the counter wraps, ranks get merged), to the
 ///   last that began before the operation;
