@@ -1,0 +1,44 @@
+#include "tracer/gl/recording.h"
+
+#include "tracer/gl/current.h"
+
+namespace corun::gl {
+
+constinit Recording recording;
+
+namespace {
+
+enum class Start { kNotYet, kUnderWay, kDone, kRefused };
+Start started = Start::kNotYet;
+
+// In the child of a fork: nobody is left who could give the lock back.
+void give_up_in_child() {
+  started = Start::kRefused;
+  recording.lock = PTHREAD_MUTEX_INITIALIZER;
+}
+
+__attribute__((destructor)) void end_of_process() {
+  if (!recording.is_on()) return;
+  const Passage passage;
+  for (int i = 0; i < Contexts::kMost; ++i) {
+    Context* context = recording.contexts.at(i);
+    if (context != nullptr && context->handle != nullptr) context->drain(recording.log);
+  }
+  recording.log.end(recording.has_no_queries ? part::EndReason::kNoQueries : part::EndReason::kExit);
+}
+
+}  // namespace
+
+bool Recording::start() {
+  Start known = __atomic_load_n(&started, __ATOMIC_ACQUIRE);
+  if (known != Start::kNotYet) return known == Start::kDone && is_on();
+  const bool is_mine =
+      __atomic_compare_exchange_n(&started, &known, Start::kUnderWay, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+  if (!is_mine) return false;
+  pthread_atfork(nullptr, nullptr, &give_up_in_child);
+  const bool is_recording = log.start(part::Source::kGl, 0);
+  __atomic_store_n(&started, is_recording ? Start::kDone : Start::kRefused, __ATOMIC_RELEASE);
+  return is_recording;
+}
+
+}  // namespace corun::gl
