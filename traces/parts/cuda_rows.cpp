@@ -1,6 +1,7 @@
 #include "traces/parts/cuda_rows.h"
 
 #include <cxxabi.h>
+#include <fmt/format.h>
 
 #include <array>
 #include <cstdlib>
@@ -84,6 +85,7 @@ std::uint64_t CudaRows::add() {
   index_events();
   add_waits();
   calls_.join(target_.builder);
+  add_context_switches();
   return without_time_;
 }
 
@@ -162,6 +164,18 @@ StringId CudaRows::name_of(std::uint32_t text) {
     name->second = target_.builder.intern(readable_name(text_of(part_, text)));
   }
   return name->second;
+}
+
+// Marks without length: whether a switch that begins takes a context up or puts it away, CUPTI does not say.
+void CudaRows::add_context_switches() {
+  for (const part::ContextSwitchRecord& one : part_.context_switches) {
+    if (!has_time(one.at_ns, one.at_ns, "context switch")) continue;
+    const char* const what = one.is_begin != 0 ? "begins" : "ends";
+    target_.builder.add(MarkRecord{
+        .start_ns = one.at_ns,
+        .name = target_.builder.intern(fmt::format("switch of context {} {}", one.context, what)),
+        .thread = target_.builder.thread({.process = target_.process, .thread = 0})});
+  }
 }
 
 void CudaRows::add_calls() {

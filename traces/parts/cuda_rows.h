@@ -27,6 +27,7 @@ class CudaRows {
   void add_copies();
   void add_memsets();
   void add_calls();
+  void add_context_switches();
   void index_events();
   void add_waits();
   template <class Record>

@@ -380,6 +380,18 @@ TEST(Merge, WithoutAnythingRecordedTheErrorSaysWhy) {
   EXPECT_THROW(merge({}), Error);
 }
 
+TEST(Merge, SwitchesOfContextsAreMarksAtTheirInstants) {
+  PartBuilder part{some_process(Source::kCuda)};
+  part.add(RecordType::kKernel, kernel(100, 200));
+  part.add(RecordType::kContextSwitch, part::ContextSwitchRecord{.at_ns = kT + 120, .context = 1, .is_begin = 1});
+  part.add(RecordType::kContextSwitch, part::ContextSwitchRecord{.at_ns = kT + 150, .context = 1});
+  const Timeline timeline = merge({part.bytes()});
+  ASSERT_EQ(timeline.marks().size(), 2u);
+  EXPECT_EQ(timeline.text(timeline.marks()[0].name), "switch of context 1 begins");
+  EXPECT_EQ(timeline.marks()[0].start_ns, timeline.ops()[0].start_ns + 20);
+  EXPECT_EQ(timeline.text(timeline.marks()[1].name), "switch of context 1 ends");
+}
+
 TEST(Merge, OnlyOverheadOfTheTracerItselfCountsAsItsTime) {
   PartBuilder part;
   part.add(RecordType::kKernel, kernel(10, 20));
