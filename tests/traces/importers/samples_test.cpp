@@ -34,8 +34,9 @@ TEST(Samples, EveryOperationOfAProgramAloneHasItsCall) {
 }
 
 TEST(Samples, FramesFollowEachOtherOnTheGpuAndOnTheHost) {
+  const Timeline timeline = sample("openarena_4k");
   std::int64_t present = -1, end = -1;
-  for (const FrameRecord& frame : sample("openarena_4k").frames()) {
+  for (const FrameRecord& frame : timeline.frames()) {
     EXPECT_GT(frame.present_ns, present);
     present = frame.present_ns;
     if (frame.gpu_begin_ns < 0) continue;
