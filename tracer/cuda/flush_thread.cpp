@@ -1,45 +1,20 @@
 #include "tracer/cuda/flush_thread.h"
 
-#include <signal.h>
-#include <time.h>
-
+#include "tracer/guest/background.h"
 #include "tracer/guest/part_file.h"
 
 namespace corun::cupti {
-namespace {
-
-constexpr std::int64_t kSecond = 1'000'000'000;
-
-timespec to_timespec(std::int64_t ns) { return {static_cast<time_t>(ns / kSecond), static_cast<long>(ns % kSecond)}; }
-
-bool start_with_signals_blocked(void* (*run)(void*), void* argument) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  pthread_t thread;
-  const bool is_started = pthread_create(&thread, nullptr, run, argument) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (is_started) pthread_detach(thread);
-  return is_started;
-}
-
-}  // namespace
-
 bool FlushThread::start(Work work, std::int64_t first_ns) {
   work_ = work;
   next_ns_ = first_ns;
-  pthread_condattr_t attributes;
-  pthread_condattr_init(&attributes);
-  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-  pthread_cond_init(&changed_, &attributes);
-  pthread_condattr_destroy(&attributes);
-  is_started_ = start_with_signals_blocked(&FlushThread::run_thread, this);
+  guest::init_monotonic(changed_);
+  is_started_ = guest::start_thread(&FlushThread::run_thread, this);
   return is_started_;
 }
 
 bool FlushThread::finish(std::int64_t patience_ns) {
   if (!is_started_) return false;
-  const timespec until = to_timespec(guest::monotonic_ns() + patience_ns);
+  const timespec until = guest::to_timespec(guest::monotonic_ns() + patience_ns);
   pthread_mutex_lock(&lock_);
   is_finishing_ = true;
   pthread_cond_broadcast(&changed_);
@@ -58,7 +33,7 @@ void* FlushThread::run_thread(void* self) {
 void FlushThread::run() {
   pthread_mutex_lock(&lock_);
   while (!is_done_) {
-    const timespec until = to_timespec(next_ns_);
+    const timespec until = guest::to_timespec(next_ns_);
     int result = 0;
     while (!is_finishing_ && result == 0) result = pthread_cond_timedwait(&changed_, &lock_, &until);
     const bool is_last = is_finishing_;

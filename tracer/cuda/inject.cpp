@@ -1,10 +1,10 @@
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #include <atomic>
 
 #include "tracer/cuda/cuda_capture.h"
+#include "tracer/guest/kept_errno.h"
 
 /// The library that the CUDA driver loads into a program when CUDA_INJECTION64_PATH names it.
 namespace corun::cupti {
@@ -13,29 +13,20 @@ namespace {
 constinit CudaCapture capture;
 constinit std::atomic<bool> was_here{false};
 
-/// Callbacks come in the midst of the program's own calls: its errno is as it was when they return.
-class KeptErrno {
- public:
-  ~KeptErrno() { errno = kept_; }
-
- private:
-  int kept_ = errno;
-};
-
 void on_call(void*, std::uint32_t domain, std::uint32_t function, const void* site) {
-  const KeptErrno kept;
+  const guest::KeptErrno kept;
   capture.on_call(domain, function, *static_cast<const CallbackSite*>(site));
 }
 
 void request_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
-  const KeptErrno kept;
+  const guest::KeptErrno kept;
   *buffer = capture.request_buffer();
   *size = BufferPool::kBufferBytes;
   *most_records = 0;  // as many as fit
 }
 
 void complete_buffer(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t, std::size_t valid) {
-  const KeptErrno kept;
+  const guest::KeptErrno kept;
   capture.complete_buffer(context, stream, buffer, valid);
 }
 
@@ -44,7 +35,7 @@ void finish() { capture.finish(); }
 void abandon() { capture.abandon(); }
 
 void start() {
-  const KeptErrno kept;
+  const guest::KeptErrno kept;
   const guest::Settings settings = guest::read_settings();
   if (settings.directory[0] == '\0' || !settings.cuda) return;
   pthread_atfork(nullptr, nullptr, &abandon);

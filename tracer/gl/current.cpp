@@ -1,6 +1,6 @@
 #include "tracer/gl/current.h"
 
-#include "tracer/gl/errno_kept.h"
+#include "tracer/guest/kept_errno.h"
 #include "tracer/gl/recording.h"
 #include "tracer/gl/symbols.h"
 
@@ -104,7 +104,7 @@ void ask_for_current(Platform platform, void* display, std::uintptr_t surface, c
 void make_current(Platform platform, void* display, std::uintptr_t surface, void* handle) {
   Thread& thread = corun_gl_thread;
   if (handle == nullptr && thread.platform != platform) return;
-  const ErrnoKept kept;
+  const guest::KeptErrno kept;
   const bool is_same = thread.handle == handle && thread.platform == platform;
   thread.platform = platform;
   thread.handle = handle;
@@ -117,7 +117,7 @@ void make_current(Platform platform, void* display, std::uintptr_t surface, void
 
 void destroy_contexts(Platform platform, void* display, void* handle) {
   if (!recording.is_on()) return;
-  const ErrnoKept kept;
+  const guest::KeptErrno kept;
   for (int i = 0; i < Contexts::kMost; ++i) {
     Context* context = recording.contexts.at(i);
     if (context == nullptr || context->handle == nullptr || context->platform != platform) continue;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "tracer/gl/current.h"
-#include "tracer/gl/errno_kept.h"
+#include "tracer/guest/kept_errno.h"
 #include "tracer/gl/recording.h"
 #include "tracer/gl/stubs.h"
 
@@ -76,7 +76,7 @@ extern "C" void corun_gl_open_visit() {
   Thread& thread = corun_gl_thread;
   thread.is_settled = true;
   if (thread.is_inside || thread.is_compiling || !recording.is_on()) return;
-  const ErrnoKept kept;
+  const guest::KeptErrno kept;
   const std::int64_t begin_ns = monotonic_ns();
   thread.is_inside = true;
   Context* context = current_context();
@@ -90,7 +90,7 @@ extern "C" void corun_gl_open_visit() {
 }
 
 void look_after_current() {
-  const ErrnoKept kept;
+  const guest::KeptErrno kept;
   Context* context = corun_gl_thread.context;
   if (corun_gl_thread.is_compiling || context == nullptr || !recording.is_on() || !context->enter()) return;
   const std::int64_t begin_ns = monotonic_ns();
@@ -100,7 +100,7 @@ void look_after_current() {
 }
 
 Submission begin_submission(bool is_wait) {
-  const ErrnoKept kept;
+  const guest::KeptErrno kept;
   Submission submission;
   if (corun_gl_thread.is_compiling || !recording.is_on()) return submission;
   submission.is_wait = is_wait;
@@ -109,7 +109,7 @@ Submission begin_submission(bool is_wait) {
 }
 
 void end_submission(Submission& submission) {
-  const ErrnoKept kept;
+  const guest::KeptErrno kept;
   const std::int64_t end_ns = monotonic_ns();
   Context* context = submission.context;
   Swapchain* chain = context == nullptr ? nullptr : chain_of(*context);
@@ -121,7 +121,7 @@ void end_submission(Submission& submission) {
 }
 
 Swap begin_swap(Platform platform, void* display, std::uintptr_t surface, const void* real) {
-  const ErrnoKept kept;
+  const guest::KeptErrno kept;
   Swap swap;
   if (!recording.start()) return swap;
   const std::int64_t begin_ns = monotonic_ns();
@@ -136,7 +136,7 @@ Swap begin_swap(Platform platform, void* display, std::uintptr_t surface, const 
 
 void end_swap(Swap& swap, bool is_shown) {
   if (swap.chain == nullptr) return;
-  const ErrnoKept kept;
+  const guest::KeptErrno kept;
   const std::int64_t end_ns = monotonic_ns();
   Swapchain& chain = *swap.chain;
   Context* context = corun_gl_thread.context;

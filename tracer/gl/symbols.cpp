@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "tracer/gl/call_sites.h"
-#include "tracer/gl/errno_kept.h"
+#include "tracer/guest/kept_errno.h"
 #include "tracer/gl/hooked_calls.h"
 #include "tracer/gl/scopes.h"
 #include "tracer/gl/stubs.h"
@@ -98,7 +98,7 @@ void* stub_for(std::size_t name, void* function) {
 // Entered by a jump, so that the return address is that of who asks.
 void* find_and_wrap(void* handle, const char* name) {
   const void* caller = __builtin_return_address(0);
-  const ErrnoKept kept;
+  const guest::KeptErrno kept;
   const bool is_default = handle == RTLD_DEFAULT;
   void* found = wrap(name, true_dlsym()(handle, name), is_default ? caller : nullptr);
   if (found == nullptr && is_default) find_in_global_scope(name);  // in vain, for what dlerror() says
@@ -111,7 +111,7 @@ void* find_and_wrap(void* handle, const char* name) {
 void* wrap(const char* name, void* found, const void* asked) {
   const std::size_t index = index_of(name);
   if (index == kNone || found == nullptr) return found;
-  const ErrnoKept kept;
+  const guest::KeptErrno kept;
   if (!is_stub(found)) return stub_for(index, found);
   if (found != stub(index, 0) || resolve_export(index) != nullptr) return found;
   found = asked == nullptr ? nullptr : find_in_scope_of(asked, name);
@@ -133,13 +133,13 @@ void* find_beside(const void* function, const char* name) {
 }
 
 extern "C" void* corun_gl_resolve(std::size_t name, const void* caller) {
-  const ErrnoKept kept;
+  const guest::KeptErrno kept;
   void* found = resolve_for_caller(name, caller);
   return found != nullptr ? found : reinterpret_cast<void*>(&corun_gl_nothing);
 }
 
 extern "C" void* corun_gl_choose_dlsym(void* handle, const char* name) {
-  const ErrnoKept kept;
+  const guest::KeptErrno kept;
   const DlSym truth = true_dlsym();
   if (truth == nullptr) return reinterpret_cast<void*>(&corun_gl_nothing);
   const bool is_ours = handle != RTLD_NEXT && index_of(name) != kNone;

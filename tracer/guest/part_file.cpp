@@ -1,6 +1,5 @@
 #include "tracer/guest/part_file.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "tracer/guest/append_file.h"
+#include "tracer/guest/background.h"
 #include "tracer/guest/chunk_frame.h"
 #include "tracer/guest/text_table.h"
 
@@ -19,7 +19,6 @@ namespace corun::guest {
 namespace {
 
 constexpr std::uint32_t kVersion = 1;
-constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr int kWriterNice = 10;
 constexpr std::size_t kWriterStack = 128 * 1024;
 constexpr std::size_t kReasons = 16;
@@ -43,8 +42,6 @@ struct Buffer {
   std::uint32_t rows;
 };
 
-timespec to_timespec(std::int64_t ns) { return {static_cast<time_t>(ns / kSecond), static_cast<long>(ns % kSecond)}; }
-
 std::uint64_t start_ticks() {
   char text[1024];
   FILE* file = fopen("/proc/self/stat", "re");
@@ -60,7 +57,7 @@ std::uint64_t start_ticks() {
 std::int64_t realtime_ns() {
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
-  return now.tv_sec * kSecond + now.tv_nsec;
+  return now.tv_sec * kSecondNs + now.tv_nsec;
 }
 
 const char* name_of(part::Source source) {
@@ -79,7 +76,7 @@ void abandon_open_part() {
 std::int64_t monotonic_ns() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * kSecond + now.tv_nsec;
+  return now.tv_sec * kSecondNs + now.tv_nsec;
 }
 
 std::uint32_t thread_id() {
@@ -201,7 +198,7 @@ struct PartFile::State {
 
   // Waits until a buffer is full or a second has passed since `since`. False where all there is should be written.
   bool wait(std::int64_t since) {
-    const timespec until = to_timespec(since + kSecond);
+    const timespec until = to_timespec(since + kSecondNs);
     int result = 0;
     while (result == 0 && written == filled && !is_closing && !is_pushed) {
       result = pthread_cond_timedwait(&wake, &lock, &until);
@@ -209,14 +206,16 @@ struct PartFile::State {
     return result == 0 && !is_closing && !is_pushed;
   }
 
-  void begin_closing(part::EndReason reason, std::uint32_t detail, std::uint32_t sentence) {
-    if (is_closing) return;
+  // False where the part is closing already: the first reason stays.
+  bool begin_closing(part::EndReason reason, std::uint32_t detail, std::uint32_t sentence) {
+    if (is_closing) return false;
     end.at_ns = monotonic_ns();
     end.reason = reason;
     end.detail = detail;
     end.text = sentence;
     is_closing = true;
     pthread_cond_signal(&wake);
+    return true;
   }
 
   void write_all() {
@@ -264,29 +263,10 @@ struct PartFile::State {
     return nullptr;
   }
 
-  bool start_writer() {
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, kWriterStack);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    pthread_t thread;
-    const int result = pthread_create(&thread, &attributes, &State::run_thread, this);
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    pthread_attr_destroy(&attributes);
-    return result == 0;
-  }
-
   void prepare() {
     pthread_mutex_init(&lock, nullptr);
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&wake, &attributes);
-    pthread_cond_init(&done, &attributes);
-    pthread_condattr_destroy(&attributes);
+    init_monotonic(wake);
+    init_monotonic(done);
     begin_buffer();
   }
 
@@ -329,7 +309,7 @@ bool PartFile::open(const Settings& settings, part::Source source, part::Detail 
   state->next_buffer();
   state_ = state;
   __atomic_store_n(&is_open_, true, __ATOMIC_RELEASE);
-  if (!state->start_writer()) {
+  if (!start_thread(&State::run_thread, state, kWriterStack)) {
     __atomic_store_n(&is_open_, false, __ATOMIC_RELEASE);
     state->end.reason = part::EndReason::kOutOfMemory;
     state->write(state->buffers[0]);
@@ -345,42 +325,34 @@ bool PartFile::open(const Settings& settings, part::Source source, part::Detail 
   return true;
 }
 
-bool PartFile::append(const part::RecordHead& record) {
+template <class Work>
+auto PartFile::locked(Work work) -> decltype(work(*state_)) {
   const Inside inside;
-  if (!is_open() || inside.was_inside()) return false;
+  if (!is_open() || inside.was_inside()) return {};
   pthread_mutex_lock(&state_->lock);
-  const bool is_kept = !state_->is_closing && state_->put(record);
+  const auto result = work(*state_);
   pthread_mutex_unlock(&state_->lock);
-  return is_kept;
+  return result;
+}
+
+bool PartFile::append(const part::RecordHead& record) {
+  return locked([&](State& state) { return !state.is_closing && state.put(record); });
 }
 
 std::uint32_t PartFile::text(const char* text) {
-  const Inside inside;
-  if (!is_open() || inside.was_inside()) return 0;
   const auto length = static_cast<std::uint32_t>(strnlen(text, part::kMostTextBytes));
-  pthread_mutex_lock(&state_->lock);
-  const std::uint32_t id = state_->put_text(text, length);
-  pthread_mutex_unlock(&state_->lock);
-  return id;
+  return locked([&](State& state) { return state.put_text(text, length); });
 }
 
 std::uint32_t PartFile::kernel_name(const char* name) {
-  if (!is_open() || !state_->is_redacted) return text(name);
-  const Inside inside;
-  if (inside.was_inside()) return 0;
   const auto length = static_cast<std::uint32_t>(strnlen(name, part::kMostTextBytes));
-  pthread_mutex_lock(&state_->lock);
-  const std::uint32_t id = state_->put_redacted(name, length);
-  pthread_mutex_unlock(&state_->lock);
-  return id;
+  return locked([&](State& state) {
+    return state.is_redacted ? state.put_redacted(name, length) : state.put_text(name, length);
+  });
 }
 
 void PartFile::lost(part::LossReason reason, std::uint64_t count) {
-  const Inside inside;
-  if (!is_open() || inside.was_inside()) return;
-  pthread_mutex_lock(&state_->lock);
-  state_->lost[static_cast<std::size_t>(reason) % kReasons] += count;
-  pthread_mutex_unlock(&state_->lock);
+  locked([&](State& state) { return state.lost[static_cast<std::size_t>(reason) % kReasons] += count; });
 }
 
 void PartFile::close(part::EndReason reason, std::uint32_t detail, const char* text) {
@@ -390,7 +362,7 @@ void PartFile::close(part::EndReason reason, std::uint32_t detail, const char* t
   if (inside.was_inside()) return;
   pthread_mutex_lock(&state_->lock);
   state_->begin_closing(reason, detail, sentence);
-  const timespec until = to_timespec(monotonic_ns() + kSecond);
+  const timespec until = to_timespec(monotonic_ns() + kSecondNs);
   int result = 0;
   while (!state_->is_done && result == 0) result = pthread_cond_timedwait(&state_->done, &state_->lock, &until);
   pthread_mutex_unlock(&state_->lock);
@@ -399,20 +371,14 @@ void PartFile::close(part::EndReason reason, std::uint32_t detail, const char* t
 }
 
 void PartFile::push() {
-  const Inside inside;
-  if (!is_open() || inside.was_inside()) return;
-  pthread_mutex_lock(&state_->lock);
-  state_->is_pushed = true;
-  pthread_cond_signal(&state_->wake);
-  pthread_mutex_unlock(&state_->lock);
+  locked([](State& state) {
+    state.is_pushed = true;
+    return pthread_cond_signal(&state.wake);
+  });
 }
 
 void PartFile::close_soon(part::EndReason reason) {
-  const Inside inside;
-  if (!is_open() || inside.was_inside()) return;
-  pthread_mutex_lock(&state_->lock);
-  state_->begin_closing(reason, 0, 0);
-  pthread_mutex_unlock(&state_->lock);
+  locked([&](State& state) { return state.begin_closing(reason, 0, 0); });
 }
 
 void PartFile::abandon() {

@@ -71,6 +71,9 @@ class PartFile {
   bool is_open_ = false;
   struct State;              // mapped by open(), never freed: late calls of the host may still look at it
   State* state_ = nullptr;
+  /// What `work` says of the state under its lock; false or 0 where the part is not open or this thread is inside.
+  template <class Work>
+  auto locked(Work work) -> decltype(work(*state_));
 };
 
 }  // namespace corun::guest

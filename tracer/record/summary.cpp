@@ -43,19 +43,15 @@ std::int64_t union_of(const std::vector<OpRecord>& ops) {
 }
 
 Figures figures_of(const Timeline& timeline) {
-  Figures figures;
+  const TimelineSummary counts = summarize(timeline);
+  Figures figures{.kernels = counts.kernels, .copies = counts.memops, .frames = counts.frames};
   Extent whole;
   std::map<std::uint32_t, Extent> swapchains;
-  for (const OpRecord& op : timeline.ops()) {
-    whole.add(op.start_ns, op.start_ns + op.duration_ns);
-    figures.kernels += op.kind == OpKind::kKernel;
-    figures.copies += is_copy(op.kind) || op.kind == OpKind::kMemset;
-  }
+  for (const OpRecord& op : timeline.ops()) whole.add(op.start_ns, op.start_ns + op.duration_ns);
   for (const FrameRecord& frame : timeline.frames()) {
     whole.add(frame.present_ns, frame.present_ns);
     swapchains[frame.swapchain].add(frame.present_ns, frame.present_ns);
   }
-  figures.frames = timeline.frames().size();
   figures.span_ns = whole.length_ns();
   figures.busy_ns = union_of(timeline.ops());
   for (const auto& [number, frames] : swapchains)

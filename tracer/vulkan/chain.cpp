@@ -6,7 +6,7 @@
 
 #include "tracer/guest/settings.h"
 #include "tracer/vulkan/clock_extension.h"
-#include "tracer/vulkan/kept_errno.h"
+#include "tracer/guest/kept_errno.h"
 #include "tracer/vulkan/object_table.h"
 
 namespace corun::vulkan {
@@ -90,7 +90,7 @@ bool may_record() {
   static int answer = -1;
   int known = __atomic_load_n(&answer, __ATOMIC_RELAXED);
   if (known >= 0) return known != 0;
-  const KeptErrno kept;
+  const guest::KeptErrno kept;
   const guest::Settings settings = guest::read_settings();
   known = settings.directory[0] != '\0' && settings.vulkan ? 1 : 0;
   __atomic_store_n(&answer, known, __ATOMIC_RELAXED);
@@ -109,7 +109,7 @@ VkResult create_instance(const VkInstanceCreateInfo* info, const VkAllocationCal
   const char* extension = may_record() ? extension_for_clocks(*info) : nullptr;
   const VkResult result = create_below(
       *info, extension, link, [&](const VkInstanceCreateInfo& asked) { return create(&asked, allocator, instance); });
-  const KeptErrno kept;
+  const guest::KeptErrno kept;
   if (result != VK_SUCCESS) {
     instances.give_back(taken);
     return result;
@@ -146,14 +146,14 @@ VkResult create_device(VkPhysicalDevice physical_device, const VkDeviceCreateInf
   DeviceTraits traits;
   const char* extension = nullptr;
   if (may_record() && is_enabled(*info, VK_KHR_SWAPCHAIN_EXTENSION_NAME)) {
-    const KeptErrno kept;
+    const guest::KeptErrno kept;
     traits = traits_of(instance->next, physical_device, *info);
     extension = extension_for_clocks(instance->next, physical_device, *info);
   }
   const VkResult result = create_below(*info, extension, link, [&](const VkDeviceCreateInfo& asked) {
     return create(physical_device, &asked, allocator, handle);
   });
-  const KeptErrno kept;
+  const guest::KeptErrno kept;
   if (result != VK_SUCCESS) {
     devices.give_back(device);
     return result;

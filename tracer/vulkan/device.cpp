@@ -4,7 +4,7 @@
 
 #include <new>
 
-#include "tracer/vulkan/kept_errno.h"
+#include "tracer/guest/kept_errno.h"
 
 namespace corun::vulkan {
 namespace {
@@ -65,7 +65,7 @@ Queue* Device::find_queue(VkQueue queue) {
 }
 
 void Device::add_swapchain(VkSwapchainKHR swapchain, const VkExtent2D& extent) {
-  const KeptErrno kept;
+  const guest::KeptErrno kept;
   {
     const Lock lock(start_lock);
     if (!log_->start(part::Source::kVulkan, traits_.api_version)) return;
@@ -113,7 +113,7 @@ bool Device::make_ring(Queue& queue) {
 }
 
 bool Device::begin_visit(VkQueue handle, Visit& visit) {
-  const KeptErrno kept;
+  const guest::KeptErrno kept;
   Queue* queue = is_recording() ? find_queue(handle) : nullptr;
   if (queue == nullptr) return false;
   visit.entered_ns = guest::monotonic_ns();
@@ -145,7 +145,7 @@ void Device::take_pair(Queue& queue, Visit& visit) {
 }
 
 void Device::end_visit(Visit& visit, VkResult result, bool is_timed) {
-  const KeptErrno kept;
+  const guest::KeptErrno kept;
   if (result == VK_ERROR_DEVICE_LOST) lose();
   const Lock lock(lock_);
   if (result == VK_SUCCESS && is_timed) {
@@ -160,7 +160,7 @@ void Device::end_visit(Visit& visit, VkResult result, bool is_timed) {
 }
 
 void Device::begin_present(Present& present) {
-  const KeptErrno kept;
+  const guest::KeptErrno kept;
   present.entered_ns = guest::monotonic_ns();
   const Lock lock(lock_);
   present.frame = frame_ != 0 ? frame_ : log_->begin_frame();
@@ -170,7 +170,7 @@ void Device::begin_present(Present& present) {
 }
 
 void Device::end_present(Present& present, VkResult result, const VkPresentInfoKHR& info, const VkResult* results) {
-  const KeptErrno kept;
+  const guest::KeptErrno kept;
   if (result == VK_ERROR_DEVICE_LOST) lose();
   read_clock(present.present_end_ns);
   const Lock lock(lock_);
@@ -217,7 +217,7 @@ void Device::collect(VisitRing& ring) {
 }
 
 void Device::close() {
-  const KeptErrno kept;
+  const guest::KeptErrno kept;
   if (is_recording()) read_clock(INT64_MAX - DeviceClock::kEvery);
   for (Queue& queue : queues_) {
     if (queue.ring == nullptr) continue;

@@ -11,8 +11,6 @@
 namespace corun {
 namespace {
 
-constexpr std::size_t kLongestName = 4 << 10;
-
 bool is_interval(std::int64_t from_ns, std::int64_t to_ns) {
   return Window{}.holds(from_ns) && Window{}.holds(to_ns) && from_ns <= to_ns;
 }
@@ -125,7 +123,7 @@ void GraphicsRows::set_gpu_times(const part::FrameRecord& frame, FrameRecord& ou
 std::uint32_t GraphicsRows::swapchain_of(const part::FrameRecord& frame) {
   const std::string_view program = text_of(part_, part_.process.program);
   return target_.builder.swapchain(
-      {.application = program.empty() ? StringId::none() : target_.builder.intern(program.substr(0, kLongestName)),
+      {.application = program.empty() ? StringId::none() : target_.builder.intern(program),
        .process = target_.process,
        .address = fmt::format("{} {}", part_.process.source == part::Source::kGl ? "gl" : "vulkan", frame.swapchain)});
 }

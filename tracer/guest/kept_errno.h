@@ -2,9 +2,9 @@
 
 #include <errno.h>
 
-namespace corun::vulkan {
+namespace corun::guest {
 
-/// Puts errno back at the end of its scope: what this layer does beside the program's own call must not show in it.
+/// Puts errno back at the end of its scope: what a guest does beside the program's own call must not show in it.
 class KeptErrno {
  public:
   KeptErrno() : value_(errno) {}
@@ -16,4 +16,4 @@ class KeptErrno {
   int value_;
 };
 
-}  // namespace corun::vulkan
+}  // namespace corun::guest
