@@ -49,3 +49,22 @@ def test_a_suite_that_did_not_run_is_a_failure(tmp_path, capsys, damaged):
     code, lines = run(tmp_path, capsys, PYTEST, damaged)
     assert code == 1
     assert lines[-1] == "1 passed, 1 failed, 1 skipped"
+
+
+def test_what_passes_alone_is_named_and_what_fails_again_has_failed(tmp_path, capsys):
+    first = "".join(f'<testcase name="{name}" time="1" status="fail"><failure message=""/></testcase>' for name in "ab")
+    (tmp_path / "suite0-again.xml").write_text(
+        '<testsuite><testcase name="a" time="1" status="run"/>'
+        '<testcase name="b" time="1" status="fail"><failure message=""/></testcase></testsuite>')
+    code, lines = run(tmp_path, capsys, f"<testsuite>{first}</testsuite>")
+    assert (code, lines[-1]) == (1, "1 passed, 1 failed")
+    assert "AGAIN   a: failed once, passed when it ran alone" in lines
+    assert "FAILED  b" in lines
+
+
+def test_a_second_try_saves_nobody_of_the_same_name(tmp_path, capsys):
+    failing = '<testcase name="a" time="1" status="fail"><failure message=""/></testcase>'
+    (tmp_path / "suite0-again.xml").write_text(
+        f'<testsuite><testcase name="a" time="1" status="run"/>{failing}</testsuite>')
+    code, lines = run(tmp_path, capsys, f"<testsuite>{failing}{failing}</testsuite>")
+    assert (code, lines[-1]) == (1, "0 passed, 2 failed")
