@@ -16,6 +16,7 @@ using ClientField = Field<ClientReading>;
 constexpr std::array<std::string_view, 2> kReplays = {"closed", "open"};
 constexpr std::array<std::string_view, 2> kRoles = {"interactive", "best_effort"};
 constexpr std::array<std::string_view, 3> kPacings = {"uncapped", "sync_each_job", "recorded"};
+constexpr std::array<std::string_view, 2> kAccesses = {"sequential", "random"};
 constexpr Duration kLongest{std::chrono::hours{24}};
 
 template <class T, class Read>
@@ -224,6 +225,16 @@ const FieldTable<ClientReading>& client_fields() {
        [](const Node& node, ClientReading& out, ScalarReader& read) {
          if (const auto value = read.bytes(node)) out.choice.context.working_set_bytes = *value;
        }},
+      {"access", "choice",
+       [](const Node& node, ClientReading& out, ScalarReader& read) {
+         if (const auto index = read.choice(node, kAccesses)) out.choice.context.access = static_cast<Access>(*index);
+       }},
+      field("allocated", "size", &ClientChoice::allocated_bytes,
+            [](const Node& node, ScalarReader& read) { return read.bytes(node); }),
+      field("snapshot", "size", &ClientChoice::snapshot_bytes,
+            [](const Node& node, ScalarReader& read) { return read.bytes(node); }),
+      field("priority", "whole number", &ClientChoice::priority,
+            [](const Node& node, ScalarReader& read) { return read.integer(node, 0, 1000); }),
       {"touch_period", "duration",
        [](const Node& node, ClientReading& out, ScalarReader& read) {
          if (const auto value = read.duration(node, Duration(0), kLongest, "ms"))

@@ -18,7 +18,7 @@ const FieldTable<ClientReading>& client_fields();
 /// Reads one client over the values of `defaults`. False after a diagnostic that leaves it unusable.
 bool read_client(const Node& node, const ClientReading& defaults, ClientChoice& out, ScalarReader& reader);
 
-/// Reads `{ game: ... }`, `{ training: ... }` or `{ requests: ... }`.
+/// Reads `{ game: ... }`, or another kind of synthetic work.
 std::optional<SyntheticWork> read_synthetic(const Node& node, ScalarReader& reader);
 
 /// dJay's presets: HI, ME, LO.

@@ -50,15 +50,22 @@ void read_device(const Node& node, const std::string& folder, DeviceSpec& device
 }
 
 std::string device_text(const DeviceSpec& d) {
-  return fmt::format(
-      "copy_engines_per_direction={}\ngraphics={}\nhandover_bandwidth={}\nlaunch_queue_depth={}\nmax_blocks_per_sm={}\n"
-      "max_threads_per_sm={}\nmemory={}\nname={}\nregisters_per_sm={}\nshared_memory_per_sm={}\nsharing={}\nsm_count={}"
-      "\n"
-      "sm_rate_exponent={}\nspatial={}\nswitch_cost_ns={}\nthrash_bandwidth={}\ntime_slice_ns={}\n",
-      d.copy_engines_per_direction, static_cast<int>(d.graphics), d.handover_bandwidth_bytes_per_s,
-      d.launch_queue_depth, d.max_blocks_per_sm, d.max_threads_per_sm, d.memory_bytes, d.name, d.registers_per_sm,
-      d.shared_memory_per_sm_bytes, static_cast<int>(d.sharing), d.sm_count, d.sm_rate_exponent,
-      static_cast<int>(d.spatial_rule), to_ns(d.switch_cost), d.thrash_bandwidth_bytes_per_s, to_ns(d.time_slice));
+  const std::string memory = fmt::format(
+      "context_create_ns={}\ncontext_memory={}\nfrom_device_bandwidth={}\nhandover_bandwidth={}\nmemory={}\n"
+      "thrash_bandwidth={}\nto_device_bandwidth={}\n",
+      to_ns(d.context_create), d.context_bytes, d.from_device_bytes_per_s, d.handover_bandwidth_bytes_per_s,
+      d.memory_bytes, d.thrash_bandwidth_bytes_per_s, d.to_device_bytes_per_s);
+  const std::string multiprocessors = fmt::format(
+      "max_blocks_per_sm={}\nmax_threads_per_sm={}\nregisters_per_sm={}\nshared_memory_per_sm={}\nsm_count={}\n"
+      "sm_rate_exponent={}\nspatial={}\n",
+      d.max_blocks_per_sm, d.max_threads_per_sm, d.registers_per_sm, d.shared_memory_per_sm_bytes, d.sm_count,
+      d.sm_rate_exponent, static_cast<int>(d.spatial_rule));
+  const std::string scheduling = fmt::format(
+      "copy_engines_per_direction={}\ngraphics={}\nlaunch_queue_depth={}\nname={}\nsharing={}\nswitch_cost_ns={}\n"
+      "time_slice_ns={}\n",
+      d.copy_engines_per_direction, static_cast<int>(d.graphics), d.launch_queue_depth, d.name,
+      static_cast<int>(d.sharing), to_ns(d.switch_cost), to_ns(d.time_slice));
+  return memory + multiprocessors + scheduling;
 }
 
 }  // namespace corun

@@ -22,7 +22,7 @@ DeviceField count_field(std::string_view key, std::uint32_t DeviceSpec::*member,
 
 DeviceField duration_field(std::string_view key, Duration DeviceSpec::*member, Duration minimum) {
   return {key, "duration", [=](const Node& node, DeviceSpec& spec, ScalarReader& read) {
-            if (const auto value = read.duration(node, minimum, Duration(1s), "us")) spec.*member = *value;
+            if (const auto value = read.duration(node, minimum, Duration(10s), "us")) spec.*member = *value;
           }};
 }
 
@@ -35,6 +35,12 @@ DeviceField bandwidth_field(std::string_view key, std::uint64_t DeviceSpec::*mem
               return read.wrong(node, fmt::format("found `{}`, expected bytes per second", node.text),
                                 "for example `12GB/s`");
             if (const auto value = read.bytes(size)) spec.*member = *value;
+          }};
+}
+
+DeviceField size_field(std::string_view key, std::uint64_t DeviceSpec::*member) {
+  return {key, "size", [=](const Node& node, DeviceSpec& spec, ScalarReader& read) {
+            if (const auto value = read.bytes(node)) spec.*member = *value;
           }};
 }
 
@@ -97,10 +103,7 @@ const FieldTable<DeviceSpec>& device_fields() {
        [](const Node& node, DeviceSpec& spec, ScalarReader& read) {
          if (const auto value = read.bytes(node)) spec.shared_memory_per_sm_bytes = static_cast<std::uint32_t>(*value);
        }},
-      {"memory", "size",
-       [](const Node& node, DeviceSpec& spec, ScalarReader& read) {
-         if (const auto value = read.bytes(node)) spec.memory_bytes = *value;
-       }},
+      size_field("memory", &DeviceSpec::memory_bytes),
       choice_field("sharing", &DeviceSpec::sharing, kSharing),
       choice_field("graphics", &DeviceSpec::graphics, kGraphics),
       choice_field("spatial", &DeviceSpec::spatial_rule, kSpatial),
@@ -110,6 +113,10 @@ const FieldTable<DeviceSpec>& device_fields() {
       count_field("copy_engines_per_direction", &DeviceSpec::copy_engines_per_direction, 64),
       bandwidth_field("handover_bandwidth", &DeviceSpec::handover_bandwidth_bytes_per_s),
       bandwidth_field("thrash_bandwidth", &DeviceSpec::thrash_bandwidth_bytes_per_s),
+      bandwidth_field("to_device_bandwidth", &DeviceSpec::to_device_bytes_per_s),
+      bandwidth_field("from_device_bandwidth", &DeviceSpec::from_device_bytes_per_s),
+      size_field("context_memory", &DeviceSpec::context_bytes),
+      duration_field("context_create", &DeviceSpec::context_create, Duration(0)),
       {"sm_rate_exponent", "number",
        [](const Node& node, DeviceSpec& spec, ScalarReader& read) {
          if (const auto value = read.number(node, 0.01, 1.0)) spec.sm_rate_exponent = *value;

@@ -19,6 +19,14 @@ constexpr std::array kMetricNames = {
     MetricName{"wait_p99_ms", "ms"},        MetricName{"slowdown", "ratio"},
     MetricName{"harvest_ratio", "ratio"},   MetricName{"gpu_busy_ratio", "ratio"},
     MetricName{"switch_ratio", "ratio"},    MetricName{"quality_mean", "ratio"},
+    MetricName{"paging_ratio", "ratio"},    MetricName{"lost_ratio", "ratio"},
+    MetricName{"kills", "count"},           MetricName{"refused", "count"},
+    MetricName{"allocated_ratio", "ratio"}, MetricName{"allocated_peak_ratio", "ratio"},
+    MetricName{"fragmented_ratio", "ratio"}, MetricName{"pod_wait_mean_s", "s"},
+    MetricName{"pod_wait_p99_s", "s"},      MetricName{"pod_time_mean_s", "s"},
+    MetricName{"pod_time_p99_s", "s"},      MetricName{"pods_started", "count"},
+    MetricName{"pods_waiting", "count"},    MetricName{"pods_rejected", "count"},
+    MetricName{"pods_failed", "count"},     MetricName{"progress_ratio", "ratio"},
 };
 constexpr std::array<std::string_view, 4> kEndings = {"_ms", "_ratio", "_per_s", "_mean"};
 
@@ -105,8 +113,7 @@ class Parser {
 
   bool threshold(std::string_view text, Expectation& out) {
     const std::string_view unit = find_metric(out.left.metric)->unit;
-    const auto value = unit == "ms" ? milliseconds(text) : unit == "ratio" ? parse_real(text) : rate(text);
-    const std::string example = unit == "ms" ? "`16.7ms`" : unit == "ratio" ? "`0.7` or `70%`" : "`55fps` or `55/s`";
+    const auto [value, example] = value_of(unit, text);
     if (!value)
       return fail<bool>(fmt::format("`{}` is not a value of {}: write it like {}", text, out.left.metric, example))
           .has_value();
@@ -114,6 +121,19 @@ class Parser {
     return true;
   }
 
+  /// The value, if it is one of that unit, and an example of such a value.
+  static std::pair<std::optional<double>, std::string> value_of(std::string_view unit, std::string_view text) {
+    if (unit == "ms") return {milliseconds(text), "`16.7ms`"};
+    if (unit == "s") return {seconds(text), "`90s` or `2h`"};
+    if (unit == "ratio") return {parse_real(text), "`0.7` or `70%`"};
+    if (unit == "count") return {parse_real(text), "`12`"};
+    return {rate(text), "`55fps` or `55/s`"};
+  }
+
+  static std::optional<double> seconds(std::string_view text) {
+    const auto duration = parse_duration(text);
+    return duration ? std::optional(to_seconds(*duration)) : std::nullopt;
+  }
   static std::optional<double> milliseconds(std::string_view text) {
     const auto duration = parse_duration(text);
     if (!duration) return std::nullopt;

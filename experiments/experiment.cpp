@@ -16,13 +16,16 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr Duration kLongestHorizon{std::chrono::hours{24 * 3650}};
+
 /// A scenario as written: the values where they are plain, else the nodes, since those of the top level are the
 /// defaults of every scenario.
 struct ScenarioDraft {
   std::string name;
   std::string description;
   std::optional<Duration> horizon, warmup;
-  const Node *device = nullptr, *seeds = nullptr, *clients = nullptr, *policies = nullptr, *expect = nullptr;
+  const Node *device = nullptr, *seeds = nullptr, *clients = nullptr, *policies = nullptr, *expect = nullptr,
+             *cluster = nullptr;
 };
 
 struct Draft : ScenarioDraft {
@@ -45,7 +48,7 @@ Field<T> node_field(std::string_view key, std::string_view type, const Node* Sce
 template <class T>
 Field<T> duration_field(std::string_view key, std::optional<Duration> ScenarioDraft::*member, Duration minimum) {
   return {key, "duration", [=](const Node& node, T& out, ScalarReader& read) {
-            out.*member = read.duration(node, minimum, Duration(24h), "s");
+            out.*member = read.duration(node, minimum, kLongestHorizon, "s");
           }};
 }
 
@@ -59,6 +62,7 @@ FieldTable<T> scenario_fields() {
           duration_field<T>("warmup", &ScenarioDraft::warmup, Duration(0)),
           node_field<T>("seeds", "count or list", &ScenarioDraft::seeds),
           node_field<T>("clients", "list", &ScenarioDraft::clients),
+          node_field<T>("cluster", "mapping", &ScenarioDraft::cluster),
           node_field<T>("policies", "list", &ScenarioDraft::policies),
           node_field<T>("expect", "list", &ScenarioDraft::expect)};
 }
@@ -123,15 +127,26 @@ class Assembly {
     out.name = draft.name;
     out.description = draft.description;
     out.where = where.where;
-    if (top_.device != nullptr) read_device(*top_.device, folder_, out.device, reader_);
-    if (draft.device != nullptr && draft.device != top_.device)
-      read_device(*draft.device, folder_, out.device, reader_);
-    check_device(either(draft.device, top_.device), out.device, where);
+    const bool is_cluster = draft.cluster != nullptr || (top_.cluster != nullptr && draft.clients == nullptr);
+    if (is_cluster) {
+      ClusterChoice& cluster = out.cluster.emplace();
+      if (top_.cluster != nullptr) read_cluster(*top_.cluster, folder_, cluster, reader_);
+      if (draft.cluster != nullptr && draft.cluster != top_.cluster)
+        read_cluster(*draft.cluster, folder_, cluster, reader_);
+      check_cluster(*either(draft.cluster, top_.cluster), cluster, reader_);
+      if (draft.clients != nullptr) reader_.wrong(*draft.clients, "a scenario has `clients` or a `cluster`, not both");
+      out.horizon = kLongestHorizon;
+    } else {
+      if (top_.device != nullptr) read_device(*top_.device, folder_, out.device, reader_);
+      if (draft.device != nullptr && draft.device != top_.device)
+        read_device(*draft.device, folder_, out.device, reader_);
+      check_device(either(draft.device, top_.device), out.device, where);
+    }
     out.horizon = draft.horizon.value_or(top_.horizon.value_or(out.horizon));
     out.warmup = draft.warmup ? draft.warmup : top_.warmup;
     if (out.warmup && *out.warmup >= out.horizon) reader_.wrong(where, "`warmup` is not shorter than `horizon`");
     if (const Node* node = either(draft.seeds, top_.seeds)) read_seeds(*node, out);
-    read_clients(either(draft.clients, top_.clients), where, out);
+    if (!is_cluster) read_clients(either(draft.clients, top_.clients), where, out);
     read_policies(either(draft.policies, top_.policies), where, out);
     check_clients_of_parameters(out);
     read_expectations(draft.expect != top_.expect ? draft.expect : nullptr, out, true);
@@ -248,7 +263,8 @@ class Assembly {
         std::ranges::find(scenario.policies, path.policy, &PolicyChoice::label) != scenario.policies.end();
     const bool has_client =
         std::ranges::find(scenario.clients, path.client, &ClientChoice::name) != scenario.clients.end();
-    return has_policy && (has_client || path.client == "device");
+    const bool has_other = path.client == (scenario.cluster ? "cluster" : "device");
+    return has_policy && (has_client || has_other);
   }
 
   void read_qos_of_clients(Scenario& out) {

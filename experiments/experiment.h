@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "experiments/diagnostic.h"
+#include "experiments/cluster_choice.h"
 #include "experiments/expectation.h"
 #include "sim/policy/descriptor.h"
 #include "sim/workload/client_spec.h"
@@ -18,7 +19,7 @@ namespace corun {
 /// A client whose work is drawn from a profile; `profile` is its name, or "" where the numbers are given.
 struct SyntheticWork {
   std::string profile;
-  std::variant<GameProfile, TrainingProfile, RequestProfile> numbers;
+  std::variant<GameProfile, TrainingProfile, RequestProfile, ProgramProfile, KernelsProfile> numbers;
 };
 
 /// What one client of an experiment does, as written. Exactly one of `trace` and `synthetic` is set.
@@ -41,6 +42,9 @@ struct ClientChoice {
   double duration_jitter = 0.0;       ///< the same
   std::vector<QualitySetting> quality;
   std::uint32_t quality_level = 0;
+  std::int32_t priority = 0;
+  std::uint64_t allocated_bytes = 0;
+  std::uint64_t snapshot_bytes = 0;
   ContextSpec context;
   std::vector<std::pair<std::string, Node>> qos;  ///< metric and condition, e.g. "frame_time_p99", "<= 16.7ms"
 
@@ -57,7 +61,7 @@ struct PolicyChoice {
   std::string plugin;  ///< path of the shared library it came from; empty = built in
 };
 
-/// One set of clients on one device, run under every policy with every seed.
+/// One set of clients on one device, or one list of pods on one cluster, run under every policy with every seed.
 struct Scenario {
   std::string name;
   std::string description;
@@ -67,6 +71,7 @@ struct Scenario {
   std::optional<Duration> warmup;  ///< default: 1 s, at most a tenth of the horizon
   std::vector<std::uint64_t> seeds{1};
   std::vector<ClientChoice> clients;
+  std::optional<ClusterChoice> cluster;  ///< instead of device and clients
   std::vector<PolicyChoice> policies;
   std::vector<Expectation> expectations;  ///< decide the exit code
   std::vector<Expectation> qos;           ///< shown, decide nothing

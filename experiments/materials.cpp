@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "experiments/cluster_lists.h"
 #include "experiments/device_choice.h"
 #include "traces/reader.h"
 
@@ -12,6 +13,7 @@ namespace {
 
 constexpr Duration kUsualPeriod{16'666'667};
 constexpr std::uint32_t kMostDrawn = 200'000;
+constexpr double kLatestArrivalNs = 4e18;  // a year that no run reaches, and no overflow
 
 Duration period_of(const ClientChoice& choice) {
   const bool is_paced = choice.pacing && choice.pacing->period > Duration::zero();
@@ -23,13 +25,32 @@ std::uint32_t enough(double count) {
   return static_cast<std::uint32_t>(std::clamp(std::ceil(count) + 2, 1.0, static_cast<double>(kMostDrawn)));
 }
 
+/// Frames of a game for the whole horizon. An uncapped game with scenes may be quicker than any mean tells.
+Workload draw_game(const GameProfile& game, const ClientChoice& choice, Duration horizon, RandomStream& random) {
+  const bool is_uncapped = choice.pacing && choice.pacing->mode == Pacing::Mode::kUncapped;
+  Duration shortest = game.frame_gpu_mean;
+  for (const GameScene& scene : game.scenes)
+    shortest = shortest > Duration::zero() ? std::min(shortest, scene.frame_gpu_mean) : scene.frame_gpu_mean;
+  const Duration frame = is_uncapped ? std::min(shortest, period_of(choice)) : period_of(choice);
+  return make_game(game, period_of(choice), enough(to_seconds(horizon) / to_seconds(frame)), random);
+}
+
+/// One iteration that repeats itself; with stragglers, as many as can finish within the horizon.
+Workload draw_training(const TrainingProfile& training, Duration horizon, RandomStream& random) {
+  if (training.straggler_probability == 0) return make_training(training, 1, random);
+  constexpr double kShortestKernelMs = 0.01;  // below the mean of every profile
+  const double iteration_s = training.kernels_per_iteration * kShortestKernelMs * 1e-3;
+  constexpr double kMostKernels = 4e6;
+  const double most = kMostKernels / training.kernels_per_iteration;
+  return make_training(training, enough(std::min(most, to_seconds(horizon) / iteration_s)), random);
+}
+
 Workload draw(const SyntheticWork& work, const ClientChoice& choice, Duration horizon, RandomStream& random) {
-  if (const auto* game = std::get_if<GameProfile>(&work.numbers)) {
-    const bool is_uncapped = choice.pacing && choice.pacing->mode == Pacing::Mode::kUncapped;
-    const Duration frame = is_uncapped ? std::min(game->frame_gpu_mean, period_of(choice)) : period_of(choice);
-    return make_game(*game, period_of(choice), enough(to_seconds(horizon) / to_seconds(frame)), random);
-  }
-  if (const auto* training = std::get_if<TrainingProfile>(&work.numbers)) return make_training(*training, 1, random);
+  if (const auto* game = std::get_if<GameProfile>(&work.numbers)) return draw_game(*game, choice, horizon, random);
+  if (const auto* training = std::get_if<TrainingProfile>(&work.numbers))
+    return draw_training(*training, horizon, random);
+  if (const auto* program = std::get_if<ProgramProfile>(&work.numbers)) return make_program(*program);
+  if (const auto* kernels = std::get_if<KernelsProfile>(&work.numbers)) return make_kernels(*kernels);
   const auto& requests = std::get<RequestProfile>(work.numbers);
   const double expected = requests.rate_per_s * to_seconds(horizon);
   return make_requests(requests, enough(expected + 6 * std::sqrt(expected)), random);
@@ -103,7 +124,28 @@ ClientSpec Materials::unfitted(const Scenario& scenario, const ClientChoice& cho
   spec.quality_menu = choice.quality;
   spec.quality_level = choice.quality_level;
   spec.context = choice.context;
+  spec.priority = choice.priority;
+  spec.allocated_bytes = choice.allocated_bytes;
+  spec.snapshot_bytes = choice.snapshot_bytes;
   return spec;
+}
+
+const ClusterLists& Materials::cluster(const Scenario& scenario) {
+  return clusters_.get(scenario.name, [&] {
+    const ClusterChoice& choice = *scenario.cluster;
+    ClusterLists lists{choice.nodes, choice.pods};
+    if (!choice.nodes_file.empty()) lists.nodes = read_node_list(choice.nodes_file);
+    if (!choice.pods_file.empty()) lists.pods = read_pod_list(choice.pods_file);
+    std::int64_t cards = 0;
+    for (const NodeSpec& node : lists.nodes) cards += node.cards;
+    if (cards == 0) throw Error(ErrorKind::kInput, choice.nodes_where, "no node has a card");
+    for (PodSpec& pod : lists.pods) {
+      const double arrival = static_cast<double>(to_ns(pod.arrival)) / choice.arrival_speedup;
+      pod.arrival = Duration{std::llround(std::min(arrival, kLatestArrivalNs))};
+      if (choice.pods_stay) pod.runtime = scenario.horizon;
+    }
+    return lists;
+  });
 }
 
 ClientSpec Materials::client(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed) {
@@ -179,7 +221,16 @@ std::vector<std::string> Materials::notes(const Scenario& scenario) {
 
 void Materials::check_needs(const Scenario& scenario, const PolicyChoice& choice,
                             const std::vector<ClientSpec>& clients) const {
-  const Needs& needs = policies_.find(choice.policy)->needs;
+  const PolicyDescriptor& policy = *policies_.find(choice.policy);
+  const Needs& needs = policy.needs;
+  if (scenario.cluster && !policy.create_placement)
+    throw Error(ErrorKind::kUnsupported, choice.where,
+                fmt::format("policy `{}` shares a device, and scenario `{}` is a cluster", choice.label, scenario.name),
+                "policies that place pods: `simcli policy list` says which need a cluster");
+  if (!scenario.cluster && policy.create_placement)
+    throw Error(
+        ErrorKind::kUnsupported, choice.where,
+        fmt::format("policy `{}` places pods, and scenario `{}` has no `cluster`", choice.label, scenario.name));
   const auto refuse = [&](std::string_view what, std::string help) {
     throw Error(ErrorKind::kUnsupported, choice.where,
                 fmt::format("policy `{}` needs {}, and no client of scenario `{}` has {}", choice.label, what,
@@ -200,6 +251,7 @@ void Materials::check_needs(const Scenario& scenario, const PolicyChoice& choice
 
 void Materials::check() {
   for (const Scenario& scenario : experiment_.scenarios) {
+    if (scenario.cluster) cluster(scenario);
     std::vector<ClientSpec> specs;
     // Fitting takes runs; whether a policy can work does not depend on it.
     for (const ClientChoice& choice : scenario.clients)

@@ -7,10 +7,17 @@
 #include "experiments/experiment.h"
 #include "experiments/memo.h"
 #include "experiments/plan.h"
+#include "sim/cluster/cluster_metrics.h"
 #include "sim/metrics/collector.h"
 #include "sim/solo.h"
 
 namespace corun {
+
+/// Nodes and pods of a cluster scenario, from its lists.
+struct ClusterLists {
+  std::vector<NodeSpec> nodes;
+  std::vector<PodSpec> pods;
+};
 
 /// What the runs of an experiment share: captures, workloads, host-gap fits and solo baselines, each made once.
 ///
@@ -23,6 +30,8 @@ class Materials {
   /// Loads every capture and checks that each policy finds what it needs. Throws Error(kInput, kUnsupported).
   void check();
 
+  /// As read and as the scenario changes them: arrivals sped up, pods that stay.
+  const ClusterLists& cluster(const Scenario& scenario);
   std::vector<ClientSpec> clients(const Scenario& scenario, std::uint64_t seed);
   /// Of every client, in order: alone on the device, every gate open, same seed, horizon and warm-up.
   std::vector<SoloBaseline> solo(const Scenario& scenario, std::uint64_t seed);
@@ -46,6 +55,7 @@ class Materials {
   Memo<SharedWorkload> workloads_;
   Memo<HostGapFit> fits_;
   Memo<SoloBaseline> baselines_;
+  Memo<ClusterLists> clusters_;
 };
 
 }  // namespace corun

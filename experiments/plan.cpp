@@ -29,24 +29,50 @@ class Lines {
   std::set<std::string> lines_;
 };
 
+std::string text_of(const GameProfile& game) {
+  std::string text = fmt::format("game gpu_ns={} cv={} correlation={} spike={}x{} cpu_ns={} visits={} later_ns={}",
+                                 to_ns(game.frame_gpu_mean), game.cv, game.correlation, game.spike_probability,
+                                 game.spike_factor, to_ns(game.cpu_per_frame), game.visits, to_ns(game.later_visit));
+  if (game.subtasks.most > 0)
+    text += fmt::format(" subtasks={}-{} gap_ns={} limit_ns={}", game.subtasks.least, game.subtasks.most,
+                        to_ns(game.subtasks.gap_mean), to_ns(game.subtasks.longest_gap_sum));
+  for (const GameScene& scene : game.scenes)
+    text += fmt::format(" scene={}/{}/{}", to_ns(scene.frame_gpu_mean), scene.cv, to_ns(scene.dwell));
+  return text;
+}
+
+std::string text_of(const TrainingProfile& training) {
+  std::string text = fmt::format("training kernels={} short={}/{}/{} long={}/{} longest={} gap_ns={}",
+                                 training.kernels_per_iteration, training.short_share, training.short_median_us,
+                                 training.short_sigma, training.long_median_us, training.long_sigma,
+                                 training.longest_us, to_ns(training.launch_gap));
+  if (training.straggler_probability > 0)
+    text += fmt::format(" stragglers={}x{}", training.straggler_probability, training.straggler_factor);
+  return text;
+}
+
+std::string text_of(const RequestProfile& requests) {
+  std::string text = fmt::format("requests arrivals={} rate={} service={} mean_ns={} cv={}",
+                                 static_cast<int>(requests.arrivals), requests.rate_per_s,
+                                 static_cast<int>(requests.service), to_ns(requests.service_mean), requests.service_cv);
+  if (requests.kernels > 1) text += fmt::format(" kernels={}", requests.kernels);
+  return text;
+}
+
+std::string text_of(const ProgramProfile& program) {
+  std::string text = "program";
+  for (const ProgramPhase& phase : program.phases)
+    text += fmt::format(" {}/{}/{}/{}", to_ns(phase.host), to_ns(phase.gpu), to_ns(phase.kernel), phase.duty);
+  return text;
+}
+
+std::string text_of(const KernelsProfile& kernels) {
+  return fmt::format("kernels duration_ns={} count={} blocks={} threads={} gap_ns={}", to_ns(kernels.duration),
+                     kernels.count, kernels.blocks, kernels.threads, to_ns(kernels.launch_gap));
+}
+
 void add_synthetic(Lines& lines, const SyntheticWork& work) {
-  if (const auto* game = std::get_if<GameProfile>(&work.numbers)) {
-    lines.add("synthetic",
-              fmt::format("game gpu_ns={} cv={} correlation={} spike={}x{} cpu_ns={} visits={} later_ns={}",
-                          to_ns(game->frame_gpu_mean), game->cv, game->correlation, game->spike_probability,
-                          game->spike_factor, to_ns(game->cpu_per_frame), game->visits, to_ns(game->later_visit)));
-  } else if (const auto* training = std::get_if<TrainingProfile>(&work.numbers)) {
-    lines.add("synthetic", fmt::format("training kernels={} short={}/{}/{} long={}/{} longest={} gap_ns={}",
-                                       training->kernels_per_iteration, training->short_share,
-                                       training->short_median_us, training->short_sigma, training->long_median_us,
-                                       training->long_sigma, training->longest_us, to_ns(training->launch_gap)));
-  } else {
-    const auto& requests = std::get<RequestProfile>(work.numbers);
-    lines.add("synthetic",
-              fmt::format("requests arrivals={} rate={} service={} mean_ns={} cv={}",
-                          static_cast<int>(requests.arrivals), requests.rate_per_s, static_cast<int>(requests.service),
-                          to_ns(requests.service_mean), requests.service_cv));
-  }
+  lines.add("synthetic", std::visit([](const auto& numbers) { return text_of(numbers); }, work.numbers));
 }
 
 std::string quality_text(const std::vector<QualitySetting>& menu) {
@@ -92,8 +118,10 @@ std::string canonical_client(const ClientChoice& client, const FileHashes& hashe
   lines.add("jitter", fmt::format("{} {}", client.host_jitter.value_or(0), client.duration_jitter));
   lines.add("quality", quality_text(client.quality));
   lines.add("quality_level", client.quality_level);
-  lines.add("context", fmt::format("{} {} {}", client.context.sm_cap, client.context.working_set_bytes,
-                                   to_ns(client.context.touch_period)));
+  lines.add("context", fmt::format("{} {} {} {}", client.context.sm_cap, client.context.working_set_bytes,
+                                   to_ns(client.context.touch_period), static_cast<int>(client.context.access)));
+  lines.add("memory", fmt::format("{} {}", client.allocated_bytes, client.snapshot_bytes));
+  lines.add("priority", client.priority);
   return lines.text();
 }
 
@@ -110,6 +138,13 @@ std::string canonical_run(const Scenario& scenario, const PolicyChoice& policy, 
   lines.add("policy", policy.policy);
   if (!policy.plugin.empty()) lines.add("plugin", hashes.at(policy.plugin));
   for (const auto& [name, value] : policy.parameters.values()) lines.add("policy." + name, format_parameter(value));
+  if (scenario.cluster) {
+    const ClusterChoice& cluster = *scenario.cluster;
+    lines.add_text("cluster.", cluster_text(cluster));
+    if (!cluster.nodes_file.empty()) lines.add("cluster.nodes", hashes.at(cluster.nodes_file));
+    if (!cluster.pods_file.empty()) lines.add("cluster.pods", hashes.at(cluster.pods_file));
+    return lines.text();
+  }
   lines.add_text("device.", device_text(scenario.device));
   std::size_t index = 0;
   for (const ClientChoice& client : scenario.clients)
@@ -122,6 +157,8 @@ Plan make_plan(const Experiment& experiment) {
   for (const Scenario& scenario : experiment.scenarios) {
     for (const ClientChoice& client : scenario.clients) add_hash(plan.hashes, client.trace, client.trace_where);
     for (const PolicyChoice& policy : scenario.policies) add_hash(plan.hashes, policy.plugin, policy.where);
+    if (scenario.cluster) add_hash(plan.hashes, scenario.cluster->nodes_file, scenario.cluster->nodes_where);
+    if (scenario.cluster) add_hash(plan.hashes, scenario.cluster->pods_file, scenario.cluster->pods_where);
   }
   for (std::size_t s = 0; s < experiment.scenarios.size(); ++s) {
     const Scenario& scenario = experiment.scenarios[s];

@@ -14,7 +14,7 @@ CREATE TABLE runs (
   id TEXT PRIMARY KEY, experiment TEXT NOT NULL, scenario TEXT NOT NULL, policy TEXT NOT NULL, parameters TEXT NOT NULL,
   seed INTEGER NOT NULL, backend TEXT NOT NULL, engine_version TEXT NOT NULL, device TEXT NOT NULL,
   trace_hashes TEXT NOT NULL, horizon_ns INTEGER NOT NULL, warmup_ns INTEGER NOT NULL, wall_time_s REAL NOT NULL,
-  events INTEGER NOT NULL, error TEXT, notes TEXT NOT NULL);
+  events INTEGER NOT NULL, error TEXT, notes TEXT NOT NULL, holds_until_ns INTEGER);
 CREATE TABLE metrics (
   run TEXT NOT NULL REFERENCES runs(id), client TEXT NOT NULL, metric TEXT NOT NULL, value REAL NOT NULL,
   unit TEXT NOT NULL);
@@ -24,7 +24,20 @@ CREATE TABLE frames (
   gpu_busy_ns INTEGER NOT NULL, quality_level INTEGER NOT NULL, quality REAL NOT NULL, missed INTEGER NOT NULL);
 CREATE TABLE decisions (
   run TEXT NOT NULL REFERENCES runs(id), seq INTEGER NOT NULL, time_ns INTEGER NOT NULL, action TEXT NOT NULL,
-  client TEXT NOT NULL, count INTEGER NOT NULL);
+  client TEXT NOT NULL, count INTEGER NOT NULL, duration_ns INTEGER NOT NULL, level INTEGER NOT NULL,
+  fraction REAL NOT NULL);
+CREATE TABLE holds (
+  run TEXT NOT NULL REFERENCES runs(id), client TEXT NOT NULL, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL,
+  rule TEXT NOT NULL, needed REAL NOT NULL, available REAL NOT NULL, unit TEXT NOT NULL);
+CREATE TABLE kills (
+  run TEXT NOT NULL REFERENCES runs(id), client TEXT NOT NULL, time_ns INTEGER NOT NULL, lost_ns INTEGER NOT NULL,
+  restored_ns INTEGER);
+CREATE TABLE refusals (
+  run TEXT NOT NULL REFERENCES runs(id), client TEXT NOT NULL, time_ns INTEGER NOT NULL, rule TEXT NOT NULL,
+  needed REAL NOT NULL, available REAL NOT NULL, unit TEXT NOT NULL);
+CREATE TABLE pods (
+  run TEXT NOT NULL REFERENCES runs(id), pod TEXT NOT NULL, state TEXT NOT NULL, arrival_ns INTEGER NOT NULL,
+  start_ns INTEGER, end_ns INTEGER, node TEXT, cards TEXT);
 CREATE TABLE operations (
   run TEXT NOT NULL REFERENCES runs(id), client TEXT NOT NULL, number INTEGER NOT NULL, job INTEGER NOT NULL,
   stream INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, submit_ns INTEGER NOT NULL,
@@ -53,6 +66,10 @@ std::string trace_hashes_text(const Scenario& scenario, const FileHashes& hashes
   for (const ClientChoice& client : scenario.clients)
     if (!client.trace.empty())
       text += fmt::format("{}{}={}", text.empty() ? "" : " ", client.name, hashes.at(client.trace));
+  if (scenario.cluster && !scenario.cluster->nodes_file.empty())
+    text += fmt::format("nodes={} ", hashes.at(scenario.cluster->nodes_file));
+  if (scenario.cluster && !scenario.cluster->pods_file.empty())
+    text += fmt::format("pods={}", hashes.at(scenario.cluster->pods_file));
   return text;
 }
 
@@ -111,25 +128,28 @@ class ResultsWriter::Store {
       (Row(frame) << spec.id << name(f.client) << f.number << f.start << f.submit << f.gpu_begin << f.gpu_end
                   << f.present << f.gpu_busy << f.quality_level << f.quality << f.missed)
           .done();
-    SQLite::Statement decision(database_, "INSERT INTO decisions VALUES (?,?,?,?,?,?)");
+    SQLite::Statement decision(database_, "INSERT INTO decisions VALUES (?,?,?,?,?,?,?,?,?)");
     std::uint64_t seq = 0;
     for (const DecisionFact& d : outcome.decisions)
       (Row(decision) << spec.id << seq++ << d.time << to_string(d.action.kind) << name(d.action.client)
-                     << d.action.count)
+                     << d.action.count << d.action.duration << d.action.level << d.action.fraction)
           .done();
+    write_holds(scenario, spec, outcome);
     SQLite::Statement operation(database_, "INSERT INTO operations VALUES (?,?,?,?,?,?,?,?,?,?,?,?)");
     for (const OperationRow& o : outcome.operations)
       (Row(operation) << spec.id << name(o.fact.client) << o.fact.number << o.fact.job << o.fact.stream.value
                       << to_string(o.fact.kind) << o.name << o.fact.submitted << o.fact.launched << o.fact.begin
                       << o.fact.end << o.fact.device_time)
           .done();
+    write_pods(spec, outcome);
     transaction.commit();
   }
 
   void close() {
     database_.exec(
         "CREATE INDEX metrics_by_run ON metrics(run); CREATE INDEX frames_by_run ON frames(run);"
-        "CREATE INDEX decisions_by_run ON decisions(run); CREATE INDEX operations_by_run ON operations(run);");
+        "CREATE INDEX decisions_by_run ON decisions(run); CREATE INDEX operations_by_run ON operations(run);"
+        "CREATE INDEX holds_by_run ON holds(run); CREATE INDEX pods_by_run ON pods(run);");
     database_.exec("PRAGMA journal_mode=DELETE;");
   }
 
@@ -137,14 +157,50 @@ class ResultsWriter::Store {
   void write_run(const Experiment& experiment, const Scenario& scenario, const FileHashes& hashes, const RunSpec& spec,
                  const RunOutcome& outcome) {
     const PolicyChoice& policy = scenario.policies[spec.policy];
-    SQLite::Statement run(database_, "INSERT INTO runs VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    SQLite::Statement run(database_, "INSERT INTO runs VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     Row row(run);
     row << spec.id << experiment.name << scenario.name << policy.label << parameters_text(policy.parameters)
         << spec.seed << "simulation" << engine_version() << scenario.device.name << trace_hashes_text(scenario, hashes)
         << scenario.horizon << scenario.warmup_or_default() << outcome.wall_time_s << outcome.events;
     if (outcome.error) run.bind(15, std::string(outcome.error->what()));
     run.bind(16, outcome.notes);
+    if (outcome.holds_until != kNever) run.bind(17, to_ns(outcome.holds_until));
     row.done();
+  }
+
+  void write_holds(const Scenario& scenario, const RunSpec& spec, const RunOutcome& outcome) {
+    const auto name = [&](ClientId id) -> const std::string& { return scenario.clients[id.value].name; };
+    SQLite::Statement hold(database_, "INSERT INTO holds VALUES (?,?,?,?,?,?,?,?)");
+    for (const HoldFact& h : outcome.holds)
+      (Row(hold) << spec.id << name(h.client) << h.begin << h.end << h.hold.rule << h.hold.needed << h.hold.available
+                 << h.hold.unit)
+          .done();
+    SQLite::Statement kill(database_, "INSERT INTO kills VALUES (?,?,?,?,?)");
+    for (const KillFact& k : outcome.kills) {
+      Row row(kill);
+      row << spec.id << name(k.client) << k.time << k.lost;
+      if (k.restored != kNever) row << k.restored;
+      row.done();
+    }
+    SQLite::Statement refusal(database_, "INSERT INTO refusals VALUES (?,?,?,?,?,?,?)");
+    for (const RefusalFact& r : outcome.refusals)
+      (Row(refusal) << spec.id << name(r.client) << r.time << r.reason.rule << r.reason.needed << r.reason.available
+                    << r.reason.unit)
+          .done();
+  }
+
+  void write_pods(const RunSpec& spec, const RunOutcome& outcome) {
+    SQLite::Statement row(database_, "INSERT INTO pods VALUES (?,?,?,?,?,?,?,?)");
+    for (const PodFact& pod : outcome.pods) {
+      Row(row) << spec.id << pod.name << to_string(pod.state) << pod.arrival;
+      if (pod.start != kNever) row.bind(5, to_ns(pod.start));
+      if (pod.end != kNever) row.bind(6, to_ns(pod.end));
+      if (pod.start != kNever) row.bind(7, pod.node);
+      if (pod.start != kNever) row.bind(8, fmt::format("{}", fmt::join(pod.placement.cards, " ")));
+      row.exec();
+      row.reset();
+      row.clearBindings();
+    }
   }
 
   SQLite::Database database_;

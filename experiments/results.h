@@ -8,7 +8,7 @@
 namespace corun {
 
 /// Schema of the results file (`PRAGMA user_version`); docs/metrics.md describes its columns, which are a promise.
-inline constexpr int kResultsVersion = 1;
+inline constexpr int kResultsVersion = 2;
 
 /// Writes the results of an experiment into one SQLite file, a transaction for each run, so that what is written
 /// survives whatever ends the program. The same plan gives the same rows in the same order, but for `runs.wall_time_s`.

@@ -29,6 +29,21 @@ class FactKeeper : public Recorder {
   void on_decision(const DecisionFact& decision) override {
     if (outcome_.decisions.size() < choice_.decisions) outcome_.decisions.push_back(decision);
   }
+  void on_hold(const HoldFact& hold) override {
+    if (outcome_.holds.size() < choice_.decisions) {
+      outcome_.holds.push_back(hold);
+    } else {
+      outcome_.holds_until = std::min(outcome_.holds_until, hold.begin);
+    }
+  }
+  void on_refusal(const RefusalFact& refusal) override {
+    collector_.on_refusal(refusal);
+    outcome_.refusals.push_back(refusal);
+  }
+  void on_kill(const KillFact& kill) override {
+    collector_.on_kill(kill);
+    outcome_.kills.push_back(kill);
+  }
 
  private:
   const RecordChoice& choice_;
@@ -36,16 +51,35 @@ class FactKeeper : public Recorder {
   RunOutcome& outcome_;
 };
 
+void execute_cluster(const Scenario& scenario, const PolicyChoice& choice, Materials& materials,
+                     const PolicyDescriptor& descriptor, RunOutcome& outcome) {
+  const ClusterLists& lists = materials.cluster(scenario);
+  const std::unique_ptr<PlacementPolicy> policy = descriptor.create_placement(choice.parameters);
+  const ClusterInput input{lists.nodes,      lists.pods,      policy.get(), choice.label,
+                           scenario.horizon, scenario.cluster->latency};
+  ClusterResult result = simulate_cluster(input);
+  outcome.events = result.events;
+  outcome.metrics = cluster_metrics(result);
+  outcome.pods = std::move(result.pods);
+}
+
 void execute(const Experiment& experiment, const RunSpec& spec, Materials& materials, const PolicyRegistry& policies,
              RunOutcome& outcome) {
   const Scenario& scenario = experiment.scenarios[spec.scenario];
   const PolicyChoice& choice = scenario.policies[spec.policy];
-  const std::vector<std::string> notes = materials.notes(scenario);
-  outcome.notes = fmt::format("{}", fmt::join(notes, "\n"));
+  const PolicyDescriptor& descriptor = *policies.find(choice.policy);
+  if (scenario.cluster) return execute_cluster(scenario, choice, materials, descriptor, outcome);
+  std::vector<std::string> notes = materials.notes(scenario);
   const std::vector<SoloBaseline> solo = materials.solo(scenario, spec.seed);
-  const std::unique_ptr<Policy> policy = policies.find(choice.policy)->create(choice.parameters);
-  const RunInput input{scenario.device,  materials.clients(scenario, spec.seed), policy.get(), choice.label,
-                       scenario.horizon, scenario.warmup_or_default(),           spec.seed};
+  const std::unique_ptr<Policy> policy = descriptor.create(choice.parameters);
+  RunInput input{scenario.device,  materials.clients(scenario, spec.seed), policy.get(), choice.label,
+                 scenario.horizon, scenario.warmup_or_default(),           spec.seed,    descriptor.needs.oracle};
+  if (descriptor.needs.shared_context && input.device.sharing != Sharing::kConcurrent) {
+    input.device.sharing = Sharing::kConcurrent;
+    notes.push_back(fmt::format("policy `{}` works inside one context: the device's sharing is concurrent (MPS-like)",
+                                choice.label));
+  }
+  outcome.notes = fmt::format("{}", fmt::join(notes, "\n"));
   Collector collector(input);
   FactKeeper keeper(experiment.record, collector, outcome);
   const RunResult result = simulate(input, keeper);

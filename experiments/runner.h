@@ -23,6 +23,11 @@ struct RunOutcome {
   std::vector<FrameFact> frames;
   std::vector<DecisionFact> decisions;
   std::vector<OperationRow> operations;
+  std::vector<HoldFact> holds;  ///< as many as decisions are kept
+  Time holds_until = kNever;    ///< begin of the first hold that was not kept
+  std::vector<RefusalFact> refusals;
+  std::vector<KillFact> kills;
+  std::vector<PodFact> pods;    ///< of a cluster
   std::uint64_t events = 0;
   double wall_time_s = 0.0;  ///< the one figure here that differs from time to time
   std::string notes;         ///< what was assumed, a line each

@@ -166,6 +166,17 @@ class CommandLine {
                         [this] { return policy_list_command(common_, policy_); });
     app->add_option("NAME", policy_.name, "A policy");
     app->add_option("--plugin", policy_.plugins, "Shared library with a policy (repeatable)")->allow_extra_args(false);
+    CLI::App* cap = add(*policy, "cap", "Say which utilisation caps the limiters can hold for a capture",
+                        [this] { return policy_cap_command(common_, cap_); });
+    cap->add_option("TRACE", cap_.file, "Capture of any known format")->required();
+    cap->add_option("--device", cap_.device, "A built-in device")->default_str("h200");
+    cap->add_option("--solo-rate", cap_.solo_rate, "Jobs of the untraced program alone: 31/s");
+    cap->add_option("--iterations", cap_.iterations, "Jobs that the capture is split into");
+    CLI::App* why = add(*policy, "why", "Say which rule held a client back at an instant of a run",
+                        [this] { return policy_why_command(common_, why_); });
+    why->add_option("RUN", why_.run, "Results file; FILE:POLICY or FILE:ID picks runs of it")->required();
+    why->add_option("CLIENT", why_.client, "Its name")->required();
+    why->add_option("TIME", why_.time, "Since the run began: 1.5s")->required();
   }
 
   void add_version() {
@@ -180,6 +191,8 @@ class CommandLine {
   ExportOptions export_;
   InspectOptions inspect_;
   PolicyOptions policy_;
+  CapOptions cap_;
+  WhyOptions why_;
   std::function<int()> command_;
 };
 

@@ -23,16 +23,24 @@ std::string_view unit_of(const std::string& metric) {
   return "";
 }
 
+/// Figures of what did not happen in most runs: a run without the figure has 0 of it.
+bool is_none_where_absent(const std::string& metric) {
+  return metric == "kills" || metric == "lost_ratio" || metric == "refused" || metric == "paging_ratio";
+}
+
 /// Ratios that are shares read better in per cent; a slowdown is a factor.
 bool is_share(const std::string& metric) {
   return metric == "harvest_ratio" || metric == "missed_frame_ratio" || metric == "gpu_busy_ratio" ||
-         metric == "switch_ratio";
+         metric == "switch_ratio" || metric == "allocated_ratio" || metric == "allocated_peak_ratio" ||
+         metric == "fragmented_ratio";
 }
 
 std::string figure(const Estimate& estimate, const std::string& metric, bool with_interval) {
   const double scale = is_share(metric) ? 100 : 1;
-  const std::string_view unit = is_share(metric) ? "%" : unit_of(metric) == "ratio" ? "" : unit_of(metric);
-  const int decimals = is_share(metric) ? 1 : decimals_of(estimate.mean);
+  const bool is_count = unit_of(metric) == "count";
+  const std::string_view unit = is_share(metric) ? "%" : unit_of(metric) == "ratio" || is_count ? "" : unit_of(metric);
+  const bool is_whole = is_count && estimate.mean == std::floor(estimate.mean);
+  const int decimals = is_share(metric) ? 1 : is_whole ? 0 : decimals_of(estimate.mean);
   std::string text = fmt::format("{:.{}f}{}{}", estimate.mean * scale, decimals, unit.empty() ? "" : " ", unit);
   if (with_interval && estimate.count > 1)
     text += fmt::format(" [{:.{}f},{:.{}f}]", estimate.low * scale, decimals, estimate.high * scale, decimals);
@@ -64,9 +72,19 @@ void Summary::add(const RunSpec& spec, const RunOutcome& outcome) {
 
 std::optional<Estimate> Summary::get(const Scenario& scenario, const std::string& policy, const std::string& client,
                                      const std::string& metric) const {
-  const auto found = values_.find({scenario.name, policy, client, metric});
-  if (found == values_.end()) return std::nullopt;
-  return estimate(found->second);
+  if (!values_.contains({scenario.name, policy, client, metric})) return std::nullopt;
+  return estimate(values(scenario, {policy, client, metric}));
+}
+
+/// One value for each run that gave the figure, or could have given it.
+std::vector<double> Summary::values(const Scenario& scenario, const MetricPath& path) const {
+  const auto of = [&](const std::string& metric) {
+    const auto found = values_.find({scenario.name, path.policy, path.client, metric});
+    return found == values_.end() ? std::vector<double>{} : found->second;
+  };
+  std::vector<double> values = of(path.metric);
+  if (is_none_where_absent(path.metric)) values.resize(std::max(values.size(), of("gpu_busy_ratio").size()), 0.0);
+  return values;
 }
 
 double Summary::mean(const Scenario& scenario, const std::string& policy, const std::string& client,
@@ -86,7 +104,23 @@ std::string Summary::cell(const Scenario& scenario, const std::string& policy, c
   return value ? figure(*value, metric, with_interval) : "";
 }
 
+std::string Summary::cluster_table(const Scenario& scenario) const {
+  std::vector<std::vector<std::string>> rows = {{"policy", "allocated", "peak", "fragmented", "wait", "p99 wait",
+                                                 "pod time", "started", "waiting", "rejected", "failed"}};
+  for (const PolicyChoice& policy : scenario.policies) {
+    std::vector<std::string> row = {policy.label};
+    for (const char* metric :
+         {"allocated_ratio", "allocated_peak_ratio", "fragmented_ratio", "pod_wait_mean_s", "pod_wait_p99_s",
+          "pod_time_mean_s", "pods_started", "pods_waiting", "pods_rejected", "pods_failed"})
+      row.push_back(cell(scenario, policy.label, "cluster", metric, true));
+    if (row[1].empty()) row[1] = "failed";
+    rows.push_back(std::move(row));
+  }
+  return aligned(rows);
+}
+
 std::string Summary::table(const Scenario& scenario) const {
+  if (scenario.cluster) return cluster_table(scenario);
   std::vector<std::vector<std::string>> rows = {
       {"policy", "client", "rate", "alone", "1% low", "p99 frame", "p99 render", "missed", "quality", "harvest"}};
   for (const PolicyChoice& policy : scenario.policies) {
@@ -118,6 +152,7 @@ std::string Summary::table(const Scenario& scenario) const {
 }
 
 std::vector<std::string> Summary::sentences(const Scenario& scenario) const {
+  if (scenario.cluster) return {};
   std::vector<PolicyFinding> findings;
   for (const PolicyChoice& policy : scenario.policies) {
     PolicyFinding finding{policy.label, mean(scenario, policy.label, "device", "harvest_ratio"), {}};
@@ -132,10 +167,13 @@ std::vector<std::string> Summary::sentences(const Scenario& scenario) const {
 }
 
 Summary::Verdict Summary::verdict(const Scenario& scenario, const Expectation& expectation) const {
-  const auto left = get(scenario, expectation.left.policy, expectation.left.client, expectation.left.metric);
+  const auto estimate_of = [&](const MetricPath& path) {
+    const std::vector<double> its = values(scenario, path);
+    return its.empty() ? std::nullopt : std::optional(estimate(its));
+  };
+  const auto left = estimate_of(expectation.left);
   std::optional<Estimate> right;
-  if (expectation.right)
-    right = get(scenario, expectation.right->policy, expectation.right->client, expectation.right->metric);
+  if (expectation.right) right = estimate_of(*expectation.right);
   if (!left || (expectation.right && !right)) return {expectation.text + ": no run gave this figure", false};
   std::string text = fmt::format("{}: {}", expectation.text, figure(*left, expectation.left.metric, true));
   if (right) text += fmt::format(" against {}", figure(*right, expectation.right->metric, true));

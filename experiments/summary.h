@@ -42,9 +42,11 @@ class Summary {
   std::vector<Verdict> verdicts(const Scenario& scenario, bool of_qos) const;
 
  private:
+  std::string cluster_table(const Scenario& scenario) const;
   using Key = std::tuple<std::string, std::string, std::string, std::string>;  // scenario, policy, client, metric
   double mean(const Scenario& scenario, const std::string& policy, const std::string& client,
               const std::string& metric) const;
+  std::vector<double> values(const Scenario& scenario, const MetricPath& path) const;
   std::string cell(const Scenario& scenario, const std::string& policy, const std::string& client,
                    const std::string& metric, bool with_interval) const;
   Verdict verdict(const Scenario& scenario, const Expectation& expectation) const;

@@ -1,41 +1,12 @@
-#include <array>
+#include "experiments/synthetic_choice.h"
 
-#include "experiments/client_choice.h"
+#include <array>
 
 namespace corun {
 
 namespace {
 
 using namespace std::chrono_literals;
-
-Field<GameProfile> game_duration(std::string_view key, Duration GameProfile::*member) {
-  return {key, "duration", [=](const Node& node, GameProfile& out, ScalarReader& read) {
-            if (const auto value = read.duration(node, Duration(0), Duration(10s), "ms")) out.*member = *value;
-          }};
-}
-
-Field<GameProfile> game_number(std::string_view key, double GameProfile::*member, double maximum) {
-  return {key, "number", [=](const Node& node, GameProfile& out, ScalarReader& read) {
-            if (const auto value = read.number(node, 0, maximum)) out.*member = *value;
-          }};
-}
-
-const FieldTable<GameProfile>& game_fields() {
-  static const FieldTable<GameProfile> table = {
-      game_duration("gpu", &GameProfile::frame_gpu_mean),
-      game_number("cv", &GameProfile::cv, 10),
-      game_number("correlation", &GameProfile::correlation, 0.999999),
-      game_number("spike_probability", &GameProfile::spike_probability, 1),
-      game_number("spike_factor", &GameProfile::spike_factor, 100),
-      game_duration("cpu", &GameProfile::cpu_per_frame),
-      {"visits", "whole number",
-       [](const Node& node, GameProfile& out, ScalarReader& read) {
-         if (const auto value = read.integer(node, 1, 64)) out.visits = static_cast<std::uint32_t>(*value);
-       }},
-      game_duration("later_visit", &GameProfile::later_visit),
-  };
-  return table;
-}
 
 const FieldTable<RequestProfile>& request_fields() {
   static constexpr std::array<std::string_view, 2> kArrivals = {"poisson", "periodic"};
@@ -55,46 +26,35 @@ const FieldTable<RequestProfile>& request_fields() {
          if (const auto index = read.choice(node, kServices))
            out.service = static_cast<RequestProfile::Service>(*index);
        }},
-      {"mean", "duration",
-       [](const Node& node, RequestProfile& out, ScalarReader& read) {
-         if (const auto value = read.duration(node, Duration(1ns), Duration(60s), "ms")) out.service_mean = *value;
-       }},
-      {"cv", "number",
-       [](const Node& node, RequestProfile& out, ScalarReader& read) {
-         if (const auto value = read.number(node, 0, 100)) out.service_cv = *value;
-       }},
+      duration_field("mean", &RequestProfile::service_mean, Duration(1ns), Duration(60s)),
+      number_field("cv", &RequestProfile::service_cv, 0, 100),
+      count_field("kernels", &RequestProfile::kernels, 1, 10'000),
   };
   return table;
 }
 
-/// A profile by name; nullopt after a diagnostic with the names there are.
-template <class Find>
-auto named(const Node& node, std::string_view what, Find find, const std::vector<std::string_view>& names,
-           ScalarReader& read) -> decltype(find(std::string_view{})) {
-  const auto name = read.text(node);
-  if (!name) return std::nullopt;
-  auto profile = find(*name);
-  if (!profile) read.unknown(what, *name, node.where, names, "E0303");
-  return profile;
+const FieldTable<TrainingProfile>& training_fields() {
+  static const FieldTable<TrainingProfile> table = {
+      {"profile", "name", [](const Node&, TrainingProfile&, ScalarReader&) {}},
+      duration_field("launch_gap", &TrainingProfile::launch_gap, Duration(0), Duration(1s), "us"),
+      number_field("straggler_probability", &TrainingProfile::straggler_probability, 0, 1),
+      number_field("straggler_factor", &TrainingProfile::straggler_factor, 1, 1e6),
+  };
+  return table;
 }
 
-std::optional<SyntheticWork> read_game(const Node& node, ScalarReader& read) {
-  if (node.is_scalar()) {
-    const auto profile = named(node, "game", game_profile, game_profile_names(), read);
-    if (!profile) return std::nullopt;
-    return SyntheticWork{node.text, *profile};
-  }
-  GameProfile profile;
-  if (!read.expect(node, Node::Kind::kMapping, "{ gpu: 2.2ms, visits: 2 }")) return std::nullopt;
-  read_fields(node, game_fields(), "key", profile, read);
-  if (profile.frame_gpu_mean <= Duration::zero()) read.wrong(node, "a game needs `gpu`, the mean GPU time of a frame");
-  return SyntheticWork{"", profile};
-}
-
+/// A profile's name, or a mapping that changes something in a profile.
 std::optional<SyntheticWork> read_training(const Node& node, ScalarReader& read) {
-  const auto profile = named(node, "training job", training_profile, training_profile_names(), read);
+  const bool is_mapping = node.is_mapping();
+  const Node* name = is_mapping ? node.find("profile") : &node;
+  if (name == nullptr) {
+    read.wrong(node, "a training job needs a `profile`", "for example `{ profile: resnet50, launch_gap: 5us }`");
+    return std::nullopt;
+  }
+  auto profile = named_profile(*name, "training job", training_profile, training_profile_names(), read);
   if (!profile) return std::nullopt;
-  return SyntheticWork{node.text, *profile};
+  if (is_mapping) read_fields(node, training_fields(), "key", *profile, read);
+  return SyntheticWork{is_mapping ? "" : node.text, *profile};
 }
 
 std::optional<SyntheticWork> read_requests(const Node& node, ScalarReader& read) {
@@ -110,15 +70,18 @@ std::optional<SyntheticWork> read_requests(const Node& node, ScalarReader& read)
 
 std::optional<SyntheticWork> read_synthetic(const Node& node, ScalarReader& reader) {
   if (!reader.expect(node, Node::Kind::kMapping, "{ game: rdr2 }")) return std::nullopt;
-  constexpr std::array<std::string_view, 3> kKinds = {"game", "training", "requests"};
+  constexpr std::array<std::string_view, 5> kKinds = {"game", "training", "requests", "program", "kernels"};
   if (node.entries.size() != 1) {
-    reader.wrong(node, "synthetic work is one of game, training and requests", "for example `{ game: rdr2 }`");
+    reader.wrong(node, fmt::format("synthetic work is one of {}", fmt::join(kKinds, ", ")),
+                 "for example `{ game: rdr2 }`");
     return std::nullopt;
   }
   const Node::Entry& entry = node.entries[0];
   if (entry.key == "game") return read_game(entry.value, reader);
   if (entry.key == "training") return read_training(entry.value, reader);
   if (entry.key == "requests") return read_requests(entry.value, reader);
+  if (entry.key == "program") return read_program(entry.value, reader);
+  if (entry.key == "kernels") return read_kernels(entry.value, reader);
   reader.unknown("synthetic work", entry.key, entry.where, kKinds);
   return std::nullopt;
 }

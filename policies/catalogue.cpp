@@ -9,7 +9,8 @@ namespace {
 constexpr char kIntroduction[] = R"(# Policies
 
 What can be done about several programs on one GPU. A policy sees what an interposer sees, and opens gates, closes
-them, admits single launches, or chooses quality levels; `sim/policy` says exactly what.
+them, admits single launches, chooses quality levels, or asks the driver for a mechanism; `sim/policy` says exactly
+what. Policies that need a cluster place pods on nodes and cards instead ([cluster](../docs/cluster.md)).
 
 This page is generated from the descriptors in this folder; the test `policies_readme_equals_the_descriptors` keeps it
 so, and rewrites it when it runs with `CORUN_UPDATE=1`. To add a policy to the project, write one file here and one
@@ -52,12 +53,16 @@ std::string deviation_list(const PolicyDescriptor& policy) {
 
 }  // namespace
 
-std::string needs_text(const Needs& needs) {
+std::string needs_text(const PolicyDescriptor& policy) {
+  const Needs& needs = policy.needs;
   std::vector<std::string_view> words;
+  if (policy.create_placement) words.push_back("a cluster");
   if (needs.frame_events) words.push_back("frame events");
   if (needs.quality_levels) words.push_back("quality levels");
   if (needs.predictions) words.push_back("predictions");
   if (needs.device_time) words.push_back("device time per client");
+  if (needs.shared_context) words.push_back("one context for all clients");
+  if (needs.oracle) words.push_back("exact durations, which nothing real can know");
   return words.empty() ? "nothing" : fmt::format("{}", fmt::join(words, ", "));
 }
 
@@ -65,7 +70,7 @@ std::string policy_catalogue_markdown(const PolicyRegistry& registry) {
   std::string text = kIntroduction;
   for (const PolicyDescriptor& policy : registry.all())
     text += fmt::format("\n## {}\n\n{}\n\nSource: {}.\nNeeds: {}.\n\n{}\n{}", policy.name, policy.summary,
-                        policy.source, needs_text(policy.needs), parameter_table(policy), deviation_list(policy));
+                        policy.source, needs_text(policy), parameter_table(policy), deviation_list(policy));
   return text;
 }
 

@@ -41,6 +41,7 @@ class Exclusive : public Policy {
         actions.open(client.id);
       } else {
         actions.close(client.id);
+        actions.hold(client.id, {interactive_ > 0 ? "interactive_first" : "one_after_another", 0, 0, ""});
       }
     }
   }

@@ -4,103 +4,66 @@
 /// Hears:       submissions, launches.      Needs: device time per client.
 /// Decides:     a limited client may launch while its bucket is not in debt; a launch costs its thread blocks. A launch
 ///              that finds a debt sleeps and looks again every back-off. Every tick the watcher compares utilisation
-///              with the limit, moves the client's share towards it and adds the share to the bucket.
+///              with the limit, moves the client's share towards it and adds the share to the bucket. A client that
+///              asks for more memory than its cap is answered with an error.
 /// Parameters:  see the descriptor below.
-/// Departs:     1. Utilisation is device time over the window, sampled at a fixed period; video encoding is absent.
-///              2. Memory limits are the device model's business, not this policy's.
-///              3. A launch of unknown size costs one block; copies and render work are free, as no hook sees them.
-///              4. Watchers tick from the instant their client joined.
+/// Departs:     1. Utilisation is device time over the window, sampled at a fixed period from the instant the first
+///                 limited client joined; before the first sample it reads as 0, where the artifact waits for one.
+///              2. The artifact adds 85 % of video encoding and decoding to utilisation; there is none of it here.
+///              3. Memory is checked once, when the client joins, with all it is going to allocate and one context.
+///              4. A launch of unknown size costs one block; copies and render work are free, as no hook sees them.
+///              5. The artifact does not see launches of graphs; here each kernel of a graph is a launch and costs.
+///              6. Watchers tick from the instant their client joined.
+///              7. Of the paper's elastic mode the interval and the step of a change are not known: the artifact's.
 
-#include <algorithm>
 #include <cmath>
-#include <deque>
-#include <optional>
 #include <vector>
 
 #include "policies/builtin.h"
-#include "policies/gaiagpu_limiter.h"
-#include "policies/sleeping_launch.h"
+#include "policies/gaiagpu_buckets.h"
 
 namespace corun {
 
 namespace {
 
-/// Measured utilisation over a sliding window, sampled as a driver does: at a fixed period, whoever asks.
-class Sensor {
- public:
-  Sensor(Duration window, Duration period) : window_(window), period_(period) {}
+constexpr double kGibibyte = 1024.0 * 1024.0 * 1024.0;
 
-  void start(Time now) {
-    samples_.clear();
-    next_ = now;
-  }
-
-  void sample(const GpuView& view) {
-    while (next_ <= view.now) {
-      Sample taken{next_, view.device.busy, {}};
-      for (const ClientView& client : view.clients) taken.device_time.push_back(client.device_time);
-      samples_.push_back(std::move(taken));
-      next_ += period_;
-    }
-    while (samples_.size() > 1 && samples_[1].time <= samples_.back().time - window_) samples_.pop_front();
-  }
-
-  Time next() const { return next_; }
-  std::int64_t own(ClientId client) const {
-    return percent(samples_.back().device_time[client.value] - samples_.front().device_time[client.value]);
-  }
-  std::int64_t system() const { return percent(samples_.back().busy - samples_.front().busy); }
-
- private:
-  struct Sample {
-    Time time;
-    Duration busy;
-    std::vector<Duration> device_time;
-  };
-
-  std::int64_t percent(Duration received) const {
-    const Duration span = std::max(window_, samples_.back().time - samples_.front().time);
-    return std::min<std::int64_t>(100, received / (span / 100));
-  }
-
-  const Duration window_;
-  const Duration period_;
-  Time next_;
-  std::deque<Sample> samples_;
-};
+GaiaLimiter::Rules rules_of(const Parameters& parameters) {
+  const auto percent = [&](const char* name) { return std::lround(parameters.real(name) * 100.0); };
+  const std::string& mode = parameters.choice("mode");
+  GaiaLimiter::Rules rules;
+  if (mode == "elastic") rules.mode = GaiaLimiter::Mode::kElastic;
+  if (mode == "elastic_paper") rules.mode = GaiaLimiter::Mode::kElasticPaper;
+  rules.ceiling = percent("ceiling");
+  rules.device_ceiling = percent("device_ceiling");
+  return rules;
+}
 
 class GaiaGpu : public Policy {
  public:
   explicit GaiaGpu(const Parameters& parameters)
-      : limits_(parameters.by_client("limits")),
-        is_elastic_(parameters.choice("mode") == "elastic"),
-        ceiling_(percent(parameters.real("ceiling"))),
-        tick_(parameters.duration("tick")),
-        backoff_(parameters.duration("backoff")),
-        sensor_(parameters.duration("sensor_window"), parameters.duration("sensor_period")) {}
+      : memory_limits_(parameters.by_client("memory_limits")), buckets_(parameters, rules_of(parameters)) {}
 
   Hears hears() const override { return {.submitted = true, .launched = true, .completed = false, .frames = false}; }
 
   void on_joined(const GpuView& view, ClientId client) override {
-    limited_.resize(view.clients.size());
-    const auto limit = limits_.find(view.client(client).name);
-    if (limit == limits_.end() || limit->second >= 1.0) return;
-    if (count_limited() == 0) sensor_.start(view.now);
-    limited_[client.value].emplace(limiter_for(view.device, percent(limit->second)), view.now + tick_);
+    memory_.resize(view.clients.size());
+    memory_[client.value] = fits(view, view.client(client)) ? Memory::kFits : Memory::kTooMuch;
+    if (memory_[client.value] == Memory::kFits) buckets_.join(view, client);
   }
-
-  void on_left(const GpuView&, ClientId client) override { limited_[client.value].reset(); }
-
-  void on_launched(const GpuView&, ClientId client, const OpView& op) override {
-    if (limited_[client.value]) limited_[client.value]->limiter.charge(cost(op));
+  void on_left(const GpuView&, ClientId client) override {
+    if (memory_[client.value] == Memory::kFits) buckets_.leave(client);
   }
+  void on_launched(const GpuView&, ClientId client, const OpView& op) override { buckets_.charge(client, op); }
 
   void decide(const GpuView& view, Actions& actions) override {
-    if (count_limited() > 0) watch(view, actions);
+    if (buckets_.any()) buckets_.watch(view, actions);
     for (const ClientView& client : view.clients) {
       if (!client.is_present) continue;
-      if (limited_[client.id.value]) {
-        admit(view.now, client, *limited_[client.id.value], actions);
+      if (memory_[client.id.value] != Memory::kFits) {
+        refuse(view, client, actions);
+      } else if (buckets_.is_limited(client.id)) {
+        buckets_.admit(view, client, actions);
       } else {
         actions.open(client.id);
       }
@@ -108,106 +71,74 @@ class GaiaGpu : public Policy {
   }
 
  private:
-  struct Limited {
-    Limited(GaiaLimiter its_limiter, Time first_tick) : limiter(its_limiter), next_tick(first_tick) {}
-    GaiaLimiter limiter;
-    Time next_tick;
-    SleepingLaunch sleeper;
-  };
+  enum class Memory : std::uint8_t { kFits, kTooMuch, kRefused };
 
-  static std::int64_t percent(double fraction) { return std::lround(fraction * 100.0); }
-
-  static std::int64_t cost(const OpView& op) {
-    if (op.is_render || op.is_copy) return 0;
-    return std::max<std::int64_t>(1, static_cast<std::int64_t>(op.blocks));
+  static double needed(const GpuView& view, const ClientView& client) {
+    return static_cast<double>(client.allocated_bytes + view.device.context_bytes);
   }
 
-  std::size_t count_limited() const {
-    return static_cast<std::size_t>(std::ranges::count_if(limited_, [](const auto& each) { return each.has_value(); }));
+  /// In bytes; infinite for a client without one, and for one with a whole device, which the artifact leaves alone.
+  double cap(const ClientView& client) const {
+    const auto limit = memory_limits_.find(client.name);
+    return limit == memory_limits_.end() || buckets_.has_whole_device(client.name) ? HUGE_VAL
+                                                                                   : limit->second * kGibibyte;
   }
 
-  GaiaLimiter limiter_for(const DeviceView& device, std::int64_t request) const {
-    const GaiaLimiter::Device size{std::max<std::int64_t>(1, device.sm_count),
-                                   std::max<std::int64_t>(1, device.max_threads_per_sm)};
-    return GaiaLimiter(size, request, is_elastic_, ceiling_);
+  bool fits(const GpuView& view, const ClientView& client) const { return needed(view, client) <= cap(client); }
+
+  void refuse(const GpuView& view, const ClientView& client, Actions& actions) {
+    actions.hold(client.id, {"memory_cap", needed(view, client), cap(client), "bytes"});
+    if (memory_[client.id.value] == Memory::kTooMuch) actions.refuse(client.id);
+    memory_[client.id.value] = Memory::kRefused;
   }
 
-  /// Clients whose process a driver would list as a compute process.
-  std::int64_t count_processes(const GpuView& view) const {
-    return std::ranges::count_if(view.clients, [&](const ClientView& client) {
-      return client.is_present && (client.role == Role::kBestEffort || limited_[client.id.value]);
-    });
-  }
-
-  void watch(const GpuView& view, Actions& actions) {
-    sensor_.sample(view);
-    actions.wake_at(sensor_.next());
-    const std::int64_t processes = count_processes(view);
-    for (const ClientView& client : view.clients) {
-      auto& limited = limited_[client.id.value];
-      if (!limited) continue;
-      for (; limited->next_tick <= view.now; limited->next_tick += tick_)
-        limited->limiter.tick({sensor_.own(client.id), sensor_.system(), processes});
-      actions.wake_at(limited->next_tick);
-    }
-  }
-
-  void admit(Time now, const ClientView& client, Limited& limited, Actions& actions) {
-    std::int64_t bucket = limited.limiter.bucket();
-    std::uint32_t count = 0;
-    for (const OpView& op : client.waiting) {
-      const bool is_free = cost(op) == 0;
-      const bool has_tokens = bucket >= 0;
-      if (!is_free && !(has_tokens && limited.sleeper.looks(op.number, now, backoff_))) {
-        limited.sleeper.sleep(op.number, now);
-        if (has_tokens) actions.wake_at(limited.sleeper.next_look(now, backoff_));
-        break;
-      }
-      bucket -= cost(op);
-      ++count;
-    }
-    if (count > 0) actions.admit(client.id, count);
-  }
-
-  const ByClient limits_;
-  const bool is_elastic_;
-  const std::int64_t ceiling_;  // percent
-  const Duration tick_;
-  const Duration backoff_;
-  Sensor sensor_;
-  std::vector<std::optional<Limited>> limited_;  // by client
+  const ByClient memory_limits_;
+  BlockBuckets buckets_;
+  std::vector<Memory> memory_;  // by client
 };
 
 std::vector<ParameterDescriptor> parameters() {
-  constexpr double kMillisecond = 1e6;
-  using std::chrono_literals::operator""ms;
-  return {
-      {.name = "limits", .type = ParameterType::kByClient, .default_value = ByClient{}, .unit = "of the device",
-       .minimum = 0.01, .maximum = 1.0, .choices = {},
-       .meaning = "Utilisation each client may have; clients without a limit, or with 1, are free.",
-       .source = "artifact: a whole card is not limited"},
-      {.name = "mode", .type = ParameterType::kChoice, .default_value = std::string("hard"), .unit = "",
-       .choices = {"hard", "elastic"},
-       .meaning = "Whether a limit stays, or grows by a tenth every 30 ticks while the device has time to spare.",
+  std::vector<ParameterDescriptor> all = bucket_parameters("artifact, src/hijack_call.c and include/hijack.h", 2);
+  const std::vector<ParameterDescriptor> own = {
+      {.name = "memory_limits",
+       .type = ParameterType::kByClient,
+       .default_value = ByClient{},
+       .unit = "GiB",
+       .minimum = 0.25,
+       .maximum = 1024.0,
+       .choices = {},
+       .meaning = "Device memory each client may use, its context included; none for clients without a value or with a "
+                  "limit of 1.",
+       .source = "artifact: multiples of 256 MiB, no cap for a whole card"},
+      {.name = "mode",
+       .type = ParameterType::kChoice,
+       .default_value = std::string("hard"),
+       .unit = "",
+       .choices = {"hard", "elastic", "elastic_paper"},
+       .meaning = "Whether a limit stays; grows by a tenth of the request every 30 ticks while the device has 5 % to "
+                  "spare, until a client arrives; or grows below and is given back above `device_ceiling`.",
        .source = "artifact, src/hijack_call.c (default of its pod annotation: hard)"},
-      {.name = "ceiling", .type = ParameterType::kReal, .default_value = 1.0, .unit = "of the device", .minimum = 0.01,
-       .maximum = 1.0, .choices = {}, .meaning = "Most that an elastic limit can grow to.",
-       .source = "artifact (paper: 0.9)"},
-      {.name = "tick", .type = ParameterType::kDuration, .default_value = Duration{120ms}, .unit = "",
-       .minimum = kMillisecond, .maximum = 10'000 * kMillisecond, .choices = {},
-       .meaning = "Period of the watcher that refills the buckets.", .source = "artifact, include/hijack.h"},
-      {.name = "backoff", .type = ParameterType::kDuration, .default_value = Duration{10ms}, .unit = "", .minimum = 0.0,
-       .maximum = 1'000 * kMillisecond, .choices = {},
-       .meaning = "How long a launch that found a debt sleeps before it looks again; 0 wakes it at the refill.",
-       .source = "artifact, include/hijack.h"},
-      {.name = "sensor_window", .type = ParameterType::kDuration, .default_value = Duration{1000ms}, .unit = "",
-       .minimum = kMillisecond, .maximum = 10'000 * kMillisecond, .choices = {},
-       .meaning = "Span of time over which utilisation is averaged.", .source = "artifact: samples of the last second"},
-      {.name = "sensor_period", .type = ParameterType::kDuration, .default_value = Duration{166'666'667},
-       .unit = "", .minimum = kMillisecond, .maximum = 1'000 * kMillisecond, .choices = {},
-       .meaning = "How often the driver takes a new utilisation sample.",
-       .source = "driver documentation: between 1/6 s and 1 s by product"},
+      {.name = "ceiling",
+       .type = ParameterType::kReal,
+       .default_value = 1.0,
+       .unit = "of the device",
+       .minimum = 0.01,
+       .maximum = 1.0,
+       .choices = {},
+       .meaning = "Most that an elastic limit can grow to.",
+       .source = "artifact: most that its pod annotation can say"},
+      {.name = "device_ceiling",
+       .type = ParameterType::kReal,
+       .default_value = 0.9,
+       .unit = "of the device",
+       .minimum = 0.01,
+       .maximum = 1.0,
+       .choices = {},
+       .meaning = "Utilisation of the device above which limits of mode elastic_paper are given back.",
+       .source = "paper: maximum GPU utilisation"},
   };
+  all.insert(all.end(), own.begin(), own.end());
+  return all;
 }
 
 }  // namespace
@@ -215,15 +146,19 @@ std::vector<ParameterDescriptor> parameters() {
 PolicyDescriptor gaiagpu_policy() {
   PolicyDescriptor policy;
   policy.name = "gaiagpu";
-  policy.summary = "Utilisation limits per client, kept by a token bucket of thread blocks and a feedback controller.";
+  policy.summary = "Utilisation and memory limits per client, by a token bucket of thread blocks and a controller.";
   policy.source =
       "J. Gu, S. Song, Y. Li, H. Luo, \"GaiaGPU: sharing GPUs in container clouds\", ISPA 2018; artifact "
       "tkestack/vcuda-controller";
   policy.deviations = {
-      "Utilisation is device time over the window, sampled at a fixed period; video encoding is absent.",
-      "Memory limits are the device model's business, not this policy's.",
-      "A launch of unknown size costs one block; copies and render work are free.",
+      "Utilisation is device time over the window, sampled at a fixed period; before the first sample it reads as 0, "
+      "where the artifact waits for one.",
+      "The artifact adds 85 % of video encoding and decoding to utilisation; there is none of it here.",
+      "Memory is checked once, when the client joins, with all that it is going to allocate and one context.",
+      "A launch of unknown size costs one block; copies and render work are free, as no hook sees them.",
+      "The artifact does not see launches of graphs; here each kernel of a graph is a launch and costs its blocks.",
       "Watchers tick from the instant their client joined.",
+      "The interval and the step with which the paper's elastic limits change are not known; they are the artifact's.",
   };
   policy.parameters = parameters();
   policy.needs.device_time = true;

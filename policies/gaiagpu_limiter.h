@@ -16,6 +16,22 @@ class GaiaLimiter {
     std::int64_t max_threads_per_sm;  ///< at least 1
   };
 
+  /// What happens to the limit while the device has time to spare.
+  enum class Mode : std::uint8_t {
+    kHard,          ///< it stays
+    kElastic,       ///< vcuda-controller: it only grows, and falls back to the request when a client arrives
+    kElasticPaper,  ///< the paper: it grows below a utilisation of the device, and is given back above it
+  };
+
+  struct Rules {
+    Mode mode = Mode::kHard;
+    std::int64_t ceiling = 100;        ///< most that an elastic limit grows to, percent
+    std::int64_t device_ceiling = 90;  ///< kElasticPaper: utilisation of the device that is wanted at most, percent
+    std::int64_t sm_exponent = 2;      ///< the step grows with this power of the SMs; 1 or 2
+    bool doubles_pool = false;         ///< a full share with a bucket still in debt doubles the pool (HAMi)
+    bool guards_start = true;          ///< fills the bucket of a lone, almost idle client directly (vcuda-controller)
+  };
+
   /// What the watcher reads at a tick.
   struct Reading {
     std::int64_t own;        ///< utilisation of this client, percent
@@ -23,9 +39,8 @@ class GaiaLimiter {
     std::int64_t processes;  ///< clients with compute work, this one included
   };
 
-  /// `request` is the guaranteed utilisation in percent. With `is_elastic` the limit may grow to `ceiling` percent
-  /// while the device has spare time; otherwise it stays at the request.
-  GaiaLimiter(Device device, std::int64_t request, bool is_elastic, std::int64_t ceiling);
+  /// `request` is the guaranteed utilisation in percent, at least 1.
+  GaiaLimiter(Device device, std::int64_t request, const Rules& rules);
 
   bool may_launch() const { return bucket_ >= 0; }
   /// A launch passed: overdraws by one whole kernel at most.
@@ -45,19 +60,19 @@ class GaiaLimiter {
   std::int64_t next_share(std::int64_t limit, std::int64_t used) const;
   bool tick_hard(const Reading& reading);
   void tick_elastic(const Reading& reading);
-  void count_spare(std::int64_t spare);
+  void tick_elastic_paper(const Reading& reading);
+  bool interval_ends(std::int64_t spare, std::int64_t& spare_sum);
 
   const Device device_;
-  const std::int64_t pool_;
+  const Rules rules_;
   const std::int64_t request_;
-  const bool is_elastic_;
-  const std::int64_t ceiling_;
+  std::int64_t pool_;
   std::int64_t limit_;
   std::int64_t bucket_ = 0;
   std::int64_t share_ = 0;
-  std::int64_t processes_ = 0;   ///< at the tick before
-  std::int64_t raise_ticks_ = 0;
-  std::int64_t spare_sum_ = 0;   ///< percent, over the ticks since it was last cleared
+  std::int64_t processes_ = 0;  ///< at the tick before
+  std::int64_t ticks_ = 0;      ///< of the interval between two changes of an elastic limit
+  std::int64_t spare_sum_ = 0;  ///< percent, over the ticks since it was last cleared
 };
 
 }  // namespace corun

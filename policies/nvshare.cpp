@@ -2,143 +2,248 @@
 /// Source:      G. Alexopoulos, D. Mitropoulos, "nvshare: practical GPU sharing without memory size constraints",
 ///              ICSE 2024 companion, and the first author's thesis.
 ///              Artifact: grgalex/nvshare (src/scheduler.c, src/client.c, src/hook.c).
-/// Hears:       submissions, completions.      Needs: nothing.
-/// Decides:     a client that wants to launch queues for the lock. Its holder is open until its quantum ends or it has
-///              been idle for a while; then its gate closes, what is in flight drains, and the next in the queue gets
-///              the lock. A holder that still wants to launch queues again at the end.
+/// Hears:       submissions, launches, completions.      Needs: nothing.
+/// Decides:     a client that wants to launch asks for the lock and waits in the queue. Its holder may launch as many
+///              kernels as its window of pending kernels allows, until its quantum ends or it has been idle for a
+///              while; then its gate closes, what is in flight drains, and the next in the queue gets the lock. A
+///              client that allocates more than the device has, less a reserve, gets an error when it joins.
 /// Parameters:  see the descriptor below.
-/// Departs:     1. The window of pending kernels is absent: a holder may have any number of launches in flight.
-///              2. The idle probe looks at what is in flight at that instant; the artifact reads a utilisation averaged
-///                 over a fraction of a second.
-///              3. No kernel slips past a lock that is being dropped, and messages take no time.
-///              4. By default the lock covers graphics too; the artifact intercepts CUDA alone (gate_frames: false).
+/// Departs:     1. A host that synchronises for its window stands at its next call, not inside the one before: its host
+///                 gap passes meanwhile.
+///              2. Copies stand still with it; in the artifact another thread of the program could still copy.
+///              3. What a client allocates is known when it joins, and counts at once and for good.
+///              4. The device's utilisation is exact over its window; the artifact reads it from a driver that samples.
+///              5. A dropped lock is slipped past by calls made at most `slip` later, an assumed length; how long the
+///                 artifact's gap between check and launch is has not been measured.
+///              6. By default the lock covers graphics too; the artifact intercepts CUDA alone (gate_frames: false).
+///              7. Calls that the artifact does not intercept (CUDA graphs, extended launches, memsets) are not told
+///                 apart from those that it does: all of them need the lock.
 
 #include <algorithm>
 #include <deque>
 
 #include "policies/builtin.h"
+#include "policies/nvshare_interposer.h"
+#include "policies/nvshare_lock.h"
 
 namespace corun {
 
 namespace {
 
+using std::chrono_literals::operator""s;
+using std::chrono_literals::operator""us;
+
+constexpr double kBytesPerMib = 1024.0 * 1024.0;
+
+std::uint32_t as_count(std::int64_t value) { return static_cast<std::uint32_t>(value); }
+
 class Nvshare : public Policy {
  public:
   explicit Nvshare(const Parameters& parameters)
-      : quantum_(parameters.duration("quantum")),
-        early_release_(parameters.duration("early_release")),
-        drop_when_alone_(parameters.boolean("drop_when_alone")),
-        gate_frames_(parameters.boolean("gate_frames")),
-        probes_device_(parameters.choice("idle_probe") == "device") {}
+      : settings_{.is_on = parameters.boolean("anti_thrash"),
+                  .intercepts_frames = parameters.boolean("gate_frames"),
+                  .early_release = parameters.duration("early_release"),
+                  .probes_device = parameters.choice("idle_probe") == "device",
+                  .utilisation_window = parameters.duration("utilisation_window"),
+                  .slip = parameters.duration("slip"),
+                  .window = {.most = as_count(parameters.integer("window_max")),
+                             .halve_from = parameters.duration("window_halve_from"),
+                             .restart_from = parameters.duration("window_restart_from")}},
+        latency_(parameters.duration("message_latency")),
+        reserve_bytes_(static_cast<double>(parameters.integer("reserve_mib")) * kBytesPerMib),
+        allows_oversubscription_(parameters.boolean("single_oversubscription")),
+        lock_(parameters.duration("quantum"), parameters.boolean("drop_when_alone")) {}
 
-  Hears hears() const override { return {.submitted = true, .launched = false, .completed = true, .frames = false}; }
+  Hears hears() const override { return {.submitted = true, .launched = true, .completed = true, .frames = false}; }
 
-  void on_submitted(const GpuView&, ClientId client, const OpView& op) override {
-    const bool has_asked = std::ranges::find(queue_, client) != queue_.end();
-    if (!has_asked && needs_lock(op)) queue_.push_back(client);
+  void on_joined(const GpuView& view, ClientId client) override {
+    clients_.resize(view.clients.size(), NvshareInterposer(settings_));
+    clients_[client.value] = NvshareInterposer(settings_);
+    if (is_too_large(view, view.client(client))) to_refuse_.push_back(client);
   }
 
   void on_left(const GpuView&, ClientId client) override {
-    if (is_held_ && queue_.front() == client) is_held_ = is_draining_ = false;
-    std::erase(queue_, client);
+    lock_.release(client);
+    std::erase(to_refuse_, client);
+    std::erase_if(mail_, [&](const Mail& mail) { return mail.client == client; });
+  }
+
+  void on_launched(const GpuView& view, ClientId client, const OpView& op) override {
+    clients_[client.value].launched(view, op);
+  }
+
+  void on_completed(const GpuView&, ClientId client, const OpView& op, Duration) override {
+    clients_[client.value].completed(op);
   }
 
   void decide(const GpuView& view, Actions& actions) override {
-    if (is_held_) release_if_due(view);
-    if (!is_held_ && !queue_.empty()) grant(view.now);
-    for (const ClientView& client : view.clients)
-      if (client.is_present) set_gate(client, actions);
-    if (is_held_ && !is_draining_) actions.wake_at(next_deadline(view));
+    exchange_messages(view);
+    for (const ClientView& client : view.clients) {
+      if (!client.is_present) continue;
+      set_gate(view, client, actions);
+      actions.wake_at(clients_[client.id.value].next_look(view.now));
+    }
+    for (const ClientId client : to_refuse_) actions.refuse(client);
+    to_refuse_.clear();
+    if (!mail_.empty()) actions.wake_at(mail_.front().due);
+    actions.wake_at(lock_.next_drop(view.now));
   }
 
  private:
-  bool needs_lock(const OpView& op) const { return gate_frames_ || !op.is_render; }
+  enum class Subject : std::uint8_t { kRequest, kGranted, kDrop, kReleased };
+  struct Mail {
+    Time due;
+    ClientId client;
+    Subject subject;
+  };
 
-  /// When the holder falls idle if it launches nothing more.
-  Time idle_at(const ClientView& holder) const {
-    const bool launched = holder.last_submitted != kNever && holder.last_submitted > armed_;
-    return (launched ? holder.last_submitted : armed_) + early_release_;
+  double most_bytes(const GpuView& view) const {
+    return std::max(0.0, static_cast<double>(view.device.memory_bytes) - reserve_bytes_);
+  }
+  bool is_too_large(const GpuView& view, const ClientView& client) const {
+    if (allows_oversubscription_ || view.device.memory_bytes == 0) return false;
+    return static_cast<double>(client.allocated_bytes) > most_bytes(view);
   }
 
-  bool has_expired(Time now) const { return now >= granted_ + quantum_ && (drop_when_alone_ || queue_.size() > 1); }
-
-  bool is_busy(const GpuView& view, const ClientView& holder) const {
-    if (!probes_device_) return holder.in_flight > 0;
-    return std::ranges::any_of(view.clients, [](const ClientView& client) { return client.in_flight > 0; });
-  }
-
-  void release_if_due(const GpuView& view) {
-    const ClientView& holder = view.client(queue_.front());
-    if (!is_draining_ && has_expired(view.now)) is_draining_ = true;
-    if (!is_draining_ && view.now >= idle_at(holder)) {
-      is_draining_ = !is_busy(view, holder);
-      armed_ = view.now;
+  /// Until everybody has said what there is to say at this instant.
+  void exchange_messages(const GpuView& view) {
+    bool is_silent = false;
+    while (!is_silent) {
+      is_silent = !deliver(view);
+      for (const ClientView& client : view.clients)
+        if (client.is_present && !is_too_large(view, client)) is_silent &= !hear(view, client);
+      if (const auto holder = lock_.drop(view.now)) is_silent &= !send(view, *holder, Subject::kDrop);
+      if (const auto holder = lock_.grant(view.now)) is_silent &= !send(view, *holder, Subject::kGranted);
     }
-    if (is_draining_ && holder.in_flight == 0) release(holder);
   }
 
-  void release(const ClientView& holder) {
-    is_held_ = is_draining_ = false;
-    queue_.pop_front();
-    const bool asks_again = std::ranges::any_of(holder.waiting, [&](const OpView& op) { return needs_lock(op); });
-    if (asks_again) queue_.push_back(holder.id);
+  bool send(const GpuView& view, ClientId client, Subject subject) {
+    mail_.push_back({view.now + latency_, client, subject});
+    return true;
   }
 
-  void grant(Time now) {
-    is_held_ = true;
-    granted_ = armed_ = now;
+  /// Lets the client's library send what it has to say; false if that is nothing.
+  bool hear(const GpuView& view, const ClientView& client) {
+    const auto message = clients_[client.id.value].next_message(view, client);
+    if (!message) return false;
+    const bool asks = *message == NvshareInterposer::Message::kRequest;
+    return send(view, client.id, asks ? Subject::kRequest : Subject::kReleased);
   }
 
-  void set_gate(const ClientView& client, Actions& actions) const {
-    if (is_held_ && !is_draining_ && queue_.front() == client.id) return actions.open(client.id);
+  /// Hands over what has arrived; false if nothing has.
+  bool deliver(const GpuView& view) {
+    bool has_arrived = false;
+    for (; !mail_.empty() && mail_.front().due <= view.now; mail_.pop_front(), has_arrived = true) {
+      const auto [due, client, subject] = mail_.front();
+      NvshareInterposer& interposer = clients_[client.value];
+      switch (subject) {
+        case Subject::kRequest: lock_.request(client); break;
+        case Subject::kReleased: lock_.release(client); break;
+        case Subject::kGranted: interposer.lock_granted(view); break;
+        case Subject::kDrop: interposer.lock_dropped(view.now); break;
+      }
+    }
+    return has_arrived;
+  }
+
+  /// Launches pass one by one, so that the one that fills the window is the last before the synchronisation.
+  void set_gate(const GpuView& view, const ClientView& client, Actions& actions) const {
+    if (is_too_large(view, client)) {
+      return actions.hold(client.id, {"memory_reserve", static_cast<double>(client.allocated_bytes), most_bytes(view),
+                                      "bytes"});
+    }
+    const NvshareInterposer& interposer = clients_[client.id.value];
+    if (interposer.is_open()) return actions.open(client.id);
     actions.close(client.id);
-    const auto locked = std::ranges::find_if(client.waiting, [&](const OpView& op) { return needs_lock(op); });
-    const auto free = static_cast<std::uint32_t>(locked - client.waiting.begin());
-    if (free > 0) actions.admit(client.id, free);
+    const std::uint32_t passing = interposer.passing(client);
+    if (passing > 0) actions.admit(client.id, passing);
+    if (passing < client.waiting.size()) actions.hold(client.id, interposer.hold(lock_.quantum_left(view.now)));
   }
 
-  Time next_deadline(const GpuView& view) const {
-    const Time idle = idle_at(view.client(queue_.front()));
-    const Time expiry = granted_ + quantum_;
-    return expiry > view.now ? std::min(idle, expiry) : idle;
-  }
-
-  const Duration quantum_;
-  const Duration early_release_;
-  const bool drop_when_alone_;
-  const bool gate_frames_;
-  const bool probes_device_;
-  std::deque<ClientId> queue_;  // those who asked, in order; the holder stays at its head
-  bool is_held_ = false;
-  bool is_draining_ = false;
-  Time granted_;
-  Time armed_;  // when the idle timer was last set other than by a launch
+  const NvshareInterposer::Settings settings_;
+  const Duration latency_;
+  const double reserve_bytes_;
+  const bool allows_oversubscription_;
+  NvshareLock lock_;
+  std::vector<NvshareInterposer> clients_;
+  std::vector<ClientId> to_refuse_;
+  std::deque<Mail> mail_;  // in order of arrival
 };
 
-std::vector<ParameterDescriptor> parameters() {
-  using std::chrono_literals::operator""s;
-  constexpr double kMillisecond = 1e6;
-  constexpr double kDay = 86'400e9;
+constexpr double kMillisecond = 1e6;
+constexpr double kDay = 86'400e9;
+
+std::vector<ParameterDescriptor> lock_parameters() {
   return {
       {.name = "quantum", .type = ParameterType::kDuration, .default_value = Duration{30s}, .unit = "",
        .minimum = kMillisecond, .maximum = kDay, .choices = {},
        .meaning = "How long a holder keeps the lock while it stays active.",
        .source = "artifact, src/scheduler.c (thesis and talk: 20s)"},
+      {.name = "drop_when_alone", .type = ParameterType::kBoolean, .default_value = true, .unit = "", .choices = {},
+       .meaning = "Whether the quantum ends for a holder for whom nobody waits; it then drains and asks again.",
+       .source = "artifact, src/scheduler.c"},
+      {.name = "anti_thrash", .type = ParameterType::kBoolean, .default_value = true, .unit = "", .choices = {},
+       .meaning = "Whether there is a lock at all; without it everybody launches, within the window.",
+       .source = "artifact, src/scheduler.c"},
+      {.name = "message_latency", .type = ParameterType::kDuration, .default_value = Duration{50us}, .unit = "",
+       .minimum = 0, .maximum = 1e9, .choices = {},
+       .meaning = "From a message's sending to the end of its hearing, between a client and the daemon.",
+       .source = "assumed: a local socket and the wake-up of a thread"},
+  };
+}
+
+std::vector<ParameterDescriptor> release_parameters() {
+  return {
       {.name = "early_release", .type = ParameterType::kDuration, .default_value = Duration{5s}, .unit = "",
        .minimum = kMillisecond, .maximum = kDay, .choices = {},
        .meaning = "A holder that launched nothing for this long gives the lock back if the idle probe agrees.",
        .source = "artifact, src/client.c"},
-      {.name = "drop_when_alone", .type = ParameterType::kBoolean, .default_value = true, .unit = "", .choices = {},
-       .meaning = "Whether the quantum ends for a holder for whom nobody waits; it then drains and asks again.",
-       .source = "artifact, src/scheduler.c"},
+      {.name = "idle_probe", .type = ParameterType::kChoice, .default_value = std::string("device"), .unit = "",
+       .choices = {"device", "synchronise"},
+       .meaning = "What keeps an idle holder's lock: anybody's use of the device in the utilisation window, or a "
+                  "synchronisation of its own that takes 100 ms or more.",
+       .source = "artifact, src/client.c: the driver's utilisation, a synchronisation where that cannot be read"},
+      {.name = "utilisation_window", .type = ParameterType::kDuration, .default_value = Duration{1s}, .unit = "",
+       .minimum = kMillisecond, .maximum = kDay, .choices = {},
+       .meaning = "How far the driver's utilisation looks back; at least 1 % of it keeps the lock.",
+       .source = "NVML documentation: 1/6 s to 1 s, by product"},
       {.name = "gate_frames", .type = ParameterType::kBoolean, .default_value = true, .unit = "", .choices = {},
        .meaning = "Whether render work needs the lock, as if graphics calls were intercepted; false lets it pass.",
        .source = "ours (artifact: false)"},
-      {.name = "idle_probe", .type = ParameterType::kChoice, .default_value = std::string("device"), .unit = "",
-       .choices = {"device", "holder"},
-       .meaning = "Whose work in flight keeps an idle holder's lock: anybody's on the device, or its own.",
-       .source = "artifact, src/client.c: device-wide utilisation"},
+      {.name = "slip", .type = ParameterType::kDuration, .default_value = Duration{1us}, .unit = "", .minimum = 0,
+       .maximum = 1e9, .choices = {},
+       .meaning = "A call made this soon after its client's lock was dropped passes all the same, one per drop: it had "
+                  "been checked before; 0 = none.",
+       .source = "assumed; artifact, src/hook.c: check and launch are two steps"},
   };
+}
+
+std::vector<ParameterDescriptor> window_parameters() {
+  return {
+      {.name = "window_max", .type = ParameterType::kInteger, .default_value = std::int64_t{2048}, .unit = "kernels",
+       .minimum = 0, .maximum = 1e6, .choices = {},
+       .meaning = "Largest window of pending kernels, which begins with 1 and doubles; 0 = no window.",
+       .source = "artifact, src/hook.c"},
+      {.name = "window_halve_from", .type = ParameterType::kDuration, .default_value = Duration{1s}, .unit = "",
+       .minimum = kMillisecond, .maximum = kDay, .choices = {},
+       .meaning = "A synchronisation this long halves the window instead.", .source = "artifact, src/hook.c"},
+      {.name = "window_restart_from", .type = ParameterType::kDuration, .default_value = Duration{10s}, .unit = "",
+       .minimum = kMillisecond, .maximum = kDay, .choices = {},
+       .meaning = "A synchronisation this long sets the window back to 1.", .source = "artifact, src/hook.c"},
+      {.name = "reserve_mib", .type = ParameterType::kInteger, .default_value = std::int64_t{1536}, .unit = "MiB",
+       .minimum = 0, .maximum = 1e6, .choices = {},
+       .meaning = "Device memory hidden from every client, for contexts.", .source = "artifact, src/hook.c"},
+      {.name = "single_oversubscription", .type = ParameterType::kBoolean, .default_value = false, .unit = "",
+       .choices = {}, .meaning = "Whether one client may allocate more than the device has, less the reserve.",
+       .source = "artifact, src/hook.c (an environment variable)"},
+  };
+}
+
+std::vector<ParameterDescriptor> parameters() {
+  std::vector<ParameterDescriptor> all = lock_parameters();
+  for (const auto& group : {release_parameters(), window_parameters()})
+    all.insert(all.end(), group.begin(), group.end());
+  return all;
 }
 
 }  // namespace
@@ -151,10 +256,14 @@ PolicyDescriptor nvshare_policy() {
       "G. Alexopoulos, D. Mitropoulos, \"nvshare: practical GPU sharing without memory size constraints\", ICSE 2024 "
       "companion; artifact grgalex/nvshare";
   policy.deviations = {
-      "The window of pending kernels is absent: a holder may have any number of launches in flight.",
-      "The idle probe looks at what is in flight at that instant, not at a utilisation averaged over a while.",
-      "No kernel slips past a lock that is being dropped, and messages take no time.",
+      "A host that synchronises for its window stands at its next call, not inside the one before: its host gap passes "
+      "meanwhile.",
+      "Copies stand still with it; in the artifact another thread of the program could still copy.",
+      "What a client allocates is known when it joins, and counts at once and for good.",
+      "The device's utilisation is exact over its window; the artifact reads it from a driver that samples.",
+      "A dropped lock is slipped past by calls made at most `slip` later, an assumed length.",
       "By default the lock covers graphics too; the artifact intercepts CUDA alone (`gate_frames: false`).",
+      "Calls that the artifact does not intercept (CUDA graphs, extended launches, memsets) need the lock too.",
   };
   policy.parameters = parameters();
   policy.create = [](const Parameters& values) { return std::make_unique<Nvshare>(values); };

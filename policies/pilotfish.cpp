@@ -1,135 +1,214 @@
 /// PilotFish - fills the time between the frames of a game with kernels that are predicted to fit.
 /// Source:      W. Zhang, B. Chen et al., "PilotFish: harvesting free cycles of cloud gaming with deep learning
 ///              training", USENIX ATC 2022.  Artifact: Chen-Binghao/PilotFish (render hook, kernel hook).
-/// Hears:       everything.      Needs: frame events, predictions.
+/// Hears:       everything.      Needs: frame events, predictions (pilotfish_oracle: exact durations).
 /// Decides:     the end of a frame opens a window that lasts until the next frame is due. A kernel is admitted if and
 ///              only if its predicted duration fits in what is left of the window; it is never reordered or split. One
-///              that does not fit sleeps and looks again. Render work and copies always pass.
-/// Parameters:  see the descriptor below.
-/// Departs:     1. No kill and no snapshot of the filler's memory: work in flight at a frame's begin runs on.
-///              2. The first window opens at the end of the first frame; the artifact begins with 10 ms to spend.
+///              that does not fit sleeps and looks again. Render work and copies pass. A filler that still works when a
+///              frame begins is killed and restored from a snapshot, if a guarantee asks for that.
+/// Parameters:  see pilotfish_parameters.cpp (each with unit and origin). The defaults are the artifact's PF mode; its
+///              SOFT mode is `charge_unfinished: false, gate_on_rendering: true`, and its older "boxtime" that with
+///              `launch_retry: 1ms`.
+/// Departs:     1. A kill is asked for when a frame begins, as the paper says; the artifact asks at a frame's end.
+///              2. Work that is later than predicted counts as left over by its lateness; so stragglers are seen.
 ///              3. Several games: a window opens when none renders and lasts until the earliest next frame.
 ///              4. Several fillers share one window and take turns, one launch each.
-///              5. budget: absolute, margin, tolerance, predictor: name_shape_mean and unknown_kernel: defer are ours.
-
-#include <algorithm>
-#include <map>
-#include <string>
-#include <unordered_map>
-#include <utility>
-#include <vector>
+///              5. budget: absolute, margin, overcommit, intra_frame_gaps, unknown_kernel: defer, pcie_reserve and all
+///                 predictors but name_mean are ours.
+///              6. After a kill the program goes on behind what was lost; lost work is reported, not repeated.
 
 #include "policies/builtin.h"
-#include "policies/sleeping_launch.h"
+#include "policies/duration_predictor.h"
+#include "policies/pilotfish_guarantee.h"
+#include "policies/pilotfish_link.h"
+#include "policies/pilotfish_memory.h"
+#include "policies/pilotfish_parameters.h"
+#include "policies/pilotfish_window.h"
+#include "policies/rendering.h"
+#include "policies/sleeping_fillers.h"
 
 namespace corun {
 
 namespace {
 
-using std::chrono_literals::operator""ms;
-
 constexpr Duration kUsualPeriod = std::chrono::microseconds{16'600};
-constexpr Duration kClosed{-1};  // the room of a window that admits nothing
+
+DurationPredictor::Settings predictor_settings(const Parameters& parameters) {
+  return {DurationPredictor::kind_of(parameters.choice("predictor")), parameters.real("quantile"),
+          parameters.real("ewma_weight")};
+}
+
+FrameGuarantee::Settings guarantee_settings(const Parameters& parameters) {
+  const std::string& kind = parameters.choice("guarantee");
+  FrameGuarantee::Settings settings;
+  if (kind == "soft") settings.kind = FrameGuarantee::Kind::kSoft;
+  if (kind == "hard") settings.kind = FrameGuarantee::Kind::kHard;
+  settings.tolerance = parameters.duration("tolerance");
+  settings.drop_limit = parameters.integer("soft_drop_limit");
+  settings.drop_window = parameters.integer("soft_window_frames");
+  settings.kill_latency = parameters.duration("kill_latency");
+  settings.snapshot_every = parameters.integer("snapshot_every");
+  return settings;
+}
 
 class PilotFish : public Policy {
  public:
   explicit PilotFish(const Parameters& parameters)
       : target_period_(parameters.duration("target_period")),
-        is_absolute_(parameters.choice("budget") == "absolute"),
-        allowance_(parameters.duration("tolerance") - parameters.duration("margin")),
-        notify_poll_(parameters.duration("notify_poll")),
-        launch_retry_(parameters.duration("launch_retry")),
+        allowance_(parameters.duration("overcommit") - parameters.duration("margin")),
+        initial_slice_(parameters.duration("initial_slice")),
         charges_unfinished_(parameters.boolean("charge_unfinished")),
+        is_absolute_(parameters.choice("budget") == "absolute"),
         gates_on_rendering_(parameters.boolean("gate_on_rendering") || is_absolute_),
-        predicts_by_shape_(parameters.choice("predictor") == "name_shape_mean"),
-        runs_unknown_(parameters.choice("unknown_kernel") == "run") {}
+        uses_gaps_(parameters.boolean("intra_frame_gaps")),
+        runs_unknown_(parameters.choice("unknown_kernel") == "run"),
+        requires_memory_fit_(parameters.boolean("require_memory_fit")),
+        max_in_flight_(static_cast<std::uint64_t>(parameters.integer("max_inflight_kernels"))),
+        window_(is_absolute_, parameters.duration("notify_poll")),
+        gaps_(parameters.duration("min_gap"), parameters.duration("notify_poll")),
+        predictor_(predictor_settings(parameters)),
+        guarantee_(guarantee_settings(parameters)),
+        link_(parameters.real("pcie_reserve")),
+        fillers_(parameters.duration("launch_retry")) {}
 
   void on_joined(const GpuView& view, ClientId client) override {
-    fillers_.resize(view.clients.size());
-    if (view.client(client).role == Role::kInteractive) close_window();
+    guarantee_.joined(view, client);
+    if (!is_game(view.client(client))) return;
+    const bool is_first = std::ranges::count_if(view.clients, is_game) == 1;
+    is_first ? window_.begin_with(initial_slice_) : window_.close();
   }
 
-  void on_left(const GpuView& view, ClientId) override {
-    if (!has_interactive(view)) close_window();
+  void on_left(const GpuView& view, ClientId client) override {
+    gaps_.left(client);
+    if (has_game(view)) return;
+    window_.close();
+    guarantee_.games_left();
+  }
+
+  void on_submitted(const GpuView& view, ClientId client, const OpView& op) override {
+    if (is_of_game(view, client) && op.is_render) gaps_.submitted(view, client);
   }
 
   void on_launched(const GpuView& view, ClientId client, const OpView& op) override {
-    if (view.client(client).role == Role::kInteractive || is_free(op)) return;
-    Filler& filler = fillers_[client.value];
-    const Charge charge{std::max(cost(view, op), Duration::zero()), prediction(op) == kUnknownDuration};
-    filler.charged[op.number] = charge;
-    filler.timed += charge.is_timed;
-    unfinished_ += charge.cost;
-    left_ -= charge.cost;
-    is_fresh_ = false;
-    last_served_ = client;
+    if (is_of_game(view, client)) {
+      if (op.is_render) gaps_.launched(view, client);
+      return;
+    }
+    fillers_.on_launched(client);
+    if (op.is_copy && has_game(view)) link_.take(view.device, op, view.now);
+    if (!op.is_kernel()) return;
+    const Duration predicted = predictor_.predict(client, op);
+    const Duration cost = std::max(charge(view, predicted), Duration::zero());
+    work_.launched(view, client, op.number, cost, predicted == kUnknownDuration);
+    window_.spend(cost);
   }
 
   void on_completed(const GpuView& view, ClientId client, const OpView& op, Duration device_time) override {
-    if (view.client(client).role == Role::kInteractive || is_free(op)) return;
-    Filler& filler = fillers_[client.value];
-    const Charge charge = filler.charged.extract(op.number).mapped();
-    unfinished_ -= charge.cost;
-    if (!charge.is_timed) return;
-    learned_.emplace(op.name, device_time);
-    --filler.timed;
+    if (is_of_game(view, client)) {
+      if (op.is_render) gaps_.completed(view, client);
+      return;
+    }
+    if (op.is_kernel()) {
+      const UnfinishedWork::Launch launch = work_.completed(client, op.number);
+      if (UnfinishedWork::is_representative(view.client(client), launch)) predictor_.learn(client, op, device_time);
+    }
+    guarantee_.completed(view.client(client));
   }
 
-  void on_frame(const GpuView& view, ClientId, FrameEvent event) override {
-    if (event != FrameEvent::kEnd || is_rendering(view)) return;
-    next_begin_ = earliest_next_begin(view);
-    budget_ = next_begin_ - view.now;
-    noticed_ = next_poll(view.now);
+  void on_frame(const GpuView& view, ClientId client, FrameEvent event) override {
+    if (event == FrameEvent::kBegin) return guarantee_.frame_began(view, client, period(view.client(client)), work_);
+    gaps_.frame_ended(client);
+    guarantee_.frame_ended(view);
+    if (!is_rendering(view)) window_.publish(view.now, earliest_next_begin(view));
   }
+
+  void on_copied(const GpuView&, ClientId client, CopyEvent) override { guarantee_.copied(client); }
 
   void decide(const GpuView& view, Actions& actions) override {
-    notice(view.now);
-    const bool has_game = has_interactive(view);
-    for (const ClientView& client : view.clients) {
-      if (!client.is_present) continue;
-      if (!has_game || client.role == Role::kInteractive) {
-        actions.open(client.id);
-      } else {
-        actions.close(client.id);
-      }
-    }
-    if (!has_game) return;
-    admit(view, actions);
-    if (noticed_ != kNever) actions.wake_at(noticed_);
+    window_.notice(view.now, charges_unfinished_ ? work_.total() : Duration::zero());
+    if (!close_fillers_beside_games(view, actions)) return;
+    guarantee_.act(view, actions);
+    if (requires_memory_fit_) memory_.look(view);
+    Round round(*this, view);
+    fillers_.admit(view, round, actions);
+    actions.wake_at(window_.noticed_at());
+    if (uses_gaps_) actions.wake_at(gaps_.noticed_at(view.now));
   }
 
  private:
-  struct Charge {
-    Duration cost;
-    bool is_timed;  // it had no prediction: its client waits for it and remembers how long it took
+  /// The rule of one decision: what has been promised in it and not launched yet is counted.
+  class Round : public AdmissionRule {
+   public:
+    Round(const PilotFish& policy, const GpuView& view)
+        : policy_(policy),
+          view_(view),
+          room_(policy.room(view)),
+          shrinks_(policy.room_shrinks(view)),
+          is_fresh_(policy.window_.is_fresh()),
+          link_(policy.link_),
+          promised_(view.clients.size()) {}
+
+    Verdict judge(const ClientView& filler, const OpView& op) const override {
+      if (const std::string_view rule = policy_.guarantee_.holds(view_, filler); !rule.empty())
+        return {{rule, 0, 0, ""}};
+      if (policy_.requires_memory_fit_ && !policy_.memory_.hold(filler.id).rule.empty())
+        return {policy_.memory_.hold(filler.id)};
+      if (policy_.work_.has_unknown(filler.id) || promised_[filler.id.value].has_unknown) return {{"timing", 0, 0, ""}};
+      return op.is_kernel() ? judge_kernel(filler, op) : judge_copy(op);
+    }
+
+    void take(const ClientView& filler, const OpView& op) override {
+      if (op.is_copy) link_.take(view_.device, op, view_.now);
+      if (!op.is_kernel()) return;
+      const Duration predicted = policy_.predictor_.predict(filler.id, op);
+      Promised& promised = promised_[filler.id.value];
+      ++promised.kernels;
+      is_fresh_ = false;
+      if (predicted != kUnknownDuration) {
+        room_ -= predicted;
+      } else {
+        promised.has_unknown = true;
+        if (!policy_.runs_unknown_) room_ = Duration::zero();
+      }
+    }
+
+   private:
+    struct Promised {
+      std::uint64_t kernels = 0;
+      bool has_unknown = false;
+    };
+
+    Verdict judge_copy(const OpView& op) const {
+      const Time passes_at = link_.passes_at(view_.device, op, view_.now);
+      if (passes_at <= view_.now) return Verdict::pass();
+      return {{"pcie_reserve", static_cast<double>(op.bytes), 0, "bytes"}, passes_at};
+    }
+
+    Verdict judge_kernel(const ClientView& filler, const OpView& op) const {
+      const std::uint64_t in_flight = policy_.work_.count(filler.id) + promised_[filler.id.value].kernels;
+      if (policy_.max_in_flight_ > 0 && in_flight >= policy_.max_in_flight_)
+        return {{"inflight_limit", static_cast<double>(in_flight + 1), static_cast<double>(policy_.max_in_flight_),
+                 "kernels"}};
+      const Duration predicted = policy_.predictor_.predict(filler.id, op);
+      const bool is_unknown = predicted == kUnknownDuration;
+      const bool fits =
+          is_unknown ? policy_.runs_unknown_ || (is_fresh_ && room_ > Duration::zero()) : predicted <= room_;
+      if (fits) return Verdict::pass(shrinks_ && !is_unknown ? view_.now + (room_ - predicted) : kNever);
+      const double available = std::max<double>(0, static_cast<double>(to_ns(room_)));
+      return {{policy_.why_no_room(view_), is_unknown ? 0 : static_cast<double>(to_ns(predicted)), available, "ns"}};
+    }
+
+    const PilotFish& policy_;
+    const GpuView& view_;
+    Duration room_;       // as yet unpromised
+    const bool shrinks_;  // as time goes by
+    bool is_fresh_;       // nothing has been admitted from this window
+    LinkReserve link_;
+    std::vector<Promised> promised_;  // by client
   };
 
-  struct Filler {
-    std::unordered_map<std::uint64_t, Charge> charged;  // of what is in flight, by number
-    std::uint32_t timed = 0;                            // how many of those are timed
-    SleepingLaunch sleeper;
-  };
-
-  /// What one decision admits before it is carried out.
-  struct Round {
-    Duration room{};                      // of the window, as yet unpromised
-    bool is_fresh = false;                // nothing has been admitted from this window
-    std::vector<std::uint32_t> admitted;  // by client
-    std::vector<bool> is_timing;          // by client
-    std::vector<std::pair<ClientId, std::uint32_t>> turns;  // in order, one's launches in a row together
-  };
-
-  static bool is_free(const OpView& op) { return op.is_render || op.is_copy; }
-
-  static bool has_interactive(const GpuView& view) {
-    return std::ranges::any_of(view.clients,
-                               [](const ClientView& c) { return c.is_present && c.role == Role::kInteractive; });
-  }
-
-  static bool is_rendering(const GpuView& view) {
-    return std::ranges::any_of(view.clients, [](const ClientView& c) {
-      return c.is_present && c.frame.begin != kNever && c.frame.end == kNever;
-    });
+  static bool is_of_game(const GpuView& view, ClientId client) {
+    return view.client(client).role == Role::kInteractive;
   }
 
   Duration period(const ClientView& game) const {
@@ -145,174 +224,48 @@ class PilotFish : public Policy {
     return earliest;
   }
 
-  Time next_poll(Time now) const {
-    if (notify_poll_ == Duration::zero()) return now;
-    const Duration since = now - kRunStart;
-    return kRunStart + (since + notify_poll_ - Duration{1}) / notify_poll_ * notify_poll_;
-  }
-
-  void close_window() {
-    is_open_ = false;
-    noticed_ = kNever;
-  }
-
-  /// The filler's side reads the published budget.
-  void notice(Time now) {
-    if (noticed_ > now) return;
-    noticed_ = kNever;
-    is_open_ = is_fresh_ = true;
-    left_ = budget_ - (charges_unfinished_ ? unfinished_ : Duration::zero());
-    deadline_ = next_begin_;
-  }
-
-  Duration prediction(const OpView& op) const {
-    if (predicts_by_shape_ && op.predicted_by_shape != kUnknownDuration) return op.predicted_by_shape;
-    if (op.predicted_by_name != kUnknownDuration) return op.predicted_by_name;
-    const auto learned = learned_.find(op.name);
-    return learned == learned_.end() ? kUnknownDuration : learned->second;
-  }
-
   Duration room(const GpuView& view) const {
-    if (!is_open_ || (gates_on_rendering_ && is_rendering(view))) return kClosed;
-    return allowance_ + (is_absolute_ ? deadline_ - view.now - unfinished_ : left_);
+    Duration room = gates_on_rendering_ && is_rendering(view) ? kNoRoom : window_.room(view.now, work_.total());
+    if (uses_gaps_) room = std::max(room, gaps_.room(view, work_.total()));
+    return room == kNoRoom ? kNoRoom : room + allowance_;
+  }
+
+  /// Whether it is the window's own end that is near, rather than what there is to spend.
+  bool room_shrinks(const GpuView& view) const {
+    return is_absolute_ || (uses_gaps_ && gaps_.room(view, work_.total()) > window_.room(view.now, work_.total()));
+  }
+
+  std::string_view why_no_room(const GpuView& view) const {
+    if (!window_.is_open()) return "no_window_yet";
+    return gates_on_rendering_ && is_rendering(view) ? "rendering" : "window";
   }
 
   /// What a launch takes from the window: its prediction; if there is none, nothing or all that is left.
-  Duration cost(const GpuView& view, const OpView& op) const {
-    const Duration predicted = prediction(op);
+  Duration charge(const GpuView& view, Duration predicted) const {
     if (predicted != kUnknownDuration) return predicted;
     return runs_unknown_ ? Duration::zero() : room(view);
   }
 
-  bool fits(const OpView& op, const Round& round) const {
-    const Duration predicted = prediction(op);
-    if (predicted != kUnknownDuration) return predicted <= round.room;
-    return runs_unknown_ || (round.is_fresh && round.room > Duration::zero());
-  }
-
-  void begin_round(const GpuView& view) {
-    round_.room = room(view);
-    round_.is_fresh = is_fresh_;
-    round_.admitted.assign(view.clients.size(), 0);
-    round_.is_timing.assign(view.clients.size(), false);
-    round_.turns.clear();
-  }
-
-  void admit(const GpuView& view, Actions& actions) {
-    const std::size_t count = view.clients.size();
-    begin_round(view);
-    for (bool has_admitted = true; has_admitted;) {
-      has_admitted = false;
-      for (std::size_t turn = 1; turn <= count; ++turn) {
-        const ClientView& client = view.clients[(last_served_.value + turn) % count];
-        if (client.is_present && client.role == Role::kBestEffort && admit_next(view, client, round_, actions))
-          has_admitted = true;
-      }
-    }
-    for (const auto& [client, launches] : round_.turns) actions.admit(client, launches);
-  }
-
-  bool admit_next(const GpuView& view, const ClientView& client, Round& round, Actions& actions) {
-    Filler& filler = fillers_[client.id.value];
-    std::uint32_t& admitted = round.admitted[client.id.value];
-    if (admitted == client.waiting.size() || filler.timed > 0 || round.is_timing[client.id.value]) return false;
-    const OpView& op = client.waiting[admitted];
-    if (!is_free(op)) {
-      const bool does_fit = fits(op, round);
-      if (!does_fit || !filler.sleeper.looks(op.number, view.now, launch_retry_)) {
-        filler.sleeper.sleep(op.number, view.now);
-        if (does_fit) actions.wake_at(filler.sleeper.next_look(view.now, launch_retry_));
-        return false;
-      }
-      take(op, client.id, round);
-    }
-    ++admitted;
-    if (round.turns.empty() || round.turns.back().first != client.id) round.turns.emplace_back(client.id, 0);
-    ++round.turns.back().second;
-    return true;
-  }
-
-  void take(const OpView& op, ClientId client, Round& round) const {
-    const Duration predicted = prediction(op);
-    round.is_fresh = false;
-    if (predicted != kUnknownDuration) {
-      round.room -= predicted;
-    } else {
-      round.is_timing[client.value] = true;
-      if (!runs_unknown_) round.room = Duration::zero();
-    }
-  }
-
   const Duration target_period_;
-  const bool is_absolute_;
   const Duration allowance_;  // beyond the window; negative is a margin
-  const Duration notify_poll_;
-  const Duration launch_retry_;
+  const Duration initial_slice_;
   const bool charges_unfinished_;
+  const bool is_absolute_;
   const bool gates_on_rendering_;
-  const bool predicts_by_shape_;
+  const bool uses_gaps_;
   const bool runs_unknown_;
+  const bool requires_memory_fit_;
+  const std::uint64_t max_in_flight_;  // 0 = no limit
 
-  // What the games' side published, and when the fillers' side reads it.
-  Duration budget_{};
-  Time next_begin_;
-  Time noticed_ = kNever;
-
-  // The window as the fillers' side knows it.
-  bool is_open_ = false;
-  bool is_fresh_ = false;
-  Duration left_{};
-  Time deadline_;
-  Duration unfinished_{};  // predicted, of everything in flight
-  ClientId last_served_{};
-  std::vector<Filler> fillers_;  // by client
-  Round round_;                  // kept for its storage
-  std::map<std::string, Duration, std::less<>> learned_;
+  FrameWindow window_;
+  FrameGaps gaps_;
+  DurationPredictor predictor_;
+  UnfinishedWork work_;
+  FrameGuarantee guarantee_;
+  LinkReserve link_;
+  MemoryFit memory_;
+  SleepingFillers fillers_;
 };
-
-std::vector<ParameterDescriptor> parameters() {
-  constexpr double kMillisecond = 1e6;
-  constexpr double kSecond = 1e9;
-  return {
-      {.name = "target_period", .type = ParameterType::kDuration, .default_value = kUsualPeriod, .unit = "",
-       .minimum = 0.0, .maximum = kSecond, .choices = {},
-       .meaning = "Expected time from one frame's begin to the next; 0 takes each game's own pacing.",
-       .source = "artifact: 16.6ms"},
-      {.name = "budget", .type = ParameterType::kChoice, .default_value = std::string("relative"), .unit = "",
-       .choices = {"relative", "absolute"},
-       .meaning = "A window is a length of time spent from when it is noticed, or ends when the frame is due.",
-       .source = "artifact: relative; absolute is ours"},
-      {.name = "margin", .type = ParameterType::kDuration, .default_value = Duration::zero(), .unit = "",
-       .minimum = 0.0, .maximum = 100 * kMillisecond, .choices = {},
-       .meaning = "Time kept free at the end of every window.", .source = "ours"},
-      {.name = "tolerance", .type = ParameterType::kDuration, .default_value = Duration::zero(), .unit = "",
-       .minimum = 0.0, .maximum = 100 * kMillisecond, .choices = {},
-       .meaning = "How far a kernel may be predicted to overrun the window and still be admitted.",
-       .source = "paper names the idea; ours"},
-      {.name = "notify_poll", .type = ParameterType::kDuration, .default_value = Duration{1ms}, .unit = "",
-       .minimum = 0.0, .maximum = 100 * kMillisecond, .choices = {},
-       .meaning = "Period at which the filler's side looks for a new window; 0 notices at once.",
-       .source = "artifact, flip thread"},
-      {.name = "launch_retry", .type = ParameterType::kDuration, .default_value = Duration{2ms}, .unit = "",
-       .minimum = 0.0, .maximum = 100 * kMillisecond, .choices = {},
-       .meaning = "How long a launch that did not fit sleeps before it looks again; 0 wakes it by events.",
-       .source = "artifact, launch hook"},
-      {.name = "charge_unfinished", .type = ParameterType::kBoolean, .default_value = true, .unit = "", .choices = {},
-       .meaning = "Whether work in flight is charged to the next window; an absolute budget always charges it.",
-       .source = "artifact: true in PF, false in SOFT mode"},
-      {.name = "gate_on_rendering", .type = ParameterType::kBoolean, .default_value = false, .unit = "", .choices = {},
-       .meaning = "Whether nothing is admitted while a frame is being rendered; an absolute budget always does so.",
-       .source = "artifact: false in PF, true in SOFT mode"},
-      {.name = "predictor", .type = ParameterType::kChoice, .default_value = std::string("name_mean"), .unit = "",
-       .choices = {"name_mean", "name_shape_mean"},
-       .meaning = "Mean of the solo profile by kernel name, or by name and launch shape.",
-       .source = "artifact: name_mean; name_shape_mean is ours"},
-      {.name = "unknown_kernel", .type = ParameterType::kChoice, .default_value = std::string("run"), .unit = "",
-       .choices = {"run", "defer"},
-       .meaning = "A kernel without prediction is run at once, alone, and timed; or takes a whole window of its own.",
-       .source = "artifact: run; defer is ours"},
-  };
-}
 
 }  // namespace
 
@@ -320,20 +273,35 @@ PolicyDescriptor pilotfish_policy() {
   PolicyDescriptor policy;
   policy.name = "pilotfish";
   policy.summary = "Kernels of best-effort clients run between frames, if predicted to fit before the next one.";
-  policy.source =
-      "W. Zhang, B. Chen et al., \"PilotFish: harvesting free cycles of cloud gaming with deep learning training\", "
-      "USENIX ATC 2022; artifact Chen-Binghao/PilotFish";
+  policy.source = kPilotFishSource;
   policy.deviations = {
-      "No kill and no snapshot of the filler's memory: work in flight at a frame's begin runs on.",
-      "The first window opens at the end of the first frame; the artifact begins with 10 ms to spend.",
+      "A kill is asked for when a frame begins, as the paper says; the artifact asks for it at a frame's end.",
+      "Work that is later than predicted counts as left over by its lateness, so that stragglers are seen.",
       "Several games: a window opens when none renders and lasts until the earliest next frame.",
       "Several fillers share one window and take turns, one launch each.",
-      "`budget: absolute`, `margin`, `tolerance`, `predictor: name_shape_mean` and `unknown_kernel: defer` are ours.",
+      "`budget: absolute`, `margin`, `overcommit`, `intra_frame_gaps`, `unknown_kernel: defer`, `pcie_reserve` and all "
+      "predictors but `name_mean` are ours.",
+      "After a kill the program goes on behind what was lost; lost work is reported, not repeated.",
+      "Frames begin and end on the device's clock; the artifact learns of them from fences, up to a millisecond late.",
   };
-  policy.parameters = parameters();
+  policy.parameters = pilotfish_parameters();
   policy.needs.frame_events = true;
   policy.needs.predictions = true;
   policy.create = [](const Parameters& values) { return std::make_unique<PilotFish>(values); };
+  return policy;
+}
+
+PolicyDescriptor pilotfish_oracle_policy() {
+  PolicyDescriptor policy = pilotfish_policy();
+  policy.name = "pilotfish_oracle";
+  policy.summary = "pilotfish told how long every kernel will take: what better prediction could gain at most.";
+  policy.deviations.insert(policy.deviations.begin(), "Durations are exact, which nothing real can know.");
+  std::erase_if(policy.parameters, [](const ParameterDescriptor& parameter) { return parameter.name == "predictor"; });
+  policy.needs.oracle = true;
+  policy.create = [](Parameters values) {
+    values.set("predictor", std::string("oracle"));
+    return std::make_unique<PilotFish>(values);
+  };
   return policy;
 }
 

@@ -20,6 +20,7 @@ struct RunInput {
   Duration horizon{};           ///< the run covers [0, horizon)
   Duration warmup{};            ///< facts of jobs that end before it are not counted in metrics
   std::uint64_t seed = 1;
+  bool tells_exact_durations = false;  ///< fills OpView::exact, for policies that need an oracle
 };
 
 /// What a run says about itself besides the facts it recorded.

@@ -19,13 +19,14 @@ FOLDERS = {
     "sim/device": ["traces/base", "traces", "sim/device"],
     "sim/workload": ["traces/base", "traces", "sim/policy", "sim/device", "sim/metrics", "sim/workload",
                      "sim"],
+    "sim/cluster": ["traces/base", "sim/policy", "sim/engine", "sim/metrics", "sim/cluster"],
     "sim/metrics": ["traces/base", "traces", "sim/policy", "sim/workload", "sim/metrics", "sim"],
     "sim/arbiter": ["traces/base", "traces", "sim/policy", "sim/metrics", "sim/arbiter"],
     "sim": ["traces/base", "traces", "sim/policy", "sim/engine", "sim/device", "sim/workload", "sim/metrics",
             "sim/arbiter", "sim"],
     "policies": ["traces/base", "sim/policy", "policies"],
     "experiments": ["traces/base", "traces", "traces/importers", "traces/exporters", "sim/policy", "sim/engine",
-                    "sim/device", "sim/workload", "sim/metrics", "sim/arbiter", "sim", "policies", "experiments"],
+                    "sim/device", "sim/workload", "sim/metrics", "sim/arbiter", "sim/cluster", "sim", "policies", "experiments"],
     "tests": None,
 }
 

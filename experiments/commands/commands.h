@@ -58,6 +58,19 @@ struct PolicyOptions {
   std::vector<std::string> plugins;
 };
 
+struct WhyOptions {
+  std::string run;     ///< FILE, FILE:POLICY or FILE:ID
+  std::string client;
+  std::string time;    ///< since the run began, with its unit
+};
+
+struct CapOptions {
+  std::string file;
+  std::string device = "h200";
+  std::string solo_rate;         ///< jobs per second alone and untraced; "" = as the capture tells
+  std::uint32_t iterations = 0;  ///< jobs that the capture is split into; 0 = as it tells
+};
+
 int run_command(const CommonOptions& common, const RunOptions& options);
 int check_command(const CommonOptions& common, const ExperimentOptions& options);
 int plan_command(const CommonOptions& common, const ExperimentOptions& options);
@@ -65,6 +78,8 @@ int import_command(const CommonOptions& common, const ImportOptions& options);
 int export_command(const CommonOptions& common, const ExportOptions& options);
 int inspect_command(const CommonOptions& common, const InspectOptions& options);
 int policy_list_command(const CommonOptions& common, const PolicyOptions& options);
+int policy_cap_command(const CommonOptions& common, const CapOptions& options);
+int policy_why_command(const CommonOptions& common, const WhyOptions& options);
 int version_command(const CommonOptions& common);
 
 /// Prints an error as the options ask and returns its exit code.

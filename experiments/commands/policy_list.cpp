@@ -45,7 +45,7 @@ std::string range_text(const ParameterDescriptor& parameter) {
 
 void print_one(const PolicyDescriptor& policy) {
   fmt::print("{}\n  {}\n\nsource\n  {}\n", policy.name, policy.summary, policy.source);
-  fmt::print("\nneeds\n  {}\n", needs_text(policy.needs));
+  fmt::print("\nneeds\n  {}\n", needs_text(policy));
   if (!policy.parameters.empty()) {
     std::vector<std::vector<std::string>> rows = {
         {"  parameter", "type", "default", "range", "meaning", "source of the default"}};

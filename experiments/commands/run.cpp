@@ -53,12 +53,17 @@ std::string mark(bool holds, bool with_color) {
   return holds ? "\033[32m✓\033[0m" : "\033[1;31m✗\033[0m";
 }
 
+std::string heading(const Scenario& scenario) {
+  if (scenario.cluster) return fmt::format("{}: pods on a cluster\n", printable(scenario.name));
+  return fmt::format("{}: {} on {}, {} simulated seconds, {}{}\n", printable(scenario.name),
+                     counted(scenario.clients.size(), "client"), printable(scenario.device.name),
+                     to_seconds(scenario.horizon), counted(scenario.seeds.size(), "seed"),
+                     scenario.seeds.size() > 1 ? " (mean and 95 % interval)" : "");
+}
+
 /// True if every expectation holds.
 bool print_scenario(const CommonOptions& common, const Scenario& scenario, const Summary& summary) {
-  fmt::print("\n{}: {} on {}, {} simulated seconds, {}{}\n", printable(scenario.name),
-             counted(scenario.clients.size(), "client"), printable(scenario.device.name), to_seconds(scenario.horizon),
-             counted(scenario.seeds.size(), "seed"), scenario.seeds.size() > 1 ? " (mean and 95 % interval)" : "");
-  fmt::print("{}", summary.table(scenario));
+  fmt::print("\n{}{}", heading(scenario), summary.table(scenario));
   for (const std::string& sentence : summary.sentences(scenario)) fmt::print("{}\n", printable(sentence));
   for (const auto& verdict : summary.verdicts(scenario, true))
     fmt::print("{} {}\n", mark(verdict.holds, common.out.has_color), printable(verdict.text));
@@ -91,7 +96,7 @@ bool add_scenario(Json& json, const Scenario& scenario, const Summary& summary) 
   json.object().field("name", scenario.name).field("device", scenario.device.name).key("clients").array();
   for (const PolicyChoice& policy : scenario.policies) {
     for (const ClientChoice& client : scenario.clients) add_figures(json, scenario, summary, policy.label, client.name);
-    add_figures(json, scenario, summary, policy.label, "device");
+    add_figures(json, scenario, summary, policy.label, scenario.cluster ? "cluster" : "device");
   }
   json.end().key("sentences").array();
   for (const std::string& sentence : summary.sentences(scenario)) json.value(sentence);

@@ -11,7 +11,7 @@ try:
 except ImportError:
     pandas = None
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 _EXPECTED = "expected a results file of `simcli run`"
 _GROUP = ("scenario", "policy", "client", "metric", "unit")
 # The rows of `runs` are stored by id; those of `metrics` keep the order in which the runs were planned.
@@ -90,6 +90,21 @@ class Results:
     def decisions(self):
         """One row per decision a policy took, as far as the experiment recorded them."""
         return self._optional("decisions")
+
+    @property
+    def holds(self):
+        """One row per stretch of time in which a client's operations waited at its gate for one reason."""
+        return self._optional("holds")
+
+    @property
+    def kills(self):
+        """One row per kill: when, the device time lost, when the client was restored."""
+        return self._optional("kills")
+
+    @property
+    def refusals(self):
+        """One row per client that was turned away with an error, and why."""
+        return self._optional("refusals")
 
     @property
     def operations(self):

@@ -23,6 +23,11 @@ Arbiter::Arbiter(Policy& policy, std::string policy_name, const DeviceView& devi
       clients_(std::move(clients)),
       views_(clients_.size()),
       pending_(clients_.size()),
+      holdings_(clients_.size()),
+      kills_(clients_.size()),
+      is_refused_(clients_.size()),
+      controls_(clients_.size()),
+      stated_(clients_.size()),
       backend_(backend),
       recorder_(recorder) {
   for (std::uint32_t i = 0; i < clients_.size(); ++i) {
@@ -33,6 +38,9 @@ Arbiter::Arbiter(Policy& policy, std::string policy_name, const DeviceView& devi
     view.frame_period = clients_[i].frame_period;
     view.quality_menu = clients_[i].quality_menu;
     view.working_set_bytes = clients_[i].working_set_bytes;
+    view.allocated_bytes = clients_[i].allocated_bytes;
+    view.snapshot_bytes = clients_[i].snapshot_bytes;
+    view.priority = clients_[i].priority;
     pending_[i].in_flight.resize(kInitialRing);
   }
 }
@@ -42,6 +50,9 @@ GpuView Arbiter::view() {
   for (ClientView& client : views_) {
     client.waiting = pending_[client.id.value].waiting();
     client.device_time = backend_.device_time(client.id);
+    if (client.working_set_bytes == 0) continue;
+    client.resident_bytes = backend_.resident_bytes(client.id);
+    client.paged_bytes = backend_.paged_bytes(client.id);
   }
   return GpuView{backend_.now(), device_, views_};
 }
@@ -52,6 +63,7 @@ void Arbiter::heard(bool wants) {
 
 void Arbiter::join(ClientId client) {
   views_[client.value].is_present = true;
+  is_refused_[client.value] = false;
   policy_.on_joined(view(), client);
   heard(true);
 }
@@ -62,6 +74,9 @@ void Arbiter::leave(ClientId client) {
                left.name);
   left.is_present = false;
   left.gate_is_open = false;
+  left.is_copying = false;
+  controls_[client.value].clear();
+  end_restore(client, kNever);
   policy_.on_left(view(), client);
   heard(true);
 }
@@ -70,8 +85,12 @@ bool Arbiter::submit(ClientId client, const OpView& op) {
   ClientView& submitter = views_[client.value];
   Pending& pending = pending_[client.value];
   submitter.last_submitted = backend_.now();
+  if (is_refused_[client.value]) return false;  // the error is on its way
   const bool passes = submitter.gate_is_open && pending.waiting().empty();
-  if (!passes) pending.held.push_back(op);
+  if (!passes) {
+    pending.held.push_back(op);
+    note_hold(submitter);
+  }
   if (hears_.submitted) policy_.on_submitted(view(), client, op);
   if (passes) launch(client, op);
   heard(hears_.submitted);
@@ -125,10 +144,24 @@ void Arbiter::frame(ClientId client, FrameEvent event, std::uint64_t number, Dur
   heard(hears_.frames);
 }
 
+void Arbiter::copied(ClientId client, CopyEvent event) {
+  ClientView& its = views_[client.value];
+  if (!its.is_present) return;
+  its.is_copying = false;
+  if (event == CopyEvent::kSnapshot) its.last_snapshot = backend_.now();
+  if (event == CopyEvent::kRestored) end_restore(client, backend_.now());
+  policy_.on_copied(view(), client, event);
+  heard(true);
+}
+
 void Arbiter::decide() {
   actions_.clear();
   policy_.decide(view(), actions_);
+  stated_.assign(views_.size(), Hold{});
+  for (const auto& [client, hold] : actions_.holds())
+    if (client.value < stated_.size()) stated_[client.value] = hold;
   for (const Action& action : actions_.list()) apply(action);
+  for (const ClientView& client : views_) note_hold(client);
   if (actions_.wake() != kNever && actions_.wake() <= backend_.now())
     throw Error(ErrorKind::kPolicy,
                 fmt::format("policy '{}' at t={:.9f} s: wake_at({:.9f} s) is not in the future", policy_name_,
@@ -136,43 +169,225 @@ void Arbiter::decide() {
   backend_.wake_at(actions_.wake());
 }
 
-void Arbiter::refuse(const Action& action, const std::string& why) const {
-  throw Error(ErrorKind::kPolicy, fmt::format("policy '{}' at t={:.9f} s: {}(client {}, {}) but {}", policy_name_,
+void Arbiter::finish() {
+  for (const ClientView& client : views_) {
+    end_hold(client.id);
+    end_restore(client.id, kNever);
+  }
+}
+
+/// Reports the client's newest kill, if that is not done yet.
+void Arbiter::end_restore(ClientId client, Time restored) {
+  Kill& kill = kills_[client.value];
+  if (kill.is_restoring) recorder_.on_kill(KillFact{client, kill.time, kill.lost, restored});
+  kill.is_restoring = false;
+}
+
+void Arbiter::reject(const Action& action, const std::string& why) const {
+  std::string value;
+  switch (action.kind) {
+    case Action::Kind::kAdmit:
+    case Action::Kind::kSetQuality:
+      value = fmt::format(", {}", action.count);
+      break;
+    case Action::Kind::kSetSlice:
+      value = fmt::format(", {} ns", to_ns(action.duration));
+      break;
+    case Action::Kind::kSetPriority:
+      value = fmt::format(", {}", action.level);
+      break;
+    case Action::Kind::kSetSmCap:
+    case Action::Kind::kSetSmShare:
+    case Action::Kind::kSetInstance:
+      value = fmt::format(", {}", action.fraction);
+      break;
+    default:
+      break;
+  }
+  throw Error(ErrorKind::kPolicy, fmt::format("policy '{}' at t={:.9f} s: {}(client {}{}) but {}", policy_name_,
                                               to_seconds(backend_.now() - kRunStart), to_string(action.kind),
-                                              action.client.value, action.count, why));
+                                              action.client.value, value, why));
 }
 
 void Arbiter::apply(const Action& action) {
-  if (action.client.value >= views_.size()) refuse(action, fmt::format("there are {} clients", views_.size()));
-  ClientView& client = views_[action.client.value];
-  Pending& pending = pending_[action.client.value];
-  if (!client.is_present) refuse(action, fmt::format("client '{}' is not present", client.name));
+  check(action);
+  if (changes_nothing(action)) return;
+  recorder_.on_decision(DecisionFact{backend_.now(), action});
+  carry_out(action);
+}
+
+void Arbiter::check(const Action& action) const {
+  if (action.client.value >= views_.size()) reject(action, fmt::format("there are {} clients", views_.size()));
+  const ClientView& client = views_[action.client.value];
+  const std::size_t waiting = pending_[action.client.value].waiting().size();
+  if (!client.is_present) reject(action, fmt::format("client '{}' is not present", client.name));
+  check_copies(action);
+  check_controls(action);
   switch (action.kind) {
-    case Action::Kind::kOpen:
-      if (client.gate_is_open) return;
-      client.gate_is_open = true;
-      break;
-    case Action::Kind::kClose:
-      if (!client.gate_is_open) return;
-      client.gate_is_open = false;
-      break;
     case Action::Kind::kAdmit:
       if (action.count == 0) return;
-      if (client.gate_is_open) refuse(action, fmt::format("the gate of client '{}' is open", client.name));
-      if (action.count > pending.waiting().size())
-        refuse(action, fmt::format("client '{}' has {} waiting operations", client.name, pending.waiting().size()));
-      break;
+      if (client.gate_is_open) reject(action, fmt::format("the gate of client '{}' is open", client.name));
+      if (action.count > waiting)
+        reject(action, fmt::format("client '{}' has {} waiting operations", client.name, waiting));
+      return;
     case Action::Kind::kSetQuality:
       if (action.count >= client.quality_menu.size())
-        refuse(action, fmt::format("client '{}' has {} quality levels", client.name, client.quality_menu.size()));
-      if (client.quality_level == action.count) return;
-      client.quality_level = action.count;
-      backend_.set_quality(action.client, action.count);
+        reject(action, fmt::format("client '{}' has {} quality levels", client.name, client.quality_menu.size()));
+      return;
+    default:
+      return;
+  }
+}
+
+/// What must not be asked of a client whose memory is being copied, and what a copy needs.
+void Arbiter::check_copies(const Action& action) const {
+  const ClientView& client = views_[action.client.value];
+  const bool is_snapshot = action.kind == Action::Kind::kSnapshot;
+  const bool uses_context = is_snapshot || action.kind == Action::Kind::kOpen || action.kind == Action::Kind::kKill ||
+                            (action.kind == Action::Kind::kAdmit && action.count > 0);
+  if (client.is_copying && uses_context)
+    reject(action, fmt::format("the memory of client '{}' is being copied", client.name));
+  if (!is_snapshot) return;
+  if (client.gate_is_open) reject(action, fmt::format("the gate of client '{}' is open", client.name));
+  if (client.in_flight > 0)
+    reject(action, fmt::format("client '{}' has {} operations in flight", client.name, client.in_flight));
+  if (client.snapshot_bytes == 0 || device_.from_device_bytes_per_s == 0)
+    reject(action, fmt::format("client '{}' has no known memory to copy, or the device no host link", client.name));
+}
+
+void Arbiter::check_controls(const Action& action) const {
+  constexpr double kWhole = 1.0 + 1e-9;
+  switch (action.kind) {
+    case Action::Kind::kSetSlice:
+      if (action.duration < Duration::zero()) reject(action, "a slice is not negative");
+      return;
+    case Action::Kind::kSetSmCap:
+      if (!(action.fraction > 0 && action.fraction <= 1)) reject(action, "a cap is in (0, 1]");
+      return;
+    case Action::Kind::kSetSmShare:
+      if (!(action.fraction >= 0 && sum_with_others(action) <= kWhole))
+        reject(action, "shares are in [0, 1] and sum to 1 at most");
+      return;
+    case Action::Kind::kSetInstance:
+      if (!(action.fraction >= 0 && sum_with_others(action) <= kWhole))
+        reject(action, "instances are in [0, 1] and sum to 1 at most");
+      return;
+    default:
+      return;
+  }
+}
+
+/// Of what this action and the other clients' newest ones reserve of the device, as shares or as instances.
+double Arbiter::sum_with_others(const Action& action) const {
+  const auto reserves = [](Action::Kind kind) {
+    return kind == Action::Kind::kSetSmShare || kind == Action::Kind::kSetInstance;
+  };
+  double sum = action.fraction;
+  for (const std::vector<Action>& controls : controls_)
+    for (const Action& other : controls)
+      if (reserves(other.kind) && other.client != action.client) sum += other.fraction;
+  return sum;
+}
+
+bool Arbiter::changes_nothing(const Action& action) const {
+  const ClientView& client = views_[action.client.value];
+  switch (action.kind) {
+    case Action::Kind::kOpen:
+      return client.gate_is_open;
+    case Action::Kind::kClose:
+      return !client.gate_is_open;
+    case Action::Kind::kAdmit:
+      return action.count == 0;
+    case Action::Kind::kSetQuality:
+      return client.quality_level == action.count;
+    case Action::Kind::kRefuse:
+      return is_refused_[action.client.value];
+    case Action::Kind::kSnapshot:
+    case Action::Kind::kKill:
+    case Action::Kind::kPrefetch:
+      return false;
+    default:
       break;
   }
-  recorder_.on_decision(DecisionFact{backend_.now(), action});
-  if (action.kind == Action::Kind::kOpen) launch_waiting(action.client, pending.waiting().size());
-  if (action.kind == Action::Kind::kAdmit) launch_waiting(action.client, action.count);
+  return std::ranges::any_of(controls_[action.client.value], [&](const Action& newest) {
+    return newest.kind == action.kind && newest.duration == action.duration && newest.level == action.level &&
+           newest.fraction == action.fraction;
+  });
+}
+
+void Arbiter::carry_out(const Action& action) {
+  ClientView& client = views_[action.client.value];
+  switch (action.kind) {
+    case Action::Kind::kOpen:
+      client.gate_is_open = true;
+      return launch_waiting(action.client, pending_[action.client.value].waiting().size());
+    case Action::Kind::kClose:
+      client.gate_is_open = false;
+      return;
+    case Action::Kind::kAdmit:
+      return launch_waiting(action.client, action.count);
+    case Action::Kind::kSetQuality:
+      client.quality_level = action.count;
+      return backend_.set_quality(action.client, action.count);
+    case Action::Kind::kSnapshot:
+      client.is_copying = true;
+      kills_[action.client.value].device_time_kept = backend_.device_time(action.client);
+      return backend_.snapshot(action.client);
+    case Action::Kind::kKill:
+      return kill(action.client);
+    case Action::Kind::kRefuse:
+      return refuse_client(action.client);
+    case Action::Kind::kPrefetch:
+      return backend_.prefetch(action.client);
+    default:
+      return control(action);
+  }
+}
+
+void Arbiter::control(const Action& action) {
+  std::vector<Action>& controls = controls_[action.client.value];
+  std::erase_if(controls, [&](const Action& older) { return older.kind == action.kind; });
+  controls.push_back(action);
+  backend_.control(action);
+}
+
+void Arbiter::kill(ClientId client) {
+  Kill& kill = kills_[client.value];
+  const Duration received = backend_.device_time(client);
+  kill = Kill{true, backend_.now(), received - kill.device_time_kept, received};
+  views_[client.value].gate_is_open = false;
+  views_[client.value].is_copying = true;
+  backend_.kill(client);
+}
+
+void Arbiter::refuse_client(ClientId client) {
+  Pending& pending = pending_[client.value];
+  recorder_.on_refusal(RefusalFact{client, backend_.now(), stated_[client.value]});
+  pending.held.clear();
+  pending.passed = 0;
+  is_refused_[client.value] = true;
+  backend_.refuse(client);
+}
+
+/// Begins, goes on with, or ends the stretch of time in which the client's operations wait for one reason.
+void Arbiter::note_hold(const ClientView& client) {
+  const Hold& reason = stated_[client.id.value];
+  Holding& holding = holdings_[client.id.value];
+  const bool is_waiting = !client.gate_is_open && !pending_[client.id.value].waiting().empty() && !reason.rule.empty();
+  if (is_waiting && holding.is_held && holding.hold.rule == reason.rule) {
+    // What begins now began with the reason of the decision before, whose numbers are another operation's.
+    if (holding.since == backend_.now()) holding.hold = reason;
+    return;
+  }
+  end_hold(client.id);
+  if (is_waiting) holding = Holding{true, reason, backend_.now()};
+}
+
+void Arbiter::end_hold(ClientId client) {
+  Holding& holding = holdings_[client.value];
+  if (holding.is_held && holding.since < backend_.now())
+    recorder_.on_hold(HoldFact{client, holding.since, backend_.now(), holding.hold});
+  holding.is_held = false;
 }
 
 void Arbiter::launch_waiting(ClientId client, std::size_t count) {

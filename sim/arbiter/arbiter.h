@@ -18,6 +18,9 @@ struct ArbiterClient {
   Duration frame_period{};
   std::vector<QualityLevel> quality_menu;  ///< best first; the names must outlive the arbiter
   std::uint64_t working_set_bytes = 0;
+  std::uint64_t allocated_bytes = 0;
+  std::uint64_t snapshot_bytes = 0;
+  std::int32_t priority = 0;
 };
 
 /// The keystone between a policy and the world: it owns the gates and the operations at them, keeps the view, asks the
@@ -39,11 +42,21 @@ class Arbiter {
   /// Submission `number` finished on the device.
   void complete(ClientId client, std::uint64_t number, Duration device_time);
   void frame(ClientId client, FrameEvent event, std::uint64_t number, Duration gpu_busy);
+  /// A snapshot or a restore that the backend was asked for is over. Not heard where the client has left meanwhile.
+  void copied(ClientId client, CopyEvent event);
 
   /// Asks the policy and applies what it says. Called by the backend.
   void decide();
 
+  /// The run is over: reports what still goes on, holds and restores. No other call follows.
+  void finish();
+
   bool gate_is_open(ClientId client) const { return views_[client.value].gate_is_open; }
+  /// Why the client's operations wait, with the numbers of when they began to for that reason; nullptr where none wait
+  /// or the newest decision did not say.
+  const Hold* hold_of(ClientId client) const {
+    return holdings_[client.value].is_held ? &holdings_[client.value].hold : nullptr;
+  }
 
  private:
   /// Submissions of one client that have not completed: waiting ones in order, and those in flight by number.
@@ -56,12 +69,38 @@ class Arbiter {
     std::uint64_t next = 0;         ///< number of the next launch
   };
 
+  /// What one client's gate tells of itself.
+  struct Holding {
+    bool is_held = false;
+    Hold hold;
+    Time since;
+  };
+  /// The newest kill of a client, until it is restored.
+  struct Kill {
+    bool is_restoring = false;
+    Time time;
+    Duration lost{};
+    Duration device_time_kept{};  ///< when its last snapshot began, or when it was restored
+  };
+
   GpuView view();
   void apply(const Action& action);
+  void check(const Action& action) const;
+  void check_copies(const Action& action) const;
+  void check_controls(const Action& action) const;
+  double sum_with_others(const Action& action) const;
+  bool changes_nothing(const Action& action) const;
+  void control(const Action& action);
+  void carry_out(const Action& action);
+  void kill(ClientId client);
+  void refuse_client(ClientId client);
+  void note_hold(const ClientView& client);
+  void end_hold(ClientId client);
+  void end_restore(ClientId client, Time restored);
   void launch(ClientId client, const OpView& op);
   void launch_waiting(ClientId client, std::size_t count);
   void heard(bool wants);
-  [[noreturn]] void refuse(const Action& action, const std::string& why) const;
+  [[noreturn]] void reject(const Action& action, const std::string& why) const;
 
   Policy& policy_;
   const std::string policy_name_;
@@ -70,6 +109,11 @@ class Arbiter {
   std::vector<ArbiterClient> clients_;
   std::vector<ClientView> views_;
   std::vector<Pending> pending_;
+  std::vector<Holding> holdings_;
+  std::vector<Kill> kills_;
+  std::vector<bool> is_refused_;               ///< by client: its host has got an error, or is about to
+  std::vector<std::vector<Action>> controls_;  ///< by client: the newest of each kind of control
+  std::vector<Hold> stated_;                   ///< by client, by the newest decision; without a rule: nothing
   Actions actions_;
   Backend& backend_;
   Recorder& recorder_;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "sim/policy/action.h"
 #include "traces/base/ids.h"
 #include "traces/base/time.h"
 
@@ -19,13 +20,26 @@ class Backend {
   virtual void launch(ClientId client, std::uint64_t number) = 0;
   /// The client's next frame is rendered at `level` of its menu.
   virtual void set_quality(ClientId client, std::uint32_t level) = 0;
+  /// Copies the client's persistent memory to the host; Arbiter::copied follows. Nothing of it is in flight.
+  virtual void snapshot(ClientId client) = 0;
+  /// Ends its context: each operation in flight is reported by Arbiter::complete before the next decision, and
+  /// Arbiter::copied follows when a new context holds its last snapshot.
+  virtual void kill(ClientId client) = 0;
+  /// Its host gets an error: it submits nothing more, and leaves when nothing of it is in flight.
+  virtual void refuse(ClientId client) = 0;
+  virtual void prefetch(ClientId client) = 0;
+  /// Carries out kSetSlice, kSetPriority, kSetSmCap, kSetSmShare or kSetInstance: how the device treats the client.
+  virtual void control(const Action& action) = 0;
   /// Calls Arbiter::decide at `when`; replaces the wish of before; kNever takes it back.
   virtual void wake_at(Time when) = 0;
   /// Calls Arbiter::decide once, after everything else of this instant has been heard.
   virtual void request_decision() = 0;
 
-  virtual Duration device_time(ClientId client) const = 0;  ///< measured so far
-  virtual Duration device_busy() const = 0;                 ///< measured so far
+  virtual std::uint64_t resident_bytes(
+      ClientId client) const = 0;                                ///< of its working set; 0 where paging is not modelled
+  virtual std::uint64_t paged_bytes(ClientId client) const = 0;  ///< moved to the device for it by faults so far
+  virtual Duration device_time(ClientId client) const = 0;       ///< measured so far
+  virtual Duration device_busy() const = 0;                      ///< measured so far
 };
 
 }  // namespace corun

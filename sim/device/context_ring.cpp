@@ -4,20 +4,35 @@
 
 namespace corun {
 
-ContextRing::ContextRing(const DeviceSpec& spec, OpTable& ops, ClientLedger& ledger, Residency& residency)
+ContextRing::ContextRing(const DeviceSpec& spec, OpTable& ops, ClientLedger& ledger, Residency* residency)
     : graphics_(spec.graphics),
       time_slice_(spec.time_slice),
       switch_cost_(spec.switch_cost),
       ops_(ops),
       ledger_(ledger),
-      residency_(residency) {
+      residency_(residency != nullptr && residency->modelled() ? residency : nullptr) {
   CORUN_ASSERT(time_slice_ > Duration{} && switch_cost_ >= Duration{}, "time slice {} ns, switch cost {} ns",
                to_ns(time_slice_), to_ns(switch_cost_));
 }
 
 ContextIndex ContextRing::add_context(bool graphics, std::unique_ptr<RunSet> runs) {
-  contexts_.push_back({graphics, false, std::move(runs)});
+  contexts_.push_back({graphics, false, time_slice_, std::move(runs)});
   return static_cast<ContextIndex>(contexts_.size() - 1);
+}
+
+void ContextRing::set_time_slice(ContextIndex context, Duration time_slice) {
+  const Duration length = time_slice > Duration{} ? time_slice : time_slice_;
+  if (length == contexts_[context].time_slice) return;
+  contexts_[context].time_slice = length;
+  if (state_ == State::kIdle || current_ != context) return;
+  if (now_ <= entered_) {
+    slices_from_ = entered_;
+  } else if (!slice_ends()) {
+    slices_from_ = slice_end();
+  } else {
+    slices_from_ = now_;
+  }
+  slice_ = length;
 }
 
 void ContextRing::add(ContextIndex context, OpIndex op) {
@@ -26,25 +41,32 @@ void ContextRing::add(ContextIndex context, OpIndex op) {
   if (!on_device && !contexts_[context].waiting) join_tail(context);
 }
 
+void ContextRing::take_client(ContextIndex context, ClientId client, std::vector<OpIndex>& taken) {
+  Context& its = contexts_[context];
+  its.runs->take_client(client, taken);
+  if (!its.waiting || !its.runs->empty()) return;
+  its.waiting = false;
+  std::erase(ring_, context);
+}
+
 Time ContextRing::next_change() const {
   if (state_ == State::kIdle) return kNever;
   if (state_ == State::kSwitching) return entered_;
   const Context& context = contexts_[current_];
   const Duration until = context.runs->until_change();
   Time change = until == Duration::max() ? kNever : now_ + until;
-  if (residency_.modelled()) change = std::min(change, residency_.next_change());
   return !ring_.empty() && sliced(context) ? std::min(change, slice_end()) : change;
 }
 
-void ContextRing::progress(Time to) {
-  if (state_ == State::kSwitching) usage_.switching += to - now_;
+DeviceUsage ContextRing::progress(Time to) {
+  DeviceUsage usage;
+  if (state_ == State::kSwitching) usage.switching = to - now_;
   if (state_ == State::kResident) {
-    const Duration stalled{((to - now_).count() * (kFullRate - pace_)) >> kRateBits};
-    usage_.paging += stalled;
-    if (contexts_[current_].runs->progress(now_, to, &ledger_)) usage_.busy += to - now_ - stalled;
-    if (residency_.modelled()) residency_.progress(now_, to);
+    usage.paging = Duration{((to - now_).count() * (kFullRate - pace_)) >> kRateBits};
+    if (contexts_[current_].runs->progress(now_, to, &ledger_)) usage.busy = to - now_ - usage.paging;
   }
   now_ = to;
+  return usage;
 }
 
 void ContextRing::take_finished(std::vector<OpIndex>& finished) {
@@ -59,7 +81,7 @@ void ContextRing::decide() {
   if (preempted() || (state_ == State::kResident && visit_ends())) leave();
   if (state_ == State::kIdle && !ring_.empty()) enter_next();
   if (state_ == State::kResident) contexts_[current_].runs->assign_rates();
-  if (residency_.modelled()) slow_down_for_paging();
+  if (residency_ != nullptr) slow_down_for_paging();
   if (state_ == State::kResident) contexts_[current_].runs->note_begins(now_);
   visit_over_ = false;
 }
@@ -73,7 +95,11 @@ bool ContextRing::visit_ends() const {
   if (context.runs->empty()) return true;
   if (ring_.empty()) return false;
   if (!sliced(context)) return visit_over_ && graphics_ == GraphicsScheduling::kToCompletion;
-  return now_ > entered_ && (now_ - entered_) % time_slice_ == Duration{};
+  return now_ > entered_ && slice_ends();
+}
+
+bool ContextRing::slice_ends() const {
+  return now_ >= slices_from_ && (now_ - slices_from_) % slice_ == Duration{};
 }
 
 bool ContextRing::preempted() const {
@@ -101,6 +127,8 @@ void ContextRing::enter_next() {
   const bool free_of_charge = same || loaded_ == kNoContext;
   loaded_ = current_;
   entered_ = free_of_charge ? now_ : now_ + switch_cost_;
+  slices_from_ = entered_;
+  slice_ = contexts_[current_].time_slice;
   state_ = free_of_charge ? State::kResident : State::kSwitching;
 }
 
@@ -108,11 +136,11 @@ void ContextRing::slow_down_for_paging() {
   pace_ = kFullRate;
   running_.clear();
   if (state_ == State::kResident) contexts_[current_].runs->running_clients(running_);
-  residency_.run(running_, now_);
+  residency_->run(running_, now_);
   if (running_.empty()) return;
   pace_ = 0;
-  for (const ClientId client : running_) pace_ = std::max(pace_, residency_.pace(client));
-  contexts_[current_].runs->slow_down([&](ClientId client) { return residency_.pace(client); });
+  for (const ClientId client : running_) pace_ = std::max(pace_, residency_->pace(client));
+  contexts_[current_].runs->slow_down([&](ClientId client) { return residency_->pace(client); });
 }
 
 std::deque<ContextIndex>::iterator ContextRing::next_in_ring() {
@@ -124,8 +152,9 @@ std::deque<ContextIndex>::iterator ContextRing::next_in_ring() {
 }
 
 Time ContextRing::slice_end() const {
-  const std::int64_t slices = (now_ - entered_) / time_slice_ + 1;
-  return entered_ + slices * time_slice_;
+  if (now_ < slices_from_) return slices_from_;
+  const std::int64_t slices = (now_ - slices_from_) / slice_ + 1;
+  return slices_from_ + slices * slice_;
 }
 
 }  // namespace corun

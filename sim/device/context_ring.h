@@ -14,29 +14,38 @@ namespace corun {
 using ContextIndex = std::uint32_t;
 inline constexpr ContextIndex kNoContext = UINT32_MAX;
 
-/// The compute and graphics side of a device: a round robin of contexts, one of them resident at a time.
+/// The compute and graphics side of a device, or of one instance of it: a round robin of contexts, one of them
+/// resident at a time.
 ///
 /// A context has work while its set has a member. One that gets work joins the tail of the ring; one that runs dry
 /// leaves at once; one whose slice ended while others wait goes to the tail. Going from one context to another takes
 /// `switch_cost`, in which nothing runs; the same context resumes for nothing. A lone context is never switched out,
-/// but its slices keep rolling from the start of its visit, and who wakes waits for the end of the running one.
-/// Graphics contexts follow GraphicsScheduling.
+/// but its slices keep rolling from the start of its visit, and who wakes waits for the end of the running one. A
+/// context may have a slice of its own length. Graphics contexts follow GraphicsScheduling.
 ///
 /// Contexts differ only in their RunSet: who shares a context and how its operations progress is not decided here.
 class ContextRing {
  public:
-  ContextRing(const DeviceSpec& spec, OpTable& ops, ClientLedger& ledger, Residency& residency);
+  /// `residency` may be null: then memory slows nobody down.
+  ContextRing(const DeviceSpec& spec, OpTable& ops, ClientLedger& ledger, Residency* residency);
 
   ContextIndex add_context(bool graphics, std::unique_ptr<RunSet> runs);
+
+  /// Length of the context's slices: from the end of the one that runs now if it is resident. 0 = the device's own.
+  void set_time_slice(ContextIndex context, Duration time_slice);
 
   /// An operation of the context is free to run. decide() must follow before time moves on.
   void add(ContextIndex context, OpIndex op);
 
+  /// Removes the client's operations from the context and appends them. decide() must follow before time moves on; a
+  /// switch to a context that lost all its work is completed.
+  void take_client(ContextIndex context, ClientId client, std::vector<OpIndex>& taken);
+
   /// Earliest instant after the last decide() at which something changes by itself; kNever if none.
   Time next_change() const;
 
-  /// Moves to `to`, at most next_change().
-  void progress(Time to);
+  /// Moves to `to`, at most next_change(). Returns where the time went.
+  DeviceUsage progress(Time to);
 
   /// Appends operations that completed at the present instant.
   void take_finished(std::vector<OpIndex>& finished);
@@ -45,12 +54,11 @@ class ContextRing {
   /// the instant is in.
   void decide();
 
-  const DeviceUsage& usage() const { return usage_; }
-
  private:
   struct Context {
     bool graphics = false;
     bool waiting = false;  ///< in the ring
+    Duration time_slice{};
     std::unique_ptr<RunSet> runs;
   };
   enum class State : std::uint8_t { kIdle, kSwitching, kResident };
@@ -63,6 +71,7 @@ class ContextRing {
   void enter_next();
   void slow_down_for_paging();
   std::deque<ContextIndex>::iterator next_in_ring();
+  bool slice_ends() const;
   Time slice_end() const;
 
   const GraphicsScheduling graphics_;
@@ -70,7 +79,7 @@ class ContextRing {
   const Duration switch_cost_;
   OpTable& ops_;
   ClientLedger& ledger_;
-  Residency& residency_;
+  Residency* const residency_;  ///< null where it is not modelled
 
   std::vector<Context> contexts_;
   std::deque<ContextIndex> ring_;       ///< contexts with work, the resident one left out
@@ -79,10 +88,11 @@ class ContextRing {
   ContextIndex loaded_ = kNoContext;    ///< whose state the device holds: entering it again costs nothing
   Time now_ = kRunStart;
   Time entered_ = kRunStart;            ///< begin of the visit, or end of the switch while switching
+  Duration slice_{};                    ///< of the current context, once `slices_from_` is reached
+  Time slices_from_ = kRunStart;        ///< from when slices are that long; in the future while an older one runs out
   bool visit_over_ = false;             ///< a graphics visit ended at this instant
   std::vector<ClientId> running_;
   Rate pace_ = kFullRate;               ///< of the running client that memory slows down least
-  DeviceUsage usage_;
 };
 
 }  // namespace corun

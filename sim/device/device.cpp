@@ -1,12 +1,14 @@
 #include "sim/device/device.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace corun {
 
 namespace {
 
 constexpr std::size_t kNoDirection = SIZE_MAX;
+constexpr double kRounding = 1e-9;  // of the device, less is rounding
 
 std::size_t direction_of(OpKind kind) {
   switch (kind) {
@@ -17,12 +19,22 @@ std::size_t direction_of(OpKind kind) {
   }
 }
 
+/// Where the time of one step went, in a part of the device or in another: what some part did, the whole did.
+DeviceUsage together(const DeviceUsage& a, const DeviceUsage& b, Duration elapsed) {
+  DeviceUsage usage;
+  usage.busy = std::max(a.busy, b.busy);
+  usage.paging = std::min(std::max(a.paging, b.paging), elapsed - usage.busy);
+  usage.switching = std::min(std::max(a.switching, b.switching), elapsed - usage.busy - usage.paging);
+  return usage;
+}
+
 }  // namespace
 
 Device::Device(const DeviceSpec& spec)
     : spec_(spec),
-      residency_(spec),
-      ring_(spec, ops_, ledger_, residency_),
+      link_(spec),
+      residency_(spec, link_),
+      ring_(spec, ops_, ledger_, &residency_),
       copies_{FirstComeSet(ops_, spec.copy_engines_per_direction, FirstComeSet::Order::kAsFreed),
               FirstComeSet(ops_, spec.copy_engines_per_direction, FirstComeSet::Order::kAsFreed),
               FirstComeSet(ops_, spec.copy_engines_per_direction, FirstComeSet::Order::kAsFreed)} {
@@ -34,13 +46,14 @@ Device::Device(const DeviceSpec& spec)
 void Device::join(ClientId client, const ContextSpec& context) {
   CORUN_ASSERT(client.value == clients_.size(), "client {} joined as number {}", client.value, clients_.size());
   CORUN_ASSERT(context.sm_cap > 0 && context.sm_cap <= 1, "client {} has the SM cap {}", client.value, context.sm_cap);
-  Client joined{0, 0};
-  if (spec_.sharing == Sharing::kTimeSliced) joined.compute = ring_.add_context(false, compute_set());
-  if (spec_.sharing != Sharing::kExclusive) joined.graphics = ring_.add_context(true, graphics_set());
-  clients_.push_back(joined);
+  Place place{&ring_, 0, 0};
+  if (spec_.sharing == Sharing::kTimeSliced) place.compute = ring_.add_context(false, compute_set());
+  if (spec_.sharing != Sharing::kExclusive) place.graphics = ring_.add_context(true, graphics_set());
+  clients_.push_back({place, place});
+  controls_.push_back({.sm_cap = context.sm_cap});
   ledger_.join();
   residency_.join(context);
-  if (shared_ != nullptr) shared_->join(context.sm_cap);
+  if (shared_ != nullptr) shared_->treat(controls_, without_instances_);
 }
 
 void Device::submit(const DeviceOp& op, Time now) {
@@ -49,7 +62,7 @@ void Device::submit(const DeviceOp& op, Time now) {
   CORUN_ASSERT(op.client.value < clients_.size(), "ticket {} of client {}, which has not joined", op.ticket,
                op.client.value);
   const OpIndex index = ops_.insert(op);
-  if (shared_ != nullptr) ops_[index].occupancy = occupancy_of(spec_, op.kind, op.shape, ops_[index].work_left);
+  if (shared_ != nullptr || without_instances_ < 1.0) fit(ops_[index]);
   if (ops_[index].unmet > 0) return;
   free_op(index);
   settle();
@@ -57,6 +70,8 @@ void Device::submit(const DeviceOp& op, Time now) {
 
 Time Device::find_next_change() const {
   Time change = ring_.next_change();
+  for (const auto& instance : instances_) change = std::min(change, instance->next_change());
+  if (residency_.modelled()) change = std::min(change, residency_.next_change());
   for (const FirstComeSet& engine : copies_) {
     const Duration until = engine.until_change();
     if (until != Duration::max()) change = std::min(change, now_ + until);
@@ -67,7 +82,12 @@ Time Device::find_next_change() const {
 void Device::advance(Time to, std::vector<Completion>& completions) {
   CORUN_ASSERT(to >= now_ && to <= next_change_, "the device at {} ns, next change at {} ns, was moved to {} ns",
                to_ns(now_), to_ns(next_change_), to_ns(to));
-  ring_.progress(to);
+  DeviceUsage step = ring_.progress(to);
+  for (const auto& instance : instances_) step = together(step, instance->progress(to), to - now_);
+  usage_.busy += step.busy;
+  usage_.switching += step.switching;
+  usage_.paging += step.paging;
+  if (residency_.modelled()) residency_.progress(now_, to);
   for (FirstComeSet& engine : copies_) engine.progress(now_, to, nullptr);
   now_ = to;
   do {
@@ -120,9 +140,9 @@ void Device::start(OpIndex index) {
   const ActiveOp& op = ops_[index];
   const std::size_t direction = direction_of(op.kind);
   if (direction != kNoDirection) return copies_[direction].add(index);
-  const Client& client = clients_[op.client.value];
-  if (residency_.modelled()) residency_.place(op.client);
-  ring_.add(op.kind == OpKind::kRender ? client.graphics : client.compute, index);
+  const Place& place = clients_[op.client.value].place;
+  if (residency_.modelled() && place.ring == &ring_) residency_.begin_operation(op.client);
+  place.ring->add(place.context_of(op.kind), index);
 }
 
 void Device::start_due() {
@@ -134,17 +154,39 @@ void Device::start_due() {
 }
 
 void Device::settle() {
-  ring_.decide();
-  for (FirstComeSet& engine : copies_) {
-    engine.assign_rates();
-    engine.note_begins(now_);
-  }
+  for (FirstComeSet& engine : copies_) engine.assign_rates();
+  ask_for_host_link();
+  ring_.decide();  // memory asks for the link, too
+  for (const auto& instance : instances_) instance->decide();
+  share_host_link();
+  for (FirstComeSet& engine : copies_) engine.note_begins(now_);
   next_change_ = find_next_change();
+}
+
+// A copy that was recorded faster than the link is said to be takes its recorded time where it is alone.
+void Device::ask_for_host_link() {
+  link_.forget_asks();
+  for (const auto direction : {HostLink::kToDevice, HostLink::kFromDevice}) {
+    if (!link_.is_limited(direction)) continue;
+    for (const OpIndex copy : copies_[direction].members())
+      if (ops_[copy].rate > 0) link_.ask(direction, link_.within(direction, ops_[copy].bytes_per_s));
+  }
+}
+
+void Device::share_host_link() {
+  for (const auto direction : {HostLink::kToDevice, HostLink::kFromDevice}) {
+    if (!link_.is_limited(direction) || copies_[direction].empty()) continue;
+    std::size_t asked = 0;
+    const std::vector<double> granted = link_.granted(direction);
+    for (const OpIndex copy : copies_[direction].members())
+      if (ops_[copy].rate > 0) ops_[copy].rate = rate_at(granted[asked++]);
+  }
 }
 
 bool Device::complete_finished(std::vector<Completion>& completions) {
   finished_.clear();
   ring_.take_finished(finished_);
+  for (const auto& instance : instances_) instance->take_finished(finished_);
   for (FirstComeSet& engine : copies_) engine.take_finished(finished_);
   for (const OpIndex op : finished_) complete(op, completions);
   return !finished_.empty();
@@ -159,10 +201,143 @@ void Device::complete(OpIndex index, std::vector<Completion>& completions) {
 }
 
 void Device::check_usage() const {
-  const DeviceUsage& usage = ring_.usage();
-  CORUN_ASSERT(usage.busy + usage.switching + usage.paging <= now_ - kRunStart,
-               "busy {} + switching {} + paging {} exceed the elapsed {} ns", to_ns(usage.busy),
-               to_ns(usage.switching), to_ns(usage.paging), to_ns(now_));
+  CORUN_ASSERT(usage_.busy + usage_.switching + usage_.paging <= now_ - kRunStart,
+               "busy {} + switching {} + paging {} exceed the elapsed {} ns", to_ns(usage_.busy),
+               to_ns(usage_.switching), to_ns(usage_.paging), to_ns(now_));
+}
+
+void Device::check_controls(ClientId client, const ContextControls& controls) const {
+  CORUN_ASSERT(controls.time_slice >= Duration{}, "client {} has slices of {} ns", client.value,
+               to_ns(controls.time_slice));
+  CORUN_ASSERT(controls.sm_cap > 0 && controls.sm_cap <= 1, "client {} has the SM cap {}", client.value,
+               controls.sm_cap);
+  double reserved = 0;
+  for (std::uint32_t c = 0; c < controls_.size(); ++c) {
+    const ContextControls& its = ClientId{c} == client ? controls : controls_[c];
+    CORUN_ASSERT(its.sm_share >= 0 && its.instance >= 0, "client {} has the share {} and the instance {}", c,
+                 its.sm_share, its.instance);
+    reserved += its.instance > 0 ? its.instance : its.sm_share;
+  }
+  CORUN_ASSERT(reserved <= 1.0 + kRounding, "{} of the device is reserved", reserved);
+}
+
+void Device::control(ClientId client, const ContextControls& controls, Time now) {
+  CORUN_ASSERT(now == now_, "controls changed at {} ns on a device that is at {} ns", to_ns(now), to_ns(now_));
+  check_controls(client, controls);
+  const ContextControls before = std::exchange(controls_[client.value], controls);
+  if (spec_.sharing == Sharing::kExclusive) return;
+  const bool had_instance = before.instance > 0;
+  const bool has_instance = controls.instance > 0;
+  if (has_instance != had_instance) move_to(client, has_instance ? instance_of(client) : clients_[client.value].shared);
+  const Place& place = clients_[client.value].place;
+  if (spec_.sharing == Sharing::kTimeSliced || has_instance)
+    place.ring->set_time_slice(place.compute, controls.time_slice);
+  if (spec_.sharing == Sharing::kTimeSliced) residency_.set_time_slice(client, controls.time_slice);
+  if (before.instance != controls.instance || before.sm_share != controls.sm_share) {
+    divide();
+  } else if (shared_ != nullptr) {
+    shared_->treat(controls_, without_instances_);
+  }
+  settle();
+}
+
+/// Gives every client its fraction of the device again, and fits what is in flight to it.
+void Device::divide() {
+  without_instances_ = unreserved_ = 1.0;
+  for (const ContextControls& controls : controls_) {
+    without_instances_ -= controls.instance;
+    unreserved_ -= controls.instance > 0 ? controls.instance : controls.sm_share;
+  }
+  if (without_instances_ < kRounding) without_instances_ = 0;
+  if (unreserved_ < kRounding) unreserved_ = 0;
+  if (shared_ != nullptr) shared_->treat(controls_, without_instances_);
+  for (const OpIndex index : ops_.in_flight()) fit(ops_[index]);
+}
+
+double Device::fraction_for(const ActiveOp& op) const {
+  const ContextControls& controls = controls_[op.client.value];
+  if (direction_of(op.kind) != kNoDirection) return 1.0;
+  if (controls.instance > 0) return controls.instance;
+  if (shared_ == nullptr || op.kind == OpKind::kRender) return without_instances_;
+  return controls.sm_share > 0 ? controls.sm_share : unreserved_;
+}
+
+void Device::fit(ActiveOp& op) const {
+  const double fraction = fraction_for(op);
+  op.speed = speed_on(spec_, op.kind, op.shape, fraction);
+  if (shared_ != nullptr) op.occupancy = occupancy_of(spec_, op.kind, op.shape, op.work, fraction);
+}
+
+Device::Place Device::instance_of(ClientId client) {
+  ContextRing*& instance = clients_[client.value].instance;
+  if (instance == nullptr) {
+    instances_.push_back(std::make_unique<ContextRing>(spec_, ops_, ledger_, nullptr));
+    instance = instances_.back().get();
+    instance->progress(now_);
+    instance->add_context(false, std::make_unique<TogetherSet>(ops_));
+    instance->add_context(true, graphics_set());
+  }
+  return {instance, 0, 1};
+}
+
+void Device::move_to(ClientId client, const Place& place) {
+  Place& from = clients_[client.value].place;
+  std::vector<OpIndex> moving;
+  from.ring->take_client(from.compute, client, moving);
+  from.ring->take_client(from.graphics, client, moving);
+  from = place;
+  for (const OpIndex index : moving) place.ring->add(place.context_of(ops_[index].kind), index);
+}
+
+void Device::abort(ClientId client, Time now, std::vector<Completion>& completions) {
+  CORUN_ASSERT(now == now_, "client {} was aborted at {} ns on a device that is at {} ns", client.value, to_ns(now),
+               to_ns(now_));
+  const Place& place = clients_[client.value].place;
+  std::vector<OpIndex> running;
+  place.ring->take_client(place.compute, client, running);
+  if (place.graphics != place.compute) place.ring->take_client(place.graphics, client, running);
+  for (FirstComeSet& engine : copies_) engine.take_client(client, running);
+  forget_wakes(client);
+  if (residency_.modelled()) residency_.free_memory(client);
+  const std::vector<OpIndex> in_flight = ops_.in_flight();
+  const auto is_its = [&](OpIndex index) { return ops_[index].client == client; };
+  for (const OpIndex index : in_flight) std::erase_if(ops_[index].dependents, is_its);
+  freed_.clear();
+  for (const OpIndex index : in_flight) {
+    const ActiveOp& op = ops_[index];
+    if (op.client != client) continue;
+    completions.push_back({op.ticket, client, op.begin == kNever ? now_ : op.begin, now_, op.device_time, true});
+    ops_.remove(index, now_, freed_);
+  }
+  std::erase_if(freed_, is_its);
+  for (const OpIndex freed : freed_) free_op(freed);
+  settle();
+}
+
+void Device::forget_wakes(ClientId client) {
+  std::vector<Wake> kept;
+  for (; !wakes_.empty(); wakes_.pop())
+    if (ops_[wakes_.top().op].client != client) kept.push_back(wakes_.top());
+  for (const Wake& wake : kept) wakes_.push(wake);
+}
+
+void Device::leave(ClientId client, Time now) {
+  CORUN_ASSERT(now == now_, "client {} left at {} ns a device that is at {} ns", client.value, to_ns(now), to_ns(now_));
+  if (controls_[client.value] != ContextControls{}) control(client, {}, now);
+  if (!residency_.modelled()) return;
+  residency_.free_memory(client);
+  settle();
+}
+
+void Device::prefetch(ClientId client, Time now) {
+  CORUN_ASSERT(now == now_, "a prefetch at {} ns on a device that is at {} ns", to_ns(now), to_ns(now_));
+  if (!residency_.modelled()) return;
+  residency_.prefetch(client);
+  settle();
+}
+
+MemoryUse Device::memory(ClientId client) const {
+  return residency_.modelled() ? residency_.use(client) : MemoryUse{};
 }
 
 std::unique_ptr<DeviceModel> make_device(const DeviceSpec& spec) { return std::make_unique<Device>(spec); }

@@ -7,6 +7,7 @@
 
 #include "sim/device/context_ring.h"
 #include "sim/device/device_model.h"
+#include "sim/device/host_link.h"
 #include "sim/device/spatial_set.h"
 
 namespace corun {
@@ -18,7 +19,7 @@ namespace corun {
 ///   concurrent   the compute of all clients is one context, shared in space
 ///   exclusive    everything is one context, one operation at a time
 ///
-/// Except when exclusive, a client's graphics is a context of its own.
+/// Except when exclusive, a client's graphics is a context of its own. A client with an instance has a ring of its own.
 class Device : public DeviceModel {
  public:
   explicit Device(const DeviceSpec& spec);
@@ -27,16 +28,29 @@ class Device : public DeviceModel {
   void submit(const DeviceOp& op, Time now) override;
   Time next_change() const override { return next_change_; }
   void advance(Time to, std::vector<Completion>& completions) override;
-  DeviceUsage usage() const override { return ring_.usage(); }
+  void control(ClientId client, const ContextControls& controls, Time now) override;
+  void abort(ClientId client, Time now, std::vector<Completion>& completions) override;
+  void leave(ClientId client, Time now) override;
+  void prefetch(ClientId client, Time now) override;
+  MemoryUse memory(ClientId client) const override;
+  DeviceUsage usage() const override { return usage_; }
   Duration device_time(ClientId client) const override { return ledger_.device_time(client); }
   Time begin_of(Ticket ticket) const override;
 
  private:
   static constexpr std::size_t kDirections = 3;
 
-  struct Client {
+  /// Where a client's work runs.
+  struct Place {
+    ContextRing* ring;
     ContextIndex compute;
     ContextIndex graphics;
+    ContextIndex context_of(OpKind kind) const { return kind == OpKind::kRender ? graphics : compute; }
+  };
+  struct Client {
+    Place place;
+    Place shared;                     ///< `place` while it has no instance
+    ContextRing* instance = nullptr;  ///< its own, once it had one
   };
   struct Wake {
     Time time;
@@ -53,6 +67,15 @@ class Device : public DeviceModel {
   void start(OpIndex op);
   void start_due();
   void settle();
+  void ask_for_host_link();
+  void share_host_link();
+  double fraction_for(const ActiveOp& op) const;
+  void fit(ActiveOp& op) const;
+  void check_controls(ClientId client, const ContextControls& controls) const;
+  void divide();
+  Place instance_of(ClientId client);
+  void move_to(ClientId client, const Place& place);
+  void forget_wakes(ClientId client);
   Time find_next_change() const;
   bool complete_finished(std::vector<Completion>& completions);
   void complete(OpIndex op, std::vector<Completion>& completions);
@@ -61,11 +84,17 @@ class Device : public DeviceModel {
   const DeviceSpec spec_;
   OpTable ops_;
   ClientLedger ledger_;
+  HostLink link_;
   Residency residency_;
   ContextRing ring_;
   SpatialSet* shared_ = nullptr;  ///< the compute of all clients, where they share the SMs
   std::array<FirstComeSet, kDirections> copies_;
   std::vector<Client> clients_;
+  std::vector<ContextControls> controls_;  ///< by client
+  std::vector<std::unique_ptr<ContextRing>> instances_;
+  double without_instances_ = 1.0;         ///< fraction of the SMs that no instance has
+  double unreserved_ = 1.0;                ///< of those, what no client has for itself
+  DeviceUsage usage_;
   std::priority_queue<Wake, std::vector<Wake>, std::greater<>> wakes_;  ///< free operations that are not visible yet
   std::vector<OpIndex> finished_;
   std::vector<OpIndex> freed_;

@@ -25,6 +25,7 @@ struct DeviceOp {
   Duration dispatch_gap{};      ///< device's own time after its stream predecessor's end, running from that instant (from
                                 ///< when it is visible, without one); the context counts as having work meanwhile
   Time ready_at{};              ///< when it becomes visible to the device (launch latency); may lie in the future
+  std::uint64_t bytes = 0;      ///< of copies; 0 = not known
   LaunchShape shape{};          ///< of kernels; all zero = unknown, treated as filling the device
   std::span<const Ticket> after{};  ///< cross-stream waits: begins after these complete; read during submit() only
 };
@@ -36,13 +37,43 @@ struct Completion {
   Time begin;            ///< first instant at which it ran
   Time end;              ///< instant at which it finished
   Duration device_time{};  ///< time in which it really progressed, its dispatch gap left out; < end - begin when sliced
+  bool is_lost = false;    ///< ended by abort()
+};
+
+/// In which order a client goes through its working set.
+enum class Access : std::uint8_t {
+  kSequential,  ///< over and over from its begin: what does not fit whole misses whole
+  kRandom,      ///< uniformly: what is resident hits
 };
 
 /// What a client brings along when it joins.
 struct ContextSpec {
   double sm_cap = 1.0;                  ///< MPS active-thread percentage as a fraction in (0, 1]; reserves nothing
+  Access access = Access::kSequential;
   std::uint64_t working_set_bytes = 0;  ///< 0 = fits, paging is not modelled for it
   Duration touch_period{};              ///< compute time in which it touches its working set once; 0 = at first use
+};
+
+/// How the device treats a client's work; may change while the run goes on. What each mechanism is on real parts and
+/// how it is modelled is in docs/mechanisms.md.
+///
+/// Where they have an effect: `time_slice` on time-sliced devices; `priority`, `sm_cap` and `sm_share` where kernels of
+/// all clients share one context (concurrent); `instance` on both. An exclusive device knows none of them. Clients
+/// without an instance share what the instances leave.
+struct ContextControls {
+  Duration time_slice{};      ///< of its compute context's turns, from the end of the present one; 0 = the device's own
+  std::int32_t priority = 0;  ///< of its kernels among those of the same context; running blocks are not displaced
+  double sm_cap = 1.0;        ///< most of the SMs that its kernels get together, (0, 1]; reserves nothing
+  double sm_share = 0.0;      ///< SMs that only its kernels use, in [0, 1]; 0 = it uses what nobody reserved
+  double instance = 0.0;      ///< fraction of SMs and memory bandwidth of its own device instance, in [0, 1]; 0 = none,
+                              ///< else its share means nothing
+  friend bool operator==(const ContextControls&, const ContextControls&) = default;
+};
+
+/// Where a client's working set is.
+struct MemoryUse {
+  std::uint64_t resident_bytes = 0;  ///< now
+  std::uint64_t paged_bytes = 0;     ///< moved to the device by faults so far
 };
 
 /// Where the device's time went since the run began, up to the last advance().
@@ -72,6 +103,23 @@ class DeviceModel {
   /// Moves to `to` (at most next_change() ahead of the last call) and appends what completed, in order of completion.
   virtual void advance(Time to, std::vector<Completion>& completions) = 0;
 
+  /// Treats the client's work so from `now` on; an operation that runs goes on under the new controls. The device must
+  /// have been advanced to `now`. Asserts ranges, and that shares and instances of all clients sum to at most 1.
+  virtual void control(ClientId client, const ContextControls& controls, Time now) = 0;
+
+  /// Ends the client's context at `now`: all its operations in flight complete at once, without having done their work.
+  /// The device must have been advanced to `now`.
+  virtual void abort(ClientId client, Time now, std::vector<Completion>& completions) = 0;
+
+  /// The client's program has ended and nothing of it is in flight: what it holds of the device's memory, its SMs and
+  /// its instance are free.
+  virtual void leave(ClientId client, Time now) = 0;
+
+  /// Begins to bring the client's working set into memory at the bulk bandwidth, in the background. No effect where
+  /// paging is not modelled.
+  virtual void prefetch(ClientId client, Time now) = 0;
+
+  virtual MemoryUse memory(ClientId client) const = 0;
   virtual DeviceUsage usage() const = 0;
   /// Device time a client has received so far: what a driver's per-process counter would show.
   virtual Duration device_time(ClientId client) const = 0;

@@ -14,101 +14,246 @@ constexpr int kTurnsPerWindow = 4;
 // Less than a byte is rounding, not memory.
 constexpr double kNothing = 1.0;
 
-double per_ns(std::uint64_t bytes_per_s) { return static_cast<double>(bytes_per_s) * 1e-9; }
+// Nanoseconds; looking again earlier than needed does no harm.
+constexpr double kLongWait = 1e15;
+
+constexpr double kBlock = 2 << 20;  // of managed memory, bytes
+constexpr double kBlocksOfSmallSet = 1000;
+
+// A rate that falls with what is missing is constant over a step of this fraction of a working set.
+constexpr double kSteps = 64;
+
+double per_ns(double bytes_per_s) { return bytes_per_s * 1e-9; }
 
 }  // namespace
 
-Residency::Residency(const DeviceSpec& spec)
+Residency::Residency(const DeviceSpec& spec, HostLink& link)
     : memory_(static_cast<double>(spec.memory_bytes)),
-      handover_(per_ns(spec.handover_bandwidth_bytes_per_s)),
-      thrash_(spec.thrash_bandwidth_bytes_per_s > 0 ? per_ns(spec.thrash_bandwidth_bytes_per_s) : handover_),
-      alternation_window_(kTurnsPerWindow * (spec.time_slice + spec.switch_cost)) {}
+      context_bytes_(static_cast<double>(spec.context_bytes)),
+      handover_(per_ns(static_cast<double>(spec.handover_bandwidth_bytes_per_s))),
+      thrash_(spec.thrash_bandwidth_bytes_per_s > 0 ? per_ns(static_cast<double>(spec.thrash_bandwidth_bytes_per_s))
+                                                    : handover_),
+      bulk_(spec.to_device_bytes_per_s > 0 ? per_ns(static_cast<double>(spec.to_device_bytes_per_s)) : handover_),
+      time_slice_(spec.time_slice),
+      switch_cost_(spec.switch_cost),
+      link_(link) {}
 
 void Residency::join(const ContextSpec& context) {
   WorkingSet set;
-  set.bytes = std::min(static_cast<double>(context.working_set_bytes), memory_);
+  set.bytes = std::clamp(static_cast<double>(context.working_set_bytes), 0.0, std::max(0.0, memory_ - context_bytes_));
+  set.access = context.access;
   if (context.touch_period > Duration{}) set.touch_rate = set.bytes / static_cast<double>(to_ns(context.touch_period));
   sets_.push_back(set);
+  evict(-free());
+}
+
+void Residency::begin_operation(ClientId client) {
+  WorkingSet& set = sets_[client.value];
+  set.begins_operation = true;
+  if (!set.is_present) {
+    set.is_present = true;
+    evict(-free());
+  }
+  place(client);
 }
 
 void Residency::place(ClientId client) {
   WorkingSet& set = sets_[client.value];
-  if (set.placed) return;
-  set.resident = std::clamp(memory_ - total_resident(), 0.0, set.bytes);
-  set.placed = true;
+  if (set.is_placed || !set.is_present) return;
+  load(client, std::clamp(free(), 0.0, set.bytes));
+  set.is_placed = true;
 }
+
+void Residency::free_memory(ClientId client) {
+  WorkingSet& set = sets_[client.value];
+  std::erase_if(by_fault_, [&](const Extent& extent) { return extent.client == client; });
+  set.resident = set.owed = set.to_prefetch = 0;
+  set.is_placed = set.is_present = set.has_run = false;
+}
+
+void Residency::prefetch(ClientId client) {
+  place(client);
+  WorkingSet& set = sets_[client.value];
+  if (set.missing() >= kNothing) set.to_prefetch = set.bytes;
+}
+
+void Residency::set_time_slice(ClientId client, Duration slice) { sets_[client.value].time_slice = slice; }
 
 void Residency::run(const std::vector<ClientId>& clients, Time now) {
   running_ = clients;
-  next_change_ = kNever;
-  const auto paging = std::count_if(running_.begin(), running_.end(),
-                                    [&](ClientId c) { return sets_[c.value].missing() >= kNothing; });
-  for (const ClientId client : running_) set_pace(client, now, static_cast<double>(paging));
+  bandwidth_until_ = kNever;
+  double sharers = 0;
+  for (WorkingSet& set : sets_) {
+    set.pace = kFullRate;
+    set.paging_rate = is_prefetching(set) ? bulk_ : 0;
+  }
+  for (const ClientId client : running_) {
+    begin_to_owe(sets_[client.value]);
+    note_loss(sets_[client.value]);
+    if (has_to_fault(sets_[client.value])) ++sharers;
+  }
+  for (const ClientId client : running_) {
+    if (is_prefetching(sets_[client.value])) sets_[client.value].pace = 0;
+    if (has_to_fault(sets_[client.value])) ask_for_faults(client, now, sharers);
+  }
+  share_host_link();
+  find_next_change(now);
 }
 
 void Residency::progress(Time from, Time to) {
   if (from == to) return;
   const auto elapsed = static_cast<double>(to_ns(to - from));
   for (const ClientId client : running_) {
-    WorkingSet& set = sets_[client.value];
-    set.last_ran = to;
-    set.has_run = true;
-    if (set.missing() < kNothing) continue;
-    set.resident = std::min(set.bytes, set.resident + elapsed * set.paging_rate);
-    if (set.missing() < kNothing) set.resident = set.bytes;
-    displace(total_resident() - memory_, client);
+    sets_[client.value].last_ran = to;
+    sets_[client.value].has_run = true;
+  }
+  for (std::uint32_t i = 0; i < sets_.size(); ++i) {
+    WorkingSet& set = sets_[i];
+    if (set.paging_rate == 0) continue;
+    double bytes = std::min(elapsed * set.paging_rate, set.missing());
+    if (set.missing() - bytes < kNothing) bytes = set.missing();
+    const bool is_fault = !is_prefetching(set);
+    double& left = is_fault ? set.owed : set.to_prefetch;
+    left = std::max(0.0, left - bytes);
+    if (is_fault) set.faulted += bytes;
+    load(ClientId{i}, bytes);
   }
 }
 
-double Residency::bandwidth(ClientId client, Time now, Time& until) const {
-  until = kNever;
+MemoryUse Residency::use(ClientId client) const {
+  const WorkingSet& set = sets_[client.value];
+  return {static_cast<std::uint64_t>(std::llround(set.resident)),
+          static_cast<std::uint64_t>(std::llround(set.faulted))};
+}
+
+bool Residency::is_prefetching(const WorkingSet& set) const {
+  return set.to_prefetch >= kNothing && set.missing() >= kNothing;
+}
+
+bool Residency::has_to_fault(const WorkingSet& set) const {
+  if (set.missing() < kNothing || is_prefetching(set)) return false;
+  return set.touch_rate > 0 ? set.is_faulting : set.owed >= kNothing;
+}
+
+/// Memory goes and comes in blocks: who has lost less than one has lost nothing yet, and who faults goes on until all
+/// is in. Without the first, a set that pushes out its own last byte would fault it in again every nanosecond.
+void Residency::note_loss(WorkingSet& set) const {
+  const double block = std::min(kBlock, set.bytes / kBlocksOfSmallSet);
+  if (set.missing() >= std::max(block, kNothing)) set.is_faulting = true;
+  if (set.missing() < kNothing) set.is_faulting = false;
+}
+
+/// An operation that goes through the whole set in order evicts what is in before it gets there.
+void Residency::begin_to_owe(WorkingSet& set) const {
+  if (set.begins_operation) set.owed = set.access == Access::kSequential ? set.bytes : set.missing();
+  if (set.missing() < kNothing) set.owed = 0;
+  set.begins_operation = false;
+}
+
+void Residency::ask_for_faults(ClientId client, Time now, double sharers) {
+  WorkingSet& set = sets_[client.value];
+  const double available = handover_or_thrash(client, now) / sharers;
+  set.pace = 0;
+  set.paging_rate = available;
+  if (set.touch_rate == 0) return;
+  const double steps = std::ceil(set.missing() / set.bytes * kSteps);
+  const double faulted = set.touch_rate * (set.access == Access::kSequential ? 1.0 : steps / kSteps);
+  const double speed = available / (available + faulted);
+  set.pace = rate_at(speed);
+  set.paging_rate = faulted * speed;
+}
+
+double Residency::handover_or_thrash(ClientId client, Time now) {
   Time alternating_until = now;
   for (std::size_t other = 0; other < sets_.size(); ++other) {
     if (other == client.value || sets_[other].bytes == 0 || !sets_[other].has_run) continue;
-    alternating_until = std::max(alternating_until, sets_[other].last_ran + alternation_window_);
+    alternating_until = std::max(alternating_until, sets_[other].last_ran + alternation_window());
   }
   if (alternating_until == now) return handover_;
-  until = alternating_until;
+  bandwidth_until_ = std::min(bandwidth_until_, alternating_until);
   return thrash_;
 }
 
-void Residency::set_pace(ClientId client, Time now, double sharers) {
-  WorkingSet& set = sets_[client.value];
-  set.pace = kFullRate;
-  if (set.missing() < kNothing) return;
-  Time bandwidth_until;
-  const double available = bandwidth(client, now, bandwidth_until) / sharers;
-  if (set.touch_rate > 0) {
-    const double speed = available / (available + set.touch_rate);
-    set.pace = std::max<Rate>(1, static_cast<Rate>(speed * static_cast<double>(kFullRate)));
-    set.paging_rate = set.touch_rate * speed;
-  } else {
-    set.pace = 0;
-    set.paging_rate = available;
+/// Slows all paging down by what the link grants it, at each direction. What comes in displaces as much, once memory is
+/// full.
+void Residency::share_host_link() {
+  double wanted = 0;
+  for (const WorkingSet& set : sets_) wanted += set.paging_rate;
+  if (wanted == 0) return;
+  double granted = 1;
+  for (const auto direction : {HostLink::kFromDevice, HostLink::kToDevice}) {
+    if (direction == HostLink::kFromDevice && free() >= kNothing) continue;
+    const std::size_t number = link_.ask(direction, std::llround(wanted * granted * 1e9));
+    granted *= link_.granted(direction)[number];
   }
-  const Time all_in = now + Duration{static_cast<std::int64_t>(std::ceil(set.missing() / set.paging_rate))};
-  next_change_ = std::min({next_change_, all_in, bandwidth_until});
+  if (granted == 1) return;
+  for (WorkingSet& set : sets_) {
+    const bool is_slower = set.paging_rate > 0 && set.pace > 0 && !is_prefetching(set);
+    if (is_slower) set.pace = rate_at(granted * static_cast<double>(set.pace) / static_cast<double>(kFullRate));
+    set.paging_rate *= granted;
+  }
 }
 
-void Residency::displace(double excess, ClientId keeper) {
-  while (excess > 0) {
-    WorkingSet* victim = nullptr;
-    for (std::size_t other = 0; other < sets_.size(); ++other) {
-      WorkingSet& set = sets_[other];
-      if (other == keeper.value || set.resident <= 0) continue;
-      if (victim == nullptr || set.last_ran < victim->last_ran) victim = &set;
-    }
-    if (victim == nullptr) return;
-    const double taken = std::min(excess, victim->resident);
-    victim->resident -= taken;
+void Residency::find_next_change(Time now) {
+  next_change_ = bandwidth_until_;
+  double all = 0;
+  const auto look_after = [&](double bytes, double rate) {
+    const double wait = std::clamp(std::ceil(bytes / rate), 1.0, kLongWait);
+    next_change_ = std::min(next_change_, now + Duration{static_cast<std::int64_t>(wait)});
+  };
+  for (const WorkingSet& set : sets_) {
+    all += set.paging_rate;
+    if (set.paging_rate > 0) look_after(bytes_to_change(set), set.paging_rate);
+  }
+  // Who runs while somebody else pages in may lose something any time; and the link's way out begins to be used.
+  if (all > 0) look_after(free() >= kNothing ? free() : memory_ / kSteps, all);
+}
+
+double Residency::bytes_to_change(const WorkingSet& set) const {
+  const double missing = set.missing();
+  if (is_prefetching(set)) return std::min(missing, set.to_prefetch);
+  if (set.touch_rate == 0) return std::min(missing, set.owed);
+  if (set.access == Access::kSequential) return missing;
+  const double step = set.bytes / kSteps;
+  return missing - step * (std::ceil(missing / step) - 1);
+}
+
+void Residency::load(ClientId client, double bytes) {
+  if (bytes <= 0) return;
+  sets_[client.value].resident += bytes;
+  if (by_fault_.empty() || by_fault_.back().client != client) by_fault_.push_back({client, 0});
+  by_fault_.back().bytes += bytes;
+  evict(-free());
+}
+
+void Residency::evict(double excess) {
+  while (excess > 0 && !by_fault_.empty()) {
+    Extent& oldest = by_fault_.front();
+    const double taken = std::min(excess, oldest.bytes);
+    WorkingSet& victim = sets_[oldest.client.value];
+    victim.resident = std::max(0.0, victim.resident - taken);
+    oldest.bytes -= taken;
     excess -= taken;
+    if (oldest.bytes <= 0) by_fault_.pop_front();
   }
 }
 
-double Residency::total_resident() const {
-  double total = 0;
-  for (const WorkingSet& set : sets_) total += set.resident;
-  return total;
+double Residency::usable() const {
+  double bytes = memory_;
+  for (const WorkingSet& set : sets_) bytes -= set.is_present ? context_bytes_ : 0;
+  return std::max(0.0, bytes);
+}
+
+double Residency::free() const {
+  double bytes = usable();
+  for (const WorkingSet& set : sets_) bytes -= set.resident;
+  return bytes;
+}
+
+Duration Residency::alternation_window() const {
+  Duration longest = time_slice_;
+  for (const WorkingSet& set : sets_) longest = std::max(longest, set.time_slice);
+  return kTurnsPerWindow * (longest + switch_cost_);
 }
 
 }  // namespace corun

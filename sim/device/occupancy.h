@@ -6,7 +6,8 @@
 
 namespace corun {
 
-/// A share of the device's throughput in units of 2^-20: kFullRate is that of all SMs.
+/// A share of the throughput of the device, or of the part of it that an operation runs on, in units of 2^-20:
+/// kFullRate is that of all its SMs.
 using SmShare = std::int64_t;
 inline constexpr SmShare kAllSms = kFullRate;
 
@@ -15,6 +16,7 @@ struct Occupancy {
   SmShare body = kAllSms;  ///< while more than `tail_work` is left
   SmShare tail = kAllSms;  ///< in its last wave
   Work tail_work = 0;      ///< work of the last wave; 0 = the last wave is full
+  Duration wave{};         ///< how long a block runs: its SMs come free after each such time; 0 = only at its end
 
   SmShare demand(Work work_left) const { return work_left > tail_work ? body : tail; }
 };
@@ -26,6 +28,15 @@ std::uint64_t resident_blocks(const DeviceSpec& spec, const LaunchShape& shape);
 /// Full waves are equally long; a partial last one, which fills a fraction f of the SMs, has f^exponent of the
 /// throughput and is f^(1 - exponent) of a wave long. Memsets and copies inside the device fill a sixteenth.
 /// An unknown shape, and graphics, fill the device.
-Occupancy occupancy_of(const DeviceSpec& spec, OpKind kind, const LaunchShape& shape, Work work);
+///
+/// `fraction` [0, 1]: the operation runs on a part of the device, with so much of its SMs, and the shares are of that
+/// part; its blocks make 1 / fraction as many waves. `work` is what it takes alone on the whole device.
+Occupancy occupancy_of(const DeviceSpec& spec, OpKind kind, const LaunchShape& shape, Work work, double fraction = 1.0);
+
+/// Rate of an operation that is alone on a part of the device with `fraction` [0, 1] of the SMs and as much of the
+/// memory bandwidth, relative to the whole device: such a part is a small device of its own, whose full waves take as
+/// long as the whole device's, so the rate is that of their numbers. Graphics and kernels of unknown shape go at
+/// `fraction`; on nothing, everything stands still.
+Rate speed_on(const DeviceSpec& spec, OpKind kind, const LaunchShape& shape, double fraction);
 
 }  // namespace corun

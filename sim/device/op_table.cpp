@@ -1,6 +1,15 @@
 #include "sim/device/op_table.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace corun {
+
+namespace {
+
+constexpr double kMostBytesPerSecond = 1e18;  // beyond any link, within 64 bits
+
+}  // namespace
 
 OpIndex OpTable::insert(const DeviceOp& op) {
   const OpIndex index = take_slot();
@@ -14,7 +23,11 @@ OpIndex OpTable::insert(const DeviceOp& op) {
   active.sequence = next_sequence_++;
   active.ready_at = op.ready_at;
   active.gap_left = work_of(op.dispatch_gap);
-  active.work_left = work_of(op.duration);
+  active.work = active.work_left = work_of(op.duration);
+  active.shape = op.shape;
+  if (op.duration > Duration{})
+    active.bytes_per_s =
+        std::llround(std::min(kMostBytesPerSecond, static_cast<double>(op.bytes) / to_seconds(op.duration)));
 
   Stream& stream = stream_of(op.client, op.stream);
   if (stream.tail != kNoOp) {
@@ -51,6 +64,14 @@ void OpTable::remove(OpIndex index, Time now, std::vector<OpIndex>& freed) {
 OpIndex OpTable::find(Ticket ticket) const {
   const auto found = index_of_.find(ticket);
   return found == index_of_.end() ? kNoOp : found->second;
+}
+
+std::vector<OpIndex> OpTable::in_flight() const {
+  std::vector<OpIndex> indices;
+  for (OpIndex index = 0; index < ops_.size(); ++index)
+    if (find(ops_[index].ticket) == index) indices.push_back(index);
+  std::ranges::sort(indices, {}, [&](OpIndex index) { return ops_[index].sequence; });
+  return indices;
 }
 
 OpIndex OpTable::take_slot() {

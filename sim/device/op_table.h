@@ -23,9 +23,14 @@ struct ActiveOp {
   std::uint64_t sequence = 0;  ///< of submission, over all clients
   Time ready_at{};
 
+  LaunchShape shape;
   Work gap_left = 0;       ///< dispatch gap, spent before `work_left`
+  Work work = 0;           ///< all of it, in time alone on the whole device
   Work work_left = 0;
+  Rate speed = kFullRate;  ///< with all that it asks for; less where its client has only a part of the device
+  std::int64_t bytes_per_s = 0;  ///< of a copy alone; 0 = not known
   Occupancy occupancy;     ///< what it fills, where SMs are shared in space
+  SmShare share = 0;       ///< what it was given last, where SMs are shared in space
   Rate rate = 0;           ///< at which it progresses now, were its context on the device
   bool started = false;    ///< has been served, where operations are served one after another
   Time begin = kNever;
@@ -50,6 +55,7 @@ class OpTable {
   ActiveOp& operator[](OpIndex index) { return ops_[index]; }
   const ActiveOp& operator[](OpIndex index) const { return ops_[index]; }
   OpIndex find(Ticket ticket) const;  ///< kNoOp if not in flight
+  std::vector<OpIndex> in_flight() const;  ///< all, in order of submission; looks at every slot
 
  private:
   OpIndex take_slot();

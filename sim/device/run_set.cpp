@@ -1,12 +1,16 @@
 #include "sim/device/run_set.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace corun {
 
 namespace {
 
 bool finished(const ActiveOp& op) { return op.rate > 0 && op.gap_left == 0 && op.work_left == 0; }
+
+/// Of an operation that has all it asks for. A dispatch gap takes as long on a part of the device as on the whole.
+Rate own_rate(const ActiveOp& op) { return op.gap_left > 0 ? kFullRate : op.speed; }
 
 Work work_to_change(const ActiveOp& op) {
   if (op.gap_left > 0) return op.gap_left;
@@ -78,8 +82,14 @@ void RunSet::take_finished(std::vector<OpIndex>& done) {
   members_.erase(kept, members_.end());
 }
 
+void RunSet::take_client(ClientId client, std::vector<OpIndex>& taken) {
+  const auto is_its = [&](OpIndex index) { return ops_[index].client == client; };
+  std::ranges::copy_if(members_, std::back_inserter(taken), is_its);
+  std::erase_if(members_, is_its);
+}
+
 void TogetherSet::assign_rates() {
-  for (const OpIndex index : members_) ops_[index].rate = kFullRate;
+  for (const OpIndex index : members_) ops_[index].rate = own_rate(ops_[index]);
 }
 
 void FirstComeSet::add(OpIndex op) {
@@ -95,7 +105,7 @@ void FirstComeSet::assign_rates() {
   for (std::size_t i = 0; i < members_.size(); ++i) {
     ActiveOp& op = ops_[members_[i]];
     op.started = i < servers_;
-    op.rate = op.started ? kFullRate : 0;
+    op.rate = op.started ? own_rate(op) : 0;
   }
 }
 

@@ -31,6 +31,8 @@ class RunSet {
   virtual ~RunSet() = default;
 
   virtual void add(OpIndex op) { members_.push_back(op); }
+  /// Removes all operations of a client and appends them.
+  void take_client(ClientId client, std::vector<OpIndex>& taken);
   bool empty() const { return members_.empty(); }
   const std::vector<OpIndex>& members() const { return members_; }
 
@@ -49,9 +51,9 @@ class RunSet {
     for (const OpIndex op : members_) ops_[op].rate = scaled(ops_[op].rate, pace_of(ops_[op].client));
   }
 
-  /// Time until a member completes, ends its gap or changes what it asks for, at the present rates. Duration::max()
-  /// if none will.
-  Duration until_change() const;
+  /// Time from the last assign_rates() until a member completes, ends its gap or changes what it asks for, at the
+  /// present rates. Duration::max() if none will.
+  virtual Duration until_change() const;
 
   /// Moves all members from `from` to `to`, at most until_change() later. True if one progressed past its gap.
   bool progress(Time from, Time to, ClientLedger* ledger);
@@ -64,17 +66,17 @@ class RunSet {
   std::vector<OpIndex> members_;  ///< in the order in which they came, unless add() says otherwise
 };
 
-/// All members progress together at full rate: the streams of one context, whose recorded durations already contain
-/// their overlap.
-class TogetherSet : public RunSet {
+/// All members progress together at their own speed: the streams of one context, whose recorded durations already
+/// contain their overlap.
+class TogetherSet final : public RunSet {
  public:
   using RunSet::RunSet;
   void assign_rates() override;
 };
 
-/// The first `servers` members progress at full rate, the others wait: copy engines, graphics visits, and a device
-/// that runs one operation at a time. A member that has started is never displaced.
-class FirstComeSet : public RunSet {
+/// The first `servers` members progress at their own speed, the others wait: copy engines, graphics visits, and a
+/// device that runs one operation at a time. A member that has started is never displaced.
+class FirstComeSet final : public RunSet {
  public:
   enum class Order { kAsFreed, kByReadyTime };
   FirstComeSet(OpTable& ops, std::uint32_t servers, Order order) : RunSet(ops), servers_(servers), order_(order) {}

@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
 
 #include "sim/device/max_min.h"
 
 namespace corun {
 
 namespace {
+
+constexpr double kNothing = 1e-9;  // of the device, less is rounding
 
 Rate rate_on(SmShare share, SmShare demand) {
   CORUN_ASSERT(share >= 0 && share <= demand, "a share of {} for a demand of {}", share, demand);
@@ -16,51 +20,169 @@ Rate rate_on(SmShare share, SmShare demand) {
   return std::max<Rate>(1, static_cast<Rate>(static_cast<double>(share) / static_cast<double>(demand) * kFullRate));
 }
 
+/// The rate on a part of the device of an operation that has `rate` of what it asks for there.
+Rate on_part(Rate rate, Rate speed, double gain) {
+  if (rate == 0 || speed == 0) return 0;
+  const double slowed = static_cast<double>(rate) * gain * static_cast<double>(speed) / kFullRate;
+  return std::clamp<Rate>(static_cast<Rate>(std::llround(slowed)), 1, kFullRate);
+}
+
+/// Whether it has blocks that began earlier and have not ended.
+bool runs_blocks(const ActiveOp& op) {
+  if (op.share == 0 || op.device_time == Duration{}) return false;
+  return op.occupancy.wave == Duration{} || op.device_time % op.occupancy.wave != Duration{};
+}
+
 }  // namespace
 
-void SpatialSet::join(double sm_cap) {
-  caps_.push_back(
-      std::max<SmShare>(1, static_cast<SmShare>(std::pow(sm_cap, exponent_) * static_cast<double>(kAllSms))));
+void SpatialSet::treat(std::span<const ContextControls> controls, double available) {
+  std::vector<Part> parts{{available}};
+  clients_.resize(controls.size());
+  caps_.resize(controls.size());
+  for (std::size_t c = 0; c < controls.size(); ++c) {
+    clients_[c] = {controls[c].priority, 0};
+    if (controls[c].sm_share == 0 || controls[c].instance > 0) continue;
+    clients_[c].part = parts.size();
+    parts.push_back({controls[c].sm_share});
+    parts[0].fraction -= controls[c].sm_share;
+  }
+  if (parts[0].fraction < kNothing) parts[0].fraction = 0;
+  for (std::size_t c = 0; c < controls.size(); ++c) {
+    const double fraction = parts[clients_[c].part].fraction;
+    const double cap = fraction > 0 ? std::pow(std::min(1.0, controls[c].sm_cap / fraction), exponent_) : 1.0;
+    caps_[c] = std::max<SmShare>(1, static_cast<SmShare>(cap * static_cast<double>(kAllSms)));
+  }
+  const auto same_size = [](const Part& a, const Part& b) { return a.fraction == b.fraction; };
+  if (!std::ranges::equal(parts, parts_, same_size))
+    for (const OpIndex index : members_) ops_[index].share = 0;
+  parts_ = std::move(parts);
+  has_parts_ = parts_.size() > 1 || parts_[0].fraction < 1.0;
+  has_priorities_ = std::ranges::any_of(clients_, [&](const Client& c) { return c.priority != clients_[0].priority; });
 }
 
 void SpatialSet::assign_rates() {
   const auto gap_over = [&](OpIndex index) { return ops_[index].gap_left == 0; };
   const auto first_in_gap = std::stable_partition(members_.begin(), members_.end(), gap_over);
   dispatched_ = static_cast<std::size_t>(first_in_gap - members_.begin());
-  for (auto member = first_in_gap; member != members_.end(); ++member) ops_[*member].rate = kFullRate;
+  for (auto in_gap = first_in_gap; in_gap != members_.end(); ++in_gap) ops_[*in_gap].rate = kFullRate;
 
+  yielding_.clear();
+  for (Part& part : parts_) part.left = kAllSms;
   find_wants();
   if (rule_ == SpatialRule::kMaxMin) {
-    shares_ = max_min_shares(shares_, kAllSms);
+    share_fairly();
+  } else if (has_priorities_) {
+    share_by_priority();
   } else {
     share_in_dispatch_order();
   }
-  SmShare given = 0;
-  for (std::size_t i = 0; i < dispatched_; ++i) {
-    ActiveOp& op = ops_[members_[i]];
-    op.rate = rate_on(shares_[i], op.occupancy.demand(op.work_left));
-    given += shares_[i];
+  give_rates();
+}
+
+Duration SpatialSet::until_change() const {
+  Duration least = RunSet::until_change();
+  for (const OpIndex index : yielding_) {
+    const ActiveOp& op = ops_[index];
+    if (op.rate > 0) least = std::min(least, op.occupancy.wave - op.device_time % op.occupancy.wave);
   }
-  CORUN_ASSERT(given <= kAllSms, "{} of {} SM shares are given out", given, kAllSms);
+  return least;
 }
 
 void SpatialSet::find_wants() {
   cap_left_ = caps_;
-  shares_.clear();
+  wants_.clear();
   for (std::size_t i = 0; i < dispatched_; ++i) {
-    const ActiveOp& op = ops_[members_[i]];
+    const ActiveOp& op = member(i);
     SmShare& left = cap_left_[op.client.value];
-    shares_.push_back(std::min(op.occupancy.demand(op.work_left), left));
-    left -= shares_.back();
+    wants_.push_back(std::min(op.occupancy.demand(op.work_left), left));
+    left -= wants_.back();
   }
 }
 
 void SpatialSet::share_in_dispatch_order() {
-  SmShare left = kAllSms;
-  for (SmShare& share : shares_) {
-    share = std::min(share, left);
-    left -= share;
+  shares_ = wants_;
+  SmShare all_left = kAllSms;
+  for (std::size_t i = 0; i < dispatched_; ++i) {
+    SmShare& left = has_parts_ ? left_for(i) : all_left;
+    shares_[i] = std::min(shares_[i], left);
+    left -= shares_[i];
   }
+}
+
+void SpatialSet::share_by_priority() {
+  keep_running_blocks();
+  order_.resize(dispatched_);
+  std::iota(order_.begin(), order_.end(), std::size_t{0});
+  std::ranges::stable_sort(order_, std::greater{}, [&](std::size_t i) { return client_of(i).priority; });
+  for (const std::size_t i : order_) {
+    SmShare& left = left_for(i);
+    const SmShare more = std::min(wants_[i] - shares_[i], left);
+    shares_[i] += more;
+    left -= more;
+  }
+  find_yielding();
+}
+
+void SpatialSet::keep_running_blocks() {
+  shares_.clear();
+  for (std::size_t i = 0; i < dispatched_; ++i) {
+    shares_.push_back(runs_blocks(member(i)) ? std::min(member(i).share, wants_[i]) : 0);
+    left_for(i) -= shares_.back();
+  }
+}
+
+void SpatialSet::find_yielding() {
+  constexpr auto kNobody = std::numeric_limits<std::int32_t>::min();
+  std::vector<std::int32_t> wanting(parts_.size(), kNobody);
+  for (std::size_t i = 0; i < dispatched_; ++i) {
+    if (shares_[i] == wants_[i]) continue;
+    std::int32_t& highest = wanting[client_of(i).part];
+    highest = std::max(highest, client_of(i).priority);
+  }
+  for (std::size_t i = 0; i < dispatched_; ++i) {
+    const ActiveOp& op = member(i);
+    if (shares_[i] == 0 || op.occupancy.wave == Duration{}) continue;
+    if (client_of(i).priority < wanting[client_of(i).part]) yielding_.push_back(members_[i]);
+  }
+}
+
+void SpatialSet::share_fairly() {
+  shares_.resize(dispatched_);
+  for (std::size_t part = 0; part < parts_.size(); ++part) {
+    order_.clear();
+    std::vector<SmShare> wants;
+    for (std::size_t i = 0; i < dispatched_; ++i) {
+      if (client_of(i).part != part) continue;
+      order_.push_back(i);
+      wants.push_back(wants_[i]);
+    }
+    const std::vector<SmShare> fair = max_min_shares(wants, kAllSms);
+    for (std::size_t k = 0; k < order_.size(); ++k) {
+      shares_[order_[k]] = fair[k];
+      parts_[part].left -= fair[k];
+    }
+  }
+}
+
+void SpatialSet::give_rates() {
+  const double gain = has_parts_ ? bandwidth_gain() : 1.0;
+  for (std::size_t i = 0; i < dispatched_; ++i) {
+    ActiveOp& op = member(i);
+    op.share = shares_[i];
+    op.rate = rate_on(op.share, op.occupancy.demand(op.work_left));
+    if (has_parts_) op.rate = on_part(op.rate, op.speed, gain);
+  }
+  for (const Part& part : parts_) CORUN_ASSERT(part.left >= 0, "{} SM shares too many are given out", -part.left);
+}
+
+/// Throughput of a part over its fraction of the device, while some parts leave their memory bandwidth to others.
+double SpatialSet::bandwidth_gain() const {
+  double all = 0, busy = 0;
+  for (const Part& part : parts_) {
+    all += part.fraction;
+    if (part.left < kAllSms) busy += part.fraction;
+  }
+  return busy > 0 ? std::pow(busy / all, exponent_ - 1.0) : 1.0;
 }
 
 }  // namespace corun

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "sim/device/run_set.h"
@@ -14,25 +15,65 @@ namespace corun {
 /// f^sm_rate_exponent of the throughput, hence a kernel that fills half of the SMs leaves less than half to the next.
 /// On part of what it asks for, a kernel progresses in proportion; with none, it waits. A dispatch gap takes time but
 /// nothing else. A client's `sm_cap` bounds the SMs that its kernels get together and reserves nothing.
-class SpatialSet : public RunSet {
+///
+/// Priorities: kernels of higher priority are served first, but running blocks are not displaced. What a kernel was
+/// given it keeps until its blocks end, all together, every `Occupancy::wave` of its running time; then it yields what
+/// the others want. A kernel of one wave, or of unknown shape, yields nothing before its end. (Really, blocks that
+/// began at different times end at different times: an SM comes free earlier, all of them no earlier.) Under kMaxMin
+/// priorities mean nothing.
+///
+/// SM shares: a client with `sm_share` s has a part of the device, with the fraction s of the SMs, for its kernels
+/// alone; the others have what nobody reserved. Each part is served by itself, as above. Parts compete for memory
+/// bandwidth all the same: while parts with the fraction F of the SMs in all are busy, their throughput is
+/// F^sm_rate_exponent, divided in proportion to their SMs.
+class SpatialSet final : public RunSet {
  public:
   SpatialSet(OpTable& ops, const DeviceSpec& spec)
       : RunSet(ops), rule_(spec.spatial_rule), exponent_(spec.sm_rate_exponent) {}
 
-  /// Announces the next client, with its cap as a fraction in (0, 1].
-  void join(double sm_cap);
+  /// How clients are treated from now on, by client, those that have not joined yet left out. `available` [0, 1] is
+  /// the fraction of the SMs that no instance has. An operation's occupancy and speed must be those of its client's
+  /// part; assign_rates() must follow.
+  void treat(std::span<const ContextControls> controls, double available);
+
   void assign_rates() override;
+  Duration until_change() const override;
 
  private:
+  struct Client {
+    std::int32_t priority = 0;
+    std::size_t part = 0;
+  };
+  struct Part {
+    double fraction = 1.0;   ///< of the device's SMs
+    SmShare left = kAllSms;  ///< of its own throughput, while shares are being given out
+  };
+
+  ActiveOp& member(std::size_t i) { return ops_[members_[i]]; }
+  Client& client_of(std::size_t i) { return clients_[member(i).client.value]; }
+  SmShare& left_for(std::size_t i) { return parts_[client_of(i).part].left; }
   void find_wants();
   void share_in_dispatch_order();
+  void share_by_priority();
+  void share_fairly();
+  void keep_running_blocks();
+  void find_yielding();
+  void give_rates();
+  double bandwidth_gain() const;
 
   const SpatialRule rule_;
   const double exponent_;
-  std::vector<SmShare> caps_;        ///< by client
-  std::vector<SmShare> cap_left_;    ///< by client, while wants are being found
-  std::size_t dispatched_ = 0;       ///< members past their gap; they come first, in order of dispatch
-  std::vector<SmShare> shares_;      ///< by dispatched member: first what it wants, then what it gets
+  std::vector<Client> clients_;
+  std::vector<SmShare> caps_;       ///< by client, of its part
+  std::vector<Part> parts_{1};      ///< [0]: what nobody reserved
+  bool has_parts_ = false;          ///< not all is one part
+  bool has_priorities_ = false;     ///< not all are equal
+  std::vector<SmShare> cap_left_;   ///< by client, while wants are being found
+  std::size_t dispatched_ = 0;      ///< members past their gap; they come first, in order of dispatch
+  std::vector<SmShare> wants_;      ///< by dispatched member
+  std::vector<SmShare> shares_;     ///< by dispatched member, of its part
+  std::vector<std::size_t> order_;  ///< of dispatched members by priority
+  std::vector<OpIndex> yielding_;   ///< have SMs that a higher priority wants: until their blocks end
 };
 
 }  // namespace corun

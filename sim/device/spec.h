@@ -47,6 +47,11 @@ struct DeviceSpec {
   Duration switch_cost{175'000};     ///< from one context to another, device idle meanwhile
   std::uint32_t launch_queue_depth = 1024;  ///< operations in flight per client before its host blocks
 
+  std::uint64_t to_device_bytes_per_s = 0;    ///< of the host link, all copies of that direction together; 0 = copies
+                                              ///< take their recorded time and snapshots are not possible
+  std::uint64_t from_device_bytes_per_s = 0;  ///< the other direction
+  std::uint64_t context_bytes = 0;            ///< device memory that a context takes for itself
+  Duration context_create{};                  ///< from the end of a killed context to a new one that can run
   std::uint32_t copy_engines_per_direction = 1;
   std::uint64_t handover_bandwidth_bytes_per_s = 0;  ///< paging in an undisturbed context; 0 = paging is not modelled
   std::uint64_t thrash_bandwidth_bytes_per_s = 0;    ///< useful paging while contexts evict one another

@@ -31,6 +31,12 @@ inline Duration time_for(Work work, Rate rate) {
   return Duration{(work + rate - 1) / rate};
 }
 
+/// A fraction of full rate, in (0, 1]; never 0.
+inline Rate rate_at(double fraction) {
+  const auto rate = static_cast<Rate>(fraction * static_cast<double>(kFullRate));
+  return rate > 0 ? rate : 1;
+}
+
 /// `rate` on something that itself goes at `pace`. Positive inputs stay positive.
 inline Rate scaled(Rate rate, Rate pace) {
   if (rate == 0 || pace == 0) return 0;

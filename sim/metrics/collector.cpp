@@ -104,20 +104,6 @@ void add_frames(Sheet& sheet, const std::vector<FrameFact>& frames, const Presen
 
 double ratio(Duration part, Duration whole) { return to_seconds(part) / to_seconds(whole); }
 
-/// Device time of the best-effort clients over what the interactive ones leave idle when alone; negative = not defined.
-double harvest(const RunInput& input, const RunResult& result, const std::vector<SoloBaseline>& solo, Duration window) {
-  double busy_alone = 0, harvested = 0;
-  std::size_t interactive = 0;
-  for (std::size_t i = 0; i < input.clients.size(); ++i) {
-    const bool is_interactive = input.clients[i].role == Role::kInteractive;
-    interactive += is_interactive ? 1 : 0;
-    (is_interactive ? busy_alone : harvested) +=
-        is_interactive ? solo[i].device_busy_ratio : ratio(result.device_time[i], window);
-  }
-  const bool is_defined = interactive > 0 && interactive < input.clients.size() && busy_alone < 1;
-  return is_defined ? harvested / (1 - busy_alone) : -1;
-}
-
 }  // namespace
 
 Collector::Collector(const RunInput& input) : input_(input), series_(input.clients.size()) {}
@@ -140,6 +126,30 @@ void Collector::on_frame(const FrameFact& frame) {
   if (is_counted) series_[frame.client.value].frames.push_back(frame);
 }
 
+void Collector::on_refusal(const RefusalFact& refusal) { series_[refusal.client.value].is_refused = true; }
+
+void Collector::on_kill(const KillFact& kill) {
+  if (kill.time < kRunStart + input_.warmup) return;
+  ++series_[kill.client.value].kills;
+  series_[kill.client.value].lost += kill.lost;
+}
+
+/// Device time of the best-effort clients over what the interactive ones leave idle when alone; negative = not defined.
+double Collector::harvest(const RunResult& result, const std::vector<SoloBaseline>& solo, Duration window) const {
+  double busy_alone = 0, harvested = 0;
+  std::size_t interactive = 0;
+  for (std::size_t i = 0; i < input_.clients.size(); ++i) {
+    if (input_.clients[i].role == Role::kInteractive) {
+      ++interactive;
+      busy_alone += solo[i].device_busy_ratio;
+    } else {
+      harvested += ratio(std::max(Duration::zero(), result.device_time[i] - series_[i].lost), window);
+    }
+  }
+  const bool is_defined = interactive > 0 && interactive < input_.clients.size() && busy_alone < 1;
+  return is_defined ? harvested / (1 - busy_alone) : -1;
+}
+
 std::vector<Metric> Collector::metrics(const RunResult& result, const std::vector<SoloBaseline>& solo) const {
   std::vector<Metric> metrics;
   const Time begin = kRunStart + input_.warmup;
@@ -156,6 +166,10 @@ std::vector<Metric> Collector::metrics(const RunResult& result, const std::vecto
     if (!solo.empty()) sheet.add("solo_throughput_per_s", solo[i].throughput_per_s, "1/s");
     if (!solo.empty() && throughput > 0 && solo[i].throughput_per_s > 0)
       sheet.add("slowdown", solo[i].throughput_per_s / throughput, "ratio");
+    if (!solo.empty())
+      sheet.add("progress_ratio",
+                static_cast<double>(series.job_ends.size()) / to_seconds(present.length()) / solo[i].throughput_per_s,
+                "ratio");
     if (client.workload->job_kind == JobKind::kFrame) add_frames(sheet, series.frames, present);
     if (!series.job_latency_ns.empty()) {
       sheet.add_ms("job_time_p50_ms", quantile(series.job_latency_ns, 0.5));
@@ -163,12 +177,18 @@ std::vector<Metric> Collector::metrics(const RunResult& result, const std::vecto
     }
     if (!series.wait_ns.empty()) sheet.add_ms("wait_p99_ms", quantile(series.wait_ns, 0.99));
     sheet.add("gpu_busy_ratio", ratio(result.device_time[i], window), "ratio");
+    if (series.kills > 0) {
+      sheet.add("kills", static_cast<double>(series.kills), "count");
+      sheet.add("lost_ratio", ratio(series.lost, window), "ratio");
+    }
+    if (series.is_refused) sheet.add("refused", 1, "count");
   }
   Sheet device(metrics, "device");
-  const double harvested = solo.empty() ? -1 : harvest(input_, result, solo, window);
+  const double harvested = solo.empty() ? -1 : harvest(result, solo, window);
   if (harvested >= 0) device.add("harvest_ratio", harvested, "ratio");
   device.add("gpu_busy_ratio", ratio(result.usage.busy, window), "ratio");
   device.add("switch_ratio", ratio(result.usage.switching, window), "ratio");
+  if (result.usage.paging > Duration::zero()) device.add("paging_ratio", ratio(result.usage.paging, window), "ratio");
   return metrics;
 }
 

@@ -4,17 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "sim/metrics/metric.h"
 #include "sim/run.h"
 
 namespace corun {
-
-/// One figure of a run, long form.
-struct Metric {
-  std::string client;  ///< client name; "device" for the device's own
-  std::string name;    ///< carries its unit: "frame_time_p99_ms"
-  double value = 0.0;
-  std::string unit;  ///< "fps", "ms", "ratio", "1/s", "count"
-};
 
 /// What a client got when it had the device to itself: the yardstick of slowdown and harvest.
 struct SoloBaseline {
@@ -32,7 +25,8 @@ struct SoloBaseline {
 /// and in frame times, where it is longer than every interval between; job_time is arrival to end; wait_p99_ms is the
 /// 99th percentile of launch-gate plus device waiting per operation (begin - submitted); slowdown is solo throughput
 /// over own throughput; harvest_ratio is the device time of the best-effort clients over the device time that the
-/// interactive clients leave idle when alone; device-wide gpu_busy_ratio and switch_ratio are over the window.
+/// interactive clients leave idle when alone; what a kill threw away counts as lost and not as harvested (kills,
+/// lost_ratio); refused says that a client was turned away with an error; device-wide gpu_busy_ratio and switch_ratio are over the window.
 /// Quantiles are exact order statistics (nearest rank).
 class Collector : public Recorder {
  public:
@@ -41,6 +35,8 @@ class Collector : public Recorder {
   void on_op(const OpFact& op) override;
   void on_job(const JobFact& job) override;
   void on_frame(const FrameFact& frame) override;
+  void on_refusal(const RefusalFact& refusal) override;
+  void on_kill(const KillFact& kill) override;
 
   /// `solo` by client, in order; empty where no baseline was made (slowdown and harvest are then absent).
   std::vector<Metric> metrics(const RunResult& result, const std::vector<SoloBaseline>& solo) const;
@@ -53,7 +49,11 @@ class Collector : public Recorder {
     std::vector<Time> job_ends;
     std::vector<std::int64_t> job_latency_ns;
     std::vector<FrameFact> frames;
+    std::uint64_t kills = 0;
+    Duration lost{};
+    bool is_refused = false;
   };
+  double harvest(const RunResult& result, const std::vector<SoloBaseline>& solo, Duration window) const;
   const RunInput& input_;
   std::vector<Series> series_;
 };

@@ -23,6 +23,7 @@ struct OpFact {
   Time begin;                ///< it first ran on the device
   Time end;
   Duration device_time{};
+  bool is_lost = false;      ///< its context was killed before it ended
 };
 
 /// A job (frame, iteration, request) that finished.
@@ -55,6 +56,28 @@ struct DecisionFact {
   Action action;
 };
 
+/// A stretch of time in which a client's operations waited at its gate for one reason.
+struct HoldFact {
+  ClientId client;
+  Time begin, end;
+  Hold hold;              ///< as first stated
+};
+
+/// A client was turned away with an error.
+struct RefusalFact {
+  ClientId client;
+  Time time;
+  Hold reason;            ///< stated by the decision that refused it; its rule is empty where none was
+};
+
+/// A client's context was ended by a kill; `lost` is device time since its last snapshot (since it joined, without one).
+struct KillFact {
+  ClientId client;
+  Time time;
+  Duration lost{};
+  Time restored;          ///< when its operations could pass again
+};
+
 /// Receives facts while a run goes on. Models emit facts and never compute metrics. The default hears nothing.
 class Recorder {
  public:
@@ -63,6 +86,9 @@ class Recorder {
   virtual void on_job(const JobFact&) {}
   virtual void on_frame(const FrameFact&) {}
   virtual void on_decision(const DecisionFact&) {}
+  virtual void on_hold(const HoldFact&) {}
+  virtual void on_refusal(const RefusalFact&) {}
+  virtual void on_kill(const KillFact&) {}
 };
 
 }  // namespace corun

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "sim/policy/placement.h"
 #include "sim/policy/policy.h"
 #include "traces/base/error.h"
 
@@ -45,6 +46,8 @@ struct Needs {
   bool quality_levels = false; ///< at least one client with a quality menu of two levels or more
   bool predictions = false;    ///< predicted durations from a solo profile
   bool device_time = false;    ///< per-client device time
+  bool oracle = false;         ///< exact durations, which nothing real can know: for upper bounds
+  bool shared_context = false; ///< kernels of all clients in one context: the device's sharing is made concurrent
 };
 
 /// Checked parameter values, complete: every parameter of the table has one.
@@ -81,7 +84,8 @@ struct PolicyDescriptor {
   std::vector<std::string> deviations;  ///< where this departs from paper or artifact, and why
   std::vector<ParameterDescriptor> parameters;
   Needs needs;
-  std::function<std::unique_ptr<Policy>(const Parameters&)> create;
+  std::function<std::unique_ptr<Policy>(const Parameters&)> create;                    ///< shares a device; or
+  std::function<std::unique_ptr<PlacementPolicy>(const Parameters&)> create_placement;  ///< places pods on a cluster
 
   const ParameterDescriptor* find(std::string_view parameter) const;  ///< nullptr if there is none
   Parameters defaults() const;
@@ -115,7 +119,7 @@ class PolicyRegistry {
 ///
 /// returning a static object. Host and library must be built with the same compiler and this header's `kAbi`.
 struct PolicyPlugin {
-  static constexpr std::uint32_t kAbi = 1;
+  static constexpr std::uint32_t kAbi = 2;
   std::uint32_t size = sizeof(PolicyPlugin);
   std::uint32_t abi = kAbi;
   PolicyDescriptor (*describe)() = nullptr;

@@ -13,6 +13,12 @@ enum class FrameEvent : std::uint8_t {
   kEnd,    ///< its last GPU work ended
 };
 
+/// What became of a client's persistent memory.
+enum class CopyEvent : std::uint8_t {
+  kSnapshot,  ///< it has been copied to the host
+  kRestored,  ///< after a kill: a new context holds what the last snapshot kept; its operations may pass again
+};
+
 /// Which events a policy wants to hear and, hearing them, be asked to decide. Joining and leaving are always heard.
 struct Hears {
   bool submitted = true;
@@ -42,9 +48,12 @@ class Policy {
   virtual void on_submitted(const GpuView&, ClientId, const OpView& /*op*/) {}
   /// `op` passed the gate.
   virtual void on_launched(const GpuView&, ClientId, const OpView& /*op*/) {}
-  /// `op` finished; `device_time` is what it took on the device, as an event pair around it would measure.
+  /// `op` finished, or was lost in a kill; `device_time` is what it took on the device, as an event pair around it would
+  /// measure.
   virtual void on_completed(const GpuView&, ClientId, const OpView& /*op*/, Duration /*device_time*/) {}
   virtual void on_frame(const GpuView&, ClientId, FrameEvent) {}
+  /// A snapshot of the client's memory is complete, or it has been restored after a kill. Always heard.
+  virtual void on_copied(const GpuView&, ClientId, CopyEvent) {}
 
   virtual void decide(const GpuView&, Actions&) = 0;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "sim/device/work.h"
 #include "traces/base/error.h"
@@ -156,6 +157,12 @@ void Client::begin_job() {
 }
 
 void Client::resume() {
+  if (state_ == State::kFinished) return;
+  if (state_ == State::kRefused) {
+    if (outstanding_ > 0) return;
+    state_ = State::kFinished;
+    return host_.finished(id_);
+  }
   if (state_ == State::kGap) gap_served_ = true;
   advance_host();
 }
@@ -240,6 +247,9 @@ void Client::submit_step(const HostStep& step) {
   view.name = workload.names[op.name];
   view.is_render = op.kind == OpKind::kRender;
   view.is_copy = is_copy(op.kind);
+  view.is_to_device = op.kind == OpKind::kCopyHostToDevice;
+  view.is_from_device = op.kind == OpKind::kCopyDeviceToHost;
+  view.position = static_cast<std::uint32_t>(pushed.number - jobs_.back().first_submission);
   view.blocks = op.shape.blocks();
   view.bytes = op.bytes;
   view.predicted_by_name = op.predicted_by_name;
@@ -263,7 +273,24 @@ void Client::launched(std::uint64_t number) {
   wait_until(State::kReleased, host_.now());
 }
 
-bool Client::completed(std::uint64_t number, Time begin, Time end, Duration device_time) {
+void Client::refused() {
+  if (state_ == State::kFinished) return;
+  // What was submitted and not launched has been dropped at the gate.
+  while (next_submission_ > oldest_submission_ && submission(next_submission_ - 1).launched == kNever) {
+    --next_submission_;
+    --outstanding_;
+    --outstanding_by_stream_[submission(next_submission_).op->stream.value];
+  }
+  state_ = State::kRefused;
+  finish_if_refused();
+}
+
+void Client::finish_if_refused() {
+  if (state_ == State::kRefused && outstanding_ == 0) host_.resume_at(id_, host_.now());
+}
+
+bool Client::completed(std::uint64_t number, const Completion& completion) {
+  const auto [begin, end, device_time] = std::tuple(completion.begin, completion.end, completion.device_time);
   Submission& submission = ring_[number % ring_.size()];
   submission.is_complete = true;
   --outstanding_;
@@ -277,7 +304,7 @@ bool Client::completed(std::uint64_t number, Time begin, Time end, Duration devi
   job->gpu_busy += device_time;
   recorder_.on_op(OpFact{id_, number, submission.job, submission.op->stream, submission.op->kind,
                          spec_.workload->names[submission.op->name], submission.submitted, submission.launched, begin,
-                         end, device_time});
+                         end, device_time, completion.is_lost});
   while (oldest_submission_ < next_submission_ && this->submission(oldest_submission_).is_complete)
     ++oldest_submission_;
   const bool ends_frame = is_frames() && job->unfinished == 0;
@@ -294,6 +321,7 @@ bool Client::completed(std::uint64_t number, Time begin, Time end, Duration devi
   } else if (host_is_between_jobs && jobs_.size() < unfinished_before) {
     host_.resume_at(id_, host_.now());
   }
+  finish_if_refused();
   return ends_frame;
 }
 

@@ -48,6 +48,7 @@ class Client {
   /// Instant at which it joins: its arrival plus its random phase.
   Time arrival() const { return arrival_; }
   const ClientSpec& spec() const { return spec_; }
+  std::uint32_t stream_count() const { return static_cast<std::uint32_t>(outstanding_by_stream_.size()); }
   bool is_finished() const { return state_ == State::kFinished; }
   std::uint64_t jobs_finished() const { return jobs_finished_; }
 
@@ -55,9 +56,12 @@ class Client {
   void resume();  ///< the instant asked for with resume_at has come
   /// Submission `number` has passed the gate, at once or after waiting there.
   void launched(std::uint64_t number);
-  /// Submission `number` has finished; the backend tells begin, end and device time as measured.
+  /// Submission `number` has finished; the backend tells begin, end and device time as measured. One that was lost in a
+  /// kill counts as done: the program goes on behind it, as it does where a hook restores its memory.
   /// Returns true if that ended its frame (all of the job's work is done and its host has submitted everything).
-  bool completed(std::uint64_t number, Time begin, Time end, Duration device_time);
+  bool completed(std::uint64_t number, const Completion& completion);
+  /// A call of its host was answered with an error: it submits nothing more and is finished when nothing is in flight.
+  void refused();
   void set_quality(std::uint32_t level) { quality_level_ = level; }
 
   const Submission& submission(std::uint64_t number) const { return ring_[number % ring_.size()]; }
@@ -77,6 +81,7 @@ class Client {
     kQueueFull,  ///< its host is held by a full launch queue
     kWaiting,    ///< its host waits for device work
     kReleased,   ///< its host has been let go at this instant and will resume
+    kRefused,    ///< got an error and waits for what is in flight
     kFinished,
   };
   struct JobProgress {
@@ -104,6 +109,7 @@ class Client {
   void submit_step(const HostStep& step);
   void next_step();
   void finish_jobs();
+  void finish_if_refused();
   void report(const JobProgress& job);
   Time shown(const JobProgress& job) const;
   void wait_until(State state, Time when);

@@ -57,6 +57,9 @@ struct ClientSpec {
 
   std::vector<QualitySetting> quality_menu;  ///< best first; empty = fixed
   std::uint32_t quality_level = 0;           ///< where it starts
+  std::int32_t priority = 0;                 ///< for policies that know priorities; higher matters more
+  std::uint64_t allocated_bytes = 0;         ///< device memory that it asks for when it joins; 0 = its working set
+  std::uint64_t snapshot_bytes = 0;          ///< persistent memory; 0 = its working set
   ContextSpec context;                       ///< working set and cap on the device
 };
 

@@ -8,109 +8,14 @@
 #include <numeric>
 #include <utility>
 
+#include "sim/workload/synthetic_steps.h"
 #include "traces/base/error.h"
 
 namespace corun {
 
 namespace {
 
-constexpr Duration kShortestFrame{300'000};
-
 Duration from_us(double us) { return Duration{std::llround(us * 1e3)}; }
-std::uint32_t index_of_next(const auto& list) { return static_cast<std::uint32_t>(list.size()); }
-
-/// The AR(1) log-normal process of GameProfile. Every frame takes two draws, so a spike shifts nothing after it.
-class FrameTimes {
- public:
-  FrameTimes(const GameProfile& profile, Duration period, RandomStream& random)
-      : profile_(profile),
-        longest_(period > Duration{0} ? 2 * period : Duration::max()),
-        variance_(std::log1p(profile.cv * profile.cv)),
-        random_(random),
-        z_(random.normal()) {}
-
-  Duration next() {
-    const double gpu_ns = static_cast<double>(to_ns(profile_.frame_gpu_mean)) *
-                          std::exp(std::sqrt(variance_) * z_ - variance_ / 2) *
-                          (random_.uniform() < profile_.spike_probability ? profile_.spike_factor : 1.0);
-    const double rho = profile_.correlation;
-    z_ = rho * z_ + std::sqrt(1 - rho * rho) * random_.normal();
-    return std::clamp(Duration{std::llround(gpu_ns)}, kShortestFrame, std::max(kShortestFrame, longest_));
-  }
-
- private:
-  const GameProfile& profile_;
-  Duration longest_;
-  double variance_;  ///< of the logarithm
-  RandomStream& random_;
-  double z_;
-};
-
-/// Opens a job at the workload's present end; its steps and operations follow.
-void begin_job(Workload& workload, Time recorded_start) {
-  Job job;
-  job.first_step = index_of_next(workload.steps);
-  job.first_op = index_of_next(workload.ops);
-  job.recorded_start = recorded_start;
-  workload.jobs.push_back(job);
-}
-
-WorkOp operation(OpKind kind, std::uint32_t name, Duration duration) {
-  WorkOp op;
-  op.kind = kind;
-  op.name = name;
-  op.duration = duration;
-  return op;
-}
-
-void submit(Workload& workload, const WorkOp& op, Duration gap) {
-  workload.steps.push_back({gap, StepKind::kSubmit, index_of_next(workload.ops)});
-  workload.ops.push_back(op);
-  Job& job = workload.jobs.back();
-  ++job.op_count;
-  ++job.step_count;
-}
-
-void wait_for_last(Workload& workload) {
-  workload.steps.push_back({Duration{0}, StepKind::kWaitOp, index_of_next(workload.ops) - 1});
-  ++workload.jobs.back().step_count;
-}
-
-void add_frame(Workload& workload, const GameProfile& profile, Duration gpu) {
-  const Duration later = (profile.visits - 1) * profile.later_visit;
-  submit(workload, operation(OpKind::kRender, 0, std::max(gpu - later, Duration{0})), profile.cpu_per_frame);
-  for (std::uint32_t visit = 1; visit < profile.visits; ++visit) {
-    wait_for_last(workload);
-    submit(workload, operation(OpKind::kRender, 0, profile.later_visit), Duration{0});
-  }
-}
-
-}  // namespace
-
-Workload make_game(const GameProfile& profile, Duration period, std::uint32_t frames, RandomStream& random) {
-  CORUN_ASSERT(profile.frame_gpu_mean > Duration{0} && profile.visits > 0, "{} ns, {} visits",
-               to_ns(profile.frame_gpu_mean), profile.visits);
-  CORUN_ASSERT(profile.correlation >= 0 && profile.correlation < 1, "correlation {}", profile.correlation);
-  Workload workload;
-  workload.job_kind = JobKind::kFrame;
-  workload.names = {"frame"};
-  workload.present_period = period;
-  FrameTimes frame_times(profile, period, random);
-  Time start = kRunStart;
-  for (std::uint32_t frame = 0; frame < frames; ++frame) {
-    const Duration gpu = frame_times.next();
-    begin_job(workload, start);
-    add_frame(workload, profile, gpu);
-    workload.recorded_span = start + gpu - kRunStart;
-    start += period > Duration{0} ? period : gpu;
-  }
-  predict_from_means(workload);
-  workload.notes.push_back(fmt::format("its frames are synthetic: mean GPU time {:.3g} ms, coefficient of variation {}",
-                                       to_milliseconds(profile.frame_gpu_mean), profile.cv));
-  return workload;
-}
-
-namespace {
 
 // Ours. A model's kernels have far fewer names than sizes, and one name covers many sizes. With this many names and
 // this much noise, in standard deviations of the logarithm, a table of means by name errs by 60 to 80 % of the time,
@@ -144,7 +49,7 @@ std::vector<std::uint32_t> draw_names(const std::vector<Duration>& kernels, Rand
   std::vector<std::pair<double, std::uint32_t>> order;
   for (const Duration kernel : kernels) {
     const double noisy = std::log(static_cast<double>(to_ns(kernel)) + 1) + kNameNoise * random.normal();
-    order.emplace_back(noisy, index_of_next(order));
+    order.emplace_back(noisy, static_cast<std::uint32_t>(order.size()));
   }
   std::sort(order.begin(), order.end());
   std::vector<std::uint32_t> names(kernels.size());
@@ -168,6 +73,18 @@ LaunchShape shape_of(Duration kernel) {
 
 }  // namespace
 
+namespace {
+
+/// A launch now and then takes `straggler_factor` times its usual duration; whether it does is drawn for each launch.
+void delay_stragglers(Workload& workload, const TrainingProfile& profile, RandomStream& random) {
+  for (WorkOp& op : workload.ops) {
+    if (random.uniform() >= profile.straggler_probability) continue;
+    op.duration = scaled(op.duration, profile.straggler_factor);
+  }
+}
+
+}  // namespace
+
 Workload make_training(const TrainingProfile& profile, std::uint32_t iterations, RandomStream& random) {
   CORUN_ASSERT(profile.short_share >= 0 && profile.short_share <= 1, "share {}", profile.short_share);
   CORUN_ASSERT(profile.longest_us >= std::max(profile.short_median_us, profile.long_median_us),
@@ -182,12 +99,13 @@ Workload make_training(const TrainingProfile& profile, std::uint32_t iterations,
   for (std::uint32_t iteration = 0; iteration < iterations; ++iteration) {
     begin_job(workload, kRunStart + iteration * length);
     for (std::size_t i = 0; i < kernels.size(); ++i) {
-      WorkOp op = operation(OpKind::kKernel, names[i], kernels[i]);
+      WorkOp op = synthetic_op(OpKind::kKernel, names[i], kernels[i]);
       op.shape = shape_of(kernels[i]);
       submit(workload, op, profile.launch_gap);
     }
   }
   predict_from_means(workload);
+  if (profile.straggler_probability > 0) delay_stragglers(workload, profile, random);
   workload.recorded_span = iterations * length;
   workload.notes.push_back(fmt::format("its kernels are synthetic: {} of them take {:.1f} ms an iteration",
                                        kernels.size(), to_milliseconds(device_time)));
@@ -214,8 +132,9 @@ Duration draw_service(const RequestProfile& profile, RandomStream& random) {
 }  // namespace
 
 Workload make_requests(const RequestProfile& profile, std::uint32_t requests, RandomStream& random) {
-  CORUN_ASSERT(profile.rate_per_s > 0 && profile.service_mean > Duration{0}, "rate {}/s, service {} ns",
-               profile.rate_per_s, to_ns(profile.service_mean));
+  CORUN_ASSERT(profile.rate_per_s > 0 && profile.service_mean > Duration{0} && profile.kernels > 0,
+               "rate {}/s, service {} ns in {} kernels", profile.rate_per_s, to_ns(profile.service_mean),
+               profile.kernels);
   Workload workload;
   workload.job_kind = JobKind::kRequest;
   workload.names = {"request"};
@@ -224,7 +143,10 @@ Workload make_requests(const RequestProfile& profile, std::uint32_t requests, Ra
     arrival += draw_interval(profile, random);
     const Duration service = draw_service(profile, random);
     begin_job(workload, arrival);
-    submit(workload, operation(OpKind::kKernel, 0, service), Duration{0});
+    for (std::uint32_t kernel = 0; kernel < profile.kernels; ++kernel) {
+      const Duration begin = service * kernel / profile.kernels, end = service * (kernel + 1) / profile.kernels;
+      submit(workload, synthetic_op(OpKind::kKernel, 0, end - begin), Duration{0});
+    }
     finish = std::max(finish, arrival) + service;
   }
   if (requests > 0) workload.recorded_span = finish - workload.jobs.front().recorded_start;

@@ -81,6 +81,52 @@ TEST(ExperimentFile, AClientNeedsExactlyOneKindOfWork) {
   EXPECT_EQ(complaints(head + "  - { name: device, trace: t }\n"), Lines{"5:5: E0202 `device` cannot name a client"});
 }
 
+/// The complaints about one kind of synthetic work, without the place of the client.
+Lines about_synthetic(const std::string& work) {
+  return complaints("name: x\ndevice: h200\npolicies: [passthrough]\nclients:\n  - { name: a, synthetic: { " + work +
+                    " } }\n");
+}
+
+TEST(ExperimentFile, EveryKindOfSyntheticWorkIsRead) {
+  for (const char* work :
+       {"game: rdr2", "game: { profile: rdr2, subtasks: measured }",
+        "game: { scenes: [{ gpu: 3ms, dwell: 2s }, { gpu: 6ms, cv: 0.1, dwell: 3s }] }",
+        "game: { gpu: 4ms, subtasks: { least: 2, most: 3, gap: 100us } }",
+        "training: { profile: bert, launch_gap: 5us, straggler_probability: 0.01%, straggler_factor: 100 }",
+        "requests: { rate: 5/s, mean: 3ms, kernels: 10 }",
+        "program: [{ cpu: 1s }, { gpu: 2s, kernel: 20ms, duty: 85% }]",
+        "kernels: { duration: 1ms, blocks: 4096, count: 3, launch_gap: 5us }"})
+    EXPECT_EQ(about_synthetic(work), Lines{}) << work;
+}
+
+TEST(ExperimentFile, SyntheticWorkOverridesAProfile) {
+  const Experiment experiment =
+      read_text(with("scenarios: [{ name: s, clients: [{ name: a, synthetic: { training: { "
+                     "profile: resnet50, launch_gap: 3us } } }] }]"));
+  const auto& training = std::get<TrainingProfile>(experiment.scenarios[0].clients[0].synthetic->numbers);
+  EXPECT_EQ(training.launch_gap, Duration(3'000));
+  EXPECT_EQ(training.kernels_per_iteration, 946U);
+}
+
+TEST(ExperimentFile, MistakesInSyntheticWorkAreLocatedAndSayWhatIsMissing) {
+  EXPECT_EQ(about_synthetic("program: [{ cpu: 1s, gpu: 2s }]")[0],
+            "5:39: E0202 a phase is either `cpu` time or `gpu` time with a `kernel` length");
+  EXPECT_EQ(about_synthetic("program: [{ gpu: 2s }]")[0],
+            "5:39: E0202 a phase of `gpu` time needs `kernel`, the length of its kernels");
+  EXPECT_EQ(about_synthetic("program: [{ cpu: 2s }]")[0], "5:38: E0202 a program needs a phase of `gpu` time");
+  EXPECT_EQ(about_synthetic("kernels: { blocks: 5 }")[0], "5:38: E0202 kernels need a `duration`");
+  EXPECT_EQ(about_synthetic("kernels: { duration: 1ms, block: 5 }")[0],
+            "5:55: E0201 unknown key `block` / did you mean `blocks`?");
+  EXPECT_EQ(about_synthetic("game: { gpu: 4ms, visits: 2, subtasks: measured }")[0],
+            "5:35: E0202 a frame is cut into `visits` or into `subtasks`: which?");
+  EXPECT_EQ(about_synthetic("game: { scenes: [{ gpu: 4ms }] }")[0],
+            "5:46: E0202 a scene needs `gpu`, the mean GPU time of its frames, and `dwell`, the mean length of a stay");
+  EXPECT_EQ(about_synthetic("training: { launch_gap: 3us }")[0],
+            "5:39: E0202 a training job needs a `profile` / for example `{ profile: resnet50, launch_gap: 5us }`");
+  EXPECT_EQ(about_synthetic("game: { gpu: 4ms, subtasks: { gap: 3ms } }")[0],
+            "5:57: E0202 `longest_gap_sum` is below half of what the gaps of the most pieces sum to on average");
+}
+
 TEST(ExperimentFile, ALimitForAnUnknownClientIsRefused) {
   const Lines found = complaints(with("scenarios: [{ name: s, policies: [{ gaiagpu: { limits: { gaem: 0.4 } } }] }]"));
   ASSERT_EQ(found.size(), 1U);

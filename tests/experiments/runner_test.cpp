@@ -244,7 +244,7 @@ TEST(Results, OneFileRemainsAndSaysItsVersion) {
   for (const auto& entry : std::filesystem::directory_iterator(lab.folder().path()))
     files += entry.path().filename().string().starts_with("r.sqlite");
   EXPECT_EQ(files, 1U);
-  EXPECT_EQ(lab.query("r.sqlite", "PRAGMA user_version"), std::vector<std::string>{"1|"});
+  EXPECT_EQ(lab.query("r.sqlite", "PRAGMA user_version"), std::vector<std::string>{"2|"});
   EXPECT_EQ(lab.query("r.sqlite", "PRAGMA journal_mode"), std::vector<std::string>{"delete|"});
   EXPECT_EQ(lab.query("r.sqlite", "PRAGMA integrity_check"), std::vector<std::string>{"ok|"});
 }

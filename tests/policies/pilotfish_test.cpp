@@ -20,8 +20,10 @@ FakeOp kernel(Duration duration, std::string name = "k") {
 
 FakeOp unknown(Duration duration, std::string name = "new") { return {.name = std::move(name), .duration = duration}; }
 
+/// The artifact's constants, with nothing to spend before the first frame ends.
 Parameters with(std::initializer_list<std::pair<std::string, ParameterValue>> values) {
   Parameters parameters = pilotfish_policy().defaults();
+  parameters.set("initial_slice", Duration{});
   for (const auto& [name, value] : values) parameters.set(name, value);
   return parameters;
 }
@@ -63,7 +65,7 @@ struct World : FakeBackend {
 };
 
 TEST(PilotFish, admits_as_many_kernels_as_the_window_holds_once_poll_and_retry_have_noticed_it) {
-  World world(pilotfish_policy().defaults());
+  World world(with({}));
   world.frames(0, 1, 6'300us);
   world.fill(1, 1000, kernel(100us));
   world.run_until(after(100ms));
@@ -87,7 +89,7 @@ TEST(PilotFish, by_events_kernels_start_exactly_at_the_end_of_the_frame) {
 
 TEST(PilotFish, absolute_budget_never_lets_a_kernel_run_into_a_frame) {
   for (const bool polls : {false, true}) {
-    Parameters parameters = polls ? pilotfish_policy().defaults() : by_events();
+    Parameters parameters = polls ? with({}) : by_events();
     parameters.set("budget", std::string("absolute"));
     World world(parameters);
     world.frames(0, 60, 7'100us);
@@ -108,7 +110,7 @@ TEST(PilotFish, absolute_budget_never_lets_a_kernel_run_into_a_frame) {
 }
 
 TEST(PilotFish, relative_budget_overruns_by_what_the_polls_cost) {
-  World world(pilotfish_policy().defaults());
+  World world(with({}));
   world.frames(0, 1, 6'300us);
   world.fill(1, 1000, kernel(100us));
   world.run_until(after(16'600us));
@@ -199,7 +201,7 @@ TEST(PilotFish, copies_and_render_work_always_pass) {
 }
 
 TEST(PilotFish, without_a_game_everything_is_open) {
-  World world(pilotfish_policy().defaults());
+  World world(with({}));
   world.frames(0, 1, 6ms);
   world.at(after(10ms), [&] { world.leave(0); });
   world.at(after(30ms), [&] { world.fill(1, 50, kernel(100ms)); });
@@ -243,8 +245,8 @@ TEST(PilotFish, shape_predictor_prefers_the_mean_of_name_and_shape) {
   }
 }
 
-TEST(PilotFish, margin_and_tolerance_move_the_end_of_the_window) {
-  for (const auto& [name, count] : {std::pair<std::string, std::size_t>{"margin", 7}, {"tolerance", 13}}) {
+TEST(PilotFish, margin_and_overcommit_move_the_end_of_the_window) {
+  for (const auto& [name, count] : {std::pair<std::string, std::size_t>{"margin", 7}, {"overcommit", 13}}) {
     Parameters parameters = by_events();
     parameters.set(name, Duration{3ms});
     World world(parameters);

@@ -134,6 +134,12 @@ TEST_F(CollectorTest, SlowdownIsAgainstTheSoloRate) {
   EXPECT_DOUBLE_EQ(metrics(collector, {{60, 0.5}, {10, 0.9}}).at("train.slowdown"), 5);
 }
 
+TEST_F(CollectorTest, ProgressCountsThePausesInWhichAClientGotNothing) {
+  Collector collector(input_);
+  for (Duration at = 1s; at < 6s; at += 500ms) job(collector, at, at);
+  EXPECT_DOUBLE_EQ(metrics(collector, {{60, 0.5}, {10, 0.9}}).at("train.progress_ratio"), 0.1);
+}
+
 TEST_F(CollectorTest, WaitingIsSubmissionToBeginOnTheDevice) {
   Collector collector(input_);
   for (int i = 1; i <= 200; ++i) {

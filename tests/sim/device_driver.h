@@ -27,6 +27,9 @@ class DeviceDriver {
   /// Called for every completion, after the device has been advanced: closed clients resubmit here.
   std::function<void(const Completion&)> on_completion;
 
+  /// Called whenever the device has been advanced.
+  std::function<void()> on_change;
+
   Time now() const { return now_; }
   DeviceModel& device() { return *device_; }
   const std::vector<Completion>& completions() const { return completions_; }
@@ -69,6 +72,7 @@ class DeviceDriver {
     const std::size_t before = completions_.size();
     device_->advance(to, completions_);
     now_ = to;
+    if (on_change) on_change();
     if (!on_completion) return;
     for (std::size_t i = before; i < completions_.size(); ++i) {
       const Completion done = completions_[i];

@@ -23,12 +23,34 @@ struct FakeOp {
   Duration predicted_by_shape = kUnknownDuration;
   std::uint64_t blocks = 1;
   bool is_render = false;                ///< a frame: reports begin and end by itself
+  bool begins_frame = true;              ///< of render work: the first of its frame
+  bool ends_frame = true;                ///< of render work: the last of its frame
   bool is_copy = false;
+  std::uint64_t bytes = 0;               ///< of copies
+  bool is_to_device = false;             ///< of copies
+  bool is_from_device = false;           ///< of copies
+  double sm_demand = 1.0;
+  std::uint32_t position = 0;            ///< within its job
+  Duration exact = kUnknownDuration;     ///< told to an oracle
+  bool is_in_flight = false;             ///< set by the backend
+  bool is_lost = false;                  ///< set by the backend: its context was killed
 };
 
 /// A client without pacing, menu or working set.
 inline ArbiterClient fake_client(std::string name, Role role = Role::kBestEffort) {
-  return {.name = std::move(name), .role = role, .frame_period = {}, .quality_menu = {}, .working_set_bytes = 0};
+  ArbiterClient client;
+  client.name = std::move(name);
+  client.role = role;
+  return client;
+}
+
+/// A V100 by its SMs; nothing else of it is known.
+inline DeviceView fake_device() {
+  DeviceView device;
+  device.sm_count = 80;
+  device.max_threads_per_sm = 2048;
+  device.max_blocks_per_sm = 32;
+  return device;
 }
 
 /// A launch that passed the gate.
@@ -50,7 +72,7 @@ struct FakeLaunch {
 class FakeBackend : public Backend, private Recorder {
  public:
   FakeBackend(const PolicyDescriptor& descriptor, const Parameters& parameters, std::vector<ArbiterClient> clients,
-              DeviceView device = {.sm_count = 80, .max_threads_per_sm = 2048, .memory_bytes = 0, .busy = {}})
+              const DeviceView& device = fake_device())
       : policy_(descriptor.create(parameters)),
         hosts_(clients.size()),
         arbiter_(*policy_, descriptor.name, device, std::move(clients), *this, *this) {}
@@ -110,6 +132,21 @@ class FakeBackend : public Backend, private Recorder {
   bool gate_is_open(std::uint32_t client) const { return arbiter_.gate_is_open(ClientId{client}); }
   std::uint32_t level(std::uint32_t client) const { return hosts_[client].level; }
   Arbiter& arbiter() { return arbiter_; }
+  const std::vector<HoldFact>& holds() const { return holds_; }  ///< those that are over
+  const std::vector<RefusalFact>& refusals() const { return refusals_; }
+  const std::vector<KillFact>& restores() const { return restores_; }
+  std::uint32_t kills(std::uint32_t client) const { return hosts_[client].kills; }
+  std::uint32_t prefetches(std::uint32_t client) const { return hosts_[client].prefetches; }
+  std::uint32_t waiting(std::uint32_t client) const { return hosts_[client].waiting; }
+
+  /// What the driver's counters say of a client's working set from now on.
+  void set_memory(std::uint32_t client, std::uint64_t resident_bytes, std::uint64_t paged_bytes) {
+    hosts_[client].resident_bytes = resident_bytes;
+    hosts_[client].paged_bytes = paged_bytes;
+  }
+
+  static constexpr Duration kSnapshotTime{std::chrono::milliseconds{10}};
+  static constexpr Duration kRestoreTime{std::chrono::milliseconds{100}};
 
   std::vector<FakeLaunch> launches_of(std::uint32_t client) const {
     std::vector<FakeLaunch> its;
@@ -128,15 +165,43 @@ class FakeBackend : public Backend, private Recorder {
     Host& host = hosts_[client.value];
     if (host.waiting > 0) --host.waiting;
     ++host.in_flight;
-    const FakeOp& op = host.submitted.at(number);
+    FakeOp& op = host.submitted.at(number);
+    op.is_in_flight = true;
     launches_.push_back({now_, client, number, op.name});
     const Time begin = std::max(now_, host.free_at);
     host.free_at = begin + op.duration;
-    if (op.is_render)
+    if (op.is_render && op.begins_frame)
       at(begin, [this, client] { arbiter_.frame(client, FrameEvent::kBegin, hosts_[client.value].frames, {}); });
-    at(host.free_at, [this, client, number] { complete(client, number); });
+    at(host.free_at, [this, client, number] {
+      const auto ended = hosts_[client.value].submitted.find(number);
+      if (ended != hosts_[client.value].submitted.end() && !ended->second.is_lost) complete(client, number);
+    });
     touched_.push_back(client.value);
   }
+  void snapshot(ClientId client) override { copy(client, CopyEvent::kSnapshot, kSnapshotTime); }
+  void kill(ClientId client) override {
+    Host& host = hosts_[client.value];
+    ++host.kills;
+    for (auto& [number, op] : host.submitted)
+      if (op.is_in_flight && !op.is_lost) {
+        op.is_lost = true;
+        at(now_, [this, client, number = number] { complete(client, number); });
+      }
+    host.free_at = now_;
+    copy(client, CopyEvent::kRestored, kRestoreTime);
+  }
+  void refuse(ClientId client) override {
+    Host& host = hosts_[client.value];
+    host.is_refused = true;
+    host.waiting = 0;
+    host.script.clear();
+    host.is_leaving = true;
+    at(now_, [this, client] { leave_if_done(client.value); });
+  }
+  void prefetch(ClientId client) override { ++hosts_[client.value].prefetches; }
+  void control(const Action&) override {}
+  std::uint64_t resident_bytes(ClientId client) const override { return hosts_[client.value].resident_bytes; }
+  std::uint64_t paged_bytes(ClientId client) const override { return hosts_[client.value].paged_bytes; }
   void set_quality(ClientId client, std::uint32_t level) override { hosts_[client.value].level = level; }
   void wake_at(Time when) override { wake_ = when; }
   void request_decision() override { is_decision_due_ = true; }
@@ -162,9 +227,21 @@ class FakeBackend : public Backend, private Recorder {
     Duration device_time{};
     bool is_present = false;
     bool is_leaving = false;
+    bool is_refused = false;
+    std::uint32_t kills = 0;
+    std::uint32_t prefetches = 0;
+    std::uint64_t resident_bytes = 0;
+    std::uint64_t paged_bytes = 0;
   };
 
   void on_decision(const DecisionFact& fact) override { decisions_.push_back(fact); }
+  void on_hold(const HoldFact& fact) override { holds_.push_back(fact); }
+  void on_refusal(const RefusalFact& fact) override { refusals_.push_back(fact); }
+  void on_kill(const KillFact& fact) override { restores_.push_back(fact); }
+
+  void copy(ClientId client, CopyEvent event, Duration takes) {
+    at(now_ + takes, [this, client, event] { arbiter_.copied(client, event); });
+  }
 
   void pump(std::uint32_t client) {
     Host& host = hosts_[client];
@@ -183,6 +260,12 @@ class FakeBackend : public Backend, private Recorder {
     view.is_render = op.is_render;
     view.is_copy = op.is_copy;
     view.blocks = op.blocks;
+    view.bytes = op.bytes;
+    view.is_to_device = op.is_to_device;
+    view.is_from_device = op.is_from_device;
+    view.sm_demand = op.sm_demand;
+    view.position = op.position;
+    view.exact = op.exact;
     view.predicted_by_name = op.predicted;
     view.predicted_by_shape = op.predicted_by_shape;
     view.submitted = now_;
@@ -195,7 +278,7 @@ class FakeBackend : public Backend, private Recorder {
     host.device_time += op.duration;
     --host.in_flight;
     arbiter_.complete(client, number, op.duration);
-    if (op.is_render) arbiter_.frame(client, FrameEvent::kEnd, host.frames++, op.duration);
+    if (op.is_render && op.ends_frame) arbiter_.frame(client, FrameEvent::kEnd, host.frames++, op.duration);
     host.submitted.erase(number);
     leave_if_done(client.value);
     pump(client.value);
@@ -235,6 +318,9 @@ class FakeBackend : public Backend, private Recorder {
   std::multimap<Time, std::function<void()>> events_;
   std::vector<FakeLaunch> launches_;
   std::vector<DecisionFact> decisions_;
+  std::vector<HoldFact> holds_;
+  std::vector<RefusalFact> refusals_;
+  std::vector<KillFact> restores_;
   std::vector<std::uint32_t> touched_;
   Time now_ = kRunStart;
   Time wake_ = kNever;

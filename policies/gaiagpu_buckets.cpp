@@ -1,0 +1,153 @@
+#include "policies/gaiagpu_buckets.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace corun {
+
+namespace {
+
+GaiaLimiter::Rules with_exponent(GaiaLimiter::Rules rules, std::int64_t sm_exponent) {
+  rules.sm_exponent = sm_exponent;
+  return rules;
+}
+
+}  // namespace
+
+BlockBuckets::BlockBuckets(const Parameters& parameters, const GaiaLimiter::Rules& rules)
+    : limits_(parameters.by_client("limits")),
+      rules_(with_exponent(rules, parameters.integer("sm_exponent"))),
+      tick_(parameters.duration("tick")),
+      backoff_(parameters.duration("backoff")),
+      sensor_(parameters.duration("sensor_window"), parameters.duration("sensor_period")) {}
+
+void BlockBuckets::join(const GpuView& view, ClientId client) {
+  limited_.resize(view.clients.size());
+  const auto limit = limits_.find(view.client(client).name);
+  if (limit == limits_.end() || limit->second >= 1.0) return;
+  if (!any()) sensor_.start(view.now);
+  const GaiaLimiter::Device device{std::max<std::int64_t>(1, view.device.sm_count),
+                                   std::max<std::int64_t>(1, view.device.max_threads_per_sm)};
+  limited_[client.value].emplace(GaiaLimiter(device, std::lround(limit->second * 100.0), rules_), view.now + tick_);
+}
+
+bool BlockBuckets::has_whole_device(std::string_view client) const {
+  const auto limit = limits_.find(client);
+  return limit != limits_.end() && limit->second >= 1.0;
+}
+
+bool BlockBuckets::any() const {
+  return std::ranges::any_of(limited_, [](const auto& each) { return each.has_value(); });
+}
+
+std::int64_t BlockBuckets::cost(const OpView& op) {
+  return op.is_kernel() ? std::max<std::int64_t>(1, static_cast<std::int64_t>(op.blocks)) : 0;
+}
+
+void BlockBuckets::charge(ClientId client, const OpView& op) {
+  if (is_limited(client)) limited_[client.value]->limiter.charge(cost(op));
+}
+
+/// Clients whose process a driver would list as a compute process.
+std::int64_t BlockBuckets::count_processes(const GpuView& view) const {
+  return std::ranges::count_if(view.clients, [&](const ClientView& client) {
+    return client.is_present && (client.role == Role::kBestEffort || is_limited(client.id));
+  });
+}
+
+void BlockBuckets::watch(const GpuView& view, Actions& actions) {
+  sensor_.sample(view);
+  actions.wake_at(sensor_.next());
+  const std::int64_t processes = count_processes(view);
+  for (const ClientView& client : view.clients) {
+    if (!is_limited(client.id)) continue;
+    Limited& limited = *limited_[client.id.value];
+    for (; limited.next_tick <= view.now; limited.next_tick += tick_)
+      limited.limiter.tick({sensor_.own(client.id, view.now), sensor_.system(view.now), processes});
+    actions.wake_at(limited.next_tick);
+  }
+}
+
+void BlockBuckets::admit(const GpuView& view, const ClientView& client, Actions& actions) {
+  Limited& limited = *limited_[client.id.value];
+  std::int64_t bucket = limited.limiter.bucket();
+  std::uint32_t count = 0;
+  for (const OpView& op : client.waiting) {
+    const bool has_tokens = bucket >= 0;
+    const bool passes = cost(op) == 0 || (has_tokens && limited.sleeper.looks(op.number, view.now, backoff_));
+    if (!passes) {
+      limited.sleeper.sleep(op.number, view.now);
+      const Time look = has_tokens ? limited.sleeper.next_look(view.now, backoff_) : kNever;
+      if (has_tokens) actions.wake_at(look);
+      actions.hold(client.id, has_tokens ? Hold{"back_off", static_cast<double>(to_ns(look - view.now)), 0.0, "ns"}
+                                         : Hold{"tokens", 0.0, static_cast<double>(bucket), "blocks"});
+      break;
+    }
+    bucket -= cost(op);
+    ++count;
+  }
+  if (count > 0) actions.admit(client.id, count);
+}
+
+std::vector<ParameterDescriptor> bucket_parameters(const std::string& artifact, std::int64_t sm_exponent) {
+  constexpr double kMillisecond = 1e6;
+  using std::chrono_literals::operator""ms;
+  return {
+      {.name = "limits",
+       .type = ParameterType::kByClient,
+       .default_value = ByClient{},
+       .unit = "of the device",
+       .minimum = 0.01,
+       .maximum = 1.0,
+       .choices = {},
+       .meaning = "Utilisation each client may have; clients without a limit, or with 1, are free.",
+       .source = artifact + ": a whole card is not limited"},
+      {.name = "tick",
+       .type = ParameterType::kDuration,
+       .default_value = Duration{120ms},
+       .unit = "",
+       .minimum = kMillisecond,
+       .maximum = 10'000 * kMillisecond,
+       .choices = {},
+       .meaning = "Period of the watcher that refills the buckets.",
+       .source = artifact},
+      {.name = "backoff",
+       .type = ParameterType::kDuration,
+       .default_value = Duration{10ms},
+       .unit = "",
+       .minimum = 0.0,
+       .maximum = 1'000 * kMillisecond,
+       .choices = {},
+       .meaning = "How long a launch that found a debt sleeps before it looks again; 0 wakes it at the refill.",
+       .source = artifact},
+      {.name = "sm_exponent",
+       .type = ParameterType::kInteger,
+       .default_value = sm_exponent,
+       .unit = "",
+       .minimum = 1,
+       .maximum = 2,
+       .choices = {},
+       .meaning = "Power of the number of SMs with which the controller's step grows.",
+       .source = artifact},
+      {.name = "sensor_window",
+       .type = ParameterType::kDuration,
+       .default_value = Duration{1000ms},
+       .unit = "",
+       .minimum = kMillisecond,
+       .maximum = 10'000 * kMillisecond,
+       .choices = {},
+       .meaning = "Span over which utilisation is averaged, and age at which a sample reads as 0.",
+       .source = artifact + ": samples of the last second"},
+      {.name = "sensor_period",
+       .type = ParameterType::kDuration,
+       .default_value = Duration{166'666'667},
+       .unit = "",
+       .minimum = kMillisecond,
+       .maximum = 2'000 * kMillisecond,
+       .choices = {},
+       .meaning = "How often the driver takes a new utilisation sample.",
+       .source = "driver documentation: between 1/6 s and 1 s by product"},
+  };
+}
+
+}  // namespace corun

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/policy/view.h"
+
+namespace corun {
+
+/// Kernels of fillers that have been launched and not completed, as they were predicted.
+class UnfinishedWork {
+ public:
+  struct Launch {
+    Duration cost{};                ///< predicted, as charged; >= 0
+    bool is_unknown = false;        ///< it had no prediction
+    std::uint64_t paged_bytes = 0;  ///< the client's page-in counter at the launch
+  };
+
+  void launched(const GpuView& view, ClientId client, std::uint64_t number, Duration cost, bool is_unknown) {
+    clients_.resize(std::max(clients_.size(), view.clients.size()));
+    Client& its = clients_[client.value];
+    its.launches[number] = Launch{cost, is_unknown, view.client(client).paged_bytes};
+    its.unknown += is_unknown;
+    its.cost += cost;
+    its.expected_end = std::max(its.expected_end, view.now) + cost;
+    total_ += cost;
+  }
+
+  /// Takes the launch out and returns it.
+  Launch completed(ClientId client, std::uint64_t number) {
+    Client& its = clients_[client.value];
+    const Launch launch = its.launches.extract(number).mapped();
+    its.unknown -= launch.is_unknown;
+    its.cost -= launch.cost;
+    total_ -= launch.cost;
+    return launch;
+  }
+
+  /// Whether the measured time of a completed launch says how long such a kernel takes: it was neither lost in a kill
+  /// nor in flight while pages were brought in.
+  static bool is_representative(const ClientView& client, const Launch& launch) {
+    return !client.is_copying && client.paged_bytes == launch.paged_bytes;
+  }
+
+  Duration total() const { return total_; }  ///< predicted, of all clients
+  Duration of(ClientId client) const { return find(client).cost; }
+  std::uint64_t count(ClientId client) const { return find(client).launches.size(); }
+  bool has_unknown(ClientId client) const { return find(client).unknown > 0; }
+  /// When what was launched would have ended with the device to itself.
+  Time expected_end(ClientId client) const { return find(client).expected_end; }
+
+ private:
+  struct Client {
+    std::unordered_map<std::uint64_t, Launch> launches;  // by number
+    Duration cost{};
+    std::uint32_t unknown = 0;
+    Time expected_end;
+  };
+  const Client& find(ClientId client) const {
+    static const Client kNone;
+    return client.value < clients_.size() ? clients_[client.value] : kNone;
+  }
+
+  std::vector<Client> clients_;
+  Duration total_{};
+};
+
+}  // namespace corun

@@ -1,0 +1,56 @@
+#include "policies/sleeping_fillers.h"
+
+#include "policies/rendering.h"
+
+namespace corun {
+
+void SleepingFillers::admit(const GpuView& view, AdmissionRule& rule, Actions& actions) {
+  const std::size_t count = view.clients.size();
+  sleepers_.resize(count);
+  admitted_.assign(count, 0);
+  turns_.clear();
+  for (bool has_admitted = true; has_admitted;) {
+    has_admitted = false;
+    for (std::size_t turn = 1; turn <= count; ++turn) {
+      const ClientView& client = view.clients[(last_served_.value + turn) % count];
+      if (is_filler(client) && admit_next(view, client, rule)) has_admitted = true;
+    }
+  }
+  for (const auto& [client, operations] : turns_) actions.admit(client, operations);
+  for (const ClientView& client : view.clients)
+    if (is_filler(client)) explain(view, client, rule, actions);
+}
+
+bool SleepingFillers::admit_next(const GpuView& view, const ClientView& filler, AdmissionRule& rule) {
+  std::uint32_t& admitted = admitted_[filler.id.value];
+  if (admitted == filler.waiting.size()) return false;
+  const OpView& op = filler.waiting[admitted];
+  if (!rule.judge(filler, op).passes()) return false;
+  if (op.is_kernel() && !sleepers_[filler.id.value].looks(op.number, view.now, retry_)) return false;
+  rule.take(filler, op);
+  ++admitted;
+  if (turns_.empty() || turns_.back().first != filler.id) turns_.emplace_back(filler.id, 0);
+  ++turns_.back().second;
+  return true;
+}
+
+/// Only what holds at the end of a decision is said: a room that another filler took later is no reason to wake up.
+void SleepingFillers::explain(const GpuView& view, const ClientView& filler, const AdmissionRule& rule,
+                              Actions& actions) {
+  const std::uint32_t admitted = admitted_[filler.id.value];
+  if (admitted == filler.waiting.size()) return;
+  const OpView& op = filler.waiting[admitted];
+  SleepingLaunch& sleeper = sleepers_[filler.id.value];
+  const Verdict verdict = rule.judge(filler, op);
+  if (verdict.passes()) {
+    const Time look = sleeper.next_look(view.now, retry_);
+    actions.hold(filler.id, {"asleep", static_cast<double>(to_ns(look - view.now)), 0, "ns"});
+    if (look <= verdict.until) actions.wake_at(look);
+    return;
+  }
+  if (op.is_kernel()) sleeper.sleep(op.number, view.now);
+  actions.hold(filler.id, verdict.hold);
+  if (verdict.again != kNever) actions.wake_at(verdict.again);
+}
+
+}  // namespace corun

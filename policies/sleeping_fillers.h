@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "policies/sleeping_launch.h"
+#include "sim/policy/action.h"
+#include "sim/policy/view.h"
+
+namespace corun {
+
+/// What a rule says of the next operation of a filler.
+struct Verdict {
+  Hold hold;            ///< why it has to wait; no rule = it passes
+  Time again = kNever;  ///< when a refusal ends although nothing is heard until then
+  Time until = kNever;  ///< when a pass ends although nothing is heard until then
+
+  static Verdict pass(Time until = kNever) { return {{}, kNever, until}; }
+  bool passes() const { return hold.rule.empty(); }
+};
+
+/// Who may pass in one decision. Between two calls of `take` it answers the same for the same operation, and no `take`
+/// turns a refusal into a pass.
+class AdmissionRule {
+ public:
+  virtual ~AdmissionRule() = default;
+  virtual Verdict judge(const ClientView& filler, const OpView& op) const = 0;
+  /// The operation passes in this decision: later ones are judged with it counted.
+  virtual void take(const ClientView& filler, const OpView& op) = 0;
+};
+
+/// Best-effort clients at closed gates whose launches wait in a loop, as a hook's do: a kernel that was refused sleeps
+/// and looks again every `retry` (0: at every event). Copies do not sleep. Several fillers take turns, one operation
+/// each.
+class SleepingFillers {
+ public:
+  explicit SleepingFillers(Duration retry) : retry_(retry) {}
+
+  /// To be called on every launch of a filler: the next turn is another's.
+  void on_launched(ClientId filler) { last_served_ = filler; }
+
+  /// Admits whom the rule lets pass, says of the others why they wait, and asks to be woken where time alone may change
+  /// that.
+  void admit(const GpuView& view, AdmissionRule& rule, Actions& actions);
+
+ private:
+  bool admit_next(const GpuView& view, const ClientView& filler, AdmissionRule& rule);
+  void explain(const GpuView& view, const ClientView& filler, const AdmissionRule& rule, Actions& actions);
+
+  const Duration retry_;
+  ClientId last_served_{};
+  std::vector<SleepingLaunch> sleepers_;                   // by client
+  std::vector<std::uint32_t> admitted_;                    // by client, in this decision
+  std::vector<std::pair<ClientId, std::uint32_t>> turns_;  // in order, one's operations in a row together
+};
+
+}  // namespace corun

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/policy/placement.h"
+
+namespace corun {
+
+/// A node as it is when empty.
+struct NodeSpec {
+  std::string name;
+  std::string model;  ///< of its cards
+  std::uint32_t cards = 0;
+  std::uint64_t card_memory_bytes = 0;  ///< of each; 0 = not stated
+  std::int64_t cpu_milli = 0;
+  std::int64_t memory_mib = 0;
+  std::vector<Link> links;  ///< cards x cards, symmetric; empty = all alike
+};
+
+/// A pod: what it asks for, when it comes, how long it runs once placed.
+struct PodSpec {
+  std::string name;
+  std::uint32_t cards = 0;
+  Milli milli = 0;
+  std::uint64_t memory_bytes = 0;
+  std::int64_t cpu_milli = 0;
+  std::int64_t memory_mib = 0;
+  std::vector<std::string> models;
+  Duration arrival{};
+  Duration runtime{};
+};
+
+/// Latencies of the way from a decision to a running container.
+struct PlacementLatency {
+  Duration admission{};   ///< from arrival to the choice of node and cards, once one is possible
+  Duration allocation{};  ///< from the choice to the allocation on the node, where the cards are taken for good
+};
+
+struct ClusterInput {
+  std::vector<NodeSpec> nodes;
+  std::vector<PodSpec> pods;  ///< in any order; those that arrive together are asked about in the order given
+  PlacementPolicy* policy = nullptr;
+  std::string policy_name;
+  Duration horizon{};
+  PlacementLatency latency;
+};
+
+/// How a pod's story ended, as far as the run went.
+enum class PodState : std::uint8_t {
+  kWaiting,  ///< never placed
+  kRunning,  ///< still there at the horizon
+  kFinished,
+  kRejected,  ///< no node could hold it even if empty
+  kFailed,    ///< the allocator chose other cards than the scheduler
+};
+
+/// Name of a state in results ("running").
+constexpr std::string_view to_string(PodState state) {
+  switch (state) {
+    case PodState::kWaiting:
+      return "waiting";
+    case PodState::kRunning:
+      return "running";
+    case PodState::kFinished:
+      return "finished";
+    case PodState::kRejected:
+      return "rejected";
+    case PodState::kFailed:
+      return "failed";
+  }
+  return "";
+}
+
+/// A pod at the end of the run, or when it was over.
+struct PodFact {
+  std::size_t pod = 0;  ///< index into ClusterInput::pods
+  std::string name;
+  std::string node;  ///< where it was placed; empty where it was not
+  PodState state = PodState::kWaiting;
+  Time arrival;
+  Time start = kNever;  ///< its cards were taken
+  Time end = kNever;    ///< it left
+  Placement placement;
+};
+
+/// Free, taken and broken compute at one instant, in cards.
+struct ClusterLevel {
+  Time time;
+  double allocated = 0.0;
+  double fragmented = 0.0;  ///< of what is free: see fragmentation()
+  std::uint64_t waiting = 0;
+};
+
+struct ClusterResult {
+  std::vector<PodFact> pods;         ///< by index
+  std::vector<ClusterLevel> levels;  ///< at the begin and at every change, one per instant
+  double cards = 0.0;                ///< of the whole cluster
+  std::uint64_t events = 0;
+  Time end;  ///< the horizon, or when all had left
+};
+
+/// Replays pods on a cluster: each arrives, is placed as the policy says, runs and leaves. A pod for which there is no
+/// place waits; when something leaves, those that could use what it left are asked about again in the order of arrival,
+/// and one that does not fit holds nobody else up. A pure function. Throws Error(kPolicy) for an illegal placement.
+ClusterResult simulate_cluster(const ClusterInput& input);
+
+}  // namespace corun

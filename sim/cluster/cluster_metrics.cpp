@@ -1,0 +1,79 @@
+#include "sim/cluster/cluster_metrics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace corun {
+
+namespace {
+
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// Nearest rank; sorts.
+double quantile(std::vector<double>& values, double q) {
+  std::ranges::sort(values);
+  const auto rank = static_cast<std::size_t>(std::ceil(q * static_cast<double>(values.size())));
+  return values[std::max<std::size_t>(rank, 1) - 1];
+}
+
+/// Mean over time of a step function from `begin` to `end`.
+template <class Value>
+double time_mean(const std::vector<ClusterLevel>& levels, Time begin, Time end, Value value) {
+  double area = 0;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const Time from = std::max(levels[i].time, begin);
+    const Time to = std::min(i + 1 < levels.size() ? levels[i + 1].time : end, end);
+    if (to > from) area += value(levels[i]) * to_seconds(to - from);
+  }
+  return area / to_seconds(end - begin);
+}
+
+}  // namespace
+
+std::vector<Metric> cluster_metrics(const ClusterResult& result) {
+  std::vector<Metric> metrics;
+  const auto add = [&](const char* name, double value, const char* unit) {
+    if (std::isfinite(value)) metrics.push_back({"cluster", name, value, unit});
+  };
+  Time first = kNever, last = kRunStart;
+  std::vector<double> waits, times;
+  std::uint64_t count[5] = {};
+  for (const PodFact& pod : result.pods) {
+    first = std::min(first, pod.arrival);
+    last = std::max(last, pod.arrival);
+    ++count[static_cast<std::size_t>(pod.state)];
+    if (pod.start != kNever) waits.push_back(to_seconds(pod.start - pod.arrival));
+    if (pod.state == PodState::kFinished) times.push_back(to_seconds(pod.end - pod.arrival));
+  }
+  const Time end = last > first ? std::min(last, result.end) : result.end;
+  if (end > first && result.cards > 0) {
+    const auto share = [&](auto member) {
+      return time_mean(result.levels, first, end, [=](const ClusterLevel& level) { return level.*member; }) /
+             result.cards;
+    };
+    add("allocated_ratio", share(&ClusterLevel::allocated), "ratio");
+    add("fragmented_ratio", share(&ClusterLevel::fragmented), "ratio");
+  }
+  double peak = 0;
+  for (const ClusterLevel& level : result.levels) peak = std::max(peak, level.allocated);
+  if (result.cards > 0) add("allocated_peak_ratio", peak / result.cards, "ratio");
+  if (!waits.empty()) {
+    add("pod_wait_mean_s", mean(waits), "s");
+    add("pod_wait_p99_s", quantile(waits, 0.99), "s");
+  }
+  if (!times.empty()) {
+    add("pod_time_mean_s", mean(times), "s");
+    add("pod_time_p99_s", quantile(times, 0.99), "s");
+  }
+  add("pods_started", static_cast<double>(waits.size()), "count");
+  const auto of = [&](PodState state) { return static_cast<double>(count[static_cast<std::size_t>(state)]); };
+  add("pods_waiting", of(PodState::kWaiting), "count");
+  add("pods_rejected", of(PodState::kRejected), "count");
+  add("pods_failed", of(PodState::kFailed), "count");
+  return metrics;
+}
+
+}  // namespace corun

@@ -1,0 +1,172 @@
+"""The runner of claims: what it makes of a claim that holds, one that does not, and one that cannot be judged."""
+
+import fnmatch
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SUITE = ROOT / "experiments" / "reproduce"
+sys.path.insert(0, str(SUITE))
+
+import claims as claim_files  # noqa: E402
+import figures  # noqa: E402
+import report  # noqa: E402
+import reproduce  # noqa: E402
+
+EXPERIMENT = """name: tiny
+device: h200
+horizon: 400ms
+seeds: 2
+clients:
+  - { name: work, synthetic: { kernels: { duration: 4ms, count: 5, launch_gap: 1us } }, pacing: sync_each_job, phase: 0 }
+policies: [passthrough]
+"""
+CLAIM = """[[claim]]
+id = "T1"
+what = "a job of 5 kernels of 4 ms takes as long"
+source = "arithmetic"
+experiment = "tiny.yaml"
+missed_because = "arithmetic failed"
+  [[claim.check]]
+  what = "a job"
+  simulated = "figure('tiny/passthrough.work.job_time_p50')"
+  published = {published}
+  tolerance = "1%"
+  unit = "ms"
+"""
+
+
+def write_suite(folder, claim):
+    (folder / "claims").mkdir()
+    (folder / "claims" / "tiny.toml").write_text(claim)
+    (folder / "tiny.yaml").write_text(EXPERIMENT)
+    simcli = os.environ.get("CORUN_SIMCLI", str(ROOT / "build" / "release" / "simcli"))
+    return ["--simcli", simcli, "--claim-files", str(folder / "claims"), "--folder", str(folder / "out"), "--page", str(folder / "page.md")]
+
+
+def run(arguments):
+    return subprocess.run([sys.executable, str(SUITE / "reproduce.py"), *arguments], capture_output=True, text=True,
+                          timeout=60)
+
+
+def test_a_claim_that_holds_is_reproduced_and_the_page_says_so(tmp_path):
+    done = run(write_suite(tmp_path, CLAIM.format(published=20)))
+    assert done.returncode == 0, done.stderr
+    assert "T1       reproduced" in done.stdout
+    page = (tmp_path / "page.md").read_text()
+    assert "**1 of 1 claims are reproduced.**" in page
+    assert "| a job | 20 ms | 20 ms (+0.0 %) | 1% | reproduced |" in page
+
+
+def test_a_claim_that_does_not_hold_is_missed_with_its_reason(tmp_path):
+    done = run(write_suite(tmp_path, CLAIM.format(published=30)))
+    assert done.returncode == 0, done.stderr
+    assert "T1       missed" in done.stdout
+    assert "| [T1](#t1) | a job of 5 kernels of 4 ms takes as long | 0 of 1 | missed | arithmetic failed |" in (
+        tmp_path / "page.md").read_text()
+
+
+def test_a_claim_without_figures_is_an_error_and_the_exit_code_tells(tmp_path):
+    wrong = CLAIM.format(published=20).replace("tiny/passthrough", "tiny/magic")
+    done = run(write_suite(tmp_path, wrong))
+    assert done.returncode == 1
+    assert "error: a job: there is no run tiny/magic; there are tiny/passthrough" in done.stdout
+
+
+def test_kept_results_are_not_made_again_and_naming_a_claim_writes_no_page(tmp_path):
+    arguments = write_suite(tmp_path, CLAIM.format(published=20))
+    assert run([*arguments, "T1"]).returncode == 0
+    assert not (tmp_path / "page.md").exists()
+    before = (tmp_path / "out" / "tiny.sqlite").stat().st_mtime_ns
+    done = run([*arguments, "--keep", "T1"])
+    assert done.returncode == 0 and "kept" in done.stderr
+    assert (tmp_path / "out" / "tiny.sqlite").stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize("change, message", [
+    (("what =", "whta ="), "unknown key whta"),
+    (('tolerance = "1%"\n', ""), "`published` and `tolerance` go together"),
+    (("tiny.yaml", "no.yaml"), "there is no no.yaml"),
+])
+def test_a_claim_file_with_a_mistake_is_refused_at_its_claim(tmp_path, change, message):
+    done = run(write_suite(tmp_path, CLAIM.format(published=20).replace(*change, 1)))
+    assert done.returncode == 1
+    assert message in done.stderr and "tiny.toml" in done.stderr
+
+
+def test_every_claim_of_the_suite_is_well_formed_and_names_experiments_that_exist():
+    claims = claim_files.read_claims(SUITE / "claims")
+    assert claims
+    for claim in claims:
+        for check in claim.checks:
+            assert check.rms_of or compile(check.simulated, claim.id, "eval")
+
+
+def test_the_tests_that_claims_name_exist():
+    sources = "".join(path.read_text() for path in (ROOT / "tests").rglob("*.cpp"))
+    written = {f"{suite}.{case}" for suite, case in re.findall(r"TEST\((\w+), (\w+)\)", sources)}
+    for claim in claim_files.read_claims(SUITE / "claims"):
+        for _, patterns in claim.tests:
+            for pattern in patterns.split(":"):
+                assert any(fnmatch.fnmatch(name, pattern) for name in written), f"{claim.id}: no test {pattern}"
+
+
+def results_of(values_by_policy):
+    """Results with one client `c` whose throughput is given for each policy and seed."""
+    results = object.__new__(figures.Results)
+    results.failed = {}
+    results.metrics = {f"s/{policy}": {"c": {"throughput_per_s": values}, "device": {"gpu_busy_ratio": values}}
+                       for policy, values in values_by_policy.items()}
+    return results
+
+
+def test_differences_are_paired_by_seed():
+    results = results_of({"ours": {1: 11.0, 2: 101.0, 3: 51.0}, "theirs": {1: 10.0, 2: 100.0, 3: 50.0}})
+    gain = figures.evaluate("figure('s/ours.c.throughput') - figure('s/theirs.c.throughput')", results)
+    assert gain.mean() == 1.0 and gain.half_width() == 0.0
+
+
+def test_the_interval_is_students():
+    value = figures.PerSeed({1: 1.0, 2: 2.0, 3: 3.0, 4: 4.0})
+    assert value.half_width() == pytest.approx(3.182 * (5 / 3) ** 0.5 / 2)
+
+
+def test_a_certain_bound_must_hold_for_the_whole_interval():
+    results = results_of({"ours": {1: 0.1, 2: 3.0, 3: 2.9}})
+    check = claim_files.Check("gain", "figure('s/ours.c.throughput')", at_least=0.0)
+    assert report.judge_check(check, results).verdict == report.REPRODUCED
+    check.certain = True
+    assert report.judge_check(check, results).verdict == report.MISSED
+
+
+def test_a_failed_run_is_no_figure():
+    results = results_of({"ours": {1: 1.0}})
+    results.failed = {"s/ours": "policy failed"}
+    with pytest.raises(figures.Missing, match="policy failed"):
+        figures.evaluate("figure('s/ours.c.throughput')", results)
+
+
+def test_a_check_by_rows_becomes_a_check_each_and_one_of_their_errors_together():
+    checks = claim_files.expand({"what": "row {row}", "simulated": "{row}", "rows": [["100", 101], ["100", 99]],
+                                 "tolerance": "2%", "rms": 1.5}, "here")
+    rows = report.judge(claim_files.Claim("A", "a", "b", checks=checks), None, {}).rows
+    assert [row.verdict for row in rows] == ["reproduced"] * 3
+    assert rows[2].simulated == "1 %"
+
+
+def test_the_summary_numbers_in_the_claims_are_those_of_the_published_logs():
+    logs = ROOT.parent / "shared" / "data" / "colocation"
+    if not logs.is_dir():
+        pytest.skip("the shared folder with the logs of XSched's artifact is absent")
+    median = {}
+    for name in ("base", "sa", "xsched"):
+        lines = (logs / f"xsched_fig7_fp_{name}_gv100.cdf").read_text().split("\n")
+        median[name] = next(int(line.split()[1]) for line in lines if line.startswith("0.5 ")) * 1e-6
+    claim = next(c for c in claim_files.read_claims(SUITE / "claims") if c.id == "XS1")
+    published = [check.published for check in claim.checks if "median" in check.what]
+    assert published and all(any(abs(p - m) < 0.01 for m in median.values()) for p in published)

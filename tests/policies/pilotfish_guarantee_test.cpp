@@ -1,0 +1,338 @@
+// What PilotFish does beside admitting kernels: kills and snapshots, gaps inside frames, memory and the host link.
+
+#include <gtest/gtest.h>
+
+#include "policies/builtin.h"
+#include "tests/support/fake_backend.h"
+
+namespace corun {
+namespace {
+
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""us;
+
+constexpr Duration kPeriod = 16'600us;
+
+Time after(Duration duration) { return kRunStart + duration; }
+
+FakeOp kernel(Duration duration) { return {.name = "k", .duration = duration, .predicted = duration}; }
+/// A kernel that takes far longer than its profile says.
+FakeOp straggler(Duration duration, Duration predicted) {
+  return {.name = "late", .duration = duration, .predicted = predicted};
+}
+FakeOp copy_to_device(std::uint64_t bytes) {
+  return {.name = "copy", .duration = 10us, .is_copy = true, .bytes = bytes, .is_to_device = true};
+}
+FakeOp copy_from_device(std::uint64_t bytes) {
+  return {.name = "copy", .duration = 10us, .is_copy = true, .bytes = bytes, .is_from_device = true};
+}
+
+using Values = std::vector<std::pair<std::string, ParameterValue>>;
+
+/// Client 0 is a game, 1 and 2 are fillers of which the first has joined. Windows and launches go by events.
+struct World : FakeBackend {
+  explicit World(const Values& values, std::uint64_t memory = 0)
+      : FakeBackend(pilotfish_policy(), parameters(values), clients(), device(memory)) {
+    join(0);
+    join(1);
+    set_depth(1, 1000);
+  }
+
+  static Parameters parameters(const Values& values) {
+    Parameters all = pilotfish_policy().defaults();
+    for (const char* const zero : {"initial_slice", "notify_poll", "launch_retry"}) all.set(zero, Duration{});
+    for (const auto& [name, value] : values) all.set(name, value);
+    return all;
+  }
+  static std::vector<ArbiterClient> clients() {
+    std::vector<ArbiterClient> all{fake_client("game", Role::kInteractive), fake_client("train"), fake_client("other")};
+    for (ArbiterClient& client : all) client.allocated_bytes = 3'000;
+    all[1].snapshot_bytes = 1'000;
+    return all;
+  }
+  static DeviceView device(std::uint64_t memory) {
+    DeviceView device = fake_device();
+    device.memory_bytes = memory;
+    device.context_bytes = 500;
+    device.to_device_bytes_per_s = device.from_device_bytes_per_s = 1'000'000;  // a byte per microsecond
+    return device;
+  }
+
+  /// A frame every period; the n-th begins at begins[n] periods.
+  void frames(int count, Duration busy) {
+    for (int i = 0; i < count; ++i) frame(i * kPeriod, busy);
+  }
+  void frame(Duration when, Duration busy) {
+    at(after(when), [=, this] { script(0, {.name = "frame", .duration = busy, .is_render = true}); });
+  }
+  void fill(std::uint32_t filler, int count, const FakeOp& op) {
+    for (int i = 0; i < count; ++i) script(filler, op);
+  }
+  std::string rule(std::uint32_t client) {
+    const Hold* hold = arbiter().hold_of(ClientId{client});
+    return hold ? std::string(hold->rule) : "";
+  }
+};
+
+// Guarantees. A kernel of 40 ms that was predicted to take 10 ms is still running when frames begin.
+
+TEST(PilotFishGuarantee, hard_kills_when_a_frame_begins_and_more_than_the_tolerance_is_left) {
+  for (const auto& [guarantee, kills] : {std::pair<std::string, unsigned>{"none", 0}, {"hard", 1}}) {
+    World world({{"guarantee", guarantee}, {"kill_latency", Duration{50us}}});
+    world.frames(2, 6ms);
+    world.script(1, straggler(40ms, 10ms));
+    world.run_until(after(kPeriod + 49us));
+    EXPECT_EQ(world.kills(1), 0U) << guarantee;
+    world.run_until(after(kPeriod + 51us));
+    EXPECT_EQ(world.kills(1), kills) << guarantee;
+  }
+}
+
+TEST(PilotFishGuarantee, what_is_left_within_the_tolerance_is_no_reason_to_kill) {
+  for (const Duration left : {900us, 1'100us}) {
+    World world({{"guarantee", std::string("hard")}, {"kill_latency", Duration{}}, {"overcommit", Duration{2ms}}});
+    world.frames(2, 6ms);
+    world.script(1, kernel(10'600us - 300us));
+    world.script(1, kernel(left));
+    world.run_until(after(kPeriod + 1us));
+    EXPECT_EQ(world.kills(1), left > 1ms ? 1U : 0U) << to_ns(left) << " ns";
+  }
+}
+
+TEST(PilotFishGuarantee, straggler_is_killed_for_its_lateness_although_little_of_it_was_predicted_to_be_left) {
+  World world({{"guarantee", std::string("hard")}, {"kill_latency", Duration{}}});
+  world.frames(2, 6ms);
+  world.script(1, straggler(40ms, 100us));
+  world.run_until(after(kPeriod + 1us));
+  EXPECT_EQ(world.kills(1), 1U);
+}
+
+TEST(PilotFishGuarantee, work_that_ends_before_the_kill_signal_arrives_is_spared) {
+  World world({{"guarantee", std::string("hard")}, {"kill_latency", Duration{1ms}}});
+  world.frames(2, 6ms);
+  world.script(1, straggler(10'600us + 500us, 10ms));
+  world.run_until(after(30ms));
+  EXPECT_EQ(world.kills(1), 0U);
+}
+
+TEST(PilotFishGuarantee, soft_bears_as_many_dropped_frames_as_it_may) {
+  for (const std::int64_t limit : {0, 1, 2}) {
+    World world({{"guarantee", std::string("soft")}, {"kill_latency", Duration{}}, {"soft_drop_limit", limit}});
+    // Frames 2, 3 and 4 come a period late each.
+    for (const int begin : {0, 1, 3, 5, 7}) world.frame(begin * kPeriod, 6ms);
+    world.script(1, straggler(500ms, 10ms));
+    world.run_until(after(3 * kPeriod + 1us));
+    EXPECT_EQ(world.kills(1), limit == 0 ? 1U : 0U) << limit;
+    world.run_until(after(5 * kPeriod + 1us));
+    EXPECT_EQ(world.kills(1), limit <= 1 ? 1U : 0U) << limit;
+    world.run_until(after(7 * kPeriod + 1us));
+    EXPECT_EQ(world.kills(1), 1U) << limit;
+  }
+}
+
+TEST(PilotFishGuarantee, soft_forgets_drops_that_are_long_ago) {
+  World world(
+      {{"guarantee", std::string("soft")}, {"kill_latency", Duration{}}, {"soft_window_frames", std::int64_t{2}}});
+  for (const int begin : {0, 2, 3, 4, 6}) world.frame(begin * kPeriod, 6ms);
+  world.script(1, straggler(500ms, 10ms));
+  world.run_until(after(7 * kPeriod));
+  EXPECT_EQ(world.kills(1), 0U) << "never two of two frames dropped";
+}
+
+TEST(PilotFishGuarantee, killed_filler_waits_until_it_is_restored_and_goes_on_then) {
+  World world({{"guarantee", std::string("hard")}, {"kill_latency", Duration{}}});
+  world.frames(30, 6ms);
+  world.script(1, straggler(40ms, 10ms));
+  world.fill(1, 3, kernel(1ms));
+  world.run_until(after(kPeriod + 50ms));
+  EXPECT_EQ(world.rule(1), "restoring");
+  world.run_until(after(kPeriod + FakeBackend::kRestoreTime + 2 * kPeriod));
+  EXPECT_TRUE(world.is_done(1));
+  ASSERT_EQ(world.restores().size(), 1U);
+  for (const FakeLaunch& launch : world.launches_of(1)) {
+    const bool is_killed_one = launch.number == 0;
+    EXPECT_TRUE(is_killed_one || launch.time >= after(kPeriod + FakeBackend::kRestoreTime)) << launch.number;
+  }
+}
+
+TEST(PilotFishGuarantee, restored_filler_spends_a_stale_budget_while_a_frame_is_rendered_unless_it_is_absolute) {
+  for (const std::string budget : {"relative", "absolute"}) {
+    World world({{"guarantee", std::string("hard")}, {"kill_latency", Duration{}}, {"budget", budget}});
+    world.frames(20, 10ms);
+    world.script(1, straggler(400ms, 6ms));
+    world.script(1, kernel(1ms));
+    // Killed at 16.6 ms and restored at 116.6 ms: in the frame of 116.2 ms.
+    world.run_until(after(120ms));
+    const bool runs_beside_the_frame = world.launches_of(1).back().time == after(kPeriod + FakeBackend::kRestoreTime);
+    EXPECT_EQ(runs_beside_the_frame, budget == "relative");
+  }
+}
+
+TEST(PilotFishGuarantee, measured_time_of_a_kernel_that_was_killed_is_not_learned) {
+  World world({{"guarantee", std::string("hard")}, {"kill_latency", Duration{}}});
+  world.frames(40, 6ms);
+  world.script(1, {.name = "new", .duration = 40ms});
+  world.fill(1, 1, {.name = "new", .duration = 12ms});
+  world.run_until(after(kPeriod + FakeBackend::kRestoreTime + 1us));
+  EXPECT_EQ(world.kills(1), 1U);
+  EXPECT_EQ(world.launches_of(1).size(), 2U) << "still unknown, so it runs at once; 40 ms would fit in no window";
+}
+
+// Snapshots.
+
+TEST(PilotFishGuarantee, snapshot_comes_every_so_many_frames_when_what_is_in_flight_has_drained) {
+  World world({{"guarantee", std::string("soft")}, {"snapshot_every", std::int64_t{3}}});
+  world.frames(9, 6ms);
+  world.fill(1, 200, kernel(1ms));
+  std::vector<Time> snapshots;
+  world.run_until(after(10 * kPeriod));
+  for (const DecisionFact& decision : world.decisions())
+    if (decision.action.kind == Action::Kind::kSnapshot) snapshots.push_back(decision.time);
+  // Frames end at 6 ms and every 16.6 ms from then on; nothing is in flight at the end of the third.
+  ASSERT_EQ(snapshots.size(), 3U);
+  EXPECT_EQ(snapshots[0], after(2 * kPeriod + 6ms));
+  EXPECT_EQ(snapshots[1], after(5 * kPeriod + 6ms));
+}
+
+TEST(PilotFishGuarantee, nothing_is_admitted_until_the_snapshot_is_complete) {
+  World world({{"guarantee", std::string("soft")}, {"snapshot_every", std::int64_t{1}}});
+  world.frames(1, 6ms);
+  world.script(1, straggler(9ms, 1ms));
+  world.at(after(1ms), [&] { world.fill(1, 4, kernel(1ms)); });
+  world.at(after(5ms), [&] { EXPECT_EQ(world.rule(1), "no_window_yet"); });
+  world.run_until(after(10ms));
+  EXPECT_EQ(world.rule(1), "snapshot");
+  EXPECT_EQ(world.launches_of(1).size(), 0U);
+  world.run_until(after(16ms + 1us));
+  EXPECT_EQ(world.launches_of(1).size(), 5U) << "10 ms after the frame's end";
+}
+
+TEST(PilotFishGuarantee, without_a_guarantee_or_with_an_interval_of_zero_there_are_no_snapshots) {
+  for (const Values& values : {Values{{"snapshot_every", std::int64_t{1}}},
+                               Values{{"guarantee", std::string("hard")}, {"snapshot_every", std::int64_t{0}}}}) {
+    World world(values);
+    world.frames(5, 6ms);
+    world.run_until(after(5 * kPeriod));
+    for (const DecisionFact& decision : world.decisions()) EXPECT_NE(decision.action.kind, Action::Kind::kSnapshot);
+  }
+}
+
+// Gaps inside frames: 2 ms of rendering, a gap, 2 ms of rendering.
+
+void frames_with_gap(World& world, int count, Duration gap) {
+  for (int i = 0; i < count; ++i) {
+    world.at(after(i * kPeriod),
+             [&world] { world.script(0, {.name = "frame", .duration = 2ms, .is_render = true, .ends_frame = false}); });
+    world.at(after(i * kPeriod + 2ms + gap), [&world] {
+      world.script(0, {.name = "frame", .duration = 2ms, .is_render = true, .begins_frame = false});
+    });
+  }
+}
+
+/// Launches between the first end of rendering and the next submission of the second frame.
+std::size_t launches_in_the_second_gap(const Values& values, Duration gap) {
+  World world(values);
+  frames_with_gap(world, 2, gap);
+  world.at(after(kPeriod), [&] { world.fill(1, 100, kernel(100us)); });
+  world.run_until(after(kPeriod + 2ms + gap));
+  return world.launches_of(1).size();
+}
+
+TEST(PilotFishGaps, gap_is_filled_for_as_long_as_it_was_in_the_frame_before) {
+  const Values values{{"intra_frame_gaps", true}, {"gate_on_rendering", true}};
+  EXPECT_EQ(launches_in_the_second_gap(values, 1ms), 10U);
+  EXPECT_EQ(launches_in_the_second_gap({{"gate_on_rendering", true}}, 1ms), 0U);
+}
+
+TEST(PilotFishGaps, gap_that_was_short_is_left_alone) {
+  const Values values{{"intra_frame_gaps", true}, {"gate_on_rendering", true}};
+  EXPECT_EQ(launches_in_the_second_gap(values, 400us), 0U);
+}
+
+TEST(PilotFishGaps, gap_ends_when_the_game_submits_again) {
+  World world({{"intra_frame_gaps", true}, {"budget", std::string("absolute")}});
+  frames_with_gap(world, 1, 3ms);
+  world.at(after(kPeriod),
+           [&] { world.script(0, {.name = "frame", .duration = 2ms, .is_render = true, .ends_frame = false}); });
+  // This time the game goes on after 1 ms.
+  world.at(after(kPeriod + 3ms),
+           [&] { world.script(0, {.name = "frame", .duration = 2ms, .is_render = true, .begins_frame = false}); });
+  world.at(after(kPeriod + 3'500us), [&] { world.fill(1, 5, kernel(100us)); });
+  world.run_until(after(kPeriod + 5ms));
+  EXPECT_TRUE(world.launches_of(1).empty());
+  EXPECT_EQ(world.rule(1), "rendering");
+}
+
+// Memory, host link, launches in flight.
+
+TEST(PilotFishResources, filler_whose_memory_does_not_fit_beside_the_game_waits_until_it_does) {
+  for (const bool requires_fit : {true, false}) {
+    World world({{"require_memory_fit", requires_fit}}, 9'000);  // 3500 bytes each with a context
+    world.join(2);
+    world.frames(3, 6ms);
+    world.script(1, kernel(1ms));
+    world.script(2, kernel(1ms));
+    world.run_until(after(2 * kPeriod));
+    EXPECT_EQ(world.launches_of(1).size(), 1U);
+    EXPECT_EQ(world.launches_of(2).size(), requires_fit ? 0U : 1U);
+    EXPECT_EQ(world.rule(2), requires_fit ? "memory_fit" : "");
+    world.leave(1);
+    world.run_until(after(3 * kPeriod));
+    EXPECT_EQ(world.launches_of(2).size(), 1U);
+  }
+}
+
+TEST(PilotFishResources, copies_leave_their_share_of_each_direction_of_the_link_to_the_games) {
+  World world({{"pcie_reserve", 0.75}});
+  world.fill(1, 3, copy_to_device(1'000));  // 1 ms on the link alone, 4 ms at a quarter of it
+  world.script(1, copy_from_device(1'000));
+  world.run_until(after(6ms));
+  EXPECT_EQ(world.rule(1), "pcie_reserve");
+  world.run_until(after(50ms));
+  const auto launches = world.launches_of(1);
+  ASSERT_EQ(launches.size(), 4U);
+  EXPECT_EQ(launches[1].time, after(4ms));
+  EXPECT_EQ(launches[2].time, after(8ms));
+  EXPECT_EQ(launches[3].time, after(8ms)) << "the other direction was free";
+}
+
+TEST(PilotFishResources, without_a_reserve_copies_pass_at_once) {
+  World world({});
+  world.fill(1, 3, copy_to_device(1'000'000));
+  world.run_until(after(1ms));
+  EXPECT_EQ(world.launches_of(1).size(), 3U);
+}
+
+TEST(PilotFishResources, launches_in_flight_are_bounded) {
+  World world({{"max_inflight_kernels", std::int64_t{4}}});
+  world.frames(1, 6ms);
+  world.fill(1, 100, kernel(1ms));
+  world.run_until(after(6ms + 500us));
+  EXPECT_EQ(world.launches_of(1).size(), 4U);
+  EXPECT_EQ(world.rule(1), "inflight_limit");
+  world.run_until(after(7ms + 1us));
+  EXPECT_EQ(world.launches_of(1).size(), 5U);
+}
+
+TEST(PilotFishResources, initial_slice_is_spent_before_the_first_frame_has_ended) {
+  World world({{"initial_slice", Duration{10ms}}});
+  world.fill(1, 100, kernel(1ms));
+  world.run_until(after(1ms));
+  EXPECT_EQ(world.launches_of(1).size(), 10U);
+}
+
+TEST(PilotFishOracle, admits_by_the_exact_duration) {
+  Parameters parameters = pilotfish_oracle_policy().defaults();
+  for (const char* const zero : {"initial_slice", "notify_poll", "launch_retry"}) parameters.set(zero, Duration{});
+  FakeBackend world(pilotfish_oracle_policy(), parameters, World::clients());
+  world.join(0);
+  world.join(1);
+  world.set_depth(1, 1000);
+  world.script(0, {.name = "frame", .duration = 6'600us, .is_render = true});
+  for (int i = 0; i < 100; ++i) world.script(1, {.name = "k", .duration = 1ms, .predicted = 5ms, .exact = 1ms});
+  world.run_until(after(7ms));
+  EXPECT_EQ(world.launches_of(1).size(), 10U);
+}
+
+}  // namespace
+}  // namespace corun

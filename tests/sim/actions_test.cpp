@@ -1,0 +1,268 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "tests/support/replay.h"
+#include "traces/base/error.h"
+
+namespace corun {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Calls what a test wants done at given instants; all gates open until then.
+class Scripted : public Policy {
+ public:
+  using Step = std::function<void(const GpuView&, Actions&)>;
+
+  void at(Time when, Step step) { steps_.emplace(when, std::move(step)); }
+  void on_copied(const GpuView& view, ClientId, CopyEvent event) override { copies.emplace_back(view.now, event); }
+  void on_left(const GpuView& view, ClientId) override { left = view.now; }
+
+  void decide(const GpuView& view, Actions& actions) override {
+    if (!is_begun_)
+      for (const ClientView& client : view.clients)
+        if (client.is_present) actions.open(client.id);
+    while (!steps_.empty() && steps_.begin()->first <= view.now) {
+      is_begun_ = true;
+      steps_.extract(steps_.begin()).mapped()(view, actions);
+    }
+    if (!steps_.empty()) actions.wake_at(steps_.begin()->first);
+    if (!hold.rule.empty()) actions.hold(ClientId{0}, hold);
+  }
+
+  std::vector<std::pair<Time, CopyEvent>> copies;
+  Time left = kNever;
+  Hold hold;
+
+ private:
+  std::multimap<Time, Step> steps_;
+  bool is_begun_ = false;
+};
+
+struct Told : testing::Facts {
+  void on_hold(const HoldFact& hold) override { holds.push_back(hold); }
+  void on_refusal(const RefusalFact& refusal) override { refusals.push_back(refusal); }
+  void on_kill(const KillFact& kill) override { kills.push_back(kill); }
+  std::vector<HoldFact> holds;
+  std::vector<RefusalFact> refusals;
+  std::vector<KillFact> kills;
+};
+
+/// Kernels of 10 ms back to back, two in flight; a snapshot copies 1 GB.
+ClientSpec worker() {
+  Workload workload;
+  workload.names = {"kernel"};
+  WorkOp op;
+  op.duration = 10ms;
+  workload.ops.push_back(op);
+  workload.steps.push_back(HostStep{0ns, StepKind::kSubmit, 0});
+  workload.jobs.push_back(Job{0, 1, 0, 1, {}});
+  workload.recorded_span = 10ms;
+  ClientSpec spec;
+  spec.name = "train";
+  spec.workload = std::make_shared<Workload>(std::move(workload));
+  spec.pacing.queued_ahead = 1;
+  spec.snapshot_bytes = 1'000'000'000;
+  return spec;
+}
+
+/// A link of 10 GB/s: 1 GB in 100 ms. A new context takes 500 ms.
+DeviceSpec device() {
+  DeviceSpec spec;
+  spec.to_device_bytes_per_s = spec.from_device_bytes_per_s = 10'000'000'000;
+  spec.context_create = 500ms;
+  return spec;
+}
+
+RunResult run(Scripted& policy, Recorder& recorder, Duration horizon = 2s, const ClientSpec& client = worker()) {
+  const RunInput input{device(), {client}, &policy, "scripted", horizon, {}, 1};
+  return simulate(input, recorder);
+}
+
+constexpr ClientId kTrain{0};
+
+TEST(PolicyActions, a_kill_loses_what_is_in_flight_and_all_since_the_last_snapshot) {
+  Scripted policy;
+  Told told;
+  policy.at(kRunStart + 95ms, [](const GpuView&, Actions& actions) { actions.kill(kTrain); });
+  run(policy, told);
+  ASSERT_EQ(told.kills.size(), 1u);
+  EXPECT_EQ(told.kills[0].time, kRunStart + 95ms);
+  EXPECT_EQ(told.kills[0].lost, Duration{95ms});
+  EXPECT_EQ(told.kills[0].restored, kRunStart + 95ms + 500ms + 100ms);
+  EXPECT_EQ(std::ranges::count_if(told.ops, [](const OpFact& op) { return op.is_lost; }), 2);
+  EXPECT_EQ(policy.copies, (std::vector{std::pair{kRunStart + 695ms, CopyEvent::kRestored}}));
+}
+
+TEST(PolicyActions, a_snapshot_takes_its_bytes_over_the_link_and_bounds_what_a_later_kill_loses) {
+  Scripted policy;
+  Told told;
+  policy.at(kRunStart + 95ms, [](const GpuView&, Actions& actions) { actions.close(kTrain); });
+  policy.at(kRunStart + 200ms, [](const GpuView&, Actions& actions) { actions.snapshot(kTrain); });
+  policy.at(kRunStart + 400ms, [](const GpuView& view, Actions& actions) {
+    EXPECT_EQ(view.client(kTrain).last_snapshot, kRunStart + 300ms);
+    actions.open(kTrain);
+  });
+  policy.at(kRunStart + 440ms, [](const GpuView&, Actions& actions) { actions.kill(kTrain); });
+  run(policy, told);
+  ASSERT_EQ(policy.copies.size(), 2u);
+  EXPECT_EQ(policy.copies[0], std::pair(kRunStart + 300ms, CopyEvent::kSnapshot));
+  ASSERT_EQ(told.kills.size(), 1u);
+  EXPECT_EQ(told.kills[0].lost, Duration{40ms});
+}
+
+TEST(PolicyActions, a_restored_client_goes_on_behind_what_it_lost) {
+  Scripted policy;
+  Told told;
+  policy.at(kRunStart + 95ms, [](const GpuView&, Actions& actions) { actions.kill(kTrain); });
+  policy.at(kRunStart + 1s, [](const GpuView&, Actions& actions) { actions.open(kTrain); });
+  run(policy, told);
+  ASSERT_GT(told.ops.size(), 12u);
+  for (std::size_t i = 0; i < told.ops.size(); ++i) EXPECT_EQ(told.ops[i].number, i);
+  EXPECT_EQ(told.ops.back().end, kRunStart + 2s - 10ms);
+}
+
+TEST(PolicyActions, a_refused_client_ends_its_work_in_flight_and_leaves) {
+  Scripted policy;
+  Told told;
+  policy.hold = {"memory_cap", 2e9, 1e9, "bytes"};
+  policy.at(kRunStart + 95ms, [](const GpuView&, Actions& actions) { actions.refuse(kTrain); });
+  const RunResult result = run(policy, told);
+  ASSERT_EQ(told.refusals.size(), 1u);
+  EXPECT_EQ(told.refusals[0].time, kRunStart + 95ms);
+  EXPECT_EQ(told.refusals[0].reason.rule, "memory_cap");
+  EXPECT_EQ(told.refusals[0].reason.needed, 2e9);
+  EXPECT_EQ(policy.left, kRunStart + 110ms);
+  EXPECT_EQ(result.end, kRunStart + 110ms);
+}
+
+TEST(PolicyActions, a_client_that_leaves_before_it_is_restored_is_not_heard_of_again) {
+  ClientSpec brief = worker();
+  brief.repeat = 10;
+  Scripted policy;
+  Told told;
+  policy.at(kRunStart + 95ms, [](const GpuView&, Actions& actions) { actions.kill(kTrain); });
+  run(policy, told, 2s, brief);
+  EXPECT_EQ(policy.left, kRunStart + 95ms) << "what was lost was its last work";
+  EXPECT_TRUE(policy.copies.empty());
+  ASSERT_EQ(told.kills.size(), 1u);
+  EXPECT_EQ(told.kills[0].restored, kNever);
+}
+
+TEST(PolicyActions, a_snapshot_ends_with_its_client) {
+  ClientSpec brief = worker();
+  Workload workload = *brief.workload;
+  workload.steps.push_back(HostStep{50ms, StepKind::kWaitAll, 0});
+  workload.jobs[0].step_count = 2;
+  brief.workload = std::make_shared<Workload>(std::move(workload));
+  brief.repeat = 1;
+  Scripted policy;
+  Told told;
+  policy.at(kRunStart + 20ms, [](const GpuView&, Actions& actions) {
+    actions.close(kTrain);
+    actions.snapshot(kTrain);
+  });
+  const RunResult result = run(policy, told, 2s, brief);
+  EXPECT_EQ(policy.left, kRunStart + 50ms);
+  EXPECT_EQ(result.end, kRunStart + 50ms) << "nothing is copied any more";
+  EXPECT_TRUE(policy.copies.empty());
+}
+
+TEST(PolicyActions, memory_that_takes_more_than_an_hour_to_copy_is_refused) {
+  ClientSpec huge = worker();
+  huge.snapshot_bytes = 100'000'000'000'000;
+  Scripted policy;
+  Told told;
+  policy.at(kRunStart + 95ms, [](const GpuView&, Actions& actions) { actions.kill(kTrain); });
+  EXPECT_THROW(run(policy, told, 2s, huge), Error);
+}
+
+TEST(PolicyActions, a_client_refused_in_the_instant_of_its_last_launch_submits_nothing_more) {
+  Scripted policy;
+  Told told;
+  policy.at(kRunStart + 95ms, [](const GpuView&, Actions& actions) { actions.close(kTrain); });
+  for (const Duration when : {200ms, 205ms})
+    policy.at(kRunStart + when, [](const GpuView& view, Actions& actions) {
+      if (!view.client(kTrain).waiting.empty()) actions.admit(kTrain);
+      actions.refuse(kTrain);
+    });
+  run(policy, told);
+  EXPECT_EQ(policy.left, kRunStart + 210ms);
+  EXPECT_EQ(told.refusals.size(), 1u) << "asking twice refuses once";
+  EXPECT_EQ(told.ops.back().launched, kRunStart + 200ms);
+}
+
+TEST(PolicyActions, a_hold_tells_the_numbers_of_the_operation_that_begins_to_wait) {
+  Scripted policy;
+  Told told;
+  policy.hold = {"window", 3, 1, "ns"};
+  policy.at(kRunStart + 95ms, [](const GpuView&, Actions& actions) { actions.close(kTrain); });
+  policy.at(kRunStart + 100ms, [&](const GpuView&, Actions&) { policy.hold = {"window", 5, 2, "ns"}; });
+  run(policy, told, 300ms);
+  ASSERT_EQ(told.holds.size(), 1u);
+  EXPECT_EQ(told.holds[0].begin, kRunStart + 100ms);
+  EXPECT_EQ(told.holds[0].hold.needed, 5);
+  EXPECT_EQ(told.holds[0].hold.available, 2);
+}
+
+TEST(PolicyActions, a_hold_lasts_from_the_first_waiting_operation_until_the_gate_opens) {
+  Scripted policy;
+  Told told;
+  policy.hold = {"window", 3, 1, "ns"};
+  policy.at(kRunStart + 95ms, [](const GpuView&, Actions& actions) { actions.close(kTrain); });
+  policy.at(kRunStart + 200ms, [](const GpuView&, Actions& actions) { actions.open(kTrain); });
+  run(policy, told, 300ms);
+  ASSERT_EQ(told.holds.size(), 1u);
+  EXPECT_EQ(told.holds[0].begin, kRunStart + 100ms);
+  EXPECT_EQ(told.holds[0].end, kRunStart + 200ms);
+  EXPECT_EQ(told.holds[0].hold.rule, "window");
+}
+
+TEST(PolicyActions, a_hold_that_outlasts_the_run_ends_with_it) {
+  Scripted policy;
+  Told told;
+  policy.hold = {"window", 3, 1, "ns"};
+  policy.at(kRunStart + 95ms, [](const GpuView&, Actions& actions) { actions.close(kTrain); });
+  policy.at(kRunStart + 290ms, [](const GpuView&, Actions&) {});
+  run(policy, told, 300ms);
+  ASSERT_EQ(told.holds.size(), 1u);
+  EXPECT_EQ(told.holds[0].begin, kRunStart + 100ms);
+}
+
+/// What the run's error says of an action at 50 ms.
+std::string complaint(Scripted::Step step) {
+  Scripted policy;
+  Told told;
+  policy.at(kRunStart + 50ms, std::move(step));
+  try {
+    run(policy, told, 300ms);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kPolicy);
+    return error.message();
+  }
+  return "";
+}
+
+TEST(PolicyActions, what_cannot_be_done_is_refused_with_policy_time_and_reason) {
+  EXPECT_EQ(complaint([](const GpuView&, Actions& actions) { actions.snapshot(kTrain); }),
+            "policy 'scripted' at t=0.050000000 s: snapshot(client 0) but the gate of client 'train' is open");
+  EXPECT_EQ(complaint([](const GpuView&, Actions& actions) {
+              actions.close(kTrain);
+              actions.snapshot(kTrain);
+            }),
+            "policy 'scripted' at t=0.050000000 s: snapshot(client 0) but client 'train' has 2 operations in flight");
+  EXPECT_EQ(complaint([](const GpuView&, Actions& actions) {
+              actions.kill(kTrain);
+              actions.open(kTrain);
+            }),
+            "policy 'scripted' at t=0.050000000 s: open(client 0) but the memory of client 'train' is being copied");
+  EXPECT_EQ(
+      complaint([](const GpuView&, Actions& actions) { actions.set_sm_share(kTrain, 1.5); }),
+      "policy 'scripted' at t=0.050000000 s: set_sm_share(client 0, 1.5) but shares are in [0, 1] and sum to 1 at "
+      "most");
+}
+
+}  // namespace
+}  // namespace corun

@@ -1,0 +1,134 @@
+#include <gtest/gtest.h>
+
+#include "sim/cluster/cluster_metrics.h"
+#include "traces/base/error.h"
+
+namespace corun {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// The first node that fits, its lowest cards with room.
+class FirstFit : public PlacementPolicy {
+ public:
+  std::optional<Placement> place(const ClusterView& view, const PodView& pod) override {
+    for (const NodeView& node : view.nodes) {
+      if (!fits(node, pod)) continue;
+      Placement placement{node.index, {}};
+      for (std::uint32_t i = 0; i < node.cards.size() && placement.cards.size() < pod.cards; ++i)
+        if (fits(node.cards[i], pod)) placement.cards.push_back(i);
+      return placement;
+    }
+    return std::nullopt;
+  }
+};
+
+PodSpec pod(std::string name, double cards, Duration arrival, Duration runtime) {
+  PodSpec spec;
+  spec.name = std::move(name);
+  spec.cards = cards > 0 && cards < 1 ? 1 : static_cast<std::uint32_t>(cards);
+  spec.milli = cards == 0 ? 0 : cards < 1 ? static_cast<Milli>(cards * kWholeCard) : kWholeCard;
+  spec.arrival = arrival;
+  spec.runtime = runtime;
+  return spec;
+}
+
+ClusterResult run(std::vector<PodSpec> pods, std::uint32_t nodes = 1, std::uint32_t cards = 2,
+                  PlacementPolicy* policy = nullptr, PlacementLatency latency = {}) {
+  FirstFit first_fit;
+  ClusterInput input;
+  for (std::uint32_t i = 0; i < nodes; ++i) input.nodes.push_back({"n", "", cards, 16ULL << 30, 8'000, 64'000, {}});
+  input.pods = std::move(pods);
+  input.policy = policy == nullptr ? &first_fit : policy;
+  input.policy_name = "first_fit";
+  input.horizon = 100h;
+  input.latency = latency;
+  return simulate_cluster(input);
+}
+
+double metric(const ClusterResult& result, std::string_view name) {
+  for (const Metric& figure : cluster_metrics(result))
+    if (figure.name == name) return figure.value;
+  return -1;
+}
+
+TEST(Cluster, a_pod_that_does_not_fit_waits_until_something_leaves) {
+  const auto result = run({pod("a", 2, 0s, 10s), pod("b", 1, 1s, 10s)});
+  EXPECT_EQ(result.pods[0].start, kRunStart);
+  EXPECT_EQ(result.pods[1].start, kRunStart + 10s);
+  EXPECT_EQ(result.pods[1].end, kRunStart + 20s);
+  EXPECT_DOUBLE_EQ(metric(result, "pod_wait_mean_s"), 4.5);
+}
+
+TEST(Cluster, a_large_pod_that_waits_holds_no_small_one_up) {
+  const auto result = run({pod("a", 1, 0s, 10s), pod("large", 2, 1s, 10s), pod("small", 0.5, 2s, 1s)});
+  EXPECT_EQ(result.pods[2].start, kRunStart + 2s);
+  EXPECT_EQ(result.pods[1].start, kRunStart + 10s);
+}
+
+TEST(Cluster, two_halves_share_a_card_and_three_do_not) {
+  const auto result = run({pod("a", 0.5, 0s, 10s), pod("b", 0.5, 0s, 10s), pod("c", 0.5, 0s, 10s)}, 1, 1);
+  EXPECT_EQ(result.pods[1].start, kRunStart);
+  EXPECT_EQ(result.pods[2].start, kRunStart + 10s);
+}
+
+TEST(Cluster, what_no_empty_node_could_hold_is_rejected) {
+  PodSpec greedy = pod("greedy", 1, 0s, 1s);
+  greedy.cpu_milli = 9'000;
+  const auto result = run({pod("large", 3, 0s, 1s), greedy, pod("fits", 2, 0s, 1s)});
+  EXPECT_EQ(result.pods[0].state, PodState::kRejected);
+  EXPECT_EQ(result.pods[1].state, PodState::kRejected);
+  EXPECT_EQ(result.pods[2].state, PodState::kFinished);
+  EXPECT_EQ(metric(result, "pods_rejected"), 2);
+}
+
+TEST(Cluster, card_memory_and_model_are_requirements_too) {
+  PodSpec memory = pod("memory", 0.1, 0s, 10s), more = pod("more", 0.1, 0s, 10s), other = pod("other", 1, 0s, 10s);
+  memory.memory_bytes = more.memory_bytes = 9ULL << 30;
+  other.models = {"H200"};
+  const auto result = run({memory, more, other}, 1, 1);
+  EXPECT_EQ(result.pods[1].start, kRunStart + 10s);
+  EXPECT_EQ(result.pods[2].state, PodState::kRejected);
+}
+
+TEST(Cluster, latencies_come_between_arrival_choice_and_start) {
+  const auto result = run({pod("a", 1, 5s, 10s)}, 1, 2, nullptr, {200ms, 800ms});
+  EXPECT_EQ(result.pods[0].start, kRunStart + 6s);
+  EXPECT_EQ(result.pods[0].end, kRunStart + 16s);
+}
+
+TEST(Cluster, allocation_is_a_mean_over_time_while_pods_arrive) {
+  // One of two cards for four seconds, both for the fifth and sixth.
+  const auto result = run({pod("a", 1, 0s, 6s), pod("b", 1, 4s, 2s), pod("end", 0, 6s, 0s)});
+  EXPECT_NEAR(metric(result, "allocated_ratio"), (4 * 0.5 + 2 * 1.0) / 6, 1e-9);
+  EXPECT_DOUBLE_EQ(metric(result, "allocated_peak_ratio"), 1);
+}
+
+TEST(Cluster, a_card_half_taken_is_a_fragment_for_pods_of_whole_cards) {
+  const auto result = run({pod("half", 0.5, 0s, 10s), pod("whole", 1, 5s, 5s), pod("end", 0, 10s, 0s)}, 1, 2);
+  // Half of what comes is a half, which can use it: a quarter of a card on average, of two.
+  EXPECT_NEAR(metric(result, "fragmented_ratio"), 0.25 / 2, 1e-9);
+}
+
+TEST(Cluster, fragments_that_are_there_from_the_begin_count_before_the_first_pod_is_placed) {
+  // Two nodes of one card each: no pod of two cards can use them.
+  const auto result = run({pod("wide", 2, 0s, 1s), pod("end", 0, 10s, 0s)}, 2, 1);
+  EXPECT_EQ(result.pods[0].state, PodState::kRejected);
+  EXPECT_DOUBLE_EQ(metric(result, "fragmented_ratio"), 1);
+}
+
+TEST(Cluster, an_illegal_placement_names_policy_time_and_pod) {
+  struct Wrong : PlacementPolicy {
+    std::optional<Placement> place(const ClusterView&, const PodView&) override { return Placement{0, {5}}; }
+  } wrong;
+  try {
+    run({pod("a", 1, 2s, 1s)}, 1, 2, &wrong);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kPolicy);
+    EXPECT_EQ(error.message(), "policy 'first_fit' at t=2.000 s: pod 'a': cards of node 'n' out of range or order");
+  }
+}
+
+}  // namespace
+}  // namespace corun
