@@ -111,11 +111,15 @@ void Residency::progress(Time from, Time to) {
     WorkingSet& set = sets_[i];
     if (set.paging_rate == 0) continue;
     double bytes = std::min(elapsed * set.paging_rate, set.missing());
-    if (set.missing() - bytes < kNothing) bytes = set.missing();
+    const bool is_last = set.missing() - bytes < kNothing;
+    if (is_last) bytes = set.missing();
     const bool is_fault = !is_prefetching(set);
     double& left = is_fault ? set.owed : set.to_prefetch;
     left = std::max(0.0, left - bytes);
     if (is_fault) set.faulted += bytes;
+    // The last bytes may push out the set's own oldest; that is a loss of its own, not more of this one.
+    if (is_last) set.is_faulting = false;
+    if (is_last && !is_fault) set.to_prefetch = 0;
     load(ClientId{i}, bytes);
   }
 }

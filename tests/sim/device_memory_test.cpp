@@ -211,5 +211,27 @@ TEST(Memory, APrefetchLoadsInTheBackgroundWithoutFaults) {
   EXPECT_EQ(driver.begin(back), 22 * kSecond);
 }
 
+// The last bytes of a load may push out the set's own oldest. Once that began a load of seven bytes every nanosecond.
+TEST(Memory, ALoadThatPushesOutItsOwnOldestBytesEndsAllTheSame) {
+  DeviceSpec spec = fifteen_gigabytes();
+  spec.to_device_bytes_per_s = spec.from_device_bytes_per_s = 50 * kGb;
+  DeviceDriver driver(spec);
+  driver.join({.working_set_bytes = 8 * kGb, .touch_period = Duration{8 * kMs}});
+  driver.join({.working_set_bytes = 7 * kGb + 7, .touch_period = Duration{8 * kMs}});
+  for (const std::uint32_t client : {0U, 1U}) {
+    driver.submit(client, kMs);
+    driver.run_to(to_ns(driver.now()) + 10 * kMs);
+  }
+  driver.device().prefetch(ClientId{1}, driver.now());
+  driver.run_to(to_ns(driver.now()) + 10 * kMs);
+  ASSERT_EQ(driver.device().memory(ClientId{0}).resident_bytes, 8 * kGb - 7);
+  std::uint64_t changes = 0;
+  driver.on_change = [&] { ++changes; };
+  driver.device().prefetch(ClientId{0}, driver.now());
+  driver.submit(0, 10 * kMs);
+  driver.run_to(to_ns(driver.now()) + 20 * kMs);
+  EXPECT_LT(changes, 1'000u);
+}
+
 }  // namespace
 }  // namespace corun
