@@ -205,6 +205,9 @@ std::string say_result(const Canvas& canvas, const char* who) {
   return line;
 }
 
+// With two threads: neither shows its second frame before both have shown the first, whoever is the faster.
+pthread_barrier_t both_have_shown;
+
 struct Part {
   std::vector<Canvas> canvases;
   const char* who;
@@ -224,6 +227,7 @@ void* run(void* argument) {
       if (part->canvases.size() > 1) enter(canvas);
       draw_frame(canvas, frame);
     }
+    if (wishes.threads && frame == 0) pthread_barrier_wait(&both_have_shown);
     if (wishes.loader && frame == 4) {
       pthread_t thread{};
       pthread_create(&thread, nullptr, &load_something, &part->loader);
@@ -281,6 +285,7 @@ int main(int count, char** words) {
   pthread_t other{};
   if (wishes.threads) {
     parts[1].canvases.push_back(open_canvas(display));
+    pthread_barrier_init(&both_have_shown, nullptr, 2);
     pthread_create(&other, nullptr, &run, &parts[1]);
   }
   run(&parts[0]);

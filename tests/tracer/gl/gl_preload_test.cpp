@@ -134,9 +134,9 @@ TEST_F(GlApp, FramesOfTwoContextsAreKeptApart) {
 
 TEST_F(GlApp, FramesOfTwoThreadsAreKeptApart) {
   const PartContent part = trace("dlsym 50 2 threads");
-  // One thread opens the part at its first swap; what the other shows in those milliseconds is not recorded.
+  // One thread opens the part at its first swap; the other's first, if it comes meanwhile, is not recorded.
   EXPECT_LE(part.frames.size(), 100u);
-  EXPECT_GE(part.frames.size(), 51u);
+  EXPECT_GE(part.frames.size(), 99u);
   std::map<std::uint32_t, std::set<std::uint32_t>> threads;
   std::set<std::uint64_t> numbers;
   for (const part::FrameRecord& frame : part.frames) {
