@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "experiments/quality_choice.h"
 #include "traces/base/units.h"
 
 namespace corun {
@@ -44,6 +45,8 @@ void read_trace(const Node& node, ClientReading& out, ScalarReader& read) {
 
 void read_synthetic_field(const Node& node, ClientReading& out, ScalarReader& read) {
   out.choice.synthetic = read_synthetic(node, read);
+  if (out.choice.synthetic)
+    for (SceneTrace& scene : out.choice.synthetic->scene_traces) scene.path = resolve(out.folder, scene.path);
   out.choice.trace.clear();
 }
 
@@ -110,47 +113,51 @@ void read_phase(const Node& node, ClientReading& out, ScalarReader& read) {
   if (const auto index = read.choice(node, kPhases)) out.choice.random_phase = *index == 0;
 }
 
-const FieldTable<QualitySetting>& quality_fields() {
-  static const FieldTable<QualitySetting> table = {
-      {"name", "text",
-       [](const Node& node, QualitySetting& out, ScalarReader& read) { out.name = read.text(node).value_or(""); }},
-      {"cost", "number",
-       [](const Node& node, QualitySetting& out, ScalarReader& read) {
-         out.cost = read.number(node, 1e-6, 100).value_or(1);
+void read_quality_field(const Node& node, ClientReading& out, ScalarReader& read) {
+  read_quality(node, out.choice, read);
+}
+
+const FieldTable<ResizeReading>& resize_fields() {
+  static const FieldTable<ResizeReading> table = {
+      {"at", "duration",
+       [](const Node& node, ResizeReading& out, ScalarReader& read) {
+         out.at = read.duration(node, Duration(0), kLongest, "s");
        }},
-      {"quality", "number",
-       [](const Node& node, QualitySetting& out, ScalarReader& read) {
-         out.quality = read.number(node, 0, 1).value_or(1);
-       }},
+      {"share", "number",
+       [](const Node& node, ResizeReading& out, ScalarReader& read) { out.share = read.number(node, 0.001, 1); }},
+      {"memory", "size",
+       [](const Node& node, ResizeReading& out, ScalarReader& read) { out.bytes = read.bytes(node); }},
   };
   return table;
 }
 
-void read_quality(const Node& node, ClientReading& out, ScalarReader& read) {
-  if (node.is_scalar() && node.text == "default") {
-    out.choice.quality = default_quality_menu();
-    return;
-  }
-  if (!read.expect(node, Node::Kind::kSequence, "[{ name: HI, cost: 1, quality: 1 }, ...], or `default`")) return;
-  out.choice.quality.clear();
+void read_resizes(const Node& node, ClientReading& out, ScalarReader& read) {
+  constexpr std::string_view kExample = "{ at: 20s, share: 0.6, memory: 4GiB }";
+  out.resizes.clear();
+  if (!read.expect(node, Node::Kind::kSequence, fmt::format("[{}]", kExample))) return;
+  Duration before{-1};
   for (const Node& item : node.items) {
-    if (!read.expect(item, Node::Kind::kMapping, "{ name: HI, cost: 1, quality: 1 }")) continue;
-    read_fields(item, quality_fields(), "key", out.choice.quality.emplace_back(), read);
-    if (out.choice.quality.back().name.empty()) read.wrong(item, "a quality setting needs a `name`");
+    if (!read.expect(item, Node::Kind::kMapping, kExample)) continue;
+    ResizeReading resize;
+    read_fields(item, resize_fields(), "key", resize, read);
+    if (item.find("at") == nullptr || (item.find("share") == nullptr && item.find("memory") == nullptr))
+      read.wrong(item, "a resize needs `at`, and a `share` or a `memory` from then on");
+    if (!resize.at) continue;
+    if (*resize.at <= before)
+      read.wrong(item, fmt::format("found a resize at {} after one at {}, expected a later one",
+                                   format_duration(*resize.at), format_duration(before)));
+    before = *resize.at;
+    out.resizes.push_back(resize);
   }
 }
 
-/// A level is named, or counted from 0 = best. Read after the menu, whatever the order in the file.
-void settle_quality_level(const Node* node, ClientChoice& out, ScalarReader& read) {
-  if (node == nullptr) return;
-  for (std::uint32_t i = 0; i < out.quality.size(); ++i)
-    if (node->is_scalar() && out.quality[i].name == node->text) {
-      out.quality_level = i;
-      return;
-    }
-  if (out.quality.empty()) return read.wrong(*node, "`quality_level` needs a `quality` menu");
-  if (const auto level = read.integer(*node, 0, out.quality.size() - 1))
-    out.quality_level = static_cast<std::uint32_t>(*level);
+/// What a resize does not state stays. Read after what the client asks for at first, whatever the order in the file.
+void settle_resizes(const std::vector<ResizeReading>& resizes, ClientChoice& out) {
+  Resize present{Duration{0}, out.requested_share, out.requested_bytes};
+  for (const ResizeReading& resize : resizes) {
+    present = {*resize.at, resize.share.value_or(present.share), resize.bytes.value_or(present.bytes)};
+    out.resizes.push_back(present);
+  }
 }
 
 void read_qos_field(const Node& node, ClientReading& out, ScalarReader& read) {
@@ -190,6 +197,12 @@ const FieldTable<ClientReading>& client_fields() {
       {"repeat", "forever or a count", read_repeat},
       field("arrival", "duration", &ClientChoice::arrival,
             [](const Node& node, ScalarReader& read) { return read.duration(node, Duration(0), kLongest, "s"); }),
+      field("count", "whole number", &ClientChoice::count,
+            [](const Node& node, ScalarReader& read) { return read.integer(node, 1, 1000); }),
+      field("stay", "duration", &ClientChoice::stay,
+            [](const Node& node, ScalarReader& read) { return read.duration(node, Duration(1ms), kLongest, "s"); }),
+      field("every", "duration", &ClientChoice::every,
+            [](const Node& node, ScalarReader& read) { return read.duration(node, Duration(0), kLongest, "s"); }),
       field("role", "choice", &ClientChoice::role,
             [](const Node& node, ScalarReader& read) -> std::optional<Role> {
               const auto index = read.choice(node, kRoles);
@@ -214,9 +227,13 @@ const FieldTable<ClientReading>& client_fields() {
       {"phase", "random or 0", read_phase},
       field("host_jitter", "number", &ClientChoice::host_jitter, number_between(0, 2)),
       field("duration_jitter", "number", &ClientChoice::duration_jitter, number_between(0, 2)),
-      {"quality", "list or default", read_quality},
+      {"quality", "list, default, knobs or mapping", read_quality_field},
       {"quality_level", "name or number",
        [](const Node& node, ClientReading& out, ScalarReader&) { out.quality_level = &node; }},
+      field("share", "number", &ClientChoice::requested_share, number_between(0.001, 1)),
+      field("requested_memory", "size", &ClientChoice::requested_bytes,
+            [](const Node& node, ScalarReader& read) { return read.bytes(node); }),
+      {"resizes", "list", read_resizes},
       {"sm_cap", "number",
        [](const Node& node, ClientReading& out, ScalarReader& read) {
          if (const auto value = read.number(node, 0.001, 1)) out.choice.context.sm_cap = *value;
@@ -251,6 +268,7 @@ bool read_client(const Node& node, const ClientReading& defaults, ClientChoice& 
   reading.choice.where = node.where;
   read_fields(node, client_fields(), "key", reading, reader);
   settle_quality_level(reading.quality_level, reading.choice, reader);
+  settle_resizes(reading.resizes, reading.choice);
   out = std::move(reading.choice);
   if (!check_name(node, out.name, reader)) return false;
   const bool has_both = node.find("trace") != nullptr && node.find("synthetic") != nullptr;
@@ -261,10 +279,6 @@ bool read_client(const Node& node, const ClientReading& defaults, ClientChoice& 
   if (const Node* rate = node.find("solo_rate"); rate != nullptr && out.trace.empty())
     reader.wrong(*rate, "`solo_rate` corrects the host gaps of a capture: a synthetic client has none");
   return has_work && !has_both;
-}
-
-std::vector<QualitySetting> default_quality_menu() {
-  return {{"HI", 1.0, 1.0}, {"ME", 0.62, 0.88}, {"LO", 0.33, 0.70}};
 }
 
 }  // namespace corun

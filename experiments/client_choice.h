@@ -5,11 +5,19 @@
 
 namespace corun {
 
+/// A resize as written: what it does not state stays as it was.
+struct ResizeReading {
+  std::optional<Duration> at;
+  std::optional<double> share;
+  std::optional<std::uint64_t> bytes;
+};
+
 /// What reading a client needs to know beside its own text.
 struct ClientReading {
   ClientChoice choice;
   std::string folder;                   ///< of the experiment file
   const Node* quality_level = nullptr;  ///< as written: it means something only beside the menu
+  std::vector<ResizeReading> resizes;   ///< the same, beside what the client asks for at first
 };
 
 /// The keys of a client.
@@ -20,8 +28,5 @@ bool read_client(const Node& node, const ClientReading& defaults, ClientChoice& 
 
 /// Reads `{ game: ... }`, or another kind of synthetic work.
 std::optional<SyntheticWork> read_synthetic(const Node& node, ScalarReader& reader);
-
-/// dJay's presets: HI, ME, LO.
-std::vector<QualitySetting> default_quality_menu();
 
 }  // namespace corun

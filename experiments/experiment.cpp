@@ -130,13 +130,13 @@ class Assembly {
     const bool is_cluster = draft.cluster != nullptr || (top_.cluster != nullptr && draft.clients == nullptr);
     if (is_cluster) {
       ClusterChoice& cluster = out.cluster.emplace();
-      if (top_.cluster != nullptr) read_cluster(*top_.cluster, folder_, cluster, reader_);
+      if (top_.cluster != nullptr) read_cluster(*top_.cluster, folder_, policies_, cluster, reader_);
       if (draft.cluster != nullptr && draft.cluster != top_.cluster)
-        read_cluster(*draft.cluster, folder_, cluster, reader_);
-      check_cluster(*either(draft.cluster, top_.cluster), cluster, reader_);
-      if (draft.clients != nullptr) reader_.wrong(*draft.clients, "a scenario has `clients` or a `cluster`, not both");
+        read_cluster(*draft.cluster, folder_, policies_, cluster, reader_);
       out.horizon = kLongestHorizon;
-    } else {
+    }
+    const bool has_clients = !is_cluster || draft.clients != nullptr || !out.cluster->pod_clients.empty();
+    if (has_clients) {
       if (top_.device != nullptr) read_device(*top_.device, folder_, out.device, reader_);
       if (draft.device != nullptr && draft.device != top_.device)
         read_device(*draft.device, folder_, out.device, reader_);
@@ -146,7 +146,8 @@ class Assembly {
     out.warmup = draft.warmup ? draft.warmup : top_.warmup;
     if (out.warmup && *out.warmup >= out.horizon) reader_.wrong(where, "`warmup` is not shorter than `horizon`");
     if (const Node* node = either(draft.seeds, top_.seeds)) read_seeds(*node, out);
-    if (!is_cluster) read_clients(either(draft.clients, top_.clients), where, out);
+    if (has_clients) read_clients(either(draft.clients, top_.clients), where, out);
+    if (is_cluster) check_cluster(*either(draft.cluster, top_.cluster), out, reader_);
     read_policies(either(draft.policies, top_.policies), where, out);
     check_clients_of_parameters(out);
     read_expectations(draft.expect != top_.expect ? draft.expect : nullptr, out, true);
@@ -194,11 +195,22 @@ class Assembly {
     for (const Node& item : node->items) {
       ClientChoice client;
       if (!read_client(item, defaults, client, reader_)) continue;
-      const bool is_new = std::ranges::find(out.clients, client.name, &ClientChoice::name) == out.clients.end();
-      if (!is_new) reader_.wrong(item, fmt::format("client `{}` is given twice", client.name));
-      if (is_new) out.clients.push_back(std::move(client));
+      for (std::uint32_t i = 0; i < client.count; ++i) add_client(item, numbered(client, i), out);
     }
     if (node->items.empty()) reader_.wrong(*node, "at least one client is needed");
+  }
+
+  /// The one client, or the i-th of several that are alike.
+  static ClientChoice numbered(ClientChoice client, std::uint32_t i) {
+    if (client.count > 1) client.name += std::to_string(i + 1);
+    client.arrival += i * client.every;
+    return client;
+  }
+
+  void add_client(const Node& item, ClientChoice client, Scenario& out) {
+    const bool is_new = std::ranges::find(out.clients, client.name, &ClientChoice::name) == out.clients.end();
+    if (!is_new) reader_.wrong(item, fmt::format("client `{}` is given twice", client.name));
+    if (is_new) out.clients.push_back(std::move(client));
   }
 
   void read_policies(const Node* node, const Node& where, Scenario& out) {

@@ -7,19 +7,29 @@
 #include <variant>
 #include <vector>
 
-#include "experiments/diagnostic.h"
 #include "experiments/cluster_choice.h"
+#include "experiments/diagnostic.h"
 #include "experiments/expectation.h"
+#include "experiments/policy_choice.h"
 #include "sim/policy/descriptor.h"
 #include "sim/workload/client_spec.h"
 #include "sim/workload/synthetic.h"
 
 namespace corun {
 
+/// A scene of a game whose frames are those of a capture.
+struct SceneTrace {
+  std::size_t scene = 0;  ///< index into GameProfile::scenes, whose frames are filled in when the capture is read
+  std::string path;       ///< with the experiment's folder put before a relative one
+  SourceLocation where;
+  double scale = 1.0;  ///< on the captured GPU times
+};
+
 /// A client whose work is drawn from a profile; `profile` is its name, or "" where the numbers are given.
 struct SyntheticWork {
   std::string profile;
   std::variant<GameProfile, TrainingProfile, RequestProfile, ProgramProfile, KernelsProfile> numbers;
+  std::vector<SceneTrace> scene_traces{};  ///< of games
 };
 
 /// What one client of an experiment does, as written. Exactly one of `trace` and `synthetic` is set.
@@ -33,6 +43,9 @@ struct ClientChoice {
   std::optional<Replay> replay;  ///< default: closed; open for synthetic requests
   std::uint64_t repeat = 0;      ///< passes over the work; 0 = forever
   Duration arrival{};
+  std::uint32_t count = 1;       ///< equal clients, named name1, name2, ...; the experiment holds them one by one
+  Duration stay{};               ///< leaves that long after it came; 0 = stays
+  Duration every{};              ///< between their arrivals
   std::optional<Role> role;      ///< default: frames are interactive, all else best effort
   std::optional<Pacing> pacing;  ///< default: as recorded
   std::optional<std::uint32_t> queued_ahead;
@@ -41,7 +54,11 @@ struct ClientChoice {
   std::optional<double> host_jitter;  ///< coefficient of variation; default: the capture's, if any
   double duration_jitter = 0.0;       ///< the same
   std::vector<QualitySetting> quality;
+  std::vector<QualityKnob> knobs;  ///< of which `quality` is made, if it is
   std::uint32_t quality_level = 0;
+  double requested_share = 0.0;       ///< (0, 1]; 0 = not stated
+  std::uint64_t requested_bytes = 0;  ///< 0 = not stated
+  std::vector<Resize> resizes;        ///< in order of time, each complete
   std::int32_t priority = 0;
   std::uint64_t allocated_bytes = 0;
   std::uint64_t snapshot_bytes = 0;
@@ -52,18 +69,11 @@ struct ClientChoice {
   Replay replay_or_default() const;
 };
 
-/// A policy with its parameters complete.
-struct PolicyChoice {
-  std::string label;   ///< in tables, results and expectations; unique in its scenario
-  std::string policy;  ///< name in the registry
-  Parameters parameters;
-  SourceLocation where;
-  std::string plugin;  ///< path of the shared library it came from; empty = built in
-};
-
 /// One set of clients on one device, or one list of pods on one cluster, run under every policy with every seed.
+/// Clients of a cluster are templates: pods do their work, on cards that are each such a device.
 struct Scenario {
   std::string name;
+  std::string backend = "simulation";  ///< where its runs take place: see World
   std::string description;
   SourceLocation where;
   DeviceSpec device;
@@ -71,7 +81,7 @@ struct Scenario {
   std::optional<Duration> warmup;  ///< default: 1 s, at most a tenth of the horizon
   std::vector<std::uint64_t> seeds{1};
   std::vector<ClientChoice> clients;
-  std::optional<ClusterChoice> cluster;  ///< instead of device and clients
+  std::optional<ClusterChoice> cluster;
   std::vector<PolicyChoice> policies;
   std::vector<Expectation> expectations;  ///< decide the exit code
   std::vector<Expectation> qos;           ///< shown, decide nothing

@@ -11,7 +11,8 @@ namespace corun {
 
 namespace {
 
-constexpr double kWhole = 0.98;  // a game that keeps this part of its rate alone counts as unharmed
+constexpr double kWhole = 0.98;     // a game that keeps this part of its rate alone counts as unharmed
+constexpr double kClearly = 1.005;  // less is not worth a sentence; the policy listed first wins
 
 /// The game that loses the largest part of its rate alone.
 const ClientFinding* worst_game(const PolicyFinding& finding) {
@@ -62,8 +63,8 @@ std::vector<std::string> describe_harvest(const std::vector<PolicyFinding>& find
   const PolicyFinding* best = nullptr;
   const PolicyFinding* greediest = nullptr;
   for (const PolicyFinding& finding : findings) {
-    if (keeps_games_whole(finding) && (best == nullptr || finding.harvest > best->harvest)) best = &finding;
-    if (greediest == nullptr || guest_speed(finding) > guest_speed(*greediest)) greediest = &finding;
+    if (keeps_games_whole(finding) && (best == nullptr || finding.harvest > kClearly * best->harvest)) best = &finding;
+    if (greediest == nullptr || guest_speed(finding) > kClearly * guest_speed(*greediest)) greediest = &finding;
   }
   std::vector<std::string> sentences;
   if (best != nullptr)
@@ -71,7 +72,8 @@ std::vector<std::string> describe_harvest(const std::vector<PolicyFinding>& find
                                     game_rate(*worst_game(*best)), best->harvest * 100));
   if (best == nullptr && findings.size() > 1)
     sentences.emplace_back("No policy keeps every game at the frame rate it has alone.");
-  if (greediest != best) sentences.push_back(describe_greediest(*greediest, best));
+  const bool is_greedier = best == nullptr || guest_speed(*greediest) > kClearly * guest_speed(*best);
+  if (is_greedier) sentences.push_back(describe_greediest(*greediest, best));
   return sentences;
 }
 
@@ -111,15 +113,22 @@ std::vector<std::string> describe_work(const std::vector<PolicyFinding>& finding
   return {fmt::format("{} runs {} of the speed alone{}.", best.policy, fmt::join(parts, ", "), sum)};
 }
 
+bool has_games(const PolicyFinding& finding) { return std::ranges::any_of(finding.clients, &ClientFinding::is_game); }
+bool has_guests(const PolicyFinding& finding) { return !std::ranges::all_of(finding.clients, &ClientFinding::is_game); }
+
 }  // namespace
 
-std::vector<std::string> describe(const std::vector<PolicyFinding>& findings) {
-  if (findings.empty()) return {};
-  const auto& clients = findings.front().clients;
-  const bool has_games = std::ranges::any_of(clients, &ClientFinding::is_game);
-  const bool has_guests = !std::ranges::all_of(clients, &ClientFinding::is_game);
-  if (has_games && has_guests) return describe_harvest(findings);
-  return has_games ? describe_games(findings) : describe_work(findings);
+std::vector<std::string> describe(std::vector<PolicyFinding> findings) {
+  const bool are_games = std::ranges::any_of(findings, has_games),
+             are_guests = std::ranges::any_of(findings, has_guests);
+  // A policy that turned away all clients of a kind cannot be compared with those that did not.
+  std::erase_if(findings, [&](const PolicyFinding& finding) {
+    return has_games(finding) != are_games || has_guests(finding) != are_guests;
+  });
+  const bool is_nobody = !are_games && !are_guests;
+  if (findings.empty() || is_nobody) return {};
+  if (are_games && are_guests) return describe_harvest(findings);
+  return are_games ? describe_games(findings) : describe_work(findings);
 }
 
 }  // namespace corun

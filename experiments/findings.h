@@ -23,7 +23,7 @@ struct PolicyFinding {
 
 /// Says in one or two sentences what a table means: which policy keeps the games whole and harvests most, and what the
 /// one that harvests more than it costs them; for games alone, how slow the slowest is; for other work alone, how much
-/// of its speed is left.
-std::vector<std::string> describe(const std::vector<PolicyFinding>& findings);
+/// of its speed is left. Clients that a policy turned away are not among its own.
+std::vector<std::string> describe(std::vector<PolicyFinding> findings);
 
 }  // namespace corun

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "experiments/cluster_lists.h"
 #include "experiments/device_choice.h"
+#include "sim/cluster/shared_cards.h"
 #include "traces/reader.h"
 
 namespace corun {
@@ -15,24 +17,28 @@ constexpr Duration kUsualPeriod{16'666'667};
 constexpr std::uint32_t kMostDrawn = 200'000;
 constexpr double kLatestArrivalNs = 4e18;  // a year that no run reaches, and no overflow
 
-Duration period_of(const ClientChoice& choice) {
-  const bool is_paced = choice.pacing && choice.pacing->period > Duration::zero();
-  return is_paced ? choice.pacing->period : kUsualPeriod;
-}
+/// Of the frames of a game; 0 = they follow one another.
+Duration frame_period(const ClientChoice& choice) { return choice.pacing ? choice.pacing->period : kUsualPeriod; }
 
 /// Enough of them that a run does not repeat itself, within reason.
 std::uint32_t enough(double count) {
   return static_cast<std::uint32_t>(std::clamp(std::ceil(count) + 2, 1.0, static_cast<double>(kMostDrawn)));
 }
 
+Duration mean_frame(const GameScene& scene) {
+  if (scene.frames.empty()) return scene.frame_gpu_mean;
+  const Duration sum = std::accumulate(scene.frames.begin(), scene.frames.end(), Duration::zero());
+  return std::max(sum / static_cast<std::int64_t>(scene.frames.size()), Duration{1});
+}
+
 /// Frames of a game for the whole horizon. An uncapped game with scenes may be quicker than any mean tells.
 Workload draw_game(const GameProfile& game, const ClientChoice& choice, Duration horizon, RandomStream& random) {
-  const bool is_uncapped = choice.pacing && choice.pacing->mode == Pacing::Mode::kUncapped;
+  const Duration period = frame_period(choice);
   Duration shortest = game.frame_gpu_mean;
   for (const GameScene& scene : game.scenes)
-    shortest = shortest > Duration::zero() ? std::min(shortest, scene.frame_gpu_mean) : scene.frame_gpu_mean;
-  const Duration frame = is_uncapped ? std::min(shortest, period_of(choice)) : period_of(choice);
-  return make_game(game, period_of(choice), enough(to_seconds(horizon) / to_seconds(frame)), random);
+    shortest = shortest > Duration::zero() ? std::min(shortest, mean_frame(scene)) : mean_frame(scene);
+  const Duration frame = period > Duration::zero() ? period : std::min(shortest, kUsualPeriod);
+  return make_game(game, period, enough(to_seconds(horizon) / to_seconds(frame)), random);
 }
 
 /// One iteration that repeats itself; with stragglers, as many as can finish within the horizon.
@@ -78,28 +84,45 @@ std::string menu_text(const Scenario& scenario) { return device_text(scenario.de
 
 }  // namespace
 
-Materials::SharedWorkload Materials::captured(const ClientChoice& choice) {
+Materials::SharedWorkload Materials::captured(const ClientChoice& choice, const std::string& trace,
+                                              const SourceLocation& where) {
   const WorkloadOptions& options = choice.options;
-  const std::string key = fmt::format("{} {} {} {} {}", choice.trace, options.iterations, options.visits_per_frame,
+  const std::string key = fmt::format("{} {} {} {} {}", trace, options.iterations, options.visits_per_frame,
                                       options.gpu_busy_ratio, options.allow_co_run);
   return workloads_.get(key, [&]() -> SharedWorkload {
-    const auto& timeline = timelines_.get(choice.trace, [&]() -> std::shared_ptr<const Timeline> {
-      return std::make_shared<const Timeline>(load_timeline(choice.trace));
+    const auto& timeline = timelines_.get(trace, [&]() -> std::shared_ptr<const Timeline> {
+      return std::make_shared<const Timeline>(load_timeline(trace));
     });
     try {
       return std::make_shared<const Workload>(workload_from_timeline(*timeline, options));
     } catch (const Error& error) {
-      throw Error(error.kind(), choice.where,
-                  fmt::format("client `{}`, trace {}: {}", choice.name, choice.trace, error.message()), error.help());
+      throw Error(error.kind(), where, fmt::format("client `{}`, trace {}: {}", choice.name, trace, error.message()),
+                  error.help());
     }
   });
+}
+
+std::vector<Duration> Materials::captured_frames(const ClientChoice& choice, const SceneTrace& scene) {
+  const SharedWorkload workload = captured(choice, scene.path, scene.where);
+  if (workload->job_kind != JobKind::kFrame)
+    throw Error(ErrorKind::kUnsupported, scene.where,
+                fmt::format("client `{}`, trace {}: a scene is made of frames, and this is no capture of frames alone",
+                            choice.name, scene.path),
+                "name a capture of a game, or state `gpu`, the mean GPU time of the scene's frames");
+  std::vector<Duration> frames;
+  for (const Job& frame : workload->jobs)
+    frames.push_back(Duration{std::llround(static_cast<double>(to_ns(workload->device_time(frame))) * scene.scale)});
+  return frames;
 }
 
 Materials::SharedWorkload Materials::drawn(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed) {
   const std::string key = fmt::format("{} {} {}", seed, to_ns(scenario.horizon), canonical_client(choice, hashes_));
   return workloads_.get(key, [&]() -> SharedWorkload {
     RandomStream random(seed, choice.name + "/work");
-    return std::make_shared<const Workload>(draw(*choice.synthetic, choice, scenario.horizon, random));
+    SyntheticWork work = *choice.synthetic;
+    for (const SceneTrace& scene : work.scene_traces)
+      std::get<GameProfile>(work.numbers).scenes[scene.scene].frames = captured_frames(choice, scene);
+    return std::make_shared<const Workload>(draw(work, choice, scenario.horizon, random));
   });
 }
 
@@ -111,24 +134,41 @@ HostGapFit Materials::fit(const Scenario& scenario, const ClientChoice& choice, 
 ClientSpec Materials::unfitted(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed) {
   ClientSpec spec;
   spec.name = choice.name;
-  spec.workload = choice.synthetic ? drawn(scenario, choice, seed) : captured(choice);
+  spec.workload = choice.synthetic ? drawn(scenario, choice, seed) : captured(choice, choice.trace, choice.where);
   const bool has_frames = spec.workload->job_kind == JobKind::kFrame;
   spec.role = choice.role.value_or(has_frames ? Role::kInteractive : Role::kBestEffort);
   spec.replay = choice.replay_or_default();
   spec.pacing = pacing_of(choice, *spec.workload);
   spec.repeat = choice.repeat == 0 && choice.draws_requests() ? 1 : choice.repeat;
   spec.arrival = choice.arrival;
+  spec.stay = choice.stay;
   spec.random_phase = choice.random_phase;
   spec.host_jitter = choice.host_jitter.value_or(spec.workload->untraced_jitter);
   spec.duration_jitter = choice.duration_jitter;
   spec.quality_menu = choice.quality;
+  spec.knobs = choice.knobs;
   spec.quality_level = choice.quality_level;
+  spec.requested_share = choice.requested_share;
+  spec.requested_bytes = choice.requested_bytes;
+  spec.resizes = choice.resizes;
   spec.context = choice.context;
   spec.priority = choice.priority;
   spec.allocated_bytes = choice.allocated_bytes;
   spec.snapshot_bytes = choice.snapshot_bytes;
   return spec;
 }
+
+namespace {
+
+/// As written, else what a machine without any sharing software does.
+PolicyChoice sharing_of(const Scenario& scenario, const PolicyRegistry& policies) {
+  if (scenario.cluster->sharing) return *scenario.cluster->sharing;
+  const PolicyDescriptor* passthrough = policies.find("passthrough");
+  CORUN_ASSERT(passthrough != nullptr, "cards need the policy `passthrough`");
+  return {passthrough->name, passthrough->name, passthrough->defaults(), scenario.where, ""};
+}
+
+}  // namespace
 
 const ClusterLists& Materials::cluster(const Scenario& scenario) {
   return clusters_.get(scenario.name, [&] {
@@ -143,7 +183,9 @@ const ClusterLists& Materials::cluster(const Scenario& scenario) {
       const double arrival = static_cast<double>(to_ns(pod.arrival)) / choice.arrival_speedup;
       pod.arrival = Duration{std::llround(std::min(arrival, kLatestArrivalNs))};
       if (choice.pods_stay) pod.runtime = scenario.horizon;
+      round_to_units(choice, pod);
     }
+    for (NodeSpec& node : lists.nodes) round_to_units(choice, node);
     return lists;
   });
 }
@@ -160,6 +202,36 @@ std::vector<ClientSpec> Materials::clients(const Scenario& scenario, std::uint64
   return specs;
 }
 
+CardSharing Materials::sharing(const Scenario& scenario, std::uint64_t seed) {
+  CardSharing sharing;
+  if (scenario.clients.empty()) return sharing;
+  const PolicyChoice choice = sharing_of(scenario, policies_);
+  const PolicyDescriptor& policy = *policies_.find(choice.policy);
+  sharing.clients = clients(scenario, seed);
+  sharing.device = scenario.device;
+  if (policy.needs.shared_context) sharing.device.sharing = Sharing::kConcurrent;
+  sharing.make_policy = [create = policy.create, parameters = choice.parameters] { return create(parameters); };
+  sharing.policy_name = choice.label;
+  sharing.tells_exact_durations = policy.needs.oracle;
+  sharing.seed = seed;
+  return sharing;
+}
+
+Duration Materials::alone(const Scenario& scenario, const CardSharing& sharing, const PodSpec& pod) {
+  const auto at = std::ranges::find(sharing.clients, pod.client, &ClientSpec::name);
+  CORUN_ASSERT(at != sharing.clients.end(), "pod '{}' runs '{}'", pod.name, pod.client);
+  if (at->repeat == 0 || at->stay > Duration{0}) return Duration{0};
+  const bool is_drawn = at->host_jitter > 0 || at->duration_jitter > 0;  // by the pod's name
+  const ClientChoice& choice = scenario.clients[static_cast<std::size_t>(at - sharing.clients.begin())];
+  const std::string key = fmt::format("{} {}\n{}{}{}", sharing.seed, is_drawn ? pod.name : "", to_ns(scenario.horizon),
+                                      device_text(sharing.device), canonical_client(choice, hashes_));
+  return alone_.get(key, [&] {
+    PodSpec unhurried = pod;
+    unhurried.runtime = Duration{0};
+    return time_alone(pod_client(*at, unhurried), sharing.device, sharing.seed, scenario.horizon).value_or(Duration{0});
+  });
+}
+
 std::vector<SoloBaseline> Materials::solo(const Scenario& scenario, std::uint64_t seed) {
   const PolicyDescriptor* passthrough = policies_.find("passthrough");
   CORUN_ASSERT(passthrough != nullptr, "baselines need the policy `passthrough`");
@@ -173,7 +245,8 @@ std::vector<SoloBaseline> Materials::solo(const Scenario& scenario, std::uint64_
       const RunInput input{scenario.device,  {client(scenario, choice, seed)}, policy.get(), "passthrough",
                            scenario.horizon, scenario.warmup_or_default(),     seed};
       Collector collector(input);
-      const RunResult result = simulate(input, collector);
+      std::vector<std::string> notes;
+      const RunResult result = world_.run(input, collector, notes);
       return collector.baseline(result, 0);
     }));
   }
@@ -222,7 +295,6 @@ std::vector<std::string> Materials::notes(const Scenario& scenario) {
 void Materials::check_needs(const Scenario& scenario, const PolicyChoice& choice,
                             const std::vector<ClientSpec>& clients) const {
   const PolicyDescriptor& policy = *policies_.find(choice.policy);
-  const Needs& needs = policy.needs;
   if (scenario.cluster && !policy.create_placement)
     throw Error(ErrorKind::kUnsupported, choice.where,
                 fmt::format("policy `{}` shares a device, and scenario `{}` is a cluster", choice.label, scenario.name),
@@ -231,6 +303,23 @@ void Materials::check_needs(const Scenario& scenario, const PolicyChoice& choice
     throw Error(
         ErrorKind::kUnsupported, choice.where,
         fmt::format("policy `{}` places pods, and scenario `{}` has no `cluster`", choice.label, scenario.name));
+  if (policy.create) refuse_unmet(scenario, choice, policy.needs, clients);
+}
+
+void Materials::check_sharing_needs(const Scenario& scenario, const std::vector<ClientSpec>& clients) const {
+  const PolicyChoice choice = sharing_of(scenario, policies_);
+  const PolicyDescriptor& policy = *policies_.find(choice.policy);
+  if (!policy.create)
+    throw Error(
+        ErrorKind::kUnsupported, choice.where,
+        fmt::format("`sharing: {}`: this policy places pods, and what is wanted is one for the clients of a card",
+                    choice.label),
+        "for example `sharing: passthrough`, or `sharing: gaiagpu`");
+  refuse_unmet(scenario, choice, policy.needs, clients);
+}
+
+void Materials::refuse_unmet(const Scenario& scenario, const PolicyChoice& choice, const Needs& needs,
+                             const std::vector<ClientSpec>& clients) {
   const auto refuse = [&](std::string_view what, std::string help) {
     throw Error(ErrorKind::kUnsupported, choice.where,
                 fmt::format("policy `{}` needs {}, and no client of scenario `{}` has {}", choice.label, what,
@@ -257,6 +346,7 @@ void Materials::check() {
     for (const ClientChoice& choice : scenario.clients)
       specs.push_back(unfitted(scenario, choice, scenario.seeds.front()));
     for (const PolicyChoice& policy : scenario.policies) check_needs(scenario, policy, specs);
+    if (scenario.cluster && !specs.empty()) check_sharing_needs(scenario, specs);
   }
 }
 

@@ -7,6 +7,7 @@
 #include "experiments/experiment.h"
 #include "experiments/memo.h"
 #include "experiments/plan.h"
+#include "experiments/world.h"
 #include "sim/cluster/cluster_metrics.h"
 #include "sim/metrics/collector.h"
 #include "sim/solo.h"
@@ -24,15 +25,23 @@ struct ClusterLists {
 /// Any number of threads may ask; `experiment`, `hashes` and `policies` must outlive it.
 class Materials {
  public:
-  Materials(const Experiment& experiment, const FileHashes& hashes, const PolicyRegistry& policies)
-      : experiment_(experiment), hashes_(hashes), policies_(policies) {}
+  Materials(const Experiment& experiment, const FileHashes& hashes, const PolicyRegistry& policies,
+            World world = simulated_world())
+      : experiment_(experiment), hashes_(hashes), policies_(policies), world_(std::move(world)) {}
+
+  /// Where runs take place, those of solo() included; host gaps are fitted in simulation.
+  const World& world() const { return world_; }
 
   /// Loads every capture and checks that each policy finds what it needs. Throws Error(kInput, kUnsupported).
   void check();
 
-  /// As read and as the scenario changes them: arrivals sped up, pods that stay.
+  /// As read and as the scenario changes them: arrivals sped up, pods that stay, requests in whole units.
   const ClusterLists& cluster(const Scenario& scenario);
   std::vector<ClientSpec> clients(const Scenario& scenario, std::uint64_t seed);
+  /// What the pods of a cluster do on their cards, and how these are shared; empty where no pod has a client.
+  CardSharing sharing(const Scenario& scenario, std::uint64_t seed);
+  /// What the pod's program takes alone on an idle card; 0 where its work has no end, or none within the horizon.
+  Duration alone(const Scenario& scenario, const CardSharing& sharing, const PodSpec& pod);
   /// Of every client, in order: alone on the device, every gate open, same seed, horizon and warm-up.
   std::vector<SoloBaseline> solo(const Scenario& scenario, std::uint64_t seed);
   /// What was assumed, one sentence each, in the order of the clients.
@@ -43,19 +52,26 @@ class Materials {
   /// As written and captured, with the host gaps of the capture.
   ClientSpec unfitted(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed);
   ClientSpec client(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed);
-  SharedWorkload captured(const ClientChoice& choice);
+  SharedWorkload captured(const ClientChoice& choice, const std::string& trace, const SourceLocation& where);
+  /// GPU times of a capture's frames, scaled.
+  std::vector<Duration> captured_frames(const ClientChoice& choice, const SceneTrace& scene);
   SharedWorkload drawn(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed);
   HostGapFit fit(const Scenario& scenario, const ClientChoice& choice, const ClientSpec& spec);
   void check_needs(const Scenario& scenario, const PolicyChoice& choice, const std::vector<ClientSpec>& clients) const;
+  void check_sharing_needs(const Scenario& scenario, const std::vector<ClientSpec>& clients) const;
+  static void refuse_unmet(const Scenario& scenario, const PolicyChoice& choice, const Needs& needs,
+                           const std::vector<ClientSpec>& clients);
 
   const Experiment& experiment_;
   const FileHashes& hashes_;
   const PolicyRegistry& policies_;
+  const World world_;
   Memo<std::shared_ptr<const Timeline>> timelines_;
   Memo<SharedWorkload> workloads_;
   Memo<HostGapFit> fits_;
   Memo<SoloBaseline> baselines_;
   Memo<ClusterLists> clusters_;
+  Memo<Duration> alone_;
 };
 
 }  // namespace corun

@@ -36,16 +36,20 @@ std::string text_of(const GameProfile& game) {
   if (game.subtasks.most > 0)
     text += fmt::format(" subtasks={}-{} gap_ns={} limit_ns={}", game.subtasks.least, game.subtasks.most,
                         to_ns(game.subtasks.gap_mean), to_ns(game.subtasks.longest_gap_sum));
-  for (const GameScene& scene : game.scenes)
+  for (const GameScene& scene : game.scenes) {
     text += fmt::format(" scene={}/{}/{}", to_ns(scene.frame_gpu_mean), scene.cv, to_ns(scene.dwell));
+    const bool has_effect = scene.effect.on_cost != 1.0 || scene.effect.on_loss != 1.0;
+    if (has_effect) text += fmt::format("/{}/{}", scene.effect.on_cost, scene.effect.on_loss);
+  }
+  if (game.scene_order != SceneOrder::kMarkov) text += fmt::format(" order={}", static_cast<int>(game.scene_order));
   return text;
 }
 
 std::string text_of(const TrainingProfile& training) {
-  std::string text = fmt::format("training kernels={} short={}/{}/{} long={}/{} longest={} gap_ns={}",
-                                 training.kernels_per_iteration, training.short_share, training.short_median_us,
-                                 training.short_sigma, training.long_median_us, training.long_sigma,
-                                 training.longest_us, to_ns(training.launch_gap));
+  std::string text =
+      fmt::format("training kernels={} short={}/{}/{} long={}/{} longest={} gap_ns={}", training.kernels_per_iteration,
+                  training.short_share, training.short_median_us, training.short_sigma, training.long_median_us,
+                  training.long_sigma, training.longest_us, to_ns(training.launch_gap));
   if (training.straggler_probability > 0)
     text += fmt::format(" stragglers={}x{}", training.straggler_probability, training.straggler_factor);
   return text;
@@ -71,15 +75,38 @@ std::string text_of(const KernelsProfile& kernels) {
                      kernels.count, kernels.blocks, kernels.threads, to_ns(kernels.launch_gap));
 }
 
-void add_synthetic(Lines& lines, const SyntheticWork& work) {
+void add_synthetic(Lines& lines, const SyntheticWork& work, const FileHashes& hashes) {
   lines.add("synthetic", std::visit([](const auto& numbers) { return text_of(numbers); }, work.numbers));
+  for (const SceneTrace& scene : work.scene_traces)
+    lines.add(fmt::format("scene_trace.{:04}", scene.scene), fmt::format("{} {}", hashes.at(scene.path), scene.scale));
 }
 
 std::string quality_text(const std::vector<QualitySetting>& menu) {
   std::string text;
-  for (const QualitySetting& setting : menu)
-    text += fmt::format("{}:{}:{} ", setting.name, setting.cost, setting.quality);
+  for (const QualitySetting& setting : menu) {
+    text += fmt::format("{}:{}:{}", setting.name, setting.cost, setting.quality);
+    if (setting.switch_cost > Duration{0}) text += fmt::format(":{}", to_ns(setting.switch_cost));
+    text += ' ';
+  }
   return text;
+}
+
+void add_knobs(Lines& lines, const std::vector<QualityKnob>& knobs) {
+  std::size_t index = 0;
+  for (const QualityKnob& knob : knobs) {
+    std::string text = fmt::format("{} switch_ns={}", knob.name, to_ns(knob.switch_cost));
+    for (const QualityKnob::Level& level : knob.levels) text += fmt::format(" {}:{}", level.cost, level.loss);
+    lines.add(fmt::format("knob.{:04}", index++), text);
+  }
+}
+
+void add_requests(Lines& lines, const ClientChoice& client) {
+  if (client.requested_share > 0) lines.add("share", client.requested_share);
+  if (client.requested_bytes > 0) lines.add("requested_bytes", client.requested_bytes);
+  std::size_t index = 0;
+  for (const Resize& resize : client.resizes)
+    lines.add(fmt::format("resize.{:06}", index++),
+              fmt::format("{} {} {}", to_ns(resize.at), resize.share, resize.bytes));
 }
 
 void add_hash(FileHashes& hashes, const std::string& path, const SourceLocation& where) {
@@ -92,6 +119,12 @@ void add_hash(FileHashes& hashes, const std::string& path, const SourceLocation&
   }
 }
 
+void add_hashes(FileHashes& hashes, const ClientChoice& client) {
+  add_hash(hashes, client.trace, client.trace_where);
+  if (!client.synthetic) return;
+  for (const SceneTrace& scene : client.synthetic->scene_traces) add_hash(hashes, scene.path, scene.where);
+}
+
 }  // namespace
 
 std::string_view engine_version() { return CORUN_VERSION; }
@@ -100,7 +133,7 @@ std::string canonical_client(const ClientChoice& client, const FileHashes& hashe
   Lines lines;
   lines.add("name", client.name);
   if (!client.trace.empty()) lines.add("trace", hashes.at(client.trace));
-  if (client.synthetic) add_synthetic(lines, *client.synthetic);
+  if (client.synthetic) add_synthetic(lines, *client.synthetic, hashes);
   lines.add("options", fmt::format("{} {} {}", client.options.iterations, client.options.visits_per_frame,
                                    client.options.gpu_busy_ratio));
   if (client.options.allow_co_run) lines.add("allow_co_run", true);
@@ -108,6 +141,7 @@ std::string canonical_client(const ClientChoice& client, const FileHashes& hashe
   lines.add("replay", static_cast<int>(client.replay_or_default()));
   lines.add("repeat", client.repeat);
   lines.add("arrival_ns", to_ns(client.arrival));
+  if (client.stay > Duration{0}) lines.add("stay_ns", to_ns(client.stay));
   lines.add("role", client.role ? static_cast<int>(*client.role) : -1);
   lines.add("pacing", client.pacing
                           ? fmt::format("{} {}", static_cast<int>(client.pacing->mode), to_ns(client.pacing->period))
@@ -117,7 +151,9 @@ std::string canonical_client(const ClientChoice& client, const FileHashes& hashe
   lines.add("random_phase", client.random_phase);
   lines.add("jitter", fmt::format("{} {}", client.host_jitter.value_or(0), client.duration_jitter));
   lines.add("quality", quality_text(client.quality));
+  add_knobs(lines, client.knobs);
   lines.add("quality_level", client.quality_level);
+  add_requests(lines, client);
   lines.add("context", fmt::format("{} {} {} {}", client.context.sm_cap, client.context.working_set_bytes,
                                    to_ns(client.context.touch_period), static_cast<int>(client.context.access)));
   lines.add("memory", fmt::format("{} {}", client.allocated_bytes, client.snapshot_bytes));
@@ -125,25 +161,34 @@ std::string canonical_client(const ClientChoice& client, const FileHashes& hashe
   return lines.text();
 }
 
+namespace {
+
+void add_policy(Lines& lines, const std::string& key, const PolicyChoice& policy, const FileHashes& hashes) {
+  lines.add(key, policy.policy);
+  if (!policy.plugin.empty()) lines.add(key == "policy" ? "plugin" : key + ".plugin", hashes.at(policy.plugin));
+  for (const auto& [name, value] : policy.parameters.values()) lines.add(key + "." + name, format_parameter(value));
+}
+
+}  // namespace
+
 std::string canonical_run(const Scenario& scenario, const PolicyChoice& policy, std::uint64_t seed,
                           const FileHashes& hashes) {
   Lines lines;
   lines.add("engine", engine_version());
-  lines.add("backend", "simulation");
+  lines.add("backend", scenario.backend);
   lines.add("scenario", scenario.name);
   lines.add("horizon_ns", to_ns(scenario.horizon));
   lines.add("warmup_ns", to_ns(scenario.warmup_or_default()));
   lines.add("seed", seed);
   lines.add("label", policy.label);
-  lines.add("policy", policy.policy);
-  if (!policy.plugin.empty()) lines.add("plugin", hashes.at(policy.plugin));
-  for (const auto& [name, value] : policy.parameters.values()) lines.add("policy." + name, format_parameter(value));
+  add_policy(lines, "policy", policy, hashes);
   if (scenario.cluster) {
     const ClusterChoice& cluster = *scenario.cluster;
     lines.add_text("cluster.", cluster_text(cluster));
     if (!cluster.nodes_file.empty()) lines.add("cluster.nodes", hashes.at(cluster.nodes_file));
     if (!cluster.pods_file.empty()) lines.add("cluster.pods", hashes.at(cluster.pods_file));
-    return lines.text();
+    if (cluster.sharing) add_policy(lines, "cluster.sharing", *cluster.sharing, hashes);
+    if (scenario.clients.empty()) return lines.text();
   }
   lines.add_text("device.", device_text(scenario.device));
   std::size_t index = 0;
@@ -155,10 +200,12 @@ std::string canonical_run(const Scenario& scenario, const PolicyChoice& policy, 
 Plan make_plan(const Experiment& experiment) {
   Plan plan;
   for (const Scenario& scenario : experiment.scenarios) {
-    for (const ClientChoice& client : scenario.clients) add_hash(plan.hashes, client.trace, client.trace_where);
+    for (const ClientChoice& client : scenario.clients) add_hashes(plan.hashes, client);
     for (const PolicyChoice& policy : scenario.policies) add_hash(plan.hashes, policy.plugin, policy.where);
     if (scenario.cluster) add_hash(plan.hashes, scenario.cluster->nodes_file, scenario.cluster->nodes_where);
     if (scenario.cluster) add_hash(plan.hashes, scenario.cluster->pods_file, scenario.cluster->pods_where);
+    if (scenario.cluster && scenario.cluster->sharing)
+      add_hash(plan.hashes, scenario.cluster->sharing->plugin, scenario.cluster->sharing->where);
   }
   for (std::size_t s = 0; s < experiment.scenarios.size(); ++s) {
     const Scenario& scenario = experiment.scenarios[s];

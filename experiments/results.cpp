@@ -37,7 +37,7 @@ CREATE TABLE refusals (
   needed REAL NOT NULL, available REAL NOT NULL, unit TEXT NOT NULL);
 CREATE TABLE pods (
   run TEXT NOT NULL REFERENCES runs(id), pod TEXT NOT NULL, state TEXT NOT NULL, arrival_ns INTEGER NOT NULL,
-  start_ns INTEGER, end_ns INTEGER, node TEXT, cards TEXT);
+  start_ns INTEGER, end_ns INTEGER, node TEXT, cards TEXT, client TEXT, slowdown REAL);
 CREATE TABLE operations (
   run TEXT NOT NULL REFERENCES runs(id), client TEXT NOT NULL, number INTEGER NOT NULL, job INTEGER NOT NULL,
   stream INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, submit_ns INTEGER NOT NULL,
@@ -63,13 +63,17 @@ std::string parameters_text(const Parameters& parameters) {
 
 std::string trace_hashes_text(const Scenario& scenario, const FileHashes& hashes) {
   std::string text;
-  for (const ClientChoice& client : scenario.clients)
-    if (!client.trace.empty())
-      text += fmt::format("{}{}={}", text.empty() ? "" : " ", client.name, hashes.at(client.trace));
-  if (scenario.cluster && !scenario.cluster->nodes_file.empty())
-    text += fmt::format("nodes={} ", hashes.at(scenario.cluster->nodes_file));
-  if (scenario.cluster && !scenario.cluster->pods_file.empty())
-    text += fmt::format("pods={}", hashes.at(scenario.cluster->pods_file));
+  const auto add = [&](const std::string& name, const std::string& path) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, hashes.at(path));
+  };
+  for (const ClientChoice& client : scenario.clients) {
+    if (!client.trace.empty()) add(client.name, client.trace);
+    if (!client.synthetic) continue;
+    for (const SceneTrace& scene : client.synthetic->scene_traces)
+      add(fmt::format("{}/scene{}", client.name, scene.scene + 1), scene.path);
+  }
+  if (scenario.cluster && !scenario.cluster->nodes_file.empty()) add("nodes", scenario.cluster->nodes_file);
+  if (scenario.cluster && !scenario.cluster->pods_file.empty()) add("pods", scenario.cluster->pods_file);
   return text;
 }
 
@@ -160,8 +164,9 @@ class ResultsWriter::Store {
     SQLite::Statement run(database_, "INSERT INTO runs VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     Row row(run);
     row << spec.id << experiment.name << scenario.name << policy.label << parameters_text(policy.parameters)
-        << spec.seed << "simulation" << engine_version() << scenario.device.name << trace_hashes_text(scenario, hashes)
-        << scenario.horizon << scenario.warmup_or_default() << outcome.wall_time_s << outcome.events;
+        << spec.seed << scenario.backend << engine_version() << scenario.device.name
+        << trace_hashes_text(scenario, hashes) << scenario.horizon << scenario.warmup_or_default()
+        << outcome.wall_time_s << outcome.events;
     if (outcome.error) run.bind(15, std::string(outcome.error->what()));
     run.bind(16, outcome.notes);
     if (outcome.holds_until != kNever) run.bind(17, to_ns(outcome.holds_until));
@@ -190,13 +195,15 @@ class ResultsWriter::Store {
   }
 
   void write_pods(const RunSpec& spec, const RunOutcome& outcome) {
-    SQLite::Statement row(database_, "INSERT INTO pods VALUES (?,?,?,?,?,?,?,?)");
+    SQLite::Statement row(database_, "INSERT INTO pods VALUES (?,?,?,?,?,?,?,?,?,?)");
     for (const PodFact& pod : outcome.pods) {
       Row(row) << spec.id << pod.name << to_string(pod.state) << pod.arrival;
       if (pod.start != kNever) row.bind(5, to_ns(pod.start));
       if (pod.end != kNever) row.bind(6, to_ns(pod.end));
       if (pod.start != kNever) row.bind(7, pod.node);
       if (pod.start != kNever) row.bind(8, fmt::format("{}", fmt::join(pod.placement.cards, " ")));
+      if (!pod.client.empty()) row.bind(9, pod.client);
+      if (pod.slowdown > 0) row.bind(10, pod.slowdown);
       row.exec();
       row.reset();
       row.clearBindings();

@@ -51,12 +51,28 @@ class FactKeeper : public Recorder {
   RunOutcome& outcome_;
 };
 
-void execute_cluster(const Scenario& scenario, const PolicyChoice& choice, Materials& materials,
+std::string one_context_note(const std::string& policy) {
+  return fmt::format("policy `{}` works inside one context: the device's sharing is concurrent (MPS-like)", policy);
+}
+
+void execute_cluster(const Scenario& scenario, const RunSpec& spec, Materials& materials,
                      const PolicyDescriptor& descriptor, RunOutcome& outcome) {
+  const PolicyChoice& choice = scenario.policies[spec.policy];
   const ClusterLists& lists = materials.cluster(scenario);
   const std::unique_ptr<PlacementPolicy> policy = descriptor.create_placement(choice.parameters);
-  const ClusterInput input{lists.nodes,      lists.pods,      policy.get(), choice.label,
-                           scenario.horizon, scenario.cluster->latency};
+  ClusterInput input{lists.nodes,
+                     lists.pods,
+                     policy.get(),
+                     choice.label,
+                     scenario.horizon,
+                     scenario.cluster->times,
+                     materials.sharing(scenario, spec.seed)};
+  for (PodSpec& pod : input.pods)
+    if (!pod.client.empty()) pod.alone = materials.alone(scenario, input.sharing, pod);
+  std::vector<std::string> notes = materials.notes(scenario);
+  const bool is_changed = !input.sharing.clients.empty() && input.sharing.device.sharing != scenario.device.sharing;
+  if (is_changed) notes.push_back(one_context_note(input.sharing.policy_name));
+  outcome.notes = fmt::format("{}", fmt::join(notes, "\n"));
   ClusterResult result = simulate_cluster(input);
   outcome.events = result.events;
   outcome.metrics = cluster_metrics(result);
@@ -68,7 +84,7 @@ void execute(const Experiment& experiment, const RunSpec& spec, Materials& mater
   const Scenario& scenario = experiment.scenarios[spec.scenario];
   const PolicyChoice& choice = scenario.policies[spec.policy];
   const PolicyDescriptor& descriptor = *policies.find(choice.policy);
-  if (scenario.cluster) return execute_cluster(scenario, choice, materials, descriptor, outcome);
+  if (scenario.cluster) return execute_cluster(scenario, spec, materials, descriptor, outcome);
   std::vector<std::string> notes = materials.notes(scenario);
   const std::vector<SoloBaseline> solo = materials.solo(scenario, spec.seed);
   const std::unique_ptr<Policy> policy = descriptor.create(choice.parameters);
@@ -76,13 +92,13 @@ void execute(const Experiment& experiment, const RunSpec& spec, Materials& mater
                  scenario.horizon, scenario.warmup_or_default(),           spec.seed,    descriptor.needs.oracle};
   if (descriptor.needs.shared_context && input.device.sharing != Sharing::kConcurrent) {
     input.device.sharing = Sharing::kConcurrent;
-    notes.push_back(fmt::format("policy `{}` works inside one context: the device's sharing is concurrent (MPS-like)",
-                                choice.label));
+    notes.push_back(one_context_note(choice.label));
   }
-  outcome.notes = fmt::format("{}", fmt::join(notes, "\n"));
   Collector collector(input);
   FactKeeper keeper(experiment.record, collector, outcome);
-  const RunResult result = simulate(input, keeper);
+  outcome.notes = fmt::format("{}", fmt::join(notes, "\n"));
+  const RunResult result = materials.world().run(input, keeper, notes);
+  outcome.notes = fmt::format("{}", fmt::join(notes, "\n"));
   outcome.events = result.events;
   outcome.metrics = collector.metrics(result, solo);
 }

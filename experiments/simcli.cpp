@@ -28,6 +28,7 @@ class CommandLine {
         "Exit codes: 0 done, 2 wrong input, 3 not supported, 4 machine failed, 5 policy failed,\n"
         "6 expectation not met, 7 some runs failed, 130 interrupted.");
     add_run();
+    add_execute();
     add_check();
     add_plan();
     add_import();
@@ -106,19 +107,37 @@ class CommandLine {
         "Shorten every horizon to this");
   }
 
+  void add_results_options(CLI::App* app, RunOptions& options) {
+    add_experiment_options(app, options);
+    app->add_option("-o,--output", options.output, "Results file (SQLite)");
+    app->add_flag("-f,--force", options.overwrite, "Replace an existing results file");
+    const std::map<std::string, ProgressStyle> styles{
+        {"auto", ProgressStyle::kAuto}, {"plain", ProgressStyle::kPlain}, {"none", ProgressStyle::kNone}};
+    app->add_option("--progress", options.progress, "auto, plain or none")
+        ->transform(CLI::Transformer(styles))
+        ->default_str("auto");
+  }
+
   void add_run() {
     CLI::App* app =
         add(app_, "run", "Run an experiment and write its results", [this] { return run_command(common_, run_); });
-    add_experiment_options(app, run_);
-    app->add_option("-o,--output", run_.output, "Results file (SQLite)");
-    app->add_flag("-f,--force", run_.overwrite, "Replace an existing results file");
+    add_results_options(app, run_);
     app->add_option("-j,--jobs", run_.jobs, "Runs at a time; one per processor if not given")
         ->check(CLI::Range(1, 1024));
-    const std::map<std::string, ProgressStyle> styles{
-        {"auto", ProgressStyle::kAuto}, {"plain", ProgressStyle::kPlain}, {"none", ProgressStyle::kNone}};
-    app->add_option("--progress", run_.progress, "auto, plain or none")
-        ->transform(CLI::Transformer(styles))
-        ->default_str("auto");
+  }
+
+  void add_execute() {
+    CLI::App* app = add(app_, "execute", "Run an experiment on a GPU, one run at a time, in real time", [this] {
+      execute_.arguments = run_.arguments;
+      return execute_command(common_, execute_);
+    });
+    add_results_options(app, execute_);
+    app->add_option("--gpu", execute_.gpu, "Number of the device")->check(CLI::Range(0, 1023));
+    app->add_option("--driver", execute_.driver, "Library of the CUDA driver");
+    app->add_option("--worker", execute_.worker, "Program of a client's process; corun-worker if not given");
+    app->add_flag("--kernel-frames", execute_.has_kernel_frames, "Frames by kernels, not by OpenGL");
+    app->add_option("--processors", execute_.processors, "Processors to pin to: the scheduler's, then one a client")
+        ->delimiter(',');
   }
 
   void add_check() {
@@ -186,6 +205,7 @@ class CommandLine {
   CLI::App app_{"What several programs on one GPU do to each other.", "simcli"};
   CommonOptions common_;
   RunOptions run_;
+  ExecuteCommandOptions execute_;
   ExperimentOptions experiment_;
   ImportOptions import_;
   ExportOptions export_;

@@ -104,15 +104,21 @@ std::string Summary::cell(const Scenario& scenario, const std::string& policy, c
   return value ? figure(*value, metric, with_interval) : "";
 }
 
+bool Summary::is_turned_away(const Scenario& scenario, const std::string& policy, const std::string& client) const {
+  return mean(scenario, policy, client, "refused") == 1 && !(mean(scenario, policy, client, "throughput_per_s") > 0);
+}
+
 std::string Summary::cluster_table(const Scenario& scenario) const {
   std::vector<std::vector<std::string>> rows = {{"policy", "allocated", "peak", "fragmented", "wait", "p99 wait",
                                                  "pod time", "started", "waiting", "rejected", "failed"}};
+  if (!scenario.clients.empty()) rows.front().push_back("slowdown");
   for (const PolicyChoice& policy : scenario.policies) {
     std::vector<std::string> row = {policy.label};
     for (const char* metric :
          {"allocated_ratio", "allocated_peak_ratio", "fragmented_ratio", "pod_wait_mean_s", "pod_wait_p99_s",
           "pod_time_mean_s", "pods_started", "pods_waiting", "pods_rejected", "pods_failed"})
       row.push_back(cell(scenario, policy.label, "cluster", metric, true));
+    if (!scenario.clients.empty()) row.push_back(cell(scenario, policy.label, "cluster", "slowdown_mean", true));
     if (row[1].empty()) row[1] = "failed";
     rows.push_back(std::move(row));
   }
@@ -141,8 +147,10 @@ std::string Summary::table(const Scenario& scenario) const {
                                       at("missed_frame_ratio", false),
                                       client.quality.empty() ? "" : at("quality_mean", false),
                                       ""};
+      const bool is_turned_away = this->is_turned_away(scenario, policy.label, client.name);
+      if (is_turned_away) row[2] = "refused";
       if (row[2].empty()) row[2] = "failed";
-      const bool is_guest = fps.empty() && !has_harvest;
+      const bool is_guest = fps.empty() && !has_harvest && !is_turned_away;
       if (is_guest) row.back() = cell(scenario, policy.label, "device", "harvest_ratio", true);
       has_harvest = has_harvest || is_guest;
       rows.push_back(std::move(row));
@@ -157,6 +165,7 @@ std::vector<std::string> Summary::sentences(const Scenario& scenario) const {
   for (const PolicyChoice& policy : scenario.policies) {
     PolicyFinding finding{policy.label, mean(scenario, policy.label, "device", "harvest_ratio"), {}};
     for (const ClientChoice& client : scenario.clients) {
+      if (is_turned_away(scenario, policy.label, client.name)) continue;
       const auto at = [&](const char* metric) { return mean(scenario, policy.label, client.name, metric); };
       finding.clients.push_back({client.name, at("fps_mean"), at("throughput_per_s"), at("solo_throughput_per_s"),
                                  client.quality.empty() ? std::nan("") : at("quality_mean")});

@@ -43,6 +43,8 @@ class Summary {
 
  private:
   std::string cluster_table(const Scenario& scenario) const;
+  /// Refused with every seed before it got anything done.
+  bool is_turned_away(const Scenario& scenario, const std::string& policy, const std::string& client) const;
   using Key = std::tuple<std::string, std::string, std::string, std::string>;  // scenario, policy, client, metric
   double mean(const Scenario& scenario, const std::string& policy, const std::string& client,
               const std::string& metric) const;

@@ -6,10 +6,12 @@
 ///              A launch that finds a debt waits until a quantum has been saved. Each sensor sample replaces what was
 ///              predicted for the time since the last one by what was measured, launches still in flight left out, and
 ///              moves the price of a predicted nanosecond towards what it really cost.
+///              Another limit that a client's owner asks for while it runs counts at once.
 /// Parameters:  see the descriptor below.
 /// Departs:     1. No paper to depart from. As in gaiagpu, copies and render work pass freely; render work counts where
 ///                 the sensor sees it.
 ///              2. A launch without a prediction is free until the sensor has seen it.
+///              3. A resize for which the device has no room is refused as a whole and forgotten, as in gaiagpu.
 
 #include <algorithm>
 #include <cmath>
@@ -17,6 +19,7 @@
 #include <vector>
 
 #include "policies/builtin.h"
+#include "policies/quotas.h"
 
 namespace corun {
 
@@ -35,7 +38,14 @@ class Budget {
     bool counts_sm_time;  ///< device time times the fraction of SMs
   };
 
-  Budget(double limit, Time now, Duration received) : limit_(limit), since_(now), received_(received) {}
+  Budget(double limit, Time now, Duration received, Duration in_flight)
+      : limit_(limit), since_(now), received_(received), in_flight_(in_flight) {}
+
+  void resize(double limit, Time now) {
+    saved_ = credit(now);
+    since_ = now;
+    limit_ = limit;
+  }
 
   double credit(Time now) const { return saved_ + limit_ * ns(now - since_); }
 
@@ -94,11 +104,11 @@ class Budget {
     return step == 0.0 || measured <= 0.0 ? measured : (std::floor(measured / step) + 0.5) * step;
   }
 
-  const double limit_;
+  double limit_;
   Time since_;  // credit is what was saved then, and the limit's part of the time from then on
   double saved_ = 0.0;
   Duration received_;
-  Duration in_flight_{};       // by prediction, at the newest sample
+  Duration in_flight_;         // by prediction, at the newest sample
   double price_ = 1.0;         // of a predicted nanosecond
   double charged_time_ = 0.0;  // since the newest sample
   double charged_cost_ = 0.0;
@@ -108,7 +118,7 @@ class Budget {
 class BlockTimeLimiter : public Policy {
  public:
   explicit BlockTimeLimiter(const Parameters& parameters)
-      : limits_(parameters.by_client("limits")),
+      : quotas_(parameters.by_client("limits")),
         rules_{std::min(parameters.duration("quantum"), parameters.duration("most_saved")),
                parameters.duration("most_saved"), parameters.real("price_gain"), parameters.real("sensor_resolution"),
                parameters.choice("token") == "sm_time"},
@@ -118,13 +128,16 @@ class BlockTimeLimiter : public Policy {
 
   void on_joined(const GpuView& view, ClientId id) override {
     budgets_.resize(view.clients.size());
-    const ClientView& client = view.client(id);
-    const auto limit = limits_.find(client.name);
-    if (limit == limits_.end() || limit->second >= 1.0) return;
-    if (!any()) next_sample_ = view.now + period_;
-    budgets_[id.value].emplace(limit->second, view.now, client.device_time);
+    quotas_.join(view, id);
+    limit(view, id);
   }
-  void on_left(const GpuView&, ClientId client) override { budgets_[client.value].reset(); }
+  void on_left(const GpuView&, ClientId client) override {
+    budgets_[client.value].reset();
+    quotas_.leave(client);
+  }
+  void on_resized(const GpuView& view, ClientId id) override {
+    if (quotas_.resize(view, id)) limit(view, id);
+  }
 
   void on_launched(const GpuView&, ClientId client, const OpView& op) override {
     if (budgets_[client.value] && op.is_kernel()) budgets_[client.value]->charge(rules_, op);
@@ -139,6 +152,7 @@ class BlockTimeLimiter : public Policy {
       if (auto& budget = budgets_[client.id.value]) {
         if (is_sampled) budget->measure(rules_, client.device_time, client.in_flight_predicted, period_);
         budget->settle(rules_, view.now);
+        if (client.gate_is_open) actions.close(client.id);  // it had no limit before
         admit(view.now, client, *budget, actions);
       } else {
         actions.open(client.id);
@@ -147,6 +161,17 @@ class BlockTimeLimiter : public Policy {
   }
 
  private:
+  /// Gives the client the budget of its quota: a new one, or the old one with another limit.
+  void limit(const GpuView& view, ClientId id) {
+    const Quota& quota = quotas_.of(id);
+    auto& budget = budgets_[id.value];
+    if (!quota.limits_compute()) return budget.reset();
+    if (budget) return budget->resize(*quota.share, view.now);
+    if (!any()) next_sample_ = view.now + period_;
+    const ClientView& client = view.client(id);
+    budget.emplace(*quota.share, view.now, client.device_time, client.in_flight_predicted);
+  }
+
   bool any() const {
     return std::ranges::any_of(budgets_, [](const auto& each) { return each.has_value(); });
   }
@@ -167,7 +192,7 @@ class BlockTimeLimiter : public Policy {
     if (count > 0) actions.admit(client.id, count);
   }
 
-  const ByClient limits_;
+  Quotas quotas_;
   const Budget::Rules rules_;
   const Duration period_;
   Time next_sample_;
@@ -185,7 +210,8 @@ std::vector<ParameterDescriptor> parameters() {
        .minimum = 0.01,
        .maximum = 1.0,
        .choices = {},
-       .meaning = "Utilisation each client may have; clients without a limit, or with 1, are free.",
+       .meaning = "Utilisation each client may have; one without a value has its owner's `share`; clients without "
+                  "either, or with 1, are free.",
        .source = "as gaiagpu"},
       {.name = "token",
        .type = ParameterType::kChoice,
@@ -255,6 +281,7 @@ PolicyDescriptor block_time_limiter_policy() {
       "No paper to depart from. As in gaiagpu, copies and render work pass freely; render work counts where the sensor "
       "sees it.",
       "A launch without a prediction is free until the sensor has seen it.",
+      "A resize for which the device has no room is refused as a whole and forgotten, as in gaiagpu.",
   };
   policy.parameters = parameters();
   policy.needs.device_time = true;

@@ -13,6 +13,8 @@ void add_builtin_policies(PolicyRegistry& registry) {
   registry.add(pilotfish_absolute_policy());
   registry.add(frame_lease_policy());
   registry.add(djay_policy());
+  registry.add(static_quality_policy());
+  registry.add(stimpack_policy());
   registry.add(nvshare_policy());
   registry.add(nvshare_adaptive_policy());
   registry.add(gaiagpu_policy());

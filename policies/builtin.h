@@ -16,6 +16,8 @@ PolicyDescriptor pilotfish_oracle_policy();
 PolicyDescriptor pilotfish_absolute_policy();
 PolicyDescriptor frame_lease_policy();
 PolicyDescriptor djay_policy();
+PolicyDescriptor static_quality_policy();
+PolicyDescriptor stimpack_policy();
 PolicyDescriptor nvshare_policy();
 PolicyDescriptor nvshare_adaptive_policy();
 PolicyDescriptor gaiagpu_policy();

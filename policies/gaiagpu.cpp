@@ -5,7 +5,8 @@
 /// Decides:     a limited client may launch while its bucket is not in debt; a launch costs its thread blocks. A launch
 ///              that finds a debt sleeps and looks again every back-off. Every tick the watcher compares utilisation
 ///              with the limit, moves the client's share towards it and adds the share to the bucket. A client that
-///              asks for more memory than its cap is answered with an error.
+///              asks for more memory than its cap is answered with an error. Limit and cap are parameters or what the
+///              client's owner asks for, when it starts or, as in the paper, while it runs.
 /// Parameters:  see the descriptor below.
 /// Departs:     1. Utilisation is device time over the window, sampled at a fixed period from the instant the first
 ///                 limited client joined; before the first sample it reads as 0, where the artifact waits for one.
@@ -15,18 +16,20 @@
 ///              5. The artifact does not see launches of graphs; here each kernel of a graph is a launch and costs.
 ///              6. Watchers tick from the instant their client joined.
 ///              7. Of the paper's elastic mode the interval and the step of a change are not known: the artifact's.
+///              8. Of the paper's resizes it is not known what happens to one for which the card has no room: it is
+///                 refused as a whole and forgotten. The artifact writes a container's limits once and never again.
+///              9. A resized memory cap only counts in what the card has left: all allocation is over by then.
 
 #include <cmath>
 #include <vector>
 
 #include "policies/builtin.h"
 #include "policies/gaiagpu_buckets.h"
+#include "policies/quotas.h"
 
 namespace corun {
 
 namespace {
-
-constexpr double kGibibyte = 1024.0 * 1024.0 * 1024.0;
 
 GaiaLimiter::Rules rules_of(const Parameters& parameters) {
   const auto percent = [&](const char* name) { return std::lround(parameters.real(name) * 100.0); };
@@ -42,17 +45,25 @@ GaiaLimiter::Rules rules_of(const Parameters& parameters) {
 class GaiaGpu : public Policy {
  public:
   explicit GaiaGpu(const Parameters& parameters)
-      : memory_limits_(parameters.by_client("memory_limits")), buckets_(parameters, rules_of(parameters)) {}
+      : resizes_(parameters.choice("resize") == "at_once"),
+        quotas_(parameters.by_client("limits"), parameters.by_client("memory_limits")),
+        buckets_(parameters, rules_of(parameters)) {}
 
   Hears hears() const override { return {.submitted = true, .launched = true, .completed = false, .frames = false}; }
 
   void on_joined(const GpuView& view, ClientId client) override {
     memory_.resize(view.clients.size());
-    memory_[client.value] = fits(view, view.client(client)) ? Memory::kFits : Memory::kTooMuch;
-    if (memory_[client.value] == Memory::kFits) buckets_.join(view, client);
+    const Quota& quota = quotas_.join(view, client);
+    memory_[client.value] = needed(view, view.client(client)) <= cap(client) ? Memory::kFits : Memory::kTooMuch;
+    if (memory_[client.value] == Memory::kFits) buckets_.join(view, client, quota.share);
   }
   void on_left(const GpuView&, ClientId client) override {
     if (memory_[client.value] == Memory::kFits) buckets_.leave(client);
+    quotas_.leave(client);
+  }
+  void on_resized(const GpuView& view, ClientId client) override {
+    if (!resizes_ || memory_[client.value] != Memory::kFits) return;
+    if (quotas_.resize(view, client)) buckets_.join(view, client, quotas_.of(client).share);
   }
   void on_launched(const GpuView&, ClientId client, const OpView& op) override { buckets_.charge(client, op); }
 
@@ -63,6 +74,7 @@ class GaiaGpu : public Policy {
       if (memory_[client.id.value] != Memory::kFits) {
         refuse(view, client, actions);
       } else if (buckets_.is_limited(client.id)) {
+        if (client.gate_is_open) actions.close(client.id);  // it had no limit before
         buckets_.admit(view, client, actions);
       } else {
         actions.open(client.id);
@@ -77,22 +89,16 @@ class GaiaGpu : public Policy {
     return static_cast<double>(client.allocated_bytes + view.device.context_bytes);
   }
 
-  /// In bytes; infinite for a client without one, and for one with a whole device, which the artifact leaves alone.
-  double cap(const ClientView& client) const {
-    const auto limit = memory_limits_.find(client.name);
-    return limit == memory_limits_.end() || buckets_.has_whole_device(client.name) ? HUGE_VAL
-                                                                                   : limit->second * kGibibyte;
-  }
-
-  bool fits(const GpuView& view, const ClientView& client) const { return needed(view, client) <= cap(client); }
+  double cap(ClientId client) const { return quotas_.of(client).bytes.value_or(HUGE_VAL); }
 
   void refuse(const GpuView& view, const ClientView& client, Actions& actions) {
-    actions.hold(client.id, {"memory_cap", needed(view, client), cap(client), "bytes"});
+    actions.hold(client.id, {"memory_cap", needed(view, client), cap(client.id), "bytes"});
     if (memory_[client.id.value] == Memory::kTooMuch) actions.refuse(client.id);
     memory_[client.id.value] = Memory::kRefused;
   }
 
-  const ByClient memory_limits_;
+  const bool resizes_;
+  Quotas quotas_;
   BlockBuckets buckets_;
   std::vector<Memory> memory_;  // by client
 };
@@ -107,8 +113,8 @@ std::vector<ParameterDescriptor> parameters() {
        .minimum = 0.25,
        .maximum = 1024.0,
        .choices = {},
-       .meaning = "Device memory each client may use, its context included; none for clients without a value or with a "
-                  "limit of 1.",
+       .meaning = "Device memory each client may use, its context included; one without a value has its owner's "
+                  "`requested_memory`; no cap for clients without either or with a limit of 1.",
        .source = "artifact: multiples of 256 MiB, no cap for a whole card"},
       {.name = "mode",
        .type = ParameterType::kChoice,
@@ -136,6 +142,13 @@ std::vector<ParameterDescriptor> parameters() {
        .choices = {},
        .meaning = "Utilisation of the device above which limits of mode elastic_paper are given back.",
        .source = "paper: maximum GPU utilisation"},
+      {.name = "resize",
+       .type = ParameterType::kChoice,
+       .default_value = std::string("never"),
+       .unit = "",
+       .choices = {"never", "at_once"},
+       .meaning = "Whether what an owner asks for while its client runs counts: never, or from the next tick on.",
+       .source = "artifact: writes a container's limits once; at_once is the paper's dynamic allocation"},
   };
   all.insert(all.end(), own.begin(), own.end());
   return all;
@@ -159,6 +172,9 @@ PolicyDescriptor gaiagpu_policy() {
       "The artifact does not see launches of graphs; here each kernel of a graph is a launch and costs its blocks.",
       "Watchers tick from the instant their client joined.",
       "The interval and the step with which the paper's elastic limits change are not known; they are the artifact's.",
+      "Of the paper's resizes it is not known what happens to one for which the card has no room; it is refused as a "
+      "whole and forgotten. The artifact writes a container's limits once and never again.",
+      "A resized memory cap only counts in what the card has left, since all allocation is over by then.",
   };
   policy.parameters = parameters();
   policy.needs.device_time = true;

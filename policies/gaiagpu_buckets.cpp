@@ -15,25 +15,20 @@ GaiaLimiter::Rules with_exponent(GaiaLimiter::Rules rules, std::int64_t sm_expon
 }  // namespace
 
 BlockBuckets::BlockBuckets(const Parameters& parameters, const GaiaLimiter::Rules& rules)
-    : limits_(parameters.by_client("limits")),
-      rules_(with_exponent(rules, parameters.integer("sm_exponent"))),
+    : rules_(with_exponent(rules, parameters.integer("sm_exponent"))),
       tick_(parameters.duration("tick")),
       backoff_(parameters.duration("backoff")),
       sensor_(parameters.duration("sensor_window"), parameters.duration("sensor_period")) {}
 
-void BlockBuckets::join(const GpuView& view, ClientId client) {
+void BlockBuckets::join(const GpuView& view, ClientId client, std::optional<double> share) {
   limited_.resize(view.clients.size());
-  const auto limit = limits_.find(view.client(client).name);
-  if (limit == limits_.end() || limit->second >= 1.0) return;
+  if (!share || *share >= 1.0) return leave(client);
+  const std::int64_t percent = std::max(1L, std::lround(*share * 100.0));
+  if (is_limited(client)) return limited_[client.value]->limiter.resize(percent);
   if (!any()) sensor_.start(view.now);
   const GaiaLimiter::Device device{std::max<std::int64_t>(1, view.device.sm_count),
                                    std::max<std::int64_t>(1, view.device.max_threads_per_sm)};
-  limited_[client.value].emplace(GaiaLimiter(device, std::lround(limit->second * 100.0), rules_), view.now + tick_);
-}
-
-bool BlockBuckets::has_whole_device(std::string_view client) const {
-  const auto limit = limits_.find(client);
-  return limit != limits_.end() && limit->second >= 1.0;
+  limited_[client.value].emplace(GaiaLimiter(device, percent, rules_), view.now + tick_);
 }
 
 bool BlockBuckets::any() const {
@@ -100,7 +95,8 @@ std::vector<ParameterDescriptor> bucket_parameters(const std::string& artifact, 
        .minimum = 0.01,
        .maximum = 1.0,
        .choices = {},
-       .meaning = "Utilisation each client may have; clients without a limit, or with 1, are free.",
+       .meaning = "Utilisation each client may have; one without a value has its owner's `share`; clients without "
+                  "either, or with 1, are free.",
        .source = artifact + ": a whole card is not limited"},
       {.name = "tick",
        .type = ParameterType::kDuration,

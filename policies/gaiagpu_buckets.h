@@ -23,8 +23,8 @@ class BlockBuckets {
  public:
   BlockBuckets(const Parameters& parameters, const GaiaLimiter::Rules& rules);
 
-  /// Gives the client a bucket if `limits` has a value below a whole device for it.
-  void join(const GpuView& view, ClientId client);
+  /// Gives the client a bucket if its share is below a whole device: a new one, or the old one with another request.
+  void join(const GpuView& view, ClientId client, std::optional<double> share);
   void leave(ClientId client) { limited_[client.value].reset(); }
   void charge(ClientId client, const OpView& op);
 
@@ -35,8 +35,6 @@ class BlockBuckets {
 
   bool any() const;
   bool is_limited(ClientId client) const { return client.value < limited_.size() && limited_[client.value]; }
-  /// Whether `limits` names the client with a whole device or more: the artifacts then limit nothing of it.
-  bool has_whole_device(std::string_view client) const;
 
   /// Thread blocks of a launch, at least 1; 0 for copies and render work, which no launch hook sees.
   static std::int64_t cost(const OpView& op);
@@ -51,7 +49,6 @@ class BlockBuckets {
 
   std::int64_t count_processes(const GpuView& view) const;
 
-  const ByClient limits_;
   const GaiaLimiter::Rules rules_;
   const Duration tick_;
   const Duration backoff_;

@@ -33,6 +33,11 @@ std::int64_t GaiaLimiter::next_share(std::int64_t limit, std::int64_t used) cons
   return used <= limit ? std::min(pool_, share_ + by) : std::max<std::int64_t>(0, share_ - by);
 }
 
+void GaiaLimiter::resize(std::int64_t request) {
+  request_ = limit_ = request;
+  ticks_ = spare_sum_ = 0;
+}
+
 void GaiaLimiter::tick(const Reading& reading) {
   if (rules_.doubles_pool && share_ == pool_ && bucket_ < 0) share_ = pool_ *= 2;
   switch (rules_.mode) {

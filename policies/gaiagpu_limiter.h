@@ -45,6 +45,8 @@ class GaiaLimiter {
   bool may_launch() const { return bucket_ >= 0; }
   /// A launch passed: overdraws by one whole kernel at most.
   void charge(std::int64_t blocks) { bucket_ -= blocks; }
+  /// Another request counts from the next tick on; what an elastic limit had grown beyond the old one is lost.
+  void resize(std::int64_t request);
   /// One turn of the watcher.
   void tick(const Reading& reading);
 
@@ -65,7 +67,7 @@ class GaiaLimiter {
 
   const Device device_;
   const Rules rules_;
-  const std::int64_t request_;
+  std::int64_t request_;
   std::int64_t pool_;
   std::int64_t limit_;
   std::int64_t bucket_ = 0;

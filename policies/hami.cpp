@@ -13,12 +13,14 @@
 ///              4. A launch is noted before the switch is looked at; the newest artifact does it after, so that a
 ///                 client that was switched off once never seems busy again.
 ///              5. Memory limits, core scaling and placement are left out.
+///              6. As in the artifact, a limit is read once: what an owner asks for while its client runs is ignored.
 
 #include <algorithm>
 #include <vector>
 
 #include "policies/builtin.h"
 #include "policies/gaiagpu_buckets.h"
+#include "policies/quotas.h"
 
 namespace corun {
 
@@ -29,7 +31,8 @@ using std::chrono_literals::operator""s;
 class Hami : public Policy {
  public:
   explicit Hami(const Parameters& parameters)
-      : buckets_(parameters, {.doubles_pool = true, .guards_start = false}),
+      : limits_(parameters.by_client("limits")),
+        buckets_(parameters, {.doubles_pool = true, .guards_start = false}),
         mode_(parameters.choice("throttling")),
         monitor_period_(parameters.duration("monitor_period")) {}
 
@@ -41,7 +44,7 @@ class Hami : public Policy {
     states_.resize(view.clients.size());
     skip_quiet_turns(view);
     states_[client.value] = {};
-    buckets_.join(view, client);
+    buckets_.join(view, client, stated_share(limits_, view.client(client)));
   }
   void on_left(const GpuView&, ClientId client) override {
     buckets_.leave(client);
@@ -145,6 +148,7 @@ class Hami : public Policy {
     actions.hold(client.id, {state.is_blocked ? "higher_priority_busy" : "priority_sleep", 0.0, 0.0, ""});
   }
 
+  const ByClient limits_;
   BlockBuckets buckets_;
   const std::string mode_;
   const Duration monitor_period_;
@@ -190,6 +194,7 @@ PolicyDescriptor hami_policy() {
       "A launch is noted before the switch is looked at; the newest artifact does it after, so that a client that was "
       "switched off once never seems busy again.",
       "Memory limits, core scaling and placement are left out.",
+      "As in the artifact, a limit is read once: what an owner asks for while its client runs is ignored.",
   };
   policy.parameters = parameters();
   policy.needs.device_time = true;

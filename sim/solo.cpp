@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/simulation.h"
+
 namespace corun {
 
 namespace {
@@ -65,6 +67,19 @@ HostGapFit fit_host_gap_scale(const ClientSpec& client, const DeviceSpec& device
   }
   fit.within_reach = std::abs(fit.reached_per_s / jobs_per_s - 1) < kNearEnough;
   return fit;
+}
+
+std::optional<Duration> time_alone(const ClientSpec& client, const DeviceSpec& device, std::uint64_t seed,
+                                   Duration horizon) {
+  OpenGates policy;
+  const RunInput input{device, {client}, &policy, "solo", horizon, {}, seed};
+  Engine engine;
+  Recorder nobody;
+  std::optional<Duration> time;
+  Simulation simulation(input, engine, nobody, [&](ClientId) { time = engine.now() - kRunStart; });
+  simulation.join(ClientId{0});
+  engine.run(kRunStart + horizon);
+  return time;
 }
 
 }  // namespace corun

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "sim/run.h"
 
 namespace corun {
@@ -17,5 +19,9 @@ struct HostGapFit {
 /// [0, 4], each probe a solo run on `device` without jitter; good to 0.02 % of the rate. A program bound by its device
 /// hides its host time: rates above 99.8 % of what it reaches without any host time are met at 99.8 %.
 HostGapFit fit_host_gap_scale(const ClientSpec& client, const DeviceSpec& device, double jobs_per_s);
+
+/// From joining to being done, alone on the device with its gate open; nullopt where it is not done within `horizon`.
+std::optional<Duration> time_alone(const ClientSpec& client, const DeviceSpec& device, std::uint64_t seed,
+                                   Duration horizon);
 
 }  // namespace corun

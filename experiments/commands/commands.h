@@ -34,6 +34,15 @@ struct RunOptions : ExperimentOptions {
   std::string arguments;  ///< as given, to print how to do it again
 };
 
+/// A run on hardware: one at a time.
+struct ExecuteCommandOptions : RunOptions {
+  int gpu = 0;
+  std::string driver = "libcuda.so.1";
+  std::string worker;  ///< "" = corun-worker beside this program
+  bool has_kernel_frames = false;
+  std::vector<int> processors;  ///< the scheduler's, then one for each client
+};
+
 struct ImportOptions {
   std::vector<std::string> inputs;
   std::string output;  ///< "" = only look
@@ -59,9 +68,9 @@ struct PolicyOptions {
 };
 
 struct WhyOptions {
-  std::string run;     ///< FILE, FILE:POLICY or FILE:ID
+  std::string run;  ///< FILE, FILE:POLICY or FILE:ID
   std::string client;
-  std::string time;    ///< since the run began, with its unit
+  std::string time;  ///< since the run began, with its unit
 };
 
 struct CapOptions {
@@ -72,6 +81,7 @@ struct CapOptions {
 };
 
 int run_command(const CommonOptions& common, const RunOptions& options);
+int execute_command(const CommonOptions& common, const ExecuteCommandOptions& options);
 int check_command(const CommonOptions& common, const ExperimentOptions& options);
 int plan_command(const CommonOptions& common, const ExperimentOptions& options);
 int import_command(const CommonOptions& common, const ImportOptions& options);

@@ -55,10 +55,10 @@ std::string mark(bool holds, bool with_color) {
 
 std::string heading(const Scenario& scenario) {
   if (scenario.cluster) return fmt::format("{}: pods on a cluster\n", printable(scenario.name));
-  return fmt::format("{}: {} on {}, {} simulated seconds, {}{}\n", printable(scenario.name),
-                     counted(scenario.clients.size(), "client"), printable(scenario.device.name),
-                     to_seconds(scenario.horizon), counted(scenario.seeds.size(), "seed"),
-                     scenario.seeds.size() > 1 ? " (mean and 95 % interval)" : "");
+  return fmt::format(
+      "{}: {} on {}, {:.6g} {} seconds, {}{}\n", printable(scenario.name), counted(scenario.clients.size(), "client"),
+      printable(scenario.device.name), to_seconds(scenario.horizon), scenario.backend == "gpu" ? "real" : "simulated",
+      counted(scenario.seeds.size(), "seed"), scenario.seeds.size() > 1 ? " (mean and 95 % interval)" : "");
 }
 
 /// True if every expectation holds.
@@ -168,15 +168,21 @@ int exit_code(const Summary& summary, std::size_t runs, bool all_hold, bool is_c
   return all_hold ? 0 : kExitExpectation;
 }
 
-}  // namespace
+void put_in(const World& world, Scenario& scenario) {
+  scenario.backend = world.backend;
+  if (scenario.cluster && world.backend != simulated_world().backend)
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("scenario `{}` is a cluster: only `simcli run` replays one", scenario.name));
+}
 
-int run_command(const CommonOptions& common, const RunOptions& options) {
+int run_in(const World& world, const CommonOptions& common, const RunOptions& options) {
   PolicyRegistry policies = builtin_policies();
-  const Experiment experiment = read_experiment(options.file, options.overrides, policies);
+  Experiment experiment = read_experiment(options.file, options.overrides, policies);
+  for (Scenario& scenario : experiment.scenarios) put_in(world, scenario);
   const Plan plan = make_plan(experiment);
   const std::string output = output_of(experiment, options);
   check_output(output, options.overwrite);
-  Materials materials(experiment, plan.hashes, policies);
+  Materials materials(experiment, plan.hashes, policies, world);
   materials.check();
 
   const unsigned processors = std::max(1U, std::thread::hardware_concurrency());
@@ -203,6 +209,28 @@ int run_command(const CommonOptions& common, const RunOptions& options) {
   print_trailer(experiment, summary, options, plan, output);
   if (!is_complete) fmt::print(stderr, "stopped after {} of {} runs\n", delivered, plan.runs.size());
   return exit_code(summary, plan.runs.size(), all_hold, is_complete);
+}
+
+std::string worker_beside_this_program() {
+  return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "corun-worker").string();
+}
+
+}  // namespace
+
+int run_command(const CommonOptions& common, const RunOptions& options) {
+  return run_in(simulated_world(), common, options);
+}
+
+int execute_command(const CommonOptions& common, const ExecuteCommandOptions& options) {
+  executor::ExecuteOptions hardware;
+  hardware.worker = options.worker.empty() ? worker_beside_this_program() : options.worker;
+  hardware.library = options.driver;
+  hardware.device = options.gpu;
+  hardware.renders = !options.has_kernel_frames;
+  hardware.processors = options.processors;
+  RunOptions run = options;
+  run.jobs = 1;
+  return run_in(hardware_world(hardware), common, run);
 }
 
 }  // namespace corun

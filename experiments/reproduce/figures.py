@@ -1,8 +1,10 @@
 """Figures out of results files: one value for each seed, so that what is computed from several stays paired by seed."""
 
 import contextlib
+import fnmatch
 import math
 import sqlite3
+import statistics
 
 # Two-sided 95 % points of Student's t; beyond 30 degrees of freedom the normal one is within 2 %.
 T95 = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
@@ -142,12 +144,34 @@ class Results:
             raise Missing(f"{run} has no frames of {game}")
         return PerSeed(dict(rows))
 
+    def most_served(self, pattern):
+        """Over scenarios that differ in how many players there are: the most players served in one of them."""
+        runs = [run for run in self.metrics if fnmatch.fnmatchcase(run, pattern)]
+        if not runs:
+            raise Missing(f"there is no run like {pattern}")
+        return fold([self.figure_or(f"{run}.device.players_served", 0) for run in runs], max)
+
+    def late_after(self, run, game, joiner, limit_ms):
+        """Milliseconds from the joiner's first frame until the game's last frame that took more than the limit from its
+        start to its end on the GPU ended; 0 if none did. Needs `record: { frames: all }`."""
+        scenario, policy = run.split("/")
+        query = """SELECT r.seed, MAX(COALESCE((SELECT MAX(f.gpu_end_ns) FROM frames f WHERE f.run = r.id
+                          AND f.client = ? AND f.gpu_end_ns - f.start_ns > ?) - (SELECT MIN(start_ns) FROM frames j
+                          WHERE j.run = r.id AND j.client = ?), 0), 0)
+                   FROM runs r WHERE r.scenario = ? AND r.policy = ?"""
+        self.clients(run)
+        with contextlib.closing(sqlite3.connect(f"file:{self.path}?mode=ro", uri=True)) as database:
+            rows = database.execute(f"{query} GROUP BY r.seed", [game, limit_ms * 1e6, joiner, scenario, policy])
+            return PerSeed({seed: ns / 1e6 for seed, ns in rows})
+
     def names(self):
         """What an expression of a claim may use."""
         return {"__builtins__": {}, "figure": self.figure, "figure_or": self.figure_or, "abs": abs,
                 "total": lambda reference: fold(self.each(reference), math.fsum),
                 "largest": lambda reference: fold(self.each(reference), max),
                 "smallest": lambda reference: fold(self.each(reference), min),
+                "mean": lambda reference: fold(self.each(reference), statistics.fmean),
+                "most_served": self.most_served, "late_after": self.late_after,
                 "max": lambda *figures: fold(figures, max), "min": lambda *figures: fold(figures, min),
                 "progress": self.progress, "crossed_frames": self.crossed_frames}
 

@@ -2,8 +2,12 @@
 
 import dataclasses
 import math
+import os
+import pathlib
 
 import figures
+
+HERE = pathlib.Path(__file__).resolve().parent
 
 REPRODUCED, MISSED, CIRCULAR, PREDICTED, ERROR = "reproduced", "missed", "circular", "predicted", "error"
 
@@ -145,7 +149,7 @@ def section(verdict):
     claim = verdict.claim
     text = f"\n## {claim.id}\n\n{claim.what}\n\nSource: {claim.source}  \n"
     if claim.experiment:
-        text += f"Experiment: [{claim.experiment.name}]({claim.experiment.name})  \n"
+        text += f"Experiment: [{claim.experiment.name}]({os.path.relpath(claim.experiment, HERE)})  \n"
     text += f"Verdict: **{verdict.verdict}**{': ' + reason(verdict) if reason(verdict) else ''}\n"
     for line in claim.calibrated:
         text += f"\n* Calibrated input: {line}"

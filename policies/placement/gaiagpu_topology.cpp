@@ -6,9 +6,10 @@
 ///              cards: the closest group (link); one whole card: from the group with the fewest free ones (fragment);
 ///              a part: best fit (share). With `scheduler: admission`, whole cards are chosen by number alone
 ///              (exclusive), and the allocator on the node, which knows the tree, must come to the same cards.
+///              Its units, 100 vcores a card and 256 MiB of memory, are the cluster's `unit_cores` and `unit_memory`.
 /// Parameters:  see the descriptor below.
-/// Departs:     1. Compute in thousandths of a card, not in hundredths; 256 MiB memory units are not rounded.
-///              2. Running processes are counted as pods.
+/// Departs:     1. Running processes are counted as pods.
+///              2. `scheduler: tree`, in which scheduler and allocator agree, is ours.
 
 #include <tuple>
 
@@ -65,8 +66,7 @@ PolicyDescriptor gaiagpu_topology_policy() {
   policy.source =
       "J. Gu, S. Song, Y. Li, H. Luo, \"GaiaGPU: sharing GPUs in container clouds\", ISPA 2018; artifacts "
       "tkestack/gpu-admission and tkestack/gpu-manager";
-  policy.deviations = {"Compute is in thousandths of a card, and memory units of 256 MiB are not rounded.",
-                       "Running processes are counted as pods.",
+  policy.deviations = {"Running processes are counted as pods.",
                        "`scheduler: tree`, in which scheduler and allocator agree, is ours."};
   policy.parameters = {
       {.name = "scheduler",

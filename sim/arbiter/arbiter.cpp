@@ -37,6 +37,9 @@ Arbiter::Arbiter(Policy& policy, std::string policy_name, const DeviceView& devi
     view.role = clients_[i].role;
     view.frame_period = clients_[i].frame_period;
     view.quality_menu = clients_[i].quality_menu;
+    view.quality_level = clients_[i].quality_level;
+    view.requested_share = clients_[i].requested_share;
+    view.requested_bytes = clients_[i].requested_bytes;
     view.working_set_bytes = clients_[i].working_set_bytes;
     view.allocated_bytes = clients_[i].allocated_bytes;
     view.snapshot_bytes = clients_[i].snapshot_bytes;
@@ -75,6 +78,7 @@ void Arbiter::leave(ClientId client) {
   left.is_present = false;
   left.gate_is_open = false;
   left.is_copying = false;
+  left.awaits_shadow = false;
   controls_[client.value].clear();
   end_restore(client, kNever);
   policy_.on_left(view(), client);
@@ -132,16 +136,32 @@ void Arbiter::complete(ClientId client, std::uint64_t number, Duration device_ti
   heard(hears_.completed);
 }
 
-void Arbiter::frame(ClientId client, FrameEvent event, std::uint64_t number, Duration gpu_busy) {
+void Arbiter::frame(ClientId client, FrameEvent event, const FrameView& reported) {
   FrameView& frame = views_[client.value].frame;
-  if (event == FrameEvent::kBegin) {
-    frame = FrameView{number, backend_.now(), kNever, Duration{0}};
-  } else {
-    frame.end = backend_.now();
-    frame.gpu_busy = gpu_busy;
-  }
+  const bool begins = event == FrameEvent::kBegin;
+  const Time begin = begins ? backend_.now() : frame.begin;
+  frame = reported;
+  frame.begin = begin;
+  frame.end = begins ? kNever : backend_.now();
   if (hears_.frames) policy_.on_frame(view(), client, event);
   heard(hears_.frames);
+}
+
+void Arbiter::shadow(ClientId client, const ShadowFrame& shadow) {
+  ClientView& its = views_[client.value];
+  if (!its.is_present) return;
+  its.awaits_shadow = false;
+  policy_.on_shadow(view(), client, shadow);
+  heard(true);
+}
+
+void Arbiter::resize(ClientId client, double requested_share, std::uint64_t requested_bytes) {
+  ClientView& its = views_[client.value];
+  its.requested_share = requested_share;
+  its.requested_bytes = requested_bytes;
+  if (!its.is_present) return;
+  policy_.on_resized(view(), client);
+  heard(true);
 }
 
 void Arbiter::copied(ClientId client, CopyEvent event) {
@@ -188,6 +208,7 @@ void Arbiter::reject(const Action& action, const std::string& why) const {
   switch (action.kind) {
     case Action::Kind::kAdmit:
     case Action::Kind::kSetQuality:
+    case Action::Kind::kShadow:
       value = fmt::format(", {}", action.count);
       break;
     case Action::Kind::kSetSlice:
@@ -231,6 +252,7 @@ void Arbiter::check(const Action& action) const {
         reject(action, fmt::format("client '{}' has {} waiting operations", client.name, waiting));
       return;
     case Action::Kind::kSetQuality:
+    case Action::Kind::kShadow:
       if (action.count >= client.quality_menu.size())
         reject(action, fmt::format("client '{}' has {} quality levels", client.name, client.quality_menu.size()));
       return;
@@ -300,6 +322,8 @@ bool Arbiter::changes_nothing(const Action& action) const {
       return action.count == 0;
     case Action::Kind::kSetQuality:
       return client.quality_level == action.count;
+    case Action::Kind::kShadow:
+      return client.awaits_shadow;
     case Action::Kind::kRefuse:
       return is_refused_[action.client.value];
     case Action::Kind::kSnapshot:
@@ -329,6 +353,9 @@ void Arbiter::carry_out(const Action& action) {
     case Action::Kind::kSetQuality:
       client.quality_level = action.count;
       return backend_.set_quality(action.client, action.count);
+    case Action::Kind::kShadow:
+      client.awaits_shadow = true;
+      return backend_.shadow(action.client, action.count);
     case Action::Kind::kSnapshot:
       client.is_copying = true;
       kills_[action.client.value].device_time_kept = backend_.device_time(action.client);

@@ -16,7 +16,10 @@ struct ArbiterClient {
   std::string name;
   Role role = Role::kBestEffort;
   Duration frame_period{};
-  std::vector<QualityLevel> quality_menu;  ///< best first; the names must outlive the arbiter
+  std::vector<QualityLevel> quality_menu;  ///< best first; what it refers to must outlive the arbiter
+  std::uint32_t quality_level = 0;         ///< where it starts
+  double requested_share = 0.0;
+  std::uint64_t requested_bytes = 0;
   std::uint64_t working_set_bytes = 0;
   std::uint64_t allocated_bytes = 0;
   std::uint64_t snapshot_bytes = 0;
@@ -41,7 +44,12 @@ class Arbiter {
   bool submit(ClientId client, const OpView& op);
   /// Submission `number` finished on the device.
   void complete(ClientId client, std::uint64_t number, Duration device_time);
-  void frame(ClientId client, FrameEvent event, std::uint64_t number, Duration gpu_busy);
+  /// A frame began or ended now, whatever `frame` says of its begin and end.
+  void frame(ClientId client, FrameEvent event, const FrameView& frame);
+  /// A shadow frame that the backend was asked for is complete.
+  void shadow(ClientId client, const ShadowFrame& shadow);
+  /// The client's owner asks for this much from now on.
+  void resize(ClientId client, double requested_share, std::uint64_t requested_bytes);
   /// A snapshot or a restore that the backend was asked for is over. Not heard where the client has left meanwhile.
   void copied(ClientId client, CopyEvent event);
 

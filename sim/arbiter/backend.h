@@ -20,6 +20,8 @@ class Backend {
   virtual void launch(ClientId client, std::uint64_t number) = 0;
   /// The client's next frame is rendered at `level` of its menu.
   virtual void set_quality(ClientId client, std::uint32_t level) = 0;
+  /// The client's next frame is rendered once more at `level`; Arbiter::shadow follows.
+  virtual void shadow(ClientId client, std::uint32_t level) = 0;
   /// Copies the client's persistent memory to the host; Arbiter::copied follows. Nothing of it is in flight.
   virtual void snapshot(ClientId client) = 0;
   /// Ends its context: each operation in flight is reported by Arbiter::complete before the next decision, and

@@ -1,65 +1,40 @@
 #include "sim/cluster/cluster.h"
 
-#include <algorithm>
-#include <deque>
 #include <list>
-#include <map>
-#include <tuple>
 
+#include "sim/cluster/node_books.h"
+#include "sim/cluster/shared_cards.h"
 #include "sim/engine/engine.h"
-#include "sim/policy/fragmentation.h"
 #include "traces/base/error.h"
 
 namespace corun {
 
 namespace {
 
-struct Node {
-  std::vector<CardView> cards;
-  double fragmented = 0.0;
-};
-
-PodView view_of(const PodSpec& pod, std::uint64_t number) {
-  PodView view;
-  view.number = number;
-  view.name = pod.name;
-  view.cards = pod.cards;
-  view.milli = pod.milli;
-  view.memory_bytes = pod.memory_bytes;
-  view.cpu_milli = pod.cpu_milli;
-  view.memory_mib = pod.memory_mib;
-  view.models = pod.models;
-  return view;
-}
-
-/// The kinds of pods that ask for cards, each with its share of them; a kind is what it asks of a card, with the least
-/// of host resources that any of the kind asks for.
-std::vector<PodShare> mix_of(const std::vector<PodSpec>& pods) {
-  std::map<std::tuple<std::uint32_t, Milli, std::uint64_t>, PodShare> kinds;
-  double total = 0;
-  for (const PodSpec& pod : pods) {
-    if (pod.cards == 0) continue;
-    auto [kind, is_new] = kinds.try_emplace({pod.cards, pod.milli, pod.memory_bytes}, PodShare{view_of(pod, 0), 0});
-    PodView& its = kind->second.pod;
-    its.models = {};
-    its.cpu_milli = std::min(its.cpu_milli, pod.cpu_milli);
-    its.memory_mib = std::min(its.memory_mib, pod.memory_mib);
-    kind->second.share += 1;
-    total += 1;
-  }
-  std::vector<PodShare> mix;
-  for (auto& [key, kind] : kinds) mix.push_back({kind.pod, kind.share / total});
-  return mix;
+/// The first multiple of `period` since the begin that does not lie before `now`; `now` where there is no period.
+Time next_multiple(Time now, Duration period) {
+  if (period == Duration{0}) return now;
+  const std::int64_t periods = ((now - kRunStart).count() + period.count() - 1) / period.count();
+  return kRunStart + periods * period;
 }
 
 class ClusterRun {
  public:
-  explicit ClusterRun(const ClusterInput& input) : input_(input), mix_(mix_of(input.pods)) {
-    for (const NodeSpec& spec : input.nodes) add_node(spec);
+  explicit ClusterRun(const ClusterInput& input)
+      : input_(input),
+        books_(input),
+        cards_(input, engine_, [this](std::uint64_t pod, bool is_refused) { client_finished(pod, is_refused); }) {
+    if (input.times.registration > Duration{0}) {
+      engine_.at(kRunStart + input.times.registration, Phase::kCompletion, &ClusterRun::on_registration, this);
+    } else {
+      books_.advertise();
+    }
+    result_.cards = books_.cards();
     for (std::size_t i = 0; i < input.pods.size(); ++i) {
       PodFact& fact = result_.pods.emplace_back();
       fact.pod = i;
       fact.name = input.pods[i].name;
+      fact.client = input.pods[i].client;
       fact.arrival = kRunStart + input.pods[i].arrival;
       engine_.at(kRunStart + input.pods[i].arrival, Phase::kArrival, &ClusterRun::on_arrival, this, i);
     }
@@ -78,50 +53,29 @@ class ClusterRun {
   static void on_arrival(void* subject, std::uint64_t pod) { self(subject).arrive(pod); }
   static void on_admission(void* subject, std::uint64_t pod) { self(subject).admit(pod); }
   static void on_allocation(void* subject, std::uint64_t pod) { self(subject).allocate(pod); }
-  static void on_end(void* subject, std::uint64_t pod) { self(subject).end(pod); }
+  static void on_registration(void* subject, std::uint64_t) { self(subject).advertise(); }
+  static void on_begin(void* subject, std::uint64_t pod) { self(subject).begin(pod); }
+  static void on_end(void* subject, std::uint64_t pod) { self(subject).end(pod, PodState::kFinished); }
+  static void on_refused(void* subject, std::uint64_t pod) { self(subject).end(pod, PodState::kFailed); }
+  static void on_seen_free(void* subject, std::uint64_t pod) { self(subject).free(pod); }
+  static void on_collected(void* subject, std::uint64_t) { self(subject).collect_config(); }
   static void on_level(void* subject, std::uint64_t) { self(subject).note_level(); }
 
-  void add_node(const NodeSpec& spec) {
-    CORUN_ASSERT(spec.links.empty() || spec.links.size() == std::size_t{spec.cards} * spec.cards, "node '{}': {} links",
-                 spec.name, spec.links.size());
-    Node& node = nodes_.emplace_back();
-    node.cards.assign(spec.cards, CardView{kWholeCard, spec.card_memory_bytes, 0});
-    NodeView view;
-    view.index = static_cast<std::uint32_t>(views_.size());
-    view.name = spec.name;
-    view.model = spec.model;
-    view.card_memory_bytes = spec.card_memory_bytes;
-    view.cpu_milli = view.free_cpu_milli = spec.cpu_milli;
-    view.memory_mib = view.free_memory_mib = spec.memory_mib;
-    view.links = spec.links;
-    view.cards = node.cards;
-    views_.push_back(view);
-    empty_.push_back(view);
-    node.fragmented = fragmentation(view, mix_);
-    fragmented_ += node.fragmented;
-    result_.cards += spec.cards;
-    empty_cards_.push_back(node.cards);
+  void advertise() {
+    books_.advertise();
+    retry([](const PodView&) { return true; });
   }
 
-  ClusterView view() const { return {engine_.now(), views_, mix_}; }
+  ClusterView view() const { return {engine_.now(), books_.nodes(), books_.mix()}; }
   PodView pod_view(std::uint64_t pod) const { return view_of(input_.pods[pod], pod); }
 
   void arrive(std::uint64_t pod) {
     const PodView asked = pod_view(pod);
-    if (!could_ever_fit(asked)) {
+    if (!books_.could_ever_fit(asked)) {
       result_.pods[pod].state = PodState::kRejected;
       return;
     }
-    engine_.after(input_.latency.admission, Phase::kDecide, &ClusterRun::on_admission, this, pod);
-  }
-
-  bool could_ever_fit(const PodView& pod) {
-    for (std::size_t i = 0; i < empty_.size(); ++i) {
-      NodeView node = empty_[i];
-      node.cards = empty_cards_[i];
-      if (fits(node, pod)) return true;
-    }
-    return false;
+    engine_.after(input_.times.admission, Phase::kDecide, &ClusterRun::on_admission, this, pod);
   }
 
   void admit(std::uint64_t pod) {
@@ -139,8 +93,8 @@ class ClusterRun {
     check(*placement, asked);
     take(*placement, asked);
     result_.pods[pod].placement = *placement;
-    result_.pods[pod].node = views_[placement->node].name;
-    engine_.after(input_.latency.allocation, Phase::kDecide, &ClusterRun::on_allocation, this, pod);
+    result_.pods[pod].node = books_.nodes()[placement->node].name;
+    engine_.after(input_.times.allocation, Phase::kDecide, &ClusterRun::on_allocation, this, pod);
     return true;
   }
 
@@ -149,8 +103,9 @@ class ClusterRun {
       throw Error(ErrorKind::kPolicy, fmt::format("policy '{}' at t={:.3f} s: pod '{}': {}", input_.policy_name,
                                                   to_seconds(engine_.now() - kRunStart), pod.name, why));
     };
-    if (placement.node >= views_.size()) fail(fmt::format("node {} of {}", placement.node, views_.size()));
-    const NodeView& node = views_[placement.node];
+    const std::vector<NodeView>& nodes = books_.nodes();
+    if (placement.node >= nodes.size()) fail(fmt::format("node {} of {}", placement.node, nodes.size()));
+    const NodeView& node = nodes[placement.node];
     if (!fits(node, pod)) fail(fmt::format("node '{}' has no room for it", node.name));
     if (placement.cards.size() != pod.cards)
       fail(fmt::format("it asks for {} cards and got {}", pod.cards, placement.cards.size()));
@@ -171,49 +126,86 @@ class ClusterRun {
     if (cards != fact.placement.cards) {
       fact.state = PodState::kFailed;
       fact.end = engine_.now();
-      return retry(fact.placement.node);
+      return retry_on(fact.placement.node);
     }
     take(fact.placement, asked);
     fact.state = PodState::kRunning;
     fact.start = engine_.now();
-    engine_.after(input_.pods[pod].runtime, Phase::kCompletion, &ClusterRun::on_end, this, pod);
+    const Duration container = asked.cards > 0 ? input_.times.container : Duration{0};
+    engine_.after(container, Phase::kArrival, &ClusterRun::on_begin, this, pod);
   }
 
-  void end(std::uint64_t pod) {
+  void begin(std::uint64_t pod) {
+    const PodSpec& spec = input_.pods[pod];
     PodFact& fact = result_.pods[pod];
-    fact.state = PodState::kFinished;
+    fact.begin = engine_.now();
+    if (spec.client.empty()) {
+      engine_.after(spec.runtime, Phase::kCompletion, &ClusterRun::on_end, this, pod);
+      return;
+    }
+    cards_.begin(pod, fact.placement.node, fact.placement.cards.front());
+  }
+
+  /// Told by the card in the middle of its own event: the pod's end is one of its own.
+  void client_finished(std::uint64_t pod, bool is_refused) {
+    const PodSpec& spec = input_.pods[pod];
+    PodFact& fact = result_.pods[pod];
+    const Duration time = engine_.now() - fact.begin;
+    const bool is_done = !is_refused && (spec.runtime == Duration{0} || time < spec.runtime);
+    if (is_done && spec.alone > Duration{0}) fact.slowdown = to_seconds(time) / to_seconds(spec.alone);
+    engine_.at(engine_.now(), Phase::kCompletion, is_refused ? &ClusterRun::on_refused : &ClusterRun::on_end, this,
+               pod);
+  }
+
+  void end(std::uint64_t pod, PodState state) {
+    PodFact& fact = result_.pods[pod];
+    fact.state = state;
     fact.end = engine_.now();
-    release(fact.placement, pod_view(pod));
-    retry(fact.placement.node);
+    if (input_.pods[pod].cards == 0) return free(pod);
+    ++stale_configs_;
+    later(input_.times.collection_period, &ClusterRun::on_collected, pod);
+    later(input_.times.check_period, &ClusterRun::on_seen_free, pod);
+  }
+
+  /// At the next multiple of `period`; at once where that is now.
+  void later(Duration period, EventAction action, std::uint64_t pod) {
+    const Time when = next_multiple(engine_.now(), period);
+    if (when == engine_.now()) return action(this, pod);
+    engine_.at(when, Phase::kCompletion, action, this, pod);
+  }
+
+  void free(std::uint64_t pod) {
+    const Placement& placement = result_.pods[pod].placement;
+    release(placement, pod_view(pod));
+    retry_on(placement.node);
+  }
+
+  void collect_config() {
+    --stale_configs_;
+    level_changed();
   }
 
   /// Only what could use the node that changed is asked about again: the others' answer is still no.
-  void retry(std::uint32_t node) {
+  void retry_on(std::uint32_t node) {
+    retry([&](const PodView& pod) { return fits(books_.nodes()[node], pod); });
+  }
+
+  template <class MayFit>
+  void retry(MayFit may_fit) {
     for (auto pod = waiting_.begin(); pod != waiting_.end();) {
-      const bool is_placed = fits(views_[node], pod_view(*pod)) && place(*pod);
+      const bool is_placed = may_fit(pod_view(*pod)) && place(*pod);
       pod = is_placed ? waiting_.erase(pod) : std::next(pod);
     }
     level_changed();
   }
 
-  void take(const Placement& placement, const PodView& pod) { change(placement, pod, 1); }
-  void release(const Placement& placement, const PodView& pod) { change(placement, pod, -1); }
+  void take(const Placement& placement, const PodView& pod) {
+    books_.take(placement, pod);
+    level_changed();
+  }
 
-  void change(const Placement& placement, const PodView& pod, int sign) {
-    NodeView& node = views_[placement.node];
-    Node& own = nodes_[placement.node];
-    node.free_cpu_milli -= sign * pod.cpu_milli;
-    node.free_memory_mib -= sign * pod.memory_mib;
-    for (const std::uint32_t index : placement.cards) {
-      CardView& card = own.cards[index];
-      card.free -= static_cast<Milli>(sign) * pod.milli;
-      card.free_memory_bytes -= static_cast<std::uint64_t>(sign) * pod.memory_bytes;
-      card.pods += static_cast<std::uint32_t>(sign);
-      allocated_ += sign * static_cast<double>(pod.milli);
-    }
-    fragmented_ -= own.fragmented;
-    own.fragmented = fragmentation(node, mix_);
-    fragmented_ += own.fragmented;
+  void release(const Placement& placement, const PodView& pod) {
+    books_.release(placement, pod);
     level_changed();
   }
 
@@ -226,18 +218,15 @@ class ClusterRun {
 
   void note_level() {
     is_level_due_ = false;
-    result_.levels.push_back({engine_.now(), allocated_ / kWholeCard, fragmented_ / kWholeCard, waiting_.size()});
+    result_.levels.push_back({engine_.now(), books_.allocated(), books_.fragmented(), waiting_.size(), stale_configs_});
   }
 
   const ClusterInput& input_;
-  const std::vector<PodShare> mix_;
+  NodeBooks books_;
   Engine engine_;
-  std::deque<Node> nodes_;  // a deque: views point into its elements
-  std::vector<NodeView> views_;
-  std::vector<NodeView> empty_;
-  std::vector<std::vector<CardView>> empty_cards_;
   std::list<std::uint64_t> waiting_;
-  double allocated_ = 0.0, fragmented_ = 0.0;
+  SharedCards cards_;
+  std::uint64_t stale_configs_ = 0;
   bool is_level_due_ = false;
   ClusterResult result_;
 };

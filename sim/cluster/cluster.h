@@ -1,10 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "sim/policy/placement.h"
+#include "sim/policy/policy.h"
+#include "sim/workload/client_spec.h"
 
 namespace corun {
 
@@ -19,7 +23,7 @@ struct NodeSpec {
   std::vector<Link> links;  ///< cards x cards, symmetric; empty = all alike
 };
 
-/// A pod: what it asks for, when it comes, how long it runs once placed.
+/// A pod: what it asks for, when it comes, what it does once placed.
 struct PodSpec {
   std::string name;
   std::uint32_t cards = 0;
@@ -29,13 +33,29 @@ struct PodSpec {
   std::int64_t memory_mib = 0;
   std::vector<std::string> models;
   Duration arrival{};
-  Duration runtime{};
+  Duration runtime{};  ///< how long it works; with a client: it begins no job after that; 0 = until it is done
+  std::string client;  ///< whose work it does on its card, see CardSharing; empty = it holds its cards for `runtime`
+  Duration alone{};    ///< what its client's work takes alone on an idle card; 0 = not known
 };
 
-/// Latencies of the way from a decision to a running container.
-struct PlacementLatency {
-  Duration admission{};   ///< from arrival to the choice of node and cards, once one is possible
-  Duration allocation{};  ///< from the choice to the allocation on the node, where the cards are taken for good
+/// What the manager of the cards takes on a pod's way to its cards, and how often it looks who has gone.
+struct PlacementTimes {
+  Duration admission{};          ///< from arrival to the choice of node and cards, once one is possible
+  Duration allocation{};         ///< from the choice to the allocation on the node, where the cards are taken for good
+  Duration container{};          ///< from there, the start, until a pod with cards begins its work
+  Duration registration{};       ///< from the begin until the nodes advertise their cards
+  Duration check_period{};       ///< what a pod left is seen free at the next multiple of this; 0 = at once
+  Duration collection_period{};  ///< a pod's configuration is deleted at the next multiple of this; 0 = at once
+};
+
+/// How pods with a client share the card that they are on.
+struct CardSharing {
+  std::vector<ClientSpec> clients;                       ///< templates, by name
+  DeviceSpec device;                                     ///< what each card is
+  std::function<std::unique_ptr<Policy>()> make_policy;  ///< a fresh one for each card
+  std::string policy_name;                               ///< for messages
+  bool tells_exact_durations = false;                    ///< as RunInput's
+  std::uint64_t seed = 1;
 };
 
 struct ClusterInput {
@@ -44,7 +64,8 @@ struct ClusterInput {
   PlacementPolicy* policy = nullptr;
   std::string policy_name;
   Duration horizon{};
-  PlacementLatency latency;
+  PlacementTimes times;
+  CardSharing sharing;  ///< means nothing where no pod has a client
 };
 
 /// How a pod's story ended, as far as the run went.
@@ -53,7 +74,7 @@ enum class PodState : std::uint8_t {
   kRunning,  ///< still there at the horizon
   kFinished,
   kRejected,  ///< no node could hold it even if empty
-  kFailed,    ///< the allocator chose other cards than the scheduler
+  kFailed,    ///< the allocator chose other cards than the scheduler, or its program was answered with an error
 };
 
 /// Name of a state in results ("running").
@@ -81,8 +102,11 @@ struct PodFact {
   PodState state = PodState::kWaiting;
   Time arrival;
   Time start = kNever;  ///< its cards were taken
+  Time begin = kNever;  ///< it began its work
   Time end = kNever;    ///< it left
   Placement placement;
+  std::string client;
+  double slowdown = 0.0;  ///< time of its work over that alone on an idle card; 0 = not known or not finished
 };
 
 /// Free, taken and broken compute at one instant, in cards.
@@ -91,6 +115,7 @@ struct ClusterLevel {
   double allocated = 0.0;
   double fragmented = 0.0;  ///< of what is free: see fragmentation()
   std::uint64_t waiting = 0;
+  std::uint64_t stale_configs = 0;  ///< of pods that have gone and whose configuration has not been deleted
 };
 
 struct ClusterResult {
@@ -103,7 +128,9 @@ struct ClusterResult {
 
 /// Replays pods on a cluster: each arrives, is placed as the policy says, runs and leaves. A pod for which there is no
 /// place waits; when something leaves, those that could use what it left are asked about again in the order of arrival,
-/// and one that does not fit holds nobody else up. A pure function. Throws Error(kPolicy) for an illegal placement.
+/// and one that does not fit holds nobody else up. A pod that names a client is one on its card for as long as that
+/// takes, beside whoever else runs there; all cards share one clock. A pure function. Throws Error(kPolicy) for an
+/// illegal placement, and what simulate() throws.
 ClusterResult simulate_cluster(const ClusterInput& input);
 
 }  // namespace corun

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 namespace corun {
@@ -31,6 +32,18 @@ double time_mean(const std::vector<ClusterLevel>& levels, Time begin, Time end, 
   return area / to_seconds(end - begin);
 }
 
+/// What became of the pods of each client, under its name.
+void add_client_metrics(const ClusterResult& result, std::vector<Metric>& metrics) {
+  std::map<std::string, std::vector<double>> times, slowdowns;
+  for (const PodFact& pod : result.pods) {
+    if (pod.client.empty() || pod.state != PodState::kFinished) continue;
+    times[pod.client].push_back(to_seconds(pod.end - pod.arrival));
+    if (pod.slowdown > 0) slowdowns[pod.client].push_back(pod.slowdown);
+  }
+  for (const auto& [client, values] : times) metrics.push_back({client, "pod_time_mean_s", mean(values), "s"});
+  for (const auto& [client, values] : slowdowns) metrics.push_back({client, "slowdown_mean", mean(values), "ratio"});
+}
+
 }  // namespace
 
 std::vector<Metric> cluster_metrics(const ClusterResult& result) {
@@ -39,7 +52,7 @@ std::vector<Metric> cluster_metrics(const ClusterResult& result) {
     if (std::isfinite(value)) metrics.push_back({"cluster", name, value, unit});
   };
   Time first = kNever, last = kRunStart;
-  std::vector<double> waits, times;
+  std::vector<double> waits, times, slowdowns;
   std::uint64_t count[5] = {};
   for (const PodFact& pod : result.pods) {
     first = std::min(first, pod.arrival);
@@ -47,6 +60,7 @@ std::vector<Metric> cluster_metrics(const ClusterResult& result) {
     ++count[static_cast<std::size_t>(pod.state)];
     if (pod.start != kNever) waits.push_back(to_seconds(pod.start - pod.arrival));
     if (pod.state == PodState::kFinished) times.push_back(to_seconds(pod.end - pod.arrival));
+    if (pod.slowdown > 0) slowdowns.push_back(pod.slowdown);
   }
   const Time end = last > first ? std::min(last, result.end) : result.end;
   if (end > first && result.cards > 0) {
@@ -58,7 +72,11 @@ std::vector<Metric> cluster_metrics(const ClusterResult& result) {
     add("fragmented_ratio", share(&ClusterLevel::fragmented), "ratio");
   }
   double peak = 0;
-  for (const ClusterLevel& level : result.levels) peak = std::max(peak, level.allocated);
+  std::uint64_t stale_peak = 0;
+  for (const ClusterLevel& level : result.levels) {
+    peak = std::max(peak, level.allocated);
+    stale_peak = std::max(stale_peak, level.stale_configs);
+  }
   if (result.cards > 0) add("allocated_peak_ratio", peak / result.cards, "ratio");
   if (!waits.empty()) {
     add("pod_wait_mean_s", mean(waits), "s");
@@ -68,11 +86,18 @@ std::vector<Metric> cluster_metrics(const ClusterResult& result) {
     add("pod_time_mean_s", mean(times), "s");
     add("pod_time_p99_s", quantile(times, 0.99), "s");
   }
+  if (!slowdowns.empty()) add("slowdown_mean", mean(slowdowns), "ratio");
   add("pods_started", static_cast<double>(waits.size()), "count");
   const auto of = [&](PodState state) { return static_cast<double>(count[static_cast<std::size_t>(state)]); };
   add("pods_waiting", of(PodState::kWaiting), "count");
   add("pods_rejected", of(PodState::kRejected), "count");
   add("pods_failed", of(PodState::kFailed), "count");
+  if (stale_peak > 0) {
+    const auto stale = [](const ClusterLevel& level) { return static_cast<double>(level.stale_configs); };
+    add("stale_configs_mean", time_mean(result.levels, first, result.end, stale), "count");
+    add("stale_configs_peak", static_cast<double>(stale_peak), "count");
+  }
+  add_client_metrics(result, metrics);
   return metrics;
 }
 

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace corun {
 
 namespace {
+
+constexpr double kMostNines = 6;
+constexpr double kServedFps = 0.97 * 30;
 
 /// Exact order statistic, nearest rank; `values` must not be empty.
 double quantile(std::vector<std::int64_t> values, double q) {
@@ -59,7 +63,9 @@ Presence presence(const RunInput& input, const RunResult& result, std::size_t in
   const ClientSpec& client = input.clients[index];
   const Time begin = kRunStart + std::max(input.warmup, client.arrival);
   const std::uint64_t all_jobs = client.repeat * client.workload->jobs.size();
-  const bool has_finished = client.repeat > 0 && result.jobs_finished[index] >= all_jobs && !job_ends.empty();
+  const bool has_done_all = client.repeat > 0 && result.jobs_finished[index] >= all_jobs;
+  const bool has_stayed = client.stay > Duration{0} && kRunStart + client.arrival + client.stay < result.end;
+  const bool has_finished = (has_done_all || has_stayed) && !job_ends.empty();
   return {std::min(begin, result.end), has_finished ? job_ends.back() : result.end};
 }
 
@@ -78,29 +84,62 @@ class Sheet {
   std::string client_;
 };
 
-void add_frames(Sheet& sheet, const std::vector<FrameFact>& frames, const Presence& present) {
+/// How often neighbours differ in level.
+std::size_t level_changes(const std::vector<FrameFact>& frames) {
+  std::size_t changes = 0;
+  for (std::size_t i = 1; i < frames.size(); ++i)
+    changes += frames[i].quality_level != frames[i - 1].quality_level ? 1 : 0;
+  return changes;
+}
+
+void add_quality(Sheet& sheet, const std::vector<FrameFact>& frames, const Presence& present) {
+  double sum = 0;
+  for (const FrameFact& frame : frames) sum += frame.quality;
+  const double mean = sum / static_cast<double>(frames.size());
+  const double least_loss = std::pow(10.0, -kMostNines);
+  sheet.add("quality_mean", mean, "ratio");
+  sheet.add("quality_nines", std::log10(1.0 / std::max(1.0 - mean, least_loss)), "ratio");
+  sheet.add("quality_min", std::ranges::min(frames, {}, &FrameFact::quality).quality, "ratio");
+  sheet.add("quality_changes_per_s", static_cast<double>(level_changes(frames)) / to_seconds(present.length()), "1/s");
+}
+
+/// Returns its fps_mean.
+double add_frames(Sheet& sheet, const std::vector<FrameFact>& frames, const Presence& present) {
   std::vector<Time> presents;
   std::vector<std::int64_t> render;
-  double missed = 0, quality = 0;
+  double missed = 0;
   for (const FrameFact& frame : frames) {
     presents.push_back(frame.present);
     render.push_back(to_ns(frame.gpu_end - frame.submit));
     missed += frame.missed ? 1 : 0;
-    quality += frame.quality;
   }
-  const auto count = static_cast<double>(frames.size());
-  sheet.add("fps_mean", rate_per_s(presents, present.begin, present.end), "fps");
+  const double fps = rate_per_s(presents, present.begin, present.end);
+  sheet.add("fps_mean", fps, "fps");
   const auto times = intervals(presents, present.begin, present.end);
   sheet.add("fps_1low", 1e9 / mean_of_slowest(times), "fps");
   sheet.add_ms("frame_time_mean_ms", mean(times));
   sheet.add_ms("frame_time_p50_ms", quantile(times, 0.5));
   sheet.add_ms("frame_time_p99_ms", quantile(times, 0.99));
-  if (frames.empty()) return;
+  sheet.add_ms("frame_time_max_ms", static_cast<double>(*std::ranges::max_element(times)));
+  if (frames.empty()) return fps;
   sheet.add_ms("render_time_p50_ms", quantile(render, 0.5));
   sheet.add_ms("render_time_p99_ms", quantile(render, 0.99));
-  sheet.add("missed_frame_ratio", missed / count, "ratio");
-  sheet.add("quality_mean", quality / count, "ratio");
+  sheet.add("missed_frame_ratio", missed / static_cast<double>(frames.size()), "ratio");
+  add_quality(sheet, frames, present);
+  return fps;
 }
+
+/// What became of the interactive clients that show frames.
+struct Players {
+  std::uint32_t served = 0, refused = 0;
+  double slowest_fps = std::numeric_limits<double>::infinity();
+
+  void show(double fps) {
+    served += fps >= kServedFps ? 1 : 0;
+    slowest_fps = std::min(slowest_fps, fps);
+  }
+  bool are_some() const { return refused > 0 || std::isfinite(slowest_fps); }
+};
 
 double ratio(Duration part, Duration whole) { return to_seconds(part) / to_seconds(whole); }
 
@@ -126,7 +165,7 @@ void Collector::on_frame(const FrameFact& frame) {
   if (is_counted) series_[frame.client.value].frames.push_back(frame);
 }
 
-void Collector::on_refusal(const RefusalFact& refusal) { series_[refusal.client.value].is_refused = true; }
+void Collector::on_refusal(const RefusalFact& refusal) { series_[refusal.client.value].refused_at = refusal.time; }
 
 void Collector::on_kill(const KillFact& kill) {
   if (kill.time < kRunStart + input_.warmup) return;
@@ -154,11 +193,18 @@ std::vector<Metric> Collector::metrics(const RunResult& result, const std::vecto
   std::vector<Metric> metrics;
   const Time begin = kRunStart + input_.warmup;
   const Duration window = result.end - begin;
-  if (window <= Duration::zero()) return metrics;
+  Players players;
   for (std::size_t i = 0; i < series_.size(); ++i) {
     const Series& series = series_[i];
     const ClientSpec& client = input_.clients[i];
     Sheet sheet(metrics, client.name);
+    const bool is_player = client.role == Role::kInteractive && client.workload->job_kind == JobKind::kFrame;
+    const bool is_refused = series.refused_at != kNever;
+    if (is_refused) {
+      sheet.add("refused", 1, "count");
+      if (is_player) ++players.refused;
+    }
+    if (window <= Duration::zero()) continue;
     const Presence present = presence(input_, result, i, series.job_ends);
     if (present.length() <= Duration::zero()) continue;
     const double throughput = rate_per_s(series.job_ends, present.begin, present.end);
@@ -170,7 +216,12 @@ std::vector<Metric> Collector::metrics(const RunResult& result, const std::vecto
       sheet.add("progress_ratio",
                 static_cast<double>(series.job_ends.size()) / to_seconds(present.length()) / solo[i].throughput_per_s,
                 "ratio");
-    if (client.workload->job_kind == JobKind::kFrame) add_frames(sheet, series.frames, present);
+    if (client.workload->job_kind == JobKind::kFrame) {
+      const Presence watched{present.begin, std::min(present.end, series.refused_at)};
+      const bool has_shown = watched.length() > Duration::zero() && !series.frames.empty();
+      const double fps = !is_refused || has_shown ? add_frames(sheet, series.frames, watched) : 0;
+      if (is_player && !is_refused) players.show(fps);
+    }
     if (!series.job_latency_ns.empty()) {
       sheet.add_ms("job_time_p50_ms", quantile(series.job_latency_ns, 0.5));
       sheet.add_ms("job_time_p99_ms", quantile(series.job_latency_ns, 0.99));
@@ -181,9 +232,14 @@ std::vector<Metric> Collector::metrics(const RunResult& result, const std::vecto
       sheet.add("kills", static_cast<double>(series.kills), "count");
       sheet.add("lost_ratio", ratio(series.lost, window), "ratio");
     }
-    if (series.is_refused) sheet.add("refused", 1, "count");
   }
   Sheet device(metrics, "device");
+  if (players.are_some()) {
+    device.add("players_served", players.served, "count");
+    device.add("players_refused", players.refused, "count");
+    device.add("fps_min", players.slowest_fps, "fps");
+  }
+  if (window <= Duration::zero()) return metrics;
   const double harvested = solo.empty() ? -1 : harvest(result, solo, window);
   if (harvested >= 0) device.add("harvest_ratio", harvested, "ratio");
   device.add("gpu_busy_ratio", ratio(result.usage.busy, window), "ratio");

@@ -26,8 +26,12 @@ struct SoloBaseline {
 /// 99th percentile of launch-gate plus device waiting per operation (begin - submitted); slowdown is solo throughput
 /// over own throughput; harvest_ratio is the device time of the best-effort clients over the device time that the
 /// interactive clients leave idle when alone; what a kill threw away counts as lost and not as harvested (kills,
-/// lost_ratio); refused says that a client was turned away with an error; device-wide gpu_busy_ratio and switch_ratio are over the window.
-/// Quantiles are exact order statistics (nearest rank).
+/// lost_ratio); refused says that a client was turned away with an error: its frame rates and times are over the part
+/// of it before that, and absent where there is none. quality_nines is -log10(1 - quality_mean), at most 6; quality_min
+/// is the least of any frame; quality_changes_per_s counts changes of level. Of the interactive clients that show
+/// frames, players_served counts those not refused that reach an fps_mean of 30 less 3 %, players_refused those
+/// refused, and fps_min is the least fps_mean of those not refused. Device-wide gpu_busy_ratio and switch_ratio are
+/// over the window. Quantiles are exact order statistics (nearest rank).
 class Collector : public Recorder {
  public:
   explicit Collector(const RunInput& input);
@@ -51,7 +55,7 @@ class Collector : public Recorder {
     std::vector<FrameFact> frames;
     std::uint64_t kills = 0;
     Duration lost{};
-    bool is_refused = false;
+    Time refused_at = kNever;
   };
   double harvest(const RunResult& result, const std::vector<SoloBaseline>& solo, Duration window) const;
   const RunInput& input_;

@@ -16,6 +16,7 @@ struct Action {
     kClose,        ///< hold its operations at the gate; what is in flight runs on (draining)
     kAdmit,        ///< let the first `count` waiting operations pass through a closed gate, once
     kSetQuality,   ///< choose the quality level `count` from its next frame on
+    kShadow,       ///< render its next frame once more, off screen, at quality level `count`
     kSnapshot,     ///< copy its persistent memory to the host; its gate must be closed and nothing in flight
     kKill,         ///< end its context at once: what is in flight is lost, then it is restored from its snapshot
     kRefuse,       ///< answer its next call with an error: it leaves without doing its work
@@ -28,7 +29,7 @@ struct Action {
   };
   Kind kind;
   ClientId client;
-  std::uint32_t count = 0;  ///< kAdmit: operations; kSetQuality: index into the menu
+  std::uint32_t count = 0;  ///< kAdmit: operations; kSetQuality, kShadow: index into the menu
   Duration duration{};      ///< kSetSlice
   std::int32_t level = 0;   ///< kSetPriority
   double fraction = 0.0;    ///< kSetSmCap, kSetSmShare, kSetInstance
@@ -45,6 +46,8 @@ constexpr std::string_view to_string(Action::Kind kind) {
       return "admit";
     case Action::Kind::kSetQuality:
       return "set_quality";
+    case Action::Kind::kShadow:
+      return "shadow";
     case Action::Kind::kSnapshot:
       return "snapshot";
     case Action::Kind::kKill:
@@ -87,7 +90,13 @@ class Actions {
   void open(ClientId client) { list_.push_back({Action::Kind::kOpen, client}); }
   void close(ClientId client) { list_.push_back({Action::Kind::kClose, client}); }
   void admit(ClientId client, std::uint32_t count = 1) { list_.push_back({Action::Kind::kAdmit, client, count}); }
-  void set_quality(ClientId client, std::uint32_t level) { list_.push_back({Action::Kind::kSetQuality, client, level}); }
+  void set_quality(ClientId client, std::uint32_t level) {
+    list_.push_back({Action::Kind::kSetQuality, client, level});
+  }
+  /// Policy::on_shadow tells what it cost and how it looked. It takes the GPU time of a frame at that level, and of one
+  /// at the best level too where neither that level nor the frame's own is the best: there must be something to
+  /// compare with. At the frame's own level it takes that of the best.
+  void shadow(ClientId client, std::uint32_t level) { list_.push_back({Action::Kind::kShadow, client, level}); }
   void snapshot(ClientId client) { list_.push_back({Action::Kind::kSnapshot, client}); }
   void kill(ClientId client) { list_.push_back({Action::Kind::kKill, client}); }
   void refuse(ClientId client) { list_.push_back({Action::Kind::kRefuse, client}); }

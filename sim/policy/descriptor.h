@@ -29,25 +29,25 @@ using ParameterValue = std::variant<Duration, double, std::int64_t, bool, std::s
 
 /// One row of a policy's parameter table.
 struct ParameterDescriptor {
-  std::string name;            ///< snake_case, as in YAML
+  std::string name;  ///< snake_case, as in YAML
   ParameterType type;
   ParameterValue default_value;
-  std::string unit;            ///< "" where the type says it ("duration")
-  double minimum = 0.0;        ///< of kDuration (ns), kReal, kInteger, and of each value of kByClient
+  std::string unit;      ///< "" where the type says it ("duration")
+  double minimum = 0.0;  ///< of kDuration (ns), kReal, kInteger, and of each value of kByClient
   double maximum = 0.0;
   std::vector<std::string> choices;
-  std::string meaning;         ///< one sentence
-  std::string source;          ///< where the default comes from: paper section, artifact file, "ours"
+  std::string meaning;  ///< one sentence
+  std::string source;   ///< where the default comes from: paper section, artifact file, "ours"
 };
 
 /// What a policy cannot work without. A run that lacks it is refused before it starts.
 struct Needs {
-  bool frame_events = false;   ///< at least one interactive client
-  bool quality_levels = false; ///< at least one client with a quality menu of two levels or more
-  bool predictions = false;    ///< predicted durations from a solo profile
-  bool device_time = false;    ///< per-client device time
-  bool oracle = false;         ///< exact durations, which nothing real can know: for upper bounds
-  bool shared_context = false; ///< kernels of all clients in one context: the device's sharing is made concurrent
+  bool frame_events = false;    ///< at least one interactive client
+  bool quality_levels = false;  ///< at least one client with a quality menu of two levels or more
+  bool predictions = false;     ///< predicted durations from a solo profile
+  bool device_time = false;     ///< per-client device time
+  bool oracle = false;          ///< exact durations, which nothing real can know: for upper bounds
+  bool shared_context = false;  ///< kernels of all clients in one context: the device's sharing is made concurrent
 };
 
 /// Checked parameter values, complete: every parameter of the table has one.
@@ -84,7 +84,7 @@ struct PolicyDescriptor {
   std::vector<std::string> deviations;  ///< where this departs from paper or artifact, and why
   std::vector<ParameterDescriptor> parameters;
   Needs needs;
-  std::function<std::unique_ptr<Policy>(const Parameters&)> create;                    ///< shares a device; or
+  std::function<std::unique_ptr<Policy>(const Parameters&)> create;                     ///< shares a device; or
   std::function<std::unique_ptr<PlacementPolicy>(const Parameters&)> create_placement;  ///< places pods on a cluster
 
   const ParameterDescriptor* find(std::string_view parameter) const;  ///< nullptr if there is none
@@ -94,7 +94,8 @@ struct PolicyDescriptor {
 /// Reads one value as the descriptor types it. Throws Error(kInput, where) that says what was found, the type, unit
 /// and range expected, and what to write instead ("a duration needs a unit: 100us?"). kByClient is not text: see
 /// check_by_client.
-ParameterValue parse_parameter(const ParameterDescriptor& parameter, std::string_view text, const SourceLocation& where);
+ParameterValue parse_parameter(const ParameterDescriptor& parameter, std::string_view text,
+                               const SourceLocation& where);
 /// Throws Error(kInput, where) if a value of a per-client mapping is out of range.
 void check_by_client(const ParameterDescriptor& parameter, std::string_view client, double value,
                      const SourceLocation& where);
@@ -119,7 +120,7 @@ class PolicyRegistry {
 ///
 /// returning a static object. Host and library must be built with the same compiler and this header's `kAbi`.
 struct PolicyPlugin {
-  static constexpr std::uint32_t kAbi = 2;
+  static constexpr std::uint32_t kAbi = 3;
   std::uint32_t size = sizeof(PolicyPlugin);
   std::uint32_t abi = kAbi;
   PolicyDescriptor (*describe)() = nullptr;

@@ -48,10 +48,15 @@ class Policy {
   virtual void on_submitted(const GpuView&, ClientId, const OpView& /*op*/) {}
   /// `op` passed the gate.
   virtual void on_launched(const GpuView&, ClientId, const OpView& /*op*/) {}
-  /// `op` finished, or was lost in a kill; `device_time` is what it took on the device, as an event pair around it would
-  /// measure.
+  /// `op` finished, or was lost in a kill; `device_time` is what it took on the device, as an event pair around it
+  /// would measure.
   virtual void on_completed(const GpuView&, ClientId, const OpView& /*op*/, Duration /*device_time*/) {}
   virtual void on_frame(const GpuView&, ClientId, FrameEvent) {}
+  /// Its owner asks for another share or amount of memory while it runs: the view has the new ones. Always heard.
+  virtual void on_resized(const GpuView&, ClientId) {}
+  /// A shadow frame that was asked for is complete: heard right after the end of the frame that it shadows. Always
+  /// heard.
+  virtual void on_shadow(const GpuView&, ClientId, const ShadowFrame&) {}
   /// A snapshot of the client's memory is complete, or it has been restored after a kill. Always heard.
   virtual void on_copied(const GpuView&, ClientId, CopyEvent) {}
 

@@ -20,37 +20,49 @@ inline constexpr Duration kUnknownDuration{-1};
 
 /// An operation as an interposer sees it before it runs. It never carries the duration that it is going to have.
 struct OpView {
-  std::uint64_t number = 0;      ///< counts the client's submissions from 0
-  std::string_view name;         ///< kernel name; "frame" for render work
-  bool is_render = false;        ///< graphics work: an interposer on CUDA calls does not see it
+  std::uint64_t number = 0;  ///< counts the client's submissions from 0
+  std::string_view name;     ///< kernel name; "frame" for render work
+  bool is_render = false;    ///< graphics work: an interposer on CUDA calls does not see it
   bool is_copy = false;
-  bool is_to_device = false;     ///< of copies: from host to device
-  bool is_from_device = false;   ///< of copies: from device to host
-  std::uint64_t blocks = 0;      ///< thread blocks of the grid; 0 = not known or not a kernel
-  std::uint64_t bytes = 0;       ///< of copies
+  bool is_to_device = false;                       ///< of copies: from host to device
+  bool is_from_device = false;                     ///< of copies: from device to host
+  std::uint64_t blocks = 0;                        ///< thread blocks of the grid; 0 = not known or not a kernel
+  std::uint64_t bytes = 0;                         ///< of copies
   Duration predicted_by_name = kUnknownDuration;   ///< mean over the solo profile's operations of this name
   Duration predicted_by_shape = kUnknownDuration;  ///< mean over those of this name and launch shape
   Duration exact = kUnknownDuration;  ///< what it will take alone: only for a policy that declares Needs::oracle
-  std::uint32_t position = 0;    ///< counts the client's submissions within their job from 0
-  double sm_demand = 1.0;        ///< fraction of the SMs that its first wave of blocks fills; 1 where not known
-  Time submitted;                ///< when its host asked
+  std::uint32_t position = 0;         ///< counts the client's submissions within their job from 0
+  double sm_demand = 1.0;             ///< fraction of the SMs that its first wave of blocks fills; 1 where not known
+  Time submitted;                     ///< when its host asked
 
   bool is_kernel() const { return !is_render && !is_copy; }
 };
 
 /// The newest frame of an interactive client.
 struct FrameView {
-  std::uint64_t number = 0;  ///< counts from 0
-  Time begin = kNever;       ///< its first GPU work began; kNever before the first frame
-  Time end = kNever;         ///< its last GPU work ended; kNever while it is being rendered
-  Duration gpu_busy{};       ///< measured GPU time of its work, valid once it has ended
+  std::uint64_t number = 0;         ///< counts from 0
+  Time begin = kNever;              ///< its first GPU work began; kNever before the first frame
+  Time end = kNever;                ///< its last GPU work ended; kNever while it is being rendered
+  Duration gpu_busy{};              ///< measured GPU time of its work, valid once it has ended; without its shadow's
+  std::uint32_t quality_level = 0;  ///< at which it was rendered, valid once it has ended
+  std::uint32_t scene = 0;  ///< part of the game that it shows, as the game counts them from 1; 0 = it does not say
+};
+
+/// A frame that was rendered once more, off screen, to learn what another setting costs and looks like.
+struct ShadowFrame {
+  std::uint64_t number = 0;         ///< of the frame
+  std::uint32_t quality_level = 0;  ///< that was asked about
+  std::uint32_t scene = 0;          ///< as FrameView::scene
+  Duration gpu_busy{};              ///< measured GPU time of the frame at that level
+  double quality = 1.0;             ///< similarity of its picture to the best level's, in [0, 1]
 };
 
 /// One rendering setting of a game.
 struct QualityLevel {
   std::string_view name;
-  double cost = 1.0;     ///< GPU time relative to the best level
-  double quality = 1.0;  ///< perceived quality in [0, 1]
+  double cost = 1.0;                      ///< GPU time relative to the best level
+  double quality = 1.0;                   ///< perceived quality in [0, 1]
+  std::span<const std::uint8_t> knobs{};  ///< level of each of the game's knobs, 0 = best; empty = it has none
 };
 
 /// A client as a policy may know it.
@@ -58,25 +70,28 @@ struct ClientView {
   ClientId id;
   std::string_view name;
   Role role = Role::kBestEffort;
-  std::int32_t priority = 0;             ///< as stated by its owner; higher matters more
-  bool is_present = false;               ///< joined and not left
+  std::int32_t priority = 0;  ///< as stated by its owner; higher matters more
+  bool is_present = false;    ///< joined and not left
   bool gate_is_open = false;
-  std::span<const OpView> waiting;       ///< submitted, held at the gate, in order
-  std::uint32_t in_flight = 0;           ///< launched, not completed
-  Duration in_flight_predicted{};        ///< sum of predicted_by_name over those; unknown ones count 0
-  Time last_submitted = kNever;          ///< kNever before its first submission
-  Duration device_time{};                ///< measured device time received since the run began
+  std::span<const OpView> waiting;  ///< submitted, held at the gate, in order
+  std::uint32_t in_flight = 0;      ///< launched, not completed
+  Duration in_flight_predicted{};   ///< sum of predicted_by_name over those; unknown ones count 0
+  Time last_submitted = kNever;     ///< kNever before its first submission
+  Duration device_time{};           ///< measured device time received since the run began
   FrameView frame;
-  Duration frame_period{};               ///< of its pacing; 0 = uncapped or no frames
+  Duration frame_period{};                     ///< of its pacing; 0 = uncapped or no frames
   std::span<const QualityLevel> quality_menu;  ///< best first; empty = one fixed setting
-  std::uint32_t quality_level = 0;       ///< index into quality_menu
-  std::uint64_t working_set_bytes = 0;   ///< memory that it uses over and over; 0 = not known
-  std::uint64_t allocated_bytes = 0;     ///< device memory that it asks for when it joins; 0 = not known
-  std::uint64_t resident_bytes = 0;      ///< of its working set, in device memory now; 0 where paging is not modelled
-  std::uint64_t paged_bytes = 0;         ///< moved to the device for it by page faults so far (driver counter)
-  std::uint64_t snapshot_bytes = 0;      ///< persistent memory that a snapshot copies
-  Time last_snapshot = kNever;           ///< end of its newest snapshot; kNever = none
-  bool is_copying = false;               ///< a snapshot or a restore of it goes on; its gate is closed meanwhile
+  std::uint32_t quality_level = 0;             ///< index into quality_menu, of the frame that it begins next
+  bool awaits_shadow = false;                  ///< a shadow frame has been asked for and not been rendered
+  double requested_share = 0.0;                ///< of the device's compute, (0, 1]; 0 = its owner does not say
+  std::uint64_t requested_bytes = 0;           ///< of device memory; 0 = its owner does not say
+  std::uint64_t working_set_bytes = 0;         ///< memory that it uses over and over; 0 = not known
+  std::uint64_t allocated_bytes = 0;           ///< device memory that it asks for when it joins; 0 = not known
+  std::uint64_t resident_bytes = 0;  ///< of its working set, in device memory now; 0 where paging is not modelled
+  std::uint64_t paged_bytes = 0;     ///< moved to the device for it by page faults so far (driver counter)
+  std::uint64_t snapshot_bytes = 0;  ///< persistent memory that a snapshot copies
+  Time last_snapshot = kNever;       ///< end of its newest snapshot; kNever = none
+  bool is_copying = false;           ///< a snapshot or a restore of it goes on; its gate is closed meanwhile
 };
 
 /// What a policy knows of the device.
@@ -84,13 +99,13 @@ struct DeviceView {
   std::uint32_t sm_count = 0;
   std::uint32_t max_threads_per_sm = 0;
   std::uint32_t max_blocks_per_sm = 0;
-  std::uint64_t memory_bytes = 0;  ///< 0 = not limited
-  std::uint64_t context_bytes = 0; ///< device memory that a context takes beside what its program allocates
+  std::uint64_t memory_bytes = 0;             ///< 0 = not limited
+  std::uint64_t context_bytes = 0;            ///< device memory that a context takes beside what its program allocates
   std::uint64_t to_device_bytes_per_s = 0;    ///< bandwidth of the host link; 0 = not known
   std::uint64_t from_device_bytes_per_s = 0;  ///< the other direction
-  Duration time_slice{};           ///< of the driver's round robin; 0 = contexts share the device at once
-  Duration switch_cost{};          ///< from one context to another; 0 = contexts share the device at once
-  Duration busy{};                 ///< measured: some client's operation ran
+  Duration time_slice{};                      ///< of the driver's round robin; 0 = contexts share the device at once
+  Duration switch_cost{};                     ///< from one context to another; 0 = contexts share the device at once
+  Duration busy{};                            ///< measured: some client's operation ran
 };
 
 /// Everything a policy can see at one instant: what a real interposer can know, and nothing of the future.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <tuple>
+#include <utility>
 
 #include "sim/device/work.h"
 #include "traces/base/error.h"
@@ -52,6 +53,7 @@ Client::Client(ClientId id, const ClientSpec& spec, std::uint64_t seed, std::uin
       duration_random_(seed, spec.name + "/duration"),
       arrival_(kRunStart + spec.arrival),
       quality_level_(spec.quality_level),
+      rendered_level_(spec.quality_level),
       ring_(64) {
   if (spec.replay == Replay::kOpen && spec.repeat != 1 && spec.workload->recorded_span <= Duration{0})
     throw Error(ErrorKind::kUnsupported,
@@ -123,7 +125,8 @@ void Client::advance_host() {
 }
 
 bool Client::next_job_may_begin() {
-  if (next_job_ == jobs_total_) {
+  const bool has_stayed = spec_.stay > Duration{0} && host_.now() >= grid_ + spec_.stay;
+  if (next_job_ == jobs_total_ || has_stayed) {
     if (jobs_.empty()) {
       state_ = State::kFinished;
       host_.finished(id_);
@@ -131,9 +134,9 @@ bool Client::next_job_may_begin() {
     return false;
   }
   if (jobs_.size() > queued_ahead()) return false;  // a completion comes back here
-  const Time release = next_release();
-  if (release <= host_.now()) return true;
-  wait_until(State::kPacing, release);
+  if (release_ == kNever) release_ = next_release();
+  if (release_ <= host_.now()) return true;
+  wait_until(State::kPacing, release_);
   return false;
 }
 
@@ -146,14 +149,45 @@ void Client::begin_job() {
   progress.unfinished = progress.job->op_count;
   progress.start = host_.now();
   progress.arrival = is_open() ? next_release() : progress.start;
-  progress.quality_level = quality_level_;
   if (spec_.host_jitter > 0) progress.gap_factor = gap_random_.lognormal(1.0, spec_.host_jitter);
   ++next_job_;
   last_job_start_ = host_.now();
+  release_ = kNever;
   jobs_.push_back(progress);
+  if (is_frames()) apply_settings(jobs_.back());
   step_ = 0;
   gap_served_ = false;
   state_ = State::kReleased;
+}
+
+void Client::apply_settings(JobProgress& job) {
+  job.quality_level = quality_level_;
+  if (spec_.quality_menu.empty()) return;
+  job.switch_cost =
+      rendered_level_ == quality_level_
+          ? Duration{0}
+          : corun::switch_cost(spec_.knobs, spec_.quality_menu[rendered_level_], spec_.quality_menu[quality_level_]);
+  rendered_level_ = quality_level_;
+  if (const auto level = std::exchange(shadow_level_, std::nullopt)) add_shadow(job, *level);
+}
+
+/// A picture is compared with the best level's, which has to be rendered too unless it is one of the two at hand.
+void Client::add_shadow(JobProgress& job, std::uint32_t level) {
+  const Workload& workload = *spec_.workload;
+  const SceneEffect scene = workload.scene_of(*job.job);
+  Duration at_best{};
+  for (std::uint32_t i = 0; i < job.job->op_count; ++i) {
+    const WorkOp& op = workload.ops[job.job->first_op + i];
+    if (op.kind != OpKind::kRender) continue;
+    at_best += op.duration;
+    job.last_render = job.first_submission + i;
+  }
+  const auto time_at = [&](std::uint32_t l) { return scaled(at_best, cost_in(scene, spec_.quality_menu[l])); };
+  const bool is_own = level == job.quality_level;
+  job.shadow =
+      ShadowFrame{job.number, level, job.job->scene, time_at(level), quality_in(scene, spec_.quality_menu[level])};
+  if (!is_own) job.shadow_time += time_at(level);
+  if (level != 0 && job.quality_level != 0) job.shadow_time += time_at(0);
 }
 
 void Client::resume() {
@@ -224,17 +258,28 @@ Submission& Client::push_submission(const WorkOp& op) {
     for (std::uint64_t n = oldest_submission_; n < next_submission_; ++n) larger[n % larger.size()] = submission(n);
     ring_ = std::move(larger);
   }
-  const JobProgress& job = jobs_.back();
+  JobProgress& job = jobs_.back();
+  const bool is_render = op.kind == OpKind::kRender;
   double factor = 1.0;
-  if (op.kind == OpKind::kRender && !spec_.quality_menu.empty()) factor = spec_.quality_menu[job.quality_level].cost;
+  if (is_render && !spec_.quality_menu.empty())
+    factor = cost_in(spec_.workload->scene_of(*job.job), spec_.quality_menu[job.quality_level]);
   if (spec_.duration_jitter > 0) factor *= duration_random_.lognormal(1.0, spec_.duration_jitter);
   Submission& pushed = ring_[next_submission_ % ring_.size()];
-  pushed = Submission{next_submission_, job.number, &op,  std::min(scaled(op.duration, factor), kLongestOp),
+  const Duration extra = is_render ? extra_render_time(job) : Duration{0};
+  pushed = Submission{next_submission_, job.number, &op,  std::min(scaled(op.duration, factor) + extra, kLongestOp),
                       host_.now(),      kNever,     false};
   ++next_submission_;
   ++outstanding_;
   ++outstanding_by_stream_[op.stream.value];
   return pushed;
+}
+
+/// What the render operation pushed next takes more: new settings before the first of a frame, its shadow after the
+/// last.
+Duration Client::extra_render_time(JobProgress& job) const {
+  Duration extra = std::exchange(job.switch_cost, Duration{0});
+  if (job.shadow && next_submission_ == job.last_render) extra += job.shadow_time;
+  return extra;
 }
 
 void Client::submit_step(const HostStep& step) {
@@ -309,8 +354,11 @@ bool Client::completed(std::uint64_t number, const Completion& completion) {
     ++oldest_submission_;
   const bool ends_frame = is_frames() && job->unfinished == 0;
   if (ends_frame) {
-    last_frame_busy_ = job->gpu_busy;
-    last_frame_number_ = job->number;
+    last_frame_.number = job->number;
+    last_frame_.gpu_busy = std::max(job->gpu_busy - job->shadow_time, Duration{0});
+    last_frame_.quality_level = job->quality_level;
+    last_frame_.scene = job->job->scene;
+    last_shadow_ = job->shadow;
   }
   const bool host_is_between_jobs = state_ == State::kPacing;
   const std::size_t unfinished_before = jobs_.size();
@@ -334,8 +382,9 @@ void Client::finish_jobs() {
 }
 
 Time Client::shown(const JobProgress& job) const {
-  if (spec_.pacing.mode != Pacing::Mode::kVsync) return job.gpu_end;
-  return tick_at_or_after(std::max(job.gpu_end, job.start + Duration{1}), grid_, spec_.pacing.period);
+  const Time gpu_end = job.gpu_end - job.shadow_time;
+  if (spec_.pacing.mode != Pacing::Mode::kVsync) return gpu_end;
+  return tick_at_or_after(std::max(gpu_end, job.start + Duration{1}), grid_, spec_.pacing.period);
 }
 
 void Client::report(const JobProgress& job) {
@@ -348,11 +397,12 @@ void Client::report(const JobProgress& job) {
   frame.start = job.start;
   frame.submit = job.submit;
   frame.gpu_begin = job.gpu_begin;
-  frame.gpu_end = job.gpu_end;
+  frame.gpu_end = job.gpu_end - job.shadow_time;
   frame.present = shown(job);
-  frame.gpu_busy = job.gpu_busy;
+  frame.gpu_busy = std::max(job.gpu_busy - job.shadow_time, Duration{0});
   frame.quality_level = job.quality_level;
-  if (!spec_.quality_menu.empty()) frame.quality = spec_.quality_menu[job.quality_level].quality;
+  if (!spec_.quality_menu.empty())
+    frame.quality = quality_in(spec_.workload->scene_of(*job.job), spec_.quality_menu[job.quality_level]);
   frame.missed = spec_.pacing.period > Duration{0} && frame.present > job.start + spec_.pacing.period;
   recorder_.on_frame(frame);
 }

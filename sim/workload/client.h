@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "sim/metrics/recorder.h"
@@ -29,7 +30,7 @@ struct Submission {
   std::uint64_t number = 0;
   std::uint64_t job = 0;
   const WorkOp* op = nullptr;
-  Duration duration{};             ///< device time, quality level and jitter applied
+  Duration duration{};  ///< device time, quality level and jitter applied
   Time submitted, launched;
   bool is_complete = false;
 };
@@ -63,6 +64,8 @@ class Client {
   /// A call of its host was answered with an error: it submits nothing more and is finished when nothing is in flight.
   void refused();
   void set_quality(std::uint32_t level) { quality_level_ = level; }
+  /// Its next frame is rendered once more at that level.
+  void shadow(std::uint32_t level) { shadow_level_ = level; }
 
   const Submission& submission(std::uint64_t number) const { return ring_[number % ring_.size()]; }
 
@@ -70,8 +73,13 @@ class Client {
   std::uint64_t frame_awaiting_begin() const;
   void frame_begun(Time when);
   std::uint64_t oldest_job() const { return jobs_.empty() ? next_job_ : jobs_.front().number; }
-  Duration last_frame_busy() const { return last_frame_busy_; }
-  std::uint64_t last_frame_number() const { return last_frame_number_; }
+  /// Of the frame whose end completed() has just told of.
+  const FrameView& last_frame() const { return last_frame_; }
+  /// The shadow that was rendered along with it, if any. It is told after the frame's end.
+  const std::optional<ShadowFrame>& last_shadow() const { return last_shadow_; }
+  std::uint32_t scene_of(std::uint64_t job) const {
+    return spec_.workload->jobs[job % spec_.workload->jobs.size()].scene;
+  }
 
  private:
   enum class State : std::uint8_t {
@@ -90,9 +98,13 @@ class Client {
     std::uint64_t first_submission = 0;
     std::uint32_t unfinished = 0;  ///< operations not completed, those not yet submitted included
     bool host_done = false;
-    bool begun = false;            ///< its first GPU work began
+    bool begun = false;  ///< its first GPU work began
     double gap_factor = 1.0;
     std::uint32_t quality_level = 0;
+    Duration switch_cost{};  ///< GPU time more for a change of settings; 0 once a render operation took it
+    std::optional<ShadowFrame> shadow;
+    Duration shadow_time{};         ///< GPU time that the shadow adds to its last render operation
+    std::uint64_t last_render = 0;  ///< submission that takes the shadow along
     Time arrival, start, submit = kNever, gpu_begin = kNever, gpu_end;
     Duration gpu_busy{};
   };
@@ -114,6 +126,9 @@ class Client {
   Time shown(const JobProgress& job) const;
   void wait_until(State state, Time when);
   Submission& push_submission(const WorkOp& op);
+  void apply_settings(JobProgress& job);
+  void add_shadow(JobProgress& job, std::uint32_t level);
+  Duration extra_render_time(JobProgress& job) const;
 
   const ClientId id_;
   const ClientSpec& spec_;
@@ -133,15 +148,18 @@ class Client {
   bool is_submitting_ = false;    ///< inside ClientHost::submit
   Time grid_;                     ///< origin of the vsync grid
   Time last_job_start_ = kNever;
+  Time release_ = kNever;  ///< of the next job, once it is known: a clock that is late must not miss it
   std::uint32_t quality_level_ = 0;
+  std::uint32_t rendered_level_ = 0;  ///< of the frame begun last
+  std::optional<std::uint32_t> shadow_level_;
 
   std::vector<Submission> ring_;
   std::uint64_t next_submission_ = 0;
   std::uint64_t oldest_submission_ = 0;
   std::uint32_t outstanding_ = 0;
   std::vector<std::uint32_t> outstanding_by_stream_;
-  Duration last_frame_busy_{};
-  std::uint64_t last_frame_number_ = 0;
+  FrameView last_frame_;
+  std::optional<ShadowFrame> last_shadow_;
 };
 
 }  // namespace corun

@@ -7,6 +7,7 @@
 
 #include "sim/device/device_model.h"
 #include "sim/policy/view.h"
+#include "sim/workload/quality.h"
 #include "sim/workload/workload.h"
 
 namespace corun {
@@ -26,18 +27,18 @@ struct Pacing {
     kSyncEachJob,  ///< as soon as everything of the job before has finished (one synchronisation per job)
   };
   Mode mode = Mode::kUncapped;
-  Duration period{};              ///< kVsync, kLimited
+  Duration period{};  ///< kVsync, kLimited
   /// Jobs whose device work may still be unfinished when the next one's host begins; kByMode = 1 for uncapped frames,
   /// 0 for paced ones, unlimited for iterations and requests.
   std::uint32_t queued_ahead = kByMode;
   static constexpr std::uint32_t kByMode = UINT32_MAX;
 };
 
-/// A rendering setting with the quality it gives.
-struct QualitySetting {
-  std::string name;
-  double cost = 1.0;     ///< GPU time relative to the captured one
-  double quality = 1.0;  ///< in [0, 1]
+/// What a client's owner asks for from some time on.
+struct Resize {
+  Duration at{};            ///< after the run began
+  double share = 0.0;       ///< of the device's compute, (0, 1]
+  std::uint64_t bytes = 0;  ///< of device memory
 };
 
 /// A client of a run: what it does and how it is replayed.
@@ -48,15 +49,20 @@ struct ClientSpec {
 
   Replay replay = Replay::kClosed;
   Pacing pacing;
-  std::uint64_t repeat = 0;        ///< passes over the workload's jobs; 0 = forever
-  Duration arrival{};              ///< joins this long after the run begins
-  bool random_phase = false;       ///< adds a uniform fraction of its first job's length to the arrival
-  double host_gap_scale = 1.0;     ///< multiplies every host gap (see fit_host_gap_scale)
-  double host_jitter = 0.0;        ///< coefficient of variation of a factor drawn per job for its host gaps
-  double duration_jitter = 0.0;    ///< coefficient of variation of a factor drawn per operation
+  std::uint64_t repeat = 0;      ///< passes over the workload's jobs; 0 = forever
+  Duration stay{};               ///< begins no job that long after it joined; 0 = stays until its passes are done
+  Duration arrival{};            ///< joins this long after the run begins
+  bool random_phase = false;     ///< adds a uniform fraction of its first job's length to the arrival
+  double host_gap_scale = 1.0;   ///< multiplies every host gap (see fit_host_gap_scale)
+  double host_jitter = 0.0;      ///< coefficient of variation of a factor drawn per job for its host gaps
+  double duration_jitter = 0.0;  ///< coefficient of variation of a factor drawn per operation
 
   std::vector<QualitySetting> quality_menu;  ///< best first; empty = fixed
+  std::vector<QualityKnob> knobs;            ///< of which the menu is made, if it is
   std::uint32_t quality_level = 0;           ///< where it starts
+  double requested_share = 0.0;              ///< of the device's compute, (0, 1]; 0 = not stated
+  std::uint64_t requested_bytes = 0;         ///< of device memory; 0 = not stated
+  std::vector<Resize> resizes;               ///< in order of time
   std::int32_t priority = 0;                 ///< for policies that know priorities; higher matters more
   std::uint64_t allocated_bytes = 0;         ///< device memory that it asks for when it joins; 0 = its working set
   std::uint64_t snapshot_bytes = 0;          ///< persistent memory; 0 = its working set

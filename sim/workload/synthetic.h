@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/random.h"
+#include "sim/workload/quality.h"
 #include "sim/workload/workload.h"
 
 namespace corun {
@@ -13,8 +14,17 @@ namespace corun {
 /// A stretch of a game with a load of its own.
 struct GameScene {
   Duration frame_gpu_mean{};
-  double cv = 0.0;   ///< coefficient of variation, >= 0
-  Duration dwell{};  ///< mean length of a stay, > 0; the stay ends with equal probability after each frame
+  double cv = 0.0;                 ///< coefficient of variation, >= 0
+  Duration dwell{};                ///< length of a stay, > 0: see SceneOrder
+  SceneEffect effect{};            ///< how far settings matter in it
+  std::vector<Duration> frames{};  ///< GPU times of captured frames, in order, in place of mean and variation
+};
+
+/// Which scene follows which, and when. Time is the game's own: a period for each frame or, uncapped, its GPU time.
+enum class SceneOrder : std::uint8_t {
+  kMarkov,  ///< any begins, any other one follows, each as likely; a stay lasts `dwell` on average and ends with equal
+            ///< probability after each frame
+  kListed,  ///< as listed, from the first, and over again; a stay lasts `dwell`
 };
 
 /// Pieces in which the GPU gets a frame: the host waits for one and works for a gap before it submits the next.
@@ -28,8 +38,9 @@ struct FrameSubtasks {
 ///
 /// gpu(k) = mean * exp(s z_k - s^2/2) * spike_k, clamped to [0.3 ms, 2 periods];
 /// z_k = rho z_{k-1} + sqrt(1-rho^2) N(0,1); s = sqrt(ln(1 + cv^2)).
-/// With scenes, mean and cv are those of the present scene, which changes to any other one with equal probability: a
-/// Markov chain. z goes on through changes.
+/// With scenes, mean and cv are those of the present scene. z goes on through changes. In a scene of captured frames,
+/// frames are as captured, unclamped and without spikes: each stay begins at a random one and goes on in order, with
+/// the first after the last.
 struct GameProfile {
   Duration frame_gpu_mean{};
   double cv = 0.0;           ///< coefficient of variation, >= 0
@@ -40,7 +51,8 @@ struct GameProfile {
   std::uint32_t visits = 1;         ///< separate visits to the GPU per frame; the host waits for each before the next
   Duration later_visit{};           ///< GPU time of each further visit; the first takes what they leave of the frame's
   FrameSubtasks subtasks{};         ///< in place of visits
-  std::vector<GameScene> scenes{};  ///< one of them begins, each as likely; empty = mean and cv above throughout
+  std::vector<GameScene> scenes{};  ///< empty = one, with the mean and cv above
+  SceneOrder scene_order = SceneOrder::kMarkov;
 };
 
 /// 5 to 8 pieces whose gaps sum to 1.39 ms on average and to 3.1 ms at most: what LEGO (HPCA 2026) measured inside
@@ -51,7 +63,8 @@ FrameSubtasks measured_subtasks();
 std::optional<GameProfile> game_profile(std::string_view name);
 std::vector<std::string_view> game_profile_names();
 
-/// Frames drawn from a profile, one each `period`. The period clamps; 0 = uncapped, frames follow one another.
+/// Frames drawn from a profile, one each `period`. The period clamps; 0 = uncapped, frames follow one another. Each
+/// frame says which scene it belongs to.
 Workload make_game(const GameProfile& profile, Duration period, std::uint32_t frames, RandomStream& random);
 
 /// Kernels of one training iteration: a mixture of two log-normals, the second truncated at the longest observed.

@@ -14,32 +14,64 @@ namespace {
 
 constexpr Duration kShortestFrame{300'000};
 
-/// Which scene each frame belongs to. A profile without scenes is one scene that never ends, and takes no draws.
+/// The scenes of a profile; one without any is a single scene that never ends.
+std::vector<GameScene> scenes_of(const GameProfile& profile) {
+  if (!profile.scenes.empty()) return profile.scenes;
+  return {{profile.frame_gpu_mean, profile.cv, Duration::max()}};
+}
+
+/// Which scene each frame belongs to. A single synthetic scene takes no draws.
 class Scenes {
  public:
-  Scenes(const GameProfile& profile, RandomStream& random) : scenes_(profile.scenes), random_(random) {
-    if (scenes_.empty()) scenes_ = {{profile.frame_gpu_mean, profile.cv, Duration::max()}};
-    if (scenes_.size() > 1) present_ = one_of(scenes_.size());
+  Scenes(const GameProfile& profile, RandomStream& random)
+      : scenes_(scenes_of(profile)), is_listed_(profile.scene_order == SceneOrder::kListed), random_(random) {
+    enter(is_listed_ || scenes_.size() == 1 ? 0 : one_of(scenes_.size()));
   }
 
-  const GameScene& present() const { return scenes_[present_]; }
+  std::size_t present() const { return present_; }
+  const GameScene& scene() const { return scenes_[present_]; }
+
+  /// The next captured frame of a scene that has them.
+  Duration captured_frame() { return scene().frames[next_frame_++ % scene().frames.size()]; }
 
   /// Passes the time that a frame takes.
   void pass(Duration frame) {
     if (scenes_.size() < 2) return;
-    const bool is_over = random_.uniform() < std::min(1.0, to_seconds(frame) / to_seconds(present().dwell));
+    if (is_listed_) return pass_in_order(frame);
+    const bool is_over = random_.uniform() < std::min(1.0, to_seconds(frame) / to_seconds(scene().dwell));
     const std::size_t other = one_of(scenes_.size() - 1);
-    if (is_over) present_ = other < present_ ? other : other + 1;
+    if (is_over) enter(other < present_ ? other : other + 1);
   }
 
  private:
+  void pass_in_order(Duration frame) {
+    stayed_ += frame;
+    while (stayed_ >= scene().dwell) {
+      stayed_ -= scene().dwell;
+      enter((present_ + 1) % scenes_.size());
+    }
+  }
+
+  void enter(std::size_t scene) {
+    present_ = scene;
+    if (!scenes_[scene].frames.empty()) next_frame_ = one_of(scenes_[scene].frames.size());
+  }
+
   std::size_t one_of(std::size_t count) {
     return std::min(count - 1, static_cast<std::size_t>(random_.uniform() * static_cast<double>(count)));
   }
 
   std::vector<GameScene> scenes_;
+  bool is_listed_;
   RandomStream& random_;
   std::size_t present_ = 0;
+  std::size_t next_frame_ = 0;
+  Duration stayed_{};
+};
+
+struct GameFrame {
+  Duration gpu;
+  std::size_t scene;
 };
 
 /// The AR(1) log-normal process of GameProfile. Every frame takes as many draws, so a spike shifts nothing after it.
@@ -48,8 +80,9 @@ class FrameTimes {
   FrameTimes(const GameProfile& profile, Duration period, RandomStream& random)
       : profile_(profile), period_(period), random_(random), z_(random.normal()), scenes_(profile, random) {}
 
-  Duration next() {
-    const GameScene& scene = scenes_.present();
+  GameFrame next() {
+    const std::size_t present = scenes_.present();
+    const GameScene& scene = scenes_.scene();
     const double variance = std::log1p(scene.cv * scene.cv);  // of the logarithm
     const double gpu_ns = static_cast<double>(to_ns(scene.frame_gpu_mean)) *
                           std::exp(std::sqrt(variance) * z_ - variance / 2) *
@@ -57,9 +90,10 @@ class FrameTimes {
     const double rho = profile_.correlation;
     z_ = rho * z_ + std::sqrt(1 - rho * rho) * random_.normal();
     const Duration longest = is_paced() ? std::max(kShortestFrame, 2 * period_) : Duration::max();
-    const Duration gpu = std::clamp(Duration{std::llround(gpu_ns)}, kShortestFrame, longest);
+    const Duration drawn = std::clamp(Duration{std::llround(gpu_ns)}, kShortestFrame, longest);
+    const Duration gpu = scene.frames.empty() ? drawn : scenes_.captured_frame();
     scenes_.pass(is_paced() ? period_ : gpu);
-    return gpu;
+    return {gpu, present};
   }
 
  private:
@@ -110,9 +144,11 @@ void add_subtasks(Workload& workload, const GameProfile& profile, Duration gpu, 
 }
 
 std::string note(const GameProfile& profile) {
-  if (profile.scenes.size() > 1) return fmt::format("its frames are synthetic, of {} scenes", profile.scenes.size());
-  const GameScene scene =
-      profile.scenes.empty() ? GameScene{profile.frame_gpu_mean, profile.cv, Duration{0}} : profile.scenes.front();
+  const std::vector<GameScene> scenes = scenes_of(profile);
+  const auto captured = std::ranges::count_if(scenes, [](const GameScene& scene) { return !scene.frames.empty(); });
+  if (captured > 0) return fmt::format("its frames are of {} scenes, {} of them captured", scenes.size(), captured);
+  if (scenes.size() > 1) return fmt::format("its frames are synthetic, of {} scenes", scenes.size());
+  const GameScene& scene = scenes.front();
   return fmt::format("its frames are synthetic: mean GPU time {:.3g} ms, coefficient of variation {}",
                      to_milliseconds(scene.frame_gpu_mean), scene.cv);
 }
@@ -124,8 +160,8 @@ void check_profile(const GameProfile& profile) {
   CORUN_ASSERT(profile.subtasks.least <= profile.subtasks.most, "{} to {} subtasks", profile.subtasks.least,
                profile.subtasks.most);
   for (const GameScene& scene : profile.scenes)
-    CORUN_ASSERT(scene.frame_gpu_mean > Duration{0} && scene.dwell > Duration{0}, "scene of {} ns, dwell {} ns",
-                 to_ns(scene.frame_gpu_mean), to_ns(scene.dwell));
+    CORUN_ASSERT((scene.frame_gpu_mean > Duration{0} || !scene.frames.empty()) && scene.dwell > Duration{0},
+                 "scene of {} ns, dwell {} ns", to_ns(scene.frame_gpu_mean), to_ns(scene.dwell));
 }
 
 }  // namespace
@@ -140,12 +176,14 @@ Workload make_game(const GameProfile& profile, Duration period, std::uint32_t fr
   workload.names = {"frame"};
   workload.present_period = period;
   // Drawn first: cutting frames into pieces must not change them.
-  std::vector<Duration> frame_times(frames);
+  std::vector<GameFrame> drawn(frames);
   FrameTimes times(profile, period, random);
-  for (Duration& frame : frame_times) frame = times.next();
+  for (GameFrame& frame : drawn) frame = times.next();
+  for (const GameScene& scene : scenes_of(profile)) workload.scenes.push_back(scene.effect);
   Time start = kRunStart;
-  for (const Duration gpu : frame_times) {
+  for (const auto& [gpu, scene] : drawn) {
     begin_job(workload, start);
+    workload.jobs.back().scene = static_cast<std::uint32_t>(scene + 1);
     profile.subtasks.most > 0 ? add_subtasks(workload, profile, gpu, random) : add_visits(workload, profile, gpu);
     workload.recorded_span = start + gpu - kRunStart;
     start += period > Duration{0} ? period : gpu;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/policy/view.h"
+#include "sim/workload/quality.h"
 #include "traces/base/ids.h"
 #include "traces/base/time.h"
 #include "traces/timeline.h"
@@ -18,16 +19,17 @@ enum class JobKind : std::uint8_t { kFrame, kIteration, kRequest };
 /// An operation of a workload. All durations come from a solo capture or a synthetic profile.
 struct WorkOp {
   OpKind kind = OpKind::kKernel;
-  std::uint32_t name = 0;       ///< index into Workload::names
+  std::uint32_t name = 0;  ///< index into Workload::names
   StreamId stream;
-  Duration duration{};          ///< device time alone
-  Duration dispatch_gap{};      ///< least time between its stream predecessor's end and its begin: the device's own
-  Duration launch_latency{};    ///< from the host's call to visible to the device
+  Duration duration{};        ///< device time alone
+  Duration dispatch_gap{};    ///< least time between its stream predecessor's end and its begin: the device's own
+  Duration launch_latency{};  ///< from the host's call to visible to the device
   LaunchShape shape;
   std::uint64_t bytes = 0;
   Duration predicted_by_name = kUnknownDuration;
   Duration predicted_by_shape = kUnknownDuration;
-  std::uint32_t awaits_begin = 0;  ///< cross-stream waits: Workload::awaits[begin, begin + count): earlier ops of its pass
+  std::uint32_t awaits_begin =
+      0;  ///< cross-stream waits: Workload::awaits[begin, begin + count): earlier ops of its pass
   std::uint32_t awaits_count = 0;
 };
 
@@ -40,7 +42,7 @@ enum class StepKind : std::uint8_t {
 };
 
 struct HostStep {
-  Duration gap{};       ///< host time from the step before (its return, where that one waited) to this one
+  Duration gap{};  ///< host time from the step before (its return, where that one waited) to this one
   StepKind kind = StepKind::kSubmit;
   std::uint32_t target = 0;
 };
@@ -49,7 +51,8 @@ struct HostStep {
 struct Job {
   std::uint32_t first_step = 0, step_count = 0;
   std::uint32_t first_op = 0, op_count = 0;
-  Time recorded_start{};  ///< when it began in the capture: its release in open replay
+  Time recorded_start{};    ///< when it began in the capture: its release in open replay
+  std::uint32_t scene = 0;  ///< of frames: 1 + index into Workload::scenes; 0 = not known
 };
 
 /// What a client does, job by job: immutable, shared by all runs that replay it.
@@ -63,17 +66,20 @@ struct Workload {
   std::vector<HostStep> steps;
   std::vector<std::uint32_t> awaits;
   std::vector<Job> jobs;
+  std::vector<SceneEffect> scenes;  ///< parts of a game; empty = settings matter as the menu says throughout
   Duration recorded_span{};   ///< first operation's begin to last one's end in the capture; of frames, their intervals
   Duration present_period{};  ///< of a capture that was paced: its vsync period; 0 = uncapped or not frames
   /// Jobs a second of the program alone and untraced: the launch rate of the capture's bare pass over the launches of a
   /// job (see launch_instants). Where a part of the capture is left out, the rate of the jobs in the capture times the
   /// factor by which the bare pass was faster. 0 = there was no bare pass, or it does not tell.
   double untraced_jobs_per_s = 0.0;
-  double untraced_jitter = 0.0;  ///< coefficient of variation of that rate; 0 where too little of it was of the jobs
+  double untraced_jitter = 0.0;    ///< coefficient of variation of that rate; 0 where too little of it was of the jobs
   std::vector<std::string> notes;  ///< what was assumed, one sentence each; results repeat them
 
   /// Sum of operation durations of one job.
   Duration device_time(const Job& job) const;
+  /// Of the scene that the job belongs to; as the menu says where none is known.
+  SceneEffect scene_of(const Job& job) const { return job.scene == 0 ? SceneEffect{} : scenes[job.scene - 1]; }
   /// Asserts that jobs, steps, operations and waits refer to one another correctly.
   void check() const;
 };
@@ -84,10 +90,10 @@ void predict_from_means(Workload& workload);
 
 /// How a capture becomes jobs.
 struct WorkloadOptions {
-  std::uint32_t iterations = 0;      ///< split into this many jobs of equal operation count; 0 = see split_into_jobs
+  std::uint32_t iterations = 0;        ///< split into this many jobs of equal operation count; 0 = see split_into_jobs
   std::uint32_t visits_per_frame = 0;  ///< 0 = as captured (1 where the capture does not say)
-  double gpu_busy_ratio = 0.0;       ///< for frame logs without GPU time: busy / interval; 0 = refuse such logs
-  bool allow_co_run = false;         ///< accept a capture whose durations contain time away
+  double gpu_busy_ratio = 0.0;         ///< for frame logs without GPU time: busy / interval; 0 = refuse such logs
+  bool allow_co_run = false;           ///< accept a capture whose durations contain time away
 };
 
 /// Turns a capture into jobs of operations with dependencies and host gaps.

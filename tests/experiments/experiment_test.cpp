@@ -1,6 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "experiments/client_choice.h"
 #include "experiments/device_file.h"
+#include "experiments/materials.h"
 #include "tests/experiments/experiment_text.h"
 
 namespace corun {
@@ -120,7 +126,9 @@ TEST(ExperimentFile, MistakesInSyntheticWorkAreLocatedAndSayWhatIsMissing) {
   EXPECT_EQ(about_synthetic("game: { gpu: 4ms, visits: 2, subtasks: measured }")[0],
             "5:35: E0202 a frame is cut into `visits` or into `subtasks`: which?");
   EXPECT_EQ(about_synthetic("game: { scenes: [{ gpu: 4ms }] }")[0],
-            "5:46: E0202 a scene needs `gpu`, the mean GPU time of its frames, and `dwell`, the mean length of a stay");
+            "5:46: E0202 a scene needs `gpu`, the mean GPU time of its frames, or a `trace` of them, and `dwell`, the "
+            "length of a "
+            "stay");
   EXPECT_EQ(about_synthetic("training: { launch_gap: 3us }")[0],
             "5:39: E0202 a training job needs a `profile` / for example `{ profile: resnet50, launch_gap: 5us }`");
   EXPECT_EQ(about_synthetic("game: { gpu: 4ms, subtasks: { gap: 3ms } }")[0],
@@ -159,6 +167,228 @@ TEST(ExperimentFile, AQualityLevelIsNamedOrCountedInTheClientOrTheDefaults) {
   EXPECT_EQ(experiment.scenarios[0].clients[0].quality_level, 2U);
   EXPECT_EQ(experiment.scenarios[0].clients[1].quality_level, 1U);
   EXPECT_EQ(complaints(with("defaults: { quality_level: LO }")).size(), 1U);
+}
+
+/// An experiment with one game, `keys` among those of the client.
+std::string with_game(const std::string& keys, const std::string& game = "{ gpu: 4ms }") {
+  return fmt::format(
+      "name: x\ndevice: h200\npolicies: [passthrough]\nclients:\n  - {{ name: a, {}, synthetic: {{ game: "
+      "{} }} }}\n",
+      keys, game);
+}
+
+ClientChoice game_with(const std::string& keys) { return read_text(with_game(keys)).scenarios[0].clients[0]; }
+
+TEST(Quality, KnobsAreTheUsualOnesCutDownToThirtyTwoSettings) {
+  const ClientChoice game = game_with("quality: knobs");
+  EXPECT_EQ(game.quality.size(), 32U);
+  EXPECT_EQ(game.knobs.size(), 7U);
+  EXPECT_EQ(game_with("quality: { knobs: usual, most: 5 }").quality.size(), 5U);
+}
+
+TEST(Quality, OwnKnobsMakeTheMenu) {
+  const ClientChoice game = game_with(
+      "quality: { knobs: [{ name: fog, levels: [{ cost: 1, loss: 0 }, { cost: 0.9, loss: 30% }], switch_cost: 5ms }, "
+      "{ name: aa, levels: [{}, { cost: 0.5, loss: 0.2 }] }] }, quality_level: 1/1");
+  ASSERT_EQ(game.quality.size(), 3U) << "1/0 costs and loses more than 0/1";
+  EXPECT_EQ(game.knobs[0].switch_cost, Duration(5'000'000));
+  EXPECT_EQ(game.quality[game.quality_level].name, "1/1");
+  EXPECT_DOUBLE_EQ(game.quality.back().cost, 0.45);
+}
+
+TEST(Quality, ASettingOfAListMayCostSomethingToSwitchTo) {
+  const ClientChoice game =
+      game_with("quality: [{ name: HI }, { name: LO, cost: 0.3, quality: 0.7, switch_cost: 5ms }]");
+  EXPECT_EQ(game.quality[0].switch_cost, Duration(0));
+  EXPECT_EQ(game.quality[1].switch_cost, Duration(5'000'000));
+}
+
+TEST(Quality, AClientsMenuReplacesThatOfTheDefaults) {
+  const Experiment experiment =
+      read_text(with("defaults: { quality: knobs }\nscenarios: [{ name: s, clients: [{ name: a, "
+                     "synthetic: { game: rdr2 }, quality: default }] }]"));
+  EXPECT_EQ(experiment.scenarios[0].clients[0].quality.size(), 3U);
+  EXPECT_TRUE(experiment.scenarios[0].clients[0].knobs.empty());
+}
+
+TEST(Quality, MistakesInKnobsAreLocatedAndSayWhatIsExpected) {
+  const auto about = [](const std::string& menu) {
+    const Lines found = complaints(with_game("quality: " + menu));
+    return found.empty() ? "accepted" : found[0];
+  };
+  const auto about_levels = [&](const std::string& levels) {
+    return about("{ knobs: [{ name: fog, levels: [" + levels + "] }] }");
+  };
+  EXPECT_EQ(about("{ most: 8 }"),
+            "5:25: E0202 a menu made of knobs needs `knobs` / for example `{ knobs: usual, most: 16 }`");
+  EXPECT_EQ(about("{ knobs: usual, most: 1 }"), "5:47: E0202 found `1`, expected a whole number from 2 to 64");
+  EXPECT_EQ(about("{ knobs: usual, most: 65 }"), "5:47: E0202 found `65`, expected a whole number from 2 to 64");
+  EXPECT_EQ(about("{ knobs: [] }"), "5:34: E0202 found 0 knobs, expected 1 to 8");
+  EXPECT_EQ(about("{ knobs: [{ name: fog }] }").substr(0, 57),
+            "5:35: E0202 a knob needs a `name` and `levels` / for exam");
+  EXPECT_EQ(about_levels("{ cost: 1 }"), "5:56: E0202 found 1 levels, expected 2 to 5");
+  EXPECT_EQ(about_levels("{ cost: 0.9 }, { cost: 0.8, loss: 0.1 }"),
+            "5:57: E0202 the first level of knob `fog` costs 0.9 and loses 0 / the first level is the best, which the "
+            "others are measured by: cost 1, loss 0");
+  EXPECT_EQ(about_levels("{}, { cost: 0.8, loss: 0.1 }, { cost: 0.8, loss: 0.2 }"),
+            "5:87: E0202 a level of knob `fog` costs 0.8 and loses 0.2, the one before costs 0.8 and loses 0.1 / each "
+            "level costs less and loses more than the one before");
+  EXPECT_EQ(about("{ knobs: [{ name: a, levels: [{}, { cost: 0.8, loss: 0.1 }] }, { name: a, levels: [{}, { cost: 0.8, "
+                  "loss: 0.1 }] }] }"),
+            "5:88: E0202 knob `a` is given twice");
+  EXPECT_EQ(about("knob"),
+            "5:25: E0202 found text, expected a list / for example: [{ name: HI, cost: 1, quality: 1 }, "
+            "...], `default`, or `knobs`");
+}
+
+TEST(Resizes, WhatOneDoesNotStateStaysAsItWas) {
+  const ClientChoice game = game_with(
+      "resizes: [{ at: 20s, share: 0.6 }, { at: 30s, memory: 4GiB }, { at: 40s, share: 20%, memory: 1GiB }], "
+      "share: 0.3, requested_memory: 2GiB");
+  EXPECT_EQ(game.requested_share, 0.3);
+  EXPECT_EQ(game.requested_bytes, std::uint64_t{2} << 30);
+  ASSERT_EQ(game.resizes.size(), 3U);
+  EXPECT_EQ(game.resizes[0].at, std::chrono::seconds(20));
+  EXPECT_EQ(game.resizes[0].share, 0.6);
+  EXPECT_EQ(game.resizes[0].bytes, std::uint64_t{2} << 30);
+  EXPECT_EQ(game.resizes[1].share, 0.6);
+  EXPECT_EQ(game.resizes[1].bytes, std::uint64_t{4} << 30);
+  EXPECT_EQ(game.resizes[2].share, 0.2);
+}
+
+TEST(Resizes, MistakesAreLocated) {
+  EXPECT_EQ(complaints(with_game("share: 1.5")), Lines{"5:23: E0202 found `1.5`, expected a number from 0.001 to 1"});
+  EXPECT_EQ(complaints(with_game("resizes: [{ at: 2s }]")),
+            Lines{"5:26: E0202 a resize needs `at`, and a `share` or a `memory` from then on"});
+  EXPECT_EQ(complaints(with_game("resizes: [{ at: 2s, share: 0.5 }, { at: 2s, share: 0.6 }]")),
+            Lines{"5:50: E0202 found a resize at 2s after one at 2s, expected a later one"});
+  EXPECT_EQ(complaints(with_game("resizes: [{ at: 2, share: 0.5 }]"))[0],
+            "5:32: E0202 found `2`, expected a duration / a duration needs a unit: did you mean `2s`?");
+}
+
+constexpr char kFrames[] =
+    "Application,ProcessID,SwapChainAddress,Runtime,SyncInterval,PresentFlags,Dropped,TimeInSeconds,msInPresentAPI,"
+    "msBetweenPresents,msGPUActive\n"
+    "game.exe,1000,0x1,D3D12,0,0,0,1.000,0.1,16.7,5.0\n"
+    "game.exe,1000,0x1,D3D12,0,0,0,1.017,0.1,16.7,6.0\n"
+    "game.exe,1000,0x1,D3D12,0,0,0,1.033,0.1,16.7,7.0\n";
+
+constexpr char kKernels[] = CORUN_SOURCE_DIR "/tests/experiments/transcripts/files/alone.corun";
+
+/// One game in a folder with a capture of frames of 5, 6 and 7 ms.
+class CapturedScenes {
+ public:
+  explicit CapturedScenes(const std::string& scenes, const std::string& frames = kFrames,
+                          const std::string& more = "") {
+    add_builtin_policies(policies_);
+    testing::write_text(folder_, "frames.csv", frames);
+    const std::string text = with_game("phase: 0", "{ scenes: [" + scenes + "]" + more + " }");
+    experiment_ = read_experiment(testing::write_text(folder_, "e.yaml", text), {}, policies_);
+    plan_ = make_plan(experiment_);
+  }
+
+  Workload workload() {
+    Materials materials(experiment_, plan_.hashes, policies_);
+    return *materials.clients(experiment_.scenarios[0], 1)[0].workload;
+  }
+  const std::string& run_id() const { return plan_.runs[0].id; }
+
+ private:
+  testing::TemporaryFolder folder_;
+  PolicyRegistry policies_;
+  Experiment experiment_;
+  Plan plan_;
+};
+
+TEST(CapturedScenes, HaveTheCapturesGpuTimesScaledBesideDrawnScenes) {
+  CapturedScenes lab("{ trace: frames.csv, scale: 1.5, dwell: 1s, settings_on_cost: 0.5 }, { gpu: 2ms, dwell: 1s }");
+  const Workload workload = lab.workload();
+  ASSERT_EQ(workload.scenes.size(), 2U);
+  EXPECT_EQ(workload.scenes[0].on_cost, 0.5);
+  EXPECT_EQ(workload.scenes[1].on_cost, 1);
+  std::set<double> captured, drawn;
+  for (const Job& job : workload.jobs)
+    (job.scene == 1 ? captured : drawn).insert(to_milliseconds(workload.device_time(job)));
+  EXPECT_EQ(captured, (std::set{7.5, 9.0, 10.5}));
+  EXPECT_EQ(drawn, std::set{2.0});
+}
+
+TEST(SyntheticGames, FramesThatAreNotPacedMayTakeAnyTime) {
+  const auto longest = [](const std::string& pacing) {
+    const Experiment experiment = read_text(with_game("pacing: " + pacing, "{ gpu: 57ms }"));
+    PolicyRegistry policies;
+    const FileHashes hashes;
+    Materials materials(experiment, hashes, policies);
+    const auto workload = materials.clients(experiment.scenarios[0], 1)[0].workload;
+    return workload->device_time(workload->jobs[0]);
+  };
+  EXPECT_EQ(longest("uncapped"), std::chrono::milliseconds(57));
+  EXPECT_EQ(longest("60fps"), 2 * Duration(16'666'667));
+}
+
+TEST(CapturedScenes, CountInTheRunsIdByTheirContentScaleEffectsAndOrder) {
+  const std::string scene = "{ trace: frames.csv, dwell: 1s }";
+  const std::string id = CapturedScenes(scene).run_id();
+  EXPECT_EQ(CapturedScenes(scene).run_id(), id);
+  EXPECT_NE(CapturedScenes(scene, std::string(kFrames) + " ").run_id(), id);
+  EXPECT_NE(CapturedScenes("{ trace: frames.csv, dwell: 1s, scale: 2 }").run_id(), id);
+  EXPECT_NE(CapturedScenes("{ trace: frames.csv, dwell: 1s, settings_on_loss: 2 }").run_id(), id);
+  EXPECT_NE(CapturedScenes(scene, kFrames, ", scene_order: listed").run_id(), id);
+}
+
+TEST(CapturedScenes, ACaptureOfOtherWorkIsRefusedAtItsPlace) {
+  CapturedScenes lab(fmt::format("{{ trace: {}, dwell: 1s }}", std::filesystem::absolute(kKernels).string()));
+  try {
+    lab.workload();
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUnsupported);
+    EXPECT_EQ(error.where().line, 5U);
+    EXPECT_NE(error.message().find("a scene is made of frames"), std::string::npos) << error.message();
+  }
+}
+
+TEST(CapturedScenes, AMissingCaptureIsAnErrorAtItsPlace) {
+  try {
+    CapturedScenes lab("{ trace: none.csv, dwell: 1s }");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
+    EXPECT_EQ(error.where().line, 5U);
+  }
+}
+
+TEST(Scenes, MistakesAreLocated) {
+  EXPECT_EQ(about_synthetic("game: { scenes: [{ gpu: 4ms, trace: t, dwell: 1s }] }"),
+            Lines{"5:46: E0202 a scene has `gpu` and `cv`, or the frames of a `trace`: which?"});
+  EXPECT_EQ(about_synthetic("game: { scenes: [{ trace: t }] }")[0].substr(0, 12), "5:46: E0202 ");
+  EXPECT_EQ(about_synthetic("game: { scenes: [{ trace: '', dwell: 1s }] }"),
+            Lines{"5:55: E0202 `trace` names no file"});
+  EXPECT_EQ(about_synthetic("game: { scenes: [{ gpu: 4ms, scale: 2, dwell: 1s }] }"),
+            Lines{"5:46: E0202 `scale` is for the frames of a `trace`"});
+  EXPECT_EQ(about_synthetic("game: { gpu: 4ms, scene_order: listed }"),
+            Lines{"5:60: E0202 `scene_order` needs `scenes`"});
+  EXPECT_EQ(about_synthetic("game: { scene_order: liste, scenes: [{ gpu: 4ms, dwell: 1s }] }"),
+            Lines{"5:50: E0202 found `liste`, expected one of markov, listed / did you mean `listed`?"});
+  EXPECT_EQ(about_synthetic("game: { scenes: [{ gpu: 4ms, dwell: 1s, settings_on_cost: -1 }] }"),
+            Lines{"5:87: E0202 found `-1`, expected a number from 0 to 3"});
+}
+
+TEST(Plan, WhatSettingsAndRequestsSayCountsInTheRunsId) {
+  std::set<std::string> ids;
+  const std::vector<std::string> clients = {
+      "phase: 0",
+      "share: 0.3",
+      "requested_memory: 1GiB",
+      "resizes: [{ at: 2s, share: 0.3 }]",
+      "resizes: [{ at: 3s, share: 0.3 }]",
+      "quality: [{ name: HI }, { name: LO, cost: 0.3 }]",
+      "quality: [{ name: HI }, { name: LO, cost: 0.3, switch_cost: 1ms }]",
+      "quality: { knobs: [{ name: fog, levels: [{}, { cost: 0.9, loss: 0.1 }] }] }",
+      "quality: { knobs: [{ name: fog, levels: [{}, { cost: 0.9, loss: 0.1 }], switch_cost: 1ms }] }",
+  };
+  for (const std::string& keys : clients) ids.insert(make_plan(read_text(with_game(keys))).runs[0].id);
+  EXPECT_EQ(ids.size(), clients.size());
 }
 
 TEST(SetOption, ChangesValuesByIndexAndByName) {
@@ -227,6 +457,10 @@ TEST(ExperimentDocument, DescribesEveryKey) {
     EXPECT_NE(page.find(fmt::format("`{}`", key)), std::string::npos) << key;
   for (const auto& field : device_fields())
     EXPECT_NE(page.find(fmt::format("`{}`", field.key)), std::string::npos) << field.key;
+  for (const auto& field : client_fields())
+    EXPECT_NE(page.find(fmt::format("`{}`", field.key)), std::string::npos) << field.key;
+  for (const char* key : {"scenes", "scene_order", "trace", "scale", "dwell", "settings_on_cost", "settings_on_loss"})
+    EXPECT_NE(page.find(fmt::format("`{}`", key)), std::string::npos) << key;
 }
 
 }  // namespace

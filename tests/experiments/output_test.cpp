@@ -7,6 +7,7 @@
 #include "experiments/json.h"
 #include "experiments/summary.h"
 #include "experiments/terminal.h"
+#include "tests/experiments/experiment_text.h"
 
 namespace corun {
 namespace {
@@ -100,6 +101,34 @@ TEST(Findings, GamesAloneAreComparedByTheSlowest) {
   EXPECT_EQ(
       describe({two("open", 18, 1), two("tuned", 29, 0.84)})[0],
       "tuned keeps the slowest of 2 games at 29.0 fps at quality 0.84; open lets it fall to 18.0 fps at quality 1.00.");
+}
+
+TEST(Findings, APolicyThatTurnedAwayAllClientsOfAKindIsNotCompared) {
+  const double none = std::nan("");
+  const PolicyFinding both{"open", 0.8, {{"game", 60, 60, 60, none}, {"train", none, 12, 30, none}}};
+  const PolicyFinding no_game{"strict", none, {{"train", none, 30, 30, none}}};
+  const auto sentences = describe({no_game, both});
+  ASSERT_EQ(sentences.size(), 1U);
+  EXPECT_EQ(sentences[0], "open keeps game at 60.0 fps (alone 60.0) and harvests 80 % of the time it leaves idle.");
+  EXPECT_TRUE(describe({PolicyFinding{"closed", none, {}}}).empty());
+}
+
+TEST(Summary, AGameThatIsTurnedAwayIsCalledRefusedAndNotTheSlowest) {
+  const Experiment experiment = testing::read_text(
+      "name: x\nhorizon: 1s\ndevice: h200\npolicies: [passthrough]\n"
+      "clients: [{ name: a, synthetic: { game: rdr2 } }, { name: b, synthetic: { game: rdr2 } }]\n");
+  Summary summary(experiment);
+  RunOutcome outcome;
+  for (const char* client : {"a", "b"}) outcome.metrics.push_back({client, "gpu_busy_ratio", 0, "ratio"});
+  outcome.metrics.push_back({"device", "gpu_busy_ratio", 0, "ratio"});
+  outcome.metrics.push_back({"a", "fps_mean", 58, "fps"});
+  outcome.metrics.push_back({"a", "throughput_per_s", 58, "1/s"});
+  outcome.metrics.push_back({"b", "throughput_per_s", 0, "1/s"});
+  outcome.metrics.push_back({"b", "refused", 1, "count"});
+  summary.add(RunSpec{}, outcome);
+  const Scenario& scenario = experiment.scenarios[0];
+  EXPECT_NE(summary.table(scenario).find("refused"), std::string::npos) << summary.table(scenario);
+  EXPECT_EQ(summary.sentences(scenario), std::vector<std::string>{"passthrough keeps a at 58.0 fps."});
 }
 
 }  // namespace

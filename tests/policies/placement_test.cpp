@@ -175,6 +175,21 @@ TEST(PlacementPolicies, gaiagpu_pods_fail_where_admission_and_allocator_choose_d
   EXPECT_EQ(by_tree.pods[1].placement.cards, (Cards{2, 3}));
 }
 
+TEST(PlacementPolicies, gaiagpu_offers_the_most_loaded_node_that_fits_then_the_one_with_least_memory_then_by_name) {
+  const PolicyDescriptor descriptor = gaiagpu_topology_policy();
+  const auto policy = descriptor.create_placement(descriptor.defaults());
+  OneNode empty({1000, 1000}), full({100, 100}), loaded({1000, 600}), same({600, 1000}), alike({600, 1000});
+  for (OneNode* node : {&empty, &full, &loaded, &same, &alike})
+    for (CardView& card : node->cards) card.free_memory_bytes = 8ULL << 30;
+  std::vector<NodeView> nodes{empty.view, full.view, loaded.view, same.view, alike.view};
+  const std::string_view names[] = {"a", "b", "z", "y", "x"};
+  for (std::uint32_t i = 0; i < nodes.size(); ++i) nodes[i].index = i, nodes[i].name = names[i];
+  EXPECT_EQ(policy->place({kRunStart, nodes, {}}, pod(1, 500)), (Placement{4, {0}})) << "three alike: by name";
+  loaded.cards[0].free_memory_bytes = 7ULL << 30;
+  EXPECT_EQ(policy->place({kRunStart, nodes, {}}, pod(1, 500)), (Placement{2, {1}})) << "less memory goes first";
+  EXPECT_EQ(policy->place({kRunStart, nodes, {}}, pod(2)), (Placement{0, {0, 1}})) << "only one fits";
+}
+
 std::vector<PolicyDescriptor> placement_policies() {
   PolicyRegistry registry;
   add_builtin_policies(registry);

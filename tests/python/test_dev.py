@@ -17,13 +17,19 @@ def dev(*arguments):
 def test_help_names_every_command(arguments):
     done = dev(*arguments)
     assert (done.returncode, done.stderr) == (0, "")
-    assert set(re.findall(r"^\./dev (\w+)", done.stdout, re.MULTILINE)) == {"run", "build", "test", "reproduce", "help"}
+    assert set(re.findall(r"^\./dev (\w+)", done.stdout, re.MULTILINE)) == {"run", "build", "test", "reproduce", "bench", "help"}
 
 
 def test_an_unknown_command_is_wrong_usage():
     done = dev("biuld")
     assert (done.returncode, done.stdout) == (2, "")
     assert "there is no command `biuld`" in done.stderr
+
+
+def test_a_benchmark_has_a_name():
+    done = dev("bench", "nothing")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "importer knapsack" in done.stderr
 
 
 def test_works_from_any_folder(tmp_path):

@@ -34,7 +34,7 @@ PodSpec pod(std::string name, double cards, Duration arrival, Duration runtime) 
 }
 
 ClusterResult run(std::vector<PodSpec> pods, std::uint32_t nodes = 1, std::uint32_t cards = 2,
-                  PlacementPolicy* policy = nullptr, PlacementLatency latency = {}) {
+                  PlacementPolicy* policy = nullptr, PlacementTimes times = {}) {
   FirstFit first_fit;
   ClusterInput input;
   for (std::uint32_t i = 0; i < nodes; ++i) input.nodes.push_back({"n", "", cards, 16ULL << 30, 8'000, 64'000, {}});
@@ -42,7 +42,7 @@ ClusterResult run(std::vector<PodSpec> pods, std::uint32_t nodes = 1, std::uint3
   input.policy = policy == nullptr ? &first_fit : policy;
   input.policy_name = "first_fit";
   input.horizon = 100h;
-  input.latency = latency;
+  input.times = times;
   return simulate_cluster(input);
 }
 
@@ -128,6 +128,44 @@ TEST(Cluster, an_illegal_placement_names_policy_time_and_pod) {
     EXPECT_EQ(error.kind(), ErrorKind::kPolicy);
     EXPECT_EQ(error.message(), "policy 'first_fit' at t=2.000 s: pod 'a': cards of node 'n' out of range or order");
   }
+}
+
+TEST(Cluster, nodes_have_cards_only_when_they_have_registered_them) {
+  const auto result = run({pod("card", 1, 0s, 1s), pod("no-card", 0, 0s, 1s), pod("later", 1, 40s, 1s)}, 1, 2, nullptr,
+                          {.registration = 30s});
+  EXPECT_EQ(result.pods[0].start, kRunStart + 30s);
+  EXPECT_EQ(result.pods[1].start, kRunStart);
+  EXPECT_EQ(result.pods[2].start, kRunStart + 40s);
+}
+
+TEST(Cluster, a_container_with_cards_registers_before_it_begins_to_work) {
+  const auto result = run({pod("card", 1, 0s, 10s), pod("no-card", 0, 0s, 10s)}, 1, 2, nullptr, {.container = 2s});
+  EXPECT_EQ(result.pods[0].start, kRunStart);
+  EXPECT_EQ(result.pods[0].begin, kRunStart + 2s);
+  EXPECT_EQ(result.pods[0].end, kRunStart + 12s);
+  EXPECT_EQ(result.pods[1].end, kRunStart + 10s);
+}
+
+TEST(Cluster, what_a_pod_left_is_free_at_the_next_check_and_not_before) {
+  const auto result =
+      run({pod("a", 1, 0s, 10s), pod("b", 1, 1s, 20s), pod("c", 1, 2s, 1s)}, 1, 1, nullptr, {.check_period = 30s});
+  EXPECT_EQ(result.pods[0].end, kRunStart + 10s);
+  EXPECT_EQ(result.pods[1].start, kRunStart + 30s);
+  EXPECT_EQ(result.pods[1].end, kRunStart + 50s);
+  EXPECT_EQ(result.pods[2].start, kRunStart + 60s);
+}
+
+TEST(Cluster, a_pod_that_ends_at_a_check_is_seen_by_it) {
+  const auto result = run({pod("a", 1, 0s, 30s), pod("b", 1, 1s, 1s)}, 1, 1, nullptr, {.check_period = 30s});
+  EXPECT_EQ(result.pods[1].start, kRunStart + 30s);
+}
+
+TEST(Cluster, configurations_of_pods_that_have_gone_are_there_until_they_are_collected) {
+  const auto result = run({pod("a", 1, 0s, 15s), pod("b", 1, 0s, 30s), pod("no-card", 0, 0s, 1s)}, 1, 2, nullptr,
+                          {.collection_period = 60s});
+  EXPECT_EQ(metric(result, "stale_configs_peak"), 2);
+  EXPECT_NEAR(metric(result, "stale_configs_mean"), (15 * 1 + 30 * 2) / 60.0, 1e-9);
+  EXPECT_EQ(metric(run({pod("a", 1, 0s, 15s)}), "stale_configs_peak"), -1) << "collected at once: none to tell of";
 }
 
 }  // namespace

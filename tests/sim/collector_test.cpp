@@ -36,8 +36,10 @@ class CollectorTest : public ::testing::Test {
     result_.usage = {7s, 1s, 0s};
   }
 
-  static void frame(Collector& collector, Duration present, bool missed = false, double quality = 1) {
+  static void frame(Collector& collector, Duration present, bool missed = false, double quality = 1,
+                    std::uint32_t level = 0) {
     FrameFact fact{};
+    fact.quality_level = level;
     fact.start = fact.submit = fact.gpu_begin = Time(present - 5ms);
     fact.gpu_end = fact.present = Time(present);
     fact.quality = quality;
@@ -73,6 +75,114 @@ TEST_F(CollectorTest, FrameTimesAreFromPresentToPresentAndTheSlowestHundredthIsT
   EXPECT_DOUBLE_EQ(values.at("game.missed_frame_ratio"), 0.01);
   EXPECT_DOUBLE_EQ(values.at("game.quality_mean"), 0.75);
   EXPECT_DOUBLE_EQ(values.at("game.render_time_p99_ms"), 5);
+}
+
+TEST_F(CollectorTest, TheLongestFrameTimeIsTold) {
+  Collector collector(input_);
+  for (const Duration at : {2s, 3s, 7s, 8s}) frame(collector, at);
+  EXPECT_DOUBLE_EQ(metrics(collector).at("game.frame_time_max_ms"), 4000);
+}
+
+TEST_F(CollectorTest, QualityIsToldAsMeanLeastAndNines) {
+  Collector collector(input_);
+  for (const auto& [at, quality] : {std::pair<Duration, double>{2s, 0.98}, {3s, 1.0}, {4s, 0.99}})
+    frame(collector, at, false, quality);
+  const auto values = metrics(collector);
+  EXPECT_DOUBLE_EQ(values.at("game.quality_min"), 0.98);
+  EXPECT_NEAR(values.at("game.quality_nines"), 2, 1e-9);
+}
+
+TEST_F(CollectorTest, PerfectQualityHasSixNinesAndNoneHasNone) {
+  Collector perfect(input_), none(input_);
+  frame(perfect, 2s);
+  frame(none, 2s, false, 0);
+  EXPECT_DOUBLE_EQ(metrics(perfect).at("game.quality_nines"), 6);
+  EXPECT_DOUBLE_EQ(metrics(none).at("game.quality_nines"), 0);
+}
+
+TEST_F(CollectorTest, ChangesOfLevelAreCountedPerSecondOfTheWholeWindow) {
+  Collector collector(input_);
+  for (const auto& [at, level] : {std::pair<Duration, std::uint32_t>{2s, 0}, {3s, 2}, {4s, 2}, {5s, 0}, {6s, 0}})
+    frame(collector, at, false, 1, level);
+  EXPECT_DOUBLE_EQ(metrics(collector).at("game.quality_changes_per_s"), 0.2);
+}
+
+/// Three players, of whom the game is the first; the training job stays.
+class PlayersTest : public CollectorTest {
+ protected:
+  PlayersTest() {
+    for (const char* name : {"second", "third"}) {
+      input_.clients.push_back(input_.clients[0]);
+      input_.clients.back().name = name;
+      result_.device_time.push_back(1s);
+      result_.jobs_finished.push_back(0);
+    }
+  }
+
+  static void show(Collector& collector, std::uint32_t client, Duration period, Duration until = 11s) {
+    FrameFact fact{};
+    fact.client = ClientId{client};
+    for (Duration at = 1s; at < until; at += period) {
+      fact.start = fact.submit = fact.gpu_begin = fact.gpu_end = fact.present = Time(at);
+      collector.on_frame(fact);
+    }
+  }
+  static void refuse(Collector& collector, std::uint32_t client, Duration when) {
+    collector.on_refusal({ClientId{client}, Time(when), {}});
+  }
+};
+
+TEST_F(PlayersTest, ThoseWithinThreePerCentOfThirtyFramesPerSecondAreServed) {
+  Collector collector(input_);
+  show(collector, 0, 34'300us);  // 29.15 a second
+  show(collector, 2, 34'500us);  // 28.99
+  show(collector, 3, 16'667us);
+  const auto values = metrics(collector);
+  EXPECT_EQ(values.at("device.players_served"), 2);
+  EXPECT_EQ(values.at("device.players_refused"), 0);
+  EXPECT_DOUBLE_EQ(values.at("device.fps_min"), values.at("second.fps_mean"));
+  EXPECT_NEAR(values.at("device.fps_min"), 1e3 / 34.5, 0.01);
+}
+
+TEST_F(PlayersTest, OneTurnedAwayAtTheDoorIsNotStarved) {
+  Collector collector(input_);
+  show(collector, 0, 33ms);
+  show(collector, 2, 33ms);
+  refuse(collector, 3, 0s);
+  const auto values = metrics(collector);
+  EXPECT_EQ(values.at("device.players_served"), 2);
+  EXPECT_EQ(values.at("device.players_refused"), 1);
+  EXPECT_NEAR(values.at("device.fps_min"), 1e3 / 33, 0.1);
+  EXPECT_EQ(values.at("third.refused"), 1);
+  EXPECT_FALSE(values.contains("third.fps_mean"));
+  EXPECT_FALSE(values.contains("third.frame_time_max_ms"));
+}
+
+TEST_F(PlayersTest, OneTurnedAwayLaterIsJudgedByTheTimeBefore) {
+  Collector collector(input_);
+  show(collector, 0, 20ms, 6s);
+  refuse(collector, 0, 6s);
+  const auto values = metrics(collector);
+  EXPECT_DOUBLE_EQ(values.at("game.fps_mean"), 50);
+  EXPECT_DOUBLE_EQ(values.at("game.frame_time_max_ms"), 20);
+  EXPECT_EQ(values.at("device.players_served"), 0);
+  EXPECT_EQ(values.at("device.players_refused"), 1);
+}
+
+TEST_F(PlayersTest, ThatAllAreTurnedAwayAtOnceIsTold) {
+  Collector collector(input_);
+  for (const std::uint32_t client : {0u, 2u, 3u}) refuse(collector, client, 0s);
+  result_.end = Time(0s);
+  const auto values = metrics(collector);
+  EXPECT_EQ(values.at("device.players_refused"), 3);
+  EXPECT_EQ(values.at("game.refused"), 1);
+  EXPECT_FALSE(values.contains("device.fps_min"));
+}
+
+TEST_F(CollectorTest, WithoutPlayersNothingIsSaidOfThem) {
+  input_.clients[0].role = Role::kBestEffort;
+  const Collector collector(input_);
+  EXPECT_FALSE(metrics(collector).contains("device.players_served"));
 }
 
 TEST_F(CollectorTest, WhatEndsBeforeTheWarmupDoesNotCount) {

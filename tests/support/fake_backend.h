@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,22 +19,23 @@ namespace corun {
 /// An operation that a test lets a client submit.
 struct FakeOp {
   std::string name = "kernel";
-  Duration duration{};                   ///< what the fake device takes for it
+  Duration duration{};                    ///< what the fake device takes for it
   Duration predicted = kUnknownDuration;  ///< by name
   Duration predicted_by_shape = kUnknownDuration;
   std::uint64_t blocks = 1;
-  bool is_render = false;                ///< a frame: reports begin and end by itself
-  bool begins_frame = true;              ///< of render work: the first of its frame
-  bool ends_frame = true;                ///< of render work: the last of its frame
+  bool is_render = false;    ///< a frame: reports begin and end by itself
+  bool begins_frame = true;  ///< of render work: the first of its frame
+  bool ends_frame = true;    ///< of render work: the last of its frame
   bool is_copy = false;
-  std::uint64_t bytes = 0;               ///< of copies
-  bool is_to_device = false;             ///< of copies
-  bool is_from_device = false;           ///< of copies
+  std::uint64_t bytes = 0;      ///< of copies
+  bool is_to_device = false;    ///< of copies
+  bool is_from_device = false;  ///< of copies
   double sm_demand = 1.0;
-  std::uint32_t position = 0;            ///< within its job
-  Duration exact = kUnknownDuration;     ///< told to an oracle
-  bool is_in_flight = false;             ///< set by the backend
-  bool is_lost = false;                  ///< set by the backend: its context was killed
+  std::uint32_t position = 0;                    ///< within its job
+  Duration exact = kUnknownDuration;             ///< told to an oracle
+  std::optional<std::uint32_t> quality_level{};  ///< of a frame; default: what its client has when it ends
+  bool is_in_flight = false;                     ///< set by the backend
+  bool is_lost = false;                          ///< set by the backend: its context was killed
 };
 
 /// A client without pacing, menu or working set.
@@ -94,8 +96,9 @@ class FakeBackend : public Backend, private Recorder {
     leave_if_done(client);
   }
 
-  /// Adds an operation to the client's script; its host submits it when it gets there.
+  /// Adds an operation to the client's script; its host submits it when it gets there. A refused one submits nothing.
   void script(std::uint32_t client, FakeOp op) {
+    if (hosts_[client].is_refused) return;
     hosts_[client].script.push_back(std::move(op));
     pump(client);
   }
@@ -155,6 +158,15 @@ class FakeBackend : public Backend, private Recorder {
     return its;
   }
 
+  std::uint32_t shadows(std::uint32_t client) const { return hosts_[client].shadows; }
+
+  /// The part of the game that frames show from now on, of all clients.
+  std::uint32_t scene = 0;
+  /// GPU time and quality that a shadow frame of a client at a level is found to have.
+  std::function<ShadowFrame(std::uint32_t client, std::uint32_t level)> shadow_of = [](std::uint32_t, std::uint32_t) {
+    return ShadowFrame{};
+  };
+
   /// Called after every instant's last decision.
   std::function<void()> after_instant = [] {};
 
@@ -171,7 +183,7 @@ class FakeBackend : public Backend, private Recorder {
     const Time begin = std::max(now_, host.free_at);
     host.free_at = begin + op.duration;
     if (op.is_render && op.begins_frame)
-      at(begin, [this, client] { arbiter_.frame(client, FrameEvent::kBegin, hosts_[client.value].frames, {}); });
+      at(begin, [this, client] { arbiter_.frame(client, FrameEvent::kBegin, frame_of(client, {})); });
     at(host.free_at, [this, client, number] {
       const auto ended = hosts_[client.value].submitted.find(number);
       if (ended != hosts_[client.value].submitted.end() && !ended->second.is_lost) complete(client, number);
@@ -203,6 +215,7 @@ class FakeBackend : public Backend, private Recorder {
   std::uint64_t resident_bytes(ClientId client) const override { return hosts_[client.value].resident_bytes; }
   std::uint64_t paged_bytes(ClientId client) const override { return hosts_[client.value].paged_bytes; }
   void set_quality(ClientId client, std::uint32_t level) override { hosts_[client.value].level = level; }
+  void shadow(ClientId client, std::uint32_t level) override { hosts_[client.value].shadow_level = level; }
   void wake_at(Time when) override { wake_ = when; }
   void request_decision() override { is_decision_due_ = true; }
   Duration device_time(ClientId client) const override { return hosts_[client.value].device_time; }
@@ -223,6 +236,8 @@ class FakeBackend : public Backend, private Recorder {
     std::uint32_t waiting = 0;
     std::uint32_t in_flight = 0;
     std::uint32_t level = 0;
+    std::optional<std::uint32_t> shadow_level;
+    std::uint32_t shadows = 0;
     Time free_at;
     Duration device_time{};
     bool is_present = false;
@@ -278,16 +293,38 @@ class FakeBackend : public Backend, private Recorder {
     host.device_time += op.duration;
     --host.in_flight;
     arbiter_.complete(client, number, op.duration);
-    if (op.is_render && op.ends_frame) arbiter_.frame(client, FrameEvent::kEnd, host.frames++, op.duration);
+    if (op.is_render && op.ends_frame) end_frame(client, op);
     host.submitted.erase(number);
     leave_if_done(client.value);
     pump(client.value);
   }
 
+  FrameView frame_of(ClientId client, const FakeOp& op) const {
+    return {.number = hosts_[client.value].frames,
+            .gpu_busy = op.duration,
+            .quality_level = op.quality_level.value_or(hosts_[client.value].level),
+            .scene = scene};
+  }
+
+  /// A shadow that was asked for is answered with the frame, as `shadow_of` says.
+  void end_frame(ClientId client, const FakeOp& op) {
+    Host& host = hosts_[client.value];
+    arbiter_.frame(client, FrameEvent::kEnd, frame_of(client, op));
+    if (const auto level = std::exchange(host.shadow_level, std::nullopt)) {
+      ++host.shadows;
+      ShadowFrame shadow = shadow_of(client.value, *level);
+      shadow.number = host.frames;
+      shadow.quality_level = *level;
+      shadow.scene = scene;
+      arbiter_.shadow(client, shadow);
+    }
+    ++host.frames;
+  }
+
   void leave_if_done(std::uint32_t client) {
     Host& host = hosts_[client];
     if (!host.is_present || !host.is_leaving || !is_done(client)) return;
-    host.is_present = host.is_leaving = false;
+    host.is_present = host.is_leaving = host.is_refused = false;
     arbiter_.leave(ClientId{client});
   }
 

@@ -72,7 +72,7 @@ TEST_F(FrameLogTest, AGameThatPlaysOnAfterItsWindowEndsThePart) {
   setenv("CORUN_TRACE_FRAMES", "1..2", 1);
   ASSERT_TRUE(log_.start(part::Source::kGl, 0));
   for (int i = 0; i < 250; ++i) play_frame();
-  for (int i = 0; i < 100 && log_.is_recording(); ++i) usleep(10'000);
+  for (int i = 0; i < 1000 && log_.is_recording(); ++i) usleep(10'000);
   EXPECT_FALSE(log_.is_recording());
   log_.end(part::EndReason::kExit);
   const PartContent content = this->content();

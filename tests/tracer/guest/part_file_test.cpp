@@ -39,7 +39,7 @@ class PartFileTest : public testing::Test {
 
   bool add_call(std::uint32_t correlation) {
     return part_.add(part::RecordType::kCall,
-                      part::CallRecord{{}, correlation, correlation + 5, 1, correlation, part::CallRole::kLaunch, 0, 0});
+                     part::CallRecord{{}, correlation, correlation + 5, 1, correlation, part::CallRole::kLaunch, 0, 0});
   }
 
   std::vector<fs::path> files() const {
@@ -158,7 +158,7 @@ TEST_F(PartFileTest, AKilledProcessLosesAtMostTheLastSecond) {
   const int status = in_child([this] {
     open();
     for (std::uint32_t i = 1; i <= 10'000; ++i) add_call(i);
-    usleep(1'300'000);  // longer than the second after which buffers are written
+    usleep(2'500'000);  // much longer than the second after which buffers are written
     for (std::uint32_t i = 1; i <= 10; ++i) add_call(i);
     raise(SIGKILL);
   });
@@ -185,7 +185,7 @@ TEST_F(PartFileTest, TheSizeLimitEndsTheRecordingAndSaysSo) {
   settings_.max_bytes = 300'000;
   ASSERT_TRUE(open());
   for (std::uint32_t i = 0; i < 50'000; ++i) add_call(i);
-  for (int i = 0; i < 100 && part_.is_open(); ++i) usleep(10'000);
+  for (int i = 0; i < 1000 && part_.is_open(); ++i) usleep(10'000);
   EXPECT_FALSE(part_.is_open()) << "whoever asks may stop its own work";
   part_.close(part::EndReason::kExit);
   EXPECT_LE(fs::file_size(files().at(0)), 301'000u);
@@ -227,10 +227,11 @@ TEST_F(PartFileTest, TheChildOfAForkWritesNothing) {
 
 TEST_F(PartFileTest, AHostThatReusesItsDescriptorKeepsItsFile) {
   ASSERT_TRUE(open());
-  usleep(1'200'000);
+  usleep(2'000'000);
   int ours = -1;
   for (int descriptor = 3; descriptor < 1024 && ours < 0; ++descriptor) {
-    struct stat one {}, other {};
+    struct stat one {
+    }, other{};
     stat(files().at(0).c_str(), &one);
     if (fstat(descriptor, &other) == 0 && one.st_ino == other.st_ino) ours = descriptor;
   }

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sim/executor/execute.h"
+#include "sim/run.h"
+
+namespace corun {
+
+/// Where runs take place: facts go to the recorder, what there is to say about the run to `notes`, a sentence each.
+struct World {
+  std::string backend;  ///< name in results: "simulation", "gpu"
+  std::function<RunResult(const RunInput&, Recorder&, std::vector<std::string>& notes)> run;
+};
+
+World simulated_world();
+
+/// On a GPU, whose driver must be there: throws Error(kUnsupported) where it is not. One run at a time.
+World hardware_world(const executor::ExecuteOptions& options);
+
+}  // namespace corun

@@ -1,0 +1,114 @@
+#include "sim/executor/in_flight.h"
+
+#include <algorithm>
+#include <atomic>
+
+namespace corun::executor {
+
+namespace {
+
+std::uint64_t load(std::uint64_t& value) { return std::atomic_ref(value).load(std::memory_order_acquire); }
+
+/// The device's clock as the run's.
+Time device_time(std::uint64_t shown_ns, const Channel& channel, const WallClock& clock) {
+  return clock.at(static_cast<std::int64_t>(shown_ns) + channel.clock_offset_ns);
+}
+
+/// A kernel begins after the call that launches it and has ended when that is seen; clocks drift.
+void correct_clock(Channel& channel, const Stamp& stamp, std::int64_t called_ns, std::int64_t seen_ns) {
+  std::int64_t& offset = channel.clock_offset_ns;
+  offset = std::max(offset, called_ns - static_cast<std::int64_t>(stamp.begin_ns));
+  offset = std::min(offset, seen_ns - static_cast<std::int64_t>(stamp.end_ns));
+}
+
+}  // namespace
+
+void InFlight::launch(const Command& command, Time launched, Channel& channel) {
+  unposted_.push_back({command, launched});
+  post_what_fits(channel);
+}
+
+bool InFlight::has_room_for(std::uint64_t number) const {
+  return std::ranges::all_of(by_stream_, [number](const std::deque<Op>& stream) {
+    return stream.empty() || number - stream.front().number < Channel::kDepth;
+  });
+}
+
+bool InFlight::is_in_flight(std::uint64_t number, std::size_t stream) const {
+  return !by_stream_[stream].empty() && by_stream_[stream].front().number <= number;
+}
+
+void InFlight::post_what_fits(Channel& channel) {
+  for (; !unposted_.empty() && has_room_for(unposted_.front().command.number); unposted_.pop_front())
+    post(unposted_.front(), channel);
+}
+
+void InFlight::post(const Unposted& next, Channel& channel) {
+  const std::uint64_t number = next.command.number;
+  Command& command = channel.command(number);
+  command = next.command;
+  for (std::size_t stream = 0; stream < by_stream_.size(); ++stream)
+    if (command.awaits[stream] > 0 && !is_in_flight(command.awaits[stream] - 1, stream)) command.awaits[stream] = 0;
+  channel.stamp(number) = Stamp{};
+  const bool is_copy = command.kind == CommandKind::kCopyToDevice || command.kind == CommandKind::kCopyFromDevice;
+  by_stream_[command.stream].push_back({number, is_copy, next.launched, kNever});
+  ++count_;
+  channel.posted.store(number + 1, std::memory_order_release);
+}
+
+std::optional<Completion> InFlight::take_completed(Channel& channel, const WallClock& clock) {
+  for (std::deque<Op>& stream : by_stream_) {
+    if (stream.empty()) continue;
+    Op& op = stream.front();
+    Stamp& stamp = channel.stamp(op.number);
+    if (op.is_copy && op.seen_begin == kNever && load(stamp.begin_ns) != 0) op.seen_begin = clock.now();
+    const bool has_returned = channel.taken.load(std::memory_order_acquire) > op.number;
+    if (!has_returned || load(stamp.ticket) != op.number + 1) continue;
+    const Completion done = completion_of(op, channel, clock);
+    stream.pop_front();
+    --count_;
+    post_what_fits(channel);
+    return done;
+  }
+  return std::nullopt;
+}
+
+Completion InFlight::completion_of(const Op& op, Channel& channel, const WallClock& clock) {
+  const std::int64_t seen_ns = WallClock::monotonic_ns();
+  last_end_ = clock.at(seen_ns);
+  Completion done;
+  done.ticket = op.number;
+  done.client = client_;
+  done.end = last_end_;
+  done.begin = std::min(op.seen_begin, done.end);
+  done.device_time = done.end - done.begin;
+  if (op.is_copy) return done;
+  const Stamp& stamp = channel.stamp(op.number);
+  correct_clock(channel, stamp, channel.calls[op.number % Channel::kDepth].begin_ns, seen_ns);
+  done.end = device_time(stamp.end_ns, channel, clock);
+  done.begin = std::clamp(device_time(stamp.begin_ns, channel, clock), std::min(op.launched, done.end), done.end);
+  done.device_time = Duration{static_cast<std::int64_t>(stamp.end_ns - std::min(stamp.begin_ns, stamp.end_ns))};
+  return done;
+}
+
+Time InFlight::begin_of(std::uint64_t number, Channel& channel, const WallClock& clock) const {
+  for (const std::deque<Op>& stream : by_stream_)
+    for (const Op& op : stream) {
+      if (op.number != number) continue;
+      const std::uint64_t begin_ns = load(channel.stamp(number).begin_ns);
+      if (op.is_copy || begin_ns == 0) return kNever;
+      const Time now = clock.now();
+      return std::clamp(device_time(begin_ns, channel, clock), std::min(op.launched, now), now);
+    }
+  return kNever;
+}
+
+Time InFlight::waiting_since() const {
+  if (count_ == 0) return kNever;
+  Time oldest = kNever;
+  for (const std::deque<Op>& stream : by_stream_)
+    if (!stream.empty()) oldest = std::min(oldest, stream.front().launched);
+  return std::max(oldest, last_end_);
+}
+
+}  // namespace corun::executor

@@ -1,0 +1,286 @@
+#include "sim/simulation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "sim/device/work.h"
+#include "sim/run_views.h"
+#include "traces/base/error.h"
+
+namespace corun {
+
+namespace {
+
+constexpr unsigned kNumberBits = 40;                                          // a ticket is (client, submission number)
+constexpr std::uint64_t kCopyNumber = (std::uint64_t{1} << kNumberBits) - 1;  // of a snapshot or restore
+
+Ticket ticket_of(ClientId client, std::uint64_t number) { return (Ticket{client.value} << kNumberBits) | number; }
+std::uint64_t number_of(Ticket ticket) { return ticket & ((Ticket{1} << kNumberBits) - 1); }
+
+}  // namespace
+
+Simulation::Simulation(const RunInput& input, Engine& engine, Recorder& recorder, Finished on_finished)
+    : input_(input),
+      engine_(engine),
+      device_(make_device(input.device)),
+      arbiter_(*input.policy, input.policy_name, device_view(input.device), arbiter_clients(input), *this, recorder),
+      on_finished_(std::move(on_finished)) {
+  for (std::uint32_t i = 0; i < input.clients.size(); ++i) {
+    const ClientSpec& spec = input.clients[i];
+    clients_.push_back(
+        std::make_unique<Client>(ClientId{i}, spec, input.seed, input.device.launch_queue_depth, *this, recorder));
+    controls_.emplace_back().sm_cap = spec.context.sm_cap;
+    device_->join(ClientId{i}, spec.context);
+    const auto same =
+        std::ranges::find(input.clients.begin(), input.clients.begin() + i, spec.workload, &ClientSpec::workload);
+    sm_demands_.push_back(same - input.clients.begin() < i
+                              ? sm_demands_[same - input.clients.begin()]
+                              : std::make_shared<const std::vector<double>>(sm_demands(input.device, *spec.workload)));
+  }
+  resume_events_.resize(clients_.size());
+  copying_.resize(clients_.size());
+  warm_time_.resize(clients_.size());
+}
+
+void Simulation::schedule() {
+  for (std::uint32_t i = 0; i < clients_.size(); ++i) {
+    engine_.at(clients_[i]->arrival(), Phase::kArrival, &Simulation::on_join, this, i);
+    for (const Resize& resize : input_.clients[i].resizes) {
+      const Time when = kRunStart + resize.at;
+      resizes_.push_back(
+          {ClientId{i}, resize, engine_.at(when, Phase::kArrival, &Simulation::on_resize, this, resizes_.size())});
+    }
+  }
+  engine_.at(kRunStart + input_.warmup, Phase::kSample, &Simulation::on_warm, this);
+}
+
+void Simulation::join(ClientId client) {
+  arbiter_.join(client);
+  clients_[client.value]->start();
+}
+
+RunResult Simulation::finish() {
+  advance_device(now());
+  arbiter_.finish();
+  RunResult result;
+  result.events = engine_.events_fired();
+  result.end = now();
+  result.usage = difference(device_->usage(), warm_usage_);
+  for (std::uint32_t i = 0; i < clients_.size(); ++i) {
+    result.device_time.push_back(device_->device_time(ClientId{i}) - warm_time_[i]);
+    result.jobs_finished.push_back(clients_[i]->jobs_finished());
+  }
+  return result;
+}
+
+/// Adds what the device's shape and, for an oracle, the future tell of the operation.
+bool Simulation::submit(ClientId client, const OpView& op) {
+  const Client& submitter = *clients_[client.value];
+  const Submission& submission = submitter.submission(op.number);
+  OpView view = op;
+  view.sm_demand = (*sm_demands_[client.value])[submission.op - submitter.spec().workload->ops.data()];
+  if (input_.tells_exact_durations) view.exact = submission.duration;
+  return arbiter_.submit(client, view);
+}
+
+void Simulation::launch(ClientId client, std::uint64_t number) {
+  Client& launcher = *clients_[client.value];
+  launcher.launched(number);
+  const Submission& submission = launcher.submission(number);
+  const WorkOp& op = *submission.op;
+  const Workload& workload = *launcher.spec().workload;
+  const auto index = static_cast<std::uint64_t>(&op - workload.ops.data());
+  awaited_.clear();
+  for (std::uint32_t a = 0; a < op.awaits_count; ++a)
+    awaited_.push_back(ticket_of(client, number - (index - workload.awaits[op.awaits_begin + a])));
+  DeviceOp device_op;
+  device_op.ticket = ticket_of(client, number);
+  device_op.client = client;
+  device_op.stream = op.stream;
+  device_op.kind = op.kind;
+  device_op.duration = submission.duration;
+  device_op.dispatch_gap = op.dispatch_gap;
+  device_op.ready_at = now() + op.launch_latency;
+  device_op.shape = op.shape;
+  device_op.bytes = op.bytes;
+  device_op.after = awaited_;
+  advance_device(now());
+  device_->submit(device_op, now());
+  begin_is_due_ = begin_is_due_ || has_begun(launcher.frame_awaiting_begin(), client);
+  watch_device();
+}
+
+void Simulation::snapshot(ClientId client) {
+  copying_[client.value] = CopyEvent::kSnapshot;
+  copy_memory(client, OpKind::kCopyDeviceToHost, input_.device.from_device_bytes_per_s);
+}
+
+Duration Simulation::copy_time(ClientId client, std::uint64_t bytes, std::uint64_t bytes_per_s) const {
+  const double seconds = static_cast<double>(bytes) / static_cast<double>(bytes_per_s);
+  if (seconds > to_seconds(kLongestOp))
+    throw Error(
+        ErrorKind::kUnsupported,
+        fmt::format("client '{}': copying {} bytes of its memory takes {:.0f} s; a device takes at most {:.0f} s",
+                    input_.clients[client.value].name, bytes, seconds, to_seconds(kLongestOp)));
+  return Duration{std::llround(seconds * 1e9)};
+}
+
+void Simulation::copy_memory(ClientId client, OpKind kind, std::uint64_t bytes_per_s) {
+  DeviceOp copy;
+  copy.ticket = ticket_of(client, kCopyNumber);
+  copy.client = client;
+  copy.stream = StreamId{clients_[client.value]->stream_count()};
+  copy.kind = kind;
+  copy.bytes = snapshot_bytes(input_.clients[client.value]);
+  copy.duration = copy_time(client, copy.bytes, bytes_per_s);
+  copy.ready_at = now();
+  advance_device(now());
+  device_->submit(copy, now());
+  watch_device();
+}
+
+void Simulation::kill(ClientId client) {
+  advance_device(now());
+  device_->abort(client, now(), completions_);
+  engine_.at(now() + input_.device.context_create, Phase::kArrival, &Simulation::on_context_created, this,
+             client.value);
+  watch_device();
+}
+
+/// The new context gets its persistent memory as the last snapshot kept it or, without one, as it was at first. Without
+/// a host link nothing is copied.
+void Simulation::restore(ClientId client) {
+  if (clients_[client.value]->is_finished()) return;
+  copying_[client.value] = CopyEvent::kRestored;
+  const bool has_link = input_.device.to_device_bytes_per_s > 0;
+  if (!has_link || snapshot_bytes(input_.clients[client.value]) == 0) return copy_completed(client);
+  copy_memory(client, OpKind::kCopyHostToDevice, input_.device.to_device_bytes_per_s);
+}
+
+void Simulation::copy_completed(ClientId client) {
+  arbiter_.copied(client, *std::exchange(copying_[client.value], std::nullopt));
+}
+
+void Simulation::refuse(ClientId client) {
+  engine_.at(now(), Phase::kArrival, &Simulation::on_refused, this, client.value);
+}
+
+void Simulation::prefetch(ClientId client) {
+  advance_device(now());
+  device_->prefetch(client, now());
+  watch_device();
+}
+
+void Simulation::control(const Action& action) {
+  ContextControls& controls = controls_[action.client.value];
+  switch (action.kind) {
+    case Action::Kind::kSetSlice:
+      controls.time_slice = action.duration;
+      break;
+    case Action::Kind::kSetPriority:
+      controls.priority = action.level;
+      break;
+    case Action::Kind::kSetSmCap:
+      controls.sm_cap = action.fraction;
+      break;
+    case Action::Kind::kSetSmShare:
+      controls.sm_share = action.fraction;
+      break;
+    case Action::Kind::kSetInstance:
+      controls.instance = action.fraction;
+      break;
+    default:
+      CORUN_ASSERT(false, "{} is no control", to_string(action.kind));
+  }
+  advance_device(now());
+  device_->control(action.client, controls, now());
+  watch_device();
+}
+
+void Simulation::finished(ClientId client) {
+  for (const PlannedResize& planned : resizes_)
+    if (planned.client == client) engine_.cancel(planned.event);
+  arbiter_.leave(client);
+  advance_device(now());
+  if (copying_[client.value]) device_->abort(client, now(), completions_);
+  device_->leave(client, now());
+  watch_device();
+  if (on_finished_) on_finished_(client);
+}
+
+void Simulation::wake_at(Time when) {
+  if (when == wake_time_) return;
+  engine_.cancel(wake_event_);
+  wake_time_ = when;
+  if (when != kNever) wake_event_ = engine_.at(when, Phase::kTimer, &Simulation::on_wake, this);
+}
+
+void Simulation::request_decision() {
+  if (decision_is_due_) return;
+  decision_is_due_ = true;
+  engine_.at(now(), Phase::kDecide, &Simulation::on_decide, this);
+}
+
+void Simulation::advance_device(Time to) { device_->advance(to, completions_); }
+
+bool Simulation::has_begun(std::uint64_t number, ClientId client) const {
+  return number != UINT64_MAX && device_->begin_of(ticket_of(client, number)) != kNever;
+}
+
+/// Keeps one engine event at the device's next change, and at once while completions or a frame's begin wait to be
+/// told.
+void Simulation::watch_device() {
+  const Time due = completions_.empty() && !begin_is_due_ ? device_->next_change() : now();
+  if (due == device_event_time_) return;
+  engine_.cancel(device_event_);
+  device_event_time_ = due;
+  if (due != kNever) device_event_ = engine_.at(due, Phase::kCompletion, &Simulation::on_device, this);
+}
+
+void Simulation::device_changed() {
+  device_event_time_ = kNever;
+  begin_is_due_ = false;
+  advance_device(now());
+  std::vector<Completion> done;
+  done.swap(completions_);
+  for (const Completion& completion : done) complete(completion);
+  report_frame_begins();
+  if (completions_.empty()) completions_ = std::move(done), completions_.clear();
+  watch_device();
+}
+
+void Simulation::complete(const Completion& completion) {
+  Client& client = *clients_[completion.client.value];
+  const std::uint64_t number = number_of(completion.ticket);
+  if (number == kCopyNumber) return copy_completed(completion.client);
+  if (client.frame_awaiting_begin() == number) begin_frame(completion.client, completion.begin);
+  const bool ends_frame = client.completed(number, completion);
+  arbiter_.complete(completion.client, number, completion.device_time);
+  if (!ends_frame) return;
+  arbiter_.frame(completion.client, FrameEvent::kEnd, client.last_frame());
+  if (client.last_shadow()) arbiter_.shadow(completion.client, *client.last_shadow());
+}
+
+void Simulation::report_frame_begins() {
+  for (std::uint32_t i = 0; i < clients_.size(); ++i) {
+    const std::uint64_t first = clients_[i]->frame_awaiting_begin();
+    if (has_begun(first, ClientId{i})) begin_frame(ClientId{i}, device_->begin_of(ticket_of(ClientId{i}, first)));
+  }
+}
+
+void Simulation::begin_frame(ClientId client, Time begin) {
+  Client& beginner = *clients_[client.value];
+  const std::uint64_t frame = beginner.submission(beginner.frame_awaiting_begin()).job;
+  beginner.frame_begun(begin);
+  arbiter_.frame(client, FrameEvent::kBegin, FrameView{.number = frame, .scene = beginner.scene_of(frame)});
+}
+
+void Simulation::remember_warm_usage() {
+  advance_device(now());
+  warm_usage_ = device_->usage();
+  for (std::uint32_t i = 0; i < clients_.size(); ++i) warm_time_[i] = device_->device_time(ClientId{i});
+  watch_device();
+}
+
+}  // namespace corun

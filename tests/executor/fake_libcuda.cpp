@@ -1,0 +1,220 @@
+// A CUDA driver without a device: every stream runs its operations one after another in real time, whatever other
+// streams and processes do. A surrogate takes 2 us and 1 ns an iteration; a copy 1 ns for 10 bytes.
+//
+// CORUN_FAKE_CUDA, a list of words: no_device, no_start, no_memory (no allocation above 1 GiB), launch_fails=N (the
+// N-th launch of the process fails), sticky=N (that and everything after it), hangs=N (the N-th never ends), lost_end
+// (waiting for everything fails once there have been 100 launches), late_return=N (launches return N us later),
+// fast_clock=N (the device's clock gains N us a s), hurry (what takes longer than 5 ms says so and takes 5 ms).
+
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+constexpr int kOk = 0, kInvalidValue = 1, kOutOfMemory = 2, kNotInitialized = 3, kLaunchFailed = 719,
+              kIllegalAddress = 700;
+
+std::uint64_t now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+bool wants(const char* word) {
+  const char* script = getenv("CORUN_FAKE_CUDA");
+  return script != nullptr && std::strstr(script, word) != nullptr;
+}
+
+/// The number behind "word=", or 0.
+int number_of(const char* word) {
+  const char* script = getenv("CORUN_FAKE_CUDA");
+  const char* found = script == nullptr ? nullptr : std::strstr(script, word);
+  return found == nullptr ? 0 : std::atoi(found + std::strlen(word) + 1);
+}
+
+/// Counts its records: who waits, waits for the one that was the newest then.
+struct Event {
+  std::atomic<std::uint64_t> recorded{0}, done{0};
+};
+
+class Stream {
+ public:
+  Stream() : thread_([this](const std::stop_token& stop) { run(stop); }) {}
+
+  void push(std::function<void()> work) {
+    const std::lock_guard lock(mutex_);
+    queue_.push_back(std::move(work));
+    ++unfinished_;
+    changed_.notify_all();
+  }
+  void drain() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return unfinished_ == 0; });
+  }
+
+ private:
+  void run(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    while (changed_.wait(lock, stop, [this] { return !queue_.empty(); })) {
+      const std::function<void()> work = std::move(queue_.front());
+      queue_.pop_front();
+      lock.unlock();
+      work();
+      lock.lock();
+      --unfinished_;
+      changed_.notify_all();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::deque<std::function<void()>> queue_;
+  int unfinished_ = 0;
+  std::jthread thread_;
+};
+
+std::vector<std::unique_ptr<Stream>> streams;
+std::atomic<int> launches{0};
+std::atomic<bool> is_broken{false};
+
+void wait_until(std::uint64_t end_ns) {
+  while (now_ns() < end_ns) {
+    const std::uint64_t left = end_ns - now_ns();
+    if (left > 200'000 && left < UINT64_MAX / 2) usleep(static_cast<useconds_t>((left - 100'000) / 1000));
+  }
+}
+
+struct Stamp {
+  std::uint64_t begin_ns, end_ns, ticket;
+};
+
+/// What the device's own clock shows at an instant of ours.
+std::uint64_t shown(std::uint64_t ns) {
+  static const auto start = static_cast<std::int64_t>(ns);
+  static const std::int64_t gain = number_of("fast_clock");
+  return ns + static_cast<std::uint64_t>((static_cast<std::int64_t>(ns) - start) * gain / 1'000'000);
+}
+
+void run_kernel(Stamp* stamp, std::uint64_t ticket, std::uint64_t length_ns) {
+  const std::uint64_t begin = now_ns();
+  std::atomic_ref(stamp->begin_ns).store(shown(begin));
+  wait_until(begin + (wants("hurry") ? std::min<std::uint64_t>(length_ns, 5'000'000) : length_ns));
+  stamp->end_ns = shown(begin + length_ns);
+  std::atomic_ref(stamp->ticket).store(ticket, std::memory_order_release);
+}
+
+}  // namespace
+
+extern "C" {
+
+int cuInit(unsigned) { return wants("no_start") ? kNotInitialized : kOk; }
+int cuDeviceGetCount(int* count) { return *count = wants("no_device") ? 0 : 1, kOk; }
+int cuDeviceGet(int* device, int) { return *device = 0, kOk; }
+int cuDeviceGetAttribute(int* value, int, int) { return *value = 232'448, kOk; }  // shared memory of a block
+int cuDeviceGetName(char* name, int size, int) { return std::strncpy(name, "a fake", size - 1), kOk; }
+int cuDevicePrimaryCtxRetain(void** context, int) { return *context = context, kOk; }
+int cuDevicePrimaryCtxRelease_v2(int) { return kOk; }
+int cuCtxSetCurrent(void*) { return kOk; }
+int cuCtxSynchronize() {
+  for (const auto& stream : streams) stream->drain();
+  const bool is_lost = wants("lost_end") && launches > 100;
+  return is_broken || is_lost ? kIllegalAddress : kOk;
+}
+int cuModuleLoadData(void** module, const void* image) {
+  *module = module;
+  return std::strstr(static_cast<const char*>(image), "corun_surrogate") != nullptr ? kOk : kNotInitialized;
+}
+int cuModuleGetFunction(void** function, void*, const char* name) {
+  static char kernel = 'k', clock = 'c';
+  *function = std::string(name) == "corun_clock" ? &clock : &kernel;
+  return kOk;
+}
+int cuFuncSetAttribute(void*, int, int) { return kOk; }
+int cuStreamCreateWithPriority(void** stream, unsigned, int) {
+  streams.push_back(std::make_unique<Stream>());
+  return *stream = streams.back().get(), kOk;
+}
+int cuStreamWriteValue64_v2(void* stream, unsigned long long address, std::uint64_t value, unsigned) {
+  static_cast<Stream*>(stream)->push(
+      [=] { std::atomic_ref(*reinterpret_cast<std::uint64_t*>(address)).store(value, std::memory_order_release); });
+  return kOk;
+}
+int cuEventCreate(void** event, unsigned) {
+  static std::deque<Event> events;
+  return *event = &events.emplace_back(), kOk;
+}
+int cuEventRecord(void* event, void* stream) {
+  auto* its = static_cast<Event*>(event);
+  const std::uint64_t record = ++its->recorded;
+  static_cast<Stream*>(stream)->push([=] { its->done = record; });
+  return kOk;
+}
+int cuStreamWaitEvent(void* stream, void* event, unsigned) {
+  auto* its = static_cast<Event*>(event);
+  const std::uint64_t record = its->recorded;
+  static_cast<Stream*>(stream)->push([=] {
+    while (its->done < record) usleep(10);
+  });
+  return kOk;
+}
+int cuLaunchKernel(void* function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void* stream,
+                   void** parameters, void**) {
+  if (is_broken) return kIllegalAddress;
+  const int count = ++launches;
+  if (count == number_of("launch_fails")) return kLaunchFailed;
+  if (count == number_of("sticky")) return is_broken = true, kIllegalAddress;
+  auto* stamp = reinterpret_cast<Stamp*>(*static_cast<unsigned long long*>(parameters[0]));
+  const std::uint64_t ticket = *static_cast<std::uint64_t*>(parameters[1]);
+  const bool is_clock = *static_cast<char*>(function) == 'c';
+  std::uint64_t length = is_clock ? 0 : 2'000 + *static_cast<std::uint64_t*>(parameters[4]);
+  if (count == number_of("hangs")) length = UINT64_MAX / 4;
+  static_cast<Stream*>(stream)->push([=] { run_kernel(stamp, ticket, length); });
+  if (const int late = number_of("late_return"); late > 0) usleep(static_cast<useconds_t>(late));
+  return kOk;
+}
+int cuMemAlloc_v2(unsigned long long* address, std::size_t bytes) {
+  if (wants("no_memory") && bytes > (std::size_t{1} << 30)) return kOutOfMemory;
+  static unsigned long long next = 1 << 20;
+  *address = next;
+  next += bytes;
+  return kOk;
+}
+int cuMemsetD8_v2(unsigned long long, unsigned char, std::size_t) { return kOk; }
+int cuMemHostRegister_v2(void*, std::size_t, unsigned) { return kOk; }
+int cuMemHostAlloc(void** address, std::size_t, unsigned) { return *address = &launches, kOk; }
+int cuMemHostGetDevicePointer_v2(unsigned long long* device, void* host, unsigned) {
+  return *device = reinterpret_cast<unsigned long long>(host), kOk;
+}
+int copy(unsigned long long device, const void* host, std::size_t bytes, void* stream) {
+  if (device == 0 || host == nullptr) return kInvalidValue;
+  static_cast<Stream*>(stream)->push([=] { wait_until(now_ns() + bytes / 10); });
+  return kOk;
+}
+int cuMemcpyHtoDAsync_v2(unsigned long long to, const void* from, std::size_t bytes, void* stream) {
+  return copy(to, from, bytes, stream);
+}
+int cuMemcpyDtoHAsync_v2(void* to, unsigned long long from, std::size_t bytes, void* stream) {
+  return copy(from, to, bytes, stream);
+}
+int cuGetErrorName(int result, const char** name) {
+  *name = result == kOutOfMemory      ? "CUDA_ERROR_OUT_OF_MEMORY"
+          : result == kLaunchFailed   ? "CUDA_ERROR_LAUNCH_FAILED"
+          : result == kIllegalAddress ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+                                      : "CUDA_ERROR_NOT_INITIALIZED";
+  return kOk;
+}
+}

@@ -1,0 +1,140 @@
+#include "sim/executor/in_flight.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+#include "sim/executor/busy_time.h"
+
+namespace corun::executor {
+namespace {
+
+using namespace std::chrono_literals;
+
+Time at(Duration after) { return kRunStart + after; }
+
+/// A channel whose worker and device are the test.
+class InFlightTest : public ::testing::Test {
+ protected:
+  void launch(std::uint64_t number, std::uint32_t stream, Time launched = kRunStart) {
+    Command command;
+    command.number = number;
+    command.stream = stream;
+    flight_.launch(command, launched, channel_);
+  }
+
+  /// The worker's call for it returns.
+  void returned(std::uint64_t number, std::int64_t called_ns) {
+    channel_.calls[number % Channel::kDepth].begin_ns = called_ns;
+    channel_.taken = number + 1;
+  }
+
+  /// The device leaves its stamp.
+  void ended(std::uint64_t number, std::uint64_t begin_ns, std::uint64_t end_ns) {
+    channel_.stamp(number) = Stamp{begin_ns, end_ns, number + 1};
+  }
+
+  /// As a kernel of 1 us whose device has the host's clock.
+  void done(std::uint64_t number) {
+    const std::int64_t now = WallClock::monotonic_ns();
+    ended(number, static_cast<std::uint64_t>(now), static_cast<std::uint64_t>(now + 1'000));
+    returned(number, now);
+    ASSERT_TRUE(flight_.take_completed(channel_, clock_)) << number;
+  }
+
+  MappedChannel mapped_ = MappedChannel::create();
+  Channel& channel_ = *mapped_;
+  WallClock clock_;
+  InFlight flight_{ClientId{0}, 2};
+};
+
+TEST_F(InFlightTest, AnEntryOfTheRingIsKeptUntilItsOperationHasEnded) {
+  launch(0, 1);
+  for (std::uint64_t n = 1; n < Channel::kDepth; ++n) {
+    launch(n, 0);
+    done(n);
+  }
+  EXPECT_EQ(channel_.posted, Channel::kDepth);
+  launch(Channel::kDepth, 0);
+  EXPECT_EQ(channel_.posted, Channel::kDepth) << "its entry is the first operation's";
+  EXPECT_EQ(channel_.command(0).stream, 1u);
+  done(0);
+  EXPECT_EQ(channel_.posted, Channel::kDepth + 1);
+  EXPECT_EQ(channel_.command(Channel::kDepth).number, Channel::kDepth);
+  done(Channel::kDepth);
+  EXPECT_EQ(flight_.count(), 0u);
+}
+
+TEST_F(InFlightTest, OnlyWhatIsInFlightIsAwaited) {
+  launch(0, 1);
+  launch(1, 1);
+  Command command;
+  command.number = 2;
+  command.awaits[1] = 1 + 1;
+  flight_.launch(command, kRunStart, channel_);
+  EXPECT_EQ(channel_.command(2).awaits[1], 2u);
+  done(0);
+  done(1);
+  command.number = 3;
+  flight_.launch(command, kRunStart, channel_);
+  EXPECT_EQ(channel_.command(3).awaits[1], 0u);
+}
+
+TEST_F(InFlightTest, AnOperationIsCompleteWhenItsLaunchHasReturnedToo) {
+  launch(0, 0);
+  ended(0, 1, 2);
+  EXPECT_FALSE(flight_.take_completed(channel_, clock_));
+  returned(0, WallClock::monotonic_ns());
+  EXPECT_TRUE(flight_.take_completed(channel_, clock_));
+}
+
+TEST_F(InFlightTest, TheDevicesClockIsCorrectedWhereItSaysWhatCannotBe) {
+  for (const std::int64_t wrong : {-5'000'000, 5'000'000}) {
+    const std::uint64_t number = channel_.posted;
+    channel_.clock_offset_ns = wrong;
+    const std::int64_t called = WallClock::monotonic_ns();
+    const Time launched = clock_.at(called);
+    launch(number, 0, launched);
+    while (WallClock::monotonic_ns() < called + 200'000) {
+    }
+    ended(number, static_cast<std::uint64_t>(called + 50'000), static_cast<std::uint64_t>(called + 150'000));
+    returned(number, called);
+    const auto done = flight_.take_completed(channel_, clock_);
+    ASSERT_TRUE(done);
+    EXPECT_GE(done->begin, launched);
+    EXPECT_LE(done->end, clock_.now());
+    EXPECT_EQ(done->device_time, 100us);
+    EXPECT_EQ(done->end - done->begin, 100us);
+  }
+}
+
+TEST_F(InFlightTest, ItIsPatientWithAQueueThatGoesOn) {
+  EXPECT_EQ(flight_.waiting_since(), kNever);
+  launch(0, 0);
+  launch(1, 0);
+  EXPECT_EQ(flight_.waiting_since(), kRunStart);
+  const Time before = clock_.now();
+  done(0);
+  EXPECT_GE(flight_.waiting_since(), before);
+  done(1);
+  EXPECT_EQ(flight_.waiting_since(), kNever);
+}
+
+TEST_F(InFlightTest, OtherProgramsDoNotInheritTheChannel) {
+  EXPECT_TRUE(fcntl(mapped_.descriptor(), F_GETFD) & FD_CLOEXEC);
+}
+
+TEST(BusyTime, IsTheUnionOfWhatItIsToldInAnyOrder) {
+  BusyTime busy;
+  busy.add(at(2ms), at(3ms));
+  busy.add(at(5ms), at(6ms));
+  EXPECT_EQ(busy.total(), 2ms);
+  busy.add(at(0ms), at(10ms));
+  EXPECT_EQ(busy.total(), 10ms);
+  busy.add(at(20ms), at(21ms));
+  busy.add(at(10ms), at(12ms));
+  busy.add(at(4ms), at(7ms));
+  EXPECT_EQ(busy.total(), 13ms);
+}
+
+}  // namespace
+}  // namespace corun::executor
