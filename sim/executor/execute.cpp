@@ -91,15 +91,16 @@ class GpuRun : public Backend, public ClientHost {
     const Time end = kRunStart + input_.horizon;
     for (std::uint32_t i = 0; i < clients_.size(); ++i) due_[i] = clients_[i]->arrival();
     std::uint32_t round = 0;
-    while (tick() < end && present_or_to_come()) {
+    while (clock_.now() < end && present_or_to_come()) {
       see_completions();
+      tick();
       fire_due();
       decide_if_due();
       if (++round % kRoundsBetweenChecks == 0) check_workers();
       if (round % kRoundsBetweenYields == 0) sched_yield();  // where there are too few processors
       if (!is_warm_ && now_ >= kRunStart + input_.warmup) remember_warm_times();
     }
-    return finish(std::min(now_, end));
+    return finish(std::min(clock_.now(), end));
   }
 
   // Backend
@@ -129,11 +130,11 @@ class GpuRun : public Backend, public ClientHost {
   }
 
  private:
-  Time tick() { return now_ = clock_.now(); }
+  /// To the clock, but not past an instant at which something is due: that happens late, and at its own instant.
+  void tick() { now_ = std::max(now_, std::min(clock_.now(), next_due())); }
+  Time next_due() const { return std::min(wake_, std::ranges::min(due_)); }
   void decide_if_due() {
-    if (!std::exchange(decision_is_due_, false)) return;
-    tick();
-    arbiter_.decide();
+    if (std::exchange(decision_is_due_, false)) arbiter_.decide();
   }
   void add_client(std::uint32_t index, Recorder& recorder);
   [[noreturn]] void refuse_to(std::string_view what) const {
@@ -158,7 +159,7 @@ class GpuRun : public Backend, public ClientHost {
   const ExecuteOptions& options_;
   ExecuteReport& report_;
   WallClock clock_;
-  Time now_ = kRunStart;  ///< the clock when the present event began: one instant for all that it leads to
+  Time now_ = kRunStart;  ///< of the present event: one instant for all that it leads to
   std::vector<std::unique_ptr<Client>> clients_;
   std::vector<std::unique_ptr<WorkerProcess>> workers_;
   std::vector<Surrogates> surrogates_;
@@ -280,15 +281,15 @@ void GpuRun::begin_frame(ClientId client, Time begin) {
 void GpuRun::fire_due() {
   for (const ClientId client : std::exchange(refused_, {})) clients_[client.value]->refused();
   for (std::uint32_t i = 0; i < clients_.size(); ++i)
-    if (due_[i] <= tick()) go_on(i);
-  if (wake_ > tick()) return;
-  late_timers_.push_back(now_ - wake_);
+    if (due_[i] <= now_) go_on(i);
+  if (wake_ > now_) return;
+  late_timers_.push_back(clock_.now() - wake_);
   wake_ = kNever;
   decision_is_due_ = true;
 }
 
 void GpuRun::go_on(std::uint32_t client) {
-  late_timers_.push_back(now_ - std::exchange(due_[client], kNever));
+  late_timers_.push_back(clock_.now() - std::exchange(due_[client], kNever));
   ++events_;
   if (has_joined_[client]) return clients_[client]->resume();
   has_joined_[client] = true;

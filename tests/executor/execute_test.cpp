@@ -222,6 +222,17 @@ TEST_F(Execute, FramesAreRenderedAndPaced) {
   }
 }
 
+// A launch that sleeps looks again at multiples of its retry: a wake-up must come at its own instant, however late.
+TEST_F(Execute, PilotfishRunsAFillerBesideFrames) {
+  options_.renders = false;
+  ClientSpec filler = client("filler", {500us, 500us, 500us, 500us}, false);
+  ClientSpec player = game(client("game", {2ms}));
+  player.repeat = 0;
+  const Facts facts = run({player, filler}, 3s, "pilotfish");
+  const auto is_late = [](const OpFact& op) { return op.client.value == 1 && op.end > kRunStart + 1s; };
+  EXPECT_GT(std::ranges::count_if(facts.ops, is_late), 50);
+}
+
 TEST_F(Execute, AMissingDriverIsSaid) {
   options_.library = "libnosuchcuda.so.1";
   EXPECT_NE(failure({client("a", {1ms})}, ErrorKind::kUnsupported).find("no CUDA driver"), std::string::npos);
