@@ -179,6 +179,25 @@ std::string with_game(const std::string& keys, const std::string& game = "{ gpu:
 
 ClientChoice game_with(const std::string& keys) { return read_text(with_game(keys)).scenarios[0].clients[0]; }
 
+TEST(Clients, ManyAlikeAreNumberedAndComeOneAfterAnother) {
+  const Experiment experiment = read_text(with_game("arrival: 1s, count: 3, every: 2s, stay: 5s"));
+  const std::vector<ClientChoice>& clients = experiment.scenarios[0].clients;
+  ASSERT_EQ(clients.size(), 3U);
+  EXPECT_EQ(clients[0].name, "a1");
+  EXPECT_EQ(clients[2].name, "a3");
+  EXPECT_EQ(clients[2].arrival, std::chrono::seconds(5));
+  EXPECT_EQ(clients[2].stay, std::chrono::seconds(5));
+  EXPECT_EQ(game_with("stay: 1ms").name, "a") << "one alone has its name";
+}
+
+TEST(Clients, ANumberedNameThatIsTakenIsAnError) {
+  const auto found = complaints(
+      "name: x\ndevice: h200\npolicies: [passthrough]\ndefaults: { synthetic: { game: rdr2 } }\n"
+      "clients: [{ name: a2 }, { name: a, count: 2 }]\n");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_NE(found[0].find("client `a2` is given twice"), std::string::npos) << found[0];
+}
+
 TEST(Quality, KnobsAreTheUsualOnesCutDownToThirtyTwoSettings) {
   const ClientChoice game = game_with("quality: knobs");
   EXPECT_EQ(game.quality.size(), 32U);

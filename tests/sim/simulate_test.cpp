@@ -103,6 +103,17 @@ TEST(Simulate, a_quality_level_scales_the_frames_gpu_time) {
   EXPECT_EQ(facts.frames[0].quality, 0.7);
 }
 
+TEST(Simulate, who_stays_for_a_while_begins_no_job_after_it_and_leaves) {
+  ClientSpec spec = client("a", chain(1, 3ms));
+  spec.arrival = 10ms;
+  spec.stay = 10ms;
+  spec.pacing.mode = Pacing::Mode::kSyncEachJob;
+  RunResult result;
+  const Facts facts = run_open(device(), {spec}, 1s, 1, &result);
+  ASSERT_EQ(facts.jobs.size(), 4u) << "at 10, 13, 16 and 19 ms";
+  EXPECT_EQ(result.end, kRunStart + 22ms);
+}
+
 TEST(Simulate, open_replay_releases_jobs_at_recorded_times_and_queues_late_ones) {
   Workload workload = chain(1, 3ms);
   workload.jobs.push_back(Job{1, 1, 1, 1, time_from_ns(1'000'000)});
