@@ -20,8 +20,8 @@ using std::chrono::seconds;
 
 constexpr Duration kPeriod{33'333'333};
 constexpr Duration kJoin = seconds{3};
-constexpr Duration kHorizon = seconds{8};
-constexpr std::uint32_t kPhases = 12;
+constexpr Duration kHorizon = seconds{6};
+constexpr std::uint32_t kPhases = 8;
 
 class Shown : public Recorder {
  public:
