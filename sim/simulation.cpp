@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sim/device/work.h"
+#include "sim/reports.h"
 #include "sim/run_views.h"
 #include "traces/base/error.h"
 
@@ -251,29 +252,17 @@ void Simulation::device_changed() {
 }
 
 void Simulation::complete(const Completion& completion) {
-  Client& client = *clients_[completion.client.value];
   const std::uint64_t number = number_of(completion.ticket);
   if (number == kCopyNumber) return copy_completed(completion.client);
-  if (client.frame_awaiting_begin() == number) begin_frame(completion.client, completion.begin);
-  const bool ends_frame = client.completed(number, completion);
-  arbiter_.complete(completion.client, number, completion.device_time);
-  if (!ends_frame) return;
-  arbiter_.frame(completion.client, FrameEvent::kEnd, client.last_frame());
-  if (client.last_shadow()) arbiter_.shadow(completion.client, *client.last_shadow());
+  report_completion(number, completion, *clients_[completion.client.value], arbiter_);
 }
 
 void Simulation::report_frame_begins() {
   for (std::uint32_t i = 0; i < clients_.size(); ++i) {
     const std::uint64_t first = clients_[i]->frame_awaiting_begin();
-    if (has_begun(first, ClientId{i})) begin_frame(ClientId{i}, device_->begin_of(ticket_of(ClientId{i}, first)));
+    if (has_begun(first, ClientId{i}))
+      report_frame_begin(ClientId{i}, *clients_[i], arbiter_, device_->begin_of(ticket_of(ClientId{i}, first)));
   }
-}
-
-void Simulation::begin_frame(ClientId client, Time begin) {
-  Client& beginner = *clients_[client.value];
-  const std::uint64_t frame = beginner.submission(beginner.frame_awaiting_begin()).job;
-  beginner.frame_begun(begin);
-  arbiter_.frame(client, FrameEvent::kBegin, FrameView{.number = frame, .scene = beginner.scene_of(frame)});
 }
 
 void Simulation::remember_warm_usage() {

@@ -100,7 +100,6 @@ class Simulation : public Backend, public ClientHost {
   void restore(ClientId client);
   void copy_completed(ClientId client);
   void report_frame_begins();
-  void begin_frame(ClientId client, Time begin);
   bool has_begun(std::uint64_t number, ClientId client) const;
   void remember_warm_usage();
 

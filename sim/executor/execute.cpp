@@ -12,6 +12,7 @@
 #include "sim/executor/surrogates.h"
 #include "sim/executor/wall_clock.h"
 #include "sim/executor/worker_process.h"
+#include "sim/reports.h"
 #include "sim/run_views.h"
 #include "sim/workload/client.h"
 #include "traces/base/error.h"
@@ -147,7 +148,6 @@ class GpuRun : public Backend, public ClientHost {
   void see_completions();
   void complete(const Completion& done);
   void see_frame_begin(std::uint32_t client);
-  void begin_frame(ClientId client, Time begin);
   void fire_due();
   void go_on(std::uint32_t client);
   void check_workers();
@@ -251,15 +251,9 @@ void GpuRun::see_completions() {
 }
 
 void GpuRun::complete(const Completion& done) {
-  Client& client = *clients_[done.client.value];
   device_times_[done.client.value] += done.device_time;
   busy_.add(done.begin, done.end);
-  if (client.frame_awaiting_begin() == done.ticket) begin_frame(done.client, done.begin);
-  const bool ends_frame = client.completed(done.ticket, done);
-  arbiter_.complete(done.client, done.ticket, done.device_time);
-  if (!ends_frame) return;
-  arbiter_.frame(done.client, FrameEvent::kEnd, client.last_frame());
-  if (client.last_shadow()) arbiter_.shadow(done.client, *client.last_shadow());
+  report_completion(done.ticket, done, *clients_[done.client.value], arbiter_);
 }
 
 void GpuRun::see_frame_begin(std::uint32_t index) {
@@ -268,14 +262,7 @@ void GpuRun::see_frame_begin(std::uint32_t index) {
   const Time begin = in_flight_[index].begin_of(first, workers_[index]->channel(), clock_);
   if (begin == kNever) return;
   tick();
-  begin_frame(ClientId{index}, begin);
-}
-
-void GpuRun::begin_frame(ClientId client, Time begin) {
-  Client& beginner = *clients_[client.value];
-  const std::uint64_t frame = beginner.submission(beginner.frame_awaiting_begin()).job;
-  beginner.frame_begun(begin);
-  arbiter_.frame(client, FrameEvent::kBegin, FrameView{.number = frame, .scene = beginner.scene_of(frame)});
+  report_frame_begin(ClientId{index}, *clients_[index], arbiter_, begin);
 }
 
 void GpuRun::fire_due() {
