@@ -9,7 +9,7 @@ GAME.sh runs a game to its end and prints its frames per second as the last word
 """
 
 import argparse
-import concurrent.futures
+import functools
 import json
 import os
 import pathlib
@@ -21,6 +21,7 @@ import tempfile
 
 TORCH_LOOP = pathlib.Path(__file__).with_name("torch_loop.py")
 CUDA = {"bare": None, "loaded": "idle", "kernels": "kernels", "calls": "calls"}
+TORCH = [*CUDA, "profiler"]
 
 
 def launch_loops(loop):
@@ -43,18 +44,51 @@ def merged(build, folder):
     """What `simtrace merge` says of the parts of one run."""
     answer = subprocess.run([build / "simtrace", "merge", folder, "-o", folder + "/merged.corun", "--json"],
                             capture_output=True, text=True, check=False)
-    return json.loads(answer.stdout) if answer.returncode == 0 else {"error": answer.stderr[-300:]}
+    summaries = [line for line in answer.stderr.splitlines() if line.startswith("{")]
+    return json.loads(summaries[-1]) if summaries else {"error": answer.stderr[-300:]}
 
 
-def run(build, command, configuration, read):
+class TorchServer:
+    """Runs torch_loop.py again and again without importing PyTorch each time."""
+
+    def __init__(self):
+        self.process = None
+
+    def start(self):
+        self.process = subprocess.Popen([sys.executable, str(TORCH_LOOP), "serve"], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
+
+    def run(self, arguments, configuration, variables, folder):
+        if self.process is None:
+            self.start()
+        if configuration == "profiler":
+            arguments = [*arguments, "--profiler", folder + "/trace.json"]
+        added = {name: value for name, value in variables.items() if os.environ.get(name) != value}
+        self.process.stdin.write(json.dumps({"arguments": arguments, "environment": added}) + "\n")
+        self.process.stdin.flush()
+        said = ""
+        while not (line := self.process.stdout.readline()).startswith("ended "):
+            said += line
+            if not line:
+                raise SystemExit("PyTorch ended")
+        return int(line.split()[1]), said, ""
+
+
+def run_program(command, configuration, variables, folder):
+    del configuration, folder
+    answer = subprocess.run(command, env=variables, capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                            check=False)
+    return answer.returncode, answer.stdout, answer.stderr
+
+
+def run(build, start, configuration, read):
     with tempfile.TemporaryDirectory() as folder:
-        answer = subprocess.run(command, env=environment(build, configuration, folder), capture_output=True, text=True,
-                                stdin=subprocess.DEVNULL, check=False)
-        row = {"configuration": configuration, "exit": answer.returncode}
+        status, said, complained = start(configuration, environment(build, configuration, folder), folder)
+        row = {"configuration": configuration, "exit": status}
         try:
-            row["ns"] = read(answer.stdout)
+            row["ns"] = read(said)
         except (ValueError, IndexError, KeyError):
-            row["failed"] = (answer.stdout + answer.stderr)[-500:]
+            row["failed"] = (said + complained)[-500:]
         if configuration in ("calls", "frames"):
             row["capture"] = merged(build, folder)
         return row
@@ -73,31 +107,30 @@ def read_game(text):
     return 1e9 / read_number(text)
 
 
-def programs_of(options, lock):
-    """(name, command, configurations, reader of its output, processes at a time)"""
+def programs_of(options):
+    """(name, how to start it, configurations, reader of its output)"""
     for name, command in launch_loops(options.loop):
-        yield name, command, list(CUDA), read_number, 1
-    for workload, steps in (("resnet50", "40"), ("small_train", "100")):
-        # Importing PyTorch takes longer than the steps: the next process does it while this one has the device.
-        command = [sys.executable, str(TORCH_LOOP), workload, "--steps", steps, "--lock", lock]
-        yield workload, command, ["bare", "calls"], read_step, 3
+        yield name, functools.partial(run_program, command), list(CUDA), read_number
+    torch = TorchServer()
+    for workload, steps in (("resnet50", "60"), ("small_train", "100")):
+        yield workload, functools.partial(torch.run, [workload, "--steps", steps]), TORCH, read_step
     if options.game:
-        yield "OpenArena 1080p uncapped", ["bash", options.game], ["bare", "frames"], read_game, 1
+        game = functools.partial(run_program, ["bash", options.game])
+        yield "OpenArena 1080p uncapped", game, ["bare", "frames"], read_game
 
 
 def measure(options):
     build = pathlib.Path(options.build).resolve()
-    with tempfile.NamedTemporaryFile() as lock, open(options.output, "a", encoding="utf-8") as output:
-        for name, command, configurations, read, at_a_time in programs_of(options, lock.name):
-            if not re.search(options.only, name):
-                continue
-            with concurrent.futures.ThreadPoolExecutor(at_a_time) as pool:
-                runs = [(number, pool.submit(run, build, command, configuration, read))
-                        for number in range(options.rounds) for configuration in configurations]
-                for number, one in runs:
-                    output.write(json.dumps({"program": name, "round": number} | one.result()) + "\n")
+    for name, start, configurations, read in programs_of(options):
+        if not re.search(options.only, name):
+            continue
+        with open(options.output, "a", encoding="utf-8") as output:
+            for number in range(options.from_round, options.from_round + options.rounds):
+                for configuration in configurations if not options.configurations else options.configurations:
+                    row = run(build, start, configuration, read)
+                    output.write(json.dumps({"program": name, "round": number} | row) + "\n")
                     output.flush()
-            print(f"{name}: {options.rounds} rounds", file=sys.stderr, flush=True)
+        print(f"{name}: {options.rounds} rounds", file=sys.stderr, flush=True)
 
 
 def load(path):
@@ -124,12 +157,13 @@ def lost(rows, program, configuration):
 def table(options):
     rows = load(options.file)
     programs = list(dict.fromkeys(program for program, _, _ in rows))
-    print("| program | bare | loaded, nothing enabled | kernels | kernels, launches, waits | frames | lost |")
-    print("|---|---|---|---|---|---|---|")
+    print("| program | bare | loaded, nothing enabled | kernels | kernels, launches, waits | frames | PyTorch's profiler "
+          "| lost |")
+    print("|---|---|---|---|---|---|---|---|")
     for program in programs:
         bare = [row["ns"] for (name, kind, _), row in rows.items() if (name, kind) == (program, "bare")]
         shown = f"{statistics.median(bare) / 1000:.1f} us ({min(bare) / 1000:.1f} to {max(bare) / 1000:.1f})"
-        cells = [cell(rows, program, kind) for kind in ("loaded", "kernels", "calls", "frames")]
+        cells = [cell(rows, program, kind) for kind in ("loaded", "kernels", "calls", "frames", "profiler")]
         traced = "frames" if cells[3] != "-" else "calls"
         print(f"| {program} | {shown} | {' | '.join(cells)} | {lost(rows, program, traced)} |")
 
@@ -142,7 +176,9 @@ def main():
     measuring.add_argument("--loop", required=True)
     measuring.add_argument("--game")
     measuring.add_argument("--rounds", type=int, default=10)
-    measuring.add_argument("--only", default="")
+    measuring.add_argument("--only", default="", metavar="PATTERN", help="programs whose names it matches")
+    measuring.add_argument("--configurations", nargs="+", help="these only")
+    measuring.add_argument("--from-round", type=int, default=0, help="so that several devices can share the rounds")
     measuring.add_argument("-o", "--output", required=True)
     measuring.set_defaults(command=measure)
     printing = commands.add_parser("table")
