@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "experiments/command_choice.h"
 #include "experiments/quality_choice.h"
 #include "traces/base/units.h"
 
@@ -188,6 +189,9 @@ const FieldTable<ClientReading>& client_fields() {
       field("name", "text", &ClientChoice::name, [](const Node& node, ScalarReader& read) { return read.text(node); }),
       {"trace", "path", read_trace},
       {"synthetic", "mapping", read_synthetic_field},
+      {"command", "list", read_command},
+      {"environment", "mapping", read_environment},
+      {"working_folder", "path", read_working_folder},
       field("replay", "choice", &ClientChoice::replay,
             [](const Node& node, ScalarReader& read) -> std::optional<Replay> {
               const auto index = read.choice(node, kReplays);
@@ -272,10 +276,12 @@ bool read_client(const Node& node, const ClientReading& defaults, ClientChoice& 
   out = std::move(reading.choice);
   if (!check_name(node, out.name, reader)) return false;
   const bool has_both = node.find("trace") != nullptr && node.find("synthetic") != nullptr;
-  const bool has_work = !out.trace.empty() || out.synthetic.has_value() || node.find("synthetic") != nullptr;
+  const bool has_work = !out.trace.empty() || out.synthetic.has_value() || node.find("synthetic") != nullptr ||
+                        !out.command.words.empty() || node.find("command") != nullptr;
   if (has_both) reader.wrong(node, fmt::format("client `{}` has a `trace` and a `synthetic`: which?", out.name));
   if (!has_work)
-    reader.wrong(node, fmt::format("client `{}` has no work", out.name), "give it a `trace:` or a `synthetic:`");
+    reader.wrong(node, fmt::format("client `{}` has no work", out.name),
+                 "give it a `trace:` or a `synthetic:`, or a `command:` for a live run");
   if (const Node* rate = node.find("solo_rate"); rate != nullptr && out.trace.empty())
     reader.wrong(*rate, "`solo_rate` corrects the host gaps of a capture: a synthetic client has none");
   return has_work && !has_both;

@@ -61,10 +61,11 @@ std::string device_text(const DeviceSpec& d) {
       d.max_blocks_per_sm, d.max_threads_per_sm, d.registers_per_sm, d.shared_memory_per_sm_bytes, d.sm_count,
       d.sm_rate_exponent, static_cast<int>(d.spatial_rule));
   const std::string scheduling = fmt::format(
-      "copy_engines_per_direction={}\ngraphics={}\nlaunch_queue_depth={}\nname={}\nsharing={}\nswitch_cost_ns={}\n"
+      "copy_engines_per_direction={}\ngraphics={}\ngraphics_slice_ns={}\nlaunch_queue_depth={}\nlone_slice={}\nname={}"
+      "\nsharing={}\nswitch_cost_ns={}\n"
       "time_slice_ns={}\n",
-      d.copy_engines_per_direction, static_cast<int>(d.graphics), d.launch_queue_depth, d.name,
-      static_cast<int>(d.sharing), to_ns(d.switch_cost), to_ns(d.time_slice));
+      d.copy_engines_per_direction, static_cast<int>(d.graphics), to_ns(d.graphics_slice), d.launch_queue_depth,
+      static_cast<int>(d.lone_slice), d.name, static_cast<int>(d.sharing), to_ns(d.switch_cost), to_ns(d.time_slice));
   return memory + multiprocessors + scheduling;
 }
 

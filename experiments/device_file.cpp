@@ -1,5 +1,6 @@
 #include "experiments/device_file.h"
 
+#include <algorithm>
 #include <array>
 
 namespace corun {
@@ -10,6 +11,7 @@ using namespace std::chrono_literals;
 
 constexpr std::array<std::string_view, 3> kSharing = {"time_sliced", "concurrent", "exclusive"};
 constexpr std::array<std::string_view, 3> kGraphics = {"to_completion", "sliced", "first"};
+constexpr std::array<std::string_view, 2> kLoneSlice = {"rolls", "used_up"};
 constexpr std::array<std::string_view, 2> kSpatial = {"dispatch_order", "max_min"};
 
 using DeviceField = Field<DeviceSpec>;
@@ -52,10 +54,11 @@ DeviceField choice_field(std::string_view key, Enum DeviceSpec::*member,
           }};
 }
 
-/// `{ value: ..., source: "..." }`.
+/// `{ value: ..., spread: "...", source: "..." }`.
 struct SourcedValue {
   const Node* value = nullptr;
   std::string source;
+  std::string spread;
 };
 
 const FieldTable<SourcedValue>& sourced_fields() {
@@ -63,8 +66,20 @@ const FieldTable<SourcedValue>& sourced_fields() {
       {"value", "value", [](const Node& node, SourcedValue& out, ScalarReader&) { out.value = &node; }},
       {"source", "text",
        [](const Node& node, SourcedValue& out, ScalarReader& read) { out.source = read.text(node).value_or(""); }},
+      {"spread", "text",
+       [](const Node& node, SourcedValue& out, ScalarReader& read) { out.spread = read.text(node).value_or(""); }},
   };
   return table;
+}
+
+/// In double quotes, where YAML reads a backslash and a quote as the next character of something else.
+std::string in_quotes(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  return out + '"';
 }
 
 /// The table of a device file: name, description, and the device's keys wrapped in value and source.
@@ -106,8 +121,10 @@ const FieldTable<DeviceSpec>& device_fields() {
       size_field("memory", &DeviceSpec::memory_bytes),
       choice_field("sharing", &DeviceSpec::sharing, kSharing),
       choice_field("graphics", &DeviceSpec::graphics, kGraphics),
+      choice_field("lone_slice", &DeviceSpec::lone_slice, kLoneSlice),
       choice_field("spatial", &DeviceSpec::spatial_rule, kSpatial),
       duration_field("time_slice", &DeviceSpec::time_slice, Duration(1us)),
+      duration_field("graphics_slice", &DeviceSpec::graphics_slice, Duration(0)),
       duration_field("switch_cost", &DeviceSpec::switch_cost, Duration(0)),
       count_field("launch_queue_depth", &DeviceSpec::launch_queue_depth, 1 << 20),
       count_field("copy_engines_per_direction", &DeviceSpec::copy_engines_per_direction, 64),
@@ -136,6 +153,34 @@ DeviceFile read_device_file(std::string_view text, const std::string& file) {
   diagnostics.throw_if_any();
   if (device.spec.name.empty()) throw_input({file}, "the device has no `name`");
   return device;
+}
+
+std::vector<DeviceLine> read_device_lines(std::string_view text, const std::string& file) {
+  read_device_file(text, file);
+  Diagnostics diagnostics;
+  ScalarReader reader(diagnostics);
+  const Node root = parse_yaml(text, file, diagnostics);
+  std::vector<DeviceLine> lines;
+  for (const DeviceField& field : device_fields()) {
+    const Node* node = root.find(field.key);
+    if (node == nullptr) continue;
+    SourcedValue sourced;
+    read_fields(*node, sourced_fields(), "key", sourced, reader);
+    lines.push_back({std::string(field.key), sourced.value->text, sourced.source, sourced.spread});
+  }
+  return lines;
+}
+
+std::string device_file_text(const std::string& name, const std::string& description,
+                             const std::vector<DeviceLine>& lines) {
+  std::string text = fmt::format("version: 1\nname: {}\ndescription: {}\n\n", in_quotes(name), in_quotes(description));
+  for (const DeviceField& field : device_fields()) {
+    const auto line = std::ranges::find(lines, field.key, &DeviceLine::key);
+    if (line == lines.end()) continue;
+    const std::string spread = line->spread.empty() ? "" : fmt::format("spread: {}, ", in_quotes(line->spread));
+    text += fmt::format("{}: {{ value: {}, {}source: {} }}\n", field.key, line->value, spread, in_quotes(line->source));
+  }
+  return text;
 }
 
 }  // namespace corun

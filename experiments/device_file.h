@@ -21,9 +21,25 @@ struct DeviceFile {
   std::map<std::string, std::string> sources;  ///< by key
 };
 
+/// One key of a device file, as it is written there: `key: { value, source }`, with the range of what was measured
+/// where it is known.
+struct DeviceLine {
+  std::string key;
+  std::string value;
+  std::string source;
+  std::string spread{};  ///< "2.095ms to 2.099ms"; "" = not said
+};
+
 /// Reads a device file (experiments/devices/*.yaml). Every number must name its source; keys that are not given keep
 /// the defaults of DeviceSpec. Throws InvalidInput.
 DeviceFile read_device_file(std::string_view text, const std::string& file);
+
+/// The keys of a device file in their order there. Throws as read_device_file() does.
+std::vector<DeviceLine> read_device_lines(std::string_view text, const std::string& file);
+
+/// A device file with these lines, in the order of device_fields(): what read_device_file() reads.
+std::string device_file_text(const std::string& name, const std::string& description,
+                             const std::vector<DeviceLine>& lines);
 
 /// The device files that are built in, by model name ("h200"), in alphabetical order.
 struct BuiltinDevice {

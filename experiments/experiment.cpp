@@ -24,6 +24,7 @@ struct ScenarioDraft {
   std::string name;
   std::string description;
   std::optional<Duration> horizon, warmup;
+  std::optional<bool> is_seen;
   const Node *device = nullptr, *seeds = nullptr, *clients = nullptr, *policies = nullptr, *expect = nullptr,
              *cluster = nullptr;
 };
@@ -64,7 +65,9 @@ FieldTable<T> scenario_fields() {
           node_field<T>("clients", "list", &ScenarioDraft::clients),
           node_field<T>("cluster", "mapping", &ScenarioDraft::cluster),
           node_field<T>("policies", "list", &ScenarioDraft::policies),
-          node_field<T>("expect", "list", &ScenarioDraft::expect)};
+          node_field<T>("expect", "list", &ScenarioDraft::expect),
+          {"seen", "true or false",
+           [](const Node& node, T& out, ScalarReader& read) { out.is_seen = read.boolean(node); }}};
 }
 
 bool read_all_or_none(const Node& node, bool fallback, ScalarReader& read) {
@@ -126,6 +129,7 @@ class Assembly {
     Scenario out;
     out.name = draft.name;
     out.description = draft.description;
+    out.is_seen = draft.is_seen.value_or(top_.is_seen.value_or(false));
     out.where = where.where;
     const bool is_cluster = draft.cluster != nullptr || (top_.cluster != nullptr && draft.clients == nullptr);
     if (is_cluster) {

@@ -32,7 +32,8 @@ struct SyntheticWork {
   std::vector<SceneTrace> scene_traces{};  ///< of games
 };
 
-/// What one client of an experiment does, as written. Exactly one of `trace` and `synthetic` is set.
+/// What one client of an experiment does, as written. At most one of `trace` and `synthetic` is set; where neither is,
+/// there is a `command`.
 struct ClientChoice {
   std::string name;
   SourceLocation where;
@@ -63,6 +64,7 @@ struct ClientChoice {
   std::uint64_t allocated_bytes = 0;
   std::uint64_t snapshot_bytes = 0;
   ContextSpec context;
+  LiveCommand command;                ///< what a live run starts for it
   std::vector<std::pair<std::string, Node>> qos;  ///< metric and condition, e.g. "frame_time_p99", "<= 16.7ms"
 
   bool draws_requests() const;
@@ -85,6 +87,7 @@ struct Scenario {
   std::vector<PolicyChoice> policies;
   std::vector<Expectation> expectations;  ///< decide the exit code
   std::vector<Expectation> qos;           ///< shown, decide nothing
+  bool is_seen = false;                   ///< models could be fitted to what it gave: scored apart in a validation
 
   Duration warmup_or_default() const;
 };
@@ -94,6 +97,7 @@ struct RecordChoice {
   bool frames = true;
   bool operations = false;
   std::uint64_t decisions = 10'000;  ///< the first so many of a run
+  bool baselines = true;             ///< slowdown and harvest, for which every client also runs alone; no key of files
 };
 
 /// A question: which clients, on which device, under which policies.

@@ -1,8 +1,11 @@
 #include "experiments/hash.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nettle/sha2.h>
 #include <xxhash.h>
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -17,6 +20,15 @@ namespace {
 std::string to_hex(XXH128_hash_t hash) { return fmt::format("{:016x}{:016x}", hash.high64, hash.low64); }
 
 }  // namespace
+
+std::string sha256(std::string_view bytes) {
+  sha256_ctx state;
+  sha256_init(&state);
+  sha256_update(&state, bytes.size(), reinterpret_cast<const std::uint8_t*>(bytes.data()));
+  std::array<std::uint8_t, SHA256_DIGEST_SIZE> digest{};
+  sha256_digest(&state, digest.size(), digest.data());
+  return fmt::format("{:02x}", fmt::join(digest, ""));
+}
 
 std::string content_hash(std::string_view bytes) { return to_hex(XXH3_128bits(bytes.data(), bytes.size())); }
 

@@ -5,6 +5,8 @@
 
 namespace corun {
 
+/// SHA-256, 64 lower-case hex digits, as sha256sum prints them: for what others are to check.
+std::string sha256(std::string_view bytes);
 /// XXH3-128, 32 lower-case hex digits.
 std::string content_hash(std::string_view bytes);
 /// Of a file as it lies on disk. Throws Error(kInput) where it cannot be read.

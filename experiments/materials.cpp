@@ -131,10 +131,19 @@ HostGapFit Materials::fit(const Scenario& scenario, const ClientChoice& choice, 
   return fits_.get(key, [&] { return fit_host_gap_scale(spec, scenario.device, *solo_rate(choice, *spec.workload)); });
 }
 
+/// A program without a profile has no jobs: only its role says what it makes.
+Materials::SharedWorkload Materials::work_of(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed) {
+  if (choice.synthetic) return drawn(scenario, choice, seed);
+  if (!choice.trace.empty()) return captured(choice, choice.trace, choice.where);
+  auto none = std::make_shared<Workload>();
+  none->job_kind = choice.role == Role::kInteractive ? JobKind::kFrame : JobKind::kIteration;
+  return none;
+}
+
 ClientSpec Materials::unfitted(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed) {
   ClientSpec spec;
   spec.name = choice.name;
-  spec.workload = choice.synthetic ? drawn(scenario, choice, seed) : captured(choice, choice.trace, choice.where);
+  spec.workload = work_of(scenario, choice, seed);
   const bool has_frames = spec.workload->job_kind == JobKind::kFrame;
   spec.role = choice.role.value_or(has_frames ? Role::kInteractive : Role::kBestEffort);
   spec.replay = choice.replay_or_default();
@@ -155,6 +164,7 @@ ClientSpec Materials::unfitted(const Scenario& scenario, const ClientChoice& cho
   spec.priority = choice.priority;
   spec.allocated_bytes = choice.allocated_bytes;
   spec.snapshot_bytes = choice.snapshot_bytes;
+  spec.command = choice.command;
   return spec;
 }
 
@@ -192,7 +202,7 @@ const ClusterLists& Materials::cluster(const Scenario& scenario) {
 
 ClientSpec Materials::client(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed) {
   ClientSpec spec = unfitted(scenario, choice, seed);
-  if (solo_rate(choice, *spec.workload)) spec.host_gap_scale = fit(scenario, choice, spec).scale;
+  if (is_replayed() && solo_rate(choice, *spec.workload)) spec.host_gap_scale = fit(scenario, choice, spec).scale;
   return spec;
 }
 
@@ -277,7 +287,7 @@ std::vector<std::string> Materials::notes(const Scenario& scenario) {
   std::vector<std::string> notes;
   for (const ClientChoice& choice : scenario.clients) {
     const ClientSpec spec = unfitted(scenario, choice, scenario.seeds.front());
-    const std::optional<double> rate = solo_rate(choice, *spec.workload);
+    const std::optional<double> rate = is_replayed() ? solo_rate(choice, *spec.workload) : std::nullopt;
     for (const std::string& note : spec.workload->notes) {
       const bool is_settled = rate && note.find("solo_rate") != std::string::npos;
       if (!is_settled) notes.push_back(fmt::format("{}: {}", choice.name, note));
@@ -335,7 +345,9 @@ void Materials::refuse_unmet(const Scenario& scenario, const PolicyChoice& choic
     return std::ranges::any_of(c.workload->ops,
                                [](const WorkOp& op) { return op.predicted_by_name >= Duration::zero(); });
   };
-  if (needs.predictions && !any(has_predictions)) refuse("predicted durations", "");
+  if (needs.predictions && !any(has_predictions))
+    refuse("predicted durations",
+           "give a client a `trace`; one with a `command` may have both: then it is its profile");
 }
 
 void Materials::check() {

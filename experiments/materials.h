@@ -50,6 +50,9 @@ class Materials {
  private:
   using SharedWorkload = std::shared_ptr<const Workload>;
   /// As written and captured, with the host gaps of the capture.
+  SharedWorkload work_of(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed);
+  /// Host gaps are those of captures: programs that run have their own.
+  bool is_replayed() const { return world_.backend != kLiveBackend; }
   ClientSpec unfitted(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed);
   ClientSpec client(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed);
   SharedWorkload captured(const ClientChoice& choice, const std::string& trace, const SourceLocation& where);

@@ -129,6 +129,18 @@ void add_hashes(FileHashes& hashes, const ClientChoice& client) {
 
 std::string_view engine_version() { return CORUN_VERSION; }
 
+namespace {
+
+void add_command(Lines& lines, const LiveCommand& command) {
+  if (command.words.empty()) return;
+  for (std::size_t i = 0; i < command.words.size(); ++i) lines.add(fmt::format("command.{:04}", i), command.words[i]);
+  for (std::size_t i = 0; i < command.environment.size(); ++i)
+    lines.add(fmt::format("command.environment.{:04}", i), command.environment[i]);
+  lines.add("command.working_folder", command.working_folder);
+}
+
+}  // namespace
+
 std::string canonical_client(const ClientChoice& client, const FileHashes& hashes) {
   Lines lines;
   lines.add("name", client.name);
@@ -158,6 +170,7 @@ std::string canonical_client(const ClientChoice& client, const FileHashes& hashe
                                    to_ns(client.context.touch_period), static_cast<int>(client.context.access)));
   lines.add("memory", fmt::format("{} {}", client.allocated_bytes, client.snapshot_bytes));
   lines.add("priority", client.priority);
+  add_command(lines, client.command);
   return lines.text();
 }
 

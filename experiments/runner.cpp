@@ -80,13 +80,14 @@ void execute_cluster(const Scenario& scenario, const RunSpec& spec, Materials& m
 }
 
 void execute(const Experiment& experiment, const RunSpec& spec, Materials& materials, const PolicyRegistry& policies,
-             RunOutcome& outcome) {
+             const World& world, RunOutcome& outcome) {
   const Scenario& scenario = experiment.scenarios[spec.scenario];
   const PolicyChoice& choice = scenario.policies[spec.policy];
   const PolicyDescriptor& descriptor = *policies.find(choice.policy);
   if (scenario.cluster) return execute_cluster(scenario, spec, materials, descriptor, outcome);
   std::vector<std::string> notes = materials.notes(scenario);
-  const std::vector<SoloBaseline> solo = materials.solo(scenario, spec.seed);
+  std::vector<SoloBaseline> solo;
+  if (experiment.record.baselines) solo = materials.solo(scenario, spec.seed);
   const std::unique_ptr<Policy> policy = descriptor.create(choice.parameters);
   RunInput input{scenario.device,  materials.clients(scenario, spec.seed), policy.get(), choice.label,
                  scenario.horizon, scenario.warmup_or_default(),           spec.seed,    descriptor.needs.oracle};
@@ -97,7 +98,7 @@ void execute(const Experiment& experiment, const RunSpec& spec, Materials& mater
   Collector collector(input);
   FactKeeper keeper(experiment.record, collector, outcome);
   outcome.notes = fmt::format("{}", fmt::join(notes, "\n"));
-  const RunResult result = materials.world().run(input, keeper, notes);
+  const RunResult result = world.run(input, keeper, notes);
   outcome.notes = fmt::format("{}", fmt::join(notes, "\n"));
   outcome.events = result.events;
   outcome.metrics = collector.metrics(result, solo);
@@ -160,11 +161,16 @@ class Exchange {
 
 RunOutcome run_one(const Experiment& experiment, const RunSpec& spec, Materials& materials,
                    const PolicyRegistry& policies) {
+  return run_one(experiment, spec, materials, policies, materials.world());
+}
+
+RunOutcome run_one(const Experiment& experiment, const RunSpec& spec, Materials& materials,
+                   const PolicyRegistry& policies, const World& world) {
   RunOutcome outcome;
   const auto begin = std::chrono::steady_clock::now();
   const std::string& policy = experiment.scenarios[spec.scenario].policies[spec.policy].label;
   try {
-    execute(experiment, spec, materials, policies, outcome);
+    execute(experiment, spec, materials, policies, world, outcome);
   } catch (const Error& error) {
     outcome.error = error;
   } catch (const std::bad_alloc&) {
@@ -184,10 +190,11 @@ std::size_t run_plan(const Experiment& experiment, const Plan& plan, Materials& 
   const unsigned jobs = std::max(1U, options.jobs);
   Exchange exchange(plan.runs.size(), std::size_t{8} * jobs);
   exchange.set_workers(jobs);
+  const World& world = options.world ? *options.world : materials.world();
   const auto work = [&] {
     while (const auto index = exchange.next(options.stop)) {
       const RunSpec& spec = plan.runs[*index];
-      exchange.put(*index, run_one(experiment, spec, materials, policies), [&](const RunOutcome& outcome) {
+      exchange.put(*index, run_one(experiment, spec, materials, policies, world), [&](const RunOutcome& outcome) {
         if (options.on_finished) options.on_finished(spec, outcome);
       });
     }

@@ -39,11 +39,15 @@ struct RunnerOptions {
   const std::atomic<bool>* stop = nullptr;  ///< set by whoever wants it to end early; what is running is finished
   /// Called from one thread at a time whenever a run has finished, in any order.
   std::function<void(const RunSpec&, const RunOutcome&)> on_finished;
+  std::optional<World> world{};  ///< where runs take place, in place of the materials' world
 };
 
 /// Does one run. Never throws for what is wrong with the run: that is part of the outcome.
 RunOutcome run_one(const Experiment& experiment, const RunSpec& spec, Materials& materials,
                    const PolicyRegistry& policies);
+/// The same in `world`, in place of the materials' world.
+RunOutcome run_one(const Experiment& experiment, const RunSpec& spec, Materials& materials,
+                   const PolicyRegistry& policies, const World& world);
 
 /// Does all runs of a plan over a pool of threads, one run a thread, and hands the outcomes to `deliver` in the order
 /// of the plan, whatever the number of threads. Returns how many were delivered: less than all only after a stop.

@@ -29,12 +29,16 @@ class CommandLine {
         "6 expectation not met, 7 some runs failed, 130 interrupted.");
     add_run();
     add_execute();
+    add_live();
+    add_validate();
+    add_calibrate();
     add_check();
     add_plan();
     add_import();
     add_export();
     add_info();
     add_policy();
+    add_identify();
     add_version();
   }
 
@@ -136,8 +140,84 @@ class CommandLine {
     app->add_option("--driver", execute_.driver, "Library of the CUDA driver");
     app->add_option("--worker", execute_.worker, "Program of a client's process; corun-worker if not given");
     app->add_flag("--kernel-frames", execute_.has_kernel_frames, "Frames by kernels, not by OpenGL");
-    app->add_option("--processors", execute_.processors, "Processors to pin to: the scheduler's, then one a client")
+    app->add_flag("--mps", execute_.under_mps, "Under an MPS daemon of its own: contexts share the device at once");
+    app->add_option("--traffic", execute_.traffic, "Part of the memory's bandwidth that each kernel draws")
+        ->check(CLI::Range(0.0, 1.0));
+    app->add_option("--processors", execute_.processors,
+                    "Processors to pin to: the scheduler's, then one a client; none = leave all unpinned")
+        ->delimiter(',')
+        ->transform([](const std::string& text) { return text == "none" ? "-1" : text; });
+  }
+
+  void add_live() {
+    CLI::App* app = add(app_, "live", "Run the programs of an experiment, gated in their own processes", [this] {
+      live_.arguments = run_.arguments;
+      return live_command(common_, live_);
+    });
+    add_results_options(app, live_);
+    app->add_option("--in-flight", live_.most_in_flight, "Launches of a client not known to be complete; 0 = no bound")
+        ->check(CLI::Range(0, 4096))
+        ->default_str("32");
+    app->add_option("--every", live_.every, "Launches of a stream between two looks at what is complete")
+        ->check(CLI::Range(1, 64))
+        ->default_str("16");
+    app->add_flag("--alone", live_.runs_alone_first, "Run every client alone first: for slowdown and harvest");
+    app->add_option("--gate", live_.gate, "Library for CUDA programs; libcorun_gate.so if not given");
+    app->add_option("--frames", live_.frames, "Library for programs with frames; libcorun_gl.so if not given");
+  }
+
+  void add_validate() {
+    CLI::App* app = add(app_, "validate", "Predict an experiment, measure it on a GPU, and score the predictions",
+                        [this] { return validate_command(common_, validate_); });
+    add_results_options(app, validate_);
+    app->add_option_function<std::string>(
+           "--window",
+           [this](const std::string& text) {
+             const auto window = parse_duration(text);
+             if (!window || *window <= Duration::zero())
+               throw CLI::ValidationError("--window", "a duration above 0 with its unit is expected, for example 5s");
+             validate_.window = *window;
+           },
+           "Most that is measured of a run, behind its warm-up")
+        ->default_str("20s");
+    app->add_option("--repetitions", validate_.repetitions, "Runs of every cell, interleaved")
+        ->check(CLI::Range(1, 1000))
+        ->default_str("5");
+    app->add_option("--seen", validate_.seen, "Scenarios that models could have been fitted to")->delimiter(',');
+    auto* predict = app->add_flag("--predict-only", validate_.only_predicts, "Write the predictions and their hash");
+    app->add_option("--only", validate_.only, "Scenarios to validate; all if not given")->delimiter(',');
+    app->add_option("--measured", validate_.measured, "Score what this results file holds; needs no GPU (repeatable)")
+        ->allow_extra_args(false)
+        ->excludes(predict);
+    app->add_option("--report", validate_.report, "Where the report goes")->capture_default_str();
+    app->add_flag("--no-budget", validate_.has_no_budget, "Leave out the error budget, which takes simulations");
+    app->add_flag("--no-canary", validate_.has_no_canary, "Leave out the half second of fixed work before each run");
+    app->add_option("-j,--jobs", validate_.jobs, "Simulations at a time; one per processor if not given")
+        ->check(CLI::Range(1, 1024));
+    app->add_option("--gpu", validate_.gpu, "Number of the device")->check(CLI::Range(0, 1023));
+    app->add_option("--driver", validate_.driver, "Library of the CUDA driver");
+    app->add_option("--worker", validate_.worker, "Program of a client's process; corun-worker if not given");
+    app->add_flag("--kernel-frames", validate_.has_kernel_frames, "Frames by kernels, not by OpenGL");
+    app->add_option("--processors", validate_.processors, "Processors to pin to: the scheduler's, then one a client")
         ->delimiter(',');
+  }
+
+  void add_calibrate() {
+    CLI::App* app = add(app_, "calibrate", "Measure a GPU and write its device file",
+                        [this] { return calibrate_command(common_, calibrate_); });
+    app->add_option("--gpu", calibrate_.gpu, "Number of the device")->check(CLI::Range(0, 1023));
+    app->add_option("-o,--output", calibrate_.output, "Device file to write");
+    app->add_option("--report", calibrate_.report, "Fit report to write (Markdown); stdout if not given");
+    app->add_option("--samples", calibrate_.samples, "File for what was measured (JSON lines)");
+    app->add_option("--from", calibrate_.from, "Conclude from such a file; measure nothing");
+    app->add_option("--base", calibrate_.base, "Built-in device or device file for what is not measured");
+    app->add_option("--name", calibrate_.name, "Name of the device; the driver's if not given");
+    app->add_option("--only", calibrate_.groups, "Groups to measure: slice,copy,...")->delimiter(',');
+    app->add_flag("-f,--force", calibrate_.overwrite, "Replace existing files");
+    app->add_option("--driver", calibrate_.driver, "Library of the CUDA driver");
+    app->add_option("--probe", calibrate_.probe, "Program of a probe's process; corun-probe if not given");
+    app->add_option("--mps-control", calibrate_.control,
+                    "Program of the MPS daemon; nvidia-cuda-mps-control if not given");
   }
 
   void add_check() {
@@ -198,6 +278,28 @@ class CommandLine {
     why->add_option("TIME", why_.time, "Since the run began: 1.5s")->required();
   }
 
+  void add_identify() {
+    CLI::App* app = add(app_, "identify", "Find out by experiments which arbitration rule a GPU follows",
+                        [this] { return identify_command(common_, identify_); });
+    app->add_option("--device", identify_.device, "What is known already: a built-in device or a device file")
+        ->default_str("h200");
+    app->add_option("--against", identify_.against, "Take the simulation of this device for the GPU");
+    app->add_option("-o,--output", identify_.output, "Device file to write");
+    app->add_flag("-f,--force", identify_.overwrite, "Replace an existing device file");
+    app->add_option("--most", identify_.most_trials, "Trials at most")->check(CLI::Range(1, 100))->default_str("8");
+    app->add_option("--repetitions", identify_.repetitions, "Runs of each trial")
+        ->check(CLI::Range(1, 100))
+        ->default_str("3");
+    app->add_flag("--list-trials", identify_.lists_trials, "List the trials there are; run nothing");
+    app->add_flag("--mps", identify_.under_mps, "Rules of a daemon for MPS, not of time slices and graphics");
+    app->add_flag("!--no-frames", identify_.renders, "Leave out what needs OpenGL");
+    app->add_option("--gpu", identify_.gpu, "Number of the device")->check(CLI::Range(0, 1023));
+    app->add_option("--driver", identify_.driver, "Library of the CUDA driver");
+    app->add_option("--worker", identify_.worker, "Program of a client's process; corun-worker if not given");
+    app->add_option("--processors", identify_.processors, "Processors to pin to: the scheduler's, then one a client")
+        ->delimiter(',');
+  }
+
   void add_version() {
     add(app_, "version", "Print the versions", [this] { return version_command(common_); });
   }
@@ -206,6 +308,9 @@ class CommandLine {
   CommonOptions common_;
   RunOptions run_;
   ExecuteCommandOptions execute_;
+  LiveCommandOptions live_;
+  CalibrateCommandOptions calibrate_;
+  ValidateOptions validate_;
   ExperimentOptions experiment_;
   ImportOptions import_;
   ExportOptions export_;
@@ -213,6 +318,7 @@ class CommandLine {
   PolicyOptions policy_;
   CapOptions cap_;
   WhyOptions why_;
+  IdentifyCommandOptions identify_;
   std::function<int()> command_;
 };
 

@@ -19,8 +19,22 @@ void tell(const executor::ExecuteReport& report, std::vector<std::string>& notes
       "{:.1f} us, worst {:.0f} us",
       microseconds(report.timers.p50), microseconds(report.timers.p99), microseconds(report.timers.worst),
       microseconds(report.launches.p50), microseconds(report.launches.p99), microseconds(report.launches.worst)));
-  notes.push_back(fmt::format("surrogates: laws within {:.1f} %; {} operations shorter than their shape can be",
-                              100 * report.worst_surrogate_error, report.too_short));
+  notes.push_back(fmt::format(
+      "surrogates: laws within {:.1f} %; {} operations shorter than their shape can be; {:.1f} us from one to the next "
+      "in a queue, which fell behind by {:.1f} us for it at worst",
+      100 * report.worst_surrogate_error, report.too_short, microseconds(report.surrogate_gap),
+      microseconds(report.most_behind)));
+}
+
+void tell(const live::LiveReport& report, std::vector<std::string>& notes) {
+  notes.insert(notes.end(), report.notes.begin(), report.notes.end());
+  notes.push_back(fmt::format(
+      "live: {} launches; the end of {} was not seen; {} slipped past a gate that was being closed; {} were let beyond "
+      "the bound, since nothing ended; {} were captured into graphs, ungated",
+      report.launches, report.unobserved, report.slipped, report.let_through, report.captured));
+  if (report.heard_p99 == Duration{0}) return;
+  notes.push_back(fmt::format("launches at open gates were heard p50 {:.1f} us, p99 {:.1f} us later",
+                              microseconds(report.heard_p50), microseconds(report.heard_p99)));
 }
 
 }  // namespace
@@ -28,6 +42,15 @@ void tell(const executor::ExecuteReport& report, std::vector<std::string>& notes
 World simulated_world() {
   return {"simulation", [](const RunInput& input, Recorder& recorder, std::vector<std::string>&) {
             return simulate(input, recorder);
+          }};
+}
+
+World live_world(const live::LiveOptions& options) {
+  return {kLiveBackend, [options](const RunInput& input, Recorder& recorder, std::vector<std::string>& notes) {
+            live::LiveReport report;
+            RunResult result = live::run_live(input, recorder, options, report);
+            tell(report, notes);
+            return result;
           }};
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/executor/execute.h"
+#include "sim/live/live.h"
 #include "sim/run.h"
 
 namespace corun {
@@ -15,9 +16,14 @@ struct World {
   std::function<RunResult(const RunInput&, Recorder&, std::vector<std::string>& notes)> run;
 };
 
+inline constexpr char kLiveBackend[] = "live";
+
 World simulated_world();
 
 /// On a GPU, whose driver must be there: throws Error(kUnsupported) where it is not. One run at a time.
 World hardware_world(const executor::ExecuteOptions& options);
+
+/// The commands of the clients, as programs that share the GPU. One run at a time.
+World live_world(const live::LiveOptions& options);
 
 }  // namespace corun

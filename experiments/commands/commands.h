@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,8 @@
 #include "experiments/terminal.h"
 
 namespace corun {
+
+struct World;
 
 /// The commands of simcli, one file each. Data goes to stdout, all else to stderr. Each returns the exit code of the
 /// program and throws Error for what the user or the machine has to put right.
@@ -31,6 +34,7 @@ struct RunOptions : ExperimentOptions {
   bool overwrite = false;
   unsigned jobs = 0;  ///< 0 = one per processor
   ProgressStyle progress = ProgressStyle::kAuto;
+  bool skips_baselines = false;  ///< no client runs alone first: no slowdown, no harvest
   std::string arguments;  ///< as given, to print how to do it again
 };
 
@@ -40,7 +44,47 @@ struct ExecuteCommandOptions : RunOptions {
   std::string driver = "libcuda.so.1";
   std::string worker;  ///< "" = corun-worker beside this program
   bool has_kernel_frames = false;
-  std::vector<int> processors;  ///< the scheduler's, then one for each client
+  bool under_mps = false;       ///< with a daemon of its own
+  double traffic = 0.0;         ///< part of the memory's bandwidth that kernels draw
+  std::vector<int> processors;  ///< the scheduler's, then one for each client; empty = chosen
+};
+
+/// Programs as they are, one run at a time.
+struct LiveCommandOptions : RunOptions {
+  std::string gate;    ///< libcorun_gate.so; "" = beside this program
+  std::string frames;  ///< libcorun_gl.so; "" = beside this program, where it was built
+  unsigned most_in_flight = 32;
+  unsigned every = 16;
+  bool runs_alone_first = false;
+};
+
+/// Predictions against measurements on hardware.
+struct ValidateOptions : ExecuteCommandOptions {
+  Duration window{20'000'000'000};  ///< most that is measured of a run
+  unsigned repetitions = 5;
+  std::vector<std::string> seen;  ///< scenarios that models could have been fitted to
+  bool only_predicts = false;
+  std::vector<std::string> only;      ///< scenarios; empty = all
+  std::vector<std::string> measured;  ///< results files with what was measured before; empty = measure now
+  std::string report = "VALIDATION.md";
+  bool has_no_budget = false;
+  bool has_no_canary = false;
+};
+
+/// Measuring a GPU, or concluding from what was measured before.
+struct CalibrateCommandOptions {
+  int gpu = 0;
+  std::string output;   ///< device file to write; "" = none
+  std::string report;   ///< fit report; "" = stdout
+  std::string samples;  ///< what was measured, as JSON lines; "" = not kept
+  std::string from;     ///< samples to conclude from in place of a GPU; "" = measure
+  std::string base;     ///< built-in device or device file with the values that are not measured
+  std::string name;     ///< of the device; "" = the driver's
+  std::vector<std::string> groups;  ///< what to measure; empty = all
+  bool overwrite = false;
+  std::string driver = "libcuda.so.1";
+  std::string probe;    ///< "" = corun-probe beside this program
+  std::string control;  ///< of MPS; "" = nvidia-cuda-mps-control
 };
 
 struct ImportOptions {
@@ -80,8 +124,27 @@ struct CapOptions {
   std::uint32_t iterations = 0;  ///< jobs that the capture is split into; 0 = as it tells
 };
 
+struct IdentifyCommandOptions {
+  std::string device = "h200";  ///< what is known already: a built-in device or a device file
+  std::string against;          ///< device whose simulation is the unknown GPU; "" = hardware
+  std::string output;           ///< device file to write; "" = none
+  bool overwrite = false;
+  bool lists_trials = false;
+  bool under_mps = false;
+  std::uint32_t most_trials = 8;
+  std::uint32_t repetitions = 3;
+  int gpu = 0;
+  std::string driver = "libcuda.so.1";
+  std::string worker;  ///< "" = corun-worker beside this program
+  bool renders = true;
+  std::vector<int> processors;  ///< the scheduler's, then one for each client
+};
+
 int run_command(const CommonOptions& common, const RunOptions& options);
 int execute_command(const CommonOptions& common, const ExecuteCommandOptions& options);
+int live_command(const CommonOptions& common, const LiveCommandOptions& options);
+int validate_command(const CommonOptions& common, const ValidateOptions& options);
+int calibrate_command(const CommonOptions& common, const CalibrateCommandOptions& options);
 int check_command(const CommonOptions& common, const ExperimentOptions& options);
 int plan_command(const CommonOptions& common, const ExperimentOptions& options);
 int import_command(const CommonOptions& common, const ImportOptions& options);
@@ -90,7 +153,16 @@ int inspect_command(const CommonOptions& common, const InspectOptions& options);
 int policy_list_command(const CommonOptions& common, const PolicyOptions& options);
 int policy_cap_command(const CommonOptions& common, const CapOptions& options);
 int policy_why_command(const CommonOptions& common, const WhyOptions& options);
+int identify_command(const CommonOptions& common, const IdentifyCommandOptions& options);
 int version_command(const CommonOptions& common);
+
+/// Set by the first interrupt, once run_in has begun.
+const std::atomic<bool>& interrupted();
+/// Reads, runs and reports an experiment in a world.
+int run_in(const World& world, const CommonOptions& common, const RunOptions& options);
+
+/// The worker of runs on hardware, where it was built.
+std::string worker_beside_this_program();
 
 /// Prints an error as the options ask and returns its exit code.
 int report_error(const CommonOptions& common, const Error& error);

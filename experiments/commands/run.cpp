@@ -4,12 +4,14 @@
 #include <atomic>
 #include <csignal>
 #include <filesystem>
+#include <optional>
 #include <thread>
 
 #include "experiments/commands/commands.h"
 #include "experiments/json.h"
 #include "experiments/results.h"
 #include "experiments/summary.h"
+#include "sim/executor/mps_daemon.h"
 
 namespace corun {
 
@@ -55,10 +57,11 @@ std::string mark(bool holds, bool with_color) {
 
 std::string heading(const Scenario& scenario) {
   if (scenario.cluster) return fmt::format("{}: pods on a cluster\n", printable(scenario.name));
-  return fmt::format(
-      "{}: {} on {}, {:.6g} {} seconds, {}{}\n", printable(scenario.name), counted(scenario.clients.size(), "client"),
-      printable(scenario.device.name), to_seconds(scenario.horizon), scenario.backend == "gpu" ? "real" : "simulated",
-      counted(scenario.seeds.size(), "seed"), scenario.seeds.size() > 1 ? " (mean and 95 % interval)" : "");
+  return fmt::format("{}: {} on {}, {:.6g} {} seconds, {}{}\n", printable(scenario.name),
+                     counted(scenario.clients.size(), "client"), printable(scenario.device.name),
+                     to_seconds(scenario.horizon), scenario.backend == simulated_world().backend ? "simulated" : "real",
+                     counted(scenario.seeds.size(), "seed"),
+                     scenario.seeds.size() > 1 ? " (mean and 95 % interval)" : "");
 }
 
 /// True if every expectation holds.
@@ -173,12 +176,28 @@ void put_in(const World& world, Scenario& scenario) {
   if (scenario.cluster && world.backend != simulated_world().backend)
     throw Error(ErrorKind::kUnsupported,
                 fmt::format("scenario `{}` is a cluster: only `simcli run` replays one", scenario.name));
+  for (const ClientChoice& client : scenario.clients) {
+    const bool is_live = world.backend == kLiveBackend;
+    const bool has_replay = !client.trace.empty() || client.synthetic.has_value();
+    if (is_live && client.command.words.empty())
+      throw Error(ErrorKind::kUnsupported, client.where,
+                  fmt::format("client `{}` has no `command`: a live run starts one for each client", client.name));
+    if (!is_live && !has_replay)
+      throw Error(ErrorKind::kUnsupported, client.where,
+                  fmt::format("client `{}` has a `command` alone: there is nothing to replay", client.name),
+                  "give it a `trace:` or a `synthetic:` too, or use `simcli live`");
+  }
 }
+
+}  // namespace
+
+const std::atomic<bool>& interrupted() { return g_interrupted; }
 
 int run_in(const World& world, const CommonOptions& common, const RunOptions& options) {
   PolicyRegistry policies = builtin_policies();
   Experiment experiment = read_experiment(options.file, options.overrides, policies);
   for (Scenario& scenario : experiment.scenarios) put_in(world, scenario);
+  experiment.record.baselines = experiment.record.baselines && !options.skips_baselines;
   const Plan plan = make_plan(experiment);
   const std::string output = output_of(experiment, options);
   check_output(output, options.overwrite);
@@ -215,8 +234,6 @@ std::string worker_beside_this_program() {
   return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "corun-worker").string();
 }
 
-}  // namespace
-
 int run_command(const CommonOptions& common, const RunOptions& options) {
   return run_in(simulated_world(), common, options);
 }
@@ -228,6 +245,9 @@ int execute_command(const CommonOptions& common, const ExecuteCommandOptions& op
   hardware.device = options.gpu;
   hardware.renders = !options.has_kernel_frames;
   hardware.processors = options.processors;
+  hardware.traffic = options.traffic;
+  std::optional<executor::MpsDaemon> daemon;
+  if (options.under_mps) hardware.mps = &daemon.emplace();
   RunOptions run = options;
   run.jobs = 1;
   return run_in(hardware_world(hardware), common, run);

@@ -101,6 +101,21 @@ bool Arbiter::submit(ClientId client, const OpView& op) {
   return passes;
 }
 
+void Arbiter::slipped(ClientId client, const OpView& op) {
+  CORUN_ASSERT(pending_[client.value].waiting().empty(), "client '{}' slipped past its own waiting operations",
+               views_[client.value].name);
+  views_[client.value].last_submitted = backend_.now();
+  if (hears_.submitted) policy_.on_submitted(view(), client, op);
+  launch(client, op);
+  heard(hears_.submitted);
+}
+
+void Arbiter::abandon(ClientId client) {
+  pending_[client.value].held.clear();
+  pending_[client.value].passed = 0;
+  end_hold(client);
+}
+
 void Arbiter::launch(ClientId client, const OpView& op) {
   ClientView& launcher = views_[client.value];
   Pending& pending = pending_[client.value];

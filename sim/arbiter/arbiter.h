@@ -42,6 +42,11 @@ class Arbiter {
   /// The client's host asks to run `op`; `op.number` must count its submissions. True if it passed the gate at once
   /// (Backend::launch has been called), false if it waits there and will be launched later.
   bool submit(ClientId client, const OpView& op);
+  /// The client's host launched `op` as its gate was being closed: it has passed, whatever the gate is now. Nothing of
+  /// the client waits. Only in worlds whose gates take time to close.
+  void slipped(ClientId client, const OpView& op);
+  /// What waits at the client's gate will never be launched: its program is gone. Its numbers are used again.
+  void abandon(ClientId client);
   /// Submission `number` finished on the device.
   void complete(ClientId client, std::uint64_t number, Duration device_time);
   /// A frame began or ended now, whatever `frame` says of its begin and end.

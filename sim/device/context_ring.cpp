@@ -6,6 +6,8 @@ namespace corun {
 
 ContextRing::ContextRing(const DeviceSpec& spec, OpTable& ops, ClientLedger& ledger, Residency* residency)
     : graphics_(spec.graphics),
+      lone_slice_(spec.lone_slice),
+      graphics_slice_(spec.graphics_slice),
       time_slice_(spec.time_slice),
       switch_cost_(spec.switch_cost),
       ops_(ops),
@@ -94,11 +96,13 @@ bool ContextRing::visit_ends() const {
   const Context& context = contexts_[current_];
   if (context.runs->empty()) return true;
   if (ring_.empty()) return false;
-  if (!sliced(context)) return visit_over_ && graphics_ == GraphicsScheduling::kToCompletion;
+  if (!sliced(context))
+    return visit_over_ && graphics_ == GraphicsScheduling::kToCompletion && now_ >= entered_ + graphics_slice_;
   return now_ > entered_ && slice_ends();
 }
 
 bool ContextRing::slice_ends() const {
+  if (lone_slice_ == LoneSlice::kUsedUp) return now_ >= slice_end();
   return now_ >= slices_from_ && (now_ - slices_from_) % slice_ == Duration{};
 }
 
@@ -152,6 +156,7 @@ std::deque<ContextIndex>::iterator ContextRing::next_in_ring() {
 }
 
 Time ContextRing::slice_end() const {
+  if (lone_slice_ == LoneSlice::kUsedUp) return slices_from_ > entered_ ? slices_from_ : entered_ + slice_;
   if (now_ < slices_from_) return slices_from_;
   const std::int64_t slices = (now_ - slices_from_) / slice_ + 1;
   return slices_from_ + slices * slice_;

@@ -19,9 +19,9 @@ inline constexpr ContextIndex kNoContext = UINT32_MAX;
 ///
 /// A context has work while its set has a member. One that gets work joins the tail of the ring; one that runs dry
 /// leaves at once; one whose slice ended while others wait goes to the tail. Going from one context to another takes
-/// `switch_cost`, in which nothing runs; the same context resumes for nothing. A lone context is never switched out,
-/// but its slices keep rolling from the start of its visit, and who wakes waits for the end of the running one. A
-/// context may have a slice of its own length. Graphics contexts follow GraphicsScheduling.
+/// `switch_cost`, in which nothing runs; the same context resumes for nothing. A lone context is never switched out;
+/// what its slice then means to one that wakes is LoneSlice. A context may have a slice of its own length. Graphics
+/// contexts follow GraphicsScheduling.
 ///
 /// Contexts differ only in their RunSet: who shares a context and how its operations progress is not decided here.
 class ContextRing {
@@ -75,6 +75,8 @@ class ContextRing {
   Time slice_end() const;
 
   const GraphicsScheduling graphics_;
+  const LoneSlice lone_slice_;
+  const Duration graphics_slice_;
   const Duration time_slice_;
   const Duration switch_cost_;
   OpTable& ops_;

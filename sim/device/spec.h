@@ -16,9 +16,15 @@ enum class Sharing : std::uint8_t {
 
 /// What a graphics visit does in the round robin of contexts.
 enum class GraphicsScheduling : std::uint8_t {
-  kToCompletion,  ///< waits its turn, then runs to its end whatever the slice says; each visit is a turn of its own
+  kToCompletion,  ///< waits its turn, then runs to its end whatever the slice says
   kSliced,        ///< is sliced like compute
   kFirst,         ///< takes the device at once when it has work, and runs to its end
+};
+
+/// What becomes of the slice of a context that has the device to itself.
+enum class LoneSlice : std::uint8_t {
+  kRolls,   ///< one follows the other: who wakes waits for the end of the running one
+  kUsedUp,  ///< once it is over it stays so: who wakes later has the device after a switch
 };
 
 /// How concurrent kernels divide the SMs.
@@ -41,10 +47,13 @@ struct DeviceSpec {
 
   Sharing sharing = Sharing::kTimeSliced;
   GraphicsScheduling graphics = GraphicsScheduling::kToCompletion;
+  LoneSlice lone_slice = LoneSlice::kRolls;
   SpatialRule spatial_rule = SpatialRule::kDispatchOrder;
 
-  Duration time_slice{2'097'152};    ///< of one context while another has work
-  Duration switch_cost{175'000};     ///< from one context to another, device idle meanwhile
+  Duration time_slice{2'097'152};  ///< of one context while another has work
+  Duration graphics_slice{0};  ///< of graphics that runs to completion: visits that are queued follow one another in
+                               ///< one turn until it has lasted so long; 0 = each is a turn of its own
+  Duration switch_cost{175'000};            ///< from one context to another, device idle meanwhile
   std::uint32_t launch_queue_depth = 1024;  ///< operations in flight per client before its host blocks
 
   std::uint64_t to_device_bytes_per_s = 0;    ///< of the host link, all copies of that direction together; 0 = copies

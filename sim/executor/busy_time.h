@@ -25,6 +25,7 @@ class BusyTime {
     if (ends_.size() > kMost) ends_.erase(ends_.begin());
   }
   Duration total() const { return total_; }
+  Time last_end() const { return ends_.empty() ? kRunStart : std::prev(ends_.end())->second; }
 
  private:
   static constexpr std::size_t kMost = 1 << 16;  // nothing that is told now began before so many gaps

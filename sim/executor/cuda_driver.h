@@ -13,6 +13,12 @@ using CudaHandle = void*;  ///< contexts, modules, functions, streams, events
 
 inline constexpr CudaResult kCudaSuccess = 0;
 
+/// CUexecAffinityParam: which part of a device a context may use. Of its kinds there is one.
+struct CudaAffinity {
+  int kind = 0;           ///< CU_EXEC_AFFINITY_TYPE_SM_COUNT
+  unsigned sm_count = 0;  ///< the driver rounds up
+};
+
 /// The driver functions that the executor calls, each with its exported name.
 #define CORUN_CUDA_CALLS(X)                                                                                           \
   X(init, "cuInit", (unsigned flags))                                                                                 \
@@ -22,12 +28,18 @@ inline constexpr CudaResult kCudaSuccess = 0;
   X(device_name, "cuDeviceGetName", (char* name, int size, CudaDevice device))                                        \
   X(context_retain, "cuDevicePrimaryCtxRetain", (CudaHandle * context, CudaDevice device))                            \
   X(context_release, "cuDevicePrimaryCtxRelease_v2", (CudaDevice device))                                             \
+  X(context_create, "cuCtxCreate_v3",                                                                                 \
+    (CudaHandle * context, CudaAffinity * affinities, int count, unsigned flags, CudaDevice device))                  \
+  X(context_destroy, "cuCtxDestroy_v2", (CudaHandle context))                                                         \
+  X(context_affinity, "cuCtxGetExecAffinity", (CudaAffinity * affinity, int kind))                                    \
+  X(context_priorities, "cuCtxGetStreamPriorityRange", (int* least, int* greatest))                                   \
   X(context_set, "cuCtxSetCurrent", (CudaHandle context))                                                             \
   X(context_synchronize, "cuCtxSynchronize", ())                                                                      \
   X(module_load, "cuModuleLoadData", (CudaHandle * module, const void* image))                                        \
   X(module_function, "cuModuleGetFunction", (CudaHandle * function, CudaHandle module, const char* name))             \
   X(function_attribute, "cuFuncSetAttribute", (CudaHandle function, int attribute, int value))                        \
   X(stream_create, "cuStreamCreateWithPriority", (CudaHandle * stream, unsigned flags, int priority))                 \
+  X(stream_synchronize, "cuStreamSynchronize", (CudaHandle stream))                                                   \
   X(stream_write, "cuStreamWriteValue64_v2",                                                                          \
     (CudaHandle stream, CudaPointer address, std::uint64_t value, unsigned flags))                                    \
   X(stream_wait, "cuStreamWaitEvent", (CudaHandle stream, CudaHandle event, unsigned flags))                          \
@@ -37,8 +49,11 @@ inline constexpr CudaResult kCudaSuccess = 0;
     (CudaHandle function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,      \
      unsigned block_z, unsigned shared_bytes, CudaHandle stream, void** parameters, void** extra))                    \
   X(memory_allocate, "cuMemAlloc_v2", (CudaPointer * address, std::size_t bytes))                                     \
+  X(memory_free, "cuMemFree_v2", (CudaPointer address))                                                               \
   X(memory_set, "cuMemsetD8_v2", (CudaPointer address, unsigned char value, std::size_t bytes))                       \
   X(host_register, "cuMemHostRegister_v2", (void* address, std::size_t bytes, unsigned flags))                        \
+  X(host_unregister, "cuMemHostUnregister", (void* address))                                                          \
+  X(host_free, "cuMemFreeHost", (void* address))                                                                      \
   X(host_allocate, "cuMemHostAlloc", (void** address, std::size_t bytes, unsigned flags))                             \
   X(host_device_pointer, "cuMemHostGetDevicePointer_v2", (CudaPointer * device, void* host, unsigned flags))          \
   X(copy_to_device, "cuMemcpyHtoDAsync_v2", (CudaPointer to, const void* from, std::size_t bytes, CudaHandle stream)) \

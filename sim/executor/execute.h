@@ -8,6 +8,8 @@
 
 namespace corun::executor {
 
+class MpsDaemon;
+
 /// How a run gets at the hardware.
 struct ExecuteOptions {
   std::string worker;                         ///< program that a client's process runs: corun-worker
@@ -15,7 +17,11 @@ struct ExecuteOptions {
   int device = 0;                             ///< its number for the driver
   bool renders = true;                        ///< frames by OpenGL; else by kernels that fill the device
   std::uint32_t width = 1920, height = 1080;  ///< of the frames
-  std::vector<int> processors{};              ///< to pin to: the scheduler's, then one for each client; empty = none
+  const MpsDaemon* mps = nullptr;             ///< to which all contexts shall belong; nullptr = as the environment says
+  double traffic = 0.0;                       ///< part of the memory's bandwidth that each kernel is to draw, [0, 1]
+  /// To pin to: the scheduler's, then one for each client; kAnyProcessor = not pinned, as is who has none. Empty = each
+  /// one of its own, where the machine has enough.
+  std::vector<int> processors{};
   Duration start_patience = std::chrono::seconds{120};
   Duration stall_patience = std::chrono::seconds{30};  ///< a client whose operations do not end for longer ends the run
 };
@@ -32,6 +38,8 @@ struct ExecuteReport {
   Lateness launches;                   ///< from the gate until the driver's launch call returned; a full ring included
   double worst_surrogate_error = 0.0;  ///< of the surrogates' laws, relative, where they were measured
   std::uint64_t too_short = 0;         ///< operations asked to be shorter than their launch shape can be
+  Duration surrogate_gap{};            ///< from the end of one to the begin of the next in its stream, at most
+  Duration most_behind{};              ///< by which a queue of them was to end too late for that gap
   Duration clock_error{};              ///< by which the device's clock was known at the beginning
   std::vector<std::string> notes;      ///< what is not as in the simulation, one sentence each
 };
@@ -43,11 +51,12 @@ struct ExecuteReport {
 ///
 /// A client of frames renders them with OpenGL, one draw a visit. One that also has other work on the device, or all
 /// without `renders`, have their visits done by kernels that fill the device, which a GPU arbitrates otherwise.
-/// Clients hold their allocated memory from before the run until they leave; working sets are not paged. Device time
-/// counts operations when they end. Snapshots, kills, prefetching and settings of the driver are not carried out: a
-/// policy that asks for one ends the run with Error(kUnsupported). Error(kUnsupported) also where there is no GPU;
-/// Error(kDevice) where it or a worker fails or does not answer. No setting of the device is changed, and no process is
-/// left behind.
+/// Clients hold their allocated memory from before the run until they leave; working sets are not paged, so prefetching
+/// is ignored. A snapshot copies a client's memory to the host; a kill ends its process, and what was in flight is
+/// lost; a new process copies the snapshot back. Priorities and, under MPS, caps of SMs are set. Time slices, SMs of
+/// one's own and device instances cannot be: a policy that asks for one ends the run with Error(kUnsupported), as does
+/// a cap without MPS. Error(kUnsupported) also where there is no GPU; Error(kDevice) where it or a worker fails or does
+/// not answer. No setting of the device is changed, and no process is left behind.
 RunResult execute(const RunInput& input, Recorder& recorder, const ExecuteOptions& options, ExecuteReport& report);
 
 }  // namespace corun::executor

@@ -25,6 +25,13 @@ void correct_clock(Channel& channel, const Stamp& stamp, std::int64_t called_ns,
 
 void InFlight::launch(const Command& command, Time launched, Channel& channel) {
   unposted_.push_back({command, launched});
+  ++unposted_of_[command.stream];
+  next_number_ = command.number + 1;
+  post_what_fits(channel);
+}
+
+void InFlight::release(Channel& channel) {
+  is_held_ = false;
   post_what_fits(channel);
 }
 
@@ -39,7 +46,7 @@ bool InFlight::is_in_flight(std::uint64_t number, std::size_t stream) const {
 }
 
 void InFlight::post_what_fits(Channel& channel) {
-  for (; !unposted_.empty() && has_room_for(unposted_.front().command.number); unposted_.pop_front())
+  for (; !is_held_ && !unposted_.empty() && has_room_for(unposted_.front().command.number); unposted_.pop_front())
     post(unposted_.front(), channel);
 }
 
@@ -51,6 +58,7 @@ void InFlight::post(const Unposted& next, Channel& channel) {
     if (command.awaits[stream] > 0 && !is_in_flight(command.awaits[stream] - 1, stream)) command.awaits[stream] = 0;
   channel.stamp(number) = Stamp{};
   const bool is_copy = command.kind == CommandKind::kCopyToDevice || command.kind == CommandKind::kCopyFromDevice;
+  --unposted_of_[command.stream];
   by_stream_[command.stream].push_back({number, is_copy, next.launched, kNever});
   ++count_;
   channel.posted.store(number + 1, std::memory_order_release);
@@ -73,6 +81,34 @@ std::optional<Completion> InFlight::take_completed(Channel& channel, const WallC
   return std::nullopt;
 }
 
+std::vector<Completion> InFlight::abort(Time now, Channel& channel, const WallClock& clock) {
+  std::vector<Completion> ended;
+  for (std::deque<Op>& stream : by_stream_) {
+    for (const Op& op : stream) {
+      const bool is_complete = load(channel.stamp(op.number).ticket) == op.number + 1;
+      const Time begun = is_complete ? kNever : begin_of(op, channel, clock);
+      const Time begin = std::min({begun, op.seen_begin, now});
+      ended.push_back(is_complete ? completion_of(op, channel, clock)
+                                  : Completion{op.number, client_, begin, now, now - begin, true});
+    }
+    stream.clear();
+  }
+  for (const Unposted& op : unposted_) ended.push_back({op.command.number, client_, now, now, {}, true});
+  std::ranges::sort(ended, {}, &Completion::ticket);
+  unposted_.clear();
+  std::ranges::fill(unposted_of_, 0);
+  count_ = 0;
+  return ended;
+}
+
+Duration InFlight::running(Time since, Channel& channel, const WallClock& clock) const {
+  Time begin = kNever;
+  for (const std::deque<Op>& stream : by_stream_)
+    if (!stream.empty()) begin = std::min(begin, begin_of(stream.front(), channel, clock));
+  if (begin == kNever) return {};
+  return std::max(clock.now() - std::max(begin, since), Duration{0});
+}
+
 Completion InFlight::completion_of(const Op& op, Channel& channel, const WallClock& clock) {
   const std::int64_t seen_ns = WallClock::monotonic_ns();
   last_end_ = clock.at(seen_ns);
@@ -91,15 +127,17 @@ Completion InFlight::completion_of(const Op& op, Channel& channel, const WallClo
   return done;
 }
 
+Time InFlight::begin_of(const Op& op, Channel& channel, const WallClock& clock) {
+  const std::uint64_t begin_ns = load(channel.stamp(op.number).begin_ns);
+  if (op.is_copy || begin_ns == 0) return kNever;
+  const Time now = clock.now();
+  return std::clamp(device_time(begin_ns, channel, clock), std::min(op.launched, now), now);
+}
+
 Time InFlight::begin_of(std::uint64_t number, Channel& channel, const WallClock& clock) const {
   for (const std::deque<Op>& stream : by_stream_)
-    for (const Op& op : stream) {
-      if (op.number != number) continue;
-      const std::uint64_t begin_ns = load(channel.stamp(number).begin_ns);
-      if (op.is_copy || begin_ns == 0) return kNever;
-      const Time now = clock.now();
-      return std::clamp(device_time(begin_ns, channel, clock), std::min(op.launched, now), now);
-    }
+    for (const Op& op : stream)
+      if (op.number == number) return begin_of(op, channel, clock);
   return kNever;
 }
 

@@ -15,11 +15,18 @@ namespace corun::executor {
 /// looked at.
 class InFlight {
  public:
-  InFlight(ClientId client, std::uint32_t streams) : client_(client), by_stream_(streams) {}
+  InFlight(ClientId client, std::uint32_t streams) : client_(client), by_stream_(streams), unposted_of_(streams) {}
 
-  /// Posts a command, or keeps it until the ring has room. Numbers are consecutive. It awaits what is still in flight:
-  /// completed submissions are taken out of its list.
+  /// Posts a command, or keeps it until the ring has room and nothing is held. Numbers are consecutive. It awaits what
+  /// is still in flight: completed submissions are taken out of its list.
   void launch(const Command& command, Time launched, Channel& channel);
+
+  /// Keeps what is launched from now on, or posts what was kept.
+  void hold_back() { is_held_ = true; }
+  void release(Channel& channel);
+
+  /// Ends all of it: what has completed is told as it did, what has not as lost at `now`. In order of launch.
+  std::vector<Completion> abort(Time now, Channel& channel, const WallClock& clock);
 
   /// The next operation that has completed, if any, as the device or, of copies, the host saw it. Its call of the
   /// driver has returned. Where the device's clock contradicts what the host saw of a kernel, the channel's offset
@@ -29,7 +36,13 @@ class InFlight {
   /// When an operation that is in flight began; kNever if it has not, or that is not known yet.
   Time begin_of(std::uint64_t number, Channel& channel, const WallClock& clock) const;
 
+  /// How long the kernels that run now have been running at least, as one stretch that ends now and begins after
+  /// `since`.
+  Duration running(Time since, Channel& channel, const WallClock& clock) const;
+
+  bool has_work(StreamId stream) const { return !by_stream_[stream.value].empty() || unposted_of_[stream.value] > 0; }
   std::uint32_t count() const { return count_; }
+  std::uint64_t next_number() const { return next_number_; }  ///< of the next launch
   /// Since when operations are in flight and none of them ends; kNever where none is in flight.
   Time waiting_since() const;
 
@@ -44,6 +57,7 @@ class InFlight {
     Command command;
     Time launched;
   };
+  static Time begin_of(const Op& op, Channel& channel, const WallClock& clock);
   bool has_room_for(std::uint64_t number) const;
   bool is_in_flight(std::uint64_t number, std::size_t stream) const;
   void post_what_fits(Channel& channel);
@@ -53,7 +67,10 @@ class InFlight {
   ClientId client_;
   std::vector<std::deque<Op>> by_stream_;
   std::deque<Unposted> unposted_;
+  std::vector<std::uint32_t> unposted_of_;  ///< by stream
   std::uint32_t count_ = 0;
+  std::uint64_t next_number_ = 0;
+  bool is_held_ = false;
   Time last_end_ = kRunStart;  ///< when the newest completion was taken
 };
 

@@ -1,10 +1,11 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "sim/executor/device_context.h"
+#include "sim/executor/memory_traffic.h"
+#include "traces/base/error.h"
 
 namespace corun::executor {
 
@@ -18,7 +19,54 @@ double shortest_ns(DeviceContext& context, const ShapeLaw& shape, std::uint64_t 
   return shortest;
 }
 
+/// In the middle of the last stretches: what kernels of tens and hundreds of microseconds are asked by.
+double worst_error_between_points(DeviceContext& context, const ShapeLaw& shape) {
+  double worst = 0;
+  for (std::uint32_t last = shape.points - 1; last > 1 && last + 3 > shape.points; --last) {
+    const std::uint64_t middle = (shape.point[last - 1].iterations + shape.point[last].iterations) / 2;
+    const double measured = shortest_ns(context, shape, middle);
+    worst = std::max(worst, std::abs(shape.ns_of(middle) - measured) / measured);
+  }
+  return worst;
+}
+
+/// The stretch that a value lies in, by a field of its points: that which ends at the result.
+template <class Value>
+std::uint32_t end_of_stretch(const ShapeLaw& shape, Value ShapeLaw::Point::*field, double value) {
+  std::uint32_t end = 1;
+  while (end + 1 < shape.points && static_cast<double>(shape.point[end].*field) < value) ++end;
+  return end;
+}
+
 }  // namespace
+
+double ShapeLaw::ns_per_iteration() const {
+  const Point &from = point[points - 2], &to = point[points - 1];
+  return (to.ns - from.ns) / static_cast<double>(to.iterations - from.iterations);
+}
+
+double ShapeLaw::ns_of(std::uint64_t iterations) const {
+  const auto count = static_cast<double>(iterations);
+  const std::uint32_t end = end_of_stretch(*this, &Point::iterations, count);
+  const Point &from = point[end - 1], &to = point[end];
+  const double part =
+      (count - static_cast<double>(from.iterations)) / static_cast<double>(to.iterations - from.iterations);
+  return from.ns + part * (to.ns - from.ns);
+}
+
+std::uint64_t ShapeLaw::iterations_in(double ns) const {
+  if (ns <= shortest_ns()) return 0;
+  const std::uint32_t end = end_of_stretch(*this, &Point::ns, ns);
+  const Point &from = point[end - 1], &to = point[end];
+  if (to.ns <= from.ns) return to.iterations;
+  const double part = (ns - from.ns) / (to.ns - from.ns);
+  return from.iterations +
+         static_cast<std::uint64_t>(std::llround(part * static_cast<double>(to.iterations - from.iterations)));
+}
+
+void DeviceContext::answer(const Request&) {
+  throw Error(ErrorKind::kUnsupported, "a client that renders has no memory that could be copied or resized");
+}
 
 void warm_up(DeviceContext& context, const ShapeLaw& shape) {
   constexpr double kLongNs = 50e6;  // with the shorter ones before it twice that
@@ -27,27 +75,38 @@ void warm_up(DeviceContext& context, const ShapeLaw& shape) {
 }
 
 void measure_shape(DeviceContext& context, ShapeLaw& shape) {
-  const double short_ns = std::max(20'000.0, 3 * shortest_ns(context, shape, 0));
-  std::uint64_t iterations = 16;
-  while (iterations < (1U << 30) && shortest_ns(context, shape, iterations) < short_ns) iterations *= 2;
-  const std::array<std::uint64_t, 3> counts = {iterations, iterations * 3, iterations * 10};
-  std::array<double, 3> times{};
-  double mean_count = 0, mean_time = 0, covariance = 0, variance = 0;
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    times[i] = shortest_ns(context, shape, counts[i]);
-    mean_count += static_cast<double>(counts[i]) / 3;
-    mean_time += times[i] / 3;
+  const double none_ns = shortest_ns(context, shape, 0);
+  const double long_ns = std::max(200'000.0, 4 * none_ns);
+  shape.point[0] = {0, none_ns};
+  shape.points = 1;
+  for (std::uint64_t iterations = 16; iterations < (1ULL << 34); iterations *= 2) {
+    const double ns = std::max(shortest_ns(context, shape, iterations), shape.point[shape.points - 1].ns);
+    const bool tells_more = ns > 1.02 * shape.point[shape.points - 1].ns;
+    if (!tells_more && shape.points > 1) --shape.points;  // a flat stretch is two points
+    shape.point[shape.points++] = {iterations, ns};
+    if (ns >= long_ns || shape.points == ShapeLaw::kMostPoints) break;
   }
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    const double away = static_cast<double>(counts[i]) - mean_count;
-    covariance += away * (times[i] - mean_time);
-    variance += away * away;
-  }
-  shape.ns_per_iteration = covariance / variance;
-  shape.fixed_ns = std::max(0.0, mean_time - shape.ns_per_iteration * mean_count);
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    const double fitted = shape.fixed_ns + shape.ns_per_iteration * static_cast<double>(counts[i]);
-    shape.worst_error = std::max(shape.worst_error, std::abs(fitted - times[i]) / times[i]);
+  shape.worst_error = worst_error_between_points(context, shape);
+}
+
+/// With a read every n iterations these take n * t + L instead of n * t, where L is what a read adds: what its latency
+/// is not hidden behind, and what the memory is short of. L depends on n, so it is looked for in rounds.
+void measure_shape_with_traffic(DeviceContext& context, ShapeLaw& shape, double traffic) {
+  measure_shape(context, shape);
+  const double bytes_per_ns = context.memory_bytes_per_ns();
+  if (traffic <= 0 || bytes_per_ns <= 0) return;
+  constexpr int kRounds = 3;
+  const double round_bytes = static_cast<double>(shape.blocks) * shape.threads * MemoryTraffic::kLoadBytes;
+  const double wanted_ns = round_bytes / (traffic * bytes_per_ns);  // from one read of all threads to the next
+  const double alone_ns = shape.ns_per_iteration();
+  double added_ns = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    shape.iterations_per_load =
+        static_cast<std::uint64_t>(std::max(1LL, std::llround((wanted_ns - added_ns) / alone_ns)));
+    measure_shape(context, shape);
+    const auto iterations = static_cast<double>(shape.iterations_per_load);
+    added_ns = std::max(0.0, (shape.ns_per_iteration() - alone_ns) * iterations);
+    shape.traffic = round_bytes / (shape.ns_per_iteration() * iterations * bytes_per_ns);
   }
 }
 

@@ -19,24 +19,24 @@ __device__ __forceinline__ uint64_t global_ns() {
   return ns;
 }
 
-/// `arrived` and `left` count blocks of this launch and are 0 before and after it. One thread reads `loads` values of
-/// 16 bytes, spread over its iterations, from `traffic`, whose size is `traffic_mask` + 1 values.
+/// `arrived` and `left` count blocks of this launch and are 0 before and after it. Each thread reads 16 bytes of
+/// `traffic` after every `iterations_per_load` iterations (0 = never): neighbours read neighbouring values, and the launch
+/// goes on through the buffer, whose size is `traffic_mask` + 1 values, from `traffic_begin`.
 extern "C" __global__ void corun_surrogate(Stamp* stamp, uint64_t ticket, uint32_t* arrived, uint32_t* left,
-                                           uint64_t iterations, uint64_t loads, const float4* traffic,
-                                           uint64_t traffic_mask, float* sink) {
+                                           uint64_t iterations, uint64_t iterations_per_load, const float4* traffic,
+                                           uint64_t traffic_mask, uint64_t traffic_begin, float* sink) {
   if (threadIdx.x == 0 && atomicAdd(arrived, 1) == 0) stamp->begin_ns = global_ns();
   float value = static_cast<float>(threadIdx.x), sum = 0;
   const uint64_t stride = static_cast<uint64_t>(gridDim.x) * blockDim.x;
-  uint64_t at = blockIdx.x * static_cast<uint64_t>(blockDim.x) + threadIdx.x;
-  const uint64_t every = loads > 0 ? iterations / loads + 1 : iterations + 1;
-  uint64_t next_load = every;
+  uint64_t at = traffic_begin + blockIdx.x * static_cast<uint64_t>(blockDim.x) + threadIdx.x;
+  uint64_t until_load = iterations_per_load > 0 ? iterations_per_load : UINT64_MAX;
   for (uint64_t i = 0; i < iterations; ++i) {
     value = fmaf(value, 0.999F, 0.5F);
-    if (i != next_load) continue;
+    if (--until_load > 0) continue;
     const float4 read = traffic[at & traffic_mask];
     sum += read.x + read.w;
     at += stride;
-    next_load += every;
+    until_load = iterations_per_load;
   }
   if (value + sum == -1.0F) *sink = value;  // never: keeps the chain alive
   __syncthreads();

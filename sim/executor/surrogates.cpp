@@ -44,7 +44,7 @@ Surrogates::Surrogates(const Workload& workload, std::uint32_t sm_count, bool is
     const Shape shape = shape_of(op);
     if (!index_.try_emplace(shape, laws_.size()).second) continue;
     const auto& [blocks, threads, shared] = shape;
-    laws_.push_back({blocks, threads, shared, 0.0, 0.0, 0.0});
+    laws_.push_back({.blocks = blocks, .threads = threads, .shared_bytes = shared});
   }
   if (laws_.size() > Channel::kMostShapes)
     throw Error(ErrorKind::kUnsupported, fmt::format("{} launch shapes; a run on hardware takes at most {}",
@@ -58,18 +58,33 @@ void Surrogates::describe(Channel& channel) const {
 
 void Surrogates::learn(const Channel& channel) {
   std::copy_n(channel.shapes, laws_.size(), laws_.begin());
+  gap_ns_ = channel.gap_ns;
   for (const ShapeLaw& law : laws_)
-    if (!(law.ns_per_iteration > 0))
+    if (law.points < 2 || !(law.ns_per_iteration() > 0))
       throw Error(
           ErrorKind::kDevice,
           fmt::format("a surrogate of {} blocks of {} threads takes no longer for more work", law.blocks, law.threads));
 }
 
-Surrogates::Kernel Surrogates::kernel(const WorkOp& op, Duration duration) const {
+bool Surrogates::fill_in(Command& command, const WorkOp& op, Duration duration, bool is_queued) {
   const ShapeLaw& law = laws_[index_.at(shape_of(op))];
-  const double left_ns = static_cast<double>(to_ns(duration)) - law.fixed_ns;
-  return {law.blocks, law.threads, law.shared_bytes,
-          static_cast<std::uint64_t>(std::llround(std::max(0.0, left_ns) / law.ns_per_iteration)), left_ns < 0};
+  const auto recorded_ns = static_cast<double>(to_ns(duration));
+  command.blocks = law.blocks;
+  command.threads = law.threads;
+  command.shared_bytes = law.shared_bytes;
+  const bool follows_a_gap = is_queued && !is_graphics_;
+  command.iterations = law.iterations_in(follows_a_gap ? after_gap_ns(op, law, recorded_ns) : recorded_ns);
+  if (!is_queued) behind_ns_[op.stream.value] = 0;
+  command.iterations_per_load = law.iterations_per_load;
+  return law.shortest_ns() <= recorded_ns;
+}
+
+double Surrogates::after_gap_ns(const WorkOp& op, const ShapeLaw& law, double recorded_ns) {
+  double& behind_ns = behind_ns_[op.stream.value];
+  const double wanted_ns = recorded_ns - (gap_ns_ - static_cast<double>(to_ns(op.dispatch_gap)) + behind_ns);
+  behind_ns = std::max(0.0, law.shortest_ns() - wanted_ns);
+  most_behind_ns_ = std::max(most_behind_ns_, behind_ns);
+  return wanted_ns;
 }
 
 double Surrogates::worst_error() const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <map>
 #include <tuple>
 #include <vector>
@@ -25,22 +26,32 @@ class Surrogates {
   /// Takes what it measured.
   void learn(const Channel& channel);
 
-  struct Kernel {
-    std::uint32_t blocks = 1, threads = 1, shared_bytes = 0;
-    std::uint64_t iterations = 0;
-    bool is_too_short = false;  ///< even no work at all takes longer
-  };
-  Kernel kernel(const WorkOp& op, Duration duration) const;
+  /// Makes the command a kernel that takes this long; false where even one without work takes longer.
+  ///
+  /// `is_queued`: its stream has work before it. Then it is to end when it would have ended after its recorded gap: by
+  /// what this device's gap between surrogates takes more than that it is shorter, by what it takes less, longer. What
+  /// queued ones cannot be shorter is taken off those behind them in their stream. Visits are left as they are.
+  bool fill_in(Command& command, const WorkOp& op, Duration duration, bool is_queued);
   double worst_error() const;
+  /// Channel::gap_ns.
+  double gap_ns() const { return gap_ns_; }
+  /// The most by which a queued kernel was to end too late so far, for want of kernels that could be shorter.
+  double most_behind_ns() const { return most_behind_ns_; }
+  const std::vector<ShapeLaw>& laws() const { return laws_; }
 
  private:
   using Shape = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;  ///< blocks, threads, shared bytes
   Shape shape_of(const WorkOp& op) const;
+  /// What a queued kernel is to take, so that its stream keeps the recorded pace.
+  double after_gap_ns(const WorkOp& op, const ShapeLaw& law, double recorded_ns);
 
   std::uint32_t sm_count_;
   bool is_graphics_;
   std::map<Shape, std::size_t> index_;
   std::vector<ShapeLaw> laws_;
+  double gap_ns_ = 0.0;
+  std::array<double, kMostStreams> behind_ns_{};  ///< by stream: by so much its queue is to end too late
+  double most_behind_ns_ = 0.0;
 };
 
 }  // namespace corun::executor

@@ -1,15 +1,14 @@
 #include "sim/executor/worker_process.h"
 
-#include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
+#include "sim/executor/processors.h"
+#include "sim/executor/spawn.h"
 #include "sim/executor/wall_clock.h"
 #include "traces/base/error.h"
 
@@ -21,37 +20,31 @@ constexpr useconds_t kNap = 1'000;
 
 }  // namespace
 
-void pin(pid_t process, int processor) {
-  if (processor < 0) return;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(processor, &set);
-  sched_setaffinity(process, sizeof(set), &set);  // a machine that refuses runs it anywhere
-}
-
-void WorkerProcess::start(const std::string& program, int processor) {
-  const std::string descriptor = std::to_string(channel_.descriptor());
-  char* arguments[] = {const_cast<char*>(program.c_str()), const_cast<char*>(descriptor.c_str()), nullptr};
+void WorkerProcess::start(const std::string& program, int processor, const std::vector<std::string>& environment) {
   channel_->setup.scheduler = getpid();
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, channel_.descriptor(), channel_.descriptor());  // inherited here alone
-  const int failure = posix_spawn(&process_, program.c_str(), &actions, nullptr, arguments, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (failure != 0)
+  std::vector<int> descriptors = {channel_.descriptor()};
+  if (channel_->setup.snapshot_descriptor >= 0) descriptors.push_back(channel_->setup.snapshot_descriptor);
+  process_ = spawn({.words = {program, std::to_string(channel_.descriptor())},
+                    .environment = environment,
+                    .descriptors = descriptors});
+  if (process_ <= 0)
     throw Error(ErrorKind::kDevice,
-                fmt::format("client '{}': cannot start {}: {}", client_, program, std::strerror(failure)));
+                fmt::format("client '{}': cannot start {}: {}", client_, program, std::strerror(errno)));
   pin(process_, processor);
 }
 
 WorkerProcess::~WorkerProcess() {
   if (process_ <= 0 || has_exited()) return;
-  kill(process_, SIGKILL);
+  ::kill(process_, SIGKILL);
   waitpid(process_, nullptr, 0);
 }
 
+void WorkerProcess::kill() {
+  if (process_ > 0) ::kill(process_, SIGKILL);
+}
+
 bool WorkerProcess::has_exited() {
-  if (process_ > 0 && waitpid(process_, nullptr, WNOHANG) != 0) process_ = -1;
+  if (process_ > 0 && has_ended(process_)) process_ = -1;
   return process_ <= 0;
 }
 
@@ -67,7 +60,7 @@ void WorkerProcess::check() {
 
 void WorkerProcess::await_ready(Duration patience) {
   const WallClock clock;
-  while (channel_->state.load(std::memory_order_acquire) != WorkerState::kReady) {
+  while (!is_ready()) {
     check();
     if (clock.elapsed() > patience)
       throw Error(ErrorKind::kDevice,

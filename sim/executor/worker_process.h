@@ -3,14 +3,12 @@
 #include <sys/types.h>
 
 #include <string>
+#include <vector>
 
 #include "sim/executor/channel.h"
 #include "traces/base/time.h"
 
 namespace corun::executor {
-
-/// Lets a process (0 = the calling thread) run on this processor alone; -1 = wherever it may now.
-void pin(pid_t process, int processor);
 
 /// A worker in a process of its own: so its context on the device is its own too, under MPS if a daemon runs. Killed
 /// where it has not ended.
@@ -24,11 +22,19 @@ class WorkerProcess {
   /// What it is to be is written here before start().
   Channel& channel() { return *channel_; }
 
-  /// Starts `program` with the channel's descriptor as its argument, on processor `processor` (-1 = any). It is killed
-  /// when the calling thread ends. Throws Error(kDevice) where it cannot.
-  void start(const std::string& program, int processor);
+  /// Starts `program` with the channel's descriptor as its argument, on processor `processor` (-1 = any), with these
+  /// variables (NAME=VALUE) beside our own. It is killed when the calling thread ends. Throws Error(kDevice) where it
+  /// cannot.
+  void start(const std::string& program, int processor, const std::vector<std::string>& environment = {});
+  pid_t id() const { return process_; }  ///< -1 = it does not run
+  /// Whether it can take commands.
+  bool is_ready() const { return channel_->state.load(std::memory_order_acquire) == WorkerState::kReady; }
   /// Waits until it can take commands. Throws what it failed with, or Error(kDevice) if it died or the time is over.
   void await_ready(Duration patience);
+  /// Ends it at once, with its context and all that is in flight there; does not wait.
+  void kill();
+  /// Whether it has ended, and its context with it.
+  bool has_exited();
   /// Throws if it has failed or died.
   void check();
   /// Tells it to end; does not wait.
@@ -37,8 +43,6 @@ class WorkerProcess {
   void end(Duration patience);
 
  private:
-  bool has_exited();
-
   MappedChannel channel_ = MappedChannel::create();
   std::string client_;
   pid_t process_ = -1;

@@ -41,6 +41,13 @@ struct Resize {
   std::uint64_t bytes = 0;  ///< of device memory
 };
 
+/// A program that a live run starts for a client, in place of a replay.
+struct LiveCommand {
+  std::vector<std::string> words;        ///< program and arguments; empty = none
+  std::vector<std::string> environment;  ///< "NAME=value", beside what the run itself has
+  std::string working_folder;            ///< "" = the run's own
+};
+
 /// A client of a run: what it does and how it is replayed.
 struct ClientSpec {
   std::string name;
@@ -67,6 +74,7 @@ struct ClientSpec {
   std::uint64_t allocated_bytes = 0;         ///< device memory that it asks for when it joins; 0 = its working set
   std::uint64_t snapshot_bytes = 0;          ///< persistent memory; 0 = its working set
   ContextSpec context;                       ///< working set and cap on the device
+  LiveCommand command;                       ///< of live runs; `workload` then is its profile, and may have no jobs
 };
 
 }  // namespace corun

@@ -107,6 +107,58 @@ TEST_F(InFlightTest, TheDevicesClockIsCorrectedWhereItSaysWhatCannotBe) {
   }
 }
 
+TEST_F(InFlightTest, WhatIsHeldBackIsPostedWhenItIsReleased) {
+  flight_.hold_back();
+  launch(0, 0);
+  launch(1, 1);
+  EXPECT_EQ(channel_.posted, 0u);
+  EXPECT_EQ(flight_.next_number(), 2u);
+  flight_.release(channel_);
+  EXPECT_EQ(channel_.posted, 2u);
+}
+
+TEST_F(InFlightTest, AStreamHasWorkFromItsLaunchToItsEndWhateverOthersHave) {
+  const StreamId first{0}, second{1};
+  flight_.hold_back();
+  launch(0, 1);
+  EXPECT_TRUE(flight_.has_work(second));
+  EXPECT_FALSE(flight_.has_work(first));
+  flight_.release(channel_);
+  EXPECT_TRUE(flight_.has_work(second));
+  done(0);
+  EXPECT_FALSE(flight_.has_work(second));
+  flight_.hold_back();
+  launch(1, 0);
+  flight_.abort(kRunStart, channel_, clock_);
+  EXPECT_FALSE(flight_.has_work(first));
+}
+
+TEST_F(InFlightTest, WhatIsAbortedIsLostButForWhatHadEnded) {
+  for (std::uint64_t n = 0; n < Channel::kDepth + 1; ++n) launch(n, n == 1 ? 1 : 0);
+  const std::int64_t begun = WallClock::monotonic_ns();
+  const auto begin = static_cast<std::uint64_t>(begun);
+  returned(0, begun);
+  ended(0, begin, begin + 1'000);
+  channel_.stamp(1).begin_ns = begin;
+  const Time now = clock_.at(begun) + 1ms;
+  while (clock_.now() < now) {
+  }
+  EXPECT_GE(flight_.running(kRunStart, channel_, clock_), 1ms);
+  const std::vector<Completion> ended = flight_.abort(now, channel_, clock_);
+  ASSERT_EQ(ended.size(), Channel::kDepth + 1) << "what the ring had no room for included";
+  EXPECT_FALSE(ended[0].is_lost);
+  EXPECT_EQ(ended[0].device_time, 1us);
+  for (std::uint64_t n = 1; n < ended.size(); ++n) {
+    EXPECT_TRUE(ended[n].is_lost);
+    EXPECT_EQ(ended[n].ticket, n);
+    EXPECT_EQ(ended[n].end, now);
+    EXPECT_EQ(ended[n].device_time, n == 1 ? now - clock_.at(begun) : Duration{0}) << n;
+  }
+  EXPECT_EQ(flight_.count(), 0u);
+  EXPECT_EQ(flight_.waiting_since(), kNever);
+  EXPECT_EQ(flight_.next_number(), Channel::kDepth + 1);
+}
+
 TEST_F(InFlightTest, ItIsPatientWithAQueueThatGoesOn) {
   EXPECT_EQ(flight_.waiting_since(), kNever);
   launch(0, 0);

@@ -40,7 +40,7 @@ TEST(ExperimentFile, AMissingUnitIsAnErrorThatSuggestsOne) {
 
 TEST(ExperimentFile, AnUnknownKeyIsAnErrorThatSuggestsOne) {
   EXPECT_EQ(complaints(with("horizn: 2s")), Lines{"10:1: E0201 unknown key `horizn` / did you mean `horizon`?"});
-  EXPECT_EQ(complaints(with("sweep: {}")), Lines{"10:1: E0201 unknown key `sweep`"});
+  EXPECT_EQ(complaints(with("exploration: {}")), Lines{"10:1: E0201 unknown key `exploration`"});
 }
 
 TEST(ExperimentFile, AllErrorsComeAtOnceInTheOrderOfTheFile) {
@@ -81,7 +81,7 @@ TEST(ExperimentFile, AtMostTwentyErrorsAreShownAndTheRestCounted) {
 TEST(ExperimentFile, AClientNeedsExactlyOneKindOfWork) {
   const std::string head = "name: x\ndevice: h200\npolicies: [passthrough]\nclients:\n";
   EXPECT_EQ(complaints(head + "  - { name: a }\n"),
-            Lines{"5:5: E0202 client `a` has no work / give it a `trace:` or a `synthetic:`"});
+            Lines{"5:5: E0202 client `a` has no work / give it a `trace:` or a `synthetic:`, or a `command:` for a live run"});
   EXPECT_EQ(complaints(head + "  - { name: a, trace: t, synthetic: { game: rdr2 } }\n"),
             Lines{"5:5: E0202 client `a` has a `trace` and a `synthetic`: which?"});
   EXPECT_EQ(complaints(head + "  - { name: device, trace: t }\n"), Lines{"5:5: E0202 `device` cannot name a client"});

@@ -76,6 +76,37 @@ TEST(Graphics, AVisitRunsToItsEndPastItsSlice) {
   EXPECT_EQ(driver.begin(kernel), 17'700 * kUs + kSwitch);
 }
 
+/// When the equal draws of a frame begin beside an endless kernel.
+std::vector<std::int64_t> draw_begins(std::int64_t draws, std::int64_t draw_ns, std::int64_t graphics_slice_ns) {
+  DeviceSpec spec = device(GraphicsScheduling::kToCompletion);
+  spec.graphics_slice = Duration{graphics_slice_ns};
+  DeviceDriver driver(spec, 2);
+  std::vector<Ticket> tickets;
+  for (std::int64_t i = 0; i < draws; ++i) tickets.push_back(render(driver, draw_ns));
+  driver.submit(1, 100 * kMs);
+  driver.drain();
+  std::vector<std::int64_t> begins;
+  for (const Ticket ticket : tickets) begins.push_back(driver.begin(ticket));
+  return begins;
+}
+
+TEST(Graphics, DrawsThatAreQueuedFollowOneAnotherUntilTheirTurnHasLastedASlice) {
+  const std::int64_t round = kSlice + 2 * kSwitch;
+  EXPECT_EQ(draw_begins(4, 567 * kUs, 1'024 * kUs),
+            (std::vector<std::int64_t>{0, 567 * kUs, 1'134 * kUs + round, 1'701 * kUs + round}));
+  EXPECT_EQ(draw_begins(2, 1'124 * kUs, 1'024 * kUs), (std::vector<std::int64_t>{0, 1'124 * kUs + round}));
+}
+
+TEST(Graphics, WithoutASliceOfItsOwnEachDrawIsATurn) {
+  const std::int64_t round = kSlice + 2 * kSwitch;
+  EXPECT_EQ(draw_begins(3, 100 * kUs, 0), (std::vector<std::int64_t>{0, 100 * kUs + round, 200 * kUs + 2 * round}));
+}
+
+TEST(Graphics, ATurnThatHasLastedASliceIsNotCutInsideADraw) {
+  EXPECT_EQ(draw_begins(2, 900 * kUs, 1'024 * kUs), (std::vector<std::int64_t>{0, 900 * kUs}));
+  EXPECT_EQ(draw_begins(3, 900 * kUs, 1'024 * kUs)[2], 1'800 * kUs + kSlice + 2 * kSwitch);
+}
+
 TEST(Graphics, ALoneGamePaysNothing) {
   DeviceDriver driver(device(GraphicsScheduling::kToCompletion), 1);
   render(driver, 3 * kMs);

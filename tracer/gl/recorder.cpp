@@ -3,9 +3,10 @@
 #include <algorithm>
 
 #include "tracer/gl/current.h"
-#include "tracer/guest/kept_errno.h"
+#include "tracer/gl/gate_frames.h"
 #include "tracer/gl/recording.h"
 #include "tracer/gl/stubs.h"
+#include "tracer/guest/kept_errno.h"
 
 namespace corun::gl {
 
@@ -75,6 +76,7 @@ bool is_to_be_looked_after(const Context& context) {
 extern "C" void corun_gl_open_visit() {
   Thread& thread = corun_gl_thread;
   thread.is_settled = true;
+  if (!thread.is_inside && !thread.is_compiling) gate_frames.begin();
   if (thread.is_inside || thread.is_compiling || !recording.is_on()) return;
   const guest::KeptErrno kept;
   const std::int64_t begin_ns = monotonic_ns();
@@ -123,6 +125,7 @@ void end_submission(Submission& submission) {
 Swap begin_swap(Platform platform, void* display, std::uintptr_t surface, const void* real) {
   const guest::KeptErrno kept;
   Swap swap;
+  gate_frames.before_swap(platform, display, real);
   if (!recording.start()) return swap;
   const std::int64_t begin_ns = monotonic_ns();
   corun_gl_thread.is_compiling = false;
@@ -135,6 +138,7 @@ Swap begin_swap(Platform platform, void* display, std::uintptr_t surface, const 
 }
 
 void end_swap(Swap& swap, bool is_shown) {
+  gate_frames.after_swap(is_shown);
   if (swap.chain == nullptr) return;
   const guest::KeptErrno kept;
   const std::int64_t end_ns = monotonic_ns();

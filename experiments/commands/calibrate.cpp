@@ -1,0 +1,164 @@
+#include "sim/calibration/calibrate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "experiments/commands/commands.h"
+#include "experiments/device_file.h"
+#include "experiments/json.h"
+#include "sim/calibration/report.h"
+#include "traces/base/units.h"
+#include "traces/base/write_file.h"
+
+namespace corun {
+
+namespace {
+
+using calibration::Calibration;
+using calibration::Finding;
+using calibration::Samples;
+
+volatile std::sig_atomic_t g_signal = 0;
+
+void interrupt(int signal) {
+  g_signal = signal;
+  std::signal(signal, SIG_DFL);
+}
+
+std::string probe_beside_this_program() {
+  return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "corun-probe").string();
+}
+
+void check_groups(const std::vector<std::string>& wanted) {
+  const std::vector<std::string> known = calibration::calibration_groups();
+  for (const std::string& group : wanted)
+    if (std::ranges::find(known, group) == known.end())
+      throw Error(ErrorKind::kInput, {}, fmt::format("--only: there is no group `{}`", group),
+                  fmt::format("groups: {}", fmt::join(known, ", ")));
+}
+
+std::string read_samples_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw Error(ErrorKind::kInput, {path}, "cannot be read", "samples are written by --samples FILE");
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void show_progress(const Terminal& terminal, const calibration::Trial& trial, std::size_t number, std::size_t count,
+                   Duration left) {
+  const std::string line = fmt::format("{}/{}  {}  about {:.0f} s left", number, count, trial.name, to_seconds(left));
+  fmt::print(stderr, "{}{}{}", terminal.is_interactive ? "\r\033[K" : "", line,
+             terminal.is_interactive && number < count ? "" : "\n");
+  std::fflush(stderr);
+}
+
+Samples measured(const CommonOptions& common, const CalibrateCommandOptions& options) {
+  calibration::CalibrateOptions measuring;
+  measuring.probe = options.probe.empty() ? probe_beside_this_program() : options.probe;
+  measuring.library = options.driver;
+  measuring.control = options.control;
+  measuring.device = options.gpu;
+  measuring.groups = options.groups;
+  measuring.is_interrupted = [] { return g_signal != 0; };
+  measuring.on_trial = [&](const calibration::Trial& trial, std::size_t number, std::size_t count, Duration left) {
+    show_progress(common.err, trial, number, count, left);
+  };
+  std::signal(SIGINT, interrupt);
+  std::signal(SIGTERM, interrupt);
+  return calibration::measure(measuring);
+}
+
+std::string samples_text(const Samples& samples) {
+  std::string text;
+  for (const calibration::Sample& sample : samples) text += calibration::to_json_line(sample) + "\n";
+  return text;
+}
+
+/// The lines of a built-in device or of a file.
+std::vector<DeviceLine> lines_of(const std::string& model_or_file) {
+  if (model_or_file.empty()) return {};
+  for (const BuiltinDevice& device : builtin_devices())
+    if (device.model == model_or_file) return read_device_lines(device.text, model_or_file + ".yaml");
+  return read_device_lines(read_text_file(model_or_file), model_or_file);
+}
+
+std::vector<DeviceLine> merged(std::vector<DeviceLine> lines, const std::vector<Finding>& findings,
+                               const std::string& base) {
+  for (DeviceLine& line : lines) line.source = fmt::format("{} (from {}, not measured)", line.source, base);
+  for (const Finding& finding : findings) {
+    if (finding.key.empty()) continue;
+    std::erase_if(lines, [&](const DeviceLine& line) { return line.key == finding.key; });
+    const bool is_told = finding.method.starts_with("the driver");
+    lines.push_back(
+        {finding.key, value_text(finding), (is_told ? "" : "measured: ") + finding.method, spread_text(finding)});
+  }
+  return lines;
+}
+
+void print_json(const Calibration& calibration, const std::vector<DeviceLine>& lines) {
+  Json json;
+  json.object().field("schema_version", 1).field("device", calibration.device.name).key("values").array();
+  for (const DeviceLine& line : lines)
+    json.object()
+        .field("key", line.key)
+        .field("value", line.value)
+        .field("spread", line.spread)
+        .field("source", line.source)
+        .end();
+  json.end().key("findings").array();
+  for (const Finding& finding : calibration.findings) {
+    json.object().field("title", finding.title).field("key", finding.key).field("value", value_text(finding));
+    json.field("spread", spread_text(finding)).field("samples", finding.value.count).field("method", finding.method);
+    json.key("models").array();
+    for (const calibration::ModelError& error : model_errors(finding.comparisons))
+      json.object().field("model", error.model).field("mean_error", error.mean).field("worst_error", error.worst).end();
+    json.end().end();
+  }
+  json.end().key("failures").array();
+  for (const std::string& failure : calibration.failures) json.value(failure);
+  fmt::print("{}\n", json.end().end().text());
+}
+
+void check_outputs(const CalibrateCommandOptions& options) {
+  for (const std::string& path : {options.output, options.report, options.samples})
+    if (!path.empty() && !options.overwrite && std::filesystem::exists(path))
+      throw Error(ErrorKind::kInput, {path}, "it exists", "give another name, or --force to replace it");
+}
+
+}  // namespace
+
+int calibrate_command(const CommonOptions& common, const CalibrateCommandOptions& options) {
+  check_groups(options.groups);
+  check_outputs(options);
+  const std::vector<DeviceLine> base = lines_of(options.base);
+  const Samples samples = options.from.empty()
+                              ? measured(common, options)
+                              : calibration::samples_from_json_lines(read_samples_file(options.from), options.from);
+  if (!options.samples.empty()) write_file(options.samples, samples_text(samples), options.overwrite);
+  const Calibration calibration = calibration::conclude(samples);
+  const std::vector<DeviceLine> lines = merged(base, calibration.findings, options.base);
+  const std::string name = options.name.empty() ? calibration.device.name : options.name;
+  const std::string text =
+      device_file_text(name, fmt::format("Measured on one {} by simcli calibrate.", calibration.device.name), lines);
+  if (!options.output.empty()) {
+    read_device_file(text, options.output);
+    write_file(options.output, text, options.overwrite);
+  }
+  const std::string report = fit_report(calibration);
+  if (!options.report.empty()) write_file(options.report, report, options.overwrite);
+  if (common.json) {
+    print_json(calibration, lines);
+  } else if (options.report.empty()) {
+    fmt::print("{}", report);
+  }
+  for (const std::string& failure : calibration.failures) fmt::print(stderr, "not measured: {}\n", printable(failure));
+  if (!options.output.empty()) fmt::print(stderr, "device file: {}\n", printable(options.output));
+  if (g_signal != 0) return kExitSignal + g_signal;
+  return calibration.has_gone_wrong ? kExitSomeFailed : 0;
+}
+
+}  // namespace corun

@@ -1,0 +1,133 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "experiments/commands/commands.h"
+#include "experiments/device_file.h"
+#include "experiments/identify/report.h"
+#include "experiments/json.h"
+#include "experiments/yaml.h"
+#include "sim/executor/mps_daemon.h"
+#include "traces/base/write_file.h"
+
+namespace corun {
+
+namespace {
+
+using namespace identification;
+
+/// The text of a built-in device file, or of a file.
+std::string device_text_of(const std::string& model_or_file) {
+  std::string known;
+  for (const BuiltinDevice& device : builtin_devices()) {
+    if (device.model == model_or_file) return std::string(device.text);
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", device.model);
+  }
+  if (!std::filesystem::exists(model_or_file))
+    throw Error(ErrorKind::kInput, {}, fmt::format("there is no device and no file `{}`", model_or_file),
+                "devices: " + known);
+  return read_text_file(model_or_file);
+}
+
+DeviceSpec device_named(const std::string& model_or_file) {
+  return read_device_file(device_text_of(model_or_file), model_or_file).spec;
+}
+
+std::vector<Trial> trials_for(const DeviceSpec& device, const IdentifyCommandOptions& options) {
+  std::vector<Trial> trials = trial_pool(device);
+  if (options.under_mps || !options.renders) std::erase_if(trials, [](const Trial& trial) { return trial.has_frames; });
+  return trials;
+}
+
+int list_trials(const CommonOptions& common, const std::vector<Trial>& trials) {
+  Json json;
+  json.object().field("schema_version", 1).key("trials").array();
+  std::vector<std::vector<std::string>> rows = {{"trial", "what runs"}};
+  for (const Trial& trial : trials) {
+    rows.push_back({trial.name, trial.description});
+    json.object().field("name", trial.name).field("description", trial.description).end();
+  }
+  fmt::print("{}", common.json ? json.end().end().text() + "\n" : aligned(rows));
+  return 0;
+}
+
+Observe unknown_gpu(const IdentifyCommandOptions& options, const DeviceSpec& base) {
+  if (!options.against.empty()) {
+    DeviceSpec device = device_named(options.against);
+    if (options.under_mps) device.sharing = Sharing::kConcurrent;
+    return observer(simulated_world(), device);
+  }
+  executor::ExecuteOptions hardware;
+  hardware.worker = options.worker.empty() ? worker_beside_this_program() : options.worker;
+  hardware.library = options.driver;
+  hardware.device = options.gpu;
+  hardware.renders = options.renders;
+  hardware.processors = options.processors;
+  if (!options.under_mps) return observer(hardware_world(hardware), base);
+  hardware_world(hardware);  // no daemon where there is no driver
+  const auto daemon = std::make_shared<executor::MpsDaemon>();
+  hardware.mps = daemon.get();
+  DeviceSpec concurrent = base;
+  concurrent.sharing = Sharing::kConcurrent;
+  return [daemon, observe = observer(hardware_world(hardware), concurrent)](const Trial& trial, std::uint64_t seed) {
+    return observe(trial, seed);
+  };
+}
+
+void check_output(const IdentifyCommandOptions& options) {
+  if (!options.output.empty() && !options.overwrite && std::filesystem::exists(options.output))
+    throw Error(ErrorKind::kInput, {options.output}, "the file exists", "name another one, or replace it with --force");
+}
+
+/// The device that was known, with what was identified in place of it.
+std::vector<DeviceLine> completed(const std::string& device, const std::vector<DeviceLine>& identified) {
+  std::vector<DeviceLine> lines = read_device_lines(device_text_of(device), device);
+  for (const DeviceLine& line : identified) {
+    std::erase_if(lines, [&](const DeviceLine& known) { return known.key == line.key; });
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+void write_device(const IdentifyCommandOptions& options, const Identification& found, const Predictions& predictions,
+                  const std::string& unknown) {
+  const std::vector<DeviceLine> identified = identified_lines(found, predictions);
+  if (identified.empty()) return fmt::print(stderr, "no device file: nothing was identified\n");
+  const std::string name = std::filesystem::path(options.output).stem().string();
+  const std::string description = fmt::format("As {}, but for what was identified on {}.", options.device, unknown);
+  write_file(options.output, device_file_text(name, description, completed(options.device, identified)),
+             options.overwrite);
+  fmt::print(stderr, "device file: {}\n", printable(options.output));
+}
+
+}  // namespace
+
+int identify_command(const CommonOptions& common, const IdentifyCommandOptions& options) {
+  const DeviceSpec base = device_named(options.device);
+  const std::vector<Trial> trials = trials_for(base, options);
+  if (options.lists_trials) return list_trials(common, trials);
+  check_output(options);
+  const Observe observe = unknown_gpu(options, base);
+  const std::string unknown =
+      options.against.empty() ? fmt::format("GPU {}", options.gpu) : "the simulation of " + options.against;
+  IdentifyOptions how;
+  how.most_trials = options.most_trials;
+  how.repetitions = options.repetitions;
+  Predictions predictions(options.under_mps ? rules_of_mps(base) : rules_of_contexts(base, options.renders), base);
+  fmt::print(stderr, "{} rules, {} trials, on {}\n", predictions.rules().size(), trials.size(), printable(unknown));
+  const Identification found = identify(predictions, trials, observe, how, [](const IdentifyStep& step) {
+    fmt::print(stderr, "ran {}: {}\n", step.run.trial.name, step.run.trial.description);
+  });
+  if (common.json) {
+    fmt::print("{}\n", report_json(found, predictions, how, unknown));
+  } else {
+    fmt::print("\n{}", report_text(found, predictions, how));
+  }
+  std::fflush(stdout);
+  if (!options.output.empty()) write_device(options, found, predictions, unknown);
+  return found.fits ? 0 : kExitExpectation;
+}
+
+}  // namespace corun

@@ -1,0 +1,45 @@
+#include <filesystem>
+
+#include "experiments/commands/commands.h"
+#include "experiments/world.h"
+#include "traces/base/error.h"
+
+namespace corun {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A library that was built or installed with this program; "" where there is none.
+std::string library_beside_this_program(const std::string& name) {
+  const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
+  for (const fs::path& place : {folder / name, folder / ".." / "lib" / "corun" / name})
+    if (fs::exists(place)) return fs::canonical(place).string();
+  return {};
+}
+
+std::string existing(const std::string& path) {
+  if (!fs::exists(path)) throw Error(ErrorKind::kInput, fmt::format("there is no library {}", path));
+  return fs::canonical(path).string();
+}
+
+}  // namespace
+
+int live_command(const CommonOptions& common, const LiveCommandOptions& options) {
+  live::LiveOptions live;
+  live.gate_library = options.gate.empty() ? library_beside_this_program("libcorun_gate.so") : existing(options.gate);
+  live.frame_library =
+      options.frames.empty() ? library_beside_this_program("libcorun_gl.so") : existing(options.frames);
+  if (live.gate_library.empty())
+    throw Error(ErrorKind::kUnsupported, SourceLocation{}, "libcorun_gate.so is not beside this program",
+                "build it (CORUN_WITH_TRACER), or name it with `--gate`");
+  live.most_in_flight = options.most_in_flight;
+  live.every = options.every;
+  live.stop = &interrupted();
+  RunOptions run = options;
+  run.jobs = 1;
+  run.skips_baselines = !options.runs_alone_first;
+  return run_in(live_world(live), common, run);
+}
+
+}  // namespace corun

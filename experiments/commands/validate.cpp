@@ -1,0 +1,104 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "experiments/commands/commands.h"
+#include "experiments/validate/session.h"
+#include "sim/executor/mps_daemon.h"
+
+namespace corun {
+
+namespace {
+
+const Scenario& named(const Experiment& experiment, const std::string& name, std::string_view option) {
+  const auto found = std::ranges::find(experiment.scenarios, name, &Scenario::name);
+  if (found == experiment.scenarios.end())
+    throw_input({experiment.file}, "`{} {}`: there is no scenario of that name", option, name);
+  return *found;
+}
+
+Experiment read(const ValidateOptions& options, PolicyRegistry& policies) {
+  Experiment experiment = read_experiment(options.file, options.overrides, policies);
+  for (const std::string& name : options.seen) named(experiment, name, "--seen");
+  for (const std::string& name : options.only) named(experiment, name, "--only");
+  const auto is_in = [](const std::vector<std::string>& names, const Scenario& scenario) {
+    return std::ranges::find(names, scenario.name) != names.end();
+  };
+  for (Scenario& scenario : experiment.scenarios) scenario.is_seen = scenario.is_seen || is_in(options.seen, scenario);
+  if (!options.only.empty())
+    std::erase_if(experiment.scenarios, [&](const Scenario& scenario) { return !is_in(options.only, scenario); });
+  return experiment;
+}
+
+validation::SessionOptions session_options(const CommonOptions& common, const ValidateOptions& options,
+                                           const Experiment& experiment) {
+  validation::SessionOptions out;
+  out.window = options.window;
+  out.repetitions = options.repetitions;
+  out.jobs = options.jobs > 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency());
+  out.has_canary = !options.has_no_canary;
+  out.has_budget = !options.has_no_budget;
+  out.output = options.output.empty() ? experiment.name + ".sqlite" : options.output;
+  out.overwrite = options.overwrite;
+  out.report = options.report;
+  out.measured = options.measured;
+  out.device = options.gpu;
+  out.progress = options.progress;
+  out.terminal = common.err;
+  return out;
+}
+
+/// Cells that share the device at once get a private daemon, started with the first of them; all others take turns.
+World gpu_world(const ValidateOptions& options) {
+  executor::ExecuteOptions hardware;
+  hardware.worker = options.worker.empty() ? worker_beside_this_program() : options.worker;
+  hardware.library = options.driver;
+  hardware.device = options.gpu;
+  hardware.renders = !options.has_kernel_frames;
+  hardware.processors = options.processors;
+  const World taking_turns = hardware_world(hardware);
+  const auto daemon = std::make_shared<std::unique_ptr<executor::MpsDaemon>>();
+  return {taking_turns.backend,
+          [=](const RunInput& input, Recorder& recorder, std::vector<std::string>& notes) -> RunResult {
+            if (input.device.sharing != Sharing::kConcurrent) return taking_turns.run(input, recorder, notes);
+            if (*daemon == nullptr) *daemon = std::make_unique<executor::MpsDaemon>();
+            executor::ExecuteOptions at_once = hardware;
+            at_once.mps = daemon->get();
+            return hardware_world(at_once).run(input, recorder, notes);
+          }};
+}
+
+int exit_code(const validation::ValidationResult& result) {
+  const bool is_whole = std::ranges::none_of(
+      result.rows, [](const validation::ScoreRow& row) { return row.verdict == validation::Verdict::kMissing; });
+  if (!is_whole) return kExitSomeFailed;
+  return validation::meets_goals(result) ? 0 : kExitExpectation;
+}
+
+}  // namespace
+
+int validate_command(const CommonOptions& common, const ValidateOptions& options) {
+  PolicyRegistry policies = builtin_policies();
+  const Experiment experiment = read(options, policies);
+  const bool measures = !options.only_predicts && options.measured.empty();
+  std::optional<World> world;
+  if (measures) world = gpu_world(options);  // says now that there is no GPU
+  const validation::SessionOptions its = session_options(common, options, experiment);
+  validation::Session session(experiment, policies, its);
+  session.predict();
+  if (options.only_predicts) {
+    session.close();
+    return 0;
+  }
+  if (world) session.measure(*world);
+  const validation::ValidationResult& result = session.score();
+  fmt::print("{}", common.json ? validation_json(session.validation(), result) + "\n" : validation_table(result));
+  std::fflush(stdout);
+  fmt::print(stderr, "report: {}\nresults: {}\n", printable(its.report), printable(its.output));
+  return exit_code(result);
+}
+
+}  // namespace corun

@@ -1,0 +1,142 @@
+#include "experiments/validate/error_budget.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace corun::validation {
+
+namespace {
+
+constexpr double kSliceUncertainty = 0.02;
+constexpr Duration kSwitchUncertainty{25'000};  // measured between 145 and 200 us
+constexpr double kExponentUncertainty = 0.1;    // the range of seven kernels
+constexpr double kLeastHostUncertainty = 0.03;
+constexpr Duration kSmallVisit{5'000};
+
+Duration times(Duration duration, double factor) {
+  return Duration{std::llround(static_cast<double>(to_ns(duration)) * factor)};
+}
+
+/// The same frames, each with one more visit that is waited for.
+Workload with_one_more_visit(const Workload& workload) {
+  Workload out = workload;
+  out.ops.clear();
+  out.steps.clear();
+  for (Job& job : out.jobs) {
+    const auto op = workload.ops.begin() + job.first_op;
+    const auto step = workload.steps.begin() + job.first_step;
+    const auto shift = static_cast<std::uint32_t>(out.ops.size()) - job.first_op;
+    job.first_op = static_cast<std::uint32_t>(out.ops.size());
+    job.first_step = static_cast<std::uint32_t>(out.steps.size());
+    out.ops.insert(out.ops.end(), op, op + job.op_count);
+    for (auto at = step; at != step + job.step_count; ++at) {
+      HostStep copy = *at;
+      const bool is_of_op = copy.kind == StepKind::kSubmit || copy.kind == StepKind::kWaitOp;
+      if (is_of_op) copy.target += shift;
+      out.steps.push_back(copy);
+    }
+    out.ops.push_back(out.ops.back());
+    out.ops.back().duration = kSmallVisit;
+    const auto visit = static_cast<std::uint32_t>(out.ops.size() - 1);
+    out.steps.push_back({Duration{0}, StepKind::kWaitOp, visit - 1});
+    out.steps.push_back({Duration{0}, StepKind::kSubmit, visit});
+    job.op_count += 1;
+    job.step_count += 2;
+  }
+  return out;
+}
+
+bool is_simple(const Workload& workload) { return workload.job_kind == JobKind::kFrame && workload.awaits.empty(); }
+
+/// More visits alone: fewer than one there are not.
+void add_visits(RunInput& input, double sign) {
+  if (sign < 0) return;
+  for (ClientSpec& client : input.clients)
+    if (is_simple(*client.workload))
+      client.workload = std::make_shared<const Workload>(with_one_more_visit(*client.workload));
+}
+
+/// Index of the cell and client of a row.
+std::pair<const Cell*, const CellClient*> find(const ScoreRow& row, const std::vector<Cell>& cells) {
+  for (const Cell& cell : cells)
+    for (const CellClient& client : cell.clients)
+      if (cell.key == row.cell && client.name == row.client) return {&cell, &client};
+  return {nullptr, nullptr};
+}
+
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+bool is_rate(const ScoreRow& row) { return row.metric == "throughput_per_s" || row.metric == "fps_mean"; }
+
+}  // namespace
+
+std::vector<Constant> model_constants(double host_spread) {
+  const double host = std::max(host_spread, kLeastHostUncertainty);
+  return {
+      {"time_slice", "2 %", kSliceUncertainty, 2.0,
+       [](RunInput& input, double sign) {
+         input.device.time_slice = times(input.device.time_slice, 1 + sign * kSliceUncertainty);
+       }},
+      {"switch_cost", "25 us", 0.0, 2.0,
+       [](RunInput& input, double sign) {
+         const Duration moved = input.device.switch_cost + times(kSwitchUncertainty, sign);
+         input.device.switch_cost = std::max(moved, Duration{0});
+       }},
+      {"host gaps", fmt::format("{:.1f} %", 100 * host), host, 2.0,
+       [host](RunInput& input, double sign) {
+         for (ClientSpec& client : input.clients) client.host_gap_scale *= 1 + sign * host;
+       }},
+      {"sm_rate_exponent", "0.1", 0.0, 2.0,
+       [](RunInput& input, double sign) {
+         input.device.sm_rate_exponent =
+             std::clamp(input.device.sm_rate_exponent + sign * kExponentUncertainty, 0.01, 1.0);
+       }},
+      {"visits", "1 more", 0.0, 1.0, add_visits},
+  };
+}
+
+World with_moved(const World& world, const Constant& constant, double sign) {
+  return {world.backend,
+          [world, constant, sign](const RunInput& input, Recorder& recorder, std::vector<std::string>& notes) {
+            RunInput moved = input;
+            constant.move(moved, sign);
+            return world.run(moved, recorder, notes);
+          }};
+}
+
+ConstantEffect effect_of(const Constant& constant, const std::vector<ScoreRow>& rows, const std::vector<Cell>& cells,
+                         const Figures& predicted, const Figures& up, const Figures& down) {
+  ConstantEffect effect{constant.name, constant.uncertainty, constant.step, {}};
+  for (const ScoreRow& row : rows) {
+    const auto [cell, client] = find(row, cells);
+    const auto values = [&](const Figures& figures) { return scored_values(figures, *cell, *client, row.metric); };
+    const auto above = values(up), below = values(down), here = values(predicted);
+    const bool is_known = !above.empty() && !below.empty() && !here.empty() && mean(here) != 0.0;
+    effect.change.push_back(is_known ? (mean(above) - mean(below)) / constant.width / mean(here) : 0.0);
+  }
+  return effect;
+}
+
+std::vector<Explanation> explain_errors(const std::vector<ScoreRow>& rows, std::span<const ConstantEffect> effects) {
+  std::vector<Explanation> explanations;
+  for (const ConstantEffect& effect : effects) {
+    double product = 0, square = 0, errors = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const bool is_counted = is_rate(rows[i]) && rows[i].has_error();
+      if (!is_counted) continue;
+      product += -rows[i].error * effect.change[i];
+      square += effect.change[i] * effect.change[i];
+      errors += rows[i].error * rows[i].error;
+    }
+    if (square == 0 || errors == 0) continue;
+    const double steps = product / square;
+    explanations.push_back({effect.constant, steps, steps * effect.step, product * product / square / errors});
+  }
+  std::ranges::stable_sort(explanations, std::greater<>(), &Explanation::explained);
+  return explanations;
+}
+
+}  // namespace corun::validation

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/progress.h"
+#include "experiments/results.h"
+#include "experiments/validate/validation_report.h"
+#include "experiments/validate/validation_tables.h"
+
+namespace corun::validation {
+
+struct SessionOptions : ValidationOptions {
+  std::string output;  ///< results file
+  bool overwrite = false;
+  std::string report;                 ///< "VALIDATION.md"
+  std::vector<std::string> measured;  ///< results files with what was measured before
+  int device = 0;                     ///< to watch, as nvidia-smi counts
+  ProgressStyle progress = ProgressStyle::kAuto;
+  Terminal terminal;  ///< for the progress
+};
+
+/// A validation with everything that is written: predictions first, as `<output>.predictions.json` and in the results
+/// file, then each measured run as it ends, then scores and report. What is going on is told on stderr.
+class Session {
+ public:
+  /// Throws where the experiment cannot be validated, a file cannot be read, or the output is in the way; nothing is
+  /// written then. `policies` must outlive it.
+  Session(const Experiment& experiment, const PolicyRegistry& policies, const SessionOptions& options);
+
+  /// Simulates and publishes; nothing is measured before.
+  void predict();
+  /// Measures in `world`, one run at a time. After predict().
+  void measure(const World& world);
+  /// Scores what was measured now or before, stores that and writes the report. After predict().
+  const ValidationResult& score();
+  /// Ends without scores.
+  void close() { results_.close(); }
+
+  const Validation& validation() const { return validation_; }
+  std::string predictions_path() const;
+
+ private:
+  Deliver into_results(Progress& progress);
+
+  const SessionOptions options_;
+  std::vector<EarlierValidation> earlier_;
+  Validation validation_;
+  ResultsWriter results_;
+  ReportFacts facts_;
+  ValidationResult result_;
+};
+
+}  // namespace corun::validation

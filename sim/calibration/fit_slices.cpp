@@ -1,0 +1,253 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "sim/calibration/fit.h"
+#include "sim/calibration/prediction.h"
+#include "sim/calibration/work_kind.h"
+
+namespace corun::calibration {
+
+namespace {
+
+constexpr double kOpenDriverSliceNs = 1'024'000;  // default of the open kernel modules
+
+double as_double(std::int64_t number) { return static_cast<double>(number); }
+
+struct Absences {
+  std::vector<double> gaps;  ///< how long a context was away
+  std::vector<double> runs;  ///< how long it ran between two absences
+};
+
+/// Those of a spinner between `from` and `to`, when its partners spin too.
+void add_absences(const Sample& spinner, std::int64_t from, std::int64_t to, Absences& absences) {
+  const Series& begins = spinner.of("gap_begin_ns");
+  const Series& lengths = spinner.of("gap_length_ns");
+  for (std::size_t i = 0; i < begins.size(); ++i) {
+    if (begins[i] < from || begins[i] + lengths[i] > to) continue;
+    absences.gaps.push_back(as_double(lengths[i]));
+    if (i > 0 && begins[i - 1] >= from) absences.runs.push_back(as_double(begins[i] - begins[i - 1] - lengths[i - 1]));
+  }
+}
+
+Absences absences_of(const Samples& samples, const std::string& trial) {
+  Absences absences;
+  for (const Together& spinners : together(samples, trial)) {
+    std::int64_t from = 0, to = INT64_MAX;
+    for (const Sample* spinner : spinners) {
+      from = std::max(from, spinner->first("begin_ns"));
+      to = std::min(to, spinner->first("end_ns"));
+    }
+    for (const Sample* spinner : spinners) add_absences(*spinner, from, to, absences);
+  }
+  return absences;
+}
+
+std::int64_t ended_between(const Sample& load, std::int64_t from, std::int64_t to) {
+  return std::ranges::count_if(load.of("end_ns"), [&](std::int64_t end) { return end >= from && end < to; });
+}
+
+std::pair<std::int64_t, std::int64_t> common_window(const Together& loads) {
+  std::int64_t from = 0, to = INT64_MAX;
+  for (const Sample* load : loads) {
+    if (load->of("end_ns").size() < 3) return {0, 0};
+    from = std::max(from, load->of("end_ns").front());
+    to = std::min(to, load->of("end_ns").back());
+  }
+  return {from, to};
+}
+
+DeviceSpec with(DeviceSpec device, double slice_ns, double switch_ns) {
+  device.time_slice = Duration{static_cast<std::int64_t>(slice_ns)};
+  device.switch_cost = Duration{static_cast<std::int64_t>(switch_ns)};
+  return device;
+}
+
+Finding slice_finding(const Absences& two) {
+  Finding slice{.key = "time_slice", .title = "time slice", .value = spread_of(two.runs)};
+  slice.method =
+      fmt::format("{} stretches that one of two spinning contexts ran between two absences", two.runs.size());
+  return slice;
+}
+
+/// Three spinners are predicted from what two showed.
+void compare_absences(const Absences& absences, double others, double slice_ns, double switch_ns, double length_ns,
+                      Finding& finding) {
+  if (absences.gaps.empty()) return;
+  Comparison c{fmt::format("absence beside {:.0f} spinning", others), median(absences.gaps)};
+  const auto away = [&](double slice, double cost) { return others * slice + (others + 1) * cost; };
+  c.model = away(slice_ns, switch_ns);
+  c.nulls = {{"no slices (run to completion)", others * length_ns},
+             {"open driver's slice of 1.024 ms", away(kOpenDriverSliceNs, switch_ns)},
+             {"switching for nothing", away(slice_ns, 0)}};
+  finding.comparisons.push_back(std::move(c));
+}
+
+/// Mean of the steps from one instant to the next; steps of which one in between was not seen are left out.
+double mean_step(const std::vector<double>& instants) {
+  std::vector<double> steps;
+  for (std::size_t i = 1; i < instants.size(); ++i) steps.push_back(instants[i] - instants[i - 1]);
+  if (steps.empty()) return 0;
+  const double usual = median(steps);
+  std::erase_if(steps, [&](double step) { return std::abs(step / usual - 1) > 0.3; });
+  return steps.empty() ? 0 : std::accumulate(steps.begin(), steps.end(), 0.0) / static_cast<double>(steps.size());
+}
+
+/// A program of equal kernels that others keep away from the device now and then.
+struct Turns {
+  double undisturbed_ns = 0;        ///< from one kernel's end to the next one's
+  std::vector<double> absences_at;  ///< end of the kernel that an absence delayed
+};
+
+/// The pace between absences is that of the program alone, its host and the gaps between kernels included: what two
+/// programs lose beside that is lost to switches.
+Turns turns_of(const Sample& load, std::int64_t from, std::int64_t to, double slice_ns) {
+  Turns turns;
+  std::vector<double> steps, at;
+  const Series& ends = load.of("end_ns");
+  for (std::size_t i = 1; i < ends.size(); ++i) {
+    if (ends[i - 1] < from || ends[i] > to) continue;
+    steps.push_back(as_double(ends[i] - ends[i - 1]));
+    at.push_back(as_double(ends[i]));
+  }
+  if (steps.empty()) return turns;
+  turns.undisturbed_ns = median(steps);
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    if (steps[i] > turns.undisturbed_ns + slice_ns / 2) turns.absences_at.push_back(at[i]);
+  return turns;
+}
+
+/// Two programs of equal kernels beside each other.
+struct WorkPair {
+  double turn_ns = 0;  ///< from one absence of a program to its next, mean of both
+  double kept = 0;     ///< of the work that they would get done without switches
+  Duration undisturbed[2]{};
+  Duration length{};
+};
+
+std::vector<WorkPair> work_pairs(const Samples& samples, WorkKind kind, double slice_ns) {
+  std::vector<WorkPair> pairs;
+  for (const Together& loads : together(samples, fmt::format("slice_work_{}", to_string(kind)))) {
+    const auto [from, to] = common_window(loads);
+    if (to <= from || loads.size() != 2) continue;
+    WorkPair pair{.length = Duration{to - from}};
+    for (std::size_t i = 0; i < 2; ++i) {
+      const Turns turns = turns_of(*loads[i], from, to, slice_ns);
+      pair.undisturbed[i] = Duration{static_cast<std::int64_t>(turns.undisturbed_ns)};
+      pair.turn_ns += mean_step(turns.absences_at) / 2;
+      pair.kept += as_double(ended_between(*loads[i], from, to)) * turns.undisturbed_ns / as_double(to - from);
+    }
+    if (pair.turn_ns > slice_ns) pairs.push_back(pair);  // else they were not switched
+  }
+  return pairs;
+}
+
+double turn_of_spinners(const Samples& samples, const std::string& trial) {
+  std::vector<double> turns;
+  for (const Together& spinners : together(samples, trial))
+    for (const Sample* spinner : spinners) {
+      const Series& begins = spinner->of("gap_begin_ns");
+      turns.push_back(mean_step({begins.begin(), begins.end()}));
+    }
+  return turns.empty() ? 0 : median(turns);
+}
+
+struct SwitchCost {
+  std::string between;
+  double ns;
+};
+
+/// A turn of two contexts is two slices and two switches.
+std::vector<SwitchCost> switch_costs(const Samples& samples, double slice_ns) {
+  std::vector<SwitchCost> costs;
+  const auto add = [&](const std::string& between, double turn_ns) {
+    if (turn_ns > 0) costs.push_back({between, turn_ns / 2 - slice_ns});
+  };
+  add("two spinning threads", turn_of_spinners(samples, "slice_two"));
+  add("two spinning kernels that fill the device", turn_of_spinners(samples, "slice_full"));
+  for (const WorkKind kind : kWorkKinds)
+    for (const WorkPair& pair : work_pairs(samples, kind, slice_ns))
+      add(fmt::format("two programs of `{}` kernels", to_string(kind)), pair.turn_ns);
+  return costs;
+}
+
+Finding switch_finding(const std::vector<SwitchCost>& costs) {
+  std::vector<double> values;
+  for (const SwitchCost& cost : costs) values.push_back(cost.ns);
+  Finding finding{.key = "switch_cost", .title = "switch cost", .value = spread_of(values)};
+  finding.method =
+      fmt::format("median of {} pairs of contexts: half of the time from turn to turn, less a slice", costs.size());
+  for (const SwitchCost& cost : costs)
+    finding.notes.push_back(fmt::format("{} between {}", text_of(cost.ns, Unit::kNs), cost.between));
+  return finding;
+}
+
+void compare_work(const Samples& samples, const DeviceSpec& device, Finding& finding) {
+  const double slice = as_double(to_ns(device.time_slice)), cost = as_double(to_ns(device.switch_cost));
+  for (const WorkKind kind : kWorkKinds)
+    for (const WorkPair& pair : work_pairs(samples, kind, slice)) {
+      std::vector<Program> programs;
+      for (const Duration undisturbed : pair.undisturbed) programs.push_back({.ops = {undisturbed}, .ahead = 3});
+      const auto kept = [&](const DeviceSpec& spec) {
+        double sum = 0;
+        for (const Progress& its : predict(spec, programs, pair.length)) sum += its.device_share;
+        return sum;
+      };
+      Comparison c{fmt::format("work kept by two programs of `{}` kernels", to_string(kind)), pair.kept};
+      c.model = kept(device);
+      c.nulls = {{"switching for nothing", 1.0},
+                 {"open driver's slice of 1.024 ms", kept(with(device, kOpenDriverSliceNs, cost))},
+                 {"twice the slice", kept(with(device, 2 * slice, cost))}};
+      finding.comparisons.push_back(std::move(c));
+      finding.notes.push_back(fmt::format("by the work that got lost, {} between two programs of `{}` kernels",
+                                          text_of(slice * (1 / pair.kept - 1), Unit::kNs), to_string(kind)));
+    }
+}
+
+/// Of what the driver's tables say nothing: the share of the device that each of some spinners has.
+void note_fairness(const Samples& samples, Finding& finding) {
+  for (const char* trial : {"slice_two", "slice_three"})
+    for (const Together& spinners : together(samples, trial)) {
+      std::string shares;
+      for (const Sample* spinner : spinners) {
+        const Series& gaps = spinner->of("gap_length_ns");
+        const double length = as_double(spinner->first("end_ns") - spinner->first("begin_ns"));
+        const double away = as_double(std::accumulate(gaps.begin(), gaps.end(), std::int64_t{0}));
+        shares += fmt::format("{}{:.1f} %", shares.empty() ? "" : ", ", 100 * (1 - away / length));
+      }
+      finding.notes.push_back(fmt::format("{}: the contexts ran {} of their time", trial, shares));
+    }
+}
+
+}  // namespace
+
+std::vector<Finding> fit_slices(const Samples& samples, DeviceSpec& device) {
+  const Absences two = absences_of(samples, "slice_two"), three = absences_of(samples, "slice_three");
+  const std::vector<Together> pairs = together(samples, "slice_two");
+  if (pairs.empty()) return {};
+  if (two.runs.empty()) {
+    Finding none{.title = "time slice", .unit = Unit::kChoice, .choice = "none seen"};
+    none.method = "two spinning contexts were never away while both ran";
+    none.notes = {"kernels of two processes ran at once: an MPS daemon serves them, or the device runs to completion"};
+    return {none};
+  }
+  Finding slice = slice_finding(two);
+  const double slice_ns = slice.value.value;
+  const std::vector<SwitchCost> costs = switch_costs(samples, slice_ns);
+  const double light_ns = costs.front().ns;
+  Finding cost = switch_finding(costs);
+  device.sharing = Sharing::kTimeSliced;
+  device.time_slice = Duration{static_cast<std::int64_t>(slice_ns)};
+  device.switch_cost = Duration{static_cast<std::int64_t>(cost.value.value)};
+  const double length = as_double(pairs.front().front()->first("end_ns") - pairs.front().front()->first("begin_ns"));
+  compare_absences(two, 1, slice_ns, light_ns, length, slice);
+  compare_absences(three, 2, slice_ns, light_ns, length, slice);
+  note_fairness(samples, slice);
+  cost.compared_in = Unit::kRatio;
+  compare_work(samples, device, cost);
+  return {slice, cost};
+}
+
+}  // namespace corun::calibration

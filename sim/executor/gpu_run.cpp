@@ -1,0 +1,231 @@
+#include "sim/executor/gpu_run.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/executor/hardware_limits.h"
+#include "sim/executor/processors.h"
+#include "sim/reports.h"
+#include "sim/run_views.h"
+#include "traces/base/error.h"
+
+namespace corun::executor {
+
+namespace {
+
+constexpr Duration kEndPatience = std::chrono::seconds{10};
+constexpr std::uint32_t kRoundsBetweenChecks = 4096;
+constexpr std::uint32_t kRoundsBetweenYields = 64;
+
+int processor_at(const std::vector<int>& processors, std::size_t index) {
+  return index < processors.size() ? processors[index] : kAnyProcessor;
+}
+
+}  // namespace
+
+GpuRun::GpuRun(const RunInput& input, Recorder& recorder, const ExecuteOptions& options,
+               const std::vector<int>& processors)
+    : input_(input),
+      options_(options),
+      processor_(processor_at(processors, 0)),
+      arbiter_(*input.policy, input.policy_name, device_view(input.device), arbiter_clients(input), *this, recorder),
+      due_(input.clients.size(), kNever),
+      has_joined_(input.clients.size()),
+      warm_times_(input.clients.size()) {
+  for (std::uint32_t i = 0; i < input.clients.size(); ++i) add_client(i, recorder, processor_at(processors, i + 1));
+  if (options.mps != nullptr && mps_of(workers_) == MpsState::kNo)
+    throw Error(ErrorKind::kDevice, "an MPS daemon runs, and the clients' contexts do not belong to it");
+  plan_resizes();
+}
+
+void GpuRun::add_client(std::uint32_t index, Recorder& recorder, int processor) {
+  const ClientSpec& spec = input_.clients[index];
+  const ClientId id{index};
+  clients_.push_back(
+      std::make_unique<Client>(id, spec, input_.seed, input_.device.launch_queue_depth, *this, recorder));
+  const std::uint32_t streams = std::max(clients_.back()->stream_count(), 1U);
+  workers_.push_back(std::make_unique<ClientWorker>(id, input_, options_, streams, processor, account_));
+  workers_.back()->start();
+}
+
+void GpuRun::plan_resizes() {
+  for (std::uint32_t i = 0; i < input_.clients.size(); ++i)
+    for (const Resize& resize : input_.clients[i].resizes)
+      resizes_.push_back({kRunStart + resize.at, ClientId{i}, resize});
+  std::ranges::stable_sort(resizes_, {}, &PlannedResize::when);
+}
+
+RunResult GpuRun::run() {
+  const Pinned pinned(processor_);
+  begin();
+  const Time end = kRunStart + input_.horizon;
+  std::uint32_t round = 0;
+  while (clock_.now() < end && left_ < clients_.size()) {
+    see_completions();
+    tick();
+    fire_due();
+    decide_if_due();
+    if (++round % kRoundsBetweenChecks == 0) check_workers();
+    if (round % kRoundsBetweenYields == 0) sched_yield();  // where there are too few processors
+    if (!is_warm_ && now_ >= kRunStart + input_.warmup) remember_warm_times();
+  }
+  return finish(std::min(clock_.now(), end));
+}
+
+/// Who is there from the beginning joins, and what the policy then asks of contexts is done before the clock starts:
+/// nothing has been launched yet.
+void GpuRun::begin() {
+  for (std::uint32_t i = 0; i < clients_.size(); ++i) {
+    due_[i] = clients_[i]->arrival();
+    workers_[i]->hold_back();
+    workers_[i]->set_sm_cap(input_.clients[i].context.sm_cap);
+  }
+  clock_ = WallClock();
+  fire_due();
+  decide_if_due();
+  for (const auto& worker : workers_) worker->finish_requests();
+  clock_ = WallClock();
+  for (const auto& worker : workers_) worker->release();
+}
+
+Time GpuRun::next_due() const {
+  const Time resize = resizes_.empty() ? kNever : resizes_.front().when;
+  return std::min({wake_, resize, std::ranges::min(due_)});
+}
+
+void GpuRun::decide_if_due() {
+  if (std::exchange(decision_is_due_, false)) arbiter_.decide();
+}
+
+void GpuRun::launch(ClientId client, std::uint64_t number) {
+  Client& launcher = *clients_[client.value];
+  launcher.launched(number);
+  workers_[client.value]->launch(launcher.submission(number), now());
+}
+
+void GpuRun::control(const Action& action) {
+  if (action.kind == Action::Kind::kSetPriority) return set_priority(action);
+  if (action.kind != Action::Kind::kSetSmCap) {
+    if (!is_default(action)) refuse_setting(input_, action);
+    return;
+  }
+  workers_[action.client.value]->set_sm_cap(action.fraction);
+}
+
+void GpuRun::set_priority(const Action& action) {
+  workers_[action.client.value]->set_priority(action.level);
+  account_.asked_for_priority(action.level);
+}
+
+void GpuRun::finished(ClientId client) {
+  arbiter_.leave(client);
+  workers_[client.value]->leave();
+  ++left_;
+}
+
+void GpuRun::see_completions() {
+  for (std::uint32_t i = 0; i < clients_.size(); ++i) {
+    while (const auto done = workers_[i]->take_completed(clock_)) {
+      tick();
+      if (!done->is_lost) {
+        const CallTimes& call = workers_[i]->channel().calls[done->ticket % Channel::kDepth];
+        account_.late_launch(clock_.at(call.end_ns) - clients_[i]->submission(done->ticket).launched);
+      }
+      complete(*done);
+      ++events_;
+    }
+    see_copy(i);
+    see_frame_begin(i);
+  }
+}
+
+void GpuRun::complete(const Completion& done) {
+  Client& client = *clients_[done.client.value];
+  if (command_kind(client.submission(done.ticket).op->kind) == CommandKind::kKernel) {
+    workers_[done.client.value]->ran(done.begin, done.end);
+    busy_.add(done.begin, done.end);
+  }
+  report_completion(done.ticket, done, client, arbiter_);
+}
+
+void GpuRun::see_copy(std::uint32_t client) {
+  const auto copied = workers_[client]->go_on();
+  if (!copied) return;
+  tick();
+  arbiter_.copied(ClientId{client}, *copied);
+}
+
+void GpuRun::see_frame_begin(std::uint32_t client) {
+  const std::uint64_t first = clients_[client]->frame_awaiting_begin();
+  if (first == UINT64_MAX) return;
+  const Time begin = workers_[client]->begin_of(first, clock_);
+  if (begin == kNever) return;
+  tick();
+  report_frame_begin(ClientId{client}, *clients_[client], arbiter_, begin);
+}
+
+void GpuRun::fire_due() {
+  for (const ClientId client : std::exchange(refused_, {})) clients_[client.value]->refused();
+  resize_due();
+  for (std::uint32_t i = 0; i < clients_.size(); ++i)
+    if (due_[i] <= now_) go_on(i);
+  if (wake_ > now_) return;
+  account_.late_timer(clock_.now() - wake_);
+  wake_ = kNever;
+  decision_is_due_ = true;
+}
+
+void GpuRun::resize_due() {
+  for (; !resizes_.empty() && resizes_.front().when <= now_; resizes_.pop_front()) {
+    const auto& [when, client, resize] = resizes_.front();
+    if (clients_[client.value]->is_finished()) continue;
+    arbiter_.resize(client, resize.share, resize.bytes);
+    if (resize.bytes > 0) workers_[client.value]->hold_memory(resize.bytes);
+  }
+}
+
+void GpuRun::go_on(std::uint32_t client) {
+  account_.late_timer(clock_.now() - std::exchange(due_[client], kNever));
+  ++events_;
+  if (has_joined_[client]) return clients_[client]->resume();
+  has_joined_[client] = true;
+  arbiter_.join(ClientId{client});
+  clients_[client]->start();
+}
+
+void GpuRun::check_workers() {
+  for (const auto& worker : workers_) worker->check(now_);
+}
+
+void GpuRun::remember_warm_times() {
+  is_warm_ = true;
+  for (std::uint32_t i = 0; i < clients_.size(); ++i) warm_times_[i] = device_time(ClientId{i});
+  warm_busy_ = busy_.total();
+}
+
+RunResult GpuRun::finish(Time end) {
+  arbiter_.finish();
+  if (!is_warm_) remember_warm_times();
+  RunResult result;
+  result.events = events_;
+  result.end = end;
+  result.usage.busy = busy_.total() - warm_busy_;
+  for (std::uint32_t i = 0; i < clients_.size(); ++i) {
+    result.device_time.push_back(device_time(ClientId{i}) - warm_times_[i]);
+    result.jobs_finished.push_back(clients_[i]->jobs_finished());
+  }
+  for (const auto& worker : workers_) worker->leave();
+  for (const auto& worker : workers_) worker->end(kEndPatience);
+  return result;
+}
+
+void GpuRun::tell(ExecuteReport& report) {
+  const MpsState mps = mps_of(workers_);
+  tell_of_workers(workers_, options_, report);
+  for (std::string& note : differences(input_, options_, mps)) report.notes.push_back(std::move(note));
+  account_.tell(report, mps, priority_levels_of(workers_));
+}
+
+}  // namespace corun::executor

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/arbiter/arbiter.h"
+#include "sim/executor/execute.h"
+#include "sim/executor/run_account.h"
+#include "sim/executor/worker_report.h"
+#include "sim/workload/client.h"
+
+namespace corun::executor {
+
+/// One run in the real world: worker processes behind the arbiter's backend, and the clock on the wall. One thread,
+/// which looks at the clock, at the stamps that operations leave, and asks the policy, without ever sleeping.
+class GpuRun : public Backend, public ClientHost {
+ public:
+  /// Starts the workers, one after the other. `processors`: the scheduler's, then one for each client; what is missing
+  /// is kAnyProcessor.
+  GpuRun(const RunInput& input, Recorder& recorder, const ExecuteOptions& options, const std::vector<int>& processors);
+
+  RunResult run();
+  /// What there is to say of it; once, after run().
+  void tell(ExecuteReport& report);
+
+  // Backend
+  Time now() const override { return now_; }
+  void launch(ClientId client, std::uint64_t number) override;
+  void set_quality(ClientId client, std::uint32_t level) override { clients_[client.value]->set_quality(level); }
+  void shadow(ClientId client, std::uint32_t level) override { clients_[client.value]->shadow(level); }
+  void snapshot(ClientId client) override { workers_[client.value]->snapshot(); }
+  void kill(ClientId client) override { workers_[client.value]->kill(clock_); }
+  void refuse(ClientId client) override { refused_.push_back(client); }
+  void prefetch(ClientId) override { account_.ignored_prefetch(); }
+  void control(const Action& action) override;
+  void wake_at(Time when) override { wake_ = when; }
+  void request_decision() override { decision_is_due_ = true; }
+  std::uint64_t resident_bytes(ClientId) const override { return 0; }
+  std::uint64_t paged_bytes(ClientId) const override { return 0; }
+  Duration device_time(ClientId client) const override { return workers_[client.value]->device_time(clock_); }
+  Duration device_busy() const override { return busy_.total(); }
+
+  // ClientHost
+  void resume_at(ClientId client, Time when) override { due_[client.value] = when; }
+  bool submit(ClientId client, const OpView& op) override { return arbiter_.submit(client, op); }
+  void finished(ClientId client) override;
+
+ private:
+  struct PlannedResize {
+    Time when;
+    ClientId client;
+    Resize resize;
+  };
+
+  void add_client(std::uint32_t index, Recorder& recorder, int processor);
+  void plan_resizes();
+  void begin();
+  /// To the clock, but not past an instant at which something is due: that happens late, and at its own instant.
+  void tick() { now_ = std::max(now_, std::min(clock_.now(), next_due())); }
+  Time next_due() const;
+  void decide_if_due();
+  void see_completions();
+  void see_copy(std::uint32_t client);
+  void see_frame_begin(std::uint32_t client);
+  void complete(const Completion& done);
+  void fire_due();
+  void resize_due();
+  void go_on(std::uint32_t client);
+  void set_priority(const Action& action);
+  void check_workers();
+  void remember_warm_times();
+  RunResult finish(Time end);
+
+  const RunInput& input_;
+  const ExecuteOptions& options_;
+  const int processor_;
+  RunAccount account_;
+  WallClock clock_;
+  Time now_ = kRunStart;  ///< of the present event: one instant for all that it leads to
+  std::vector<std::unique_ptr<Client>> clients_;
+  ClientWorkers workers_;
+  Arbiter arbiter_;
+  std::vector<Time> due_;  ///< by client: when its host goes on; kNever = it waits for something else
+  std::vector<bool> has_joined_;
+  std::vector<ClientId> refused_;
+  std::deque<PlannedResize> resizes_;  ///< to come, in order
+  Time wake_ = kNever;
+  bool decision_is_due_ = false;
+  bool is_warm_ = false;
+  std::size_t left_ = 0;
+  std::vector<Duration> warm_times_;
+  BusyTime busy_;
+  Duration warm_busy_{};
+  std::uint64_t events_ = 0;
+};
+
+}  // namespace corun::executor

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+
+#include "tracer/gate/gate_channel.h"
+
+namespace corun::live {
+
+/// The scheduler's end of a gate file: makes it in a new folder of its own, locks it, and removes both.
+///
+/// The lock ends with this process, however it ends: so guests know.
+class GateOwner {
+ public:
+  /// All gates closed. Throws Error(kDevice) where the file cannot be made.
+  explicit GateOwner(std::uint32_t clients);
+  /// Opens all gates for good.
+  ~GateOwner();
+  GateOwner(const GateOwner&) = delete;
+  GateOwner& operator=(const GateOwner&) = delete;
+
+  const std::string& path() const { return path_; }
+  gate::GateFile& file() const { return *file_; }
+  gate::Lane& lane(std::uint32_t client) const { return file_->lanes[client]; }
+
+  void beat();
+  /// Sleeps until the bell has rung since it showed `seen`, for at most `most_ns`.
+  void await_bell(std::uint32_t seen, std::int64_t most_ns);
+  /// Everything passes from now on.
+  void open_for_good();
+
+ private:
+  std::string folder_, path_;
+  int descriptor_ = -1;
+  gate::GateFile* file_ = nullptr;
+};
+
+}  // namespace corun::live

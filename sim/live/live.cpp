@@ -1,0 +1,280 @@
+#include "sim/live/live.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "sim/arbiter/arbiter.h"
+#include "sim/live/gate_owner.h"
+#include "sim/live/live_client.h"
+#include "sim/live/program.h"
+#include "sim/run_views.h"
+#include "traces/base/error.h"
+
+namespace corun::live {
+
+namespace {
+
+using executor::WallClock;
+
+/// The scheduler of a live run: one thread that sleeps until a client or the policy wants something.
+class LiveRun : public Backend {
+ public:
+  LiveRun(const RunInput& input, Recorder& recorder, const LiveOptions& options, LiveReport& report)
+      : input_(input),
+        options_(options),
+        report_(report),
+        owner_(static_cast<std::uint32_t>(input.clients.size())),
+        arbiter_(*input.policy, input.policy_name, device_view(input.device), arbiter_clients(input), *this, recorder),
+        programs_(input.clients.size()),
+        states_(input.clients.size(), State::kToCome),
+        warm_times_(input.clients.size()) {
+    for (std::uint32_t i = 0; i < input.clients.size(); ++i) {
+      clients_.push_back(std::make_unique<LiveClient>(ClientId{i}, input.clients[i], owner_.lane(i), clock_, recorder));
+      prepare(owner_.lane(i));
+    }
+  }
+
+  RunResult run() {
+    clock_ = WallClock();
+    while (clock_.now() < kRunStart + input_.horizon && has_clients() && !is_stopped()) {
+      const std::uint32_t seen = owner_.file().bell.load();
+      owner_.beat();
+      tick();
+      start_due();
+      const bool has_news = hear_all();
+      wake_policy();
+      decide_if_due();
+      for (const auto& client : clients_) client->wake_the_admitted();
+      look_after_programs();
+      if (!is_warm_ && now_ >= kRunStart + input_.warmup) remember_warm_times();
+      if (!has_news && !decision_is_due_) owner_.await_bell(seen, to_ns(next_instant() - clock_.now()));
+    }
+    return finish();
+  }
+
+  // Backend
+  Time now() const override { return now_; }
+  void launch(ClientId client, std::uint64_t number) override { clients_[client.value]->launch(number); }
+  void set_quality(ClientId, std::uint32_t) override { refuse_to("set the quality of a program"); }
+  void shadow(ClientId, std::uint32_t) override { refuse_to("render shadow frames"); }
+  void snapshot(ClientId) override { refuse_to("take snapshots"); }
+  void kill(ClientId) override { refuse_to("kill contexts"); }
+  void refuse(ClientId) override { refuse_to("answer a program's call with an error"); }
+  void prefetch(ClientId) override { refuse_to("prefetch"); }
+  void control(const Action& action) override { refuse_to(to_string(action.kind)); }
+  void wake_at(Time when) override { wake_ = when; }
+  void request_decision() override { decision_is_due_ = true; }
+  std::uint64_t resident_bytes(ClientId) const override { return 0; }
+  std::uint64_t paged_bytes(ClientId) const override { return 0; }
+  Duration device_time(ClientId client) const override { return clients_[client.value]->device_time(); }
+  Duration device_busy() const override { return busy_.total(); }
+
+ private:
+  enum class State : std::uint8_t { kToCome, kPresent, kLeft };
+
+  [[noreturn]] void refuse_to(std::string_view what) const {
+    throw Error(ErrorKind::kUnsupported, fmt::format("policy '{}': a live run does not {}", input_.policy_name, what));
+  }
+  bool is_stopped() const { return options_.stop != nullptr && options_.stop->load(); }
+  bool has_clients() const { return std::ranges::count(states_, State::kLeft) < std::ssize(states_); }
+  /// To the clock, but not past the policy's wake-up: that happens late, and at its own instant.
+  void tick() { now_ = std::max(now_, std::min(clock_.now(), wake_)); }
+  Time next_instant() const;
+  void prepare(gate::Lane& lane) const;
+  void start_due();
+  void start(std::uint32_t client);
+  bool hear_all();
+  void wake_policy();
+  void decide_if_due();
+  void follow_gates();
+  void look_after_programs();
+  void leave(std::uint32_t client);
+  void remember_warm_times();
+  void end_programs();
+  RunResult finish();
+  void tell();
+
+  const RunInput& input_;
+  const LiveOptions& options_;
+  LiveReport& report_;
+  WallClock clock_;
+  Time now_ = kRunStart;
+  GateOwner owner_;
+  std::vector<std::unique_ptr<LiveClient>> clients_;
+  Arbiter arbiter_;
+  std::vector<Program> programs_;
+  std::vector<State> states_;
+  Time wake_ = kNever;
+  Time next_look_ = kRunStart;
+  bool decision_is_due_ = false;
+  bool is_warm_ = false;
+  executor::BusyTime busy_;
+  std::vector<Duration> warm_times_;
+  Duration warm_busy_{};
+};
+
+/// A policy that hears nothing leaves everything to the device: nothing is bounded, and nobody wakes us.
+void LiveRun::prepare(gate::Lane& lane) const {
+  const Hears hears = input_.policy->hears();
+  const bool hears_anything = hears.submitted || hears.launched || hears.completed || hears.frames;
+  lane.every = std::max(options_.every, 1U);
+  lane.bound = hears_anything ? options_.most_in_flight : 0;
+  lane.tells = hears_anything ? 1 : 0;
+}
+
+Time LiveRun::next_instant() const {
+  Time next = std::min(wake_, clock_.now() + Duration{gate::kHeartbeatNs});
+  next = std::min(next, kRunStart + input_.horizon);
+  for (std::uint32_t i = 0; i < states_.size(); ++i)
+    if (states_[i] == State::kToCome) next = std::min(next, kRunStart + input_.clients[i].arrival);
+  return next;
+}
+
+void LiveRun::start_due() {
+  for (std::uint32_t i = 0; i < states_.size(); ++i)
+    if (states_[i] == State::kToCome && now_ >= kRunStart + input_.clients[i].arrival) start(i);
+}
+
+void LiveRun::start(std::uint32_t client) {
+  const ClientSpec& spec = input_.clients[client];
+  std::vector<std::string> variables = {fmt::format("{}={}", gate::kFileVariable, owner_.path()),
+                                        fmt::format("{}={}", gate::kClientVariable, client),
+                                        "CUDA_INJECTION64_PATH=" + options_.gate_library};
+  if (spec.role == Role::kInteractive && !options_.frame_library.empty())
+    variables.push_back("LD_PRELOAD=" + options_.frame_library);
+  programs_[client].start(spec.name, spec.command, variables);
+  states_[client] = State::kPresent;
+  arbiter_.join(ClientId{client});
+}
+
+bool LiveRun::hear_all() {
+  bool has_news = false;
+  for (std::uint32_t i = 0; i < clients_.size(); ++i)
+    if (states_[i] == State::kPresent) has_news |= clients_[i]->hear(arbiter_, busy_);
+  return has_news;
+}
+
+void LiveRun::wake_policy() {
+  if (wake_ > now_) return;
+  wake_ = kNever;
+  decision_is_due_ = true;
+}
+
+void LiveRun::decide_if_due() {
+  if (!std::exchange(decision_is_due_, false)) return;
+  arbiter_.decide();
+  follow_gates();
+}
+
+void LiveRun::follow_gates() {
+  for (std::uint32_t i = 0; i < clients_.size(); ++i) clients_[i]->follow(arbiter_.gate_is_open(ClientId{i}));
+}
+
+void LiveRun::look_after_programs() {
+  if (clock_.now() < next_look_) return;
+  next_look_ = clock_.now() + Duration{gate::kHeartbeatNs};
+  for (std::uint32_t i = 0; i < programs_.size(); ++i) {
+    if (states_[i] != State::kPresent) continue;
+    if (programs_[i].has_ended()) {
+      leave(i);
+    } else if (clients_[i]->has_lost_process()) {
+      clients_[i]->lose_process(arbiter_);
+      decision_is_due_ = true;
+    }
+  }
+}
+
+void LiveRun::leave(std::uint32_t client) {
+  clients_[client]->hear(arbiter_, busy_);
+  clients_[client]->lose_process(arbiter_);
+  arbiter_.leave(ClientId{client});
+  clients_[client]->follow(false);
+  programs_[client].terminate();  // what it started and left behind has no gate any more
+  states_[client] = State::kLeft;
+  if (const std::string& ending = programs_[client].ending(); !ending.empty())
+    report_.notes.push_back(fmt::format("client '{}' ended with {} after {:.3f} s", clients_[client]->name(), ending,
+                                        to_seconds(now_ - kRunStart)));
+}
+
+void LiveRun::remember_warm_times() {
+  is_warm_ = true;
+  for (std::uint32_t i = 0; i < clients_.size(); ++i) warm_times_[i] = clients_[i]->device_time();
+  warm_busy_ = busy_.total();
+}
+
+void LiveRun::end_programs() {
+  owner_.open_for_good();
+  for (Program& program : programs_) program.terminate();
+  const Time patient_until = clock_.now() + options_.end_patience;
+  const auto has_ended = [](Program& program) { return program.has_ended(); };
+  while (clock_.now() < patient_until && !std::ranges::all_of(programs_, has_ended))
+    owner_.await_bell(owner_.file().bell.load(), gate::kHeartbeatNs);
+}
+
+RunResult LiveRun::finish() {
+  tick();
+  arbiter_.finish();
+  if (!is_warm_) remember_warm_times();
+  RunResult result;
+  result.end = std::min(clock_.now(), kRunStart + input_.horizon);
+  result.usage.busy = busy_.total() - warm_busy_;
+  for (std::uint32_t i = 0; i < clients_.size(); ++i) {
+    result.device_time.push_back(clients_[i]->device_time() - warm_times_[i]);
+    result.jobs_finished.push_back(clients_[i]->jobs_finished());
+    result.events += clients_[i]->launches();
+  }
+  end_programs();
+  tell();
+  return result;
+}
+
+void LiveRun::tell() {
+  if (is_stopped()) report_.notes.push_back(fmt::format("interrupted after {:.3f} s", to_seconds(now_ - kRunStart)));
+  std::vector<Duration> late;
+  for (std::uint32_t i = 0; i < clients_.size(); ++i) {
+    const LiveClient& client = *clients_[i];
+    const gate::Lane& lane = owner_.lane(i);
+    report_.launches += client.launches();
+    report_.slipped += client.slipped();
+    report_.unobserved += lane.unobserved.load();
+    report_.let_through += lane.let_through.load();
+    report_.captured += lane.captured.load();
+    late.insert(late.end(), client.heard_late().begin(), client.heard_late().end());
+    const bool has_frames = lane.frame_count.load() > 0;
+    if (!client.has_been_gated() && !has_frames)
+      report_.notes.push_back(fmt::format("client '{}' was never at the gate: no CUDA, and no frames", client.name()));
+    if (const std::uint32_t strangers = lane.strangers.load(); strangers > 0)
+      report_.notes.push_back(
+          fmt::format("client '{}': {} of its processes ran without a gate", client.name(), strangers));
+    if (const std::uint64_t lost = lane.frames_lost.load(); lost > 0)
+      report_.notes.push_back(fmt::format("client '{}': {} frame records were lost", client.name(), lost));
+  }
+  if (late.empty()) return;
+  std::ranges::sort(late);
+  report_.heard_p50 = late[late.size() / 2];
+  report_.heard_p99 = late[late.size() * 99 / 100];
+}
+
+void refuse_what_is_not_live(const RunInput& input) {
+  if (input.tells_exact_durations)
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("policy '{}' needs an oracle: a live run has none", input.policy_name));
+  for (const ClientSpec& spec : input.clients) {
+    if (spec.command.words.empty())
+      throw Error(ErrorKind::kUnsupported,
+                  fmt::format("client '{}' has no `command`: a live run starts one for each", spec.name));
+    if (!spec.resizes.empty())
+      throw Error(ErrorKind::kUnsupported, fmt::format("client '{}' is resized: a live run does not", spec.name));
+  }
+}
+
+}  // namespace
+
+RunResult run_live(const RunInput& input, Recorder& recorder, const LiveOptions& options, LiveReport& report) {
+  refuse_what_is_not_live(input);
+  report = LiveReport{};
+  return LiveRun(input, recorder, options, report).run();
+}
+
+}  // namespace corun::live

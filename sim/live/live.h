@@ -1,0 +1,43 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/run.h"
+
+namespace corun::live {
+
+/// How a live run gets at its clients.
+struct LiveOptions {
+  std::string gate_library;                         ///< libcorun_gate.so, for CUDA_INJECTION64_PATH
+  std::string frame_library;                        ///< libcorun_gl.so, preloaded into interactive clients; "" = none
+  std::uint32_t most_in_flight = 32;                ///< launches of a client not known to be complete; 0 = no bound
+  std::uint32_t every = 16;                         ///< launches of a stream between two looks at what is complete
+  const std::atomic<bool>* stop = nullptr;          ///< set by whoever wants it to end before its horizon
+  Duration end_patience = std::chrono::seconds{5};  ///< between asking a program to end and killing it
+};
+
+/// What a live run says about its own accuracy.
+struct LiveReport {
+  std::uint64_t launches = 0;
+  std::uint64_t slipped = 0;          ///< launched through a gate that was being closed
+  std::uint64_t unobserved = 0;       ///< whose end was not seen
+  std::uint64_t let_through = 0;      ///< beyond the bound, since nothing ended for long
+  std::uint64_t captured = 0;         ///< into graphs, ungated
+  Duration heard_p50{}, heard_p99{};  ///< from a launch at an open gate to the scheduler's hearing of it
+  std::vector<std::string> notes;     ///< what there is to know of each client, one sentence each
+};
+
+/// Starts the command of every client and holds its launches at a gate in its own process, under the same policies and
+/// arbiter as simulate() and execute().
+///
+/// Device time is known per group of LiveOptions::every launches of a stream and shared out equally. Graphics work is
+/// not gated: frames are heard. A client leaves when its command has ended; at the horizon, those that run are asked to
+/// end, and later killed. A job is a frame; for a client whose workload (its profile) has jobs, as many launches as one
+/// of those; else one launch. Snapshots, kills, shadow frames, refusals, prefetching and settings of the driver
+/// end the run with Error(kUnsupported). Throws Error(kInput) where a command cannot be started.
+RunResult run_live(const RunInput& input, Recorder& recorder, const LiveOptions& options, LiveReport& report);
+
+}  // namespace corun::live

@@ -1,0 +1,104 @@
+#include "sim/live/program.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <map>
+
+#include "traces/base/error.h"
+
+namespace corun::live {
+
+namespace {
+
+/// Ours, with the assignments of both lists; the last of a name counts.
+std::vector<std::string> environment_with(const std::vector<std::string>& first, const std::vector<std::string>& then) {
+  std::map<std::string, std::string> variables;
+  const auto put = [&](const std::string& assignment) {
+    variables[assignment.substr(0, assignment.find('='))] = assignment;
+  };
+  for (char** at = environ; *at != nullptr; ++at) put(*at);
+  for (const auto* list : {&first, &then})
+    for (const std::string& assignment : *list) put(assignment);
+  std::vector<std::string> all;
+  for (const auto& [name, assignment] : variables) all.push_back(assignment);
+  return all;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+/// What posix_spawn is to do before the program runs.
+class Preparation {
+ public:
+  explicit Preparation(const std::string& folder) {
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+    if (!folder.empty()) posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    sigset_t usual;
+    sigemptyset(&usual);
+    sigaddset(&usual, SIGINT);
+    sigaddset(&usual, SIGTERM);
+    posix_spawnattr_setsigdefault(&attributes, &usual);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
+  }
+  ~Preparation() {
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+  }
+  Preparation(const Preparation&) = delete;
+  Preparation& operator=(const Preparation&) = delete;
+
+  posix_spawn_file_actions_t actions{};
+  posix_spawnattr_t attributes{};
+};
+
+}  // namespace
+
+void Program::start(const std::string& client, const LiveCommand& command, const std::vector<std::string>& variables) {
+  std::vector<std::string> words = command.words;
+  std::vector<std::string> environment = environment_with(command.environment, variables);
+  const std::vector<char*> arguments = pointers_to(words), assignments = pointers_to(environment);
+  const Preparation preparation(command.working_folder);
+  const int failure = posix_spawnp(&group_, arguments[0], &preparation.actions, &preparation.attributes,
+                                   arguments.data(), assignments.data());
+  if (failure == 0) return;
+  group_ = 0;
+  throw Error(ErrorKind::kInput,
+              fmt::format("client '{}': cannot start `{}`: {}", client, words.front(), std::strerror(failure)));
+}
+
+// It stays a zombie until this object goes: its number must remain that of the group.
+bool Program::has_ended() {
+  if (group_ <= 0 || is_over_) return true;
+  siginfo_t ended{};
+  if (waitid(P_PID, static_cast<id_t>(group_), &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid == 0)
+    return false;
+  is_over_ = true;
+  if (ended.si_code != CLD_EXITED) ending_ = fmt::format("signal {}", ended.si_status);
+  if (ended.si_code == CLD_EXITED && ended.si_status != 0) ending_ = fmt::format("exit code {}", ended.si_status);
+  return true;
+}
+
+void Program::terminate() {
+  if (group_ > 0) kill(-group_, SIGTERM);
+}
+
+Program::~Program() {
+  if (group_ <= 0) return;
+  kill(-group_, SIGKILL);
+  waitpid(group_, nullptr, 0);
+}
+
+}  // namespace corun::live

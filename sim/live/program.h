@@ -1,0 +1,37 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "sim/workload/client_spec.h"
+
+namespace corun::live {
+
+/// The command of one client: a process with a process group of its own, as the user who runs us, without a terminal's
+/// input, its output on our standard error. What is left of the group is killed with this object.
+class Program {
+ public:
+  Program() = default;
+  ~Program();
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  /// `variables` ("NAME=value") come on top of the command's. Throws Error(kInput) where it cannot be started.
+  void start(const std::string& client, const LiveCommand& command, const std::vector<std::string>& variables);
+  bool has_started() const { return group_ > 0; }
+  /// Whether the command has ended; what it started may still run.
+  bool has_ended();
+  /// How it ended, for people: "exit code 1", "signal 9"; "" while it runs and where it ended with 0.
+  const std::string& ending() const { return ending_; }
+  /// Asks the whole group to end.
+  void terminate();
+
+ private:
+  pid_t group_ = 0;  // also the process of the command
+  bool is_over_ = false;
+  std::string ending_;
+};
+
+}  // namespace corun::live

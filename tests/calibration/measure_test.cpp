@@ -1,0 +1,103 @@
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "sim/calibration/calibrate.h"
+#include "tests/support/temporary_folder.h"
+#include "traces/base/error.h"
+
+namespace corun::calibration {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Probes of a GPU that is not one; see fake_probe.py for what it can be told.
+class Measure : public ::testing::Test {
+ protected:
+  Measure() { tell(""); }
+  ~Measure() override { unsetenv("CORUN_FAKE_PROBE"); }
+
+  void tell(const std::string& words) {
+    setenv("CORUN_FAKE_PROBE", ("folder=" + folder_.path().string() + " " + words).c_str(), 1);
+  }
+
+  Samples measure(std::vector<std::string> groups, Duration patience = 20s) {
+    CalibrateOptions options;
+    options.probe = CORUN_FAKE_PROBE;
+    options.control = "no-such-program";
+    options.groups = std::move(groups);
+    options.patience = patience;
+    return calibration::measure(options);
+  }
+
+  static std::vector<std::string> trials_of(const Samples& samples) {
+    std::vector<std::string> trials;
+    for (const Sample& sample : samples)
+      if (trials.empty() || trials.back() != sample.trial) trials.push_back(sample.trial);
+    return trials;
+  }
+
+  testing::TemporaryFolder folder_;
+};
+
+TEST_F(Measure, TakesTheGroupsThatAreAskedForAndThePropertiesAlways) {
+  EXPECT_EQ(trials_of(measure({"copy"})), (std::vector<std::string>{"device", "copy_alone", "copy_beside"}));
+}
+
+TEST_F(Measure, ProbesOfATrialMeasureTogether) {
+  const Samples samples = measure({"slice"});
+  const auto beside_three = std::ranges::find(samples, "slice_three", &Sample::trial);
+  ASSERT_NE(beside_three, samples.end());
+  EXPECT_EQ(beside_three->of("gap_length_ns").front(), 2 * 1'500'000 + 3 * 120'000);
+}
+
+TEST_F(Measure, OutputThatIsNoneOfItsBusinessIsPassedOver) {
+  tell("chatters");
+  const Samples samples = measure({"launch"});
+  EXPECT_EQ(samples.back().failure, "");
+  EXPECT_EQ(samples.back().first("queue_depth"), 1023);
+}
+
+TEST_F(Measure, AProbeThatHangsIsEndedAndTheOthersGoOn) {
+  tell("hangs=copy");
+  const Samples samples = measure({"copy", "launch"}, 3s);
+  EXPECT_EQ(trials_of(samples), (std::vector<std::string>{"device", "copy_alone", "copy_beside", "launch"}));
+  EXPECT_NE(samples[1].failure.find("it was not through with measuring after"), std::string::npos)
+      << samples[1].failure;
+  EXPECT_TRUE(samples[3].series.empty());  // the spinner beside a copy that was not there
+  EXPECT_EQ(samples.back().first("queue_depth"), 1023);
+}
+
+TEST_F(Measure, AProbeThatFailsSaysWhy) {
+  tell("fails=launch");
+  const Samples samples = measure({"launch"});
+  EXPECT_EQ(samples.back().failure, "launching: CUDA_ERROR_LAUNCH_FAILED");
+  EXPECT_EQ(samples.back().failure_kind, static_cast<int>(ErrorKind::kDevice));
+}
+
+TEST_F(Measure, AProbeThatDiesWithoutAWordIsNoticed) {
+  tell("dies=launch");
+  EXPECT_EQ(measure({"launch"}).back().failure, "it ended with status 9");
+}
+
+TEST_F(Measure, WithoutAGpuNothingElseIsTried) {
+  tell("no_gpu");
+  try {
+    measure({});
+    FAIL() << "it measured a GPU that is not there";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUnsupported);
+    EXPECT_NE(error.message().find("no CUDA driver"), std::string::npos);
+  }
+}
+
+TEST_F(Measure, WithoutMpsItsPartIsLeftOutForThatReason) {
+  const Samples samples = measure({"sm_rate"});
+  EXPECT_NE(samples.back().failure.find("no-such-program"), std::string::npos) << samples.back().failure;
+  EXPECT_EQ(samples.back().failure_kind, static_cast<int>(ErrorKind::kUnsupported));
+}
+
+}  // namespace
+}  // namespace corun::calibration

@@ -1,0 +1,161 @@
+// Surrogates leave more time between one and the next than captured kernels do: what becomes of a queue of them.
+
+#include "sim/executor/surrogates.h"
+
+#include "tests/executor/execute_fixture.h"
+
+namespace corun::testing {
+namespace {
+
+using executor::Channel;
+using executor::Command;
+using executor::MappedChannel;
+using executor::Surrogates;
+
+/// Of one shape that takes 2 us and 1 ns an iteration, on a device with a gap of 5 us.
+class SurrogatesTest : public ::testing::Test {
+ protected:
+  SurrogatesTest() {
+    MappedChannel channel = MappedChannel::create();
+    channel->shapes[0].points = 2;
+    channel->shapes[0].point[0] = {0, 2'000};
+    channel->shapes[0].point[1] = {100'000, 102'000};
+    channel->gap_ns = 5'000;
+    surrogates_.learn(*channel);
+  }
+
+  static Workload workload() {
+    Workload workload;
+    append_job(workload, {1ms}, 0ns, 0ns, false);
+    return workload;
+  }
+
+  static WorkOp op(Duration gap, std::uint32_t stream = 0) {
+    WorkOp op;
+    op.dispatch_gap = gap;
+    op.stream = StreamId{stream};
+    return op;
+  }
+
+  /// What it is asked to take, in ns.
+  std::uint64_t asked(const WorkOp& op, Duration duration, bool is_queued) {
+    Command command;
+    surrogates_.fill_in(command, op, duration, is_queued);
+    return 2'000 + command.iterations;
+  }
+
+  Surrogates surrogates_{workload(), 100, false};
+};
+
+TEST_F(SurrogatesTest, IntoAnEmptyStreamAKernelTakesItsTime) {
+  EXPECT_EQ(asked(op(1us), 20us, false), 20'000u);
+  EXPECT_EQ(asked(op(1us), 20us, false), 20'000u);
+  EXPECT_EQ(surrogates_.most_behind_ns(), 0);
+}
+
+TEST_F(SurrogatesTest, InAQueueItIsShorterByWhatTheGapTakesMoreThanRecorded) {
+  asked(op(1us), 20us, false);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(asked(op(1us), 20us, true), 16'000u) << i;
+  EXPECT_EQ(asked(op(5us), 20us, true), 20'000u);
+  EXPECT_EQ(asked(op(8us), 20us, true), 23'000u) << "a longer gap than this device has is filled";
+  EXPECT_EQ(surrogates_.most_behind_ns(), 0);
+}
+
+TEST_F(SurrogatesTest, WhatOneCannotBeShorterTheNextOnesAre) {
+  EXPECT_EQ(asked(op(1us), 3us, true), 2'000u) << "1 us less than nothing: 3 us are missing";
+  EXPECT_EQ(asked(op(1us), 4us, true), 2'000u) << "and 2 more";
+  EXPECT_EQ(surrogates_.most_behind_ns(), 5'000);
+  EXPECT_EQ(asked(op(1us), 20us, true), 11'000u);
+  EXPECT_EQ(asked(op(1us), 20us, true), 16'000u) << "made up for";
+  EXPECT_EQ(surrogates_.most_behind_ns(), 5'000);
+}
+
+TEST_F(SurrogatesTest, AnEmptyStreamBeginsAnew) {
+  EXPECT_EQ(asked(op(1us), 3us, true), 2'000u);
+  EXPECT_EQ(asked(op(1us), 20us, false), 20'000u);
+  EXPECT_EQ(asked(op(1us), 20us, true), 16'000u);
+}
+
+TEST_F(SurrogatesTest, EachStreamHasAQueueOfItsOwn) {
+  asked(op(1us, 0), 3us, true);
+  EXPECT_EQ(asked(op(1us, 1), 20us, false), 20'000u);
+  EXPECT_EQ(asked(op(1us, 1), 20us, true), 16'000u);
+  EXPECT_EQ(asked(op(1us, 0), 20us, true), 13'000u);
+}
+
+TEST_F(SurrogatesTest, WhatIsTooShortIsToldByItsOwnTime) {
+  Command command;
+  EXPECT_TRUE(surrogates_.fill_in(command, op(1us), 3us, true)) << "alone it could be so short";
+  EXPECT_FALSE(surrogates_.fill_in(command, op(1us), 1us, false));
+}
+
+TEST(SurrogatesOfVisits, AreLeftAsTheyAre) {
+  Workload workload;
+  append_job(workload, {1ms}, 0ns, 0ns, false);
+  Surrogates visits(workload, 100, true);
+  MappedChannel channel = MappedChannel::create();
+  channel->shapes[0].points = 2;
+  channel->shapes[0].point[1] = {100'000, 100'000};
+  visits.learn(*channel);
+  WorkOp op;
+  op.dispatch_gap = 10us;
+  Command command;
+  visits.fill_in(command, op, 20us, true);
+  EXPECT_EQ(command.iterations, 20'000u);
+}
+
+/// A client whose first kernel is long enough for all others to be queued behind it.
+class ExecuteQueue : public Execute {
+ protected:
+  static constexpr Duration kFirst = 500ms;
+
+  /// From the end of the first to the end of the last.
+  Duration length_of(std::vector<Duration> durations, Duration gap) {
+    durations.insert(durations.begin(), kFirst);
+    Workload workload;
+    workload.names = {"kernel"};
+    append_job(workload, durations, 0ns, 0ns, false);
+    for (WorkOp& op : workload.ops) op.dispatch_gap = gap;
+    ClientSpec spec;
+    spec.name = "a";
+    spec.workload = std::make_shared<const Workload>(std::move(workload));
+    spec.repeat = 1;
+    const Facts facts = run({spec}, 30s);
+    EXPECT_EQ(facts.ops.size(), durations.size());
+    return facts.ops.back().end - facts.ops.front().end;
+  }
+};
+
+TEST_F(ExecuteQueue, KeepsItsRecordedPaceWhateverTheDevicesGap) {
+  tell_driver("gap=5");
+  const std::vector<Duration> kernels(200, 20us);
+  EXPECT_NEAR(to_milliseconds(length_of(kernels, 1us)), 200 * 0.021, 0.1) << "with gaps of 5 us they would take 5 ms";
+  EXPECT_EQ(report_.surrogate_gap, 5us);
+  EXPECT_EQ(report_.most_behind, 0us);
+}
+
+TEST_F(ExecuteQueue, KernelsThatCannotBeShortEnoughMakeTheNextOnesShorter) {
+  tell_driver("gap=5");
+  std::vector<Duration> kernels;
+  for (int i = 0; i < 100; ++i) kernels.insert(kernels.end(), {3us, 20us});
+  EXPECT_NEAR(to_milliseconds(length_of(kernels, 1us)), 100 * (0.004 + 0.021), 0.1) << "2.8 ms if they did not";
+  EXPECT_EQ(report_.most_behind, 3us);
+}
+
+TEST_F(ExecuteQueue, WhatCannotBeMadeUpForIsTold) {
+  tell_driver("gap=5");
+  length_of(std::vector<Duration>(50, 3us), 1us);
+  EXPECT_EQ(report_.most_behind, 50 * 3us);
+}
+
+TEST_F(Execute, AHostThatWaitsForEachKernelGetsItsTime) {
+  tell_driver("gap=5");
+  ClientSpec spec = client("a", {20us, 50us});
+  spec.repeat = 20;
+  const Facts facts = run({spec}, 30s);
+  ASSERT_EQ(facts.ops.size(), 40u);
+  for (const OpFact& op : facts.ops) EXPECT_NEAR(to_ns(op.device_time), op.number % 2 == 0 ? 20'000 : 50'000, 5);
+}
+
+}  // namespace
+}  // namespace corun::testing

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+/// A CUDA driver without a device, whose calls a fake CUPTI reports: every stream runs its work in real time, one after
+/// another, beside the others. A kernel takes as many microseconds as it asks for bytes of shared memory.
+///
+/// It watches its manners as the real one does: an event in a stream that is being captured, or a question about one
+/// while anything is captured (but by a thread that has relaxed), spoils the capture.
+extern "C" {
+
+int cuInit(unsigned);  ///< loads what CUDA_INJECTION64_PATH names
+int cuLaunchKernel(const char* name, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                   unsigned block_y, unsigned block_z, unsigned shared_bytes, void* stream, void** parameters,
+                   void** extra);
+int cuStreamCreate(void** stream, unsigned flags);
+int cuStreamDestroy_v2(void* stream);
+int cuStreamSynchronize(void* stream);
+int cuStreamWaitEvent(void* stream, void* event, unsigned flags);
+int cuCtxSynchronize();
+int cuEventCreate(void** event, unsigned flags);
+int cuEventRecord(void* event, void* stream);
+int cuMemcpyHtoD_v2(std::uint64_t to, const void* from, std::size_t bytes);
+int cuMemcpyHtoDAsync_v2(std::uint64_t to, const void* from, std::size_t bytes, void* stream);
+int cuStreamBeginCapture_v2(void* stream, int mode);
+int cuStreamEndCapture(void* stream, void** graph);
+int cuGraphInstantiateWithFlags(void** executable, void* graph, unsigned long long flags);
+int cuGraphLaunch(void* executable, void* stream);
+int cuStreamWaitFlag(void* stream, int* flag);  ///< of ours: like cuStreamWaitValue32 for 1
+}
+
+/// What the driver tells CUPTI of a call.
+void fake_callback(std::uint32_t site, std::uint32_t function, const void* parameters, const int* result,
+                   const char* symbol, void* context, std::uint64_t* shared);

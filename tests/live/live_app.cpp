@@ -1,0 +1,149 @@
+// A CUDA program for live runs, in one of many manners:
+//
+//   live_app MANNER [COUNT [MICROSECONDS [BLOCKS]]]
+//
+// COUNT kernels (0 = until a signal ends it) that take so long each and have so many blocks. It says on stderr how many
+// it launched.
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/live/fake_cuda.h"
+
+namespace {
+
+std::atomic<bool> is_to_end{false};
+std::atomic<long> launched{0};
+long most = 0;
+unsigned length = 0, blocks = 4;
+
+bool goes_on() { return !is_to_end && (most == 0 || launched < most); }
+
+void launch(void* stream = nullptr) {
+  cuLaunchKernel("kernel", blocks, 1, 1, 32, 1, 1, length, stream, nullptr, nullptr);
+  ++launched;
+}
+
+void step() {
+  while (goes_on()) {
+    for (int i = 0; i < 10 && goes_on(); ++i) launch();
+    cuCtxSynchronize();
+  }
+}
+
+void never_synchronise() {
+  while (goes_on()) launch();
+}
+
+void launch_few_and_sleep() {
+  for (int i = 0; i < 3; ++i) launch();
+  while (!is_to_end) usleep(1000);
+}
+
+void launch_in_threads() {
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 8; ++i)
+    threads.emplace_back([] {
+      void* stream = nullptr;
+      cuStreamCreate(&stream, 0);
+      while (goes_on()) {
+        for (int k = 0; k < 5 && goes_on(); ++k) launch(stream);
+        cuStreamSynchronize(stream);
+      }
+      cuStreamDestroy_v2(stream);
+    });
+}
+
+// Each stream waits for what the other did before.
+void cross_streams() {
+  void *streams[2], *events[2];
+  for (int i = 0; i < 2; ++i) {
+    cuStreamCreate(&streams[i], 0);
+    cuEventCreate(&events[i], 0);
+  }
+  for (int i = 0; goes_on(); i = 1 - i) {
+    launch(streams[i]);
+    cuEventRecord(events[i], streams[i]);
+    cuStreamWaitEvent(streams[1 - i], events[i], 0);
+  }
+  cuCtxSynchronize();
+}
+
+// A stream stands still until something else has been launched behind more than any bound lets in flight.
+void wait_for_later() {
+  void *first = nullptr, *second = nullptr;
+  int flag = 0;
+  cuStreamCreate(&first, 0);
+  cuStreamCreate(&second, 0);
+  cuStreamWaitFlag(first, &flag);
+  for (int i = 0; i < 40; ++i) launch(first);
+  std::atomic_ref(flag).store(1);
+  while (goes_on()) launch(second);
+  cuCtxSynchronize();
+}
+
+int launch_graphs() {
+  void *stream = nullptr, *graph = nullptr, *executable = nullptr;
+  cuStreamCreate(&stream, 0);
+  std::jthread other([](const std::stop_token& stop) {
+    void* its = nullptr;
+    cuStreamCreate(&its, 0);
+    while (!stop.stop_requested()) {
+      launch(its);
+      cuStreamSynchronize(its);
+    }
+  });
+  cuStreamBeginCapture_v2(stream, 0);
+  for (int i = 0; i < 20; ++i) {
+    cuLaunchKernel("node", 3, 1, 1, 32, 1, 1, length, stream, nullptr, nullptr);
+    usleep(500);
+  }
+  if (cuStreamEndCapture(stream, &graph) != 0) return 3;
+  other.request_stop();
+  other.join();
+  cuGraphInstantiateWithFlags(&executable, graph, 0);
+  for (int i = 0; i < 5; ++i) cuGraphLaunch(executable, stream);
+  cuCtxSynchronize();
+  return 0;
+}
+
+void copy() {
+  static const char bytes[1'000'000] = {};
+  while (goes_on()) {
+    cuMemcpyHtoD_v2(1, bytes, sizeof(bytes));
+    cuMemcpyHtoDAsync_v2(1, bytes, sizeof(bytes), nullptr);
+    launch();
+  }
+  cuCtxSynchronize();
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  alarm(120);  // whatever becomes of the test
+  signal(SIGTERM, [](int) { is_to_end = true; });
+  const std::string manner = count > 1 ? arguments[1] : "step";
+  most = count > 2 ? std::atol(arguments[2]) : 0;
+  length = count > 3 ? static_cast<unsigned>(std::atoi(arguments[3])) : 100;
+  if (count > 4) blocks = static_cast<unsigned>(std::atoi(arguments[4]));
+  cuInit(0);
+  int code = 0;
+  if (manner == "step") step();
+  if (manner == "never_synchronise") never_synchronise();
+  if (manner == "few_and_sleep") launch_few_and_sleep();
+  if (manner == "threads") launch_in_threads();
+  if (manner == "cross_streams") cross_streams();
+  if (manner == "wait_for_later") wait_for_later();
+  if (manner == "graphs") code = launch_graphs();
+  if (manner == "copy") copy();
+  std::fprintf(stderr, "launched %ld\n", launched.load());
+  std::fflush(stderr);
+  _exit(code);
+}

@@ -1,0 +1,165 @@
+#include "tracer/gate/calls.h"
+
+#include "tracer/cuda/cupti_abi.h"
+
+namespace corun::gate {
+namespace {
+
+struct KernelParameters {
+  const void* function;
+  std::uint32_t grid[3], block[3], shared_bytes;
+  void* stream;
+};
+
+struct LaunchConfig {
+  std::uint32_t grid[3], block[3], shared_bytes;
+  void* stream;
+};
+
+struct KernelExParameters {
+  const LaunchConfig* config;
+  const void* function;
+};
+
+struct GraphParameters {
+  const void* graph;
+  void* stream;
+};
+
+struct CopyParameters {
+  std::uint64_t to, from, bytes;
+  void* stream;
+};
+
+struct MemsetParameters {
+  std::uint64_t to;
+  std::uint32_t value;  // or a narrower one, and padding
+  std::uint64_t count;
+  void* stream;
+};
+
+// Functions whose default stream is the thread's: their names end with _ptsz.
+bool has_thread_stream(std::uint32_t function) {
+  constexpr std::uint32_t kOnes[] = {442, 478, 515, 653};
+  for (const std::uint32_t one : kOnes)
+    if (function == one) return true;
+  return function >= 418 && function <= 433;
+}
+
+void* stream_of(std::uint32_t function, void* stream) {
+  if (stream != nullptr) return stream;
+  return reinterpret_cast<void*>(has_thread_stream(function) ? cupti::kStreamPerThread : cupti::kStreamLegacy);
+}
+
+template <class Shape>
+void take_shape(LaunchCall& call, const Shape& shape) {
+  call.kind = LaunchKind::kKernel;
+  call.has_stream = true;
+  call.blocks = std::uint64_t{shape.grid[0]} * shape.grid[1] * shape.grid[2];
+  call.threads = shape.block[0] * shape.block[1] * shape.block[2];
+  call.shared_bytes = shape.shared_bytes;
+  call.stream = shape.stream;
+}
+
+LaunchKind copy_kind(std::uint32_t function) {
+  switch (function) {
+    case 276:
+    case 277:
+    case 397:
+    case 421:
+      return LaunchKind::kCopyToDevice;
+    case 278:
+    case 279:
+    case 398:
+    case 422:
+      return LaunchKind::kCopyFromDevice;
+    default:
+      return LaunchKind::kCopy;
+  }
+}
+
+bool is_linear_copy(std::uint32_t function) {
+  switch (function) {
+    case 276:
+    case 278:
+    case 280:
+    case 305:  // and with a stream:
+    case 277:
+    case 279:
+    case 281:
+    case 306:
+    case 418:
+    case 421:
+    case 422:
+    case 423:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_linear_copy_with_stream(std::uint32_t function) {
+  return is_linear_copy(function) && function != 276 && function != 278 && function != 280 && function != 305;
+}
+
+std::uint64_t memset_width(std::uint32_t function) {
+  switch (function) {
+    case 216:
+    case 428:
+      return 1;
+    case 218:
+    case 429:
+      return 2;
+    case 220:
+    case 430:
+      return 4;
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+CallRole role_of(std::uint32_t function) {
+  for (const CallRange& range : kCalls)
+    if (function <= range.last) return function >= range.first ? range.role : CallRole::kOther;
+  return CallRole::kOther;
+}
+
+LaunchCall read_launch(std::uint32_t function, const void* parameters) {
+  LaunchCall call;
+  if (function == 307 || function == 442 || function == 477 || function == 478) {
+    take_shape(call, *static_cast<const KernelParameters*>(parameters));
+  } else if (function == 652 || function == 653) {
+    take_shape(call, *static_cast<const KernelExParameters*>(parameters)->config);
+  } else if (function == 514 || function == 515) {
+    const auto& given = *static_cast<const GraphParameters*>(parameters);
+    call.kind = LaunchKind::kGraph;
+    call.has_stream = true;
+    call.graph = given.graph;
+    call.stream = given.stream;
+  } else if (is_linear_copy(function)) {
+    const auto& given = *static_cast<const CopyParameters*>(parameters);
+    call.kind = copy_kind(function);
+    call.bytes = given.bytes;
+    call.has_stream = is_linear_copy_with_stream(function);
+    if (call.has_stream) call.stream = given.stream;
+  } else if (const std::uint64_t width = memset_width(function); width > 0) {
+    const auto& given = *static_cast<const MemsetParameters*>(parameters);
+    call.kind = LaunchKind::kMemset;
+    call.bytes = given.count * width;
+    call.has_stream = true;
+    call.stream = given.stream;
+  }
+  if (call.has_stream) call.stream = stream_of(function, call.stream);
+  return call;
+}
+
+const void* first_handle(const void* parameters) { return *static_cast<const void* const*>(parameters); }
+
+MadeGraph read_made_graph(const void* parameters) {
+  const auto* given = static_cast<const MadeGraph*>(parameters);
+  return *given;
+}
+
+}  // namespace corun::gate

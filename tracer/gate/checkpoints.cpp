@@ -1,0 +1,306 @@
+#include "tracer/gate/checkpoints.h"
+
+#include <sys/prctl.h>
+#include <time.h>
+
+#include <algorithm>
+
+#include "tracer/cuda/cupti_abi.h"
+#include "tracer/gate/futex.h"
+#include "tracer/guest/background.h"
+#include "tracer/guest/part_file.h"
+
+namespace corun::gate {
+namespace {
+
+constexpr std::int64_t kShortestNapNs = 20'000, kLongestNapNs = 200'000;
+constexpr std::int64_t kAwakeNs = 5'000'000;  // after the last work, lest every launch of a slow program wakes us
+constexpr int kRelaxed = 2;                   // a mode of capturing
+constexpr std::int64_t kIdleNs = 1'000'000'000;
+
+class Locked {
+ public:
+  explicit Locked(pthread_mutex_t& lock) : lock_(lock) { pthread_mutex_lock(&lock_); }
+  ~Locked() { pthread_mutex_unlock(&lock_); }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+
+ private:
+  pthread_mutex_t& lock_;
+};
+
+bool is_of_thread(const void* stream) { return reinterpret_cast<std::uintptr_t>(stream) == cupti::kStreamPerThread; }
+bool is_legacy(const void* stream) { return reinterpret_cast<std::uintptr_t>(stream) == cupti::kStreamLegacy; }
+
+}  // namespace
+
+bool Checkpoints::start(const GateLink& link) {
+  link_ = &link;
+  return driver_.load() && guest::start_thread(&Checkpoints::run, this);
+}
+
+Checkpoints::Group* Checkpoints::group_of(void* context, void* stream) {
+  const pthread_t thread = is_of_thread(stream) ? pthread_self() : pthread_t{};
+  for (std::uint32_t i = 0; i < group_count_; ++i) {
+    Group& group = groups_[i];
+    if (group.context == context && group.stream == stream && group.thread == thread) return &group;
+  }
+  for (std::uint32_t i = 0; i < group_count_; ++i)
+    if (groups_[i].context == nullptr) return groups_[i] = {context, stream, thread, nullptr}, &groups_[i];
+  if (group_count_ == kMostGroups) return nullptr;
+  groups_[group_count_] = {context, stream, thread, nullptr};
+  return &groups_[group_count_++];
+}
+
+std::uint32_t Checkpoints::number_of(void* context, void* stream) {
+  const Locked locked(lock_);
+  const Group* group = group_of(context, stream);
+  return group == nullptr ? kMostGroups : static_cast<std::uint32_t>(group - groups_);
+}
+
+Checkpoints::Checkpoint* Checkpoints::make(void* context) {
+  for (Checkpoint& checkpoint : checkpoints_) {
+    if (checkpoint.is_used || (checkpoint.begin != nullptr && checkpoint.context != context)) continue;
+    const bool has_events =
+        checkpoint.begin != nullptr || (driver_.event_create(&checkpoint.begin, 0) == Driver::kSuccess &&
+                                        driver_.event_create(&checkpoint.end, 0) == Driver::kSuccess);
+    if (!has_events) return checkpoint.begin = nullptr, nullptr;
+    checkpoint.context = context;
+    checkpoint.count = 0;
+    checkpoint.is_used = true;
+    return &checkpoint;
+  }
+  return nullptr;
+}
+
+bool Checkpoints::is_in_capture(void* stream) const {
+  if (captures_.load() == 0) return false;
+  int status = 0;
+  return driver_.is_capturing(stream, &status) == Driver::kSuccess && status != 0;
+}
+
+// While anything is being captured, an event in the legacy stream would spoil it.
+bool Checkpoints::may_record(void* stream) const {
+  return captures_.load() == 0 || !(is_legacy(stream) || is_in_capture(stream));
+}
+
+void Checkpoints::before_launch(void* context, void* stream) {
+  const Locked locked(lock_);
+  Group* group = is_stopped_ ? nullptr : group_of(context, stream);
+  if (group != nullptr) open(*group);
+}
+
+// One that was opened for a launch that failed begins anew.
+void Checkpoints::open(Group& group) {
+  const std::int64_t now = guest::monotonic_ns();
+  const bool is_stale = group.open != nullptr && group.open->count == 0 && now - group.open->opened_ns > kOldestNs;
+  if ((group.open != nullptr && !is_stale) || !may_record(group.stream)) return;
+  Checkpoint* checkpoint = is_stale ? group.open : make(group.context);
+  group.open = nullptr;
+  if (checkpoint == nullptr) return;
+  checkpoint->opened_ns = now;
+  checkpoint->is_used = driver_.event_record(checkpoint->begin, group.stream) == Driver::kSuccess;
+  if (checkpoint->is_used) group.open = checkpoint;
+}
+
+void Checkpoints::after_launch(void* context, void* stream, std::uint64_t number) {
+  const Locked locked(lock_);
+  Group* group = is_stopped_ ? nullptr : group_of(context, stream);
+  if (group != nullptr) open(*group);  // where somebody has closed it since: its time is lost, its end is not
+  if (group == nullptr || group->open == nullptr || group->open->count == kMostLaunches) {
+    link_->lane().unobserved.fetch_add(1);
+    const std::int64_t now = guest::monotonic_ns();
+    report(number, now, now, 0);
+    return tell();
+  }
+  Checkpoint& open = *group->open;
+  open.numbers[open.count++] = number;
+  const std::uint32_t every = std::clamp(link_->lane().every.load(std::memory_order_relaxed), 1U, kMostLaunches);
+  const bool is_old = guest::monotonic_ns() - open.opened_ns >= kOldestNs;
+  if (open.count >= every || is_old || is_of_thread(stream)) close(*group);
+  wake();
+}
+
+void Checkpoints::ended_with_call(std::uint64_t number) {
+  look();
+  const Locked locked(lock_);
+  const std::int64_t now = guest::monotonic_ns();
+  const std::int64_t submitted = link_->lane().launches[number % kDepth].submitted_ns;
+  const std::int64_t begin = std::clamp(last_end_ns_, std::min(submitted, now), now);
+  report(number, begin, now, now - begin);
+  tell();
+}
+
+bool Checkpoints::close(Group& group) {
+  Checkpoint* open = group.open;
+  if (open == nullptr || open->count == 0 || is_stopped_ || !may_record(group.stream)) return false;
+  group.open = nullptr;
+  if (driver_.event_record(open->end, group.stream) != Driver::kSuccess) return finish(*open, false), false;
+  closed_[closed_count_++] = open;
+  return true;
+}
+
+void Checkpoints::close_groups(void* context) {
+  const Locked locked(lock_);
+  for (std::uint32_t i = 0; i < group_count_; ++i) {
+    const bool is_of_another = is_of_thread(groups_[i].stream) && groups_[i].thread != pthread_self();
+    if (groups_[i].context == context && !is_of_another) close(groups_[i]);
+  }
+  wake();
+}
+
+void Checkpoints::close_old_groups(std::int64_t now_ns) {
+  for (std::uint32_t i = 0; i < group_count_; ++i) {
+    Group& group = groups_[i];
+    if (group.open == nullptr || is_of_thread(group.stream) || now_ns - group.open->opened_ns < kOldestNs) continue;
+    if (driver_.set_context(group.context) == Driver::kSuccess) close(group);
+  }
+}
+
+void Checkpoints::look() {
+  if (captures_.load() > 0) return;
+  const Locked locked(lock_);
+  poll();
+}
+
+// Somebody may capture, and to ask for an event would be an offence: but not for a thread that has relaxed.
+void Checkpoints::poll() {
+  if (is_stopped_ || closed_count_ == 0) return;
+  int mode = kRelaxed;
+  driver_.exchange_capture_mode(&mode);
+  std::uint32_t kept = 0;
+  for (std::uint32_t i = 0; i < closed_count_; ++i) {
+    Checkpoint* checkpoint = closed_[i];
+    const Driver::Result result = driver_.event_query(checkpoint->end);
+    if (result == Driver::kNotReady) {
+      closed_[kept++] = checkpoint;
+    } else {
+      finish(*checkpoint, result == Driver::kSuccess);
+    }
+  }
+  closed_count_ = kept;
+  driver_.exchange_capture_mode(&mode);
+}
+
+void Checkpoints::finish(Checkpoint& checkpoint, bool is_observed) {
+  const std::int64_t now = guest::monotonic_ns();
+  float milliseconds = 0;
+  const bool has_time =
+      is_observed && driver_.event_elapsed(&milliseconds, checkpoint.begin, checkpoint.end) == Driver::kSuccess;
+  const std::int64_t took = has_time && milliseconds > 0 ? static_cast<std::int64_t>(milliseconds * 1e6F) : 0;
+  const std::int64_t each = took / checkpoint.count;
+  for (std::uint32_t i = 0; i < checkpoint.count; ++i) {
+    const std::int64_t begin = now - took + each * i;
+    report(checkpoint.numbers[i], begin, begin + each, each);
+  }
+  if (!is_observed) link_->lane().unobserved.fetch_add(checkpoint.count);
+  last_end_ns_ = now;
+  checkpoint.is_used = false;
+  tell();
+}
+
+void Checkpoints::report(std::uint64_t number, std::int64_t begin_ns, std::int64_t end_ns, std::int64_t device_ns) {
+  Lane& lane = link_->lane();
+  Launch& launch = lane.launches[number % kDepth];
+  launch.begin_ns = std::max(begin_ns, launch.submitted_ns);
+  launch.end_ns = std::max(end_ns, launch.begin_ns);
+  launch.device_ns = device_ns;
+  const std::uint64_t place = lane.done_count.load(std::memory_order_relaxed);
+  lane.done[place % kDepth] = number;
+  lane.done_count.store(place + 1, std::memory_order_release);
+  in_flight_.fetch_sub(1);
+}
+
+void Checkpoints::tell() {
+  Lane& lane = link_->lane();
+  if (lane.bound.load(std::memory_order_relaxed) > 0) announce(lane.turn);
+  if (lane.tells.load(std::memory_order_relaxed) != 0) link_->ring();
+}
+
+void Checkpoints::capture_ended() {
+  int before = captures_.load();
+  while (before > 0 && !captures_.compare_exchange_weak(before, before - 1)) {
+  }
+}
+
+void Checkpoints::forget_stream(void* context, void* stream) {
+  const Locked locked(lock_);
+  for (std::uint32_t i = 0; i < group_count_; ++i) {
+    Group& group = groups_[i];
+    if (group.stream != stream || group.context != context) continue;
+    if (!close(group) && group.open != nullptr) {
+      group.open->count > 0 ? finish(*group.open, false) : void(group.open->is_used = false);
+    }
+    group = {};
+  }
+}
+
+// Events go with their context.
+void Checkpoints::forget_context() {
+  const Locked locked(lock_);
+  poll();
+  for (std::uint32_t i = 0; i < closed_count_; ++i) finish(*closed_[i], false);
+  closed_count_ = 0;
+  for (std::uint32_t i = 0; i < group_count_; ++i) {
+    Checkpoint* open = groups_[i].open;
+    if (open != nullptr && open->count > 0) finish(*open, false);
+    groups_[i] = {};
+  }
+  for (Checkpoint& checkpoint : checkpoints_) checkpoint = {};
+}
+
+void Checkpoints::stop() {
+  const Locked locked(lock_);
+  is_stopped_ = true;
+}
+
+bool Checkpoints::has_open_group() const {
+  return std::any_of(groups_, groups_ + group_count_,
+                     [](const Group& group) { return group.open != nullptr && group.open->count > 0; });
+}
+
+void Checkpoints::wake() {
+  if (is_idle_.load() == 0) return;
+  is_idle_.store(0);
+  announce(work_);
+}
+
+void* Checkpoints::run(void* self) {
+  prctl(PR_SET_NAME, "corun-gate");
+  prctl(PR_SET_TIMERSLACK, 1000);
+  static_cast<Checkpoints*>(self)->watch();
+  return nullptr;
+}
+
+// Naps are short while something may soon be seen to end, and longer the longer that takes.
+void Checkpoints::watch() {
+  std::int64_t nap_ns = kShortestNapNs, last_work_ns = 0;
+  for (;;) {
+    const std::uint32_t seen = work_.load();
+    const std::int64_t now = guest::monotonic_ns();
+    bool has_work = false, is_stopped = false;
+    {
+      const Locked locked(lock_);
+      const std::uint32_t before = closed_count_;
+      if (!is_stopped_) close_old_groups(now);
+      poll();
+      nap_ns = closed_count_ < before ? kShortestNapNs : std::min(nap_ns * 5 / 4, kLongestNapNs);
+      has_work = closed_count_ > 0 || has_open_group();
+      is_stopped = is_stopped_;
+      if (has_work) last_work_ns = now;
+      if (!has_work && now - last_work_ns > kAwakeNs) is_idle_.store(1);
+    }
+    if (is_stopped) return;
+    if (is_idle_.load() != 0) {
+      futex_wait(work_, seen, kIdleNs);
+      is_idle_.store(0);
+      nap_ns = kShortestNapNs;
+      last_work_ns = guest::monotonic_ns();
+      continue;
+    }
+    const timespec nap{0, static_cast<long>(nap_ns)};
+    nanosleep(&nap, nullptr);
+  }
+}
+
+}  // namespace corun::gate

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "tracer/gate/driver.h"
+#include "tracer/gate/gate_link.h"
+
+namespace corun::gate {
+
+/// Sees launches end, and tells the scheduler: events before the first and behind the last of a few launches of a
+/// stream, which a thread of ours asks for.
+///
+/// Launches of a stream are grouped: a group is closed by an event behind it after Lane::every launches, kOldestNs
+/// after its first, and whenever the program waits. What a group took is shared out among its launches equally, one
+/// after another. No stream that is being captured gets an event. Any thread of the program; one lock, under which the
+/// driver is called.
+class Checkpoints {
+ public:
+  /// Finds the driver and starts the thread. False where launches cannot be seen to end.
+  bool start(const GateLink& link);
+
+  /// Around a launch into a stream of this context. `number` is the launch's.
+  void before_launch(void* context, void* stream);
+  void after_launch(void* context, void* stream, std::uint64_t number);
+  /// It ended with its call, or failed.
+  void ended_with_call(std::uint64_t number);
+  /// The program is about to wait: whatever has been launched is to be seen to end.
+  void close_groups(void* context);
+  /// The program has waited.
+  void look();
+
+  void capture_began() { captures_.fetch_add(1); }
+  void capture_ended();
+  bool is_in_capture(void* stream) const;
+
+  void forget_stream(void* context, void* stream);
+  void forget_context();  ///< any: what is in flight counts as complete
+  void stop();            ///< no call of the driver from here on
+
+  std::uint32_t in_flight() const { return in_flight_.load(); }
+  void launched() { in_flight_.fetch_add(1); }
+  /// Number of a stream for people.
+  std::uint32_t number_of(void* context, void* stream);
+
+  static constexpr std::int64_t kOldestNs = 1'000'000;
+
+ private:
+  static constexpr std::uint32_t kMostGroups = 256;
+  static constexpr std::uint32_t kMostCheckpoints = 1024;
+  static constexpr std::uint32_t kMostLaunches = 64;
+
+  struct Checkpoint {
+    void* context;
+    void *begin, *end;  ///< events
+    std::int64_t opened_ns;
+    std::uint32_t count;
+    std::uint64_t numbers[kMostLaunches];
+    bool is_used;
+  };
+  struct Group {
+    void* context;
+    void* stream;
+    pthread_t thread;  ///< of a thread's default stream
+    Checkpoint* open;  ///< nullptr: none
+  };
+
+  static void* run(void* self);
+  void watch();
+  Group* group_of(void* context, void* stream);
+  Checkpoint* make(void* context);
+  bool may_record(void* stream) const;
+  void open(Group& group);
+  bool close(Group& group);
+  void close_old_groups(std::int64_t now_ns);
+  void poll();
+  void finish(Checkpoint& checkpoint, bool is_observed);
+  void report(std::uint64_t number, std::int64_t begin_ns, std::int64_t end_ns, std::int64_t device_ns);
+  void tell();
+  bool has_open_group() const;
+  void wake();
+
+  Driver driver_;
+  const GateLink* link_ = nullptr;
+  pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
+  Group groups_[kMostGroups] = {};
+  std::uint32_t group_count_ = 0;
+  Checkpoint checkpoints_[kMostCheckpoints] = {};
+  Checkpoint* closed_[kMostCheckpoints] = {};  // in the order of closing
+  std::uint32_t closed_count_ = 0;
+  std::int64_t last_end_ns_ = 0;
+  bool is_stopped_ = false;
+  std::atomic<int> captures_{0};
+  std::atomic<std::uint32_t> in_flight_{0};
+  std::atomic<std::uint32_t> work_{0};  // futex: changes when the thread has something to do again
+  std::atomic<std::uint32_t> is_idle_{0};
+};
+
+}  // namespace corun::gate

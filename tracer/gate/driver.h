@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace corun::gate {
+
+/// The functions of the CUDA driver that a gate calls itself, in the library that the process has loaded.
+struct Driver {
+  using Result = int;
+  static constexpr Result kSuccess = 0;
+  static constexpr Result kNotReady = 600;
+
+  struct KernelNode {
+    void* function;
+    std::uint32_t grid[3], block[3], shared_bytes;
+    void** parameters;
+    void** extra;
+    void* kernel;
+    void* context;
+  };
+  static constexpr int kNodeIsKernel = 0;
+
+  Result (*event_create)(void** event, unsigned flags) = nullptr;
+  Result (*event_record)(void* event, void* stream) = nullptr;
+  Result (*event_query)(void* event) = nullptr;
+  Result (*event_elapsed)(float* milliseconds, void* begin, void* end) = nullptr;
+  Result (*is_capturing)(void* stream, int* status) = nullptr;
+  Result (*set_context)(void* context) = nullptr;
+  Result (*exchange_capture_mode)(int* mode) = nullptr;
+  Result (*graph_nodes)(void* graph, void** nodes, std::size_t* count) = nullptr;
+  Result (*node_type)(void* node, int* type) = nullptr;
+  Result (*kernel_node)(void* node, KernelNode* parameters) = nullptr;
+
+  /// False where one is missing.
+  bool load();
+};
+
+}  // namespace corun::gate

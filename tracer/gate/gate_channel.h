@@ -1,0 +1,112 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+/// Memory that the scheduler of a live run shares with the guests in its clients' processes: a file of one GateFile.
+///
+/// The scheduler makes the file in a folder that only its user may enter, and holds a lock on it (flock) for as long as
+/// it lives. CORUN_GATE names the file to the guests, CORUN_GATE_CLIENT the number of their client. Everything here is
+/// fixed in size and zero at first; times are nanoseconds of CLOCK_MONOTONIC. What one side writes before it stores an
+/// atomic, the other may read after it has loaded it.
+namespace corun::gate {
+
+inline constexpr char kFileVariable[] = "CORUN_GATE";
+inline constexpr char kClientVariable[] = "CORUN_GATE_CLIENT";
+inline constexpr std::uint64_t kMagic = 0x0001'4554'4147'4f43;  ///< changes with the layout
+
+inline constexpr std::uint32_t kMostClients = 64;
+inline constexpr std::uint64_t kDepth = 8192;      ///< launches from the oldest that is not complete to the newest
+inline constexpr std::uint64_t kFrameDepth = 256;  ///< frame events that the scheduler has not read
+inline constexpr std::uint32_t kMostNames = 2048;
+inline constexpr std::size_t kNameBytes = 248;
+inline constexpr std::uint32_t kNoName = 0;
+
+/// A scheduler that has shown no sign of life for so long has died if it holds its lock no longer.
+inline constexpr std::int64_t kDeadAfterNs = 60'000'000;
+/// ... and hangs, or was stopped, if it does.
+inline constexpr std::int64_t kHungAfterNs = 1'000'000'000;
+inline constexpr std::int64_t kHeartbeatNs = 10'000'000;
+
+enum class LaunchKind : std::uint32_t { kKernel, kGraph, kCopyToDevice, kCopyFromDevice, kCopy, kMemset };
+
+/// One call that gives the device work.
+struct Launch {
+  std::atomic<std::uint64_t> ready;  ///< 1 + its number: what is above `begin_ns` is valid
+  std::int64_t submitted_ns;         ///< the program made the call
+  LaunchKind kind;
+  std::uint32_t name;     ///< index into Lane::names; kNoName = not known
+  std::uint32_t stream;   ///< small numbers in order of appearance, from 0
+  std::uint32_t threads;  ///< of a block
+  std::uint64_t blocks;   ///< of the grid; of a graph, the sum of its kernels'
+  std::uint64_t bytes;    ///< of copies and memsets
+  std::uint32_t shared_bytes;
+  std::uint32_t graph_nodes;  ///< kernels in it
+  std::int64_t begin_ns;      ///< on the device; valid once its number is among Lane::done
+  std::int64_t end_ns;
+  std::int64_t device_ns;
+};
+
+/// A moment in the life of a frame.
+enum class FrameMoment : std::uint32_t {
+  kBegin,    ///< the first GPU work of frame `number` is being submitted
+  kPresent,  ///< it was handed over to be shown
+  kEnd,      ///< its last GPU work has ended: seen at `at_ns`, ended at `gpu_end_ns`
+};
+
+struct FrameRecord {
+  std::atomic<std::uint64_t> ready;  ///< 1 + its place in the order
+  std::uint64_t number;              ///< of the frame, from 0
+  FrameMoment moment;
+  std::uint32_t padding;
+  std::int64_t at_ns;
+  std::int64_t gpu_begin_ns, gpu_end_ns;  ///< kEnd: 0 where the GPU's times are not known
+  std::int64_t gpu_busy_ns;               ///< kEnd
+};
+
+/// What the scheduler and the processes of one client say to each other. One process at a time has the launches.
+///
+/// A launch takes its number and learns whether the gate is open by one addition to `gate`. Through a closed gate,
+/// those pass whose number is below `admitted`; the others wait for `turn` to change.
+struct Lane {
+  static constexpr std::uint64_t kClosed = std::uint64_t{1} << 63;
+
+  alignas(64) std::atomic<std::uint64_t> gate;  ///< launches so far, and kClosed
+  alignas(64) std::atomic<std::uint64_t> admitted;
+  std::atomic<std::uint32_t> turn;         ///< futex
+  std::atomic<std::uint32_t> process;      ///< that has the launches; 0 = none
+  std::atomic<std::uint32_t> bound;        ///< most launches not known to be complete; 0 = no bound
+  std::atomic<std::uint32_t> every;        ///< launches of a stream between two checkpoints
+  std::atomic<std::uint32_t> tells;        ///< whether completions and frames wake the scheduler
+  std::atomic<std::uint32_t> strangers;    ///< processes that came while another one had the launches
+  std::atomic<std::uint64_t> unobserved;   ///< launches whose end was not seen: said to be complete at once
+  std::atomic<std::uint64_t> let_through;  ///< launches beyond the bound, since nothing ended for long
+  std::atomic<std::uint64_t> captured;     ///< launches into a graph that is being captured: not among the launches
+  alignas(64) std::atomic<std::uint64_t> retired;  ///< all launches below are complete, and the scheduler knows
+  alignas(64) std::atomic<std::uint64_t> done_count;
+  std::uint64_t done[kDepth];  ///< numbers, in the order of their ends
+  Launch launches[kDepth];
+
+  alignas(64) std::atomic<std::uint64_t> frame_count;
+  std::atomic<std::uint64_t> frames_read;
+  std::atomic<std::uint64_t> frames_lost;
+  FrameRecord frames[kFrameDepth];
+
+  std::atomic<std::uint32_t> name_count;
+  char names[kMostNames][kNameBytes];  ///< [kNoName] is empty
+};
+
+struct GateFile {
+  std::atomic<std::uint64_t> magic;  ///< written last
+  std::atomic<std::uint32_t> clients;
+  std::atomic<std::uint32_t> is_over;  ///< the run has ended: everything passes
+  alignas(64) std::atomic<std::int64_t> heartbeat_ns;
+  alignas(64) std::atomic<std::uint32_t> bell;  ///< futex: changes when there is something for the scheduler to see
+  std::atomic<std::uint32_t> is_asleep;         ///< the scheduler waits for the bell
+  Lane lanes[kMostClients];                     ///< by client; pages that nobody touches take no memory
+};
+
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std::uint32_t>::is_always_lock_free);
+
+}  // namespace corun::gate

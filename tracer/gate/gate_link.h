@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+
+#include "tracer/gate/gate_channel.h"
+
+namespace corun::gate {
+
+/// A guest's end of the gate file: finds it by the environment, tells whether the scheduler is alive, rings its bell.
+/// Any thread. It is never unmapped: other threads may be in it until the process ends.
+class GateLink {
+ public:
+  /// False where the environment names no gate, or it cannot be used.
+  bool open();
+  bool is_open() const { return file_ != nullptr; }
+
+  Lane& lane() const { return file_->lanes[client_]; }
+  bool is_over() const { return file_->is_over.load(std::memory_order_acquire) != 0; }
+  /// False once the scheduler has died or hangs.
+  bool has_scheduler() const;
+  /// Wakes the scheduler if it sleeps.
+  void ring() const;
+  /// Takes the launches of the client for this process; false where another process of it has them.
+  bool claim_launches() const;
+
+ private:
+  bool map(const char* path);
+  bool is_locked() const;
+
+  GateFile* file_ = nullptr;
+  std::uint32_t client_ = 0;
+  char path_[256] = {};
+};
+
+}  // namespace corun::gate
