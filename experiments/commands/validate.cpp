@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "experiments/commands/commands.h"
-#include "experiments/validate/session.h"
+#include "experiments/validate/validator.h"
 #include "sim/executor/mps_daemon.h"
 
 namespace corun {
@@ -33,9 +33,9 @@ Experiment read(const ValidateOptions& options, PolicyRegistry& policies) {
   return experiment;
 }
 
-validation::SessionOptions session_options(const CommonOptions& common, const ValidateOptions& options,
+validation::ValidatorOptions validator_options(const CommonOptions& common, const ValidateOptions& options,
                                            const Experiment& experiment) {
-  validation::SessionOptions out;
+  validation::ValidatorOptions out;
   out.window = options.window;
   out.repetitions = options.repetitions;
   out.jobs = options.jobs > 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency());
@@ -86,16 +86,16 @@ int validate_command(const CommonOptions& common, const ValidateOptions& options
   const bool measures = !options.only_predicts && options.measured.empty();
   std::optional<World> world;
   if (measures) world = gpu_world(options);  // says now that there is no GPU
-  const validation::SessionOptions its = session_options(common, options, experiment);
-  validation::Session session(experiment, policies, its);
-  session.predict();
+  const validation::ValidatorOptions its = validator_options(common, options, experiment);
+  validation::Validator validator(experiment, policies, its);
+  validator.predict();
   if (options.only_predicts) {
-    session.close();
+    validator.close();
     return 0;
   }
-  if (world) session.measure(*world);
-  const validation::ValidationResult& result = session.score();
-  fmt::print("{}", common.json ? validation_json(session.validation(), result) + "\n" : validation_table(result));
+  if (world) validator.measure(*world);
+  const validation::ValidationResult& result = validator.score();
+  fmt::print("{}", common.json ? validation_json(validator.validation(), result) + "\n" : validation_table(result));
   std::fflush(stdout);
   fmt::print(stderr, "report: {}\nresults: {}\n", printable(its.report), printable(its.output));
   return exit_code(result);

@@ -21,7 +21,7 @@ struct Constant {
 };
 
 /// Time slice, switch cost, host gaps, SM curve, visits of a frame. Host gaps are as uncertain as the rates of
-/// host-bound clients alone were in this session; 3 % at least.
+/// host-bound clients alone lay apart in this validation; 3 % at least.
 std::vector<Constant> model_constants(double host_spread);
 
 /// `world` with the constant moved.

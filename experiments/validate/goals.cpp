@@ -10,10 +10,10 @@ bool is_rate(std::string_view metric) {
   return metric == "throughput_per_s" || metric == "fps_mean" || metric == kRateKept;
 }
 
-std::optional<Goal> solo_goal(Bound bound, std::string_view metric, double session_spread) {
+std::optional<Goal> solo_goal(Bound bound, std::string_view metric, double solo_spread) {
   if (!is_rate(metric)) return std::nullopt;
   constexpr double kReplay = 0.01;
-  const double within = bound == Bound::kDevice ? kReplay : std::max(kReplay, session_spread);
+  const double within = bound == Bound::kDevice ? kReplay : std::max(kReplay, solo_spread);
   return Goal{within, within};
 }
 
@@ -63,10 +63,10 @@ std::string_view to_string(Bound bound) {
   return "nothing";
 }
 
-std::optional<Goal> goal_of(Tier tier, Bound bound, std::string_view metric, double session_spread) {
+std::optional<Goal> goal_of(Tier tier, Bound bound, std::string_view metric, double solo_spread) {
   switch (tier) {
     case Tier::kSolo:
-      return solo_goal(bound, metric, session_spread);
+      return solo_goal(bound, metric, solo_spread);
     case Tier::kTimeSliced:
       return time_sliced_goal(bound, metric);
     case Tier::kConcurrent:

@@ -34,10 +34,10 @@ struct Goal {
 
 // Metrics of a validation that no single run has.
 inline constexpr const char* kAddedDelay = "added_delay_p99_ms";  ///< frame_time_p99_ms minus that of the client alone
-inline constexpr const char* kRateKept = "rate_kept";  ///< rate over rate alone, in the same world and session
+inline constexpr const char* kRateKept = "rate_kept";  ///< rate over rate alone, in the same world and validation
 
-/// nullopt where no goal is set: such figures are not scored. `session_spread` is how far the rates of one client alone
-/// lay apart in this session, as a fraction: nobody can predict a host-bound client better.
-std::optional<Goal> goal_of(Tier tier, Bound bound, std::string_view metric, double session_spread);
+/// nullopt where no goal is set: such figures are not scored. `solo_spread` is how far the rates of one client alone
+/// lay apart in this validation, as a fraction: nobody can predict a host-bound client better.
+std::optional<Goal> goal_of(Tier tier, Bound bound, std::string_view metric, double solo_spread);
 
 }  // namespace corun::validation

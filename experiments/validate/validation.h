@@ -44,7 +44,7 @@ struct CanaryRun {
 struct Disturbance {
   CellKey cell;
   std::uint64_t seed = 0;
-  double change = 0.0;  ///< of the canary's rate, against the session's median
+  double change = 0.0;  ///< of the canary's rate, against the validation's median
 };
 
 /// What a validation found.

@@ -251,8 +251,8 @@ std::string budget_section(const ValidationResult& result) {
   return text + "\n" + markdown(budget_table(result)) + "\n";
 }
 
-std::string session_section(const Validation& validation, const ReportFacts& facts) {
-  std::string text = "## The session\n\n";
+std::string measurement_section(const Validation& validation, const ReportFacts& facts) {
+  std::string text = "## The measurement\n\n";
   const Table states = states_table(validation);
   if (!facts.monitor_absence.empty())
     text += fmt::format("The device's state was not read: {}.\n\n", facts.monitor_absence);
@@ -283,7 +283,7 @@ std::string validation_report(const Validation& validation, const ValidationResu
   if (nulls.size() > 1) text += "## Null models\n\nMean absolute errors.\n\n" + markdown(nulls) + "\n";
   if (!result.rankings.empty())
     text += "## Ranking of policies\n\n" + ranking_sentence(result) + "\n\n" + markdown(rankings_table(result)) + "\n";
-  text += budget_section(result) + session_section(validation, facts);
+  text += budget_section(result) + measurement_section(validation, facts);
   const std::vector<std::string> failures = failure_lines(validation);
   if (!failures.empty()) text += "## Missing\n\n" + list(failures) + "\n";
   text += notes_section(validation);

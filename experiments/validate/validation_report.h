@@ -10,7 +10,7 @@ namespace corun::validation {
 struct ReportFacts {
   std::string backend;            ///< where it was measured
   std::string sha256_of_earlier;  ///< of the predictions stored before the measurements, where they were made earlier
-  bool is_scored_again = false;   ///< measurements are from an earlier session
+  bool is_scored_again = false;   ///< measurements are from an earlier validation
   std::string monitor_absence;    ///< why the device's state was not read; empty where it was
   double window_s = 0.0;
 };

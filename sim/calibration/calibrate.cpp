@@ -21,9 +21,9 @@ using Processes = std::vector<std::unique_ptr<ProbeProcess>>;
 
 constexpr std::int64_t kStartDelayNs = 20'000'000;
 
-class Session {
+class Measurement {
  public:
-  explicit Session(const CalibrateOptions& options) : options_(options) {}
+  explicit Measurement(const CalibrateOptions& options) : options_(options) {}
 
   Samples run() {
     const std::vector<Trial> trials = wanted_trials();
@@ -134,6 +134,6 @@ class Session {
 
 }  // namespace
 
-Samples measure(const CalibrateOptions& options) { return Session(options).run(); }
+Samples measure(const CalibrateOptions& options) { return Measurement(options).run(); }
 
 }  // namespace corun::calibration

@@ -10,7 +10,7 @@
 
 namespace corun::validation {
 
-struct SessionOptions : ValidationOptions {
+struct ValidatorOptions : ValidationOptions {
   std::string output;  ///< results file
   bool overwrite = false;
   std::string report;                 ///< "VALIDATION.md"
@@ -22,11 +22,11 @@ struct SessionOptions : ValidationOptions {
 
 /// A validation with everything that is written: predictions first, as `<output>.predictions.json` and in the results
 /// file, then each measured run as it ends, then scores and report. What is going on is told on stderr.
-class Session {
+class Validator {
  public:
   /// Throws where the experiment cannot be validated, a file cannot be read, or the output is in the way; nothing is
   /// written then. `policies` must outlive it.
-  Session(const Experiment& experiment, const PolicyRegistry& policies, const SessionOptions& options);
+  Validator(const Experiment& experiment, const PolicyRegistry& policies, const ValidatorOptions& options);
 
   /// Simulates and publishes; nothing is measured before.
   void predict();
@@ -43,7 +43,7 @@ class Session {
  private:
   Deliver into_results(Progress& progress);
 
-  const SessionOptions options_;
+  const ValidatorOptions options_;
   std::vector<EarlierValidation> earlier_;
   Validation validation_;
   ResultsWriter results_;

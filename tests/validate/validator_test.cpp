@@ -1,4 +1,4 @@
-#include "experiments/validate/session.h"
+#include "experiments/validate/validator.h"
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gtest/gtest.h>
@@ -34,10 +34,10 @@ std::vector<std::string> query(const std::string& results, const std::string& sq
   return rows;
 }
 
-class Sessions : public ::testing::Test {
+class Validating : public ::testing::Test {
  protected:
-  SessionOptions options(const std::string& name) const {
-    SessionOptions out;
+  ValidatorOptions options(const std::string& name) const {
+    ValidatorOptions out;
     static_cast<ValidationOptions&>(out) = testing::quickly(2);
     out.output = folder_ / (name + ".sqlite");
     out.report = folder_ / (name + ".md");
@@ -49,37 +49,37 @@ class Sessions : public ::testing::Test {
   Question question_{kMixes};
 };
 
-TEST_F(Sessions, PredictionsLieOnTheDiskBeforeTheFirstMeasurement) {
-  const SessionOptions its = options("one");
-  Session session(question_.experiment, question_.policies, its);
+TEST_F(Validating, PredictionsLieOnTheDiskBeforeTheFirstMeasurement) {
+  const ValidatorOptions its = options("one");
+  Validator validator(question_.experiment, question_.policies, its);
   int runs = 0;
   World world = stand_in();
   world.run = [&, run = world.run](const RunInput& input, Recorder& recorder, std::vector<std::string>& notes) {
     if (runs++ == 0) {
-      const std::string published = text_of(session.predictions_path());
+      const std::string published = text_of(validator.predictions_path());
       EXPECT_NE(published.find("\"scenario\": \"pair\""), std::string::npos);
       EXPECT_EQ(query(its.output, "SELECT sha256 FROM validation_predictions"),
                 std::vector<std::string>{sha256(published) + "|"});
     }
     return run(input, recorder, notes);
   };
-  session.predict();
-  session.measure(world);
-  session.score();
+  validator.predict();
+  validator.measure(world);
+  validator.score();
   EXPECT_EQ(runs, 2 * 3 + 2 * 3);
-  EXPECT_NE(text_of(its.report).find(sha256(text_of(session.predictions_path()))), std::string::npos);
+  EXPECT_NE(text_of(its.report).find(sha256(text_of(validator.predictions_path()))), std::string::npos);
 }
 
-TEST_F(Sessions, ScoringAgainGivesTheSameScores) {
-  const SessionOptions first = options("first");
-  Session session(question_.experiment, question_.policies, first);
-  session.predict();
-  session.measure(stand_in([](RunInput& input) { input.device.switch_cost += Duration{50'000}; }));
-  session.score();
+TEST_F(Validating, ScoringAgainGivesTheSameScores) {
+  const ValidatorOptions first = options("first");
+  Validator validator(question_.experiment, question_.policies, first);
+  validator.predict();
+  validator.measure(stand_in([](RunInput& input) { input.device.switch_cost += Duration{50'000}; }));
+  validator.score();
 
-  SessionOptions again = options("again");
+  ValidatorOptions again = options("again");
   again.measured = {first.output};
-  Session later(question_.experiment, question_.policies, again);
+  Validator later(question_.experiment, question_.policies, again);
   later.predict();
   later.score();
   for (const char* table : {"validation", "validation_nulls"}) {
@@ -90,30 +90,30 @@ TEST_F(Sessions, ScoringAgainGivesTheSameScores) {
   EXPECT_NE(text_of(again.report).find("those that were published before the measurements"), std::string::npos);
 }
 
-TEST_F(Sessions, PredictionsMadeAfterTheMeasurementAreCalledThat) {
-  const SessionOptions first = options("first");
-  Session session(question_.experiment, question_.policies, first);
-  session.predict();
-  session.measure(stand_in());
-  session.score();
+TEST_F(Validating, PredictionsMadeAfterTheMeasurementAreCalledThat) {
+  const ValidatorOptions first = options("first");
+  Validator validator(question_.experiment, question_.policies, first);
+  validator.predict();
+  validator.measure(stand_in());
+  validator.score();
 
-  SessionOptions again = options("again");
+  ValidatorOptions again = options("again");
   again.measured = {first.output};
   std::string text = kMixes;
   text.replace(text.find("device: h200"), 12, "device: { model: h200, switch_cost: 400us }");
   const Question tuned(text);
-  Session later(tuned.experiment, tuned.policies, again);
+  Validator later(tuned.experiment, tuned.policies, again);
   later.predict();
   later.score();
   EXPECT_NE(text_of(again.report).find("this is no blind test"), std::string::npos);
 }
 
-TEST_F(Sessions, EveryRunIsKeptWithItsWorld) {
-  const SessionOptions its = options("one");
-  Session session(question_.experiment, question_.policies, its);
-  session.predict();
-  session.measure(stand_in());
-  session.score();
+TEST_F(Validating, EveryRunIsKeptWithItsWorld) {
+  const ValidatorOptions its = options("one");
+  Validator validator(question_.experiment, question_.policies, its);
+  validator.predict();
+  validator.measure(stand_in());
+  validator.score();
   EXPECT_EQ(query(its.output, "SELECT backend, count(*) FROM runs GROUP BY backend ORDER BY backend"),
             (std::vector<std::string>{"simulation|18|", "stand-in|12|"}))
       << "6 cells with 3 seeds; 3 cells twice between 3 solos before and after";
@@ -121,21 +121,21 @@ TEST_F(Sessions, EveryRunIsKeptWithItsWorld) {
             std::vector<std::string>{"0|"});
 }
 
-TEST_F(Sessions, NothingIsSimulatedWhereTheOutputIsInTheWay) {
-  const SessionOptions its = options("one");
+TEST_F(Validating, NothingIsSimulatedWhereTheOutputIsInTheWay) {
+  const ValidatorOptions its = options("one");
   { std::ofstream(its.output) << "something else"; }
-  EXPECT_THROW(Session(question_.experiment, question_.policies, its), Error);
+  EXPECT_THROW(Validator(question_.experiment, question_.policies, its), Error);
   EXPECT_EQ(text_of(its.output), "something else");
 }
 
-TEST_F(Sessions, AFileWithoutMeasurementsIsRefused) {
-  const SessionOptions first = options("first");
-  Session session(question_.experiment, question_.policies, first);
-  session.predict();
-  session.close();
-  SessionOptions again = options("again");
+TEST_F(Validating, AFileWithoutMeasurementsIsRefused) {
+  const ValidatorOptions first = options("first");
+  Validator validator(question_.experiment, question_.policies, first);
+  validator.predict();
+  validator.close();
+  ValidatorOptions again = options("again");
   again.measured = {first.output};
-  EXPECT_THROW(Session(question_.experiment, question_.policies, again), Error);
+  EXPECT_THROW(Validator(question_.experiment, question_.policies, again), Error);
 }
 
 }  // namespace

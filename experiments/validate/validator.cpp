@@ -1,4 +1,4 @@
-#include "experiments/validate/session.h"
+#include "experiments/validate/validator.h"
 
 #include <filesystem>
 #include <fstream>
@@ -14,7 +14,7 @@ std::vector<EarlierValidation> read_all(const std::vector<std::string>& files) {
 }
 
 /// Reads what may be wrong before anything is simulated.
-const Experiment& checked(const Experiment& experiment, const SessionOptions& options) {
+const Experiment& checked(const Experiment& experiment, const ValidatorOptions& options) {
   check_output(options.output, options.overwrite);
   return experiment;
 }
@@ -27,7 +27,7 @@ double horizons_s(const Experiment& experiment, const std::vector<RunSpec>& runs
 
 }  // namespace
 
-Session::Session(const Experiment& experiment, const PolicyRegistry& policies, const SessionOptions& options)
+Validator::Validator(const Experiment& experiment, const PolicyRegistry& policies, const ValidatorOptions& options)
     : options_(options),
       earlier_(read_all(options.measured)),
       validation_(checked(experiment, options), policies, options),
@@ -36,18 +36,18 @@ Session::Session(const Experiment& experiment, const PolicyRegistry& policies, c
   facts_.backend = "nothing";
 }
 
-std::string Session::predictions_path() const {
+std::string Validator::predictions_path() const {
   return std::filesystem::path(options_.output).replace_extension(".predictions.json").string();
 }
 
-Deliver Session::into_results(Progress& progress) {
+Deliver Validator::into_results(Progress& progress) {
   return [&](const Experiment& experiment, const RunSpec& spec, const RunOutcome& outcome) {
     results_.write(experiment, validation_.hashes(), spec, outcome);
     progress.finished(spec, outcome);
   };
 }
 
-void Session::predict() {
+void Validator::predict() {
   const Plan plan{prediction_runs(validation_.experiment(), validation_.cells(), validation_.hashes()), {}};
   fmt::print(stderr, "{}   {} cells   {} runs in simulation   {}\n", printable(validation_.experiment().name),
              validation_.cells().size(), plan.runs.size(), printable(options_.output));
@@ -59,7 +59,7 @@ void Session::predict() {
   fmt::print(stderr, "predictions: {}   SHA-256 {}\n", printable(predictions_path()), validation_.predictions().sha256);
 }
 
-void Session::measure(const World& world) {
+void Validator::measure(const World& world) {
   const Plan plan{validation_.measurement(world.backend), {}};
   fmt::print(stderr, "measuring: {} runs, {:.0f} s and what their clients take to start\n", plan.runs.size(),
              horizons_s(validation_.experiment(), plan.runs));
@@ -77,7 +77,7 @@ void Session::measure(const World& world) {
   progress.clear();
 }
 
-const ValidationResult& Session::score() {
+const ValidationResult& Validator::score() {
   for (const EarlierValidation& earlier : earlier_) {
     facts_.is_scored_again = true;
     facts_.backend = earlier.backend;
