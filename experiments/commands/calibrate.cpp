@@ -92,9 +92,8 @@ std::vector<DeviceLine> merged(std::vector<DeviceLine> lines, const std::vector<
   for (const Finding& finding : findings) {
     if (finding.key.empty()) continue;
     std::erase_if(lines, [&](const DeviceLine& line) { return line.key == finding.key; });
-    const bool is_told = finding.method.starts_with("the driver");
-    lines.push_back(
-        {finding.key, value_text(finding), (is_told ? "" : "measured: ") + finding.method, spread_text(finding)});
+    lines.push_back({finding.key, value_text(finding), (finding.is_told ? "" : "measured: ") + finding.method,
+                     spread_text(finding)});
   }
   return lines;
 }

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "experiments/commands/commands.h"
+#include "experiments/validate/validation_json.h"
 #include "experiments/validate/validator.h"
 #include "sim/executor/mps_daemon.h"
 
@@ -34,7 +35,7 @@ Experiment read(const ValidateOptions& options, PolicyRegistry& policies) {
 }
 
 validation::ValidatorOptions validator_options(const CommonOptions& common, const ValidateOptions& options,
-                                           const Experiment& experiment) {
+                                               const Experiment& experiment) {
   validation::ValidatorOptions out;
   out.window = options.window;
   out.repetitions = options.repetitions;

@@ -6,14 +6,13 @@ namespace corun::identification {
 
 namespace {
 
-/// Weights after a trial came out as `truth` predicts.
-std::vector<double> weights_if(const Hypothesis& truth, const std::vector<Weighted>& hypotheses, const Trial& trial,
-                               Predictions& predictions, const Noise& noise) {
-  const Figures& outcome = predictions.of(truth, trial);
+/// Weights after a trial came out as `outcome`; `figures` are what each hypothesis says of it.
+std::vector<double> weights_if(const Figures& outcome, const std::vector<Weighted>& hypotheses,
+                               const std::vector<const Figures*>& figures, const Noise& noise) {
   std::vector<double> weights;
   double sum = 0;
-  for (const auto& [hypothesis, weight] : hypotheses) {
-    weights.push_back(weight * std::exp(log_likelihood(outcome, predictions.of(hypothesis, trial), noise)));
+  for (std::size_t i = 0; i < hypotheses.size(); ++i) {
+    weights.push_back(hypotheses[i].weight * std::exp(log_likelihood(outcome, *figures[i], noise)));
     sum += weights.back();
   }
   for (double& weight : weights) weight /= sum;
@@ -31,11 +30,13 @@ double entropy_bits(const std::vector<double>& weights) {
 
 double expected_bits(const std::vector<Weighted>& hypotheses, const Trial& trial, Predictions& predictions,
                      const Noise& noise) {
+  std::vector<const Figures*> figures;
+  for (const Weighted& weighted : hypotheses) figures.push_back(&predictions.of(weighted.hypothesis, trial));
   std::vector<double> now;
   double left = 0;
-  for (const auto& [hypothesis, weight] : hypotheses) {
-    now.push_back(weight);
-    left += weight * entropy_bits(weights_if(hypothesis, hypotheses, trial, predictions, noise));
+  for (std::size_t i = 0; i < hypotheses.size(); ++i) {
+    now.push_back(hypotheses[i].weight);
+    left += hypotheses[i].weight * entropy_bits(weights_if(*figures[i], hypotheses, figures, noise));
   }
   return entropy_bits(now) - left;
 }

@@ -68,8 +68,10 @@ class Spans : public Recorder {
   std::vector<std::vector<Duration>> ops_, waits_, frames_;
 };
 
-std::string key_of(const Hypothesis& hypothesis, const Trial& trial) {
-  std::string key = fmt::format("{} {}", trial.name, hypothesis.rule);
+/// Equal for hypotheses that say the same of a trial: without frames there is nothing that graphics could do.
+std::string key_of(const Hypothesis& hypothesis, Rule rule, const Trial& trial) {
+  if (!trial.has_frames) rule.tells_graphics = rule.has_trailing_visits = false;
+  std::string key = fmt::format("{} {}", trial.name, rule.name());
   for (const int step : hypothesis.steps) key += fmt::format(" {}", step);
   return key;
 }
@@ -111,9 +113,10 @@ Predictions::Predictions(std::vector<Rule> rules, DeviceSpec base, std::uint32_t
     : rules_(std::move(rules)), base_(std::move(base)), seeds_(seeds) {}
 
 const Figures& Predictions::of(const Hypothesis& hypothesis, const Trial& trial) {
-  return figures_.get(key_of(hypothesis, trial), [&] {
-    const bool has_trailing_visits = rules_[hypothesis.rule].has_trailing_visits;
-    const std::vector<ClientSpec> clients = has_trailing_visits ? with_trailing_visits(trial.clients) : trial.clients;
+  const Rule& rule = rules_[hypothesis.rule];
+  return figures_.get(key_of(hypothesis, rule, trial), [&] {
+    const std::vector<ClientSpec> clients =
+        rule.has_trailing_visits ? with_trailing_visits(trial.clients) : trial.clients;
     const DeviceSpec device = device_of(hypothesis, rules_, base_);
     std::vector<Observation> repetitions;
     for (std::uint32_t i = 0; i < seeds_; ++i)

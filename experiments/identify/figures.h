@@ -44,7 +44,8 @@ Observe observer(World world, DeviceSpec device);
 /// Mean and scatter of repetitions.
 Figures pooled(const std::vector<Observation>& repetitions);
 
-/// What hypotheses say of trials: simulations, each done once. Any number of threads may ask.
+/// What hypotheses say of trials: simulations, each done once. Rules that differ in what graphics do share those of
+/// trials without frames. Any number of threads may ask.
 class Predictions {
  public:
   /// Of `seeds` runs each, on threads of its own. `rules` are those the hypotheses mean.

@@ -57,7 +57,7 @@ void add_visits(RunInput& input, double sign) {
       client.workload = std::make_shared<const Workload>(with_one_more_visit(*client.workload));
 }
 
-/// Index of the cell and client of a row.
+/// The cell and client of a row.
 std::pair<const Cell*, const CellClient*> find(const ScoreRow& row, const std::vector<Cell>& cells) {
   for (const Cell& cell : cells)
     for (const CellClient& client : cell.clients)

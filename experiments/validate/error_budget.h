@@ -32,7 +32,8 @@ struct ConstantEffect {
   std::string constant;
   std::string uncertainty;
   double step = 0.0;
-  std::vector<double> change;  ///< by row of the scores: half of up minus down, over the prediction; 0 where not known
+  std::vector<double>
+      change;  ///< by row of the scores: up minus down over the width, as a part of the prediction; 0 = not known
 };
 
 /// What a constant would have to be for the errors to be least, all else unchanged, to first order.

@@ -46,7 +46,9 @@ World lossless(const World& world) {
   return with_moved(world, {.name = "losses", .uncertainty = "", .move = move}, 1.0);
 }
 
+/// Clients alone always count: what the others kept is told against them.
 bool moves_anything(const Constant& constant, const Cell& cell) {
+  if (cell.tier == Tier::kSolo) return true;
   const bool has_frames = std::ranges::any_of(cell.clients, &CellClient::shows_frames);
   if (constant.name == "visits") return has_frames;
   if (constant.name == "sm_rate_exponent") return cell.tier == Tier::kConcurrent;

@@ -1,10 +1,11 @@
 #include "experiments/validate/validation_report.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <set>
 
-#include "experiments/json.h"
 #include "experiments/summary.h"
 #include "experiments/terminal.h"
 
@@ -203,18 +204,26 @@ std::string coverage_sentence(const ValidationResult& result) {
                      percent(result.rows.empty() ? 0 : static_cast<double>(scored) / std::ssize(result.rows)));
 }
 
+/// Each once; "" where nothing was published.
+std::string earlier_sentence(const ReportFacts& facts) {
+  std::vector<std::string> known;
+  for (const std::string& sha256 : facts.sha256_of_earlier)
+    if (const std::string text = "`" + sha256 + "`"; !sha256.empty() && std::ranges::find(known, text) == known.end())
+      known.push_back(text);
+  if (known.empty()) return "";
+  return fmt::format(" Before them, {} {} published.", fmt::join(known, ", "), known.size() == 1 ? "was" : "were");
+}
+
 std::string introduction(const Validation& validation, const ValidationResult& result, const ReportFacts& facts) {
   std::string text = fmt::format("# Validation of {}\n\n", printable(validation.experiment().name));
   text += fmt::format("Predictions, SHA-256 `{}`", validation.predictions().sha256);
   if (!facts.is_scored_again) {
     text += ", were published before anything was measured.";
-  } else if (facts.sha256_of_earlier == validation.predictions().sha256) {
+  } else if (std::ranges::count(facts.sha256_of_earlier, validation.predictions().sha256) ==
+             std::ssize(facts.sha256_of_earlier)) {
     text += ", are those that were published before the measurements, which were made earlier.";
   } else {
-    text += fmt::format(", were made after the measurements: this is no blind test.{}",
-                        facts.sha256_of_earlier.empty()
-                            ? std::string()
-                            : fmt::format(" Before them, `{}` was published.", facts.sha256_of_earlier));
+    text += ", were made after the measurements: this is no blind test." + earlier_sentence(facts);
   }
   text += fmt::format(" Measured: {}, windows of up to {:.6g} s. {}\n\n", facts.backend, facts.window_s,
                       coverage_sentence(result));
@@ -305,53 +314,6 @@ std::string validation_table(const ValidationResult& result) {
     if (is_believable(explanation) && explanation.explained > kMostOfIt)
       text += explanation_sentence(explanation) + "\n";
   return text;
-}
-
-namespace {
-
-void add_group(Json& json, const ScoreGroup& group) {
-  json.object().field("tier", to_string(group.tier)).field("bound", to_string(group.bound));
-  json.field("metric", group.metric).field("seen", group.is_seen).field("rows", group.rows);
-  json.field("scored", group.scored).field("inside_noise", group.inside_noise).field("undecided", group.undecided);
-  json.field("within_goal", group.within_goal).field("outside", group.outside).field("mean", group.mean);
-  json.field("p50", group.p50).field("p90", group.p90).field("worst", group.worst).field("met", group.is_met);
-  json.key("null_models").array();
-  for (const NullScore& null : group.nulls)
-    json.object().field("model", null.model).field("mean", null.mean).field("ours", null.predicted).end();
-  json.end().end();
-}
-
-void add_row(Json& json, const ScoreRow& row) {
-  json.object().field("scenario", row.cell.scenario).field("policy", row.cell.policy).field("client", row.client);
-  json.field("metric", row.metric).field("verdict", to_string(row.verdict));
-  if (row.predicted) json.field("predicted", row.predicted->mean);
-  if (row.measured) json.field("measured", row.measured->mean);
-  if (row.has_error()) json.field("error", row.error).field("noise", row.noise);
-  json.end();
-}
-
-}  // namespace
-
-std::string validation_json(const Validation& validation, const ValidationResult& result) {
-  Json json;
-  json.object().field("schema_version", 1).field("experiment", validation.experiment().name);
-  json.field("predictions_sha256", validation.predictions().sha256).key("groups").array();
-  for (const ScoreGroup& group : result.groups) add_group(json, group);
-  json.end().key("figures").array();
-  for (const ScoreRow& row : result.rows) add_row(json, row);
-  const RankingScore ranking = score_rankings(result.rankings);
-  json.end().key("ranking").object().field("pairs", ranking.concordant + ranking.discordant);
-  if (ranking.tau) json.field("tau", *ranking.tau);
-  json.field("mean_regret", ranking.mean_regret).field("worst_regret", ranking.worst_regret).end();
-  json.key("explanations").array();
-  for (const Explanation& explanation : result.explanations)
-    json.object()
-        .field("constant", explanation.constant)
-        .field("steps", explanation.steps)
-        .field("moved", explanation.moved)
-        .field("explained", explanation.explained)
-        .end();
-  return json.end().end().text();
 }
 
 bool meets_goals(const ValidationResult& result) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "experiments/validate/validation.h"
 
@@ -8,10 +9,11 @@ namespace corun::validation {
 
 /// What the report says besides the scores.
 struct ReportFacts {
-  std::string backend;            ///< where it was measured
-  std::string sha256_of_earlier;  ///< of the predictions stored before the measurements, where they were made earlier
-  bool is_scored_again = false;   ///< measurements are from an earlier validation
-  std::string monitor_absence;    ///< why the device's state was not read; empty where it was
+  std::string backend;  ///< where it was measured
+  /// By earlier validation, of the predictions stored before its measurements; empty where there were none.
+  std::vector<std::string> sha256_of_earlier;
+  bool is_scored_again = false;  ///< measurements are from an earlier validation
+  std::string monitor_absence;   ///< why the device's state was not read; empty where it was
   double window_s = 0.0;
 };
 
@@ -20,9 +22,6 @@ std::string validation_report(const Validation& validation, const ValidationResu
 
 /// The table of groups for a terminal, and the sentences that follow from it.
 std::string validation_table(const ValidationResult& result);
-
-/// The same for programs.
-std::string validation_json(const Validation& validation, const ValidationResult& result);
 
 /// Whether every group that was scored meets its goal.
 bool meets_goals(const ValidationResult& result);

@@ -81,7 +81,7 @@ const ValidationResult& Validator::score() {
   for (const EarlierValidation& earlier : earlier_) {
     facts_.is_scored_again = true;
     facts_.backend = earlier.backend;
-    facts_.sha256_of_earlier = earlier.sha256;
+    facts_.sha256_of_earlier.push_back(earlier.sha256);
     for (const MeasuredRun& run : earlier.runs) validation_.add_measured(run);
     for (const auto& [cell, state] : earlier.states) validation_.add_state(cell, state);
   }

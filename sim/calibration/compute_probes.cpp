@@ -140,14 +140,13 @@ Sample probe_load(const ProbeRequest& request, const AwaitStart& await_start) {
 
 /// A fixed amount of work of every kind, over and over: what a context with part of the multiprocessors makes of it.
 Sample probe_rates(const ProbeRequest& request, const AwaitStart& await_start) {
-  constexpr int kMultiprocessors = 16;
   const Work works[] = {{WorkKind::kCompute, 16'384, 256, 8'000},
                         {WorkKind::kAdd, 16'384, 256, 16},
                         {WorkKind::kCopy, 16'384, 256, 16},
                         {WorkKind::kCache, 16'384, 256, 16}};
   ProbeContext context(request);
   Sample sample = context.sample();
-  sample.series["sm_count"] = {context.attribute(kMultiprocessors)};
+  sample.series["sm_count"] = {context.attribute(executor::kSmCount)};
   warm_up(context);
   for (const Work& work : works) context.run(work);
   await_start();
@@ -161,7 +160,7 @@ Sample probe_rates(const ProbeRequest& request, const AwaitStart& await_start) {
 Sample probe_clock(const ProbeRequest& request, const AwaitStart& await_start) {
   ProbeContext context(request);
   Sample sample = context.sample();
-  sample.series["top_khz"] = {context.attribute(13)};
+  sample.series["top_khz"] = {context.attribute(executor::kTopClockKhz)};
   const Work light{WorkKind::kCompute, 1, 32, 400'000};
   const Work heavy{WorkKind::kCompute, context.resident_blocks(256), 256, 400'000};
   const std::int64_t start = await_start();

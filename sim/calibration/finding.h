@@ -31,6 +31,7 @@ struct Finding {
   Spread value{};        ///< not for kChoice
   std::string choice{};  ///< for kChoice
   std::string method{};  ///< how it was measured, and by how many
+  bool is_told = false;  ///< not measured: the driver says so
   Unit compared_in = Unit::kNs;
   std::vector<Comparison> comparisons{};
   std::vector<std::string> notes{};

@@ -31,20 +31,6 @@ std::vector<std::string> failures_of(const Samples& samples) {
 
 }  // namespace
 
-std::vector<Together> together(const Samples& samples, const std::string& trial) {
-  std::vector<Together> repetitions;
-  for (const Sample& sample : samples) {
-    if (sample.trial != trial) continue;
-    if (sample.repetition >= repetitions.size()) repetitions.resize(sample.repetition + 1);
-    repetitions[sample.repetition].push_back(&sample);
-  }
-  std::erase_if(repetitions, [](const Together& all) {
-    return all.empty() || std::ranges::any_of(all, [](const Sample* s) { return s->series.empty(); });
-  });
-  for (Together& all : repetitions) std::ranges::sort(all, {}, &Sample::role);
-  return repetitions;
-}
-
 Calibration conclude(const Samples& samples) {
   Calibration calibration;
   for (const Fit fit : kFits) {

@@ -8,11 +8,8 @@
 
 namespace corun::calibration {
 
-/// Samples that one trial's probes measured together, in the order of its probes.
-using Together = std::vector<const Sample*>;
-
-/// Every repetition of a trial in which no probe failed.
-std::vector<Together> together(const Samples& samples, const std::string& trial);
+/// Default of the open kernel modules: a rival of the slices that are measured.
+inline constexpr Duration kOpenDriverSlice{1'024'000};
 
 /// What samples tell of a device. Pure functions: the same samples give the same findings. Each takes what was found
 /// before it into `device`, the values that its predictions need, and puts its own there. What cannot be concluded is

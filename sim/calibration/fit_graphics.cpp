@@ -8,6 +8,7 @@
 
 #include "sim/calibration/fit.h"
 #include "sim/calibration/prediction.h"
+#include "sim/calibration/together.h"
 
 namespace corun::calibration {
 
@@ -18,10 +19,7 @@ constexpr std::array kRules = {GraphicsScheduling::kToCompletion, GraphicsSchedu
 constexpr std::array<const char*, 3> kRuleNames = {"to_completion", "sliced", "first"};
 constexpr std::int64_t kShortVisitNs = 1'000;  // of an extra visit that draws nothing
 constexpr int kMostExtraVisits = 2;
-constexpr std::int64_t kOpenDriverSliceNs = 1'024'000;  // default of the open kernel modules
 constexpr Duration kForEver = std::chrono::hours{1};
-
-double as_double(std::int64_t number) { return static_cast<double>(number); }
 
 /// Frames beside some spinners, as they were measured.
 struct Scene {
@@ -35,11 +33,6 @@ struct Scene {
   double longest_absence_ns = 0, computing_share = 0;  ///< of the spinners together
 };
 
-double share_of_spinner(const Sample& spinner, std::int64_t length_ns) {
-  const Series& gaps = spinner.of("gap_length_ns");
-  return 1 - as_double(std::accumulate(gaps.begin(), gaps.end(), std::int64_t{0})) / as_double(length_ns);
-}
-
 bool read_scene(const Together& probes, Scene& scene) {
   const Sample& draw = *probes.front();
   if (draw.probe != "draw" || draw.of("end_ns").size() < 5 || draw.of("alone_ns").empty()) return false;
@@ -49,18 +42,17 @@ bool read_scene(const Together& probes, Scene& scene) {
   scene.ahead = static_cast<std::size_t>(draw.setting("ahead", 1));
   scene.is_finished = draw.setting("finish") != 0;
   scene.period_ns = draw.setting("period_ns");
-  std::vector<double> alone, frames;
-  for (const std::int64_t length : draw.of("alone_ns")) alone.push_back(as_double(length));
+  std::vector<double> frames;
   const Series& ends = draw.of("end_ns");
   for (std::size_t i = 1; i < ends.size(); ++i) frames.push_back(as_double(ends[i] - ends[i - 1]));
-  scene.alone_ns = median(alone);
+  scene.alone_ns = median(numbers(draw, "alone_ns"));
   // The mean: frames under sharing alternate between a few lengths.
   scene.frame_ns = std::accumulate(frames.begin(), frames.end(), 0.0) / static_cast<double>(frames.size());
   for (std::size_t i = 1; i < probes.size(); ++i) {
     const Sample& spinner = *probes[i];
     for (const std::int64_t gap : spinner.of("gap_length_ns"))
       scene.longest_absence_ns = std::max(scene.longest_absence_ns, as_double(gap));
-    scene.computing_share += share_of_spinner(spinner, spinner.first("end_ns") - spinner.first("begin_ns"));
+    scene.computing_share += share_of_spinner(spinner);
   }
   return true;
 }
@@ -129,8 +121,9 @@ struct SliceRange {
   double from_ns = 0, to_ns = 0;
   Duration value() const {
     if (from_ns == 0) return {};
-    const bool has_default = from_ns < kOpenDriverSliceNs && kOpenDriverSliceNs <= to_ns;
-    return Duration{static_cast<std::int64_t>(has_default ? kOpenDriverSliceNs : (from_ns + to_ns) / 2)};
+    const double usual_ns = as_double(kOpenDriverSlice.count());
+    if (from_ns < usual_ns && usual_ns <= to_ns) return kOpenDriverSlice;
+    return Duration{static_cast<std::int64_t>((from_ns + to_ns) / 2)};
   }
 };
 
@@ -204,7 +197,7 @@ Finding slice_finding(const Choice& best, const std::vector<Scene>& scenes, cons
   finding.method =
       "uncapped frames of one, two and four draws beside one computing context: values within the spread "
       "explain them equally";
-  if (value == Duration{kOpenDriverSliceNs}) finding.notes = {"the driver's default slice lies within and is taken"};
+  if (value == kOpenDriverSlice) finding.notes = {"the driver's default slice lies within and is taken"};
   finding.notes.push_back("a draw is not cut: a turn ends after the first one that ends later than this");
   for (const Scene& scene : scenes) {
     if (scene.computing == 0 || scene.draws < 2) continue;
@@ -220,27 +213,23 @@ Finding slice_finding(const Choice& best, const std::vector<Scene>& scenes, cons
   return finding;
 }
 
-}  // namespace
-
-std::vector<Finding> fit_graphics(const Samples& samples, DeviceSpec& device) {
-  const std::vector<Scene> scenes = scenes_of(samples);
-  const bool has_shared = std::ranges::any_of(scenes, [](const Scene& scene) { return scene.computing > 0; });
-  if (!has_shared) return {};
+Finding rule_finding(const Choice& best, const std::vector<Scene>& scenes, std::vector<std::string> notes) {
   Finding rule{.key = "graphics", .title = "graphics beside compute", .unit = Unit::kChoice};
-  const Choice best = choose(scenes, device, rule.notes);
-  if (best.misfit > 1e9) return {};
-  device.graphics = best.hypothesis.rule;
-  device.graphics_slice = best.hypothesis.slice;
   rule.choice = kRuleNames[static_cast<std::size_t>(best.hypothesis.rule)];
   rule.method = fmt::format(
       "frames by OpenGL in {} situations: the rule that misses uncapped frames beside one computing context least",
       scenes.size());
-  rule.notes.push_back(
+  notes.push_back(
       fmt::format("{} extra visits a frame are taken, {} where the program waits for its end (glFinish); scenes beside "
                   "two and three and paced ones were not looked at for it",
                   best.hypothesis.extra, best.hypothesis.extra_finished));
-  Finding left{.title = "what frames leave to computing contexts", .unit = Unit::kRatio, .compared_in = Unit::kRatio};
-  left.method = "share of the time in which the spinning contexts ran, together";
+  rule.notes = std::move(notes);
+  return rule;
+}
+
+/// What the rule makes of every scene beside computing contexts: of its frames, and of what they leave to these.
+void compare_scenes(const Choice& best, const std::vector<Scene>& scenes, const DeviceSpec& device, Finding& rule,
+                    Finding& left) {
   std::vector<double> shares;
   for (const Scene& scene : scenes) {
     if (scene.computing == 0) continue;
@@ -266,6 +255,23 @@ std::vector<Finding> fit_graphics(const Samples& samples, DeviceSpec& device) {
                                        text_of(scene.longest_absence_ns, Unit::kNs)));
   }
   left.value = spread_of(shares);
+}
+
+}  // namespace
+
+std::vector<Finding> fit_graphics(const Samples& samples, DeviceSpec& device) {
+  const std::vector<Scene> scenes = scenes_of(samples);
+  const bool has_shared = std::ranges::any_of(scenes, [](const Scene& scene) { return scene.computing > 0; });
+  if (!has_shared) return {};
+  std::vector<std::string> notes;
+  const Choice best = choose(scenes, device, notes);
+  if (best.misfit > 1e9) return {};
+  device.graphics = best.hypothesis.rule;
+  device.graphics_slice = best.hypothesis.slice;
+  Finding rule = rule_finding(best, scenes, std::move(notes));
+  Finding left{.title = "what frames leave to computing contexts", .unit = Unit::kRatio, .compared_in = Unit::kRatio};
+  left.method = "share of the time in which the spinning contexts ran, together";
+  compare_scenes(best, scenes, device, rule, left);
   std::vector<Finding> findings = {rule};
   const bool has_draws = std::ranges::any_of(scenes, [](const Scene& scene) { return scene.draws > 1; });
   if (best.hypothesis.rule == GraphicsScheduling::kToCompletion && has_draws)

@@ -4,19 +4,17 @@
 #include <cmath>
 
 #include "sim/calibration/fit.h"
+#include "sim/calibration/together.h"
 
 namespace corun::calibration {
 
 namespace {
 
-double as_double(std::int64_t number) { return static_cast<double>(number); }
-
-/// Numbers of a series over all repetitions of a trial, of its probe `role`.
+/// A series over all repetitions of a trial, of its probe `role`.
 std::vector<double> numbers(const Samples& samples, const std::string& trial, std::size_t role, const char* name) {
   std::vector<double> all;
   for (const Together& probes : together(samples, trial))
-    if (role < probes.size())
-      for (const std::int64_t number : probes[role]->of(name)) all.push_back(as_double(number));
+    if (role < probes.size()) std::ranges::copy(numbers(*probes[role], name), std::back_inserter(all));
   return all;
 }
 
@@ -166,7 +164,8 @@ std::vector<Finding> fit_properties(const Samples& samples, DeviceSpec& device) 
                         .title = key,
                         .unit = unit,
                         .value = spread_of({as_double(properties.first(name))}),
-                        .method = "the driver's attributes"});
+                        .method = "the driver's attributes",
+                        .is_told = true});
   };
   say("sm_count", "sm_count", Unit::kCount);
   say("max_threads_per_sm", "max_threads_per_sm", Unit::kCount);

@@ -4,12 +4,11 @@
 
 #include "sim/calibration/fit.h"
 #include "sim/calibration/prediction.h"
+#include "sim/calibration/together.h"
 
 namespace corun::calibration {
 
 namespace {
-
-double as_double(std::int64_t number) { return static_cast<double>(number); }
 
 /// Visits of short kernels to a device that others spin on.
 struct Visits {
@@ -37,13 +36,10 @@ void add_absence(const Sample& spinner, std::int64_t begin, std::int64_t end, Vi
 Visits visits_of(const Samples& samples, const std::string& trial) {
   Visits found;
   for (const Together& all : together(samples, trial)) {
+    if (all.size() < 2) continue;
     const Sample &spinner = *all.front(), &shorts = *all.back();
-    std::int64_t from = 0, to = INT64_MAX;
-    for (std::size_t i = 0; i + 1 < all.size(); ++i) {
-      from = std::max(from, all[i]->first("begin_ns"));
-      to = std::min(to, all[i]->first("end_ns"));
-    }
     found.spinning = all.size() - 1;
+    const auto [from, to] = window_of_spinners(std::span(all).first(found.spinning));
     found.kernel_ns = std::max<std::int64_t>(1, shorts.first("alone_ns", 1));
     found.length = Duration{to - from};
     const Series &submits = shorts.of("submit_ns"), &begins = shorts.of("begin_ns"), &ends = shorts.of("end_ns");

@@ -6,57 +6,39 @@
 
 #include "sim/calibration/fit.h"
 #include "sim/calibration/prediction.h"
+#include "sim/calibration/together.h"
 #include "sim/calibration/work_kind.h"
 
 namespace corun::calibration {
 
 namespace {
 
-constexpr double kOpenDriverSliceNs = 1'024'000;  // default of the open kernel modules
-
-double as_double(std::int64_t number) { return static_cast<double>(number); }
+constexpr auto kOpenDriverSliceNs = static_cast<double>(to_ns(kOpenDriverSlice));
 
 struct Absences {
   std::vector<double> gaps;  ///< how long a context was away
   std::vector<double> runs;  ///< how long it ran between two absences
 };
 
-/// Those of a spinner between `from` and `to`, when its partners spin too.
-void add_absences(const Sample& spinner, std::int64_t from, std::int64_t to, Absences& absences) {
+/// Those of a spinner in a window in which its partners spin too.
+void add_absences(const Sample& spinner, Window window, Absences& absences) {
   const Series& begins = spinner.of("gap_begin_ns");
   const Series& lengths = spinner.of("gap_length_ns");
   for (std::size_t i = 0; i < begins.size(); ++i) {
-    if (begins[i] < from || begins[i] + lengths[i] > to) continue;
+    if (begins[i] < window.from || begins[i] + lengths[i] > window.to) continue;
     absences.gaps.push_back(as_double(lengths[i]));
-    if (i > 0 && begins[i - 1] >= from) absences.runs.push_back(as_double(begins[i] - begins[i - 1] - lengths[i - 1]));
+    if (i > 0 && begins[i - 1] >= window.from)
+      absences.runs.push_back(as_double(begins[i] - begins[i - 1] - lengths[i - 1]));
   }
 }
 
 Absences absences_of(const Samples& samples, const std::string& trial) {
   Absences absences;
   for (const Together& spinners : together(samples, trial)) {
-    std::int64_t from = 0, to = INT64_MAX;
-    for (const Sample* spinner : spinners) {
-      from = std::max(from, spinner->first("begin_ns"));
-      to = std::min(to, spinner->first("end_ns"));
-    }
-    for (const Sample* spinner : spinners) add_absences(*spinner, from, to, absences);
+    const Window window = window_of_spinners(spinners);
+    for (const Sample* spinner : spinners) add_absences(*spinner, window, absences);
   }
   return absences;
-}
-
-std::int64_t ended_between(const Sample& load, std::int64_t from, std::int64_t to) {
-  return std::ranges::count_if(load.of("end_ns"), [&](std::int64_t end) { return end >= from && end < to; });
-}
-
-std::pair<std::int64_t, std::int64_t> common_window(const Together& loads) {
-  std::int64_t from = 0, to = INT64_MAX;
-  for (const Sample* load : loads) {
-    if (load->of("end_ns").size() < 3) return {0, 0};
-    from = std::max(from, load->of("end_ns").front());
-    to = std::min(to, load->of("end_ns").back());
-  }
-  return {from, to};
 }
 
 DeviceSpec with(DeviceSpec device, double slice_ns, double switch_ns) {
@@ -103,12 +85,12 @@ struct Turns {
 
 /// The pace between absences is that of the program alone, its host and the gaps between kernels included: what two
 /// programs lose beside that is lost to switches.
-Turns turns_of(const Sample& load, std::int64_t from, std::int64_t to, double slice_ns) {
+Turns turns_of(const Sample& load, Window window, double slice_ns) {
   Turns turns;
   std::vector<double> steps, at;
   const Series& ends = load.of("end_ns");
   for (std::size_t i = 1; i < ends.size(); ++i) {
-    if (ends[i - 1] < from || ends[i] > to) continue;
+    if (ends[i - 1] < window.from || ends[i] > window.to) continue;
     steps.push_back(as_double(ends[i] - ends[i - 1]));
     at.push_back(as_double(ends[i]));
   }
@@ -130,14 +112,14 @@ struct WorkPair {
 std::vector<WorkPair> work_pairs(const Samples& samples, WorkKind kind, double slice_ns) {
   std::vector<WorkPair> pairs;
   for (const Together& loads : together(samples, fmt::format("slice_work_{}", to_string(kind)))) {
-    const auto [from, to] = common_window(loads);
-    if (to <= from || loads.size() != 2) continue;
-    WorkPair pair{.length = Duration{to - from}};
+    const Window window = window_of_loads(loads, 3);
+    if (window.to <= window.from || loads.size() != 2) continue;
+    WorkPair pair{.length = Duration{window.to - window.from}};
     for (std::size_t i = 0; i < 2; ++i) {
-      const Turns turns = turns_of(*loads[i], from, to, slice_ns);
+      const Turns turns = turns_of(*loads[i], window, slice_ns);
       pair.undisturbed[i] = Duration{static_cast<std::int64_t>(turns.undisturbed_ns)};
       pair.turn_ns += mean_step(turns.absences_at) / 2;
-      pair.kept += as_double(ended_between(*loads[i], from, to)) * turns.undisturbed_ns / as_double(to - from);
+      pair.kept += as_double(ended_in(window, *loads[i])) * turns.undisturbed_ns / as_double(to_ns(pair.length));
     }
     if (pair.turn_ns > slice_ns) pairs.push_back(pair);  // else they were not switched
   }
@@ -211,12 +193,8 @@ void note_fairness(const Samples& samples, Finding& finding) {
   for (const char* trial : {"slice_two", "slice_three"})
     for (const Together& spinners : together(samples, trial)) {
       std::string shares;
-      for (const Sample* spinner : spinners) {
-        const Series& gaps = spinner->of("gap_length_ns");
-        const double length = as_double(spinner->first("end_ns") - spinner->first("begin_ns"));
-        const double away = as_double(std::accumulate(gaps.begin(), gaps.end(), std::int64_t{0}));
-        shares += fmt::format("{}{:.1f} %", shares.empty() ? "" : ", ", 100 * (1 - away / length));
-      }
+      for (const Sample* spinner : spinners)
+        shares += fmt::format("{}{:.1f} %", shares.empty() ? "" : ", ", 100 * share_of_spinner(*spinner));
       finding.notes.push_back(fmt::format("{}: the contexts ran {} of their time", trial, shares));
     }
 }
@@ -236,10 +214,11 @@ std::vector<Finding> fit_slices(const Samples& samples, DeviceSpec& device) {
   Finding slice = slice_finding(two);
   const double slice_ns = slice.value.value;
   const std::vector<SwitchCost> costs = switch_costs(samples, slice_ns);
-  const double light_ns = costs.front().ns;
-  Finding cost = switch_finding(costs);
   device.sharing = Sharing::kTimeSliced;
   device.time_slice = Duration{static_cast<std::int64_t>(slice_ns)};
+  if (costs.empty()) return {slice};
+  const double light_ns = costs.front().ns;
+  Finding cost = switch_finding(costs);
   device.switch_cost = Duration{static_cast<std::int64_t>(cost.value.value)};
   const double length = as_double(pairs.front().front()->first("end_ns") - pairs.front().front()->first("begin_ns"));
   compare_absences(two, 1, slice_ns, light_ns, length, slice);

@@ -5,19 +5,12 @@
 
 #include "sim/calibration/fit.h"
 #include "sim/calibration/prediction.h"
+#include "sim/calibration/together.h"
 #include "sim/calibration/work_kind.h"
 
 namespace corun::calibration {
 
 namespace {
-
-double as_double(std::int64_t number) { return static_cast<double>(number); }
-
-std::vector<double> numbers(const Sample& sample, const std::string& name) {
-  std::vector<double> all;
-  for (const std::int64_t number : sample.of(name)) all.push_back(as_double(number));
-  return all;
-}
 
 /// Relative rate of a kind of work over the fraction of the multiprocessors.
 struct Curve {
@@ -47,36 +40,29 @@ struct Side {
   double got = 0;  ///< of its rate alone
 };
 
-Side side_of(const Sample& load, std::int64_t from, std::int64_t to) {
-  Side side;
-  const std::int64_t alone = load.first("alone_period_ns", load.first("alone_ns"));
-  side.program = {.ops = {Duration{alone}}, .ahead = 3};
-  side.program.shape = {static_cast<std::uint32_t>(load.first("blocks")),
-                        1,
-                        1,
-                        static_cast<std::uint32_t>(load.first("threads")),
-                        1,
-                        1,
-                        0,
-                        static_cast<std::uint32_t>(load.first("shared_bytes"))};
-  const auto ended =
-      std::ranges::count_if(load.of("end_ns"), [&](std::int64_t end) { return end >= from && end < to; });
-  side.got = as_double(ended) * as_double(alone) / as_double(to - from);
-  return side;
+Program program_of(const Sample& load) {
+  Program program{.ops = {Duration{load.first("alone_period_ns", load.first("alone_ns"))}}, .ahead = 3};
+  program.shape = {static_cast<std::uint32_t>(load.first("blocks")),
+                   1,
+                   1,
+                   static_cast<std::uint32_t>(load.first("threads")),
+                   1,
+                   1,
+                   0,
+                   static_cast<std::uint32_t>(load.first("shared_bytes"))};
+  return program;
 }
 
 /// Two loads in their common window; empty where they have none.
 std::vector<Side> sides_of(const Together& loads) {
-  constexpr std::size_t kFewest = 5;
-  std::int64_t from = 0, to = INT64_MAX;
-  for (const Sample* load : loads) {
-    if (load->of("end_ns").size() < kFewest) return {};
-    from = std::max(from, load->of("end_ns").front());
-    to = std::min(to, load->of("end_ns").back());
-  }
+  const Window window = window_of_loads(loads, 5);
+  if (window.to <= window.from) return {};
   std::vector<Side> sides;
-  if (to > from)
-    for (const Sample* load : loads) sides.push_back(side_of(*load, from, to));
+  for (const Sample* load : loads) {
+    Side& side = sides.emplace_back(program_of(*load));
+    side.got =
+        as_double(ended_in(window, *load)) * as_double(to_ns(side.program.ops[0])) / as_double(window.to - window.from);
+  }
   return sides;
 }
 
@@ -104,6 +90,7 @@ Predictions predictions_of(const std::vector<Side>& sides, const DeviceSpec& dev
           predicted(sides, device, Sharing::kExclusive, SpatialRule::kDispatchOrder, exponent)};
 }
 
+/// Visits the two samples of each trial whose name begins so, with the rest of its name.
 template <class Visit>
 void for_each_pair(const Samples& samples, const std::string& prefix, Visit visit) {
   std::vector<std::string> trials;
@@ -112,7 +99,7 @@ void for_each_pair(const Samples& samples, const std::string& prefix, Visit visi
       trials.push_back(sample.trial);
   for (const std::string& trial : trials)
     for (const Together& loads : together(samples, trial))
-      if (loads.size() == 2) visit(trial, loads);
+      if (loads.size() == 2) visit(trial.substr(prefix.size()), loads);
 }
 
 /// What bounds arithmetic is its multiprocessors, whatever the device's exponent says of other kernels.
@@ -136,12 +123,12 @@ struct PairComparisons {
 PairComparisons compare_pairs(const Samples& samples, const DeviceSpec& device, bool owned) {
   PairComparisons compared;
   const double exponent = exponent_of_compute(samples);
-  for_each_pair(samples, "mps_part_", [&](const std::string& trial, const Together& loads) {
+  for_each_pair(samples, "mps_part_", [&](const std::string& name, const Together& loads) {
     const std::vector<Side> sides = sides_of(loads);
     if (sides.empty() || owns_multiprocessors(loads) != owned) return;
     const Predictions found = predictions_of(sides, device, exponent);
     for (std::size_t i = 0; i < sides.size(); ++i) {
-      Comparison c{fmt::format("rate of client {} of {}", i + 1, trial.substr(9)), sides[i].got};
+      Comparison c{fmt::format("rate of client {} of {}", i + 1, name), sides[i].got};
       c.model = found.dispatch_order[i];
       c.nulls = {{"max_min", found.max_min[i]}, {"equal share", 0.5}, {"serialised", found.serialised[i]}};
       compared.dispatch_order.push_back(c);
@@ -192,18 +179,17 @@ Finding fit_losses(const Samples& samples, const DeviceSpec& device) {
   losses.compared_in = Unit::kRatio;
   losses.method = "pairs of clients whose kernels fill the device one after another: sum of rates over those alone";
   std::vector<double> got;
-  for_each_pair(samples, "mps_loss_", [&](const std::string& trial, const Together& loads) {
+  for_each_pair(samples, "mps_loss_", [&](const std::string& name, const Together& loads) {
     const std::vector<Side> sides = sides_of(loads);
     if (sides.empty()) return;
     const Predictions found = predictions_of(sides, device, device.sm_rate_exponent);
     const auto sum = [](const std::vector<double>& rates) { return rates[0] + rates[1]; };
     got.push_back(sides[0].got + sides[1].got);
-    losses.comparisons.push_back({trial.substr(9),
+    losses.comparisons.push_back({name,
                                   got.back(),
                                   sum(found.dispatch_order),
                                   {{"max_min", sum(found.max_min)}, {"serialised", sum(found.serialised)}}});
-    losses.notes.push_back(
-        fmt::format("{}: {:.3f} of its rate alone and {:.3f}", trial.substr(9), sides[0].got, sides[1].got));
+    losses.notes.push_back(fmt::format("{}: {:.3f} of its rate alone and {:.3f}", name, sides[0].got, sides[1].got));
   });
   if (!got.empty()) losses.value = spread_of(got);
   return losses;
@@ -213,7 +199,7 @@ Finding fit_losses(const Samples& samples, const DeviceSpec& device) {
 std::vector<Finding> fit_tiny(const Samples& samples, DeviceSpec device) {
   device.sharing = Sharing::kConcurrent;
   std::vector<Finding> findings;
-  for_each_pair(samples, "mps_tiny_", [&](const std::string& trial, const Together& both) {
+  for_each_pair(samples, "mps_tiny_", [&](const std::string& name, const Together& both) {
     const Sample &tiny = *both[0], &load = *both[1];
     const Series &submits = tiny.of("submit_ns"), &begins = tiny.of("begin_ns"), &ends = tiny.of("end_ns");
     if (begins.empty() || load.of("end_ns").size() < 2) return;
@@ -226,16 +212,15 @@ std::vector<Finding> fit_tiny(const Samples& samples, DeviceSpec device) {
       lengths.push_back(as_double(ends[i] - begins[i]));
     }
     if (takes.empty()) return;
-    Finding finding{.title = "tiny kernel " + trial.substr(9), .value = spread_of(takes)};
+    Finding finding{.title = "tiny kernel " + name, .value = spread_of(takes)};
     finding.method = fmt::format("{} kernels of {} alone in 4 blocks, from submission to end; the others take {}",
                                  takes.size(), text_of(as_double(tiny.first("alone_ns")), Unit::kNs),
                                  text_of(as_double(load.first("alone_ns")), Unit::kNs));
     finding.notes = {fmt::format("it runs for {} there, {:.2f} times as long as alone",
                                  text_of(median(lengths), Unit::kNs),
                                  median(lengths) / as_double(std::max<std::int64_t>(1, tiny.first("alone_ns"))))};
-    const Side background = side_of(load, 0, 1);
     const std::vector<double> model =
-        predict(device, {brief, background.program}, std::chrono::seconds{1}).front().takes_ns;
+        predict(device, {brief, program_of(load)}, std::chrono::seconds{1}).front().takes_ns;
     for (const double q : {0.1, 0.5, 0.9}) {
       if (model.empty()) break;
       const double whole = as_double(load.first("alone_ns")), alone = as_double(tiny.first("alone_ns"));

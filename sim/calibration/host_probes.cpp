@@ -15,19 +15,19 @@ using executor::WallClock;
 
 constexpr std::int64_t kUs = 1'000;
 
-/// Attributes of a device by their numbers in the driver's interface.
-constexpr std::pair<const char*, int> kAttributes[] = {{"sm_count", 16},
-                                                       {"max_threads_per_sm", 39},
-                                                       {"max_blocks_per_sm", 106},
-                                                       {"registers_per_sm", 82},
-                                                       {"shared_memory_per_sm_bytes", 81},
-                                                       {"cache_bytes", 38},
-                                                       {"copy_engines", 40},
-                                                       {"top_khz", 13},
-                                                       {"memory_khz", 36},
-                                                       {"bus_bits", 37},
-                                                       {"capability_major", 75},
-                                                       {"capability_minor", 76}};
+constexpr std::pair<const char*, executor::CudaAttribute> kAttributes[] = {
+    {"sm_count", executor::kSmCount},
+    {"max_threads_per_sm", executor::kMostThreadsPerSm},
+    {"max_blocks_per_sm", executor::kMostBlocksPerSm},
+    {"registers_per_sm", executor::kRegistersPerSm},
+    {"shared_memory_per_sm_bytes", executor::kSharedBytesPerSm},
+    {"cache_bytes", executor::kCacheBytes},
+    {"copy_engines", executor::kCopyEngines},
+    {"top_khz", executor::kTopClockKhz},
+    {"memory_khz", executor::kMemoryClockKhz},
+    {"bus_bits", executor::kMemoryBusBits},
+    {"capability_major", executor::kCapabilityMajor},
+    {"capability_minor", executor::kCapabilityMinor}};
 
 }  // namespace
 
@@ -35,7 +35,7 @@ Sample probe_properties(const ProbeRequest& request, const AwaitStart& await_sta
   ProbeContext context(request);
   Sample sample = context.sample();
   await_start();
-  for (const auto& [name, number] : kAttributes) sample.series[name] = {context.attribute(number)};
+  for (const auto& [name, attribute] : kAttributes) sample.series[name] = {context.attribute(attribute)};
   sample.series["memory_bytes"] = {static_cast<std::int64_t>(context.total_bytes())};
   return sample;
 }

@@ -23,13 +23,9 @@ using executor::WallClock;
 
 constexpr unsigned kSeenByDevice = 2;       // CU_MEMHOSTALLOC_DEVICEMAP
 constexpr unsigned kStreamsOfTheirOwn = 1;  // CU_STREAM_NON_BLOCKING
-constexpr int kMultiprocessors = 16, kThreadsPerMultiprocessor = 39, kBlocksPerMultiprocessor = 106;
-constexpr int kMostSharedPerBlock = 97;  // CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
-constexpr int kSharedBytesAllowed = 8;   // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 constexpr std::uint64_t kPlaceBytes = std::uint64_t{256} << 20, kCachedPlaceBytes = 4 << 20, kValueBytes = 16;
 constexpr std::uint64_t kRoomForNumbers = 1 << 16;
 constexpr std::int64_t kLongestKernel = 30'000'000'000;
-constexpr int kClockTrials = 64;
 
 /// A function of the driver that only probes need.
 template <class Function>
@@ -48,14 +44,11 @@ ProbeContext::ProbeContext(const ProbeRequest& request)
   const std::int64_t before = WallClock::monotonic_ns();
   open();
   context_create_ns_ = WallClock::monotonic_ns() - before;
-  measure_clock();
+  clock_ = executor::measure_clock([this] { return run({WorkKind::kCompute, 1, 32, 1}).end_ns; });
 }
 
-ProbeContext::~ProbeContext() { cuda.context_release(device_); }
-
 void ProbeContext::open() {
-  cuda.check(cuda.context_retain(&context_, device_), "making a context");
-  cuda.check(cuda.context_set(context_), "entering the context");
+  context_.emplace(cuda, device_, 1.0);
   cuda.check(cuda.module_load(&module_, kProbesPtx), "compiling the probes' kernels");
   spin_ = function("corun_spin");
   compute_ = function("corun_compute");
@@ -73,7 +66,7 @@ void ProbeContext::open() {
 }
 
 std::int64_t ProbeContext::make_again() {
-  cuda.check(cuda.context_release(device_), "releasing the context");
+  context_.reset();
   const std::int64_t before = WallClock::monotonic_ns();
   open();
   return WallClock::monotonic_ns() - before;
@@ -100,9 +93,9 @@ CudaPointer ProbeContext::allocate(std::size_t bytes) {
   return memory;
 }
 
-int ProbeContext::attribute(int number) const {
+int ProbeContext::attribute(executor::CudaAttribute attribute) const {
   int value = 0;
-  cuda.check(cuda.device_attribute(&value, number, device_), "asking for the device's properties");
+  cuda.check(cuda.device_attribute(&value, attribute, device_), "asking for the device's properties");
   return value;
 }
 
@@ -122,9 +115,7 @@ std::uint64_t ProbeContext::total_bytes() const {
 
 CudaHandle ProbeContext::make_stream(bool is_urgent) {
   int least = 0, most = 0;
-  if (is_urgent)
-    cuda.check(find<CudaResult (*)(int*, int*)>(library_, "cuCtxGetStreamPriorityRange")(&least, &most),
-               "asking for priorities");
+  if (is_urgent) cuda.check(cuda.context_priorities(&least, &most), "asking for priorities");
   CudaHandle made = nullptr;
   cuda.check(cuda.stream_create(&made, kStreamsOfTheirOwn, most), "making a stream");
   return made;
@@ -199,9 +190,9 @@ std::int64_t ProbeContext::time_of(const Work& work) {
 }
 
 std::uint32_t ProbeContext::resident_blocks(std::uint32_t threads) const {
-  const auto per_multiprocessor = std::min(static_cast<std::uint32_t>(attribute(kThreadsPerMultiprocessor)) / threads,
-                                           static_cast<std::uint32_t>(attribute(kBlocksPerMultiprocessor)));
-  return per_multiprocessor * static_cast<std::uint32_t>(attribute(kMultiprocessors));
+  const auto per_multiprocessor = std::min(static_cast<std::uint32_t>(attribute(executor::kMostThreadsPerSm)) / threads,
+                                           static_cast<std::uint32_t>(attribute(executor::kMostBlocksPerSm)));
+  return per_multiprocessor * static_cast<std::uint32_t>(attribute(executor::kSmCount));
 }
 
 Work ProbeContext::work_of_length(WorkKind kind, std::int64_t length_ns, double waves, double fill,
@@ -217,10 +208,9 @@ Work ProbeContext::work_of_length(WorkKind kind, std::int64_t length_ns, double 
 
 Work ProbeContext::whole_work_of_length(std::int64_t length_ns, double waves, double fill) {
   Work work{WorkKind::kCompute, 1, 1024, 16};
-  work.blocks = std::max(1U, static_cast<std::uint32_t>(std::lround(attribute(kMultiprocessors) * fill * waves)));
-  work.shared_bytes = static_cast<std::uint32_t>(attribute(kMostSharedPerBlock));
-  cuda.check(find<CudaResult (*)(CudaHandle, int, int)>(library_, "cuFuncSetAttribute")(
-                 compute_, kSharedBytesAllowed, static_cast<int>(work.shared_bytes)),
+  work.blocks = std::max(1U, static_cast<std::uint32_t>(std::lround(attribute(executor::kSmCount) * fill * waves)));
+  work.shared_bytes = static_cast<std::uint32_t>(attribute(executor::kMostSharedBytesPerBlock));
+  cuda.check(cuda.function_attribute(compute_, executor::kMostDynamicShared, static_cast<int>(work.shared_bytes)),
              "asking for all shared memory of a multiprocessor");
   scale_to(work, length_ns);
   return work;
@@ -255,18 +245,6 @@ SpinReport ProbeContext::spin(std::int64_t length_ns, std::int64_t least_gap_ns,
   return *report_;
 }
 
-void ProbeContext::measure_clock() {
-  clock_error_ns_ = INT64_MAX;
-  for (int trial = 0; trial < kClockTrials; ++trial) {
-    const std::int64_t before = WallClock::monotonic_ns();
-    const Stamp stamp = run({WorkKind::kCompute, 1, 32, 1});
-    const std::int64_t half = (WallClock::monotonic_ns() - before) / 2;
-    if (half >= clock_error_ns_) continue;
-    clock_error_ns_ = half;
-    offset_ns_ = before + half - static_cast<std::int64_t>(stamp.end_ns);
-  }
-}
-
 Sample ProbeContext::sample() const {
   char name[128] = {};
   cuda.check(cuda.device_name(name, sizeof(name), device_), "naming the device");
@@ -274,7 +252,7 @@ Sample ProbeContext::sample() const {
   sample.texts["device"] = name;
   sample.series["driver_start_ns"] = {driver_start_ns_};
   sample.series["context_create_ns"] = {context_create_ns_};
-  sample.series["clock_error_ns"] = {clock_error_ns_};
+  sample.series["clock_error_ns"] = {clock_.error_ns};
   return sample;
 }
 

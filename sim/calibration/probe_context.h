@@ -1,13 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/calibration/probe.h"
 #include "sim/calibration/work_kind.h"
 #include "sim/executor/channel.h"
+#include "sim/executor/cuda_context.h"
 #include "sim/executor/cuda_driver.h"
+#include "sim/executor/device_clock.h"
 #include "sim/executor/wall_clock.h"
 
 namespace corun::calibration {
@@ -33,16 +36,15 @@ class ProbeContext {
 
  public:
   explicit ProbeContext(const ProbeRequest& request);
-  ~ProbeContext();
   ProbeContext(const ProbeContext&) = delete;
   ProbeContext& operator=(const ProbeContext&) = delete;
 
   executor::CudaDriver cuda;
 
-  int attribute(int number) const;
+  int attribute(executor::CudaAttribute attribute) const;
   std::uint64_t free_bytes() const;
   std::uint64_t total_bytes() const;
-  /// A stream with a priority between the device's least urgent (0) and most urgent (1).
+  /// A stream of the priority that goes first or, if it is not urgent, of that which streams usually have.
   executor::CudaHandle make_stream(bool is_urgent = false);
   /// Releases the context and makes it anew, until a first kernel has run. Returns what that took. Other streams and
   /// memory are gone.
@@ -68,7 +70,7 @@ class ProbeContext {
                   std::vector<std::uint64_t>& gaps);
 
   /// CLOCK_MONOTONIC when the device's clock shows this.
-  std::int64_t to_host(std::uint64_t device_ns) const { return static_cast<std::int64_t>(device_ns) + offset_ns_; }
+  std::int64_t to_host(std::uint64_t device_ns) const { return static_cast<std::int64_t>(device_ns) + clock_.ns; }
   void synchronize() { cuda.check(cuda.context_synchronize(), "waiting for the device"); }
   /// A sample with what every probe tells of itself.
   Sample sample() const;
@@ -81,21 +83,22 @@ class ProbeContext {
   T* allocate_shared(std::size_t count, executor::CudaPointer& device);
   executor::CudaPointer allocate(std::size_t bytes);
   void open();
-  void measure_clock();
   executor::CudaHandle function(const char* name);
   executor::CudaPointer place(WorkKind kind, int number);
   void scale_to(Work& work, std::int64_t length_ns);
 
   std::string library_;
   executor::CudaDevice device_ = 0;
-  executor::CudaHandle context_ = nullptr, module_ = nullptr;
+  std::optional<executor::CudaContext> context_;
+  executor::CudaHandle module_ = nullptr;
   executor::CudaHandle spin_ = nullptr, compute_ = nullptr, move_ = nullptr, cycles_ = nullptr;
   executor::Stamp* stamps_ = nullptr;
   SpinReport* report_ = nullptr;
   std::uint64_t* numbers_ = nullptr;
   executor::CudaPointer stamps_device_ = 0, report_device_ = 0, numbers_device_ = 0, counters_ = 0, traffic_ = 0;
   std::uint64_t launched_ = 0;
-  std::int64_t driver_start_ns_ = 0, context_create_ns_ = 0, offset_ns_ = 0, clock_error_ns_ = 0;
+  std::int64_t driver_start_ns_ = 0, context_create_ns_ = 0;
+  executor::ClockOffset clock_;
 };
 
 }  // namespace corun::calibration

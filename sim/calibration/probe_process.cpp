@@ -26,6 +26,11 @@ constexpr std::size_t kMostSaid = 600;
 bool is_ready(const std::string& line) { return line == "ready"; }
 bool is_sample(const std::string& line) { return line.starts_with('{'); }
 
+std::string end_text(int status) {
+  return WIFSIGNALED(status) ? fmt::format("signal {} ended it", WTERMSIG(status))
+                             : fmt::format("it ended with exit code {} and said nothing", WEXITSTATUS(status));
+}
+
 void close_end(int& descriptor) {
   if (descriptor >= 0) close(descriptor);
   descriptor = -1;
@@ -114,8 +119,9 @@ void ProbeProcess::fail_as_it_did() {
   if (executor::await_end(process_, kEndPatience, &status)) process_ = -1;
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
   const bool is_kind = code >= static_cast<int>(ErrorKind::kInput) && code <= static_cast<int>(ErrorKind::kDevice);
-  if (said_.empty()) said_ = process_ > 0 ? "it closed its output" : fmt::format("it ended with status {}", status);
-  throw Error(is_kind ? static_cast<ErrorKind>(code) : ErrorKind::kDevice, said_ + unread_);
+  if (!unread_.empty()) said_ += (said_.empty() ? "" : "; ") + unread_;
+  if (said_.empty()) said_ = process_ > 0 ? "it closed its output without a word" : end_text(status);
+  throw Error(is_kind ? static_cast<ErrorKind>(code) : ErrorKind::kDevice, said_);
 }
 
 }  // namespace corun::calibration

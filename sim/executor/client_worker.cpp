@@ -205,7 +205,7 @@ std::optional<CopyEvent> ClientWorker::come_back() {
 
 void ClientWorker::finish_requests() {
   while (under_way_ || !requests_.empty()) {
-    if (const auto copied = go_on()) copied_ = copied;
+    if (const auto copied = take_answer()) copied_ = copied;
     check(kRunStart);
     usleep(kNap);
   }
@@ -215,12 +215,13 @@ void ClientWorker::give_up(std::string_view what, Duration patience) const {
   throw Error(ErrorKind::kDevice, fmt::format("client '{}': {} for {:.1f} s", spec_.name, what, to_seconds(patience)));
 }
 
+/// Of one that has left, nobody waits for a new process nor for what was asked.
 void ClientWorker::check(Time now) const {
-  if (life_ != Life::kServing && since(killed_ns_) > options_.start_patience)
+  if (life_ != Life::kServing && !has_left_ && since(killed_ns_) > options_.start_patience)
     give_up("it was killed, and no new process has come up", options_.start_patience);
   if (life_ == Life::kDoomed || life_ == Life::kDying) return;
   process_->check();
-  if (under_way_ && since(asked_ns_) > options_.start_patience)
+  if (under_way_ && !has_left_ && since(asked_ns_) > options_.start_patience)
     give_up("its worker has not done what was asked of it", options_.start_patience);
   const Time waiting = in_flight_.waiting_since();
   if (waiting != kNever && !under_way_ && now - waiting >= options_.stall_patience)

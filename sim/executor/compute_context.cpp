@@ -4,6 +4,7 @@
 #include "sim/executor/client_memory.h"
 #include "sim/executor/cuda_context.h"
 #include "sim/executor/cuda_driver.h"
+#include "sim/executor/device_clock.h"
 #include "sim/executor/device_context.h"
 #include "sim/executor/memory_traffic.h"
 #include "sim/executor/stream_lanes.h"
@@ -17,10 +18,6 @@ namespace {
 
 constexpr unsigned kEventsWithoutTiming = 2;  // CU_EVENT_DISABLE_TIMING
 constexpr unsigned kSeenByDevice = 2;         // CU_MEMHOSTREGISTER_DEVICEMAP
-constexpr int kDynamicShared = 8;             // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-constexpr int kMostShared = 97;               // CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
-constexpr int kIsUnderMps = 133;              // CU_DEVICE_ATTRIBUTE_MPS_ENABLED
-constexpr int kClockTrials = 64;
 constexpr std::int64_t kLongestTrial = 30'000'000'000;
 
 bool is_complete(Stamp& stamp, std::uint64_t ticket) {
@@ -82,7 +79,10 @@ class ComputeContext : public DeviceContext {
     int is_under_mps = 0;
     if (cuda_.device_attribute(&is_under_mps, kIsUnderMps, device_) == kCudaSuccess)
       channel.mps = is_under_mps != 0 ? MpsState::kYes : MpsState::kNo;
-    measure_clock(channel);
+    std::uint64_t ticket = 0;
+    const ClockOffset offset = measure_clock([&] { return ask_clock(++ticket); });
+    channel.clock_offset_ns = offset.ns;
+    channel.clock_error_ns = offset.error_ns;
   }
 
   double memory_bytes_per_ns() const override { return traffic_.bytes_per_ns(); }
@@ -132,12 +132,12 @@ class ComputeContext : public DeviceContext {
     constexpr std::uint32_t kWithoutAsking = 48 << 10;
     if (most_shared <= kWithoutAsking) return;
     int limit = 0;
-    cuda_.check(cuda_.device_attribute(&limit, kMostShared, device_), "asking for the device's limits");
+    cuda_.check(cuda_.device_attribute(&limit, kMostSharedBytesPerBlock, device_), "asking for the device's limits");
     if (most_shared > static_cast<std::uint32_t>(limit))
       throw Error(
           ErrorKind::kUnsupported,
           fmt::format("a kernel has {} bytes of shared memory a block; this device has {}", most_shared, limit));
-    cuda_.check(cuda_.function_attribute(surrogate_, kDynamicShared, static_cast<int>(most_shared)),
+    cuda_.check(cuda_.function_attribute(surrogate_, kMostDynamicShared, static_cast<int>(most_shared)),
                 "asking for shared memory");
   }
 
@@ -228,22 +228,13 @@ class ComputeContext : public DeviceContext {
     }
   }
 
-  void measure_clock(Channel& channel) {
-    channel.clock_error_ns = INT64_MAX;
-    for (int trial = 1; trial <= kClockTrials; ++trial) {
-      Stamp& stamp = channel.stamps[0];
-      CudaPointer address = stamps_;
-      auto ticket = static_cast<std::uint64_t>(trial);
-      void* parameters[] = {&address, &ticket};
-      const std::int64_t before = WallClock::monotonic_ns();
-      cuda_.check(cuda_.launch(clock_, 1, 1, 1, 1, 1, 1, 0, lanes_.lane(0, 0), parameters, nullptr),
-                  "asking for the time");
-      await(stamp, ticket);
-      const std::int64_t after = WallClock::monotonic_ns();
-      if ((after - before) / 2 >= channel.clock_error_ns) continue;
-      channel.clock_error_ns = (after - before) / 2;
-      channel.clock_offset_ns = before + channel.clock_error_ns - static_cast<std::int64_t>(stamp.end_ns);
-    }
+  std::uint64_t ask_clock(std::uint64_t ticket) {
+    CudaPointer address = stamps_;
+    void* parameters[] = {&address, &ticket};
+    cuda_.check(cuda_.launch(clock_, 1, 1, 1, 1, 1, 1, 0, lanes_.lane(0, 0), parameters, nullptr),
+                "asking for the time");
+    await(channel_.stamps[0], ticket);
+    return channel_.stamps[0].end_ns;
   }
 
   static constexpr std::size_t kCountersBytes = Channel::kDepth * 8 + 64;

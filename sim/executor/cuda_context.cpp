@@ -9,7 +9,6 @@ namespace corun::executor {
 
 namespace {
 
-constexpr int kSmCount = 16;               // CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
 constexpr CudaResult kNoAffinities = 224;  // CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY
 
 }  // namespace

@@ -13,6 +13,26 @@ using CudaHandle = void*;  ///< contexts, modules, functions, streams, events
 
 inline constexpr CudaResult kCudaSuccess = 0;
 
+/// CUdevice_attribute: what a device says of itself.
+enum CudaAttribute : int {
+  kTopClockKhz = 13,
+  kSmCount = 16,
+  kMemoryClockKhz = 36,
+  kMemoryBusBits = 37,
+  kCacheBytes = 38,
+  kMostThreadsPerSm = 39,
+  kCopyEngines = 40,
+  kCapabilityMajor = 75,
+  kCapabilityMinor = 76,
+  kSharedBytesPerSm = 81,
+  kRegistersPerSm = 82,
+  kMostSharedBytesPerBlock = 97,  ///< for kernels that ask for it
+  kMostBlocksPerSm = 106,
+  kIsUnderMps = 133,
+};
+
+inline constexpr int kMostDynamicShared = 8;  ///< CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+
 /// CUexecAffinityParam: which part of a device a context may use. Of its kinds there is one.
 struct CudaAffinity {
   int kind = 0;           ///< CU_EXEC_AFFINITY_TYPE_SM_COUNT

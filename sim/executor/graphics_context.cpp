@@ -1,9 +1,9 @@
 #include <deque>
 #include <vector>
 
+#include "sim/executor/device_clock.h"
 #include "sim/executor/device_context.h"
 #include "sim/executor/graphics_driver.h"
-#include "sim/executor/wall_clock.h"
 #include "traces/base/error.h"
 
 namespace corun::executor {
@@ -14,7 +14,6 @@ constexpr unsigned kOpenGlApi = 0x30A2, kVertexShader = 0x8B31, kFragmentShader 
 constexpr unsigned kTexture2d = 0x0DE1, kRgba8 = 0x8058, kFramebuffer = 0x8D40, kColor = 0x8CE0, kIsComplete = 0x8CD5;
 constexpr unsigned kTimestamp = 0x8E28, kIsAvailable = 0x8867, kResult = 0x8866, kTriangles = 4, kRenderer = 0x1F01;
 constexpr int kQueries = Channel::kDepth;  // pairs
-constexpr int kClockTrials = 64;
 
 constexpr const char* kVertexText = R"(#version 430
 void main() {
@@ -48,16 +47,13 @@ class GraphicsContext : public DeviceContext {
 
   void describe(Channel& channel) override {
     set_text(channel.device_name, gl_.get_string(kRenderer));
-    channel.clock_error_ns = INT64_MAX;
-    for (int trial = 0; trial < kClockTrials; ++trial) {
+    const ClockOffset offset = measure_clock([this] {
       std::int64_t shown = 0;
-      const std::int64_t before = WallClock::monotonic_ns();
       gl_.get_integer(kTimestamp, &shown);
-      const std::int64_t half = (WallClock::monotonic_ns() - before) / 2;
-      if (half >= channel.clock_error_ns) continue;
-      channel.clock_error_ns = half;
-      channel.clock_offset_ns = before + half - shown;
-    }
+      return shown;
+    });
+    channel.clock_offset_ns = offset.ns;
+    channel.clock_error_ns = offset.error_ns;
   }
 
   double trial_ns(const ShapeLaw&, std::uint64_t iterations) override {

@@ -9,7 +9,6 @@ namespace corun::executor {
 
 namespace {
 
-constexpr int kMemoryClockKhz = 36, kMemoryBusBits = 37, kCacheBytes = 38;  // CU_DEVICE_ATTRIBUTE_...
 constexpr std::uint64_t kLeastBytes = 256 << 20;
 constexpr std::uint64_t kTimesTheCache = 4;
 
@@ -17,7 +16,7 @@ constexpr std::uint64_t kTimesTheCache = 4;
 
 MemoryTraffic::MemoryTraffic(const CudaDriver& cuda, CudaDevice device, bool is_needed) : cuda_(cuda) {
   if (!is_needed) return;
-  const auto attribute = [&](int which) {
+  const auto attribute = [&](CudaAttribute which) {
     int value = 0;
     cuda.check(cuda.device_attribute(&value, which, device), "asking for the memory's bandwidth");
     return static_cast<std::uint64_t>(std::max(value, 0));

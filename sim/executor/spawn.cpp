@@ -48,6 +48,7 @@ int start_bound(const Program& program, char** words, char** environment, pid_t&
     if (program.input >= 0) dup2(program.input, STDIN_FILENO);
     for (const int to : {STDOUT_FILENO, STDERR_FILENO})
       if (program.output >= 0) dup2(program.output, to);
+    for (const int descriptor : program.descriptors) fcntl(descriptor, F_SETFD, 0);
     execvpe(words[0], words, environment);
     failure = errno;
     _exit(write(ends[1], &failure, sizeof(failure)) > 0 ? 127 : 126);

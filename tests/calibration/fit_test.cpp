@@ -161,6 +161,22 @@ TEST(FitSlices, ATrialOfWhichAProbeFailedCountsForNothing) {
   EXPECT_NE(fit_report(calibration).find("it died"), std::string::npos);
 }
 
+TEST(FitSlices, TooFewTurnsForASwitchStillTellTheSlice) {
+  Samples samples;
+  for (std::uint32_t role = 0; role < 2; ++role) {
+    samples.push_back(sample("slice_two", role, "spin"));
+    samples.back().series = {{"begin_ns", {0}},
+                             {"end_ns", {100 * kMs}},
+                             {"gap_begin_ns", {0, 10 * kMs, 40 * kMs}},
+                             {"gap_length_ns", {5 * kMs, 5 * kMs, 5 * kMs}}};
+  }
+  DeviceSpec device;
+  const std::vector<Finding> found = fit_slices(samples, device);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].key, "time_slice");
+  EXPECT_EQ(device.time_slice, 15ms);  // of 5 ms and 25 ms
+}
+
 constexpr std::int64_t kSwitch = 120 * kUs, kLinger = 30 * kUs, kSlice = 2 * kMs;
 
 /// Short kernels that wake beside a lone spinner, 100 of them at all phases of its slices.
@@ -196,6 +212,12 @@ TEST(FitIdle, TellsLingerFromSwitchesAndWhatBecomesOfALoneSlice) {
     EXPECT_LT(errors[0].worst, 0.15);
     for (std::size_t i = 1; i < errors.size(); ++i) EXPECT_GT(errors[i].mean, 0.4) << errors[i].model;
   }
+}
+
+TEST(FitIdle, SpinnersWithoutTheKernelsBesideThemSayNothing) {
+  const Samples whole = wakers(true);
+  DeviceSpec device;
+  EXPECT_TRUE(fit_idle({whole[0]}, device).empty());
 }
 
 /// Frames as a device with this rule would show them, in the plan's situations.
@@ -369,6 +391,14 @@ TEST(FitHost, AnUrgentKernelIsExpectedToWaitForHalfAWave) {
   const std::vector<Finding> found = fit_host({priority}, device);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_DOUBLE_EQ(found[0].comparisons[0].model, 50e3);
+}
+
+TEST(Conclude, RepetitionsMayHaveAnyNumber) {
+  Samples samples = spinners(2e6, 100e3);
+  const std::size_t findings = conclude(samples).findings.size();
+  EXPECT_GT(findings, 0U);
+  for (Sample& sample : samples) sample.repetition = UINT32_MAX;
+  EXPECT_EQ(conclude(samples).findings.size(), findings);
 }
 
 TEST(Conclude, NothingIsConcludedFromNothing) {

@@ -79,7 +79,7 @@ TEST_F(Measure, AProbeThatFailsSaysWhy) {
 
 TEST_F(Measure, AProbeThatDiesWithoutAWordIsNoticed) {
   tell("dies=launch");
-  EXPECT_EQ(measure({"launch"}).back().failure, "it ended with status 9");
+  EXPECT_EQ(measure({"launch"}).back().failure, "signal 9 ended it");
 }
 
 TEST_F(Measure, WithoutAGpuNothingElseIsTried) {

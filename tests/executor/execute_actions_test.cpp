@@ -210,6 +210,23 @@ TEST_F(ExecuteActions, ASnapshotOfTheFirstInstantIsHeardToo) {
   EXPECT_GT(facts_.ops.size(), 10u);
 }
 
+TEST_F(ExecuteActions, WhatIsAskedAfterASnapshotOfTheFirstInstantIsDoneToo) {
+  const executor::MpsDaemon daemon(CORUN_FAKE_MPS);
+  options_.mps = &daemon;
+  input_.device = with_link();
+  const auto shorten_patience = [&](Actions& actions) {
+    options_.start_patience = 5s;
+    actions.close(kFirst);
+  };
+  take({with_memory(client("a", {2ms}))}, 500ms,
+       {{0ms, always, shorten_patience},
+        {0ms, is_idle, [](Actions& actions) { actions.snapshot(kFirst); }},
+        {0ms, always, [](Actions& actions) { actions.set_sm_cap(kFirst, 0.5); }}});
+  EXPECT_EQ(std::ranges::count(heard_, "snapshot"), 1);
+  EXPECT_EQ(calls("context"), (std::vector<std::string>{"50"}));
+  EXPECT_GT(facts_.ops.size(), 10u);
+}
+
 TEST_F(ExecuteActions, WithoutASnapshotTheMemoryIsCopiedAllTheSame) {
   input_.device = with_link();
   take({with_memory(client("victim", {2ms}))}, 1s,
@@ -229,6 +246,19 @@ TEST_F(ExecuteActions, AClientMayLeaveWhileItIsKilled) {
   EXPECT_LT(result_.end, kRunStart + 30s);
   ASSERT_EQ(facts_.kills.size(), 1u);
   EXPECT_EQ(facts_.kills[0].restored, kNever);
+}
+
+TEST_F(ExecuteActions, NobodyWaitsForTheNewProcessOfAClientThatHasLeft) {
+  ClientSpec victim = client("victim", {2ms}), other = client("other", {2ms});
+  victim.repeat = 20;
+  other.repeat = 200;
+  const auto kill_and_refuse = [&](Actions& actions) {
+    options_.start_patience = 50ms;
+    actions.kill(kFirst);
+    actions.refuse(kFirst);
+  };
+  take({victim, other}, 60s, {{5ms, is_at_work, kill_and_refuse}});
+  EXPECT_GE(std::ranges::count(facts_.ops, ClientId{1}, &OpFact::client), 200);
 }
 
 TEST_F(ExecuteActions, ANewProcessThatDoesNotComeUpEndsTheRun) {

@@ -144,6 +144,19 @@ TEST(Validation, PredictionsAreTheSameTextEveryTimeAndForAnyNumberOfJobs) {
   EXPECT_EQ(one.predictions().sha256.size(), 64U);
 }
 
+TEST(Validation, TheBudgetMovesWhatIsKeptAsFarAsTheRateItself) {
+  ValidationOptions options = quickly(1);
+  options.has_budget = true;
+  const Trial trial(kMixes, stand_in(), options);
+  const auto visits = std::ranges::find(trial.result.effects, "visits", &ConstantEffect::constant);
+  ASSERT_NE(visits, trial.result.effects.end());
+  const auto change = [&](const char* metric) {
+    return visits->change[static_cast<std::size_t>(&trial.row("game", "filler", metric) - trial.result.rows.data())];
+  };
+  EXPECT_GT(std::abs(change("throughput_per_s")), 1e-4);
+  EXPECT_NEAR(change("rate_kept"), change("throughput_per_s"), 1e-4) << "alone it has no frames that could change";
+}
+
 TEST(Validation, ConcurrentCellsHaveDispatchOrderForARival) {
   std::string text = kMixes;
   text.replace(text.find("device: h200"), 12, "device: { model: h200, sharing: concurrent }");

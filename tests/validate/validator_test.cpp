@@ -108,6 +108,31 @@ TEST_F(Validating, PredictionsMadeAfterTheMeasurementAreCalledThat) {
   EXPECT_NE(text_of(again.report).find("this is no blind test"), std::string::npos);
 }
 
+TEST_F(Validating, OnePartThatKnewOtherPredictionsMakesTheWholeNoBlindTest) {
+  std::string text = kMixes;
+  text.replace(text.find("device: h200"), 12, "device: { model: h200, switch_cost: 400us }");
+  const Question other(text);
+  const ValidatorOptions first = options("first"), second = options("second");
+  for (const auto& [question, its] :
+       {std::pair<const Question*, const ValidatorOptions*>(&other, &first), {&question_, &second}}) {
+    Validator validator(question->experiment, question->policies, *its);
+    validator.predict();
+    validator.measure(stand_in());
+    validator.score();
+  }
+  ValidatorOptions again = options("again");
+  again.measured = {first.output, second.output};
+  Validator later(question_.experiment, question_.policies, again);
+  later.predict();
+  later.score();
+  const std::string report = text_of(again.report);
+  EXPECT_NE(report.find("this is no blind test"), std::string::npos);
+  for (const ValidatorOptions& its : {first, second}) {
+    const std::string hash = query(its.output, "SELECT sha256 FROM validation_predictions").front();
+    EXPECT_NE(report.find(hash.substr(0, 64)), std::string::npos) << "every part's predictions are named";
+  }
+}
+
 TEST_F(Validating, EveryRunIsKeptWithItsWorld) {
   const ValidatorOptions its = options("one");
   Validator validator(question_.experiment, question_.policies, its);
