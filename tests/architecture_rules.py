@@ -35,6 +35,7 @@ FOLDERS = {
     "experiments": ["traces/base", "traces", "traces/importers", "traces/exporters", "sim/policy", "sim/engine",
                     "sim/device", "sim/workload", "sim/metrics", "sim/arbiter", "sim/cluster", "sim/executor",
                     "sim/calibration", "sim/live", "sim", "policies", "experiments"],
+    "games/scene": ["games/scene"],
     "tests": None,
 }
 
@@ -46,7 +47,7 @@ CUDA_DRIVER_CALL = re.compile(r"cu[A-Z]")
 
 # Headers that cost seconds of compile time: the files that may include them.
 HEAVY_HEADERS = {
-    "CLI/": ["experiments/", "tracer/record/"],
+    "CLI/": ["experiments/", "games/", "tracer/record/"],
     "spdlog/": ["experiments/"],
     "yaml.h": ["experiments/"],
     "simdjson.h": ["traces/importers/", "sim/calibration/"],
