@@ -217,6 +217,14 @@ const FieldTable<ClientReading>& client_fields() {
       field("queued_ahead", "whole number", &ClientChoice::queued_ahead,
             [](const Node& node, ScalarReader& read) { return read.integer(node, 0, 64); }),
       option_field("visits", &WorkloadOptions::visits_per_frame, 64),
+      {"draw", "duration",
+       [](const Node& node, ClientReading& out, ScalarReader& read) {
+         if (const auto value = read.duration(node, Duration(1us), kLongest, "ms")) out.choice.options.draw = *value;
+       }},
+      {"keep_start", "true or false",
+       [](const Node& node, ClientReading& out, ScalarReader& read) {
+         if (const auto value = read.boolean(node)) out.choice.options.keep_start = *value;
+       }},
       option_field("iterations", &WorkloadOptions::iterations, 1'000'000),
       {"gpu_busy_ratio", "number",
        [](const Node& node, ClientReading& out, ScalarReader& read) {

@@ -149,6 +149,8 @@ std::string canonical_client(const ClientChoice& client, const FileHashes& hashe
   lines.add("options", fmt::format("{} {} {}", client.options.iterations, client.options.visits_per_frame,
                                    client.options.gpu_busy_ratio));
   if (client.options.allow_co_run) lines.add("allow_co_run", true);
+  if (client.options.draw > Duration{0}) lines.add("draw_ns", to_ns(client.options.draw));
+  if (client.options.keep_start) lines.add("keep_start", true);
   if (client.host_jitter == 0.0) lines.add("host_jitter", "none");
   lines.add("replay", static_cast<int>(client.replay_or_default()));
   lines.add("repeat", client.repeat);

@@ -20,11 +20,12 @@ enum class ChunkKind : std::uint8_t {
   kCalls = 9,
   kFrames = 10,
   kMarks = 11,
+  kDraws = 12,
   kRecords = 32,  ///< records of a part (traces/parts/part_record.h), which has chunks of no other kind
 };
 
 /// One past the largest kind of a timeline's chunks: the size of an array indexed by kind.
-inline constexpr std::size_t kChunkKinds = 12;
+inline constexpr std::size_t kChunkKinds = 13;
 
 /// Limits of the format. Readers check them before they allocate; a file beyond them is damaged.
 inline constexpr std::uint32_t kMaxChunkBytes = 16u << 20;   ///< payload before compression

@@ -115,6 +115,14 @@ void visit(Codec&& codec, schema::Marks& c) {
   codec.plain("thread", c.mutable_thread(), &MarkRecord::thread);
 }
 
+template <class Codec>
+void visit(Codec&& codec, schema::Draws& c) {
+  codec.delta("start_ns", c.mutable_start_ns(), &DrawRecord::start_ns);
+  codec.plain("duration_ns", c.mutable_duration_ns(), &DrawRecord::duration_ns);
+  codec.plain("calls", c.mutable_calls(), &DrawRecord::calls);
+  codec.plain("swapchain", c.mutable_swapchain(), &DrawRecord::swapchain);
+}
+
 template <class Message>
 Message parse(std::string_view payload) {
   Message message;
@@ -210,6 +218,8 @@ std::uint64_t count_rows(const Timeline& timeline, ChunkKind kind) {
       return timeline.frames().size();
     case ChunkKind::kMarks:
       return timeline.marks().size();
+    case ChunkKind::kDraws:
+      return timeline.draws().size();
     case ChunkKind::kMeta:
     case ChunkKind::kFooter:
     case ChunkKind::kRecords:
@@ -238,6 +248,8 @@ EncodedRows encode_rows(const Timeline& timeline, ChunkKind kind, std::uint64_t 
       return encode<schema::Frames>(timeline.frames(), first_row);
     case ChunkKind::kMarks:
       return encode<schema::Marks>(timeline.marks(), first_row);
+    case ChunkKind::kDraws:
+      return encode<schema::Draws>(timeline.draws(), first_row);
     case ChunkKind::kMeta:
     case ChunkKind::kFooter:
     case ChunkKind::kRecords:
@@ -272,6 +284,8 @@ void decode_rows(std::string_view payload, ChunkKind kind, std::uint64_t first_r
       return add_rows(decode<schema::Frames, FrameRecord>(payload, row_count), builder);
     case ChunkKind::kMarks:
       return add_rows(decode<schema::Marks, MarkRecord>(payload, row_count), builder);
+    case ChunkKind::kDraws:
+      return add_rows(decode<schema::Draws, DrawRecord>(payload, row_count), builder);
     case ChunkKind::kMeta:
     case ChunkKind::kFooter:
     case ChunkKind::kRecords:

@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::array kDictionaries{ChunkKind::kStrings, ChunkKind::kQueues, ChunkKind::kThreads, ChunkKind::kShapes,
                                    ChunkKind::kSwapchains};
-constexpr std::array kTimedRows{ChunkKind::kOps, ChunkKind::kCalls, ChunkKind::kFrames, ChunkKind::kMarks};
+constexpr std::array kTimedRows{ChunkKind::kOps, ChunkKind::kCalls, ChunkKind::kFrames, ChunkKind::kMarks,
+                                ChunkKind::kDraws};
 
 class FileWriter {
  public:
@@ -62,7 +63,8 @@ class FileWriter {
   void append_by_time() {
     std::vector<Next> nexts;
     for (ChunkKind kind : kTimedRows) {
-      footer_.row_count += count_rows(timeline_, kind);
+      // Readers that do not know of draws count without them.
+      if (kind != ChunkKind::kDraws) footer_.row_count += count_rows(timeline_, kind);
       if (count_rows(timeline_, kind) > 0) nexts.push_back({kind, 0, encode_rows(timeline_, kind, 0)});
     }
     while (!nexts.empty()) {

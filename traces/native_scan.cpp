@@ -17,9 +17,9 @@ bool has_rows(std::uint32_t kind) {
   return kind >= static_cast<std::uint32_t>(ChunkKind::kStrings) && kind < kChunkKinds;
 }
 
-// Not an entry of a dictionary.
+// Neither entries of a dictionary nor draws, which the footer does not count.
 bool has_timed_rows(std::uint32_t kind) {
-  return kind >= static_cast<std::uint32_t>(ChunkKind::kOps) && kind < kChunkKinds;
+  return kind >= static_cast<std::uint32_t>(ChunkKind::kOps) && kind <= static_cast<std::uint32_t>(ChunkKind::kMarks);
 }
 
 class Scan {

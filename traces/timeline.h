@@ -98,6 +98,16 @@ struct FrameRecord {
   friend bool operator==(const FrameRecord&, const FrameRecord&) = default;
 };
 
+/// A piece of a frame's work on the GPU, in one of the few frames whose composition was sampled: one call that gave the
+/// GPU work, or several. It belongs to the frame of its swap chain in whose GPU time it begins.
+struct DrawRecord {
+  std::int64_t start_ns = 0;
+  std::int64_t duration_ns = 0;
+  std::uint32_t calls = 0;
+  std::uint32_t swapchain = 0;  ///< index into Timeline::swapchains()
+  friend bool operator==(const DrawRecord&, const DrawRecord&) = default;
+};
+
 /// An in-order queue of the device as the capture saw it.
 struct QueueRecord {
   std::uint32_t device = 0;
@@ -196,6 +206,7 @@ class Timeline {
   const std::vector<CallRecord>& calls() const { return calls_; }
   const std::vector<FrameRecord>& frames() const { return frames_; }
   const std::vector<MarkRecord>& marks() const { return marks_; }
+  const std::vector<DrawRecord>& draws() const { return draws_; }
   const std::vector<QueueRecord>& queues() const { return queues_; }
   const std::vector<ThreadRecord>& threads() const { return threads_; }
   const std::vector<SwapchainRecord>& swapchains() const { return swapchains_; }
@@ -215,6 +226,7 @@ class Timeline {
   std::vector<CallRecord> calls_;
   std::vector<FrameRecord> frames_;
   std::vector<MarkRecord> marks_;
+  std::vector<DrawRecord> draws_;
   std::vector<QueueRecord> queues_;
   std::vector<ThreadRecord> threads_;
   std::vector<SwapchainRecord> swapchains_;
@@ -227,7 +239,7 @@ class Timeline {
 /// Collects rows in any order, then seals them into a Timeline. One builder makes one timeline; one thread.
 ///
 /// Rows may be added unsorted, and the indices returned by the add functions stay meaningful until seal(), which sorts
-/// operations, calls, frames and marks by time and renumbers the references between them.
+/// operations, calls, frames, marks and draws by time and renumbers the references between them.
 class TimelineBuilder {
  public:
   StringId intern(std::string_view text);
@@ -240,6 +252,7 @@ class TimelineBuilder {
   std::uint32_t add(const CallRecord& call);
   void add(const FrameRecord& frame) { timeline_.frames_.push_back(frame); }
   void add(const MarkRecord& mark) { timeline_.marks_.push_back(mark); }
+  void add(const DrawRecord& draw) { timeline_.draws_.push_back(draw); }
   OpRecord& op(std::uint32_t index) { return timeline_.ops_[index]; }
   CallRecord& call(std::uint32_t index) { return timeline_.calls_[index]; }
   std::size_t op_count() const { return timeline_.ops_.size(); }

@@ -56,6 +56,7 @@ class RowChecker {
     check_rows(t_.calls(), "call");
     check_rows(t_.frames(), "frame");
     check_rows(t_.marks(), "mark");
+    check_rows(t_.draws(), "draw");
     check_rows(t_.swapchains(), "swap chain");
   }
 
@@ -102,6 +103,11 @@ class RowChecker {
     check_index("thread", mark.thread, t_.threads().size());
   }
 
+  void check_row(const DrawRecord& draw) {
+    check_interval(draw);
+    check_index("swap chain", draw.swapchain, t_.swapchains().size());
+  }
+
   void check_row(const SwapchainRecord& swapchain) { check_text(swapchain.application); }
 
   template <class Row>
@@ -142,6 +148,7 @@ class Extent {
     add_ends(timeline.ops());
     add_ends(timeline.calls());
     add_ends(timeline.marks());
+    add_ends(timeline.draws());
     for (const FrameRecord& frame : timeline.frames()) add(frame);
   }
 
@@ -204,6 +211,7 @@ void TimelineBuilder::sort_rows() {
   }
   sort_by_start(timeline_.frames_);
   sort_by_start(timeline_.marks_);
+  sort_by_start(timeline_.draws_);
 }
 
 void TimelineBuilder::move_origin() {
@@ -221,6 +229,7 @@ void TimelineBuilder::move_origin() {
   for (CallRecord& call : timeline_.calls_) shift(call, extent.first_ns());
   for (FrameRecord& frame : timeline_.frames_) shift(frame, extent.first_ns());
   for (MarkRecord& mark : timeline_.marks_) shift(mark, extent.first_ns());
+  for (DrawRecord& draw : timeline_.draws_) shift(draw, extent.first_ns());
 }
 
 }  // namespace corun

@@ -263,7 +263,9 @@ Submission& Client::push_submission(const WorkOp& op) {
   double factor = 1.0;
   if (is_render && !spec_.quality_menu.empty())
     factor = cost_in(spec_.workload->scene_of(*job.job), spec_.quality_menu[job.quality_level]);
-  if (spec_.duration_jitter > 0) factor *= duration_random_.lognormal(1.0, spec_.duration_jitter);
+  if (spec_.duration_jitter > 0 && !op.continues)
+    job.duration_factor = duration_random_.lognormal(1.0, spec_.duration_jitter);
+  factor *= job.duration_factor;
   Submission& pushed = ring_[next_submission_ % ring_.size()];
   const Duration extra = is_render ? extra_render_time(job) : Duration{0};
   pushed = Submission{next_submission_, job.number, &op,  std::min(scaled(op.duration, factor) + extra, kLongestOp),

@@ -100,6 +100,7 @@ class Client {
     bool host_done = false;
     bool begun = false;  ///< its first GPU work began
     double gap_factor = 1.0;
+    double duration_factor = 1.0;  ///< of the operation submitted last
     std::uint32_t quality_level = 0;
     Duration switch_cost{};  ///< GPU time more for a change of settings; 0 once a render operation took it
     std::optional<ShadowFrame> shadow;

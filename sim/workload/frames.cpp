@@ -4,6 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "sim/workload/frame_draws.h"
+#include "sim/workload/steady_start.h"
 #include "traces/base/error.h"
 
 namespace corun {
@@ -66,23 +68,90 @@ Duration paced_period(const std::vector<FrameRecord>& frames, double mean_gpu_ns
   return Duration{0};
 }
 
-void add_frame(Workload& workload, Duration gap, Duration gpu, std::uint32_t visits, Time start) {
+/// Device times of a frame's operations: the draws of its first visit, then its later visits.
+std::vector<Duration> cut(const FrameDraws& draws, std::int64_t present_ns, Duration gpu, std::uint32_t visits) {
+  const Duration later = std::min(kLaterVisit, gpu / visits);
+  std::vector<Duration> pieces = draws.cut(present_ns, gpu - later * (visits - 1));
+  pieces.insert(pieces.end(), visits - 1, later);
+  return pieces;
+}
+
+void add_frame(Workload& workload, Duration gap, const std::vector<Duration>& pieces, Time start) {
   Job job;
   job.first_step = static_cast<std::uint32_t>(workload.steps.size());
   job.first_op = static_cast<std::uint32_t>(workload.ops.size());
   job.recorded_start = start;
-  const Duration later = std::min(kLaterVisit, gpu / visits);
-  for (std::uint32_t visit = 0; visit < visits; ++visit) {
+  job.step_count = job.op_count = static_cast<std::uint32_t>(pieces.size());
+  for (const Duration piece : pieces) {
     WorkOp op;
     op.kind = OpKind::kRender;
-    op.duration = visit == 0 ? gpu - later * (visits - 1) : later;
+    op.duration = piece;
     const auto index = static_cast<std::uint32_t>(workload.ops.size());
+    op.continues = index > job.first_op;
     workload.ops.push_back(op);
-    workload.steps.push_back(HostStep{visit == 0 ? gap : Duration{0}, StepKind::kSubmit, index});
-    ++job.op_count;
+    workload.steps.push_back(HostStep{index == job.first_op ? gap : Duration{0}, StepKind::kSubmit, index});
   }
-  job.step_count = visits;
   workload.jobs.push_back(job);
+}
+
+/// What all frames together tell, and the GPU time of each; -1 where the log does not tell.
+struct Load {
+  std::vector<std::int64_t> gpu_ns;
+  std::int64_t gpu_sum_ns = 0;
+  Duration present_period{};
+  bool is_host_bound = false;
+};
+
+Load load_of(const std::vector<FrameRecord>& frames, const WorkloadOptions& options) {
+  Load load;
+  std::int64_t interval_sum_ns = 0;
+  for (const FrameRecord& frame : frames) {
+    load.gpu_ns.push_back(gpu_time(frame, options));
+    load.gpu_sum_ns += std::max<std::int64_t>(0, load.gpu_ns.back());
+    interval_sum_ns += std::max<std::int64_t>(0, frame.interval_ns);
+  }
+  const auto gpu_sum = static_cast<double>(load.gpu_sum_ns);
+  load.present_period = paced_period(frames, gpu_sum / static_cast<double>(frames.size()));
+  load.is_host_bound = load.present_period == Duration{0} && static_cast<double>(interval_sum_ns) > 1.1 * gpu_sum;
+  return load;
+}
+
+std::int64_t host_time(const FrameRecord& frame, const Load& load) {
+  if (frame.cpu_busy_ns >= 0) return frame.cpu_busy_ns;
+  return load.is_host_bound ? std::max<std::int64_t>(0, frame.interval_ns) : 0;
+}
+
+void leave_out_start(std::vector<FrameRecord>& frames, const WorkloadOptions& options, Workload& workload) {
+  const Load load = load_of(frames, options);
+  std::vector<std::int64_t> lengths_ns;
+  for (std::size_t i = 0; i < frames.size(); ++i)
+    lengths_ns.push_back(std::max(load.gpu_ns[i], host_time(frames[i], load)));
+  const std::size_t first = steady_start(lengths_ns);
+  if (first == 0) return;
+  const std::int64_t span_ns = frames[first].present_ns - frames.front().present_ns;
+  workload.notes.push_back(
+      fmt::format("left out: {} frame{} in {:.3g} s before its frames are steady; keep_start keeps them", first,
+                  first == 1 ? "" : "s", static_cast<double>(span_ns) * 1e-9));
+  frames.erase(frames.begin(), frames.begin() + static_cast<std::ptrdiff_t>(first));
+}
+
+void add_frames(Workload& workload, const std::vector<FrameRecord>& frames, const Load& load, const FrameDraws& draws,
+                const WorkloadOptions& options) {
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    if (load.gpu_ns[i] < 0) continue;
+    const std::uint32_t captured = std::max(1u, frames[i].visits);
+    const std::uint32_t visits = options.visits_per_frame > 0 ? options.visits_per_frame : captured;
+    const std::int64_t present_ns = frames[i].present_ns;
+    add_frame(workload, Duration{host_time(frames[i], load)}, cut(draws, present_ns, Duration{load.gpu_ns[i]}, visits),
+              time_from_ns(present_ns));
+  }
+}
+
+/// The last frame lasts as long as the others do, so that passes follow one another as frames do.
+Duration span_of(const std::vector<FrameRecord>& frames, const Load& load) {
+  const std::int64_t between_ns = frames.back().present_ns - frames.front().present_ns;
+  const auto intervals = static_cast<std::int64_t>(frames.size()) - 1;
+  return Duration{between_ns > 0 ? between_ns + between_ns / intervals : load.gpu_sum_ns};
 }
 
 }  // namespace
@@ -96,37 +165,22 @@ Workload workload_from_frames(const Timeline& timeline, const WorkloadOptions& o
   Workload workload;
   workload.job_kind = JobKind::kFrame;
   workload.names = {"frame"};
-  const std::vector<FrameRecord> frames = frames_of_the_game(timeline, workload);
-
-  std::vector<std::int64_t> gpu;
-  double gpu_sum = 0, interval_sum = 0;
-  for (const FrameRecord& frame : frames) {
-    gpu.push_back(gpu_time(frame, options));
-    gpu_sum += static_cast<double>(std::max<std::int64_t>(0, gpu.back()));
-    interval_sum += static_cast<double>(std::max<std::int64_t>(0, frame.interval_ns));
-  }
-  workload.present_period = paced_period(frames, gpu_sum / static_cast<double>(frames.size()));
-  const bool host_bound = workload.present_period == Duration{0} && interval_sum > 1.1 * gpu_sum;
-  for (std::size_t i = 0; i < frames.size(); ++i) {
-    if (gpu[i] < 0) continue;
-    std::int64_t cpu = frames[i].cpu_busy_ns;
-    if (cpu < 0) cpu = host_bound ? std::max<std::int64_t>(0, frames[i].interval_ns) : 0;
-    const std::uint32_t captured = std::max(1u, frames[i].visits);
-    const std::uint32_t visits = options.visits_per_frame > 0 ? options.visits_per_frame : captured;
-    add_frame(workload, Duration{cpu}, Duration{gpu[i]}, visits, time_from_ns(frames[i].present_ns));
-  }
+  std::vector<FrameRecord> frames = frames_of_the_game(timeline, workload);
+  if (!options.keep_start) leave_out_start(frames, options, workload);
+  const FrameDraws draws(timeline, frames.front().swapchain, options.draw);
+  const Load load = load_of(frames, options);
+  add_frames(workload, frames, load, draws, options);
   if (workload.jobs.empty())
     refuse(timeline, "this log does not say how long the GPU worked on its frames",
            "state gpu_busy_ratio: 60% (GPU time per frame time), or capture with GPU timing on");
+  workload.notes.push_back(draws.note());
   if (workload.jobs.size() < frames.size())
     workload.notes.push_back(fmt::format("{} of {} frames say nothing of their GPU time and are left out",
                                          frames.size() - workload.jobs.size(), frames.size()));
-  const std::int64_t between = frames.back().present_ns - frames.front().present_ns;
-  const auto intervals = static_cast<std::int64_t>(frames.size()) - 1;
-  // The last frame lasts as long as the others do, so that passes follow one another as frames do.
-  workload.recorded_span = Duration{between > 0 ? between + between / intervals : std::llround(gpu_sum)};
+  if (load.is_host_bound) workload.notes.push_back("frame intervals exceed GPU time: taken as bound by the host");
+  workload.present_period = load.present_period;
+  workload.recorded_span = span_of(frames, load);
   predict_from_means(workload);
-  if (host_bound) workload.notes.push_back("frame intervals exceed GPU time: taken as bound by the host");
   workload.check();
   return workload;
 }

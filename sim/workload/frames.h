@@ -4,7 +4,8 @@
 
 namespace corun {
 
-/// Turns a log of frames into jobs: one per frame, one operation per visit to the graphics engine.
+/// Turns a log of frames into jobs: one per frame, one operation for each of its draws (see FrameDraws), then one for
+/// each visit to the graphics engine after the first. What lies before steady_start is left out.
 ///
 /// GPU time is the frame's busy time; where only its span is known, the span; where neither is, `gpu_busy_ratio` times
 /// the interval. Visits after the first are given kLaterVisit each. Host work before a submission is the recorded CPU

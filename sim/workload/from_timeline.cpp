@@ -98,6 +98,7 @@ class Conversion {
       add_step(host_[i]);
     }
     settle_edges();
+    add_left_out();
     predict_from_means(workload_);
     set_facts();
     return std::move(workload_);
@@ -137,13 +138,7 @@ class Conversion {
 
   void add_op(const HostEvent& event) {
     const OpRecord& op = timeline_.ops()[event.target];
-    WorkOp work;
-    work.kind = op.kind;
-    work.name = op.name.is_none() ? static_cast<std::uint32_t>(workload_.names.size() - 1) : op.name.value;
-    work.stream = StreamId{op.queue};
-    work.duration = Duration{op.duration_ns};
-    work.bytes = op.bytes;
-    if (op.shape != OpRecord::kNoIndex) work.shape = timeline_.shapes()[op.shape];
+    WorkOp work = work_of(op);
     set_latency(work, op, event.start_ns, dependency_end_[event.target]);
     work.awaits_begin = static_cast<std::uint32_t>(workload_.awaits.size());
     for (const std::uint32_t awaited : waits_[event.target]) {
@@ -153,6 +148,22 @@ class Conversion {
     work.awaits_count = static_cast<std::uint32_t>(workload_.awaits.size()) - work.awaits_begin;
     work_index_[event.target] = static_cast<std::uint32_t>(workload_.ops.size());
     workload_.ops.push_back(work);
+  }
+
+  WorkOp work_of(const OpRecord& op) const {
+    WorkOp work;
+    work.kind = op.kind;
+    work.name = op.name.is_none() ? static_cast<std::uint32_t>(workload_.names.size() - 1) : op.name.value;
+    work.stream = StreamId{op.queue};
+    work.duration = Duration{op.duration_ns};
+    work.bytes = op.bytes;
+    if (op.shape != OpRecord::kNoIndex) work.shape = timeline_.shapes()[op.shape];
+    return work;
+  }
+
+  void add_left_out() {
+    for (std::size_t i = 0; i < work_index_.size(); ++i)
+      if (work_index_[i] == OpRecord::kNoIndex) workload_.left_out.push_back(work_of(timeline_.ops()[i]));
   }
 
   /// Splits the time before an operation's begin into its launch's latency and the device's own gap, so that replaying

@@ -20,6 +20,22 @@ struct Mean {
   Duration value() const { return sum / count; }
 };
 
+void predict_from_means(std::vector<WorkOp>& ops, std::size_t names) {
+  const auto shape_key = [](const WorkOp& op) {
+    return std::tuple(op.name, op.shape.blocks(), op.shape.threads_per_block(), op.bytes);
+  };
+  std::vector<Mean> by_name(names);
+  std::map<decltype(shape_key(WorkOp{})), Mean> by_shape;
+  for (const WorkOp& op : ops) {
+    by_name[op.name].add(op.duration);
+    by_shape[shape_key(op)].add(op.duration);
+  }
+  for (WorkOp& op : ops) {
+    op.predicted_by_name = by_name[op.name].value();
+    op.predicted_by_shape = by_shape[shape_key(op)].value();
+  }
+}
+
 }  // namespace
 
 Duration Workload::device_time(const Job& job) const {
@@ -29,19 +45,8 @@ Duration Workload::device_time(const Job& job) const {
 }
 
 void predict_from_means(Workload& workload) {
-  const auto shape_key = [](const WorkOp& op) {
-    return std::tuple(op.name, op.shape.blocks(), op.shape.threads_per_block(), op.bytes);
-  };
-  std::vector<Mean> by_name(workload.names.size());
-  std::map<decltype(shape_key(WorkOp{})), Mean> by_shape;
-  for (const WorkOp& op : workload.ops) {
-    by_name[op.name].add(op.duration);
-    by_shape[shape_key(op)].add(op.duration);
-  }
-  for (WorkOp& op : workload.ops) {
-    op.predicted_by_name = by_name[op.name].value();
-    op.predicted_by_shape = by_shape[shape_key(op)].value();
-  }
+  predict_from_means(workload.ops, workload.names.size());
+  predict_from_means(workload.left_out, workload.names.size());
 }
 
 void Workload::check() const {

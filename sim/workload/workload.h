@@ -31,6 +31,7 @@ struct WorkOp {
   std::uint32_t awaits_begin =
       0;  ///< cross-stream waits: Workload::awaits[begin, begin + count): earlier ops of its pass
   std::uint32_t awaits_count = 0;
+  bool continues = false;  ///< goes on with what the operation before began: jitter makes both as much longer
 };
 
 /// What a host does next, after its gap.
@@ -63,6 +64,7 @@ struct Workload {
   JobKind job_kind = JobKind::kIteration;
   std::vector<std::string> names;
   std::vector<WorkOp> ops;
+  std::vector<WorkOp> left_out;  ///< what a capture holds beside the jobs: nobody replays it, but it has been profiled
   std::vector<HostStep> steps;
   std::vector<std::uint32_t> awaits;
   std::vector<Job> jobs;
@@ -92,6 +94,8 @@ void predict_from_means(Workload& workload);
 struct WorkloadOptions {
   std::uint32_t iterations = 0;        ///< split into this many jobs of equal operation count; 0 = see split_into_jobs
   std::uint32_t visits_per_frame = 0;  ///< 0 = as captured (1 where the capture does not say)
+  Duration draw{};                     ///< length of the draws of a frame; 0 = as captured (see FrameDraws)
+  bool keep_start = false;             ///< of frame captures: their start is not left out (see steady_start)
   double gpu_busy_ratio = 0.0;         ///< for frame logs without GPU time: busy / interval; 0 = refuse such logs
   bool allow_co_run = false;           ///< accept a capture whose durations contain time away
 };

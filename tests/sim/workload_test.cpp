@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/workload/frames.h"
 #include "sim/workload/launches.h"
 #include "traces/base/error.h"
 
@@ -184,7 +185,8 @@ TEST(WorkloadFromFrames, visits_are_operations_of_one_frame_and_share_its_gpu_ti
   WorkloadOptions options;
   options.visits_per_frame = 2;
   const Workload workload = workload_from_timeline(frames(3, 16'667, 6'000), options);
-  EXPECT_EQ(workload.jobs[0].op_count, 2u);
+  EXPECT_EQ(workload.jobs[0].op_count, 61u) << "draws of 0.1 ms, and the second visit";
+  EXPECT_EQ(workload.ops[60].duration, kLaterVisit);
   EXPECT_EQ(workload.device_time(workload.jobs[0]), Duration{6'000 * us});
 }
 
@@ -205,7 +207,7 @@ TEST(WorkloadFromFrames, frames_without_gpu_time_need_a_stated_ratio) {
   WorkloadOptions options;
   options.gpu_busy_ratio = 0.5;
   const Workload workload = workload_from_timeline(frames(3, 16'000, -1), options);
-  EXPECT_EQ(workload.ops[0].duration, Duration{8'000 * us});
+  EXPECT_EQ(workload.device_time(workload.jobs[0]), Duration{8'000 * us});
 }
 
 TEST(WorkloadFromFrames, a_sampled_log_is_refused) {

@@ -54,7 +54,8 @@ bool is_prefix(const Timeline& prefix, const Timeline& whole) {
   const auto same = [](const auto& a, const auto& b) { return a == b; };
   return is_prefix(prefix.ops(), whole.ops(), same_op) && is_prefix(prefix.calls(), whole.calls(), same_call) &&
          is_prefix(prefix.frames(), whole.frames(), same) && is_prefix(prefix.marks(), whole.marks(), same) &&
-         is_prefix(prefix.strings(), whole.strings(), same) && is_prefix(prefix.queues(), whole.queues(), same);
+         is_prefix(prefix.draws(), whole.draws(), same) && is_prefix(prefix.strings(), whole.strings(), same) &&
+         is_prefix(prefix.queues(), whole.queues(), same);
 }
 
 TEST(NativeDamage, EveryCutIsAReadablePrefixOrALocatedError) {

@@ -77,6 +77,9 @@ void add_rows(TimelineBuilder& b, const Counts& counts) {
   for (std::size_t i = any_count(); i > 0; --i) {
     b.add(MarkRecord{any_length(), any_length(), StringId{index_or_none(counts.strings)}, index_below(counts.threads)});
   }
+  for (std::size_t i = any_count(); i > 0; --i) {
+    b.add(DrawRecord{any_length(), any_length(), *rc::gen::arbitrary<std::uint32_t>(), index_below(counts.swapchains)});
+  }
 }
 
 void add_origin(TimelineBuilder& b) {

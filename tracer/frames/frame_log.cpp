@@ -39,6 +39,8 @@ void FrameLog::visit(const part::VisitRecord& visit) {
   if (wants(visit.frame, visit.submit_ns)) file_.add(part::RecordType::kVisit, visit);
 }
 
+void FrameLog::draw(const part::DrawRecord& draw) { file_.add(part::RecordType::kDraw, draw); }
+
 void FrameLog::present(const part::FrameRecord& frame) {
   if (wants(frame.frame, frame.present_ns)) file_.add(part::RecordType::kFrame, frame);
   if (is_over(frame.frame, frame.present_ns)) file_.close_soon(part::EndReason::kWindow);

@@ -24,6 +24,7 @@ class FrameLog {
   std::uint32_t queue();  ///< a number for a queue or context
 
   void visit(const part::VisitRecord& visit);
+  void draw(const part::DrawRecord& draw);  ///< of a frame that was wanted when it began
   void present(const part::FrameRecord& frame);
   void lost(part::LossReason reason, std::uint64_t count);
   void end(part::EndReason reason);

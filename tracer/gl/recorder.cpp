@@ -1,11 +1,14 @@
 #include "tracer/gl/recorder.h"
 
+#include <string.h>
+
 #include <algorithm>
 
 #include "tracer/gl/current.h"
 #include "tracer/gl/gate_frames.h"
 #include "tracer/gl/recording.h"
 #include "tracer/gl/stubs.h"
+#include "tracer/gl/symbols.h"
 #include "tracer/guest/kept_errno.h"
 
 namespace corun::gl {
@@ -71,9 +74,22 @@ bool is_to_be_looked_after(const Context& context) {
   return context.chain == nullptr || context.visits.in_flight() > Visits::kInFlight / 2;
 }
 
+// Between glBegin and glEnd GL takes display lists, but no stamps.
+bool may_stamp_before(const void* stub) { return strncmp(name_of(stub), "glCallList", 10) != 0; }
+
+void tell_work(Context& context, Swapchain& chain, const void* stub, std::int64_t begin_ns) {
+  if (!context.visits.is_open()) {
+    context.visits.open({chain.current_frame(), chain.number, chain.is_sampled});
+    context.open_ns = monotonic_ns() - begin_ns;
+  } else if (context.visits.wants_calls()) {
+    context.visits.call(may_stamp_before(stub));
+    chain.add_tracer_ns(monotonic_ns() - begin_ns);
+  }
+}
+
 }  // namespace
 
-extern "C" void corun_gl_open_visit() {
+extern "C" void corun_gl_before_work(const void* stub) {
   Thread& thread = corun_gl_thread;
   thread.is_settled = true;
   if (!thread.is_inside && !thread.is_compiling) gate_frames.begin();
@@ -83,9 +99,9 @@ extern "C" void corun_gl_open_visit() {
   thread.is_inside = true;
   Context* context = current_context();
   Swapchain* chain = context == nullptr ? nullptr : chain_of(*context);
-  if (chain != nullptr && chain->is_wanted && !context->visits.is_open() && context->enter()) {
-    context->visits.open();
-    context->open_ns = monotonic_ns() - begin_ns;
+  if (chain != nullptr && chain->is_wanted && context->enter()) {
+    tell_work(*context, *chain, stub, begin_ns);
+    thread.is_settled = !context->visits.wants_calls();
     context->leave();
   }
   thread.is_inside = false;

@@ -90,7 +90,7 @@ __asm__(R"(
       je 1f
       jmp *(corun_gl_slots + 8 * corun_stub)(%rip)
     1:
-      call corun_gl_save_and_open_visit
+      call corun_gl_save_and_prepare
       jmp *(corun_gl_slots + 8 * corun_stub)(%rip)
       .balign 64, 0xCC
       .cfi_endproc
@@ -145,11 +145,12 @@ CORUN_GL_HOOKED_CALLS(CORUN_STUB)
 R"(
   corun_gl_stubs_end:
 
-  corun_gl_save_and_open_visit:
+  corun_gl_save_and_prepare:
     .cfi_startproc
     .cfi_def_cfa_offset 16
     corun_keep
-    call corun_gl_open_visit
+    movq 8(%rbp), %rdi
+    call corun_gl_before_work
     corun_give_back 16
     ret
     .cfi_endproc

@@ -28,8 +28,8 @@ extern void* corun_gl_slots[];
 /// Does nothing and returns 0: stands for a function that is not there.
 void corun_gl_nothing();
 
-/// Called by the stubs.
-void corun_gl_open_visit();
+/// Called by the stubs. `stub` is inside the one of the work call.
+void corun_gl_before_work(const void* stub);
 void* corun_gl_resolve(std::size_t name, const void* caller);
 void* corun_gl_choose_dlsym(void* handle, const char* name);
 }

@@ -1,11 +1,15 @@
 #include "tracer/gl/swapchains.h"
 
+#include "tracer/gl/draw_sample.h"
+
 namespace corun::gl {
 
 void Swapchain::begin_frame(guest::FrameLog& log, std::int64_t now_ns) {
   const std::uint64_t next = log.begin_frame();
   __atomic_store_n(&frame, next, __ATOMIC_RELAXED);
   is_wanted = log.wants(next, now_ns);
+  // The first frame, which ends with the first swap, has no visits.
+  is_sampled = is_wanted && wanted_frames++ % DrawSample::kPeriod == 1;
 }
 
 Swapchain* Swapchains::find(void* display, std::uintptr_t surface) {

@@ -16,7 +16,9 @@ struct Swapchain {
   std::uint32_t visits = 0;       ///< of the frame in the making, by whichever thread
   std::uint64_t frame = 0;        ///< in the making
   bool is_wanted = false;         ///< the frame lies in the window asked for
-  std::int64_t tracer_ns = 0;     ///< our own time in this frame, by whichever thread
+  bool is_sampled = false;        ///< what it is made of is wanted, too
+  std::uint64_t wanted_frames = 0;
+  std::int64_t tracer_ns = 0;  ///< our own time in this frame, by whichever thread
 
   void add_visit() { __atomic_add_fetch(&visits, 1, __ATOMIC_RELAXED); }
   void add_tracer_ns(std::int64_t ns) { __atomic_add_fetch(&tracer_ns, ns, __ATOMIC_RELAXED); }

@@ -127,6 +127,11 @@ void* find_true_function(const char* name) {
   return found != nullptr ? found : find_anywhere(name);
 }
 
+const char* name_of(const void* stub) {
+  const auto byte = static_cast<std::size_t>(static_cast<const char*>(stub) - corun_gl_stubs);
+  return kNames[byte / (kVariants * kStubBytes)];
+}
+
 void* find_beside(const void* function, const char* name) {
   void* found = find_in_scope_of(function, name);
   return found != nullptr ? found : find_true_function(name);

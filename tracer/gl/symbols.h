@@ -22,4 +22,7 @@ void* find_true_function(const char* name);
 /// The same, of the library that holds `function` where it has one.
 void* find_beside(const void* function, const char* name);
 
+/// Name of the function for which this stub stands; any address inside of it will do.
+const char* name_of(const void* stub);
+
 }  // namespace corun::gl

@@ -21,14 +21,17 @@ void Visits::begin(const QueryApi& api, std::uint32_t queue) {
   }
 }
 
-void Visits::open() {
+void Visits::open(const VisitPlace& place) {
   is_open_ = true;
   has_stamp_ = api_.has_queries && in_flight_ < kInFlight;
   if (has_stamp_) api_.stamp(flight(in_flight_).begin_query);
+  draws_.meet(place.frame);
+  if (place.is_sampled && api_.has_queries) draws_.begin_visit(api_, place.swapchain);
 }
 
 void Visits::close() {
   is_open_ = false;
+  draws_.end_visit(api_);
   if (has_stamp_) api_.stamp(flight(in_flight_).end_query);
 }
 
@@ -60,6 +63,7 @@ bool Visits::fetch(Flight& flight) {
 // The clock has jumped: what is in flight has no time, and what was fetched has the old clock's.
 void Visits::drop_times(guest::FrameLog& log) {
   drain(log);
+  draws_.forget();
   clock_ = guest::GpuClock{};
   next_reading_ns_ = 0;
 }
@@ -67,13 +71,31 @@ void Visits::drop_times(guest::FrameLog& log) {
 void Visits::collect(guest::FrameLog& log) {
   if (!api_.has_queries) return;
   if (api_.was_disjoint()) drop_times(log);
-  const bool may_fetch = in_flight_ > 0 && api_.may_fetch();
+  const bool may_fetch = (in_flight_ > 0 || draws_.is_in_flight()) && api_.may_fetch();
   while (may_fetch && in_flight_ > 0 && fetch(flight(0))) {
     wait_for_clock(flight(0).record, log);
     first_flight_ = (first_flight_ + 1) % kInFlight;
     --in_flight_;
   }
   while (waiting_ > 0 && waiting_visits_[first_waiting_].gpu_end_ns <= clock_.known_until()) hand_over_first(log);
+  if (may_fetch && has_draws()) hand_over_draws(log);
+}
+
+// Its queries keep the stamps until the clock has been read behind the last one.
+bool Visits::has_draws() {
+  if (!draws_.is_in_flight() || !api_.is_available(draws_.last_stamp().query)) return false;
+  return unwrap(api_.result(draws_.last_stamp().query)) <= clock_.known_until();
+}
+
+void Visits::hand_over_draws(guest::FrameLog& log) {
+  std::int64_t from_ns = 0;
+  for (std::uint32_t i = 0; i < draws_.stamp_count(); ++i) {
+    const DrawSample::Stamp& stamp = draws_.stamp(i);
+    const std::int64_t at_ns = clock_.to_monotonic(unwrap(api_.result(stamp.query)));
+    if (stamp.calls > 0) log.draw({{}, from_ns, at_ns, draws_.frame(), stamp.calls, draws_.swapchain()});
+    from_ns = at_ns;
+  }
+  draws_.forget();
 }
 
 void Visits::wait_for_clock(const part::VisitRecord& visit, guest::FrameLog& log) {

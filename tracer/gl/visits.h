@@ -3,11 +3,19 @@
 #include <cstdint>
 
 #include "tracer/frames/frame_log.h"
+#include "tracer/gl/draw_sample.h"
 #include "tracer/gl/query_api.h"
 #include "tracer/guest/gpu_clock.h"
 #include "traces/parts/part_record.h"
 
 namespace corun::gl {
+
+/// The frame that a visit is for.
+struct VisitPlace {
+  std::uint64_t frame = 0;
+  std::uint32_t swapchain = 0;
+  bool is_sampled = false;  ///< what the frame is made of is wanted, too: see DrawSample
+};
 
 /// The visits of one GL context to the GPU: from the first call that gives it work to the flush, finish or swap that
 /// submits it.
@@ -23,7 +31,10 @@ class Visits {
 
   bool is_open() const { return is_open_; }
   /// Before the first work: the first stamp.
-  void open();
+  void open(const VisitPlace& place = {});
+  /// True where call() is to come before each further work of the visit that is open.
+  bool wants_calls() const { return draws_.wants_calls(); }
+  void call(bool may_stamp) { draws_.call(api_, may_stamp); }
   /// Before the call that submits: the second stamp.
   void close();
   /// After that call: `visit` says everything but queue and GPU times.
@@ -51,6 +62,8 @@ class Visits {
 
   Flight& flight(int i) { return flights_[(first_flight_ + i) % kInFlight]; }
   bool fetch(Flight& flight);
+  bool has_draws();
+  void hand_over_draws(guest::FrameLog& log);
   std::int64_t unwrap(std::uint64_t stamp);
   void drop_times(guest::FrameLog& log);
   void wait_for_clock(const part::VisitRecord& visit, guest::FrameLog& log);
@@ -58,6 +71,7 @@ class Visits {
 
   QueryApi api_;
   guest::GpuClock clock_;
+  DrawSample draws_;
   std::int64_t next_reading_ns_ = 0;
   std::int64_t last_stamp_ = 0;
   std::uint32_t queue_ = 0;

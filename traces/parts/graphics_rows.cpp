@@ -74,6 +74,9 @@ void GraphicsRows::add(const FrameRange& wanted) {
       if (wanted.holds(of_frame)) add_visit(*visit);
     }
   }
+  for (const part::DrawRecord& draw : part_.draws) {
+    if (wanted.holds(draw.frame)) add_draw(draw);
+  }
   add_notes();
 }
 
@@ -94,7 +97,7 @@ void GraphicsRows::add_frame(const part::FrameRecord& frame, const part::FrameRe
   }
   set_gpu_times(frame, out);
   out.visits = frame.visits;
-  out.swapchain = swapchain_of(frame);
+  out.swapchain = swapchain_of(frame.swapchain);
   target_.builder.add(out);
   ++frames_;
 }
@@ -120,12 +123,21 @@ void GraphicsRows::set_gpu_times(const part::FrameRecord& frame, FrameRecord& ou
   }
 }
 
-std::uint32_t GraphicsRows::swapchain_of(const part::FrameRecord& frame) {
+std::uint32_t GraphicsRows::swapchain_of(std::uint32_t number) {
   const std::string_view program = text_of(part_, part_.process.program);
   return target_.builder.swapchain(
       {.application = program.empty() ? StringId::none() : target_.builder.intern(program),
        .process = target_.process,
-       .address = fmt::format("{} {}", part_.process.source == part::Source::kGl ? "gl" : "vulkan", frame.swapchain)});
+       .address = fmt::format("{} {}", part_.process.source == part::Source::kGl ? "gl" : "vulkan", number)});
+}
+
+void GraphicsRows::add_draw(const part::DrawRecord& draw) {
+  if (!is_interval(draw.gpu_begin_ns, draw.gpu_end_ns))
+    return leave_out(target_.builder, part_, part::LossReason::kBadRecord, "draw");
+  target_.builder.add(DrawRecord{.start_ns = draw.gpu_begin_ns,
+                                 .duration_ns = draw.gpu_end_ns - draw.gpu_begin_ns,
+                                 .calls = draw.calls,
+                                 .swapchain = swapchain_of(draw.swapchain)});
 }
 
 void GraphicsRows::add_visit(const part::VisitRecord& visit) {

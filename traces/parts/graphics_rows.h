@@ -42,7 +42,8 @@ class GraphicsRows {
   void add_visit(const part::VisitRecord& visit);
   std::uint32_t add_call(const part::VisitRecord& visit);
   void set_gpu_times(const part::FrameRecord& frame, FrameRecord& out);
-  std::uint32_t swapchain_of(const part::FrameRecord& frame);
+  void add_draw(const part::DrawRecord& draw);
+  std::uint32_t swapchain_of(std::uint32_t number);
   std::uint32_t queue_of(const part::VisitRecord& visit);
   void add_notes();
 

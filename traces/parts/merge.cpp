@@ -93,6 +93,7 @@ class Merge {
                                           describe(part), part.frames.size()));
       part.frames.clear();
       part.visits.clear();
+      part.draws.clear();
     }
   }
 

@@ -122,6 +122,7 @@ class Reading {
   bool take_frames(RecordType type, std::string_view bytes) {
     if (type == RecordType::kVisit) return keep(content_.visits, bytes, "visit");
     if (type == RecordType::kFrame) return keep(content_.frames, bytes, "frame");
+    if (type == RecordType::kDraw) return keep(content_.draws, bytes, "draw");
     return false;
   }
 

@@ -33,6 +33,7 @@ struct PartContent {
   std::vector<part::SwapchainRecord> swapchains;
   std::vector<part::VisitRecord> visits;
   std::vector<part::FrameRecord> frames;
+  std::vector<part::DrawRecord> draws;
   std::vector<part::LaunchCountRecord> launch_counts;
   std::map<part::LossReason, std::uint64_t> lost;
   std::optional<part::EndRecord> end;

@@ -35,6 +35,7 @@ enum class RecordType : std::uint16_t {
   kLaunchCount = 17,
   kLost = 18,
   kEnd = 19,         ///< last record of a part that was ended properly
+  kDraw = 20,
 };
 
 struct RecordHead {
@@ -245,6 +246,17 @@ struct FrameRecord {
   std::uint32_t reserved;
 };
 
+/// A piece of a frame's work between two stamps of the GPU, in one of the few frames whose composition was sampled. The
+/// pieces of a frame come in their order.
+struct DrawRecord {
+  RecordHead head;
+  std::int64_t gpu_begin_ns;
+  std::int64_t gpu_end_ns;
+  std::uint64_t frame;
+  std::uint32_t calls;      ///< that gave the GPU this piece: 1, or more where a frame has too many to stamp each
+  std::uint32_t swapchain;
+};
+
 /// Launches so far, in a bare pass: at every kLaunchesPerCount-th launch.
 struct LaunchCountRecord {
   RecordHead head;
@@ -300,6 +312,6 @@ static_assert(sizeof(KernelRecord) == 88 && sizeof(CopyRecord) == 64 && sizeof(M
 static_assert(sizeof(CallRecord) == 40 && sizeof(SyncRecord) == 56 && sizeof(EventRecord) == 32);
 static_assert(sizeof(OverheadRecord) == 32 && sizeof(ContextSwitchRecord) == 24 && sizeof(SwapchainRecord) == 32);
 static_assert(sizeof(VisitRecord) == 72 && sizeof(FrameRecord) == 56 && sizeof(LaunchCountRecord) == 24);
-static_assert(sizeof(LostRecord) == 24 && sizeof(EndRecord) == 32);
+static_assert(sizeof(LostRecord) == 24 && sizeof(EndRecord) == 32 && sizeof(DrawRecord) == 40);
 
 }  // namespace corun::part

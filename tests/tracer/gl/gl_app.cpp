@@ -2,7 +2,7 @@
 // same lines whether or not somebody watches. Ends with 9, so that an exit code is seen to pass.
 //
 //   gl_app linked|dlsym|procaddr FRAMES FLUSHES [finish] [elapsed] [contexts] [threads] [fork] [list] [es] [error]
-//   [loader]
+//   [loader] [inside]
 
 #define EGL_NO_X11
 #define GL_GLEXT_PROTOTYPES
@@ -50,7 +50,7 @@ struct Wishes {
   std::string load;
   int frames = 0, flushes = 0;
   bool finish = false, elapsed = false, contexts = false, threads = false, fork = false, list = false, es = false;
-  bool error = false, loader = false, buffer = false;
+  bool error = false, loader = false, buffer = false, inside = false;
 };
 Wishes wishes;
 
@@ -132,6 +132,7 @@ void draw(const Canvas& canvas, int frame, int part) {
   f.glBegin(GL_TRIANGLES);
   f.glColor3f(1, static_cast<float>(part) / 8, 0);
   f.glVertex2f(-1, -1), f.glVertex2f(1, -1), f.glVertex2f(0, 1);
+  if (wishes.inside) f.glCallList(0);
   f.glEnd();
 }
 
@@ -268,6 +269,7 @@ Wishes read_wishes(int count, char** words) {
     result.error |= word == "error";
     result.loader |= word == "loader";
     result.buffer |= word == "buffer";
+    result.inside |= word == "inside";
   }
   return result;
 }

@@ -113,6 +113,44 @@ TEST_F(GlApp, DisplayListsAreCompiledWithoutStampsInThem) {
   expect_times(part);
 }
 
+/// Draws of each sampled frame.
+std::map<std::uint64_t, std::vector<part::DrawRecord>> draws_by_frame(const PartContent& part) {
+  std::map<std::uint64_t, std::vector<part::DrawRecord>> result;
+  for (const part::DrawRecord& draw : part.draws) result[draw.frame].push_back(draw);
+  return result;
+}
+
+TEST_F(GlApp, AFewFramesSayOfWhichDrawsTheyAreMade) {
+  const PartContent part = trace("linked 3000 2");
+  expect_frames(part, 3000, 3);
+  const auto sampled = draws_by_frame(part);
+  ASSERT_GE(sampled.size(), 1u);
+  EXPECT_LE(sampled.size(), 3000u / 61);
+  const auto visits = visits_by_frame(part);
+  for (const auto& [frame, draws] : sampled) {
+    ASSERT_EQ(draws.size(), 6u) << "three visits of a glClear and a triangle, frame " << frame;
+    std::int64_t drawn_ns = 0, visited_ns = 0;
+    for (const part::DrawRecord& draw : draws) {
+      EXPECT_EQ(draw.calls, 1u);
+      EXPECT_EQ(draw.swapchain, 1u);
+      EXPECT_LE(draw.gpu_begin_ns, draw.gpu_end_ns);
+      drawn_ns += draw.gpu_end_ns - draw.gpu_begin_ns;
+    }
+    for (const part::VisitRecord& visit : visits.at(frame)) visited_ns += visit.gpu_end_ns - visit.gpu_begin_ns;
+    EXPECT_LE(drawn_ns, visited_ns + 1000) << "frame " << frame;
+    EXPECT_GE(drawn_ns, visited_ns / 2) << "frame " << frame;
+  }
+}
+
+TEST_F(GlApp, DisplayListsInsideOfADrawGetNoStamps) {
+  const PartContent part = trace("linked 3000 1 list inside");
+  for (const auto& [frame, draws] : draws_by_frame(part)) {
+    ASSERT_EQ(draws.size(), 4u) << "two visits of a glClear and a triangle, frame " << frame;
+    for (const part::DrawRecord& draw : draws) EXPECT_EQ(draw.calls, 2u) << "with its display list";
+  }
+  EXPECT_GE(part.draws.size(), 4u);
+}
+
 TEST_F(GlApp, GlesFramesHaveGpuTimesToo) {
   const PartContent part = trace("dlsym 20 2 es");
   expect_frames(part, 20, 3);

@@ -216,6 +216,48 @@ TEST_F(VisitsTest, AJumpOfTheClockTakesTheTimesOfWhatIsInFlight) {
   EXPECT_GT(part.visits[1].gpu_end_ns, 0);
 }
 
+TEST_F(VisitsTest, DrawsOfASampledFrameWaitForTheReadingBehindThem) {
+  const auto sampled_visit = [&](std::uint64_t frame) {
+    visits_->open({frame, 1, true});
+    for (int i = 0; i < 2; ++i) visits_->call(true);
+    visits_->close();
+  };
+  visits_->begin(fake_api(), 1);
+  visits_->read_clock(0);
+  sampled_visit(1);
+  sampled_visit(2);
+  visits_->open({3, 1, false});
+  gpu.finish();
+  visits_->collect(log_);
+  gpu.clock += 1'000'000;
+  visits_->read_clock(Visits::kClockPeriod);
+  visits_->collect(log_);
+  EXPECT_FALSE(gpu.was_waited_for);
+  const PartContent part = content();
+  ASSERT_EQ(part.draws.size(), 3u);
+  EXPECT_EQ(part.draws[0].frame, 2u);
+  EXPECT_EQ(part.draws[0].calls, 1u);
+  EXPECT_EQ(part.draws[0].gpu_end_ns, part.draws[1].gpu_begin_ns);
+  EXPECT_GT(part.draws[2].gpu_end_ns, part.draws[2].gpu_begin_ns);
+}
+
+TEST_F(VisitsTest, AJumpOfTheClockTakesTheDrawsInFlight) {
+  visits_->begin(fake_api(64, true), 1);
+  visits_->read_clock(0);
+  for (std::uint64_t frame = 1; frame <= 3; ++frame) {
+    visits_->open({frame, 1, frame < 3});
+    visits_->close();
+  }
+  gpu.finish();
+  gpu.is_disjoint = true;
+  gpu.clock += 1'000'000;
+  visits_->collect(log_);
+  gpu.is_disjoint = false;
+  visits_->read_clock(Visits::kClockPeriod);
+  visits_->collect(log_);
+  EXPECT_TRUE(content().draws.empty());
+}
+
 /// Looks at a context whose driver says nothing but its renderer.
 bool is_over_vulkan(const char* renderer) {
   static const char* said;
