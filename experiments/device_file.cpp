@@ -11,7 +11,8 @@ using namespace std::chrono_literals;
 
 constexpr std::array<std::string_view, 3> kSharing = {"time_sliced", "concurrent", "exclusive"};
 constexpr std::array<std::string_view, 3> kGraphics = {"to_completion", "sliced", "first"};
-constexpr std::array<std::string_view, 2> kLoneSlice = {"rolls", "used_up"};
+constexpr std::array<std::string_view, 3> kLoneSlice = {"rolls", "used_up", "rolls_while_queued"};
+constexpr std::array<std::string_view, 2> kTurnOrder = {"as_woken", "fixed"};
 constexpr std::array<std::string_view, 2> kSpatial = {"dispatch_order", "max_min"};
 
 using DeviceField = Field<DeviceSpec>;
@@ -101,6 +102,7 @@ FieldTable<DeviceFile> file_fields() {
              return read.wrong(node, fmt::format("`{}` needs a value and its source", field.key));
            field.read(*sourced.value, out.spec, read);
            out.sources[std::string(field.key)] = sourced.source;
+           if (!sourced.spread.empty()) out.spreads[std::string(field.key)] = sourced.spread;
          }});
   }
   return table;
@@ -122,6 +124,7 @@ const FieldTable<DeviceSpec>& device_fields() {
       choice_field("sharing", &DeviceSpec::sharing, kSharing),
       choice_field("graphics", &DeviceSpec::graphics, kGraphics),
       choice_field("lone_slice", &DeviceSpec::lone_slice, kLoneSlice),
+      choice_field("turn_order", &DeviceSpec::turn_order, kTurnOrder),
       choice_field("spatial", &DeviceSpec::spatial_rule, kSpatial),
       duration_field("time_slice", &DeviceSpec::time_slice, Duration(1us)),
       duration_field("graphics_slice", &DeviceSpec::graphics_slice, Duration(0)),
@@ -137,6 +140,10 @@ const FieldTable<DeviceSpec>& device_fields() {
       {"sm_rate_exponent", "number",
        [](const Node& node, DeviceSpec& spec, ScalarReader& read) {
          if (const auto value = read.number(node, 0.01, 1.0)) spec.sm_rate_exponent = *value;
+       }},
+      {"sm_fill_exponent", "number",
+       [](const Node& node, DeviceSpec& spec, ScalarReader& read) {
+         if (const auto value = read.number(node, 0.0, 1.0)) spec.sm_fill_exponent = *value;
        }},
   };
   return table;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -14,11 +15,15 @@ namespace corun {
 /// overrides the file's.
 const FieldTable<DeviceSpec>& device_fields();
 
+/// Ranges of what was measured for keys of a device, as their file writes them: "2.095ms to 2.099ms"; by key.
+using DeviceSpreads = std::map<std::string, std::string, std::less<>>;
+
 /// A device with what is known about the origin of its numbers.
 struct DeviceFile {
   DeviceSpec spec;
   std::string description;
   std::map<std::string, std::string> sources;  ///< by key
+  DeviceSpreads spreads;
 };
 
 /// One key of a device file, as it is written there: `key: { value, source }`, with the range of what was measured

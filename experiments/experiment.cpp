@@ -141,9 +141,9 @@ class Assembly {
     }
     const bool has_clients = !is_cluster || draft.clients != nullptr || !out.cluster->pod_clients.empty();
     if (has_clients) {
-      if (top_.device != nullptr) read_device(*top_.device, folder_, out.device, reader_);
+      if (top_.device != nullptr) read_device(*top_.device, folder_, out.device, out.device_spreads, reader_);
       if (draft.device != nullptr && draft.device != top_.device)
-        read_device(*draft.device, folder_, out.device, reader_);
+        read_device(*draft.device, folder_, out.device, out.device_spreads, reader_);
       check_device(either(draft.device, top_.device), out.device, where);
     }
     out.horizon = draft.horizon.value_or(top_.horizon.value_or(out.horizon));
@@ -344,7 +344,11 @@ Replay ClientChoice::replay_or_default() const {
 Duration Scenario::warmup_or_default() const { return warmup.value_or(std::min(Duration(1s), horizon / 10)); }
 
 Experiment read_experiment(const std::string& path, const ExperimentOverrides& overrides, PolicyRegistry& policies) {
-  const std::string text = read_text_file(path);
+  return parse_experiment(read_text_file(path), path, overrides, policies);
+}
+
+Experiment parse_experiment(const std::string& text, const std::string& path, const ExperimentOverrides& overrides,
+                            PolicyRegistry& policies) {
   Diagnostics diagnostics;
   ScalarReader reader(diagnostics);
   Node root = parse_yaml(text, path, diagnostics);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "experiments/cluster_choice.h"
+#include "experiments/device_file.h"
 #include "experiments/diagnostic.h"
 #include "experiments/expectation.h"
 #include "experiments/policy_choice.h"
@@ -40,7 +41,7 @@ struct ClientChoice {
   std::string trace;  ///< path, with the experiment's folder put before a relative one
   SourceLocation trace_where;
   std::optional<SyntheticWork> synthetic;
-  WorkloadOptions options;       ///< iterations, visits, gpu_busy_ratio, allow_co_run
+  WorkloadOptions options;       ///< iterations, visits, draw, keep_start, gpu_busy_ratio, allow_co_run
   std::optional<Replay> replay;  ///< default: closed; open for synthetic requests
   std::uint64_t repeat = 0;      ///< passes over the work; 0 = forever
   Duration arrival{};
@@ -79,6 +80,7 @@ struct Scenario {
   std::string description;
   SourceLocation where;
   DeviceSpec device;
+  DeviceSpreads device_spreads;  ///< where its file tells them and the experiment does not override the value
   Duration horizon{10'000'000'000};
   std::optional<Duration> warmup;  ///< default: 1 s, at most a tenth of the horizon
   std::vector<std::uint64_t> seeds{1};
@@ -120,5 +122,8 @@ struct ExperimentOverrides {
 /// Reads an experiment file. Policies of plug-ins that it names are loaded into `policies`.
 /// Throws InvalidInput with everything that is wrong, Error(kInput) where the file cannot be read.
 Experiment read_experiment(const std::string& path, const ExperimentOverrides& overrides, PolicyRegistry& policies);
+/// The same of text that has been read already. `path` is what errors are located in; relative paths begin at its folder.
+Experiment parse_experiment(const std::string& text, const std::string& path, const ExperimentOverrides& overrides,
+                            PolicyRegistry& policies);
 
 }  // namespace corun

@@ -145,7 +145,17 @@ std::string_view to_string(GraphicsScheduling graphics) {
   return "unknown";
 }
 
-std::string_view to_string(LoneSlice lone_slice) { return lone_slice == LoneSlice::kRolls ? "rolls" : "used_up"; }
+std::string_view to_string(LoneSlice lone_slice) {
+  switch (lone_slice) {
+    case LoneSlice::kRolls:
+      return "rolls";
+    case LoneSlice::kUsedUp:
+      return "used_up";
+    case LoneSlice::kRollsWhileQueued:
+      return "rolls_while_queued";
+  }
+  return "unknown";
+}
 
 std::string_view to_string(SpatialRule spatial) {
   return spatial == SpatialRule::kDispatchOrder ? "dispatch_order" : "max_min";

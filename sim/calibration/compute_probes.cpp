@@ -28,12 +28,18 @@ void warm_up(ProbeContext& context) {
 
 Work work_asked_for(ProbeContext& context, const ProbeRequest& request) {
   warm_up(context);
+  const auto kind = static_cast<WorkKind>(request.setting("kind", 0));
+  if (const std::int64_t passes = request.setting("passes", 0); passes > 0)
+    return context.passes_over(static_cast<std::uint64_t>(request.setting("place_bytes", 0)), passes);
+  if (const std::int64_t blocks = request.setting("blocks", 0); blocks > 0)
+    return context.small_work_of_length(kind, request.setting("length_ns", 100'000),
+                                        static_cast<std::uint32_t>(blocks));
   if (request.setting("whole", 0) != 0)
     return context.whole_work_of_length(request.setting("length_ns", 100'000),
                                         static_cast<double>(request.setting("waves", 1)),
                                         static_cast<double>(request.setting("fill_percent", 100)) / 100.0);
-  return context.work_of_length(static_cast<WorkKind>(request.setting("kind", 0)),
-                                request.setting("length_ns", 100'000), static_cast<double>(request.setting("waves", 1)),
+  return context.work_of_length(kind, request.setting("length_ns", 100'000),
+                                static_cast<double>(request.setting("waves", 1)),
                                 static_cast<double>(request.setting("fill_percent", 100)) / 100.0,
                                 static_cast<std::uint64_t>(request.setting("iterations", 16)));
 }
@@ -83,7 +89,8 @@ Sample probe_spin(const ProbeRequest& request, const AwaitStart& await_start) {
 /// after the one before has ended.
 Sample probe_short(const ProbeRequest& request, const AwaitStart& await_start) {
   ProbeContext context(request);
-  Work work{WorkKind::kCompute, static_cast<std::uint32_t>(request.setting("blocks", 1)), 32, 100};
+  Work work{static_cast<WorkKind>(request.setting("kind", 0)), static_cast<std::uint32_t>(request.setting("blocks", 1)),
+            static_cast<std::uint32_t>(request.setting("threads", 32)), 100};
   warm_up(context);
   const std::int64_t length = request.setting("length_ns", 20 * kUs);
   for (int step = 0; step < 6; ++step)
@@ -153,6 +160,25 @@ Sample probe_rates(const ProbeRequest& request, const AwaitStart& await_start) {
   for (std::int64_t i = 0; i < request.setting("repetitions", 25); ++i)
     for (const Work& work : works)
       sample.series[std::string(to_string(work.kind)) + "_ns"].push_back(length_of(context.run(work)));
+  return sample;
+}
+
+/// A fixed amount of work of every kind, with a multiprocessor holding fewer and fewer of its blocks.
+Sample probe_fills(const ProbeRequest& request, const AwaitStart& await_start) {
+  ProbeContext context(request);
+  Sample sample = context.sample();
+  warm_up(context);
+  std::vector<std::pair<std::string, Work>> works;
+  for (const std::uint32_t held : {8U, 4U, 2U, 1U})
+    for (const WorkKind kind : kWorkKinds) {
+      const std::uint64_t iterations = kind == WorkKind::kCompute ? 8'000 : 16;
+      const Work work = context.at_most_per_multiprocessor({kind, 16'384, 256, iterations}, held);
+      works.emplace_back(std::string(to_string(kind)) + "_" + std::to_string(held) + "_ns", work);
+    }
+  for (const auto& [series, work] : works) context.run(work);
+  await_start();
+  for (std::int64_t i = 0; i < request.setting("repetitions", 25); ++i)
+    for (const auto& [series, work] : works) sample.series[series].push_back(length_of(context.run(work)));
   return sample;
 }
 

@@ -5,34 +5,13 @@
 
 #include "sim/calibration/fit.h"
 #include "sim/calibration/prediction.h"
+#include "sim/calibration/sm_curve.h"
 #include "sim/calibration/together.h"
 #include "sim/calibration/work_kind.h"
 
 namespace corun::calibration {
 
 namespace {
-
-/// Relative rate of a kind of work over the fraction of the multiprocessors.
-struct Curve {
-  std::vector<double> fractions, rates;
-};
-
-Curve curve_of(const Samples& samples, WorkKind kind) {
-  const std::string series = std::string(to_string(kind)) + "_ns";
-  std::vector<std::pair<double, double>> points;  // multiprocessors, time
-  for (const Sample& sample : samples)
-    if (sample.probe == "rates" && !sample.of(series).empty())
-      points.push_back({as_double(sample.first("sm_count")), median(numbers(sample, series))});
-  Curve curve;
-  if (points.empty()) return curve;
-  const auto all = std::ranges::max(points);
-  for (const auto& [multiprocessors, time] : points) {
-    if (multiprocessors >= all.first) continue;
-    curve.fractions.push_back(multiprocessors / all.first);
-    curve.rates.push_back(all.second / time);
-  }
-  return curve;
-}
 
 /// Kernels of one client in a pair.
 struct Side {
@@ -66,11 +45,9 @@ std::vector<Side> sides_of(const Together& loads) {
   return sides;
 }
 
-std::vector<double> predicted(const std::vector<Side>& sides, DeviceSpec device, Sharing sharing, SpatialRule rule,
-                              double exponent) {
+std::vector<double> predicted(const std::vector<Side>& sides, DeviceSpec device, Sharing sharing, SpatialRule rule) {
   device.sharing = sharing;
   device.spatial_rule = rule;
-  device.sm_rate_exponent = exponent;
   std::vector<Program> programs;
   for (const Side& side : sides) programs.push_back(side.program);
   std::vector<double> rates;
@@ -84,10 +61,10 @@ struct Predictions {
   std::vector<double> dispatch_order, max_min, serialised;
 };
 
-Predictions predictions_of(const std::vector<Side>& sides, const DeviceSpec& device, double exponent) {
-  return {predicted(sides, device, Sharing::kConcurrent, SpatialRule::kDispatchOrder, exponent),
-          predicted(sides, device, Sharing::kConcurrent, SpatialRule::kMaxMin, exponent),
-          predicted(sides, device, Sharing::kExclusive, SpatialRule::kDispatchOrder, exponent)};
+Predictions predictions_of(const std::vector<Side>& sides, const DeviceSpec& device) {
+  return {predicted(sides, device, Sharing::kConcurrent, SpatialRule::kDispatchOrder),
+          predicted(sides, device, Sharing::kConcurrent, SpatialRule::kMaxMin),
+          predicted(sides, device, Sharing::kExclusive, SpatialRule::kDispatchOrder)};
 }
 
 /// Visits the two samples of each trial whose name begins so, with the rest of its name.
@@ -102,10 +79,13 @@ void for_each_pair(const Samples& samples, const std::string& prefix, Visit visi
       if (loads.size() == 2) visit(trial.substr(prefix.size()), loads);
 }
 
-/// What bounds arithmetic is its multiprocessors, whatever the device's exponent says of other kernels.
-double exponent_of_compute(const Samples& samples) {
-  const Curve curve = curve_of(samples, WorkKind::kCompute);
-  return curve.rates.empty() ? 1.0 : std::min(1.0, exponent_through_one(curve.fractions, curve.rates));
+/// What bounds arithmetic is its multiprocessors, whatever the device's exponents say of other kernels.
+DeviceSpec with_exponents_of_compute(const Samples& samples, DeviceSpec device) {
+  const Curve rate = curve_over_multiprocessors(samples, WorkKind::kCompute);
+  const Curve fill = curve_over_blocks(samples, WorkKind::kCompute);
+  device.sm_rate_exponent = rate.empty() ? 1.0 : rate.exponent();
+  device.sm_fill_exponent = fill.empty() ? device.sm_rate_exponent : std::max(0.0, fill.exponent());
+  return device;
 }
 
 /// Whether both clients' kernels own the multiprocessors that their blocks are on. Where they do not, the model of
@@ -122,11 +102,11 @@ struct PairComparisons {
 
 PairComparisons compare_pairs(const Samples& samples, const DeviceSpec& device, bool owned) {
   PairComparisons compared;
-  const double exponent = exponent_of_compute(samples);
+  const DeviceSpec of_arithmetic = with_exponents_of_compute(samples, device);
   for_each_pair(samples, "mps_part_", [&](const std::string& name, const Together& loads) {
     const std::vector<Side> sides = sides_of(loads);
     if (sides.empty() || owns_multiprocessors(loads) != owned) return;
-    const Predictions found = predictions_of(sides, device, exponent);
+    const Predictions found = predictions_of(sides, of_arithmetic);
     for (std::size_t i = 0; i < sides.size(); ++i) {
       Comparison c{fmt::format("rate of client {} of {}", i + 1, name), sides[i].got};
       c.model = found.dispatch_order[i];
@@ -168,21 +148,19 @@ Finding fit_shared_multiprocessors(const Samples& samples, const DeviceSpec& dev
   finding.notes = {
       "each kernel's blocks lie on all multiprocessors, and a part of their threads uses up the arithmetic: they run "
       "at "
-      "once, and each at about half its rate",
-      "the model takes a part of the threads for that part of the multiprocessors: it is too fast for such pairs"};
+      "once, and each at about half its rate, or the one that began earlier keeps its own"};
   return finding;
 }
 
-/// What two clients that take each other's cache get of what their kernels' places on the device would give them.
-Finding fit_losses(const Samples& samples, const DeviceSpec& device) {
-  Finding losses{.title = "work that two clients get done together under MPS", .unit = Unit::kRatio};
-  losses.compared_in = Unit::kRatio;
-  losses.method = "pairs of clients whose kernels fill the device one after another: sum of rates over those alone";
+/// What two clients get done together, of what their kernels' places on the device would give them.
+Finding fit_together(const Samples& samples, const DeviceSpec& device, const std::string& prefix,
+                     const std::string& title, const std::string& method) {
+  Finding losses{.title = title, .unit = Unit::kRatio, .method = method, .compared_in = Unit::kRatio};
   std::vector<double> got;
-  for_each_pair(samples, "mps_loss_", [&](const std::string& name, const Together& loads) {
+  for_each_pair(samples, prefix, [&](const std::string& name, const Together& loads) {
     const std::vector<Side> sides = sides_of(loads);
     if (sides.empty()) return;
-    const Predictions found = predictions_of(sides, device, device.sm_rate_exponent);
+    const Predictions found = predictions_of(sides, device);
     const auto sum = [](const std::vector<double>& rates) { return rates[0] + rates[1]; };
     got.push_back(sides[0].got + sides[1].got);
     losses.comparisons.push_back({name,
@@ -195,6 +173,27 @@ Finding fit_losses(const Samples& samples, const DeviceSpec& device) {
   return losses;
 }
 
+/// Kernels of a few blocks one after another beside those of a client that fills the device.
+Finding fit_small(const Samples& samples, const DeviceSpec& device) {
+  Finding small{.title = "small kernels one after another beside kernels that fill the device", .unit = Unit::kRatio};
+  small.compared_in = Unit::kRatio;
+  small.method = "rate of the small ones, of that alone";
+  std::vector<double> got;
+  for_each_pair(samples, "mps_small_", [&](const std::string& name, const Together& loads) {
+    const std::vector<Side> sides = sides_of(loads);
+    if (sides.empty()) return;
+    const Predictions found = predictions_of(sides, device);
+    got.push_back(sides[0].got);
+    small.comparisons.push_back({name,
+                                 got.back(),
+                                 found.dispatch_order[0],
+                                 {{"max_min", found.max_min[0]}, {"serialised", found.serialised[0]}}});
+    small.notes.push_back(fmt::format("{}: the others kept {:.3f} of their rate", name, sides[1].got));
+  });
+  if (!got.empty()) small.value = spread_of(got);
+  return small;
+}
+
 /// Kernels of a few blocks beside those of a client that fills the device: submission to end.
 std::vector<Finding> fit_tiny(const Samples& samples, DeviceSpec device) {
   device.sharing = Sharing::kConcurrent;
@@ -203,7 +202,9 @@ std::vector<Finding> fit_tiny(const Samples& samples, DeviceSpec device) {
     const Sample &tiny = *both[0], &load = *both[1];
     const Series &submits = tiny.of("submit_ns"), &begins = tiny.of("begin_ns"), &ends = tiny.of("end_ns");
     if (begins.empty() || load.of("end_ns").size() < 2) return;
-    Program brief{.ops = {Duration{tiny.first("alone_ns")}}, .shape = {4, 1, 1, 32, 1, 1}};
+    Program brief{.ops = {Duration{tiny.first("alone_ns")}}};
+    brief.shape = {static_cast<std::uint32_t>(tiny.first("blocks", 4)),   1, 1,
+                   static_cast<std::uint32_t>(tiny.first("threads", 32)), 1, 1};
     std::vector<double> takes, lengths;
     for (std::size_t i = 0; i < begins.size(); ++i) {
       if (submits[i] < load.of("end_ns").front() || ends[i] > load.of("end_ns").back()) continue;
@@ -213,9 +214,9 @@ std::vector<Finding> fit_tiny(const Samples& samples, DeviceSpec device) {
     }
     if (takes.empty()) return;
     Finding finding{.title = "tiny kernel " + name, .value = spread_of(takes)};
-    finding.method = fmt::format("{} kernels of {} alone in 4 blocks, from submission to end; the others take {}",
+    finding.method = fmt::format("{} kernels of {} alone in {} blocks, from submission to end; the others take {}",
                                  takes.size(), text_of(as_double(tiny.first("alone_ns")), Unit::kNs),
-                                 text_of(as_double(load.first("alone_ns")), Unit::kNs));
+                                 tiny.first("blocks", 4), text_of(as_double(load.first("alone_ns")), Unit::kNs));
     finding.notes = {fmt::format("it runs for {} there, {:.2f} times as long as alone",
                                  text_of(median(lengths), Unit::kNs),
                                  median(lengths) / as_double(std::max<std::int64_t>(1, tiny.first("alone_ns"))))};
@@ -236,37 +237,6 @@ std::vector<Finding> fit_tiny(const Samples& samples, DeviceSpec device) {
 
 }  // namespace
 
-std::vector<Finding> fit_sm_rate(const Samples& samples, DeviceSpec& device) {
-  Finding finding{
-      .key = "sm_rate_exponent", .title = "rate of a kernel over its multiprocessors", .unit = Unit::kRatio};
-  finding.compared_in = Unit::kRatio;
-  std::vector<double> bound_by_memory;
-  std::vector<std::pair<WorkKind, Curve>> curves;
-  for (const WorkKind kind : kWorkKinds) {
-    const Curve curve = curve_of(samples, kind);
-    if (curve.rates.empty()) continue;
-    curves.push_back({kind, curve});
-    const double exponent = exponent_through_one(curve.fractions, curve.rates);
-    finding.notes.push_back(fmt::format("`{}` kernels alone: exponent {:.2f}", to_string(kind), exponent));
-    if (kind != WorkKind::kCompute) bound_by_memory.push_back(std::clamp(exponent, 0.01, 1.0));
-  }
-  if (bound_by_memory.empty()) return {};
-  double sum = 0;
-  for (const double exponent : bound_by_memory) sum += exponent;
-  finding.value = spread_of(bound_by_memory);
-  finding.value.value = sum / static_cast<double>(bound_by_memory.size());
-  finding.method = "mean of kernels that memory or cache binds, alone with 75 to 12 % of the multiprocessors (MPS)";
-  device.sm_rate_exponent = finding.value.value;
-  for (const auto& [kind, curve] : curves)
-    for (std::size_t i = 0; i < curve.rates.size() && kind != WorkKind::kCompute; ++i) {
-      Comparison c{fmt::format("`{}` on {:.0f} % of them", to_string(kind), 100 * curve.fractions[i]), curve.rates[i]};
-      c.model = std::pow(curve.fractions[i], device.sm_rate_exponent);
-      c.nulls = {{"in proportion", curve.fractions[i]}, {"not at all", 1.0}};
-      finding.comparisons.push_back(c);
-    }
-  return {finding};
-}
-
 std::vector<Finding> fit_spatial(const Samples& samples, DeviceSpec& device) {
   std::vector<Finding> findings;
   for_each_pair(samples, "mps_spin", [&](const std::string&, const Together& spinners) {
@@ -277,7 +247,14 @@ std::vector<Finding> fit_spatial(const Samples& samples, DeviceSpec& device) {
   });
   if (Finding rule = fit_rule(samples, device); !rule.choice.empty()) findings.push_back(rule);
   if (Finding shared = fit_shared_multiprocessors(samples, device); shared.value.count > 0) findings.push_back(shared);
-  if (Finding losses = fit_losses(samples, device); losses.value.count > 0) findings.push_back(losses);
+  for (const Finding& finding :
+       {fit_together(samples, device, "mps_loss_", "work that two clients get done together under MPS",
+                     "pairs of clients whose kernels fill the device one after another: sum of rates over those alone"),
+        fit_together(samples, device, "mps_turns_", "work that two clients with working sets in the cache get done",
+                     "pairs of clients whose kernels go over the same bytes again and again: sum of rates over those "
+                     "alone, by the size of a working set and how often each kernel goes over it"),
+        fit_small(samples, device)})
+    if (finding.value.count > 0) findings.push_back(finding);
   std::ranges::move(fit_tiny(samples, device), std::back_inserter(findings));
   return findings;
 }

@@ -60,6 +60,13 @@ void add_slices(std::vector<Trial>& plan) {
   plan.push_back({"idle", "idle_short", {spin(long_enough), shorts(20 * kUs, 7 * kMs, long_enough, 1)}});
   plan.push_back(
       {"idle", "idle_two", {spin(long_enough), spin(long_enough), shorts(20 * kUs, 12 * kMs, long_enough, 1)}});
+  for (const std::int64_t kernel : {10 * kMs, 500 * kUs}) {
+    const ProbeChoice queue = load(WorkKind::kCompute, kernel, long_enough);
+    plan.push_back(
+        {"idle", fmt::format("idle_queue_{}us", kernel / kUs), {queue, shorts(20 * kUs, 7 * kMs, long_enough, 1)}});
+  }
+  const ProbeChoice queue = load(WorkKind::kCompute, 10 * kMs, long_enough);
+  plan.push_back({"idle", "idle_two_queues", {queue, queue, shorts(20 * kUs, 12 * kMs, long_enough, 1)}});
 }
 
 void add_single(std::vector<Trial>& plan) {
@@ -104,6 +111,37 @@ void add_sm_rates(std::vector<Trial>& plan) {
     ProbeChoice rates{"rates"};
     rates.thread_percent = percent;
     plan.push_back({"sm_rate", fmt::format("sm_rate_{}", percent), {rates}, true});
+  }
+  plan.push_back({"sm_rate", "sm_fill", {{"fills"}}});
+}
+
+/// Kernels of a few blocks, now and then and one after another, beside kernels that fill the device.
+void add_small(std::vector<Trial>& plan) {
+  const std::int64_t length = 600 * kMs;
+  constexpr std::int64_t kBlocks = 66;
+  const std::pair<std::string, ProbeChoice> fillers[] = {{"compute", load(WorkKind::kCompute, 200 * kUs, length, 4)},
+                                                         {"add", load(WorkKind::kAdd, 200 * kUs, length)}};
+  for (const auto& [filler, busy] : fillers)
+    for (const WorkKind kind : {WorkKind::kCompute, WorkKind::kCache}) {
+      ProbeChoice tiny = shorts(20 * kUs, 2 * kMs, length, kBlocks);
+      tiny.settings.insert({{"kind", static_cast<std::int64_t>(kind)}, {"threads", 256}});
+      plan.push_back({"mps", fmt::format("mps_tiny_{}_beside_{}", to_string(kind), filler), {tiny, busy}, true});
+      ProbeChoice small = load(kind, 10 * kUs, length);
+      small.settings["blocks"] = kBlocks;
+      plan.push_back({"mps", fmt::format("mps_small_{}_beside_{}", to_string(kind), filler), {small, busy}, true});
+    }
+}
+
+/// Two clients in turns, each with a working set of two places that fits in the cache or that leaves no room for the
+/// other's.
+void add_turns(std::vector<Trial>& plan) {
+  struct Set {
+    std::int64_t place_mib, passes;
+  };
+  for (const auto& [place_mib, passes] : {Set{2, 32}, Set{4, 16}, Set{8, 8}, Set{16, 4}}) {
+    ProbeChoice each = load(WorkKind::kCache, 0, 400 * kMs);
+    each.settings.insert({{"place_bytes", place_mib << 20}, {"passes", passes}});
+    plan.push_back({"mps", fmt::format("mps_turns_{}mib_{}", 2 * place_mib, passes), {each, each}, true});
   }
 }
 
@@ -164,6 +202,8 @@ const std::vector<Trial>& calibration_plan() {
     add_graphics(plan);
     add_sm_rates(plan);
     add_sharing(plan);
+    add_small(plan);
+    add_turns(plan);
     return plan;
   }();
   return whole;

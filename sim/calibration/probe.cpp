@@ -14,10 +14,19 @@ namespace corun::calibration {
 
 namespace {
 
-constexpr std::pair<std::string_view, Probe> kProbes[] = {
-    {"properties", probe_properties}, {"spin", probe_spin},   {"short", probe_short},       {"load", probe_load},
-    {"rates", probe_rates},           {"copy", probe_copy},   {"launch", probe_launch},     {"context", probe_context},
-    {"memory", probe_memory},         {"clock", probe_clock}, {"priority", probe_priority}, {"draw", probe_draw}};
+constexpr std::pair<std::string_view, Probe> kProbes[] = {{"properties", probe_properties},
+                                                          {"spin", probe_spin},
+                                                          {"short", probe_short},
+                                                          {"load", probe_load},
+                                                          {"rates", probe_rates},
+                                                          {"fills", probe_fills},
+                                                          {"copy", probe_copy},
+                                                          {"launch", probe_launch},
+                                                          {"context", probe_context},
+                                                          {"memory", probe_memory},
+                                                          {"clock", probe_clock},
+                                                          {"priority", probe_priority},
+                                                          {"draw", probe_draw}};
 
 Probe find_probe(const std::string& name) {
   for (const auto& [known, probe] : kProbes)

@@ -34,6 +34,7 @@ Sample probe_spin(const ProbeRequest&, const AwaitStart&);        ///< watches t
 Sample probe_short(const ProbeRequest&, const AwaitStart&);       ///< short kernels with pauses
 Sample probe_load(const ProbeRequest&, const AwaitStart&);        ///< kernels one after another
 Sample probe_rates(const ProbeRequest&, const AwaitStart&);       ///< fixed work of every kind
+Sample probe_fills(const ProbeRequest&, const AwaitStart&);       ///< the same, few blocks on a multiprocessor
 Sample probe_copy(const ProbeRequest&, const AwaitStart&);        ///< copies up, down and both ways
 Sample probe_launch(const ProbeRequest&, const AwaitStart&);      ///< cost of launches, depth of the queue
 Sample probe_context(const ProbeRequest&, const AwaitStart&);     ///< makes contexts

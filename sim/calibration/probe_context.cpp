@@ -23,7 +23,8 @@ using executor::WallClock;
 
 constexpr unsigned kSeenByDevice = 2;       // CU_MEMHOSTALLOC_DEVICEMAP
 constexpr unsigned kStreamsOfTheirOwn = 1;  // CU_STREAM_NON_BLOCKING
-constexpr std::uint64_t kPlaceBytes = std::uint64_t{256} << 20, kCachedPlaceBytes = 4 << 20, kValueBytes = 16;
+constexpr std::uint64_t kPlaceBytes = std::uint64_t{256} << 20, kValueBytes = 16;
+constexpr std::uint32_t kKeptByDriver = 1 << 10;  // of a block's shared memory, from compute capability 8 on
 constexpr std::uint64_t kRoomForNumbers = 1 << 16;
 constexpr std::int64_t kLongestKernel = 30'000'000'000;
 
@@ -35,6 +36,8 @@ Function find(const std::string& library, const char* name) {
   if (found == nullptr) throw Error(ErrorKind::kUnsupported, fmt::format("{} has no {}", library, name));
   return reinterpret_cast<Function>(found);
 }
+
+std::uint64_t place_bytes(const Work& work) { return work.kind == WorkKind::kCache ? work.place_bytes : kPlaceBytes; }
 
 }  // namespace
 
@@ -122,13 +125,13 @@ CudaHandle ProbeContext::make_stream(bool is_urgent) {
 }
 
 /// Three places in device memory, or three small ones that stay in the cache.
-CudaPointer ProbeContext::place(WorkKind kind, int number) {
+CudaPointer ProbeContext::place(const Work& work, int number) {
   if (traffic_ == 0) {
     traffic_ = allocate(3 * kPlaceBytes);
     cuda.check(cuda.memory_set(traffic_, 0, 3 * kPlaceBytes), "clearing memory");
     synchronize();
   }
-  return traffic_ + static_cast<std::uint64_t>(number) * (kind == WorkKind::kCache ? kCachedPlaceBytes : kPlaceBytes);
+  return traffic_ + static_cast<std::uint64_t>(number) * place_bytes(work);
 }
 
 std::uint64_t ProbeContext::launch(const Work& work, CudaHandle on) {
@@ -143,11 +146,12 @@ std::uint64_t ProbeContext::launch(const Work& work, CudaHandle on) {
                "launching");
     return ticket;
   }
-  CudaPointer to = place(work.kind, 0), from = place(work.kind, 1);
-  CudaPointer more = work.kind == WorkKind::kAdd ? place(work.kind, 2) : 0;
-  std::uint64_t mask = (work.kind == WorkKind::kCache ? kCachedPlaceBytes : kPlaceBytes) / kValueBytes - 1;
+  CudaPointer to = place(work, 0), from = place(work, 1);
+  CudaPointer more = work.kind == WorkKind::kAdd ? place(work, 2) : 0;
+  std::uint64_t mask = place_bytes(work) / kValueBytes - 1;
   void* parameters[] = {&stamp, &ticket, &arrived, &left, &iterations, &to, &from, &more, &mask};
-  cuda.check(cuda.launch(move_, work.blocks, 1, 1, work.threads, 1, 1, 0, on, parameters, nullptr), "launching");
+  cuda.check(cuda.launch(move_, work.blocks, 1, 1, work.threads, 1, 1, work.shared_bytes, on, parameters, nullptr),
+             "launching");
   return ticket;
 }
 
@@ -202,7 +206,28 @@ Work ProbeContext::work_of_length(WorkKind kind, std::int64_t length_ns, double 
   const bool is_compute = kind == WorkKind::kCompute;
   if (is_compute) work.blocks = std::max(1U, static_cast<std::uint32_t>(std::lround(all * waves)));
   if (!is_compute) work.blocks = std::max(1U, static_cast<std::uint32_t>(all));
-  scale_to(work, length_ns);
+  scale_to(work, length_ns, is_compute);
+  return work;
+}
+
+Work ProbeContext::small_work_of_length(WorkKind kind, std::int64_t length_ns, std::uint32_t blocks) {
+  Work work{kind, blocks, 256, 16};
+  scale_to(work, length_ns, true);
+  return work;
+}
+
+Work ProbeContext::passes_over(std::uint64_t place_bytes, std::int64_t passes) const {
+  constexpr std::uint64_t kValuesOfThread = 4;
+  Work work{WorkKind::kCache, 1, 256, kValuesOfThread};
+  work.place_bytes = place_bytes;
+  const std::uint64_t bytes_of_block = work.threads * kValuesOfThread * kValueBytes;
+  work.blocks = static_cast<std::uint32_t>(static_cast<std::uint64_t>(passes) * place_bytes / bytes_of_block);
+  return work;
+}
+
+Work ProbeContext::at_most_per_multiprocessor(Work work, std::uint32_t blocks) {
+  work.shared_bytes = static_cast<std::uint32_t>(attribute(executor::kSharedBytesPerSm)) / blocks - kKeptByDriver;
+  allow_shared(work);
   return work;
 }
 
@@ -210,15 +235,20 @@ Work ProbeContext::whole_work_of_length(std::int64_t length_ns, double waves, do
   Work work{WorkKind::kCompute, 1, 1024, 16};
   work.blocks = std::max(1U, static_cast<std::uint32_t>(std::lround(attribute(executor::kSmCount) * fill * waves)));
   work.shared_bytes = static_cast<std::uint32_t>(attribute(executor::kMostSharedBytesPerBlock));
-  cuda.check(cuda.function_attribute(compute_, executor::kMostDynamicShared, static_cast<int>(work.shared_bytes)),
-             "asking for all shared memory of a multiprocessor");
-  scale_to(work, length_ns);
+  allow_shared(work);
+  scale_to(work, length_ns, true);
   return work;
 }
 
-/// Arithmetic by longer threads, traffic by more blocks.
-void ProbeContext::scale_to(Work& work, std::int64_t length_ns) {
-  const bool is_compute = work.kind == WorkKind::kCompute;
+void ProbeContext::allow_shared(const Work& work) {
+  const CudaHandle kernel = work.kind == WorkKind::kCompute ? compute_ : move_;
+  cuda.check(
+      cuda.function_attribute(kernel, executor::kMostDynamicShared, attribute(executor::kMostSharedBytesPerBlock)),
+      "asking for all shared memory of a multiprocessor");
+}
+
+/// By longer threads or by more blocks.
+void ProbeContext::scale_to(Work& work, std::int64_t length_ns, bool by_threads) {
   for (int step = 0; step < 6; ++step) {
     const double factor =
         static_cast<double>(length_ns) / static_cast<double>(std::max<std::int64_t>(1, time_of(work)));
@@ -227,8 +257,8 @@ void ProbeContext::scale_to(Work& work, std::int64_t length_ns) {
     const auto scaled = [&](auto count) {
       return std::max<double>(1.0, std::round(static_cast<double>(count) * scale));
     };
-    if (is_compute) work.iterations = static_cast<std::uint64_t>(scaled(work.iterations));
-    if (!is_compute) work.blocks = static_cast<std::uint32_t>(scaled(work.blocks));
+    if (by_threads) work.iterations = static_cast<std::uint64_t>(scaled(work.iterations));
+    if (!by_threads) work.blocks = static_cast<std::uint32_t>(scaled(work.blocks));
   }
 }
 

@@ -20,8 +20,9 @@ struct Work {
   WorkKind kind = WorkKind::kCompute;
   std::uint32_t blocks = 1;
   std::uint32_t threads = 256;
-  std::uint64_t iterations = 1;    ///< multiply-adds, or values of 16 bytes, of each thread
-  std::uint32_t shared_bytes = 0;  ///< of each block, kCompute only
+  std::uint64_t iterations = 1;                        ///< multiply-adds, or values of 16 bytes, of each thread
+  std::uint32_t shared_bytes = 0;                      ///< of each block
+  std::uint64_t place_bytes = std::uint64_t{4} << 20;  ///< of each of its places, kCache only; a power of two
 };
 
 /// As in probes.cu.
@@ -61,6 +62,12 @@ class ProbeContext {
   /// Work of a kind that takes `length_ns` alone: arithmetic by longer threads of `waves` times as many blocks as
   /// `fill` (1 = all) of the device holds, traffic by more blocks of `iterations` values a thread.
   Work work_of_length(WorkKind kind, std::int64_t length_ns, double waves, double fill, std::uint64_t iterations = 16);
+  /// Work of so many blocks that takes `length_ns` alone, by longer threads.
+  Work small_work_of_length(WorkKind kind, std::int64_t length_ns, std::uint32_t blocks);
+  /// kCache work that moves each value of a place of `place_bytes` so often.
+  Work passes_over(std::uint64_t place_bytes, std::int64_t passes) const;
+  /// The same work with so much shared memory in each block that a multiprocessor holds `blocks` of them.
+  Work at_most_per_multiprocessor(Work work, std::uint32_t blocks);
   std::uint32_t resident_blocks(std::uint32_t threads) const;
   /// As work_of_length for kCompute, but each block has so much shared memory that it has a multiprocessor to itself.
   Work whole_work_of_length(std::int64_t length_ns, double waves, double fill);
@@ -84,8 +91,9 @@ class ProbeContext {
   executor::CudaPointer allocate(std::size_t bytes);
   void open();
   executor::CudaHandle function(const char* name);
-  executor::CudaPointer place(WorkKind kind, int number);
-  void scale_to(Work& work, std::int64_t length_ns);
+  executor::CudaPointer place(const Work& work, int number);
+  void allow_shared(const Work& work);  ///< its kernel may have as much as there is
+  void scale_to(Work& work, std::int64_t length_ns, bool by_threads);
 
   std::string library_;
   executor::CudaDevice device_ = 0;

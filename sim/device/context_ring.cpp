@@ -7,6 +7,7 @@ namespace corun {
 ContextRing::ContextRing(const DeviceSpec& spec, OpTable& ops, ClientLedger& ledger, Residency* residency)
     : graphics_(spec.graphics),
       lone_slice_(spec.lone_slice),
+      turn_order_(spec.turn_order),
       graphics_slice_(spec.graphics_slice),
       time_slice_(spec.time_slice),
       switch_cost_(spec.switch_cost),
@@ -79,9 +80,10 @@ void ContextRing::take_finished(std::vector<OpIndex>& finished) {
 }
 
 void ContextRing::decide() {
-  if (state_ == State::kSwitching && now_ >= entered_) state_ = State::kResident;
+  if (state_ == State::kSwitching && now_ >= entered_) begin_turn();
   if (preempted() || (state_ == State::kResident && visit_ends())) leave();
   if (state_ == State::kIdle && !ring_.empty()) enter_next();
+  if (state_ == State::kResident && settles_) settle_successor();
   if (state_ == State::kResident) contexts_[current_].runs->assign_rates();
   if (residency_ != nullptr) slow_down_for_paging();
   if (state_ == State::kResident) contexts_[current_].runs->note_begins(now_);
@@ -102,7 +104,7 @@ bool ContextRing::visit_ends() const {
 }
 
 bool ContextRing::slice_ends() const {
-  if (lone_slice_ == LoneSlice::kUsedUp) return now_ >= slice_end();
+  if (!rolls()) return now_ >= slice_end();
   return now_ >= slices_from_ && (now_ - slices_from_) % slice_ == Duration{};
 }
 
@@ -126,6 +128,7 @@ void ContextRing::enter_next() {
   current_ = *next;
   ring_.erase(next);
   contexts_[current_].waiting = false;
+  successor_ = kNoContext;
   const bool same = loaded_ == current_ || switch_cost_ == Duration{};
   // The first context of a run finds an empty device: there is nothing to switch from.
   const bool free_of_charge = same || loaded_ == kNoContext;
@@ -133,7 +136,18 @@ void ContextRing::enter_next() {
   entered_ = free_of_charge ? now_ : now_ + switch_cost_;
   slices_from_ = entered_;
   slice_ = contexts_[current_].time_slice;
-  state_ = free_of_charge ? State::kResident : State::kSwitching;
+  state_ = State::kSwitching;
+  if (free_of_charge) begin_turn();
+}
+
+void ContextRing::begin_turn() {
+  state_ = State::kResident;
+  settles_ = turn_order_ == TurnOrder::kFixed && !contexts_[current_].runs->has_more_queued();
+}
+
+bool ContextRing::rolls() const {
+  if (lone_slice_ == LoneSlice::kRollsWhileQueued) return contexts_[current_].runs->has_more_queued();
+  return lone_slice_ == LoneSlice::kRolls;
 }
 
 void ContextRing::slow_down_for_paging() {
@@ -152,11 +166,25 @@ std::deque<ContextIndex>::iterator ContextRing::next_in_ring() {
     const auto first = std::find_if(ring_.begin(), ring_.end(), [&](ContextIndex c) { return contexts_[c].graphics; });
     if (first != ring_.end()) return first;
   }
-  return ring_.begin();
+  if (turn_order_ == TurnOrder::kAsWoken) return ring_.begin();
+  const auto settled = std::ranges::find(ring_, successor_);
+  return settled != ring_.end() ? settled : next_in_order();
+}
+
+std::deque<ContextIndex>::iterator ContextRing::next_in_order() {
+  const auto turns_away = [&](ContextIndex context) {
+    return context > current_ ? context - current_ : context + static_cast<ContextIndex>(contexts_.size()) - current_;
+  };
+  return std::ranges::min_element(ring_, {}, turns_away);
+}
+
+void ContextRing::settle_successor() {
+  if (successor_ != kNoContext && contexts_[successor_].waiting) return;
+  successor_ = ring_.empty() ? kNoContext : *next_in_order();
 }
 
 Time ContextRing::slice_end() const {
-  if (lone_slice_ == LoneSlice::kUsedUp) return slices_from_ > entered_ ? slices_from_ : entered_ + slice_;
+  if (!rolls()) return slices_from_ > entered_ ? slices_from_ : entered_ + slice_;
   if (now_ < slices_from_) return slices_from_;
   const std::int64_t slices = (now_ - slices_from_) / slice_ + 1;
   return slices_from_ + slices * slice_;

@@ -17,8 +17,10 @@ inline constexpr ContextIndex kNoContext = UINT32_MAX;
 /// The compute and graphics side of a device, or of one instance of it: a round robin of contexts, one of them
 /// resident at a time.
 ///
-/// A context has work while its set has a member. One that gets work joins the tail of the ring; one that runs dry
-/// leaves at once; one whose slice ended while others wait goes to the tail. Going from one context to another takes
+/// A context has work while its set has a member. One that gets work waits for its turn; one that runs dry leaves at
+/// once; one whose slice ended while others wait does so, too. Whose turn is next is TurnOrder: as woken, the ring is a
+/// queue; fixed, contexts keep the places in which they were added, and where a context begins a turn (after the switch)
+/// with nothing queued behind what it runs, its successor is settled then, or else when the first one wakes. Going from one context to another takes
 /// `switch_cost`, in which nothing runs; the same context resumes for nothing. A lone context is never switched out;
 /// what its slice then means to one that wakes is LoneSlice. A context may have a slice of its own length. Graphics
 /// contexts follow GraphicsScheduling.
@@ -69,13 +71,18 @@ class ContextRing {
   void join_tail(ContextIndex context);
   void leave();
   void enter_next();
+  void begin_turn();
   void slow_down_for_paging();
   std::deque<ContextIndex>::iterator next_in_ring();
+  std::deque<ContextIndex>::iterator next_in_order();
+  void settle_successor();
+  bool rolls() const;
   bool slice_ends() const;
   Time slice_end() const;
 
   const GraphicsScheduling graphics_;
   const LoneSlice lone_slice_;
+  const TurnOrder turn_order_;
   const Duration graphics_slice_;
   const Duration time_slice_;
   const Duration switch_cost_;
@@ -87,6 +94,8 @@ class ContextRing {
   std::deque<ContextIndex> ring_;       ///< contexts with work, the resident one left out
   State state_ = State::kIdle;
   ContextIndex current_ = kNoContext;   ///< resident, being switched to, or last resident when idle
+  bool settles_ = false;                ///< in the present turn its successor is settled ahead
+  ContextIndex successor_ = kNoContext; ///< settled to be next; kNoContext = not yet
   ContextIndex loaded_ = kNoContext;    ///< whose state the device holds: entering it again costs nothing
   Time now_ = kRunStart;
   Time entered_ = kRunStart;            ///< begin of the visit, or end of the switch while switching

@@ -40,6 +40,7 @@ Device::Device(const DeviceSpec& spec)
               FirstComeSet(ops_, spec.copy_engines_per_direction, FirstComeSet::Order::kAsFreed)} {
   CORUN_ASSERT(spec.copy_engines_per_direction > 0, "a device without copy engines");
   CORUN_ASSERT(spec.sm_rate_exponent > 0 && spec.sm_rate_exponent <= 1, "sm_rate_exponent {}", spec.sm_rate_exponent);
+  CORUN_ASSERT(spec.sm_fill_exponent >= 0 && spec.sm_fill_exponent <= 1, "sm_fill_exponent {}", spec.sm_fill_exponent);
   if (spec.sharing != Sharing::kTimeSliced) ring_.add_context(false, compute_set());
 }
 

@@ -24,6 +24,12 @@ struct Waves {
   double length() const { return full + tail_length; }
 };
 
+/// Blocks go to empty SMs first, so few of them lie one on each.
+double tail_speed_of(const DeviceSpec& spec, double filled, double blocks_per_sm) {
+  const double touched = std::min(1.0, filled * blocks_per_sm);
+  return std::pow(touched, spec.sm_rate_exponent) * std::pow(filled / touched, spec.sm_fill_exponent);
+}
+
 Waves waves_of(const DeviceSpec& spec, std::uint64_t blocks, std::uint64_t capacity, double fraction) {
   Waves waves;
   double filled = 0;
@@ -36,7 +42,7 @@ Waves waves_of(const DeviceSpec& spec, std::uint64_t blocks, std::uint64_t capac
     filled = std::max(0.0, exact - waves.full);
   }
   if (filled <= kRounding) return waves;
-  waves.tail_speed = std::pow(filled, spec.sm_rate_exponent);
+  waves.tail_speed = tail_speed_of(spec, filled, static_cast<double>(capacity / spec.sm_count));
   waves.tail_length = filled / waves.tail_speed;
   return waves;
 }

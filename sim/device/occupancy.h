@@ -25,9 +25,10 @@ struct Occupancy {
 /// 0 if the shape is unknown or one block exceeds an SM.
 std::uint64_t resident_blocks(const DeviceSpec& spec, const LaunchShape& shape);
 
-/// Full waves are equally long; a partial last one, which fills a fraction f of the SMs, has f^exponent of the
-/// throughput and is f^(1 - exponent) of a wave long. Memsets and copies inside the device fill a sixteenth.
-/// An unknown shape, and graphics, fill the device.
+/// Full waves are equally long. A partial last one goes to as many SMs as it has blocks: with blocks on a fraction t of
+/// the SMs, each holding a fraction f of those it could, it has t^sm_rate_exponent f^sm_fill_exponent of the throughput,
+/// and is t f of a wave long over that. Memsets and copies inside the device fill a sixteenth. An unknown shape, and
+/// graphics, fill the device.
 ///
 /// `fraction` [0, 1]: the operation runs on a part of the device, with so much of its SMs, and the shares are of that
 /// part; its blocks make 1 / fraction as many waves. `work` is what it takes alone on the whole device.

@@ -35,6 +35,10 @@ void RunSet::running_clients(std::vector<ClientId>& clients) const {
   }
 }
 
+bool RunSet::has_more_queued() const {
+  return std::ranges::any_of(members_, [&](OpIndex index) { return ops_[index].next_in_stream != kNoOp; });
+}
+
 void RunSet::note_begins(Time now) {
   for (const OpIndex index : members_) {
     ActiveOp& op = ops_[index];

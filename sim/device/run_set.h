@@ -42,6 +42,9 @@ class RunSet {
   /// Notes `now` as the begin of every member that progresses from now on and had not begun.
   void note_begins(Time now);
 
+  /// Whether operations of a stream wait for a member's end.
+  bool has_more_queued() const;
+
   /// Appends each client that has a member with a rate, once.
   void running_clients(std::vector<ClientId>& clients) const;
 

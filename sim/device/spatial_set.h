@@ -11,8 +11,9 @@ namespace corun {
 /// Kernels of all clients on the device at once, as under MPS: they divide its throughput between them.
 ///
 /// A kernel asks for the throughput of the SMs that its present wave fills: all of it in its full waves, less in a
-/// partial last one, so the next kernel's blocks overlap with a last wave. A fraction f of the SMs has
-/// f^sm_rate_exponent of the throughput, hence a kernel that fills half of the SMs leaves less than half to the next.
+/// partial last one, so the next kernel's blocks overlap with a last wave. How
+/// much that is, occupancy_of() says: a kernel on half of the SMs leaves less than half to the next, one with a few blocks
+/// on each of them leaves little.
 /// On part of what it asks for, a kernel progresses in proportion; with none, it waits. A dispatch gap takes time but
 /// nothing else. A client's `sm_cap` bounds the SMs that its kernels get together and reserves nothing.
 ///

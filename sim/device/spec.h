@@ -23,8 +23,16 @@ enum class GraphicsScheduling : std::uint8_t {
 
 /// What becomes of the slice of a context that has the device to itself.
 enum class LoneSlice : std::uint8_t {
-  kRolls,   ///< one follows the other: who wakes waits for the end of the running one
-  kUsedUp,  ///< once it is over it stays so: who wakes later has the device after a switch
+  kRolls,             ///< one follows the other: who wakes waits for the end of the running one
+  kUsedUp,            ///< once it is over it stays so: who wakes later has the device after a switch
+  kRollsWhileQueued,  ///< rolls while more is queued behind what the context runs, else used up
+};
+
+/// Whose turn comes after the running one where several contexts have work.
+enum class TurnOrder : std::uint8_t {
+  kAsWoken,  ///< that of the one that has waited longest
+  kFixed,  ///< that of the next one in the order in which contexts were made; settled when the turn of a context begins
+           ///< that has nothing queued behind what it runs, else when the turn ends
 };
 
 /// How concurrent kernels divide the SMs.
@@ -48,12 +56,13 @@ struct DeviceSpec {
   Sharing sharing = Sharing::kTimeSliced;
   GraphicsScheduling graphics = GraphicsScheduling::kToCompletion;
   LoneSlice lone_slice = LoneSlice::kRolls;
+  TurnOrder turn_order = TurnOrder::kAsWoken;
   SpatialRule spatial_rule = SpatialRule::kDispatchOrder;
 
   Duration time_slice{2'097'152};  ///< of one context while another has work
-  Duration graphics_slice{0};  ///< of graphics that runs to completion: visits that are queued follow one another in
-                               ///< one turn until it has lasted so long; 0 = each is a turn of its own
-  Duration switch_cost{175'000};            ///< from one context to another, device idle meanwhile
+  Duration graphics_slice{0};     ///< of graphics that runs to completion: visits that are queued follow one another in
+                                  ///< one turn until it has lasted so long; 0 = each is a turn of its own
+  Duration switch_cost{175'000};  ///< from one context to another, device idle meanwhile
   std::uint32_t launch_queue_depth = 1024;  ///< operations in flight per client before its host blocks
 
   std::uint64_t to_device_bytes_per_s = 0;    ///< of the host link, all copies of that direction together; 0 = copies
@@ -68,6 +77,10 @@ struct DeviceSpec {
   /// Throughput of a fraction f of the SMs, of the whole device's: f^exponent, in (0, 1]. Below 1 because half of the
   /// SMs already draw most of the memory bandwidth; 1 makes kernels strictly bound by their SMs.
   double sm_rate_exponent = 1.0;
+
+  /// Throughput of SMs that hold a fraction f of the blocks they could, of that with all of them: f^exponent, in
+  /// [0, 1]. Well below 1: a few blocks use up most of an SM. 1 makes kernels strictly bound by their blocks.
+  double sm_fill_exponent = 1.0;
 };
 
 }  // namespace corun

@@ -136,6 +136,8 @@ def measured(probe, settings, me, partners):
         "properties": {"sm_count": [SM_COUNT], "max_threads_per_sm": [2048], "max_blocks_per_sm": [32],
                        "registers_per_sm": [65536], "shared_memory_per_sm_bytes": [233472],
                        "memory_bytes": [150109880320]},
+        "fills": {f"{kind}_{held}_ns": [int(500_000 * (8 / held) ** 0.25)] * 25
+                  for kind in ("compute", "add", "copy", "cache") for held in (8, 4, 2, 1)},
         "copy": {"bytes": [268435456], "to_device_ns": [5_000_000] * 8, "from_device_ns": [5_200_000] * 8,
                  "both_ns": [6_000_000] * 8},
         "launch": {"queue_depth": [1023, 1023], "launch_ns": [2_100] * 20, "kernel_ns": [2_500] * 20,

@@ -210,8 +210,85 @@ TEST(FitIdle, TellsLingerFromSwitchesAndWhatBecomesOfALoneSlice) {
     EXPECT_EQ(device.lone_slice, is_rolling ? LoneSlice::kRolls : LoneSlice::kUsedUp);
     const std::vector<ModelError> errors = model_errors(found[1].comparisons);
     EXPECT_LT(errors[0].worst, 0.15);
-    for (std::size_t i = 1; i < errors.size(); ++i) EXPECT_GT(errors[i].mean, 0.4) << errors[i].model;
+    for (std::size_t i = 1; i < errors.size(); ++i) {
+      const bool says_the_same = errors[i].model == "rolls_while_queued" && !is_rolling;  // nothing was queued
+      if (!says_the_same) EXPECT_GT(errors[i].mean, 0.4) << errors[i].model;
+    }
   }
+}
+
+/// Short kernels that wake at all phases of two spinners on a device like this.
+Samples wakers_beside_two(const DeviceSpec& truth) {
+  Program brief{.ops = {Duration{20 * kUs}}};
+  for (std::int64_t i = 0; i < 120; ++i) brief.at.push_back(Duration{10 * kMs + i * (16 * kMs + 137 * kUs)});
+  const std::vector<double> waits = predict(truth, {{.ops = {10s}}, {.ops = {10s}}, brief}, 2s).back().waits_ns;
+  Sample first = sample("idle_two", 0, "spin"), second = sample("idle_two", 1, "spin"),
+         shorts = sample("idle_two", 2, "short");
+  first.series = second.series = {{"begin_ns", {0}}, {"end_ns", {2'000 * kMs}}};
+  shorts.series["alone_ns"] = {20 * kUs};
+  for (std::size_t i = 0; i < waits.size(); ++i) {
+    const std::int64_t submit = brief.at[i].count(), begin = submit + static_cast<std::int64_t>(waits[i]);
+    shorts.series["submit_ns"].push_back(submit);
+    shorts.series["begin_ns"].push_back(begin);
+    shorts.series["end_ns"].push_back(begin + 20 * kUs);
+  }
+  return {first, second, shorts};
+}
+
+TEST(FitIdle, TellsWhoseTurnIsNextBesideTwoBusyContexts) {
+  for (const auto& [order, name] :
+       {std::pair{TurnOrder::kAsWoken, "as_woken"}, std::pair{TurnOrder::kFixed, "fixed"}}) {
+    DeviceSpec truth;
+    truth.turn_order = order;
+    DeviceSpec device;
+    device.turn_order = order == TurnOrder::kFixed ? TurnOrder::kAsWoken : TurnOrder::kFixed;
+    const std::vector<Finding> found = fit_idle(wakers_beside_two(truth), device);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].key, "turn_order");
+    EXPECT_EQ(found[0].choice, name);
+    EXPECT_EQ(device.turn_order, order);
+    const std::vector<ModelError> errors = model_errors(found[0].comparisons);
+    EXPECT_LT(errors[0].worst, 0.05);
+    EXPECT_GT(errors[1].mean, 0.15) << errors[1].model;
+  }
+}
+
+/// Short kernels that wake at all phases of a queue of kernels on a device like this.
+Samples wakers_beside_a_queue(const DeviceSpec& truth) {
+  Program brief{.ops = {Duration{20 * kUs}}};
+  for (std::int64_t i = 0; i < 120; ++i) brief.at.push_back(Duration{10 * kMs + i * (8 * kMs + 77 * kUs)});
+  const std::vector<double> waits = predict(truth, {{.ops = {500us}, .ahead = 3}, brief}, 1s).back().waits_ns;
+  Sample queue = load("idle_queue_500us", 0, 500 * kUs, 1.0), shorts = sample("idle_queue_500us", 1, "short");
+  queue.series["begin_ns"] = {0};
+  queue.series["end_ns"] = {1, 1'000 * kMs};
+  shorts.series["alone_ns"] = {20 * kUs};
+  for (std::size_t i = 0; i < waits.size(); ++i) {
+    const std::int64_t submit = brief.at[i].count(), begin = submit + static_cast<std::int64_t>(waits[i]);
+    shorts.series["submit_ns"].push_back(submit);
+    shorts.series["begin_ns"].push_back(begin);
+    shorts.series["end_ns"].push_back(begin + 20 * kUs);
+  }
+  return {queue, shorts};
+}
+
+TEST(FitIdle, AQueueThatRollsBesideASpinnerThatDoesNotIsARuleOfItsOwn) {
+  DeviceSpec truth;
+  truth.time_slice = Duration{kSlice};
+  truth.switch_cost = Duration{kSwitch};
+  truth.lone_slice = LoneSlice::kRollsWhileQueued;
+  Samples samples = wakers(false);
+  std::ranges::move(wakers_beside_a_queue(truth), std::back_inserter(samples));
+  DeviceSpec device = truth;
+  device.lone_slice = LoneSlice::kUsedUp;
+  const std::vector<Finding> found = fit_idle(samples, device);
+  const Finding* rule = find(found, "lone_slice");
+  ASSERT_NE(rule, nullptr);
+  EXPECT_EQ(rule->choice, "rolls_while_queued");
+  EXPECT_EQ(device.lone_slice, LoneSlice::kRollsWhileQueued);
+  EXPECT_EQ(rule->comparisons.size(), 6U);
+  const std::vector<ModelError> errors = model_errors(rule->comparisons);
+  EXPECT_LT(errors[0].worst, 0.15);
+  for (std::size_t i = 1; i < errors.size(); ++i) EXPECT_GT(errors[i].mean, 0.2) << errors[i].model;
 }
 
 TEST(FitIdle, SpinnersWithoutTheKernelsBesideThemSayNothing) {
@@ -312,6 +389,23 @@ TEST(FitSmRate, IsTheMeanExponentOfWhatMemoryBinds) {
   EXPECT_NEAR(found[0].value.low, 0.3, 1e-3);
   EXPECT_NEAR(found[0].value.high, 0.6, 1e-3);
   EXPECT_NE(fit_report({device, found, {}, false}).find("`compute` kernels alone: exponent 0.99"), std::string::npos);
+}
+
+TEST(FitSmRate, AFewBlocksOnAMultiprocessorHaveAnExponentOfTheirOwn) {
+  Sample fills = sample("sm_fill", 0, "fills");
+  for (const auto& [kind, exponent] :
+       {std::pair{"compute", 0.02}, std::pair{"add", 0.1}, std::pair{"copy", 0.2}, std::pair{"cache", 0.3}})
+    for (const int held : {8, 4, 2, 1})
+      fills.series[std::string(kind) + "_" + std::to_string(held) + "_ns"] = {
+          static_cast<std::int64_t>(1e6 / std::pow(held / 8.0, exponent))};
+  DeviceSpec device;
+  const std::vector<Finding> found = fit_sm_rate({fills}, device);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].key, "sm_fill_exponent");
+  EXPECT_NEAR(device.sm_fill_exponent, 0.2, 1e-3);
+  EXPECT_NEAR(found[0].value.high, 0.3, 1e-3);
+  EXPECT_LT(model_errors(found[0].comparisons)[0].mean, model_errors(found[0].comparisons)[1].mean);
+  EXPECT_EQ(device.sm_rate_exponent, DeviceSpec{}.sm_rate_exponent);
 }
 
 /// Pairs of clients as a device with this rule would treat them.

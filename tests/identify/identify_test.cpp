@@ -19,7 +19,7 @@ using testing::value_of;
 
 /// Trials of less time and runs of fewer repetitions than by default, since the sanitizers make each dear.
 std::vector<Trial> short_trials(std::initializer_list<std::string_view> names) {
-  std::vector<Trial> trials = trial_pool(builtin("h200"), 400ms);
+  std::vector<Trial> trials = trial_pool(h200(), 400ms);
   std::erase_if(trials, [&](const Trial& trial) { return std::ranges::find(names, trial.name) == names.end(); });
   return trials;
 }
@@ -33,6 +33,13 @@ std::vector<Trial> spatial_trials() {
   return short_trials({"two_halves", "four_quarters", "half_beside_whole", "small_beside_waves", "two_waves"});
 }
 
+/// Its lone slices roll while more is queued, as it always is in these trials.
+DeviceSpec h200() {
+  DeviceSpec device = builtin("h200");
+  device.lone_slice = LoneSlice::kRolls;
+  return device;
+}
+
 IdentifyOptions quick() {
   IdentifyOptions options;
   options.most_trials = 5;
@@ -42,20 +49,20 @@ IdentifyOptions quick() {
 
 /// With lone slices as in the device file, which halves what there is to simulate.
 std::vector<Rule> usual_rules() {
-  std::vector<Rule> rules = rules_of_contexts(builtin("h200"), true);
-  std::erase_if(rules, [](const Rule& rule) { return rule.lone_slice != builtin("h200").lone_slice; });
+  std::vector<Rule> rules = rules_of_contexts(h200(), true);
+  std::erase_if(rules, [](const Rule& rule) { return rule.lone_slice != h200().lone_slice; });
   return rules;
 }
 
-Predictions predictions_of_contexts() { return {usual_rules(), builtin("h200"), 2}; }
+Predictions predictions_of_contexts() { return {usual_rules(), h200(), 2}; }
 
 /// Without trailing visits for rivals, which are half of all there is to simulate: RandomDevices has them.
 Predictions predictions_of_plain_contexts() {
   std::vector<Rule> rules = usual_rules();
   std::erase_if(rules, [](const Rule& rule) { return rule.has_trailing_visits; });
-  return {rules, builtin("h200"), 2};
+  return {rules, h200(), 2};
 }
-Predictions predictions_of_mps() { return {rules_of_mps(builtin("h200")), builtin("h200"), 2}; }
+Predictions predictions_of_mps() { return {rules_of_mps(h200()), h200(), 2}; }
 
 std::string name_of_best(const Identification& found, const Predictions& predictions) {
   return predictions.rules()[found.best().rule].name();
@@ -70,7 +77,7 @@ void expect_holds(const Identification& found, std::string_view key, double trut
 }
 
 void expect_identified(GraphicsScheduling graphics, Duration time_slice, Duration switch_cost) {
-  DeviceSpec device = builtin("h200");
+  DeviceSpec device = h200();
   device.graphics = graphics;
   device.time_slice = time_slice;
   device.switch_cost = switch_cost;
@@ -100,7 +107,7 @@ TEST(Identify, FindsGraphicsThatGoFirst) { expect_identified(GraphicsScheduling:
 TEST(Identify, FindsGraphicsThatGoFirstBeforeLongSlices) { expect_identified(GraphicsScheduling::kFirst, 5ms, 200us); }
 
 void expect_lone_slice_identified(LoneSlice lone_slice) {
-  DeviceSpec device = builtin("h200");
+  DeviceSpec device = h200();
   device.lone_slice = lone_slice;
   Predictions predictions(rules_of_contexts(device, false), device, 2);
   const std::vector<Trial> trials = short_trials({"two_long", "four_long", "two_bursts", "bursts_beside_long"});
@@ -114,7 +121,7 @@ TEST(Identify, FindsThatTheSliceOfALoneContextRolls) { expect_lone_slice_identif
 TEST(Identify, FindsThatTheSliceOfALoneContextIsUsedUp) { expect_lone_slice_identified(LoneSlice::kUsedUp); }
 
 void expect_unsliced_identified(Sharing sharing) {
-  DeviceSpec device = builtin("h200");
+  DeviceSpec device = h200();
   device.sharing = sharing;
   Predictions predictions = predictions_of_contexts();
   const Identification found = identify(predictions, usual_trials(), hidden_gpu(device), quick());
@@ -132,7 +139,7 @@ TEST(Identify, FindsHowKernelsShareSpace) {
   for (const auto& [spatial, exponent] :
        {std::pair{SpatialRule::kDispatchOrder, 0.5}, std::pair{SpatialRule::kDispatchOrder, 0.9},
         std::pair{SpatialRule::kMaxMin, 0.7}}) {
-    DeviceSpec device = builtin("h200");
+    DeviceSpec device = h200();
     device.sharing = Sharing::kConcurrent;
     device.spatial_rule = spatial;
     device.sm_rate_exponent = exponent;
@@ -164,7 +171,7 @@ TEST_P(RandomDevices, AreIdentifiedEveryTime) {
   DrawnDevice drawn = drawn_device(random, predictions.rules().size());
   if (GetParam() % 2 == 1) drawn = drawn_device(random, predictions.rules().size());
   const Rule& rule = predictions.rules()[drawn.rule];
-  DeviceSpec device = builtin("h200");
+  DeviceSpec device = h200();
   device.sharing = rule.sharing;
   device.graphics = rule.graphics;
   device.time_slice = Duration{std::llround(drawn.time_slice_ns)};
@@ -194,7 +201,7 @@ INSTANTIATE_TEST_SUITE_P(Hidden, RandomDevices, ::testing::Range(0, 6));
 
 TEST(Identify, SaysThatAGpuFollowsNoneOfItsRules) {
   // Kernels wait for one another as on an exclusive device, frames as on one where graphics goes first.
-  DeviceSpec exclusive = builtin("h200"), first = exclusive;
+  DeviceSpec exclusive = h200(), first = exclusive;
   exclusive.sharing = Sharing::kExclusive;
   first.graphics = GraphicsScheduling::kFirst;
   const Observe of_kernels = hidden_gpu(exclusive), of_frames = hidden_gpu(first);
@@ -215,7 +222,7 @@ TEST(Identify, SaysThatAGpuFollowsNoneOfItsRules) {
 }
 
 TEST(Identify, SaysThatASliceFarOffLiesAtTheEdge) {
-  DeviceSpec device = builtin("h200");
+  DeviceSpec device = h200();
   device.time_slice = 60ms;
   Predictions predictions = predictions_of_contexts();
   const Identification found =
@@ -225,7 +232,7 @@ TEST(Identify, SaysThatASliceFarOffLiesAtTheEdge) {
 }
 
 TEST(Identify, SaysWhichRulesAreTheSameToEveryTrial) {
-  DeviceSpec device = builtin("h200");
+  DeviceSpec device = h200();
   Predictions predictions = predictions_of_contexts();
   const IdentifyOptions options = quick();
   const Identification found = identify(predictions, short_trials({"two_long", "four_long", "two_bursts", "longest"}),
@@ -247,7 +254,7 @@ std::vector<std::string> trials_run(const Identification& found) {
 }
 
 TEST(Identify, ChoosesOtherTrialsInOtherSituations) {
-  DeviceSpec sliced = builtin("h200"), exclusive = sliced;
+  DeviceSpec sliced = h200(), exclusive = sliced;
   sliced.graphics = GraphicsScheduling::kSliced;
   exclusive.sharing = Sharing::kExclusive;
   Predictions predictions = predictions_of_plain_contexts();
@@ -264,7 +271,7 @@ TEST(Identify, StopsWhenItMayRunNoMore) {
   Predictions predictions = predictions_of_contexts();
   IdentifyOptions options = quick();
   options.most_trials = 1;
-  const Identification found = identify(predictions, usual_trials(), hidden_gpu(builtin("h200")), options);
+  const Identification found = identify(predictions, usual_trials(), hidden_gpu(h200()), options);
   EXPECT_EQ(found.steps.size(), 1U);
   EXPECT_EQ(found.ending, Ending::kMostTrials);
 }

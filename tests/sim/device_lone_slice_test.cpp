@@ -48,6 +48,29 @@ TEST(LoneSlice, WhereItRollsTheWokenOneWaitsForTheEndOfTheRunningOne) {
   }
 }
 
+TEST(LoneSlice, WhereItRollsWhileQueuedItDependsOnWhatIsBehindTheRunningKernel) {
+  for (std::int64_t woken = kSlice + 1; woken < 4 * kSlice; woken += 333 * kUs) {
+    EXPECT_EQ(begin_of_woken(LoneSlice::kRollsWhileQueued, woken), woken + kSwitch);
+    DeviceDriver driver(device(LoneSlice::kRollsWhileQueued), 2);
+    driver.submit(0, 50 * kMs);
+    driver.submit(0, 50 * kMs);
+    driver.run_to(woken);
+    const Ticket short_kernel = driver.submit(1, 20 * kUs);
+    driver.drain();
+    EXPECT_EQ(driver.begin(short_kernel), (woken + kSlice - 1) / kSlice * kSlice + kSwitch);
+  }
+}
+
+TEST(LoneSlice, WhatIsQueuedWhileItIsAloneMakesItsSlicesRoll) {
+  DeviceDriver driver(device(LoneSlice::kRollsWhileQueued), 2);
+  driver.submit(0, 50 * kMs);
+  driver.run_to(5 * kMs);
+  driver.submit(0, 50 * kMs);
+  const Ticket woken = driver.submit(1, 20 * kUs);
+  driver.drain();
+  EXPECT_EQ(driver.begin(woken), 3 * kSlice + kSwitch);
+}
+
 TEST(LoneSlice, AfterTheVisitTheBusyOneHasAFreshSlice) {
   DeviceDriver driver(device(LoneSlice::kUsedUp), 2);
   driver.submit(0, 50 * kMs);

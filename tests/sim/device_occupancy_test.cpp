@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <cmath>
 #include <numeric>
 
 #include "sim/device/max_min.h"
@@ -48,6 +49,35 @@ TEST(Occupancy, APartialWaveOutrunsItsShareOfTheSmsWhereHalfOfThemDrawMostOfTheT
   const Occupancy quarter_left = occupancy_of(spec, OpKind::kKernel, shape(5, 32, 0, 0), 1500);
   EXPECT_EQ(quarter_left.tail, kAllSms / 2);
   EXPECT_EQ(quarter_left.tail_work, 500);  // a full wave of 1000, then half of one
+}
+
+TEST(Occupancy, BlocksGoToEmptySmsFirstAndAFewOfThemUseUpMostOfAnSm) {
+  DeviceSpec spec;
+  spec.sm_count = 4;
+  spec.max_blocks_per_sm = 4;
+  spec.sm_rate_exponent = 0.5;
+  spec.sm_fill_exponent = 0.25;
+  const auto demand = [&](std::uint32_t blocks) {
+    return static_cast<double>(occupancy_of(spec, OpKind::kKernel, shape(blocks, 32, 0, 0), 1000).body) / kAllSms;
+  };
+  EXPECT_NEAR(demand(1), 0.5 * std::pow(0.25, 0.25), 1e-5);  // one block on a quarter of the SMs
+  EXPECT_NEAR(demand(4), std::pow(0.25, 0.25), 1e-5);        // one on each
+  EXPECT_NEAR(demand(8), std::pow(0.5, 0.25), 1e-5);         // two on each
+  spec.sm_fill_exponent = 0.0;                               // one block has all of an SM
+  EXPECT_NEAR(demand(2), std::pow(0.5, 0.5), 1e-5);
+  EXPECT_NEAR(demand(5), 1.0, 1e-5);
+}
+
+TEST(Occupancy, WhereAnSmIsNoMoreThanItsBlocksOnlyTheirNumberCounts) {
+  DeviceSpec spec;
+  spec.sm_count = 4;
+  spec.max_blocks_per_sm = 4;
+  for (const double exponent : {0.5, 1.0})
+    for (std::uint32_t blocks = 1; blocks < 16; ++blocks) {
+      spec.sm_rate_exponent = spec.sm_fill_exponent = exponent;
+      const Occupancy occupancy = occupancy_of(spec, OpKind::kKernel, shape(blocks, 32, 0, 0), 1000);
+      EXPECT_NEAR(static_cast<double>(occupancy.body) / kAllSms, std::pow(blocks / 16.0, exponent), 1e-5) << blocks;
+    }
 }
 
 RC_GTEST_PROP(MaxMin, NobodyIsBelowTheBottleneckUnlessItsDemandIsMet, ()) {
