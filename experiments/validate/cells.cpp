@@ -16,6 +16,13 @@ constexpr std::string_view kCanary = "canary: fixed work";
 constexpr Duration kTinyKernel{20'000};
 constexpr double kDeviceBound = 0.9;
 
+}  // namespace
+
+bool is_solo(const Scenario& scenario) { return scenario.name.starts_with(kSoloPrefix); }
+bool is_canary(const Scenario& scenario) { return scenario.name == kCanary; }
+
+namespace {
+
 /// Equal for clients that do the same, whatever their names.
 std::string work_of(const ClientChoice& client, const FileHashes& hashes) {
   ClientChoice nameless = client;
@@ -74,6 +81,19 @@ std::string free_name(const Experiment& experiment, const std::string& client) {
   return name;
 }
 
+/// Drops all scenarios but those named and those of their clients alone.
+void keep(Experiment& experiment, std::span<const std::string> names, const FileHashes& hashes) {
+  const auto is_named = [&](const Scenario& scenario) {
+    return std::ranges::find(names, scenario.name) != names.end();
+  };
+  std::set<std::string> works;
+  for (const Scenario& scenario : experiment.scenarios | std::views::filter(is_named))
+    for (const ClientChoice& client : scenario.clients) works.insert(work_of(client, hashes));
+  std::erase_if(experiment.scenarios, [&](const Scenario& scenario) {
+    return !is_named(scenario) && !(is_solo(scenario) && works.contains(work_of(scenario.clients.front(), hashes)));
+  });
+}
+
 RunSpec make_run(const Experiment& experiment, const Cell& cell, std::uint64_t seed, const FileHashes& hashes) {
   const Scenario& scenario = experiment.scenarios[cell.scenario];
   return {cell.scenario, cell.policy, seed,
@@ -105,10 +125,8 @@ Tier tier_of(const Cell& cell, Sharing sharing) {
 
 }  // namespace
 
-bool is_solo(const Scenario& scenario) { return scenario.name.starts_with(kSoloPrefix); }
-bool is_canary(const Scenario& scenario) { return scenario.name == kCanary; }
-
-Experiment with_solos(const Experiment& experiment, Duration window, const FileHashes& hashes) {
+Experiment with_solos(const Experiment& experiment, Duration window, const FileHashes& hashes,
+                      std::span<const std::string> only) {
   Experiment out = experiment;
   out.record = {.frames = false, .operations = false, .decisions = 0, .baselines = false};
   for (Scenario& scenario : out.scenarios) {
@@ -128,6 +146,7 @@ Experiment with_solos(const Experiment& experiment, Duration window, const FileH
       if (known.insert(work_of(client, hashes)).second)
         out.scenarios.push_back(alone(scenario, client, free_name(out, client.name)));
   }
+  if (!only.empty()) keep(out, only, hashes);
   out.scenarios.push_back(canary_beside(out.scenarios.front()));
   return out;
 }
@@ -146,7 +165,13 @@ std::vector<Cell> make_cells(const Experiment& experiment, const FileHashes& has
     const std::vector<ClientSpec> specs = materials.clients(scenario, scenario.seeds.front());
     for (std::size_t p = 0; p < scenario.policies.size(); ++p) {
       const PolicyChoice& policy = scenario.policies[p];
-      Cell cell{s, p, {scenario.name, policy.label}, Tier::kSolo, scenario.is_seen, {}};
+      Cell cell{s,
+                p,
+                {scenario.name, policy.label},
+                Tier::kSolo,
+                scenario.is_seen,
+                scenario.horizon - scenario.warmup_or_default(),
+                {}};
       for (std::size_t i = 0; i < specs.size(); ++i) {
         const auto& [solo, name] = solos.at(work_of(scenario.clients[i], hashes));
         cell.clients.push_back({specs[i].name, solo, name, specs[i].workload->job_kind == JobKind::kFrame,
@@ -187,8 +212,7 @@ std::vector<RunSpec> measurement_runs(const Experiment& experiment, const std::v
   const auto canary = std::ranges::find_if(experiment.scenarios, is_canary) - experiment.scenarios.begin();
   std::uint64_t canaries = 0;
   const auto add = [&](const Cell& cell, std::size_t repetition) {
-    if (has_canary)
-      runs.push_back(make_run(experiment, {static_cast<std::size_t>(canary), 0, {}, {}, {}, {}}, ++canaries, hashes));
+    if (has_canary) runs.push_back(make_run(experiment, {static_cast<std::size_t>(canary), 0, {}}, ++canaries, hashes));
     runs.push_back(make_run(experiment, cell, seed_of(experiment.scenarios[cell.scenario], repetition), hashes));
   };
   std::size_t solo_rounds = 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,13 +29,16 @@ struct Cell {
   CellKey key;
   Tier tier = Tier::kTimeSliced;
   bool is_seen = false;  ///< whoever made the models could fit them to it
-  std::vector<CellClient> clients;
+  Duration window{};     ///< behind the warm-up
+  std::vector<CellClient> clients{};
 };
 
 /// The scenarios of `experiment`, then one for every different client alone, then the canary's: a client of fixed work.
-/// No run keeps more than its metrics. Windows are at most `window` long, behind the warm-up.
+/// No run keeps more than its metrics. Windows are at most `window` long, behind the warm-up. Of `only` some scenarios,
+/// where any are named, with the clients of these alone, which are then called and run as among all.
 /// Throws Error(kUnsupported) for a cluster.
-Experiment with_solos(const Experiment& experiment, Duration window, const FileHashes& hashes);
+Experiment with_solos(const Experiment& experiment, Duration window, const FileHashes& hashes,
+                      std::span<const std::string> only = {});
 
 /// Whether a scenario was added by with_solos.
 bool is_solo(const Scenario& scenario);

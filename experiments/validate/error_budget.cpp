@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
+#include <string_view>
+
+#include "traces/base/units.h"
 
 namespace corun::validation {
 
@@ -69,30 +73,49 @@ double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
+/// Half of the way between the two values of a spread; nullopt where there is none that says two.
+template <class Parse>
+auto half_of(const DeviceSpreads& spreads, std::string_view key, Parse parse) -> decltype(parse("")) {
+  constexpr std::string_view kBetween = " to ";
+  const auto found = spreads.find(key);
+  const std::string_view text = found == spreads.end() ? std::string_view() : std::string_view(found->second);
+  const auto middle = text.find(kBetween);
+  if (middle == std::string_view::npos) return std::nullopt;
+  const auto least = parse(text.substr(0, middle)), most = parse(text.substr(middle + kBetween.size()));
+  if (!least || !most || *most <= *least) return std::nullopt;
+  return (*most - *least) / 2;
+}
+
+/// By a length of time, whatever its value is.
+Constant moved_by(const std::string& name, Duration DeviceSpec::*member, Duration step) {
+  return {name, format_duration(step), 0.0, 2.0, [member, step](RunInput& input, double sign) {
+            input.device.*member = std::max(input.device.*member + times(step, sign), Duration{0});
+          }};
+}
+
 bool is_rate(const ScoreRow& row) { return row.metric == "throughput_per_s" || row.metric == "fps_mean"; }
 
 }  // namespace
 
-std::vector<Constant> model_constants(double host_spread) {
+std::vector<Constant> model_constants(double host_spread, const DeviceSpreads& spreads) {
   const double host = std::max(host_spread, kLeastHostUncertainty);
+  const auto slice = half_of(spreads, "time_slice", parse_duration);
+  const Duration cost = half_of(spreads, "switch_cost", parse_duration).value_or(kSwitchUncertainty);
+  const double exponent = half_of(spreads, "sm_rate_exponent", parse_real).value_or(kExponentUncertainty);
   return {
-      {"time_slice", "2 %", kSliceUncertainty, 2.0,
-       [](RunInput& input, double sign) {
-         input.device.time_slice = times(input.device.time_slice, 1 + sign * kSliceUncertainty);
-       }},
-      {"switch_cost", "25 us", 0.0, 2.0,
-       [](RunInput& input, double sign) {
-         const Duration moved = input.device.switch_cost + times(kSwitchUncertainty, sign);
-         input.device.switch_cost = std::max(moved, Duration{0});
-       }},
+      slice ? moved_by("time_slice", &DeviceSpec::time_slice, *slice)
+            : Constant{"time_slice", "2 %", kSliceUncertainty, 2.0,
+                       [](RunInput& input, double sign) {
+                         input.device.time_slice = times(input.device.time_slice, 1 + sign * kSliceUncertainty);
+                       }},
+      moved_by("switch_cost", &DeviceSpec::switch_cost, cost),
       {"host gaps", fmt::format("{:.1f} %", 100 * host), host, 2.0,
        [host](RunInput& input, double sign) {
          for (ClientSpec& client : input.clients) client.host_gap_scale *= 1 + sign * host;
        }},
-      {"sm_rate_exponent", "0.1", 0.0, 2.0,
-       [](RunInput& input, double sign) {
-         input.device.sm_rate_exponent =
-             std::clamp(input.device.sm_rate_exponent + sign * kExponentUncertainty, 0.01, 1.0);
+      {"sm_rate_exponent", fmt::format("{:.2g}", exponent), 0.0, 2.0,
+       [exponent](RunInput& input, double sign) {
+         input.device.sm_rate_exponent = std::clamp(input.device.sm_rate_exponent + sign * exponent, 0.01, 1.0);
        }},
       {"visits", "1 more", 0.0, 1.0, add_visits},
   };

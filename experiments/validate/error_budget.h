@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/device_file.h"
 #include "experiments/validate/score.h"
 #include "experiments/world.h"
 
@@ -20,9 +21,10 @@ struct Constant {
   std::function<void(RunInput&, double sign)> move;
 };
 
-/// Time slice, switch cost, host gaps, SM curve, visits of a frame. Host gaps are as uncertain as the rates of
+/// Time slice, switch cost, host gaps, SM curve, visits of a frame. Those of the device are as uncertain as the half of
+/// their spread in its file, where it tells one ("2.095ms to 2.099ms"). Host gaps are as uncertain as the rates of
 /// host-bound clients alone lay apart in this validation; 3 % at least.
-std::vector<Constant> model_constants(double host_spread);
+std::vector<Constant> model_constants(double host_spread, const DeviceSpreads& spreads = {});
 
 /// `world` with the constant moved.
 World with_moved(const World& world, const Constant& constant, double sign);

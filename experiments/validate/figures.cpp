@@ -2,14 +2,29 @@
 
 namespace corun::validation {
 
-void Figures::add(const CellKey& cell, const std::vector<Metric>& metrics) {
-  for (const Metric& metric : metrics) values_[{cell, metric.client, metric.name}].push_back(metric.value);
+void Figures::add(const CellKey& cell, std::uint64_t seed, const std::vector<Metric>& metrics) {
+  for (const Metric& metric : metrics) {
+    Series& series = series_[{cell, metric.client, metric.name}];
+    series.values.push_back(metric.value);
+    series.seeds.push_back(seed);
+  }
+}
+
+const Figures::Series* Figures::find(const CellKey& cell, const std::string& client, const std::string& metric) const {
+  const auto found = series_.find({cell, client, metric});
+  return found == series_.end() ? nullptr : &found->second;
 }
 
 std::span<const double> Figures::values(const CellKey& cell, const std::string& client,
                                         const std::string& metric) const {
-  const auto found = values_.find({cell, client, metric});
-  return found == values_.end() ? std::span<const double>{} : std::span<const double>(found->second);
+  const Series* found = find(cell, client, metric);
+  return found == nullptr ? std::span<const double>{} : std::span<const double>(found->values);
+}
+
+std::span<const std::uint64_t> Figures::seeds(const CellKey& cell, const std::string& client,
+                                              const std::string& metric) const {
+  const Series* found = find(cell, client, metric);
+  return found == nullptr ? std::span<const std::uint64_t>{} : std::span<const std::uint64_t>(found->seeds);
 }
 
 std::optional<Estimate> Figures::get(const CellKey& cell, const std::string& client, const std::string& metric) const {

@@ -31,10 +31,35 @@ std::optional<Estimate> estimate_of(const std::vector<double>& values) {
   return values.empty() ? std::nullopt : std::optional(estimate(values));
 }
 
-Verdict judge(const ScoreRow& row) {
+/// The figure of a run from which a scored one is made.
+std::string source_of(const std::string& metric) {
+  if (metric == kAddedDelay) return "frame_time_p99_ms";
+  return metric == kRateKept ? kRate : metric;
+}
+
+/// What is drawn, as arrivals, is the same in two runs of one seed: there, only their differences are noise.
+double noise_floor(const ScoreRow& row, const std::vector<double>& ours, const std::vector<double>& theirs,
+                   bool have_same_seeds) {
+  if (!row.predicted || !row.measured) return 0.0;
+  if (!have_same_seeds || ours.size() != theirs.size()) return (row.measured->high - row.measured->low) / 2;
+  std::vector<double> differences;
+  for (std::size_t i = 0; i < ours.size(); ++i) differences.push_back(theirs[i] - ours[i]);
+  const Estimate difference = estimate(differences);
+  return (difference.high - difference.low) / 2;
+}
+
+/// A 99th percentile needs frames beyond it.
+bool has_too_few_frames(const ScoreRow& row, const Cell& cell, const Figures& measured) {
+  constexpr double kLeastFrames = 500;
+  const bool is_of_frames = row.metric == kAddedDelay || row.metric == "frame_time_p99_ms";
+  const auto fps = mean_of(measured, row.cell, row.client, "fps_mean");
+  return is_of_frames && fps && *fps * to_seconds(cell.window) < kLeastFrames;
+}
+
+Verdict judge(const ScoreRow& row, double floor, bool has_too_few) {
   if (!row.predicted || !row.measured) return Verdict::kMissing;
+  if (has_too_few) return Verdict::kTooFewFrames;
   const double difference = std::abs(row.predicted->mean - row.measured->mean);
-  const double floor = (row.measured->high - row.measured->low) / 2;
   if (difference <= floor) return Verdict::kInsideNoise;
   const double near_enough = std::max(row.goal.worst * std::abs(row.measured->mean), row.goal.absolute);
   return difference <= near_enough ? Verdict::kWithinGoal : Verdict::kOutside;
@@ -46,12 +71,12 @@ bool has_none(const ScoreRow& row, const Figures& predicted) {
   return was_predicted && !row.predicted && !row.measured;
 }
 
-void compare(ScoreRow& row) {
-  row.verdict = judge(row);
+void compare(ScoreRow& row, double floor, bool has_too_few) {
+  row.verdict = judge(row, floor, has_too_few);
   if (!row.has_error()) return;
   const double measured = row.measured->mean;
   row.error = relative_error(row.predicted->mean, measured);
-  if (measured != 0.0) row.noise = (row.measured->high - row.measured->low) / 2 / std::abs(measured);
+  if (measured != 0.0) row.noise = floor / std::abs(measured);
 }
 
 std::optional<SoloFigure> alone(const CellClient& client, const Figures& figures) {
@@ -143,6 +168,8 @@ std::string_view to_string(Verdict verdict) {
       return "within goal";
     case Verdict::kOutside:
       return "outside";
+    case Verdict::kTooFewFrames:
+      return "too few frames";
     case Verdict::kMissing:
       return "missing";
   }
@@ -165,7 +192,7 @@ double spread_alone(const CellClient& client, const Figures& measured) {
 std::vector<double> scored_values(const Figures& figures, const Cell& cell, const CellClient& client,
                                   const std::string& metric) {
   const bool is_delay = metric == kAddedDelay, is_rate_kept = metric == kRateKept;
-  const std::string source = is_delay ? "frame_time_p99_ms" : is_rate_kept ? kRate : metric;
+  const std::string source = source_of(metric);
   const auto found = figures.values(cell.key, client.name, source);
   std::vector<double> values(found.begin(), found.end());
   if (!is_delay && !is_rate_kept) return values;
@@ -188,10 +215,14 @@ std::vector<ScoreRow> score(const std::vector<Cell>& cells, const Figures& predi
         const auto goal = goal_of(cell.tier, client.bound, metric, spread_alone(client, measured));
         if (has_no_row || !goal) continue;
         ScoreRow row{cell.key, client.name, metric, cell.tier, client.bound, cell.is_seen, *goal};
-        row.predicted = estimate_of(scored_values(predicted, cell, client, metric));
-        row.measured = estimate_of(scored_values(measured, cell, client, metric));
+        const auto ours = scored_values(predicted, cell, client, metric),
+                   theirs = scored_values(measured, cell, client, metric);
+        row.predicted = estimate_of(ours);
+        row.measured = estimate_of(theirs);
         if (has_none(row, predicted)) continue;
-        compare(row);
+        const bool have_same_seeds = std::ranges::equal(predicted.seeds(cell.key, client.name, source_of(metric)),
+                                                        measured.seeds(cell.key, client.name, source_of(metric)));
+        compare(row, noise_floor(row, ours, theirs, have_same_seeds), has_too_few_frames(row, cell, measured));
         add_nulls(row, cell, i, predicted);
         add_concurrent_nulls(row, client, predicted, without_losses, known);
         rows.push_back(std::move(row));

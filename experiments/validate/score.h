@@ -13,9 +13,10 @@ enum class Verdict : std::uint8_t {
   kInsideNoise,  ///< what was measured cannot tell it from the prediction
   kWithinGoal,
   kOutside,
-  kMissing,  ///< not predicted or not measured
+  kTooFewFrames,  ///< for a 99th percentile: fewer than 500 in a run
+  kMissing,       ///< not predicted or not measured
 };
-std::string_view to_string(Verdict verdict);  ///< "inside noise", "within goal", "outside", "missing"
+std::string_view to_string(Verdict verdict);  ///< "inside noise", "within goal", "outside", "too few frames", "missing"
 
 /// (predicted - measured) / measured; where nothing was measured, 0 for none predicted and 1 for some.
 double relative_error(double predicted, double measured);
@@ -37,11 +38,13 @@ struct ScoreRow {
   Goal goal;
   std::optional<Estimate> predicted{}, measured{};
   double error = 0.0;  ///< (predicted - measured) / measured, 0 where one is missing; 1 where only the latter is 0
-  double noise = 0.0;  ///< the noise floor: half of the measured 95 % interval over the measured mean
+  double noise = 0.0;  ///< the noise floor over the measured mean: half of the 95 % interval of what was measured less
+                       ///< what was predicted, run by run, where both have the same seeds; else of what was measured
   Verdict verdict = Verdict::kMissing;
   std::vector<NullFigure> nulls{};  ///< of rates and times; empty for what is measured against a solo run anyway
 
   bool has_error() const { return verdict != Verdict::kMissing; }
+  bool is_decided() const { return has_error() && verdict != Verdict::kTooFewFrames; }
   double error_of(const NullFigure& null) const { return relative_error(null.value, measured->mean); }
 };
 

@@ -30,6 +30,7 @@ void count(ScoreGroup& group, const ScoreRow& row) {
                 std::max(group.goal.absolute, row.goal.absolute)};
   if (!row.has_error()) return;
   ++group.scored;
+  group.too_few_frames += row.verdict == Verdict::kTooFewFrames;
   group.inside_noise += row.verdict == Verdict::kInsideNoise;
   group.within_goal += row.verdict == Verdict::kWithinGoal;
   group.outside += row.verdict == Verdict::kOutside;
@@ -39,7 +40,7 @@ void count(ScoreGroup& group, const ScoreRow& row) {
 void add_errors(ScoreGroup& group, const std::vector<ScoreRow>& rows) {
   std::vector<double> errors;
   for (const ScoreRow& row : rows)
-    if (belongs(group, row) && row.has_error()) errors.push_back(std::abs(row.error));
+    if (belongs(group, row) && row.is_decided()) errors.push_back(std::abs(row.error));
   if (errors.empty()) return;
   std::ranges::sort(errors);
   group.mean = mean(errors);
@@ -54,7 +55,7 @@ void add_nulls(ScoreGroup& group, const std::vector<ScoreRow>& rows) {
   std::vector<std::string> names;
   std::map<std::string, std::vector<double>> errors, own;
   for (const ScoreRow& row : rows) {
-    if (!belongs(group, row) || !row.has_error()) continue;
+    if (!belongs(group, row) || !row.is_decided()) continue;
     for (const NullFigure& null : row.nulls) {
       if (std::ranges::find(names, null.model) == names.end()) names.push_back(null.model);
       errors[null.model].push_back(std::abs(row.error_of(null)));

@@ -24,7 +24,8 @@ struct ScoreGroup {
   std::size_t rows = 0;    ///< planned
   std::size_t scored = 0;  ///< not missing
   std::size_t inside_noise = 0, within_goal = 0, outside = 0;
-  std::size_t undecided = 0;  ///< of those inside noise: the noise floor is wider than the goal
+  std::size_t undecided = 0;       ///< of those inside noise: the noise floor is wider than the goal
+  std::size_t too_few_frames = 0;  ///< of those scored: they count for nothing else
   double mean = 0.0, p50 = 0.0, p90 = 0.0, worst = 0.0;
   Goal goal{};  ///< the widest of its rows
   /// No row is outside and the mean is within its goal; under MPS, every null model is beaten besides. A goal in
@@ -32,6 +33,7 @@ struct ScoreGroup {
   bool is_met = false;
   std::vector<NullScore> nulls{};
 
+  bool is_decided() const { return scored > too_few_frames; }
   bool beats_nulls() const;
 };
 

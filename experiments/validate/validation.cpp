@@ -42,7 +42,9 @@ CellKey key_of(const Experiment& experiment, const RunSpec& spec) {
 
 /// The device as block dispatch alone would have it: no gain or loss from sharing memory and caches.
 World lossless(const World& world) {
-  const auto move = [](RunInput& input, double) { input.device.sm_rate_exponent = 1.0; };
+  const auto move = [](RunInput& input, double) {
+    input.device.sm_rate_exponent = input.device.sm_fill_exponent = 1.0;
+  };
   return with_moved(world, {.name = "losses", .uncertainty = "", .move = move}, 1.0);
 }
 
@@ -76,7 +78,7 @@ Validation::Validation(const Experiment& experiment, const PolicyRegistry& polic
     : policies_(policies),
       options_(options),
       hashes_(make_plan(experiment).hashes),
-      experiment_(with_solos(experiment, options.window, hashes_)),
+      experiment_(with_solos(experiment, options.window, hashes_, options.only)),
       materials_(std::make_unique<Materials>(experiment_, hashes_, policies)) {
   materials_->check();
   prepare(experiment_, *materials_, options.jobs);
@@ -88,7 +90,8 @@ Figures Validation::simulate(const std::vector<RunSpec>& runs, const World& worl
   run_plan(experiment_, {runs, hashes_}, *materials_, policies_, {options_.jobs, nullptr, {}, world},
            [&](const RunSpec& spec, const RunOutcome& outcome) {
              const CellKey cell = key_of(experiment_, spec);
-             outcome.error ? figures.add_failure(cell, outcome.error->what()) : figures.add(cell, outcome.metrics);
+             outcome.error ? figures.add_failure(cell, outcome.error->what())
+                           : figures.add(cell, spec.seed, outcome.metrics);
              if (deliver) deliver(experiment_, spec, outcome);
            });
   return figures;
@@ -118,7 +121,7 @@ void Validation::measure(const World& world, const DeviceState* state, const Del
 }
 
 void Validation::add_measured(const MeasuredRun& run) {
-  run.error.empty() ? measured_.add(run.cell, run.metrics) : measured_.add_failure(run.cell, run.error);
+  run.error.empty() ? measured_.add(run.cell, run.seed, run.metrics) : measured_.add_failure(run.cell, run.error);
   add_lines(notes_, run.notes);
   const auto scenario = std::ranges::find(experiment_.scenarios, run.cell.scenario, &Scenario::name);
   if (scenario != experiment_.scenarios.end() && run.horizon != scenario->horizon)
@@ -171,7 +174,7 @@ double Validation::host_spread() const {
 }
 
 void Validation::explain(ValidationResult& result) const {
-  for (const Constant& constant : model_constants(host_spread())) {
+  for (const Constant& constant : model_constants(host_spread(), experiment_.scenarios.front().device_spreads)) {
     std::vector<Cell> moved;
     std::ranges::copy_if(cells_, std::back_inserter(moved),
                          [&](const Cell& cell) { return moves_anything(constant, cell); });

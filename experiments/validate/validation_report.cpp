@@ -60,6 +60,7 @@ std::string goal_text(const Goal& goal) {
 
 std::string verdict_of(const ScoreGroup& group) {
   if (group.scored == 0) return "missing";
+  if (!group.is_decided()) return "too few frames";
   return group.is_met ? "met" : "missed";
 }
 
@@ -232,10 +233,10 @@ std::string introduction(const Validation& validation, const ValidationResult& r
 
 constexpr char kHowToRead[] =
     "Blind cells were never used to make the models; seen ones could have been. An error is predicted over measured, "
-    "less "
-    "one; its noise floor is half of the measured 95 % interval. `inside noise`: the measurement cannot tell the two "
-    "apart; undecided: and its floor is wider than the goal. A goal is met where no row is outside its bound and the "
-    "mean "
+    "less one; its noise floor is half of the 95 % interval of what was measured less what was predicted, run by run "
+    "of the same seed (of what was measured, where seeds differ). `inside noise`: the measurement cannot tell the two "
+    "apart; undecided: and its floor is wider than the goal; `too few frames`: a run has fewer than 500, so its 99th "
+    "percentile decides nothing. A goal is met where no row is outside its bound and the mean "
     "is within its own.\n\n";
 
 std::string rows_section(const ValidationResult& result) {
@@ -317,7 +318,8 @@ std::string validation_table(const ValidationResult& result) {
 }
 
 bool meets_goals(const ValidationResult& result) {
-  return std::ranges::all_of(result.groups, [](const ScoreGroup& group) { return group.scored == 0 || group.is_met; });
+  return std::ranges::all_of(result.groups,
+                             [](const ScoreGroup& group) { return !group.is_decided() || group.is_met; });
 }
 
 }  // namespace corun::validation

@@ -76,8 +76,8 @@ void ClientWorker::launch(const Submission& submission, Time now) {
   in_flight_.launch(command, now, process_->channel());
 }
 
-std::optional<Completion> ClientWorker::take_completed(const WallClock& clock) {
-  std::optional<Completion> done;
+std::optional<Ended> ClientWorker::take_completed(const WallClock& clock) {
+  std::optional<Ended> done;
   if (!killed_.empty()) {
     done = killed_.front();
     killed_.pop_front();
@@ -92,10 +92,14 @@ Time ClientWorker::begin_of(std::uint64_t number, const WallClock& clock) const 
   return in_flight_.begin_of(number, process_->channel(), clock);
 }
 
-Duration ClientWorker::device_time(const WallClock& clock) const {
-  const Duration running = in_flight_.running(busy_.last_end(), process_->channel(), clock);
-  told_time_ = std::max(told_time_, busy_.total() + running);
-  return told_time_;
+Time ClientWorker::running_since(const WallClock& clock) const {
+  return life_ == Life::kServing ? in_flight_.running_since(process_->channel(), clock) : kNever;
+}
+
+Time ClientWorker::oldest_launch() const {
+  Time oldest = in_flight_.oldest_launch();
+  for (const Ended& killed : killed_) oldest = std::min(oldest, killed.begin);
+  return oldest;
 }
 
 /// Graphics contexts are not part of MPS: nothing caps them, here as in simulation.

@@ -5,7 +5,6 @@
 #include <optional>
 #include <vector>
 
-#include "sim/executor/busy_time.h"
 #include "sim/executor/execute.h"
 #include "sim/executor/in_flight.h"
 #include "sim/executor/run_account.h"
@@ -31,12 +30,12 @@ class ClientWorker {
 
   void launch(const Submission& submission, Time now);
   /// The next operation that has completed or was lost, if any.
-  std::optional<Completion> take_completed(const WallClock& clock);
+  std::optional<Ended> take_completed(const WallClock& clock);
   Time begin_of(std::uint64_t number, const WallClock& clock) const;
-  /// A kernel of the client ran from `begin` to `end`.
-  void ran(Time begin, Time end) { busy_.add(begin, end); }
-  /// How long kernels of the client have run so far, those that run now included; never less than it was.
-  Duration device_time(const WallClock& clock) const;
+  /// Since when kernels of the client have been running without a pause; kNever where none runs now.
+  Time running_since(const WallClock& clock) const;
+  /// What is still to be told began no earlier; kNever where there is nothing.
+  Time oldest_launch() const;
 
   /// Keep what is launched from now on, or let go what was kept.
   void hold_back() { in_flight_.hold_back(); }
@@ -100,9 +99,7 @@ class ClientWorker {
   std::optional<Request> under_way_;
   std::optional<CopyEvent> copied_;                           ///< to be told
   std::int64_t asked_ns_ = 0, killed_ns_ = 0, ended_ns_ = 0;  ///< CLOCK_MONOTONIC: of what is under way
-  std::deque<Completion> killed_;                             ///< what was in flight, to be told
-  BusyTime busy_;
-  mutable Duration told_time_{};
+  std::deque<Ended> killed_;                                  ///< what was in flight, to be told
 };
 
 }  // namespace corun::executor

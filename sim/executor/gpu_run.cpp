@@ -19,6 +19,11 @@ constexpr Duration kEndPatience = std::chrono::seconds{10};
 constexpr std::uint32_t kRoundsBetweenChecks = 4096;
 constexpr std::uint32_t kRoundsBetweenYields = 64;
 
+/// Where the driver does not tell, as the device's file says.
+bool take_turns(const RunInput& input, MpsState mps) {
+  return mps == MpsState::kNo || (mps == MpsState::kUnknown && input.device.sharing != Sharing::kConcurrent);
+}
+
 int processor_at(const std::vector<int>& processors, std::size_t index) {
   return index < processors.size() ? processors[index] : kAnyProcessor;
 }
@@ -37,6 +42,7 @@ GpuRun::GpuRun(const RunInput& input, Recorder& recorder, const ExecuteOptions& 
   for (std::uint32_t i = 0; i < input.clients.size(); ++i) add_client(i, recorder, processor_at(processors, i + 1));
   if (options.mps != nullptr && mps_of(workers_) == MpsState::kNo)
     throw Error(ErrorKind::kDevice, "an MPS daemon runs, and the clients' contexts do not belong to it");
+  times_.emplace(input.clients.size(), take_turns(input, mps_of(workers_)));
   plan_resizes();
 }
 
@@ -96,7 +102,9 @@ Time GpuRun::next_due() const {
 }
 
 void GpuRun::decide_if_due() {
-  if (std::exchange(decision_is_due_, false)) arbiter_.decide();
+  if (!std::exchange(decision_is_due_, false)) return;
+  tell_of_running();
+  arbiter_.decide();
 }
 
 void GpuRun::launch(ClientId client, std::uint64_t number) {
@@ -125,29 +133,53 @@ void GpuRun::finished(ClientId client) {
   ++left_;
 }
 
+/// What has ended counts as company before anybody hears what an operation received.
 void GpuRun::see_completions() {
+  for (const auto& worker : workers_)
+    while (const auto ended = worker->take_completed(clock_)) take(*ended);
+  if (!ended_.empty()) {
+    tick();
+    tell_of_running();
+  }
+  for (const Ended& ended : ended_) complete(ended);
+  ended_.clear();
   for (std::uint32_t i = 0; i < clients_.size(); ++i) {
-    while (const auto done = workers_[i]->take_completed(clock_)) {
-      tick();
-      if (!done->is_lost) {
-        const CallTimes& call = workers_[i]->channel().calls[done->ticket % Channel::kDepth];
-        account_.late_launch(clock_.at(call.end_ns) - clients_[i]->submission(done->ticket).launched);
-      }
-      complete(*done);
-      ++events_;
-    }
     see_copy(i);
     see_frame_begin(i);
   }
 }
 
-void GpuRun::complete(const Completion& done) {
-  Client& client = *clients_[done.client.value];
-  if (command_kind(client.submission(done.ticket).op->kind) == CommandKind::kKernel) {
-    workers_[done.client.value]->ran(done.begin, done.end);
-    busy_.add(done.begin, done.end);
-  }
-  report_completion(done.ticket, done, client, arbiter_);
+bool GpuRun::is_kernel(const Ended& ended) const {
+  return command_kind(clients_[ended.client.value]->submission(ended.ticket).op->kind) == CommandKind::kKernel;
+}
+
+void GpuRun::take(const Ended& ended) {
+  ended_.push_back(ended);
+  if (is_kernel(ended))
+    times_->worked(ended.client, times_->take_turns() ? ended.at_work_since : ended.begin, ended.end);
+  if (ended.is_lost) return;
+  const CallTimes& call = workers_[ended.client.value]->channel().calls[ended.ticket % Channel::kDepth];
+  account_.late_launch(clock_.at(call.end_ns) - clients_[ended.client.value]->submission(ended.ticket).launched);
+}
+
+void GpuRun::complete(const Ended& ended) {
+  tick();
+  Completion done = ended;
+  if (is_kernel(ended)) done.device_time = times_->received(done);
+  report_completion(done.ticket, done, *clients_[done.client.value], arbiter_);
+  ++events_;
+}
+
+/// Of kernels that have not ended, as far as they have come.
+void GpuRun::tell_of_running() {
+  for (std::uint32_t i = 0; i < workers_.size(); ++i)
+    if (const Time since = workers_[i]->running_since(clock_); since < now_) times_->worked(ClientId{i}, since, now_);
+}
+
+void GpuRun::settle_times() {
+  Time oldest = now_;
+  for (const auto& worker : workers_) oldest = std::min(oldest, worker->oldest_launch());
+  times_->settle(oldest);
 }
 
 void GpuRun::see_copy(std::uint32_t client) {
@@ -197,21 +229,24 @@ void GpuRun::go_on(std::uint32_t client) {
 
 void GpuRun::check_workers() {
   for (const auto& worker : workers_) worker->check(now_);
+  settle_times();
 }
 
 void GpuRun::remember_warm_times() {
   is_warm_ = true;
+  tell_of_running();
   for (std::uint32_t i = 0; i < clients_.size(); ++i) warm_times_[i] = device_time(ClientId{i});
-  warm_busy_ = busy_.total();
+  warm_busy_ = device_busy();
 }
 
 RunResult GpuRun::finish(Time end) {
   arbiter_.finish();
   if (!is_warm_) remember_warm_times();
+  tell_of_running();
   RunResult result;
   result.events = events_;
   result.end = end;
-  result.usage.busy = busy_.total() - warm_busy_;
+  result.usage.busy = device_busy() - warm_busy_;
   for (std::uint32_t i = 0; i < clients_.size(); ++i) {
     result.device_time.push_back(device_time(ClientId{i}) - warm_times_[i]);
     result.jobs_finished.push_back(clients_[i]->jobs_finished());

@@ -2,10 +2,12 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/arbiter/arbiter.h"
+#include "sim/executor/device_times.h"
 #include "sim/executor/execute.h"
 #include "sim/executor/run_account.h"
 #include "sim/executor/worker_report.h"
@@ -39,8 +41,8 @@ class GpuRun : public Backend, public ClientHost {
   void request_decision() override { decision_is_due_ = true; }
   std::uint64_t resident_bytes(ClientId) const override { return 0; }
   std::uint64_t paged_bytes(ClientId) const override { return 0; }
-  Duration device_time(ClientId client) const override { return workers_[client.value]->device_time(clock_); }
-  Duration device_busy() const override { return busy_.total(); }
+  Duration device_time(ClientId client) const override { return times_->received(client); }
+  Duration device_busy() const override { return times_->busy(); }
 
   // ClientHost
   void resume_at(ClientId client, Time when) override { due_[client.value] = when; }
@@ -64,7 +66,11 @@ class GpuRun : public Backend, public ClientHost {
   void see_completions();
   void see_copy(std::uint32_t client);
   void see_frame_begin(std::uint32_t client);
-  void complete(const Completion& done);
+  bool is_kernel(const Ended& ended) const;
+  void take(const Ended& ended);
+  void complete(const Ended& ended);
+  void tell_of_running();
+  void settle_times();
   void fire_due();
   void resize_due();
   void go_on(std::uint32_t client);
@@ -91,7 +97,8 @@ class GpuRun : public Backend, public ClientHost {
   bool is_warm_ = false;
   std::size_t left_ = 0;
   std::vector<Duration> warm_times_;
-  BusyTime busy_;
+  std::vector<Ended> ended_;          ///< of this round, in the order of clients; not reported yet
+  std::optional<DeviceTimes> times_;  ///< once it is known whether contexts take turns
   Duration warm_busy_{};
   std::uint64_t events_ = 0;
 };

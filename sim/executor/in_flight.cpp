@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 namespace corun::executor {
 
@@ -64,15 +65,16 @@ void InFlight::post(const Unposted& next, Channel& channel) {
   channel.posted.store(number + 1, std::memory_order_release);
 }
 
-std::optional<Completion> InFlight::take_completed(Channel& channel, const WallClock& clock) {
-  for (std::deque<Op>& stream : by_stream_) {
+std::optional<Ended> InFlight::take_completed(Channel& channel, const WallClock& clock) {
+  for (std::size_t i = 0; i < by_stream_.size(); ++i) {
+    std::deque<Op>& stream = by_stream_[i];
     if (stream.empty()) continue;
     Op& op = stream.front();
     Stamp& stamp = channel.stamp(op.number);
     if (op.is_copy && op.seen_begin == kNever && load(stamp.begin_ns) != 0) op.seen_begin = clock.now();
     const bool has_returned = channel.taken.load(std::memory_order_acquire) > op.number;
     if (!has_returned || load(stamp.ticket) != op.number + 1) continue;
-    const Completion done = completion_of(op, channel, clock);
+    const Ended done = ended(op, i, channel, clock);
     stream.pop_front();
     --count_;
     post_what_fits(channel);
@@ -81,49 +83,57 @@ std::optional<Completion> InFlight::take_completed(Channel& channel, const WallC
   return std::nullopt;
 }
 
-std::vector<Completion> InFlight::abort(Time now, Channel& channel, const WallClock& clock) {
-  std::vector<Completion> ended;
-  for (std::deque<Op>& stream : by_stream_) {
-    for (const Op& op : stream) {
+std::vector<Ended> InFlight::abort(Time now, Channel& channel, const WallClock& clock) {
+  std::vector<Ended> all;
+  for (std::size_t i = 0; i < by_stream_.size(); ++i) {
+    for (const Op& op : by_stream_[i]) {
       const bool is_complete = load(channel.stamp(op.number).ticket) == op.number + 1;
       const Time begun = is_complete ? kNever : begin_of(op, channel, clock);
       const Time begin = std::min({begun, op.seen_begin, now});
-      ended.push_back(is_complete ? completion_of(op, channel, clock)
-                                  : Completion{op.number, client_, begin, now, now - begin, true});
+      all.push_back(is_complete ? ended(op, i, channel, clock)
+                                : Ended{{op.number, client_, begin, now, now - begin, true}, begin});
     }
-    stream.clear();
+    by_stream_[i].clear();
   }
-  for (const Unposted& op : unposted_) ended.push_back({op.command.number, client_, now, now, {}, true});
-  std::ranges::sort(ended, {}, &Completion::ticket);
+  for (const Unposted& op : unposted_) all.push_back({{op.command.number, client_, now, now, {}, true}, now});
+  std::ranges::sort(all, {}, &Completion::ticket);
   unposted_.clear();
   std::ranges::fill(unposted_of_, 0);
   count_ = 0;
-  return ended;
+  return all;
 }
 
-Duration InFlight::running(Time since, Channel& channel, const WallClock& clock) const {
+/// What has ended is told by take_completed().
+Time InFlight::running_since(Channel& channel, const WallClock& clock) const {
   Time begin = kNever;
-  for (const std::deque<Op>& stream : by_stream_)
-    if (!stream.empty()) begin = std::min(begin, begin_of(stream.front(), channel, clock));
-  if (begin == kNever) return {};
-  return std::max(clock.now() - std::max(begin, since), Duration{0});
+  for (const std::deque<Op>& stream : by_stream_) {
+    const bool has_ended = !stream.empty() && load(channel.stamp(stream.front().number).ticket) != 0;
+    if (!stream.empty() && !has_ended) begin = std::min(begin, begin_of(stream.front(), channel, clock));
+  }
+  return begin;
 }
 
-Completion InFlight::completion_of(const Op& op, Channel& channel, const WallClock& clock) {
+Ended InFlight::ended(const Op& op, std::size_t stream, Channel& channel, const WallClock& clock) {
   const std::int64_t seen_ns = WallClock::monotonic_ns();
   last_end_ = clock.at(seen_ns);
-  Completion done;
+  Ended done;
   done.ticket = op.number;
   done.client = client_;
   done.end = last_end_;
   done.begin = std::min(op.seen_begin, done.end);
   done.device_time = done.end - done.begin;
+  done.at_work_since = done.begin;
+  const Time before = std::exchange(last_end_of_[stream], done.end);
   if (op.is_copy) return done;
   const Stamp& stamp = channel.stamp(op.number);
-  correct_clock(channel, stamp, channel.calls[op.number % Channel::kDepth].begin_ns, seen_ns);
+  const CallTimes& call = channel.calls[op.number % Channel::kDepth];
+  correct_clock(channel, stamp, call.begin_ns, seen_ns);
   done.end = device_time(stamp.end_ns, channel, clock);
   done.begin = std::clamp(device_time(stamp.begin_ns, channel, clock), std::min(op.launched, done.end), done.end);
   done.device_time = Duration{static_cast<std::int64_t>(stamp.end_ns - std::min(stamp.begin_ns, stamp.end_ns))};
+  const bool was_queued = clock.at(call.end_ns) <= before;
+  done.at_work_since = was_queued ? std::min(before, done.begin) : done.begin;
+  last_end_of_[stream] = done.end;
   return done;
 }
 
@@ -141,12 +151,13 @@ Time InFlight::begin_of(std::uint64_t number, Channel& channel, const WallClock&
   return kNever;
 }
 
-Time InFlight::waiting_since() const {
-  if (count_ == 0) return kNever;
+Time InFlight::oldest_launch() const {
   Time oldest = kNever;
   for (const std::deque<Op>& stream : by_stream_)
     if (!stream.empty()) oldest = std::min(oldest, stream.front().launched);
-  return std::max(oldest, last_end_);
+  return oldest;
 }
+
+Time InFlight::waiting_since() const { return count_ == 0 ? kNever : std::max(oldest_launch(), last_end_); }
 
 }  // namespace corun::executor

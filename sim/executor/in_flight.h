@@ -11,11 +11,19 @@
 
 namespace corun::executor {
 
+/// An operation that has ended on hardware.
+struct Ended : Completion {
+  /// From when on it kept its context at work: its begin or, where it was queued on the device behind another one of
+  /// its stream, the end of that.
+  Time at_work_since;
+};
+
 /// The operations of one client that its worker has been given. A stream's complete in order, so only its oldest is
 /// looked at.
 class InFlight {
  public:
-  InFlight(ClientId client, std::uint32_t streams) : client_(client), by_stream_(streams), unposted_of_(streams) {}
+  InFlight(ClientId client, std::uint32_t streams)
+      : client_(client), by_stream_(streams), unposted_of_(streams), last_end_of_(streams) {}
 
   /// Posts a command, or keeps it until the ring has room and nothing is held. Numbers are consecutive. It awaits what
   /// is still in flight: completed submissions are taken out of its list.
@@ -26,23 +34,24 @@ class InFlight {
   void release(Channel& channel);
 
   /// Ends all of it: what has completed is told as it did, what has not as lost at `now`. In order of launch.
-  std::vector<Completion> abort(Time now, Channel& channel, const WallClock& clock);
+  std::vector<Ended> abort(Time now, Channel& channel, const WallClock& clock);
 
   /// The next operation that has completed, if any, as the device or, of copies, the host saw it. Its call of the
   /// driver has returned. Where the device's clock contradicts what the host saw of a kernel, the channel's offset
   /// follows.
-  std::optional<Completion> take_completed(Channel& channel, const WallClock& clock);
+  std::optional<Ended> take_completed(Channel& channel, const WallClock& clock);
 
   /// When an operation that is in flight began; kNever if it has not, or that is not known yet.
   Time begin_of(std::uint64_t number, Channel& channel, const WallClock& clock) const;
 
-  /// How long the kernels that run now have been running at least, as one stretch that ends now and begins after
-  /// `since`.
-  Duration running(Time since, Channel& channel, const WallClock& clock) const;
+  /// Since when kernels have been running without a pause, of those that run now; kNever where none does.
+  Time running_since(Channel& channel, const WallClock& clock) const;
 
   bool has_work(StreamId stream) const { return !by_stream_[stream.value].empty() || unposted_of_[stream.value] > 0; }
   std::uint32_t count() const { return count_; }
   std::uint64_t next_number() const { return next_number_; }  ///< of the next launch
+  /// Launched, and not completed, no earlier than this; kNever where nothing is in flight.
+  Time oldest_launch() const;
   /// Since when operations are in flight and none of them ends; kNever where none is in flight.
   Time waiting_since() const;
 
@@ -62,12 +71,13 @@ class InFlight {
   bool is_in_flight(std::uint64_t number, std::size_t stream) const;
   void post_what_fits(Channel& channel);
   void post(const Unposted& next, Channel& channel);
-  Completion completion_of(const Op& op, Channel& channel, const WallClock& clock);
+  Ended ended(const Op& op, std::size_t stream, Channel& channel, const WallClock& clock);
 
   ClientId client_;
   std::vector<std::deque<Op>> by_stream_;
   std::deque<Unposted> unposted_;
   std::vector<std::uint32_t> unposted_of_;  ///< by stream
+  std::vector<Time> last_end_of_;           ///< by stream: of its newest operation that has ended, on the device
   std::uint32_t count_ = 0;
   std::uint64_t next_number_ = 0;
   bool is_held_ = false;

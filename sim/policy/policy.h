@@ -48,8 +48,8 @@ class Policy {
   virtual void on_submitted(const GpuView&, ClientId, const OpView& /*op*/) {}
   /// `op` passed the gate.
   virtual void on_launched(const GpuView&, ClientId, const OpView& /*op*/) {}
-  /// `op` finished, or was lost in a kill; `device_time` is what it took on the device, as an event pair around it
-  /// would measure.
+  /// `op` finished, or was lost in a kill; `device_time` is what it received of the device: while others had it, it
+  /// received nothing. On hardware that is an estimate (docs/execute.md).
   virtual void on_completed(const GpuView&, ClientId, const OpView& /*op*/, Duration /*device_time*/) {}
   virtual void on_frame(const GpuView&, ClientId, FrameEvent) {}
   /// Its owner asks for another share or amount of memory while it runs: the view has the new ones. Always heard.
@@ -61,6 +61,12 @@ class Policy {
   virtual void on_copied(const GpuView&, ClientId, CopyEvent) {}
 
   virtual void decide(const GpuView&, Actions&) = 0;
+
+  /// A promise: if the client submitted so many operations now, one after another and whatever they were, decide()
+  /// would admit each of them at its instant, though its gate is closed. Asked after a decision that left nothing of
+  /// the client waiting. It holds until anything else is heard or the wake-up comes, and a world in which asking takes
+  /// time lets such operations pass before they are heard. Changes no decision.
+  virtual std::uint32_t admits_ahead(const GpuView&, const ClientView&) const { return 0; }
 };
 
 }  // namespace corun

@@ -11,8 +11,10 @@
 // fast_clock=N (the device's clock gains N us a s), hurry (what takes longer than 5 ms says so and takes 5 ms),
 // gap=N (of two surrogates in a stream, the second begins N us after the first has ended at the earliest),
 // slow_context=N (making a context takes N ms), few_priorities (one level), no_bandwidth (it does not tell its
-// memory's). CORUN_FAKE_CUDA_LOG names a file in which calls leave a line each: "stream PRIORITY", "context SMS", "hold
-// BYTES", "save FIRST BYTES" and "restore FIRST BYTES" with the first value of what is copied.
+// memory's). CORUN_FAKE_CUDA_TURNS names a file by which processes take turns of 2 ms on one device, as they do on a
+// real one: a kernel that is cut goes on in its context's next turn. CORUN_FAKE_CUDA_LOG names a file in which calls
+// leave a line each: "stream PRIORITY", "context SMS", "hold BYTES", "save FIRST BYTES" and "restore FIRST BYTES" with
+// the first value of what is copied.
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -132,6 +134,61 @@ struct Stamp {
   std::uint64_t begin_ns, end_ns, ticket;
 };
 
+/// Which process has the device, and since when; in a file that all processes map.
+class Turns {
+ public:
+  static constexpr std::uint64_t kSliceNs = 2'000'000;
+
+  explicit Turns(const char* file) {
+    const int descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (ftruncate(descriptor, sizeof(State)) != 0) std::abort();
+    state_ = static_cast<State*>(mmap(nullptr, sizeof(State), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0));
+    close(descriptor);
+  }
+
+  /// Waits for the device. Returns until when it may be used: the end of the turn.
+  std::uint64_t take() {
+    const pid_t self = getpid();
+    ++state_->wanting;
+    for (;; usleep(20)) {
+      const std::uint64_t now = now_ns();
+      const bool is_mine = state_->turn == self && now < state_->until;
+      const bool is_next = state_->wanting == 1 || (state_->turn != self && now >= state_->until);
+      pid_t nobody = 0;
+      if (!(is_mine || is_next) || !state_->user.compare_exchange_strong(nobody, self)) continue;
+      if (!is_mine) state_->until = now + kSliceNs;
+      state_->turn = self;
+      return state_->until;
+    }
+  }
+  void release() {
+    --state_->wanting;
+    state_->user = 0;
+  }
+
+ private:
+  struct State {
+    std::atomic<pid_t> user, turn;  // who uses it now; who has the turn
+    std::atomic<std::uint64_t> until;
+    std::atomic<int> wanting;
+  };
+  State* state_;
+};
+
+/// When a kernel of that length ends, that has begun to run at an instant. Returns then, more or less.
+std::uint64_t run_until_end(std::uint64_t begin, std::uint64_t length_ns) {
+  const char* file = getenv("CORUN_FAKE_CUDA_TURNS");
+  if (file == nullptr) return wait_until(begin + length_ns), begin + length_ns;
+  static Turns turns(file);
+  for (;;) {
+    const std::uint64_t until = turns.take(), from = now_ns(), cut = std::max(from, std::min(until, from + length_ns));
+    wait_until(cut);
+    turns.release();
+    length_ns -= std::min(length_ns, cut - from);
+    if (length_ns == 0) return cut;
+  }
+}
+
 /// What the device's own clock shows at an instant of ours.
 std::uint64_t shown(std::uint64_t ns) {
   static const auto start = static_cast<std::int64_t>(ns);
@@ -145,9 +202,8 @@ void run_kernel(Stream& stream, std::uint64_t launched_ns, Stamp* stamp, std::ui
   const std::uint64_t begin = std::max(launched_ns, stream.free_ns + gap_ns);
   wait_until(begin);
   std::atomic_ref(stamp->begin_ns).store(shown(begin));
-  stream.free_ns = begin + (wants("hurry") ? std::min<std::uint64_t>(length_ns, 5'000'000) : length_ns);
-  wait_until(stream.free_ns);
-  stamp->end_ns = shown(begin + length_ns);
+  stream.free_ns = run_until_end(begin, wants("hurry") ? std::min<std::uint64_t>(length_ns, 5'000'000) : length_ns);
+  stamp->end_ns = shown(wants("hurry") ? begin + length_ns : stream.free_ns);
   std::atomic_ref(stamp->ticket).store(ticket, std::memory_order_release);
 }
 

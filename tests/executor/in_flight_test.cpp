@@ -143,8 +143,8 @@ TEST_F(InFlightTest, WhatIsAbortedIsLostButForWhatHadEnded) {
   const Time now = clock_.at(begun) + 1ms;
   while (clock_.now() < now) {
   }
-  EXPECT_GE(flight_.running(kRunStart, channel_, clock_), 1ms);
-  const std::vector<Completion> ended = flight_.abort(now, channel_, clock_);
+  EXPECT_EQ(flight_.running_since(channel_, clock_), clock_.at(begun)) << "of the one that has not ended";
+  const std::vector<Ended> ended = flight_.abort(now, channel_, clock_);
   ASSERT_EQ(ended.size(), Channel::kDepth + 1) << "what the ring had no room for included";
   EXPECT_FALSE(ended[0].is_lost);
   EXPECT_EQ(ended[0].device_time, 1us);
@@ -157,6 +157,26 @@ TEST_F(InFlightTest, WhatIsAbortedIsLostButForWhatHadEnded) {
   EXPECT_EQ(flight_.count(), 0u);
   EXPECT_EQ(flight_.waiting_since(), kNever);
   EXPECT_EQ(flight_.next_number(), Channel::kDepth + 1);
+}
+
+TEST_F(InFlightTest, WorkThatIsQueuedOnTheDeviceGoesOnBetweenTwoKernels) {
+  const std::int64_t start = WallClock::monotonic_ns();
+  const auto at_ns = [start](std::int64_t us) { return static_cast<std::uint64_t>(start + us * 1'000); };
+  const auto take = [&](std::uint64_t number, std::int64_t called_us, std::int64_t begin_us, std::int64_t end_us) {
+    launch(number, 0, clock_.at(start));
+    channel_.calls[number].end_ns = start + called_us * 1'000;
+    while (WallClock::monotonic_ns() < start + end_us * 1'000) {
+    }
+    ended(number, at_ns(begin_us), at_ns(end_us));
+    returned(number, start);
+    return flight_.take_completed(channel_, clock_).value();
+  };
+  const Ended first = take(0, 5, 10, 100);
+  EXPECT_EQ(first.at_work_since, first.begin);
+  const Ended queued = take(1, 6, 110, 200);
+  EXPECT_EQ(queued.at_work_since, first.end);
+  const Ended late = take(2, 250, 255, 300);
+  EXPECT_EQ(late.at_work_since, late.begin) << "the device waited for its launch";
 }
 
 TEST_F(InFlightTest, ItIsPatientWithAQueueThatGoesOn) {

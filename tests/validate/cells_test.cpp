@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "tests/validate/stand_in.h"
@@ -16,10 +17,10 @@ using testing::Question;
 /// The cells of a text.
 class Cut {
  public:
-  explicit Cut(const std::string& text, Duration window = 20s)
+  explicit Cut(const std::string& text, Duration window = 20s, const std::vector<std::string>& only = {})
       : question_(text),
         hashes_(make_plan(question_.experiment).hashes),
-        experiment_(with_solos(question_.experiment, window, hashes_)),
+        experiment_(with_solos(question_.experiment, window, hashes_, only)),
         materials_(experiment_, hashes_, question_.policies),
         cells_(make_cells(experiment_, hashes_, materials_, question_.policies)) {}
 
@@ -84,14 +85,31 @@ TEST(Cells, BoundsComeFromThePredictedRunAlone) {
   Cut cut(kMixes);
   std::vector<Cell> cells = cut.cells();
   Figures predicted;
-  predicted.add({"alone: filler", "passthrough"}, {{"filler", "gpu_busy_ratio", 0.99, "ratio"}});
-  predicted.add({"alone: waiter", "passthrough"}, {{"waiter", "gpu_busy_ratio", 0.5, "ratio"}});
+  predicted.add({"alone: filler", "passthrough"}, 1, {{"filler", "gpu_busy_ratio", 0.99, "ratio"}});
+  predicted.add({"alone: waiter", "passthrough"}, 1, {{"waiter", "gpu_busy_ratio", 0.5, "ratio"}});
   find_bounds(cells, predicted);
   EXPECT_EQ(cells[3].clients[0].bound, Bound::kDevice);
   EXPECT_EQ(cells[3].clients[1].bound, Bound::kHost);
   cells[3].clients[1].has_tiny_kernels = true;
   find_bounds(cells, predicted);
   EXPECT_EQ(cells[3].clients[1].bound, Bound::kTinyKernels);
+}
+
+TEST(Cells, OfSomeScenariosAloneHaveTheNamesAndWindowsThatTheyHaveAmongAll) {
+  std::string text = kMixes;
+  const std::size_t game = text.find("seen: true");
+  text.replace(text.find("name: waiter"), 12, "name: game  ");
+  text.insert(game, "horizon: 2s\n    ");
+  const Cut whole(text), part(text, 20s, {"game"});
+  EXPECT_EQ(part.names(),
+            (std::vector<std::string>{"alone: filler/passthrough", "alone: game (2)/passthrough", "game/passthrough"}));
+  for (const Cell& cell : part.cells()) {
+    const auto same = std::ranges::find(whole.cells(), cell.key, &Cell::key);
+    ASSERT_NE(same, whole.cells().end()) << cell.key.scenario;
+    EXPECT_EQ(cell.window, same->window);
+  }
+  EXPECT_EQ(part.cells()[0].window, 800ms) << "as in the first scenario that has it, which is left out here";
+  EXPECT_TRUE(is_canary(part.experiment().scenarios.back()));
 }
 
 TEST(Cells, WindowsAreNoLongerThanAsked) {

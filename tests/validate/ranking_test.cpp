@@ -51,15 +51,15 @@ TEST(Ranking, RegretIsAveragedOverRankings) {
 class RankedCells : public ::testing::Test {
  protected:
   RankedCells() {
-    figures_.add({"alone: a", "passthrough"}, {{"a", "throughput_per_s", 10, "1/s"}});
-    figures_.add({"alone: b", "passthrough"}, {{"b", "throughput_per_s", 20, "1/s"}});
+    figures_.add({"alone: a", "passthrough"}, 1, {{"a", "throughput_per_s", 10, "1/s"}});
+    figures_.add({"alone: b", "passthrough"}, 1, {{"b", "throughput_per_s", 20, "1/s"}});
   }
   void add(const std::string& policy, double a, double b) {
     Cell cell;
     cell.key = {"mix", policy};
     cell.clients = {{"a", {"alone: a", "passthrough"}, "a"}, {"b", {"alone: b", "passthrough"}, "b"}};
     cells_.push_back(cell);
-    figures_.add(cell.key, {{"a", "throughput_per_s", a, "1/s"}, {"b", "throughput_per_s", b, "1/s"}});
+    figures_.add(cell.key, 1, {{"a", "throughput_per_s", a, "1/s"}, {"b", "throughput_per_s", b, "1/s"}});
   }
   std::vector<Cell> cells_;
   Figures figures_;
@@ -88,8 +88,8 @@ TEST_F(RankedCells, APolicyThatWasNotMeasuredIsLeftOut) {
   add("other", 1, 20);
   Figures measured;
   for (const char* name : {"a", "b"})
-    measured.add({std::string("alone: ") + name, "passthrough"}, {{name, "throughput_per_s", 10, "1/s"}});
-  measured.add({"mix", "one"}, {{"a", "throughput_per_s", 5, "1/s"}, {"b", "throughput_per_s", 5, "1/s"}});
+    measured.add({std::string("alone: ") + name, "passthrough"}, 1, {{name, "throughput_per_s", 10, "1/s"}});
+  measured.add({"mix", "one"}, 1, {{"a", "throughput_per_s", 5, "1/s"}, {"b", "throughput_per_s", 5, "1/s"}});
   EXPECT_TRUE(rank(cells_, figures_, measured).empty()) << "one is left";
 }
 

@@ -9,6 +9,8 @@
 namespace corun::validation {
 namespace {
 
+using namespace std::chrono_literals;
+
 constexpr const char* kRate = "throughput_per_s";
 
 /// Two cells of one client each beside others, and what two worlds said of it.
@@ -25,7 +27,8 @@ class Scores : public ::testing::Test {
 
   static void put(Figures& figures, const std::string& cell, const std::string& metric,
                   const std::vector<double>& values, const std::string& client = "it") {
-    for (const double value : values) figures.add({cell, "passthrough"}, {{client, metric, value, ""}});
+    std::uint64_t seed = 0;
+    for (const double value : values) figures.add({cell, "passthrough"}, ++seed, {{client, metric, value, ""}});
   }
 
   ScoreRow row(const std::string& cell, const std::string& metric) {
@@ -54,6 +57,32 @@ TEST_F(Scores, WhatTheMeasurementCannotTellApartIsInsideItsNoise) {
   put(predicted_, "pair", kRate, {103});
   put(measured_, "pair", kRate, {95, 100, 105});
   EXPECT_EQ(row("pair", kRate).verdict, Verdict::kInsideNoise);
+}
+
+TEST_F(Scores, WhatSeedsBringAboutInBothIsNoNoise) {
+  add_cell("pair", Tier::kTimeSliced);
+  put(predicted_, "pair", kRate, {92, 102, 112});
+  put(measured_, "pair", kRate, {90, 100, 110.1});
+  const ScoreRow found = row("pair", kRate);
+  EXPECT_EQ(found.verdict, Verdict::kWithinGoal) << "2 too much in each run, though runs lie 10 apart";
+  EXPECT_LT(found.noise, 0.002);
+}
+
+TEST_F(Scores, AFewFramesDecideNothingAboutTheSlowestOfAHundred) {
+  Cell& cell = add_cell("game", Tier::kGame);
+  cell.clients.front().shows_frames = true;
+  put(predicted_, "game", "frame_time_p99_ms", {16.7, 16.7});
+  put(measured_, "game", "frame_time_p99_ms", {20, 20.001});
+  put(measured_, "game", "fps_mean", {60, 60});
+  for (const auto& [window, verdict] : {std::pair(8s, Verdict::kTooFewFrames), std::pair(9s, Verdict::kOutside)}) {
+    cells_.front().window = window;
+    EXPECT_EQ(row("game", "frame_time_p99_ms").verdict, verdict);
+    const auto groups = summarise(score(cells_, predicted_, measured_, {}));
+    const auto group = std::ranges::find(groups, "frame_time_p99_ms", &ScoreGroup::metric);
+    ASSERT_NE(group, groups.end());
+    EXPECT_EQ(group->is_decided(), verdict == Verdict::kOutside);
+    EXPECT_EQ(group->outside, verdict == Verdict::kOutside ? 1U : 0U);
+  }
 }
 
 TEST_F(Scores, BeyondTheGoalIsOutside) {
