@@ -34,6 +34,8 @@ class CommandLine {
     add_calibrate();
     add_check();
     add_plan();
+    add_compare();
+    add_sql();
     add_import();
     add_export();
     add_info();
@@ -157,10 +159,21 @@ class CommandLine {
     add_results_options(app, live_);
     app->add_option("--in-flight", live_.most_in_flight, "Launches of a client not known to be complete; 0 = no bound")
         ->check(CLI::Range(0, 4096))
-        ->default_str("32");
+        ->default_str("1024");
+    app->add_option_function<std::string>(
+           "--queued",
+           [this](const std::string& text) {
+             const auto queued = parse_duration(text);
+             if (!queued || *queued < Duration::zero())
+               throw CLI::ValidationError("--queued", "a duration with its unit is expected, for example 30ms");
+             live_.most_queued = *queued;
+           },
+           "Device time of a client's launches not known to be complete, as they took lately; 0s = no bound")
+        ->default_str("30ms");
     app->add_option("--every", live_.every, "Launches of a stream between two looks at what is complete")
         ->check(CLI::Range(1, 64))
         ->default_str("16");
+    app->add_option("--captures", live_.captures, "Folder for a capture of each run");
     app->add_flag("--alone", live_.runs_alone_first, "Run every client alone first: for slowdown and harvest");
     app->add_option("--gate", live_.gate, "Library for CUDA programs; libcorun_gate.so if not given");
     app->add_option("--frames", live_.frames, "Library for programs with frames; libcorun_gl.so if not given");
@@ -183,9 +196,11 @@ class CommandLine {
     app->add_option("--repetitions", validate_.repetitions, "Runs of every cell, interleaved")
         ->check(CLI::Range(1, 1000))
         ->default_str("5");
-    app->add_option("--seen", validate_.seen, "Scenarios that models could have been fitted to")->delimiter(',');
+    app->add_option("--seen", validate_.seen, "A scenario that models could have been fitted to (repeatable)")
+        ->allow_extra_args(false);
     auto* predict = app->add_flag("--predict-only", validate_.only_predicts, "Write the predictions and their hash");
-    app->add_option("--only", validate_.only, "Scenarios to validate; all if not given")->delimiter(',');
+    app->add_option("--only", validate_.only, "A scenario to validate; all if not given (repeatable)")
+        ->allow_extra_args(false);
     app->add_option("--measured", validate_.measured, "Score what this results file holds; needs no GPU (repeatable)")
         ->allow_extra_args(false)
         ->excludes(predict);
@@ -195,6 +210,7 @@ class CommandLine {
     app->add_option("-j,--jobs", validate_.jobs, "Simulations at a time; one per processor if not given")
         ->check(CLI::Range(1, 1024));
     app->add_option("--gpu", validate_.gpu, "Number of the device")->check(CLI::Range(0, 1023));
+    app->add_flag("--live", validate_.is_live, "Measure the clients' commands themselves, gated as by `live`");
     app->add_option("--driver", validate_.driver, "Library of the CUDA driver");
     app->add_option("--worker", validate_.worker, "Program of a client's process; corun-worker if not given");
     app->add_flag("--kernel-frames", validate_.has_kernel_frames, "Frames by kernels, not by OpenGL");
@@ -230,6 +246,33 @@ class CommandLine {
     CLI::App* app =
         add(app_, "plan", "List the runs of an experiment", [this] { return plan_command(common_, experiment_); });
     add_experiment_options(app, experiment_);
+  }
+
+  void add_compare() {
+    CLI::App* app = add(app_, "compare", "Say what each policy changes beside a baseline, seed by seed",
+                        [this] { return compare_command(common_, compare_); });
+    app->add_option("RESULTS", compare_.files, "Results files (SQLite)")->required();
+    app->add_option("--baseline", compare_.baseline, "Policy to compare with; the first one if not given");
+    app->add_option("--metric", compare_.metrics, "Metric to compare (repeatable); all for every one")
+        ->allow_extra_args(false);
+    app->add_option("--export-markdown", compare_.markdown, "Also write the tables as Markdown to FILE")
+        ->type_name("FILE");
+    app->add_option("--export-csv", compare_.csv, "Also write every number as CSV to FILE")->type_name("FILE");
+    app->add_option("--export-json", compare_.json, "Also write what --json prints to FILE")->type_name("FILE");
+    app->add_flag("-f,--force", compare_.overwrite, "Replace existing files");
+  }
+
+  void add_sql() {
+    CLI::App* app =
+        add(app_, "sql", "Ask a results file in SQL; changes nothing", [this] { return sql_command(common_, sql_); });
+    app->add_option("RESULTS", sql_.file, "Results file (SQLite)")->required();
+    app->add_option("-c,--command", sql_.query, "One SELECT; the tables and their columns are listed if not given")
+        ->type_name("SQL");
+    auto* csv = app->add_flag_callback(
+        "--csv", [this] { sql_.format = RowFormat::kCsv; }, "Print CSV");
+    app->add_flag_callback(
+           "--markdown", [this] { sql_.format = RowFormat::kMarkdown; }, "Print a Markdown table")
+        ->excludes(csv);
   }
 
   void add_import() {
@@ -318,6 +361,8 @@ class CommandLine {
   PolicyOptions policy_;
   CapOptions cap_;
   WhyOptions why_;
+  CompareOptions compare_;
+  SqlOptions sql_;
   IdentifyCommandOptions identify_;
   std::function<int()> command_;
 };

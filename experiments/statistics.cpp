@@ -1,9 +1,10 @@
 #include "experiments/statistics.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <vector>
 
+#include "sim/random.h"
 #include "traces/base/error.h"
 
 namespace corun {
@@ -65,6 +66,63 @@ Estimate estimate(std::span<const double> values) {
   for (const double value : values) squares += (value - mean) * (value - mean);
   const double half = student_t_95(static_cast<unsigned>(values.size() - 1)) * std::sqrt(squares / (n - 1) / n);
   return {mean, mean - half, mean + half, values.size()};
+}
+
+namespace {
+
+double effect_of(Effect effect, double values, double baseline) {
+  if (effect == Effect::kDifference) return values - baseline;
+  return baseline == 0 ? std::nan("") : values / baseline;
+}
+
+/// Between order statistics, linearly: rank probability * (n - 1), counted from 0.
+double interpolated(const std::vector<double>& sorted, double probability) {
+  const double rank = probability * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(rank);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (rank - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+double lower_probability(std::size_t pairs, bool is_expanded) {
+  if (!is_expanded) return 0.025;
+  const auto n = static_cast<double>(pairs);
+  const double t = student_t_95(static_cast<unsigned>(pairs - 1)) * std::sqrt(n / (n - 1));
+  return 0.5 * std::erfc(t / std::sqrt(2.0));
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> draw_resamples(std::size_t count, std::size_t size, std::uint64_t seed) {
+  RandomStream random(seed, "paired bootstrap");
+  std::vector<std::uint32_t> indices(count * size);
+  for (std::uint32_t& index : indices) index = static_cast<std::uint32_t>(random.uniform() * static_cast<double>(size));
+  return indices;
+}
+
+Estimate paired_bootstrap(std::span<const double> values, std::span<const double> baseline, Effect effect,
+                          std::span<const std::uint32_t> resamples, bool is_expanded) {
+  const std::size_t pairs = values.size();
+  CORUN_ASSERT(pairs > 0 && baseline.size() == pairs, "{} values, {} of the baseline", pairs, baseline.size());
+  const auto mean = [&](std::span<const double> sample) {
+    return std::accumulate(sample.begin(), sample.end(), 0.0) / static_cast<double>(pairs);
+  };
+  const double found = effect_of(effect, mean(values), mean(baseline));
+  if (pairs == 1 || resamples.empty()) return {found, found, found, pairs};
+  std::vector<double> effects;
+  for (std::size_t row = 0; row + pairs <= resamples.size(); row += pairs) {
+    double value_sum = 0, baseline_sum = 0;
+    for (const std::uint32_t index : resamples.subspan(row, pairs)) {
+      value_sum += values[index];
+      baseline_sum += baseline[index];
+    }
+    const auto n = static_cast<double>(pairs);
+    effects.push_back(effect_of(effect, value_sum / n, baseline_sum / n));
+  }
+  if (std::ranges::any_of(effects, [](double x) { return std::isnan(x); }))
+    return {found, std::nan(""), std::nan(""), pairs};
+  std::ranges::sort(effects);
+  const double below = lower_probability(pairs, is_expanded);
+  return {found, interpolated(effects, below), interpolated(effects, 1 - below), pairs};
 }
 
 }  // namespace corun

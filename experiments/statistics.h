@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
+#include <vector>
 
 namespace corun {
 
@@ -18,5 +20,26 @@ Estimate estimate(std::span<const double> values);
 double student_t_95(unsigned degrees);
 /// Probability that Student's t with `degrees` degrees of freedom is at most `t`.
 double student_t_probability(double t, unsigned degrees);
+
+/// What one treatment does to a measure, beside another: two samples whose i-th values belong together (same seed).
+enum class Effect : std::uint8_t {
+  kDifference,  ///< mean(values) - mean(baseline)
+  kRatio,       ///< mean(values) / mean(baseline); NaN where the baseline's mean is 0
+};
+
+/// Rows of a bootstrap: row r holds the indices of the pairs of its sample. `count` rows of `size`, one after the
+/// other.
+std::vector<std::uint32_t> draw_resamples(std::size_t count, std::size_t size, std::uint64_t seed);
+
+/// Paired bootstrap: the effect, with the 95 % interval between quantiles (interpolated linearly) of the effect over
+/// `resamples`, rows of as many indices as there are pairs.
+///
+/// Quantiles at 2.5 and 97.5 % are too narrow for few pairs; with `is_expanded`, they are taken at Phi(-+ t sqrt(n /
+/// (n - 1))), t being Student's quantile for n - 1 degrees of freedom, which makes a mean's interval as wide as
+/// Student's (Hesterberg, What Teachers Should Know About the Bootstrap, 2015, section 3.3). No sample reaches beyond
+/// what was seen: below 5 pairs the interval is still too narrow. One pair has no interval: low and high are the
+/// effect.
+Estimate paired_bootstrap(std::span<const double> values, std::span<const double> baseline, Effect effect,
+                          std::span<const std::uint32_t> resamples, bool is_expanded = true);
 
 }  // namespace corun

@@ -23,16 +23,17 @@ std::string_view unit_of(const std::string& metric) {
   return "";
 }
 
-/// Figures of what did not happen in most runs: a run without the figure has 0 of it.
-bool is_none_where_absent(const std::string& metric) {
-  return metric == "kills" || metric == "lost_ratio" || metric == "refused" || metric == "paging_ratio";
-}
-
 /// Ratios that are shares read better in per cent; a slowdown is a factor.
 bool is_share(const std::string& metric) {
   return metric == "harvest_ratio" || metric == "missed_frame_ratio" || metric == "gpu_busy_ratio" ||
          metric == "switch_ratio" || metric == "allocated_ratio" || metric == "allocated_peak_ratio" ||
          metric == "fragmented_ratio";
+}
+
+}  // namespace
+
+bool is_none_where_absent(const std::string& metric) {
+  return metric == "kills" || metric == "lost_ratio" || metric == "refused" || metric == "paging_ratio";
 }
 
 std::string figure(const Estimate& estimate, const std::string& metric, bool with_interval) {
@@ -46,8 +47,6 @@ std::string figure(const Estimate& estimate, const std::string& metric, bool wit
     text += fmt::format(" [{:.{}f},{:.{}f}]", estimate.low * scale, decimals, estimate.high * scale, decimals);
   return text;
 }
-
-}  // namespace
 
 std::string short_number(double value) { return fmt::format("{:.{}f}", value, decimals_of(value)); }
 

@@ -1,7 +1,12 @@
 #include "experiments/world.h"
 
+#include <memory>
+#include <utility>
+
 #include "sim/executor/cuda_driver.h"
+#include "sim/live/live_capture.h"
 #include "traces/base/error.h"
+#include "traces/native.h"
 
 namespace corun {
 
@@ -45,11 +50,21 @@ World simulated_world() {
           }};
 }
 
-World live_world(const live::LiveOptions& options) {
-  return {kLiveBackend, [options](const RunInput& input, Recorder& recorder, std::vector<std::string>& notes) {
+World live_world(const live::LiveOptions& options, const std::string& captures) {
+  const auto runs = std::make_shared<int>(0);
+  return {kLiveBackend, [=](const RunInput& input, Recorder& recorder, std::vector<std::string>& notes) {
             live::LiveReport report;
-            RunResult result = live::run_live(input, recorder, options, report);
+            ++*runs;
+            if (captures.empty()) {
+              RunResult result = live::run_live(input, recorder, options, report);
+              return tell(report, notes), result;
+            }
+            live::LiveCapture capture(recorder, input.clients);
+            RunResult result = live::run_live(input, capture, options, report);
             tell(report, notes);
+            const std::string path = fmt::format("{}/{}-{}.corun", captures, *runs, input.policy_name);
+            write_native(std::move(capture).seal(input.policy_name), path, false);
+            notes.push_back(fmt::format("capture of the run: {}", path));
             return result;
           }};
 }

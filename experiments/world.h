@@ -23,7 +23,8 @@ World simulated_world();
 /// On a GPU, whose driver must be there: throws Error(kUnsupported) where it is not. One run at a time.
 World hardware_world(const executor::ExecuteOptions& options);
 
-/// The commands of the clients, as programs that share the GPU. One run at a time.
-World live_world(const live::LiveOptions& options);
+/// The commands of the clients, as programs that share the GPU. One run at a time. With a folder `captures`, each run
+/// leaves a capture of itself there: N-POLICY.corun, by number from 1; Error(kInput) where that is there already.
+World live_world(const live::LiveOptions& options, const std::string& captures = "");
 
 }  // namespace corun

@@ -89,6 +89,10 @@ class Nvshare : public Policy {
     actions.wake_at(lock_.next_drop(view.now));
   }
 
+  std::uint32_t admits_ahead(const GpuView& view, const ClientView& client) const override {
+    return is_too_large(view, client) ? 0 : clients_[client.id.value].admits_ahead();
+  }
+
  private:
   enum class Subject : std::uint8_t { kRequest, kGranted, kDrop, kReleased };
   struct Mail {

@@ -71,6 +71,8 @@ class NvshareInterposer {
   bool is_open() const { return has_lock_ && !probe_began_ && window_.is_unlimited(); }
   /// How many of the first waiting operations pass the gate now.
   std::uint32_t passing(const ClientView& client) const;
+  /// How many more would pass if they came now.
+  std::uint32_t admits_ahead() const { return has_lock_ && !probe_began_ ? window_.room() : 0; }
   /// Why the others wait; `quantum_left` is that of the present holder.
   Hold hold(Duration quantum_left) const;
   /// When next_message() must look again if nothing else happens, later than now; kNever if never.

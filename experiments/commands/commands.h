@@ -1,12 +1,14 @@
 #pragma once
 
 #include <atomic>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "experiments/diagnostic.h"
 #include "experiments/experiment.h"
 #include "experiments/progress.h"
+#include "experiments/row_writer.h"
 #include "experiments/terminal.h"
 
 namespace corun {
@@ -53,10 +55,16 @@ struct ExecuteCommandOptions : RunOptions {
 struct LiveCommandOptions : RunOptions {
   std::string gate;    ///< libcorun_gate.so; "" = beside this program
   std::string frames;  ///< libcorun_gl.so; "" = beside this program, where it was built
-  unsigned most_in_flight = 32;
+  unsigned most_in_flight = 1024;
+  Duration most_queued{30'000'000};
   unsigned every = 16;
+  std::string captures;  ///< folder for captures of the runs; "" = none
   bool runs_alone_first = false;
 };
+
+struct World;
+/// Where the clients' commands run. Throws Error(kUnsupported) where the library that gates them is missing.
+World world_of_programs(const LiveCommandOptions& options);
 
 /// Predictions against measurements on hardware.
 struct ValidateOptions : ExecuteCommandOptions {
@@ -69,6 +77,7 @@ struct ValidateOptions : ExecuteCommandOptions {
   std::string report = "VALIDATION.md";
   bool has_no_budget = false;
   bool has_no_canary = false;
+  bool is_live = false;  ///< measures the clients' commands in place of surrogates
 };
 
 /// Measuring a GPU, or concluding from what was measured before.
@@ -124,6 +133,20 @@ struct CapOptions {
   std::uint32_t iterations = 0;  ///< jobs that the capture is split into; 0 = as it tells
 };
 
+struct CompareOptions {
+  std::vector<std::string> files;
+  std::string baseline;              ///< policy; "" = the first of the results
+  std::vector<std::string> metrics;  ///< empty = the main ones; "all" = every one
+  std::string markdown, csv, json;   ///< files to write; "" = none
+  bool overwrite = false;
+};
+
+struct SqlOptions {
+  std::string file;
+  std::optional<std::string> query;  ///< none = list the tables
+  RowFormat format = RowFormat::kAligned;
+};
+
 struct IdentifyCommandOptions {
   std::string device = "h200";  ///< what is known already: a built-in device or a device file
   std::string against;          ///< device whose simulation is the unknown GPU; "" = hardware
@@ -153,17 +176,26 @@ int inspect_command(const CommonOptions& common, const InspectOptions& options);
 int policy_list_command(const CommonOptions& common, const PolicyOptions& options);
 int policy_cap_command(const CommonOptions& common, const CapOptions& options);
 int policy_why_command(const CommonOptions& common, const WhyOptions& options);
+int compare_command(const CommonOptions& common, const CompareOptions& options);
+int sql_command(const CommonOptions& common, const SqlOptions& options);
 int identify_command(const CommonOptions& common, const IdentifyCommandOptions& options);
 int version_command(const CommonOptions& common);
 
 /// Set by the first interrupt, once run_in has begun.
 const std::atomic<bool>& interrupted();
+/// Makes a scenario one of that world. Throws Error(kUnsupported) where it cannot take place there.
+void put_in(const World& world, Scenario& scenario);
 /// Reads, runs and reports an experiment in a world.
 int run_in(const World& world, const CommonOptions& common, const RunOptions& options);
 
 /// The worker of runs on hardware, where it was built.
 std::string worker_beside_this_program();
 
+/// Everything that an error says, each with the line of its file where that can be read.
+std::vector<Diagnostic> diagnostics_of(const Error& error);
+/// The text of an error that says `diagnostics`.
+std::string render(const Error& error, const std::vector<Diagnostic>& diagnostics, DiagnosticStyle style,
+                   bool with_color);
 /// Prints an error as the options ask and returns its exit code.
 int report_error(const CommonOptions& common, const Error& error);
 

@@ -22,19 +22,26 @@ void add_source_line(Diagnostic& diagnostic) {
 
 }  // namespace
 
+std::vector<Diagnostic> diagnostics_of(const Error& error) {
+  const auto* invalid = dynamic_cast<const InvalidInput*>(&error);
+  std::vector<Diagnostic> diagnostics = invalid ? invalid->diagnostics() : std::vector{to_diagnostic(error)};
+  for (Diagnostic& diagnostic : diagnostics) add_source_line(diagnostic);
+  return diagnostics;
+}
+
+std::string render(const Error& error, const std::vector<Diagnostic>& diagnostics, DiagnosticStyle style,
+                   bool with_color) {
+  std::string text;
+  for (const Diagnostic& diagnostic : diagnostics)
+    text += render(diagnostic, style, with_color) + (style == DiagnosticStyle::kFull ? "\n" : "");
+  const auto* invalid = dynamic_cast<const InvalidInput*>(&error);
+  const std::size_t suppressed = invalid ? invalid->suppressed() : 0;
+  if (suppressed > 0) text += fmt::format("{} more errors are not shown\n", suppressed);
+  return text;
+}
+
 int report_error(const CommonOptions& common, const Error& error) {
-  std::vector<Diagnostic> diagnostics = {to_diagnostic(error)};
-  std::size_t suppressed = 0;
-  if (const auto* invalid = dynamic_cast<const InvalidInput*>(&error)) {
-    diagnostics = invalid->diagnostics();
-    suppressed = invalid->suppressed();
-  }
-  const bool is_full = common.diagnostics == DiagnosticStyle::kFull;
-  for (Diagnostic& diagnostic : diagnostics) {
-    add_source_line(diagnostic);
-    fmt::print(stderr, "{}{}", render(diagnostic, common.diagnostics, common.err.has_color), is_full ? "\n" : "");
-  }
-  if (suppressed > 0) fmt::print(stderr, "{} more errors are not shown\n", suppressed);
+  fmt::print(stderr, "{}", render(error, diagnostics_of(error), common.diagnostics, common.err.has_color));
   return static_cast<int>(error.kind());
 }
 

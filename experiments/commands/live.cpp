@@ -25,7 +25,7 @@ std::string existing(const std::string& path) {
 
 }  // namespace
 
-int live_command(const CommonOptions& common, const LiveCommandOptions& options) {
+World world_of_programs(const LiveCommandOptions& options) {
   live::LiveOptions live;
   live.gate_library = options.gate.empty() ? library_beside_this_program("libcorun_gate.so") : existing(options.gate);
   live.frame_library =
@@ -34,12 +34,18 @@ int live_command(const CommonOptions& common, const LiveCommandOptions& options)
     throw Error(ErrorKind::kUnsupported, SourceLocation{}, "libcorun_gate.so is not beside this program",
                 "build it (CORUN_WITH_TRACER), or name it with `--gate`");
   live.most_in_flight = options.most_in_flight;
+  live.most_queued = options.most_queued;
   live.every = options.every;
   live.stop = &interrupted();
+  if (!options.captures.empty()) fs::create_directories(options.captures);
+  return live_world(live, options.captures);
+}
+
+int live_command(const CommonOptions& common, const LiveCommandOptions& options) {
   RunOptions run = options;
   run.jobs = 1;
   run.skips_baselines = !options.runs_alone_first;
-  return run_in(live_world(live), common, run);
+  return run_in(world_of_programs(options), common, run);
 }
 
 }  // namespace corun

@@ -171,6 +171,10 @@ int exit_code(const Summary& summary, std::size_t runs, bool all_hold, bool is_c
   return all_hold ? 0 : kExitExpectation;
 }
 
+}  // namespace
+
+const std::atomic<bool>& interrupted() { return g_interrupted; }
+
 void put_in(const World& world, Scenario& scenario) {
   scenario.backend = world.backend;
   if (scenario.cluster && world.backend != simulated_world().backend)
@@ -188,10 +192,6 @@ void put_in(const World& world, Scenario& scenario) {
                   "give it a `trace:` or a `synthetic:` too, or use `simcli live`");
   }
 }
-
-}  // namespace
-
-const std::atomic<bool>& interrupted() { return g_interrupted; }
 
 int run_in(const World& world, const CommonOptions& common, const RunOptions& options) {
   PolicyRegistry policies = builtin_policies();

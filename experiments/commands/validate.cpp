@@ -1,8 +1,10 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <thread>
 
 #include "experiments/commands/commands.h"
@@ -14,23 +16,19 @@ namespace corun {
 
 namespace {
 
-const Scenario& named(const Experiment& experiment, const std::string& name, std::string_view option) {
-  const auto found = std::ranges::find(experiment.scenarios, name, &Scenario::name);
-  if (found == experiment.scenarios.end())
-    throw_input({experiment.file}, "`{} {}`: there is no scenario of that name", option, name);
-  return *found;
+void check_scenario(const Experiment& experiment, const std::string& name, std::string_view option) {
+  const auto names = experiment.scenarios | std::views::transform(&Scenario::name);
+  if (std::ranges::find(names, name) == names.end())
+    throw_input({experiment.file}, "`{}`: there is no scenario `{}`; there are `{}`", option, name,
+                fmt::join(names, "`, `"));
 }
 
 Experiment read(const ValidateOptions& options, PolicyRegistry& policies) {
   Experiment experiment = read_experiment(options.file, options.overrides, policies);
-  for (const std::string& name : options.seen) named(experiment, name, "--seen");
-  for (const std::string& name : options.only) named(experiment, name, "--only");
-  const auto is_in = [](const std::vector<std::string>& names, const Scenario& scenario) {
-    return std::ranges::find(names, scenario.name) != names.end();
-  };
-  for (Scenario& scenario : experiment.scenarios) scenario.is_seen = scenario.is_seen || is_in(options.seen, scenario);
-  if (!options.only.empty())
-    std::erase_if(experiment.scenarios, [&](const Scenario& scenario) { return !is_in(options.only, scenario); });
+  for (const std::string& name : options.seen) check_scenario(experiment, name, "--seen");
+  for (const std::string& name : options.only) check_scenario(experiment, name, "--only");
+  for (Scenario& scenario : experiment.scenarios)
+    scenario.is_seen = scenario.is_seen || std::ranges::find(options.seen, scenario.name) != options.seen.end();
   return experiment;
 }
 
@@ -38,9 +36,10 @@ validation::ValidatorOptions validator_options(const CommonOptions& common, cons
                                                const Experiment& experiment) {
   validation::ValidatorOptions out;
   out.window = options.window;
+  out.only = options.only;
   out.repetitions = options.repetitions;
   out.jobs = options.jobs > 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency());
-  out.has_canary = !options.has_no_canary;
+  out.has_canary = !options.has_no_canary && !options.is_live;
   out.has_budget = !options.has_no_budget;
   out.output = options.output.empty() ? experiment.name + ".sqlite" : options.output;
   out.overwrite = options.overwrite;
@@ -86,7 +85,7 @@ int validate_command(const CommonOptions& common, const ValidateOptions& options
   const Experiment experiment = read(options, policies);
   const bool measures = !options.only_predicts && options.measured.empty();
   std::optional<World> world;
-  if (measures) world = gpu_world(options);  // says now that there is no GPU
+  if (measures) world = options.is_live ? world_of_programs({}) : gpu_world(options);  // says now what is missing
   const validation::ValidatorOptions its = validator_options(common, options, experiment);
   validation::Validator validator(experiment, policies, its);
   validator.predict();

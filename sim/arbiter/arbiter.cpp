@@ -101,13 +101,18 @@ bool Arbiter::submit(ClientId client, const OpView& op) {
   return passes;
 }
 
-void Arbiter::slipped(ClientId client, const OpView& op) {
-  CORUN_ASSERT(pending_[client.value].waiting().empty(), "client '{}' slipped past its own waiting operations",
-               views_[client.value].name);
-  views_[client.value].last_submitted = backend_.now();
-  if (hears_.submitted) policy_.on_submitted(view(), client, op);
-  launch(client, op);
-  heard(hears_.submitted);
+void Arbiter::slipped(ClientId client, std::uint32_t count) {
+  CORUN_ASSERT(count <= pending_[client.value].waiting().size(), "{} operations of client '{}' slipped, {} wait", count,
+               views_[client.value].name, pending_[client.value].waiting().size());
+  launch_waiting(client, count);
+  note_hold(views_[client.value]);
+}
+
+std::uint32_t Arbiter::admits_ahead(ClientId client) {
+  const ClientView& its = views_[client.value];
+  if (!its.is_present || its.gate_is_open || !pending_[client.value].waiting().empty()) return 0;
+  const GpuView now = view();
+  return policy_.admits_ahead(now, its);
 }
 
 void Arbiter::abandon(ClientId client) {

@@ -42,9 +42,9 @@ class Arbiter {
   /// The client's host asks to run `op`; `op.number` must count its submissions. True if it passed the gate at once
   /// (Backend::launch has been called), false if it waits there and will be launched later.
   bool submit(ClientId client, const OpView& op);
-  /// The client's host launched `op` as its gate was being closed: it has passed, whatever the gate is now. Nothing of
-  /// the client waits. Only in worlds whose gates take time to close.
-  void slipped(ClientId client, const OpView& op);
+  /// The first `count` of its waiting operations have passed, whatever the gate is. Only in worlds whose gates take
+  /// time to close.
+  void slipped(ClientId client, std::uint32_t count);
   /// What waits at the client's gate will never be launched: its program is gone. Its numbers are used again.
   void abandon(ClientId client);
   /// Submission `number` finished on the device.
@@ -65,6 +65,8 @@ class Arbiter {
   void finish();
 
   bool gate_is_open(ClientId client) const { return views_[client.value].gate_is_open; }
+  /// How many of its next operations the policy promises to admit through its closed gate (Policy::admits_ahead).
+  std::uint32_t admits_ahead(ClientId client);
   /// Why the client's operations wait, with the numbers of when they began to for that reason; nullptr where none wait
   /// or the newest decision did not say.
   const Hold* hold_of(ClientId client) const {

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "tracer/gate/futex.h"
 #include "tracer/gate/gate_channel.h"
 
 namespace corun::live {
@@ -11,7 +12,8 @@ namespace corun::live {
 /// The lock ends with this process, however it ends: so guests know.
 class GateOwner {
  public:
-  /// All gates closed. Throws Error(kDevice) where the file cannot be made.
+  /// All gates closed, and their memory taken: nobody who writes into it can find that there is none. Throws
+  /// Error(kDevice) where the file cannot be made.
   explicit GateOwner(std::uint32_t clients);
   /// Opens all gates for good.
   ~GateOwner();
@@ -19,19 +21,26 @@ class GateOwner {
   GateOwner& operator=(const GateOwner&) = delete;
 
   const std::string& path() const { return path_; }
+  /// Goes with this object, with whatever is in it.
+  const std::string& folder() const { return folder_; }
   gate::GateFile& file() const { return *file_; }
   gate::Lane& lane(std::uint32_t client) const { return file_->lanes[client]; }
 
   void beat();
-  /// Sleeps until the bell has rung since it showed `seen`, for at most `most_ns`.
-  void await_bell(std::uint32_t seen, std::int64_t most_ns);
-  /// Everything passes from now on.
-  void open_for_good();
+  /// Sleeps until the bell has rung since it showed `seen`, for at most `most_ns`; stays awake at first where the next
+  /// question `is_near`.
+  void await_bell(std::uint32_t seen, std::int64_t most_ns, bool is_near = false);
+  /// Everything of this client passes from now on.
+  void open_for_good(std::uint32_t client);
 
  private:
+  [[noreturn]] void fail(const char* what) const;
+  void remove() const;
+
   std::string folder_, path_;
   int descriptor_ = -1;
   gate::GateFile* file_ = nullptr;
+  gate::AwakeWait awake_;
 };
 
 }  // namespace corun::live

@@ -8,6 +8,7 @@
 #include "sim/live/gate_owner.h"
 #include "sim/live/live_client.h"
 #include "sim/live/program.h"
+#include "sim/live/quality_file.h"
 #include "sim/run_views.h"
 #include "traces/base/error.h"
 
@@ -28,10 +29,16 @@ class LiveRun : public Backend {
         arbiter_(*input.policy, input.policy_name, device_view(input.device), arbiter_clients(input), *this, recorder),
         programs_(input.clients.size()),
         states_(input.clients.size(), State::kToCome),
+        quality_files_(input.clients.size()),
+        use_(input.clients.size(), input.device.sharing != Sharing::kConcurrent),
         warm_times_(input.clients.size()) {
     for (std::uint32_t i = 0; i < input.clients.size(); ++i) {
       clients_.push_back(std::make_unique<LiveClient>(ClientId{i}, input.clients[i], owner_.lane(i), clock_, recorder));
       prepare(owner_.lane(i));
+      const ClientSpec& spec = input.clients[i];
+      if (!spec.quality_menu.empty())
+        quality_files_[i] =
+            std::make_unique<QualityFile>(fmt::format("{}/quality-{}", owner_.folder(), i), spec.quality_level);
     }
   }
 
@@ -45,10 +52,12 @@ class LiveRun : public Backend {
       const bool has_news = hear_all();
       wake_policy();
       decide_if_due();
+      follow_gates();
       for (const auto& client : clients_) client->wake_the_admitted();
       look_after_programs();
       if (!is_warm_ && now_ >= kRunStart + input_.warmup) remember_warm_times();
-      if (!has_news && !decision_is_due_) owner_.await_bell(seen, to_ns(next_instant() - clock_.now()));
+      if (!has_news && !decision_is_due_)
+        owner_.await_bell(seen, to_ns(next_instant() - clock_.now()), question_is_near());
     }
     return finish();
   }
@@ -56,7 +65,10 @@ class LiveRun : public Backend {
   // Backend
   Time now() const override { return now_; }
   void launch(ClientId client, std::uint64_t number) override { clients_[client.value]->launch(number); }
-  void set_quality(ClientId, std::uint32_t) override { refuse_to("set the quality of a program"); }
+  void set_quality(ClientId client, std::uint32_t level) override {
+    quality_files_[client.value]->set(level);
+    clients_[client.value]->set_quality(level);
+  }
   void shadow(ClientId, std::uint32_t) override { refuse_to("render shadow frames"); }
   void snapshot(ClientId) override { refuse_to("take snapshots"); }
   void kill(ClientId) override { refuse_to("kill contexts"); }
@@ -67,8 +79,8 @@ class LiveRun : public Backend {
   void request_decision() override { decision_is_due_ = true; }
   std::uint64_t resident_bytes(ClientId) const override { return 0; }
   std::uint64_t paged_bytes(ClientId) const override { return 0; }
-  Duration device_time(ClientId client) const override { return clients_[client.value]->device_time(); }
-  Duration device_busy() const override { return busy_.total(); }
+  Duration device_time(ClientId client) const override { return use_.of(client); }
+  Duration device_busy() const override { return use_.busy(); }
 
  private:
   enum class State : std::uint8_t { kToCome, kPresent, kLeft };
@@ -81,6 +93,7 @@ class LiveRun : public Backend {
   /// To the clock, but not past the policy's wake-up: that happens late, and at its own instant.
   void tick() { now_ = std::max(now_, std::min(clock_.now(), wake_)); }
   Time next_instant() const;
+  bool question_is_near() const;
   void prepare(gate::Lane& lane) const;
   void start_due();
   void start(std::uint32_t client);
@@ -105,11 +118,12 @@ class LiveRun : public Backend {
   Arbiter arbiter_;
   std::vector<Program> programs_;
   std::vector<State> states_;
+  std::vector<std::unique_ptr<QualityFile>> quality_files_;  // by client; of those with a menu
   Time wake_ = kNever;
   Time next_look_ = kRunStart;
   bool decision_is_due_ = false;
   bool is_warm_ = false;
-  executor::BusyTime busy_;
+  DeviceUse use_;
   std::vector<Duration> warm_times_;
   Duration warm_busy_{};
 };
@@ -120,6 +134,7 @@ void LiveRun::prepare(gate::Lane& lane) const {
   const bool hears_anything = hears.submitted || hears.launched || hears.completed || hears.frames;
   lane.every = std::max(options_.every, 1U);
   lane.bound = hears_anything ? options_.most_in_flight : 0;
+  lane.bound_ns = hears_anything ? static_cast<std::uint64_t>(to_ns(options_.most_queued)) : 0;
   lane.tells = hears_anything ? 1 : 0;
 }
 
@@ -129,6 +144,14 @@ Time LiveRun::next_instant() const {
   for (std::uint32_t i = 0; i < states_.size(); ++i)
     if (states_[i] == State::kToCome) next = std::min(next, kRunStart + input_.clients[i].arrival);
   return next;
+}
+
+/// Launches that ask one after another are answered faster than a sleeping thread could be woken.
+bool LiveRun::question_is_near() const {
+  return std::ranges::any_of(clients_, [&](const auto& client) {
+    return client->last_question() != kNever &&
+           clock_.now() - client->last_question() < Duration{gate::kAwakeForQuestionNs};
+  });
 }
 
 void LiveRun::start_due() {
@@ -141,9 +164,10 @@ void LiveRun::start(std::uint32_t client) {
   std::vector<std::string> variables = {fmt::format("{}={}", gate::kFileVariable, owner_.path()),
                                         fmt::format("{}={}", gate::kClientVariable, client),
                                         "CUDA_INJECTION64_PATH=" + options_.gate_library};
-  if (spec.role == Role::kInteractive && !options_.frame_library.empty())
-    variables.push_back("LD_PRELOAD=" + options_.frame_library);
-  programs_[client].start(spec.name, spec.command, variables);
+  if (const auto& quality = quality_files_[client]; quality != nullptr)
+    variables.push_back(fmt::format("{}={}", QualityFile::kVariable, quality->path()));
+  const std::string preload = spec.role == Role::kInteractive ? options_.frame_library : "";
+  programs_[client].start(spec.name, spec.command, variables, preload);
   states_[client] = State::kPresent;
   arbiter_.join(ClientId{client});
 }
@@ -151,7 +175,7 @@ void LiveRun::start(std::uint32_t client) {
 bool LiveRun::hear_all() {
   bool has_news = false;
   for (std::uint32_t i = 0; i < clients_.size(); ++i)
-    if (states_[i] == State::kPresent) has_news |= clients_[i]->hear(arbiter_, busy_);
+    if (states_[i] == State::kPresent) has_news |= clients_[i]->hear(arbiter_, use_);
   return has_news;
 }
 
@@ -164,33 +188,35 @@ void LiveRun::wake_policy() {
 void LiveRun::decide_if_due() {
   if (!std::exchange(decision_is_due_, false)) return;
   arbiter_.decide();
-  follow_gates();
 }
 
 void LiveRun::follow_gates() {
-  for (std::uint32_t i = 0; i < clients_.size(); ++i) clients_[i]->follow(arbiter_.gate_is_open(ClientId{i}));
+  for (std::uint32_t i = 0; i < clients_.size(); ++i)
+    if (states_[i] == State::kPresent) clients_[i]->follow(arbiter_);
 }
 
 void LiveRun::look_after_programs() {
   if (clock_.now() < next_look_) return;
   next_look_ = clock_.now() + Duration{gate::kHeartbeatNs};
+  Time oldest = kNever;
+  for (const auto& client : clients_) oldest = std::min(oldest, client->oldest_unfinished());
+  use_.settle(oldest);
   for (std::uint32_t i = 0; i < programs_.size(); ++i) {
     if (states_[i] != State::kPresent) continue;
     if (programs_[i].has_ended()) {
       leave(i);
     } else if (clients_[i]->has_lost_process()) {
-      clients_[i]->lose_process(arbiter_);
+      clients_[i]->lose_process(arbiter_, use_);
       decision_is_due_ = true;
     }
   }
 }
 
 void LiveRun::leave(std::uint32_t client) {
-  clients_[client]->hear(arbiter_, busy_);
-  clients_[client]->lose_process(arbiter_);
+  clients_[client]->lose_process(arbiter_, use_);
   arbiter_.leave(ClientId{client});
-  clients_[client]->follow(false);
-  programs_[client].terminate();  // what it started and left behind has no gate any more
+  owner_.open_for_good(client);  // what it started and left behind is to end, and has no gate any more
+  programs_[client].terminate();
   states_[client] = State::kLeft;
   if (const std::string& ending = programs_[client].ending(); !ending.empty())
     report_.notes.push_back(fmt::format("client '{}' ended with {} after {:.3f} s", clients_[client]->name(), ending,
@@ -199,16 +225,16 @@ void LiveRun::leave(std::uint32_t client) {
 
 void LiveRun::remember_warm_times() {
   is_warm_ = true;
-  for (std::uint32_t i = 0; i < clients_.size(); ++i) warm_times_[i] = clients_[i]->device_time();
-  warm_busy_ = busy_.total();
+  for (std::uint32_t i = 0; i < clients_.size(); ++i) warm_times_[i] = use_.of(ClientId{i});
+  warm_busy_ = use_.busy();
 }
 
 void LiveRun::end_programs() {
-  owner_.open_for_good();
+  for (std::uint32_t i = 0; i < programs_.size(); ++i) owner_.open_for_good(i);
   for (Program& program : programs_) program.terminate();
   const Time patient_until = clock_.now() + options_.end_patience;
-  const auto has_ended = [](Program& program) { return program.has_ended(); };
-  while (clock_.now() < patient_until && !std::ranges::all_of(programs_, has_ended))
+  const auto is_gone = [](Program& program) { return program.is_gone(); };
+  while (clock_.now() < patient_until && !std::ranges::all_of(programs_, is_gone))
     owner_.await_bell(owner_.file().bell.load(), gate::kHeartbeatNs);
 }
 
@@ -218,9 +244,9 @@ RunResult LiveRun::finish() {
   if (!is_warm_) remember_warm_times();
   RunResult result;
   result.end = std::min(clock_.now(), kRunStart + input_.horizon);
-  result.usage.busy = busy_.total() - warm_busy_;
+  result.usage.busy = use_.busy() - warm_busy_;
   for (std::uint32_t i = 0; i < clients_.size(); ++i) {
-    result.device_time.push_back(clients_[i]->device_time() - warm_times_[i]);
+    result.device_time.push_back(use_.of(ClientId{i}) - warm_times_[i]);
     result.jobs_finished.push_back(clients_[i]->jobs_finished());
     result.events += clients_[i]->launches();
   }
@@ -243,7 +269,9 @@ void LiveRun::tell() {
     late.insert(late.end(), client.heard_late().begin(), client.heard_late().end());
     const bool has_frames = lane.frame_count.load() > 0;
     if (!client.has_been_gated() && !has_frames)
-      report_.notes.push_back(fmt::format("client '{}' was never at the gate: no CUDA, and no frames", client.name()));
+      report_.notes.push_back(fmt::format(
+          "client '{}' was never at the gate: no frames, and no CUDA, or it said why not on its standard error",
+          client.name()));
     if (const std::uint32_t strangers = lane.strangers.load(); strangers > 0)
       report_.notes.push_back(
           fmt::format("client '{}': {} of its processes ran without a gate", client.name(), strangers));

@@ -1,17 +1,19 @@
 #include "sim/live/live_client.h"
 
-#include <signal.h>
-
 #include <algorithm>
-#include <cerrno>
 
 #include "tracer/gate/futex.h"
+#include "tracer/gate/gate_word.h"
+#include "tracer/gate/process.h"
+#include "traces/readable_name.h"
 
 namespace corun::live {
 
 namespace {
 
 constexpr std::size_t kMostLateness = 1 << 20;
+constexpr Duration kLatestHeard = std::chrono::milliseconds{100};
+constexpr Duration kMostFilling = std::chrono::milliseconds{100};  // of a frame's record, which takes nanoseconds
 
 bool is_copy(gate::LaunchKind kind) {
   return kind == gate::LaunchKind::kCopyToDevice || kind == gate::LaunchKind::kCopyFromDevice ||
@@ -47,16 +49,24 @@ LiveClient::LiveClient(ClientId id, const ClientSpec& spec, gate::Lane& lane, co
       clock_(clock),
       recorder_(recorder),
       profile_(*spec.workload),
-      launches_per_job_(mean_launches(*spec.workload)) {}
+      launches_per_job_(mean_launches(*spec.workload)),
+      quality_level_(spec.quality_level) {}
 
-bool LiveClient::hear(Arbiter& arbiter, executor::BusyTime& busy) {
-  has_been_gated_ = has_been_gated_ || lane_.process.load() != 0;
-  const bool has_frames = hear_frames(arbiter);
+bool LiveClient::hear(Arbiter& arbiter, DeviceUse& use) {
+  has_been_gated_ = has_been_gated_ || lane_.process.load() != gate::kNoProcess;
+  const bool has_frames = hear_frames(arbiter, use);
   const bool has_launches = hear_launches(arbiter);
-  return hear_ends(arbiter, busy) || has_launches || has_frames;
+  return hear_ends(arbiter, use) || has_launches || has_frames;
 }
 
-OpView LiveClient::view_of(const gate::Launch& launch) const {
+/// Captures hold names as people write them.
+std::string_view LiveClient::name_of(std::uint32_t number) {
+  while (names_.size() <= number)
+    names_.push_back(readable_name(lane_.name(static_cast<std::uint32_t>(names_.size()))));
+  return names_[number];
+}
+
+OpView LiveClient::view_of(const gate::Launch& launch) {
   OpView op;
   op.number = next_number_;
   op.name = name_of(launch.name);
@@ -65,7 +75,8 @@ OpView LiveClient::view_of(const gate::Launch& launch) const {
   op.is_from_device = launch.kind == gate::LaunchKind::kCopyFromDevice;
   op.blocks = launch.blocks;
   op.bytes = launch.bytes;
-  op.predicted_by_name = op.predicted_by_shape = profile_.predict(op.name);
+  op.predicted_by_name = profile_.by_name(op_kind(launch.kind), op.name);
+  op.predicted_by_shape = profile_.by_shape(op_kind(launch.kind), op.name, op.blocks);
   op.position = static_cast<std::uint32_t>(next_number_ % launches_per_job_);
   op.submitted = clock_.at(launch.submitted_ns);
   return op;
@@ -79,50 +90,65 @@ bool LiveClient::hear_launches(Arbiter& arbiter) {
     const OpView op = view_of(launch);
     ops_.push_back({next_number_++, op.submitted, kNever, op_kind(launch.kind), launch.name, launch.stream, false});
     ++launches_;
-    const bool has_passed = next_ < passed_ || is_open_;
-    if (has_passed && heard_late_.size() < kMostLateness) heard_late_.push_back(clock_.now() - op.submitted);
-    if (has_passed && !arbiter.gate_is_open(id_)) {
-      ++slipped_;
-      arbiter.slipped(id_, op);
-    } else {
-      arbiter.submit(id_, op);
-    }
+    if (!has_passed(next_)) last_question_ = clock_.now();
+    if (has_passed(next_) && heard_late_.size() < kMostLateness) heard_late_.push_back(clock_.now() - op.submitted);
+    arbiter.submit(id_, op);
   }
   return next_ != before;
 }
 
 void LiveClient::launch(std::uint64_t number) {
-  Op& op = ops_[number - ops_.front().number];
+  const auto found = std::ranges::lower_bound(ops_, number, {}, &Op::number);
+  if (found == ops_.end() || found->number != number) return;  // rendering
+  Op& op = *found;
   op.launched = std::max(clock_.now(), op.submitted);
-  const std::uint64_t in_lane = first_ + (number - ops_.front().number);
-  if (is_open_ || in_lane < passed_) {
-    op.launched = op.submitted;
-    return;
-  }
-  lane_.admitted.store(in_lane + 1, std::memory_order_release);
+  const std::uint64_t in_lane = first_ + static_cast<std::uint64_t>(found - ops_.begin());
+  op.launched = has_passed(in_lane) ? op.submitted : std::max(clock_.now(), op.submitted);
+  launched_ = in_lane + 1;
+}
+
+void LiveClient::follow(Arbiter& arbiter) {
+  tell_what_slipped(arbiter);
+  if (arbiter.gate_is_open(id_)) return open_gate();
+  close_gate(launched_ + std::min<std::uint64_t>(arbiter.admits_ahead(id_), gate::kFurthest / 2));
+}
+
+/// What passed before we could close the gate, or on a promise that the policy has not kept.
+void LiveClient::tell_what_slipped(Arbiter& arbiter) {
+  std::uint32_t count = 0;
+  for (std::uint64_t in_lane = launched_; in_lane < next_ && has_passed(in_lane); ++in_lane) ++count;
+  if (count == 0) return;
+  slipped_ += count;
+  arbiter.slipped(id_, count);
+}
+
+void LiveClient::open_gate() {
+  if (is_open_) return;
+  is_open_ = true;
+  lane_.gate.fetch_and(~gate::kClosed);
   must_wake_ = true;
 }
 
-bool LiveClient::follow(bool is_open) {
-  if (is_open == is_open_) return false;
-  is_open_ = is_open;
-  if (!is_open) {
-    passed_ = lane_.gate.fetch_or(gate::Lane::kClosed) & ~gate::Lane::kClosed;
-    return true;
+void LiveClient::close_gate(std::uint64_t limit) {
+  if (!is_open_ && limit == limit_) return;
+  std::uint64_t word = lane_.gate.load();
+  while (!lane_.gate.compare_exchange_weak(word, gate::closed_word(gate::launches_of(word), limit))) {
   }
-  passed_ = lane_.gate.fetch_and(~gate::Lane::kClosed) & ~gate::Lane::kClosed;
-  lane_.admitted.store(passed_, std::memory_order_release);
-  must_wake_ = true;
-  return false;
+  const std::uint64_t taken = gate::launches_of(word);
+  passed_ = std::max(passed_, is_open_ ? taken : std::min(taken, limit_));
+  must_wake_ = must_wake_ || (limit > limit_ && taken > limit_);
+  is_open_ = false;
+  limit_ = limit;
 }
 
 void LiveClient::wake_the_admitted() {
-  if (must_wake_) gate::announce(lane_.turn);
+  if (must_wake_) gate::announce(lane_.turn, lane_.sleepers);
   must_wake_ = false;
 }
 
-/// In the order of their ends. One may be told here before its launch has been heard: then it is for the next time.
-bool LiveClient::hear_ends(Arbiter& arbiter, executor::BusyTime& busy) {
+/// In the order of their ends. One may be told here before its launch has been heard, or before the arbiter has let it
+/// pass: then it is for the next time.
+bool LiveClient::hear_ends(Arbiter& arbiter, DeviceUse& use) {
   const std::uint64_t before = ends_heard_;
   const std::uint64_t told = lane_.done_count.load(std::memory_order_acquire);
   for (; ends_heard_ < told; ++ends_heard_) {
@@ -130,11 +156,12 @@ bool LiveClient::hear_ends(Arbiter& arbiter, executor::BusyTime& busy) {
     if (in_lane >= next_) break;
     if (in_lane < first_) continue;
     Op& op = ops_[in_lane - first_];
-    if (op.is_complete || op.launched == kNever) continue;
+    if (op.launched == kNever) break;
+    if (op.is_complete) continue;
     const gate::Launch& launch = lane_.launches[in_lane % gate::kDepth];
     const Time begin = std::max(clock_.at(launch.begin_ns), op.launched),
                end = std::max(clock_.at(launch.end_ns), begin);
-    busy.add(begin, end);
+    use.add(id_, begin, end);
     complete(op, begin, end, Duration{launch.device_ns}, false, arbiter);
   }
   if (ends_heard_ != before) retire();
@@ -143,7 +170,6 @@ bool LiveClient::hear_ends(Arbiter& arbiter, executor::BusyTime& busy) {
 
 void LiveClient::complete(Op& op, Time begin, Time end, Duration device_time, bool is_lost, Arbiter& arbiter) {
   op.is_complete = true;
-  device_time_ += device_time;
   OpFact fact;
   fact.client = id_;
   fact.number = op.number;
@@ -174,17 +200,30 @@ void LiveClient::retire() {
   const std::uint64_t before = first_;
   for (; !ops_.empty() && ops_.front().is_complete; ops_.pop_front()) ++first_;
   if (first_ == before) return;
-  lane_.retired.store(first_, std::memory_order_release);
-  const std::uint64_t taken = lane_.gate.load() & ~gate::Lane::kClosed;
+  lane_.retired.store(first_);  // before we look at who may be waiting for it
+  const std::uint64_t taken = gate::launches_of(lane_.gate.load());
   must_wake_ = must_wake_ || taken - before >= gate::kDepth;
 }
 
-bool LiveClient::has_lost_process() const {
-  const auto process = static_cast<pid_t>(lane_.process.load());
-  return process > 0 && kill(process, 0) != 0 && errno == ESRCH;
+Time LiveClient::oldest_unfinished() const {
+  Time oldest = clock_.now() - kLatestHeard;
+  for (const Op& op : ops_)
+    if (!op.is_complete) oldest = std::min(oldest, op.submitted);
+  if (!frames_.empty()) oldest = std::min(oldest, frames_.front().fact.gpu_begin);
+  return oldest;
 }
 
-void LiveClient::lose_process(Arbiter& arbiter) {
+bool LiveClient::has_lost_process() const {
+  const std::uint32_t process = lane_.process.load();
+  return process != gate::kNoProcess && gate::has_died(process);
+}
+
+void LiveClient::lose_process(Arbiter& arbiter, DeviceUse& use) {
+  hear(arbiter, use);
+  tell_what_slipped(arbiter);
+  hear_ends(arbiter, use);
+  for (Frame& frame : frames_) complete_render(frame, Duration{0}, arbiter);
+  frames_.clear();
   arbiter.abandon(id_);
   std::uint64_t waiting = 0;
   for (Op& op : ops_) {
@@ -195,61 +234,96 @@ void LiveClient::lose_process(Arbiter& arbiter) {
   }
   next_number_ -= waiting;
   ops_.clear();
-  first_ = next_ = lane_.gate.load() & ~gate::Lane::kClosed;
+  first_ = next_ = launched_ = gate::launches_of(lane_.gate.load());
+  if (!is_open_) close_gate(first_);
   ends_heard_ = lane_.done_count.load(std::memory_order_acquire);
   lane_.retired.store(first_, std::memory_order_release);
-  lane_.process.store(0);
+  lane_.process.store(gate::kNoProcess);
 }
 
-bool LiveClient::hear_frames(Arbiter& arbiter) {
+bool LiveClient::hear_frames(Arbiter& arbiter, DeviceUse& use) {
   const std::uint64_t before = frames_heard_;
   for (;; ++frames_heard_) {
     const gate::FrameRecord& record = lane_.frames[frames_heard_ % gate::kFrameDepth];
-    if (record.ready.load(std::memory_order_acquire) != frames_heard_ + 1) break;
-    on_frame(record, arbiter);
+    const bool is_ready = record.ready.load(std::memory_order_acquire) == frames_heard_ + 1;
+    if (!is_ready && !is_abandoned(frames_heard_)) break;
+    is_ready ? on_frame(record, arbiter, use) : void(lane_.frames_lost.fetch_add(1));
     lane_.frames_read.store(frames_heard_ + 1, std::memory_order_release);
   }
   return frames_heard_ != before;
 }
 
-void LiveClient::on_frame(const gate::FrameRecord& record, Arbiter& arbiter) {
+/// A process that was killed between taking a record's place and filling it would stop its client's frames for good.
+bool LiveClient::is_abandoned(std::uint64_t frame_record) {
+  if (frame_record == lane_.frame_count.load()) return false;
+  if (unfilled_ != frame_record) {
+    unfilled_ = frame_record;
+    unfilled_since_ = clock_.now();
+  }
+  return clock_.now() - unfilled_since_ > kMostFilling;
+}
+
+void LiveClient::on_frame(const gate::FrameRecord& record, Arbiter& arbiter, DeviceUse& use) {
   const Time at = clock_.at(record.at_ns);
   if (record.moment == gate::FrameMoment::kBegin) {
-    frames_.push_back(FrameFact{});
-    FrameFact& frame = frames_.back();
+    FrameFact& frame = frames_.emplace_back().fact;
     frame.client = id_;
     frame.number = record.number;
     frame.start = frame.submit = frame.gpu_begin = at;
+    frame.quality_level = quality_level_;
+    if (!spec_.quality_menu.empty()) frame.quality = spec_.quality_menu[quality_level_].quality;
+    submit_render(frames_.back(), at, arbiter);
     if (frames_.size() == 1) begin_frame(at, arbiter);
     return;
   }
-  const auto frame = std::ranges::find(frames_, record.number, &FrameFact::number);
+  const auto frame = std::ranges::find(frames_, record.number, [](const Frame& each) { return each.fact.number; });
   if (frame == frames_.end()) return;
   if (record.moment == gate::FrameMoment::kPresent) {
-    frame->present = at;
+    frame->fact.present = at;
     return;
   }
+  for (auto before = frames_.begin(); before != frame; ++before) complete_render(*before, Duration{0}, arbiter);
   frames_.erase(frames_.begin(), frame);  // of those before it, no end was told
-  end_frame(record, arbiter);
+  end_frame(record, arbiter, use);
+}
+
+void LiveClient::submit_render(Frame& frame, Time at, Arbiter& arbiter) {
+  if (launched_ < next_) return;
+  OpView op;
+  op.number = next_number_++;
+  op.name = "frame";
+  op.is_render = true;
+  op.submitted = at;
+  frame.operation = op.number;
+  if (!arbiter.submit(id_, op)) arbiter.slipped(id_, 1);
+}
+
+void LiveClient::complete_render(Frame& frame, Duration device_time, Arbiter& arbiter) {
+  if (frame.operation) arbiter.complete(id_, *frame.operation, device_time);
+  frame.operation.reset();
 }
 
 /// A program may hand over frames before the one before has been rendered: they begin when that one ends.
 void LiveClient::begin_frame(Time at, Arbiter& arbiter) {
-  frames_.front().gpu_begin = std::max(frames_.front().gpu_begin, at);
-  arbiter.frame(id_, FrameEvent::kBegin, FrameView{.number = frames_.front().number});
+  FrameFact& frame = frames_.front().fact;
+  frame.gpu_begin = std::max(frame.gpu_begin, at);
+  arbiter.frame(id_, FrameEvent::kBegin, FrameView{.number = frame.number});
 }
 
-void LiveClient::end_frame(const gate::FrameRecord& record, Arbiter& arbiter) {
-  FrameFact fact = frames_.front();
+void LiveClient::end_frame(const gate::FrameRecord& record, Arbiter& arbiter, DeviceUse& use) {
+  Frame ended = frames_.front();
   frames_.pop_front();
+  FrameFact& fact = ended.fact;
   fact.gpu_end = std::max(clock_.at(record.gpu_end_ns != 0 ? record.gpu_end_ns : record.at_ns), fact.gpu_begin);
   fact.gpu_busy = record.gpu_busy_ns != 0 ? Duration{record.gpu_busy_ns} : fact.gpu_end - fact.gpu_begin;
   fact.present = std::max(fact.present, fact.gpu_end);
   fact.missed = spec_.pacing.period > Duration{0} && fact.present > fact.start + spec_.pacing.period;
-  device_time_ += fact.gpu_busy;
+  use.add(id_, fact.gpu_begin, fact.gpu_end);
   recorder_.on_frame(fact);
   recorder_.on_job(JobFact{id_, jobs_++, fact.start, fact.start, fact.gpu_end});
-  arbiter.frame(id_, FrameEvent::kEnd, FrameView{.number = fact.number, .gpu_busy = fact.gpu_busy});
+  complete_render(ended, fact.gpu_busy, arbiter);
+  arbiter.frame(id_, FrameEvent::kEnd,
+                FrameView{.number = fact.number, .gpu_busy = fact.gpu_busy, .quality_level = fact.quality_level});
   if (!frames_.empty()) begin_frame(fact.gpu_end, arbiter);
 }
 

@@ -8,20 +8,27 @@
 
 namespace corun::live {
 
-/// What a solo capture of a program tells of its kernels: how long those of a name take.
+/// What a solo capture of a program tells of its operations, those of its start-up included: how long kernels of a name
+/// take, and those of a name and a grid; how long copies and memsets take, which a gate tells without a name.
 class Profile {
  public:
-  explicit Profile(const Workload& workload) {
-    for (const WorkOp& op : workload.ops) by_name_[workload.names[op.name]] = op.predicted_by_name;
-  }
-  /// kUnknownDuration where the capture had none of this name.
-  Duration predict(std::string_view name) const {
-    const auto found = by_name_.find(name);
-    return found == by_name_.end() ? kUnknownDuration : found->second;
-  }
+  explicit Profile(const Workload& workload);
+  /// kUnknownDuration where the capture had none like it.
+  Duration by_name(OpKind kind, std::string_view name) const;
+  /// As by_name() where the capture had none of this grid.
+  Duration by_shape(OpKind kind, std::string_view name, std::uint64_t blocks) const;
 
  private:
-  std::map<std::string, Duration, std::less<>> by_name_;
+  void add(const WorkOp& op, const Workload& workload);
+  struct Entry {
+    Duration mean{};  ///< as the capture predicts it
+    std::map<std::uint64_t, Duration> by_blocks;
+    std::int64_t count = 0;
+  };
+  const Entry* find(OpKind kind, std::string_view name) const;
+
+  std::map<std::string, Entry, std::less<>> kernels_;
+  std::map<OpKind, Entry> others_;
 };
 
 }  // namespace corun::live

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 #include <map>
 
@@ -16,7 +17,8 @@ namespace corun::live {
 namespace {
 
 /// Ours, with the assignments of both lists; the last of a name counts.
-std::vector<std::string> environment_with(const std::vector<std::string>& first, const std::vector<std::string>& then) {
+std::vector<std::string> environment_with(const std::vector<std::string>& first, const std::vector<std::string>& then,
+                                          const std::string& preload) {
   std::map<std::string, std::string> variables;
   const auto put = [&](const std::string& assignment) {
     variables[assignment.substr(0, assignment.find('='))] = assignment;
@@ -24,6 +26,10 @@ std::vector<std::string> environment_with(const std::vector<std::string>& first,
   for (char** at = environ; *at != nullptr; ++at) put(*at);
   for (const auto* list : {&first, &then})
     for (const std::string& assignment : *list) put(assignment);
+  if (!preload.empty()) {
+    std::string& libraries = variables.try_emplace("LD_PRELOAD", "LD_PRELOAD=").first->second;
+    libraries += (libraries.ends_with('=') ? "" : ":") + preload;
+  }
   std::vector<std::string> all;
   for (const auto& [name, assignment] : variables) all.push_back(assignment);
   return all;
@@ -66,9 +72,10 @@ class Preparation {
 
 }  // namespace
 
-void Program::start(const std::string& client, const LiveCommand& command, const std::vector<std::string>& variables) {
+void Program::start(const std::string& client, const LiveCommand& command, const std::vector<std::string>& variables,
+                    const std::string& preload) {
   std::vector<std::string> words = command.words;
-  std::vector<std::string> environment = environment_with(command.environment, variables);
+  std::vector<std::string> environment = environment_with(command.environment, variables, preload);
   const std::vector<char*> arguments = pointers_to(words), assignments = pointers_to(environment);
   const Preparation preparation(command.working_folder);
   const int failure = posix_spawnp(&group_, arguments[0], &preparation.actions, &preparation.attributes,
@@ -89,6 +96,15 @@ bool Program::has_ended() {
   if (ended.si_code != CLD_EXITED) ending_ = fmt::format("signal {}", ended.si_status);
   if (ended.si_code == CLD_EXITED && ended.si_status != 0) ending_ = fmt::format("exit code {}", ended.si_status);
   return true;
+}
+
+// From when the command is no zombie any more, its number is the group's until the last of that has ended.
+bool Program::is_gone() {
+  if (group_ <= 0) return true;
+  if (!has_ended()) return false;
+  waitpid(group_, nullptr, WNOHANG);
+  if (kill(-group_, 0) != 0 && errno == ESRCH) group_ = 0;
+  return group_ <= 0;
 }
 
 void Program::terminate() {

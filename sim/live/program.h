@@ -18,11 +18,15 @@ class Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  /// `variables` ("NAME=value") come on top of the command's. Throws Error(kInput) where it cannot be started.
-  void start(const std::string& client, const LiveCommand& command, const std::vector<std::string>& variables);
-  bool has_started() const { return group_ > 0; }
+  /// `variables` ("NAME=value") come on top of the command's; `preload` is a library that is loaded behind those that
+  /// its LD_PRELOAD names, "" = none. Throws Error(kInput) where it cannot be started.
+  void start(const std::string& client, const LiveCommand& command, const std::vector<std::string>& variables,
+             const std::string& preload);
   /// Whether the command has ended; what it started may still run.
   bool has_ended();
+  /// Whether all of its group has ended, too. To be asked only when the run is over: the command's id may be another's
+  /// later, once it and its group have ended.
+  bool is_gone();
   /// How it ended, for people: "exit code 1", "signal 9"; "" while it runs and where it ended with 0.
   const std::string& ending() const { return ending_; }
   /// Asks the whole group to end.

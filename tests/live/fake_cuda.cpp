@@ -88,6 +88,7 @@ Device& device() {
 }
 thread_local bool is_relaxed = false;
 std::atomic<bool> is_initialized{false};
+std::atomic<void (*)()> on_event_record{nullptr};
 
 Stream& stream_of(void* handle) {
   const std::lock_guard lock(device().mutex);
@@ -179,7 +180,10 @@ int cuCtxSynchronize() {
 
 int cuEventCreate(void** event, unsigned) { return *event = new Event, kOk; }
 
+void cuOnEventRecord(void (*what)()) { on_event_record = what; }
+
 int cuEventRecord(void* event, void* stream) {
+  if (void (*const what)() = on_event_record; what != nullptr) what();
   Stream& its = stream_of(stream);
   if (its.captured != nullptr) return device().is_spoilt = true, kSpoilt;
   auto* recorded = static_cast<Event*>(event);

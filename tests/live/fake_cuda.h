@@ -28,6 +28,7 @@ int cuStreamEndCapture(void* stream, void** graph);
 int cuGraphInstantiateWithFlags(void** executable, void* graph, unsigned long long flags);
 int cuGraphLaunch(void* executable, void* stream);
 int cuStreamWaitFlag(void* stream, int* flag);  ///< of ours: like cuStreamWaitValue32 for 1
+void cuOnEventRecord(void (*what)());           ///< of ours: happens inside every cuEventRecord() from here on
 }
 
 /// What the driver tells CUPTI of a call.

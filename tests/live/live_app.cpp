@@ -1,9 +1,10 @@
 // A CUDA program for live runs, in one of many manners:
 //
-//   live_app MANNER [COUNT [MICROSECONDS [BLOCKS]]]
+//   live_app MANNER [COUNT [MICROSECONDS [BLOCKS [NAME]]]]
 //
 // COUNT kernels (0 = until a signal ends it) that take so long each and have so many blocks. It says on stderr how many
 // it launched.
+#include <dlfcn.h>
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,18 +17,22 @@
 #include <vector>
 
 #include "tests/live/fake_cuda.h"
+#include "tracer/cuda/cupti_abi.h"
 
 namespace {
+
+using namespace corun::cupti;
 
 std::atomic<bool> is_to_end{false};
 std::atomic<long> launched{0};
 long most = 0;
 unsigned length = 0, blocks = 4;
+const char* name = "kernel";
 
 bool goes_on() { return !is_to_end && (most == 0 || launched < most); }
 
 void launch(void* stream = nullptr) {
-  cuLaunchKernel("kernel", blocks, 1, 1, 32, 1, 1, length, stream, nullptr, nullptr);
+  cuLaunchKernel(name, blocks, 1, 1, 32, 1, 1, length, stream, nullptr, nullptr);
   ++launched;
 }
 
@@ -124,6 +129,32 @@ void copy() {
   cuCtxSynchronize();
 }
 
+// Wherever its thread is at that moment: here, inside a call that a gate makes of the driver.
+void exit_in_handler() {
+  signal(SIGTERM, [](int) { std::exit(0); });
+  cuOnEventRecord([] {
+    if (launched >= 20) raise(SIGTERM);
+  });
+  never_synchronise();
+}
+
+// The process stays, what it had in flight is lost.
+void start_anew(char** arguments) {
+  for (int i = 0; i < 5; ++i) launch();
+  static char manner[] = "step";
+  arguments[1] = manner;
+  execv("/proc/self/exe", arguments);
+}
+
+// Before CUDA is used: so a gate finds CUPTI taken.
+void take_cupti() {
+  const auto subscribe =
+      reinterpret_cast<Result (*)(Subscriber*, Callback, void*)>(dlsym(RTLD_DEFAULT, "cuptiSubscribe"));
+  Subscriber subscriber = nullptr;
+  subscribe(
+      &subscriber, [](void*, std::uint32_t, std::uint32_t, const void*) {}, nullptr);
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -133,9 +164,11 @@ int main(int count, char** arguments) {
   most = count > 2 ? std::atol(arguments[2]) : 0;
   length = count > 3 ? static_cast<unsigned>(std::atoi(arguments[3])) : 100;
   if (count > 4) blocks = static_cast<unsigned>(std::atoi(arguments[4]));
+  if (count > 5) name = arguments[5];
+  if (manner == "profiled") take_cupti();
   cuInit(0);
   int code = 0;
-  if (manner == "step") step();
+  if (manner == "step" || manner == "profiled") step();
   if (manner == "never_synchronise") never_synchronise();
   if (manner == "few_and_sleep") launch_few_and_sleep();
   if (manner == "threads") launch_in_threads();
@@ -143,6 +176,8 @@ int main(int count, char** arguments) {
   if (manner == "wait_for_later") wait_for_later();
   if (manner == "graphs") code = launch_graphs();
   if (manner == "copy") copy();
+  if (manner == "exit_in_handler") exit_in_handler();
+  if (manner == "start_anew") start_anew(arguments);
   std::fprintf(stderr, "launched %ld\n", launched.load());
   std::fflush(stderr);
   _exit(code);

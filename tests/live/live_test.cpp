@@ -1,76 +1,16 @@
-// Live runs with programs of a CUDA driver that is not one (fake_cuda.h): what is held, what passes, and what happens
-// when somebody dies. Every run has an end of its own; no test waits for anything for ever.
-#include "sim/live/live.h"
-
-#include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
+// Live runs with programs of a CUDA driver that is not one (fake_cuda.h): what is held, and what passes. Every run has
+// an end of its own; no test waits for anything for ever.
 #include <map>
 #include <set>
-#include <thread>
 
 #include "sim/executor/busy_time.h"
-#include "tests/shapes/run_policy.h"
-#include "tests/support/replay.h"
+#include "sim/live/profile.h"
+#include "tests/live/live_fixture.h"
+#include "tracer/gate/gate_channel.h"
 #include "traces/base/error.h"
 
 namespace corun {
 namespace {
-
-using namespace std::chrono_literals;
-
-/// What a run leaves behind, names copied.
-class LiveFacts : public testing::Facts {
- public:
-  void on_op(const OpFact& op) override {
-    names.emplace_back(op.name);
-    Facts::on_op(op);
-  }
-  std::vector<OpFact> of(std::uint32_t client) const {
-    std::vector<OpFact> found;
-    std::ranges::copy_if(ops, std::back_inserter(found), [&](const OpFact& op) { return op.client.value == client; });
-    return found;
-  }
-  std::vector<std::string> names;
-};
-
-class Live : public ::testing::Test {
- protected:
-  static ClientSpec client(const std::string& name, std::vector<std::string> words) {
-    ClientSpec spec;
-    spec.name = name;
-    spec.workload = std::make_shared<const Workload>();
-    words.insert(words.begin(), LIVE_APP);
-    spec.command.words = std::move(words);
-    return spec;
-  }
-
-  LiveFacts run(std::vector<ClientSpec> clients, Duration horizon, std::string_view policy = "passthrough",
-                const testing::Settings& settings = {}) {
-    const auto rule = testing::make_policy(policy, settings);
-    input_ = RunInput{};
-    input_.device.sm_count = 132;
-    input_.device.max_threads_per_sm = 2048;
-    input_.device.max_blocks_per_sm = 32;
-    input_.clients = std::move(clients);
-    input_.policy = rule.get();
-    input_.policy_name = policy;
-    input_.horizon = horizon;
-    LiveFacts facts;
-    result_ = live::run_live(input_, facts, options_, report_);
-    return facts;
-  }
-
-  live::LiveOptions options_{.gate_library = CORUN_GATE_LIBRARY, .frame_library = ""};
-  live::LiveReport report_;
-  RunInput input_;
-  RunResult result_;
-};
 
 /// Stretches of launches of one client with none of another's between.
 std::size_t turns(const std::vector<OpFact>& ops) {
@@ -110,14 +50,17 @@ TEST_F(Live, AProgramRunsToItsEndAndEveryLaunchIsHeard) {
   EXPECT_TRUE(report_.notes.empty());
   EXPECT_EQ(std::set<std::string>(facts.names.begin(), facts.names.end()), std::set<std::string>{"kernel"});
   Duration device_time{};
+  Time first = kNever, last = kRunStart;
   for (const OpFact& op : facts.ops) {
     EXPECT_LE(op.submitted, op.launched);
     EXPECT_LE(op.launched, op.begin);
     EXPECT_LE(op.begin, op.end);
     device_time += op.device_time;
+    first = std::min(first, op.submitted);
+    last = std::max(last, op.end);
   }
   EXPECT_GE(device_time, 500 * 190us);
-  EXPECT_LE(device_time, 500 * 400us);
+  EXPECT_LE(device_time, last - first) << "one stream has one kernel at a time";
 }
 
 TEST_F(Live, CopiesAreLaunchesToo) {
@@ -146,10 +89,9 @@ TEST_F(Live, TheLockOfNvshareAlternates) {
 TEST_F(Live, TokensOfGaiaGpuHoldAClientBack) {
   ClientSpec spec = client("a", {"step", "0", "1000", "20000"});
   spec.requested_share = 0.3;
-  const LiveFacts free = run({spec}, 3s);
-  const LiveFacts capped = run({spec}, 3s, "gaiagpu");
-  EXPECT_GT(capped.ops.size(), 20u);
-  EXPECT_LT(capped.ops.size(), 6 * free.ops.size() / 10);
+  const LiveFacts facts = run({spec}, 3s, "gaiagpu");
+  EXPECT_GT(facts.ops.size(), 20u);
+  EXPECT_LT(facts.ops.size(), 3000u * 45 / 100) << "of 3000 that the device could do";
 }
 
 TEST_F(Live, FixedPriorityLeavesTheOtherWhatIsLeft) {
@@ -161,10 +103,13 @@ TEST_F(Live, FixedPriorityLeavesTheOtherWhatIsLeft) {
 }
 
 TEST_F(Live, AProgramThatNeverSynchronisesIsHeldAtTheBound) {
+  options_.most_queued = 2ms;
   const LiveFacts facts = run({client("a", {"never_synchronise", "0", "1000"}), client("b", {"step", "0", "500"})}, 2s,
                               "nvshare", {{"quantum", "200ms"}, {"window_max", "0"}});
   EXPECT_GT(facts.of(1).size(), 300u) << "the other gets its turns";
-  EXPECT_LE(most_at_once(facts.of(0)), 33u) << "the bound, and one that waits to be below it";
+  std::vector<OpFact> later = facts.of(0);
+  std::erase_if(later, [](const OpFact& op) { return op.submitted < kRunStart + 500ms; });
+  EXPECT_LE(most_at_once(later), 4u) << "2 ms of work, and one that waits to be below it";
 }
 
 TEST_F(Live, WorkThatNobodyWaitsForIsSeenToEnd) {
@@ -189,6 +134,7 @@ TEST_F(Live, StreamsThatWaitForOneAnotherDoNotLock) {
 }
 
 TEST_F(Live, AStreamThatWaitsForALaterLaunchDoesNotLock) {
+  options_.most_in_flight = 32;
   const LiveFacts facts = run({client("a", {"wait_for_later", "60", "100"})}, 30s, "nvshare", {{"window_max", "0"}});
   EXPECT_EQ(facts.ops.size(), 60u);
   EXPECT_GT(report_.let_through, 0u);
@@ -201,15 +147,6 @@ TEST_F(Live, CapturedLaunchesPassAndAGraphIsOneLaunch) {
   EXPECT_TRUE(report_.notes.empty()) << "the capture was not spoilt: " << report_.notes.front();
 }
 
-TEST_F(Live, AClientThatIsKilledGivesItsLockBack) {
-  ClientSpec killed = client("a", {});
-  killed.command.words = {"timeout", "-s", "KILL", "0.7", LIVE_APP, "never_synchronise", "0", "500"};
-  const LiveFacts facts = run({killed, client("b", {"step", "0", "500"})}, 3s, "nvshare", {{"quantum", "60s"}});
-  ASSERT_FALSE(facts.of(1).empty()) << "the other waits for a lock whose holder is dead";
-  EXPECT_LT(facts.of(1).front().launched, kRunStart + 1500ms);
-  ASSERT_EQ(report_.notes.size(), 1u);
-}
-
 TEST_F(Live, TwoProgramsOfOneCommandFollowOneAnother) {
   ClientSpec both = client("a", {});
   both.command.words = {"sh", "-c", std::string(LIVE_APP) + " step 50 100 && " + LIVE_APP + " step 70 100"};
@@ -217,13 +154,13 @@ TEST_F(Live, TwoProgramsOfOneCommandFollowOneAnother) {
   EXPECT_EQ(facts.ops.size(), 120u);
 }
 
-TEST_F(Live, ASecondProcessOfAClientRunsWithoutAGate) {
-  ClientSpec both = client("a", {});
-  both.command.words = {"sh", "-c",
-                        std::string(LIVE_APP) + " step 300 1000 & sleep 0.1; " + LIVE_APP + " step 70 100; wait"};
-  const LiveFacts facts = run({both}, 20s);
-  EXPECT_EQ(facts.ops.size(), 300u);
-  ASSERT_EQ(report_.notes.size(), 1u);
+/// Captures hold names as people write them, a driver knows those that the compiler wrote; PyTorch's are long.
+TEST_F(Live, KernelsAreKnownByTheNamesOfACapture) {
+  const std::string type(600, 't');
+  const LiveFacts facts =
+      run({client("a", {"step", "20", "100", "4", "_Z3addI" + std::to_string(type.size()) + type + "EvT_"})}, 20s);
+  ASSERT_EQ(facts.names.size(), 20u);
+  EXPECT_EQ(facts.names.front(), "void add<" + type + ">(" + type + ")");
 }
 
 TEST_F(Live, WhatCannotBeStartedIsTheUsersTurn) {
@@ -241,95 +178,13 @@ TEST_F(Live, WhatCannotBeStartedIsTheUsersTurn) {
 TEST_F(Live, WhatIsNotLiveIsRefusedByName) {
   ClientSpec replayed = client("a", {});
   replayed.command.words.clear();
-  EXPECT_THROW(run({replayed}, 1s), Error);
-}
-
-#ifdef LIVE_GAME
-class LiveGame : public Live {
- protected:
-  LiveGame() { options_.frame_library = CORUN_FRAME_LIBRARY; }
-
-  static ClientSpec game() {
-    ClientSpec spec = client("game", {});
-    spec.command.words = {LIVE_GAME};
-    spec.role = Role::kInteractive;
-    spec.pacing = {Pacing::Mode::kVsync, 16ms};
-    Workload frames;
-    frames.job_kind = JobKind::kFrame;
-    spec.workload = std::make_shared<const Workload>(frames);
-    return spec;
+  try {
+    run({replayed}, 1s);
+    FAIL() << "it ran";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUnsupported);
+    EXPECT_NE(std::string(error.what()).find("client 'a' has no `command`"), std::string::npos);
   }
-
-  /// A filler with a profile: what a solo capture of it would tell.
-  static ClientSpec filler() {
-    ClientSpec spec = client("filler", {"never_synchronise", "0", "500"});
-    Workload profile;
-    profile.names = {"kernel"};
-    testing::append_job(profile, {500us}, 0us, 0us, false);
-    spec.workload = std::make_shared<const Workload>(profile);
-    return spec;
-  }
-};
-
-TEST_F(LiveGame, FramesAreHeard) {
-  const LiveFacts facts = run({game()}, 2s);
-  ASSERT_GT(facts.frames.size(), 5u);
-  EXPECT_TRUE(report_.notes.empty());
-  for (const FrameFact& frame : facts.frames) {
-    EXPECT_LT(frame.submit, frame.gpu_end);
-    EXPECT_LE(frame.gpu_end, frame.present);
-    EXPECT_GT(frame.gpu_busy, 0ms);
-  }
-}
-
-/// How much of the filler falls into frames depends on how fast a processor renders them: not asked here.
-TEST_F(LiveGame, PilotFishHearsFramesAndLetsAFillerRunBesideThem) {
-  const LiveFacts facts = run({game(), filler()}, 2s, "pilotfish", {{"budget", "absolute"}, {"launch_retry", "1ms"}});
-  EXPECT_FALSE(facts.frames.empty());
-  EXPECT_FALSE(facts.of(1).empty());
-}
-#endif
-
-/// What a program wrote while its scheduler died under it.
-std::string output_without_scheduler(const std::filesystem::path& folder) {
-  const std::string output = (folder / "output").string();
-  const pid_t scheduler = fork();
-  if (scheduler == 0) {
-    // A gate that never opens: the quantum of another client that never ends.
-    const auto rule = testing::make_policy("nvshare", {{"quantum", "3600s"}});
-    RunInput input;
-    for (const char* name : {"a", "b"}) {
-      ClientSpec spec;
-      spec.name = name;
-      spec.workload = std::make_shared<const Workload>();
-      spec.arrival = name[0] == 'a' ? 0ms : 300ms;
-      const std::string work = name[0] == 'a' ? "never_synchronise 3000 500" : "step 100 100";
-      spec.command.words = {"sh", "-c", "exec " LIVE_APP " " + work + " 2>" + output + "." + name};
-      input.clients.push_back(spec);
-    }
-    input.policy = rule.get();
-    input.policy_name = "nvshare";
-    input.horizon = 60s;
-    testing::Facts facts;
-    live::LiveReport report;
-    live::run_live(input, facts, {.gate_library = CORUN_GATE_LIBRARY, .frame_library = ""}, report);
-    _exit(0);
-  }
-  std::this_thread::sleep_for(800ms);
-  kill(scheduler, SIGKILL);
-  waitpid(scheduler, nullptr, 0);
-  std::this_thread::sleep_for(600ms);
-  std::ifstream file(output + ".b");
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-TEST_F(Live, WithoutASchedulerProgramsRunOnAndSayItOnce) {
-  std::string folder = (std::filesystem::temp_directory_path() / "corun-live-XXXXXX").string();
-  ASSERT_NE(mkdtemp(folder.data()), nullptr);
-  EXPECT_EQ(output_without_scheduler(folder),
-            "corun: the scheduler is gone, this program runs on without a gate\nlaunched 100\n");
-  std::this_thread::sleep_for(2s);  // the other ends, too
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -240,6 +240,28 @@ TEST_P(Conformance, says_why_whenever_an_operation_has_to_wait) {
   }
 }
 
+TEST_P(Conformance, admits_what_it_promised_to_admit_unseen) {
+  for (const Corner& corner : corners_of(GetParam())) {
+    SCOPED_TRACE(corner.name);
+    History history(corner, 5);
+    FakeBackend& world = history.world;
+    std::mt19937_64 random(9);
+    int extra = 200;  // operations, so that it ends
+    for (std::uint32_t client = 0; client < 4; ++client) world.set_depth(client, 1000);
+    world.after_instant = [&] {
+      for (std::uint32_t client = 0; client < 4; ++client) {
+        const std::uint32_t promised = world.arbiter().admits_ahead(ClientId{client});
+        for (std::uint32_t i = 0; i < std::min(promised, 3U) && extra > 0; ++i, --extra) {
+          world.script(client, random_op(random, client % 2 == 0));
+          world.arbiter().decide();
+          EXPECT_EQ(world.waiting(client), 0U) << "client " << client << " at " << to_ns(world.now()) << " ns";
+        }
+      }
+    };
+    world.run_dry(kManyInstants);
+  }
+}
+
 TEST_P(Conformance, lone_client_is_never_starved) {
   for (const Corner& corner : corners_of(GetParam()))
     for (const std::uint32_t client : {0U, 1U}) {

@@ -44,6 +44,21 @@ struct World : FakeBackend {
   }
 };
 
+TEST(Nvshare, promises_as_many_launches_as_its_window_has_room_for) {
+  World world(with_window());
+  world.set_depth(0, 100);
+  EXPECT_EQ(world.arbiter().admits_ahead(ClientId{0}), 0U) << "it has no lock";
+  world.busy(0, 1, 1ms);
+  world.run_until(after(500us));
+  EXPECT_EQ(world.arbiter().admits_ahead(ClientId{0}), 0U) << "it synchronises for a window of one";
+  world.run_until(after(2ms));
+  EXPECT_EQ(world.arbiter().admits_ahead(ClientId{0}), 2U);
+  world.busy(0, 5, 1ms);
+  world.run_until(after(2ms) + 1us);
+  EXPECT_EQ(world.launches_of(0).size(), 3U);
+  EXPECT_EQ(world.arbiter().admits_ahead(ClientId{1}), 0U);
+}
+
 TEST(Nvshare, hands_over_after_the_quantum_once_the_holder_has_drained) {
   World world;
   world.busy(0, 100, 700ms);

@@ -14,9 +14,12 @@ namespace corun::gate {
 namespace {
 
 constexpr std::int64_t kShortestNapNs = 20'000, kLongestNapNs = 200'000;
-constexpr std::int64_t kAwakeNs = 5'000'000;  // after the last work, lest every launch of a slow program wakes us
-constexpr int kRelaxed = 2;                   // a mode of capturing
+constexpr std::int64_t kAwakeNs = 5'000'000;    // after the last work, lest every launch of a slow program wakes us
+constexpr int kRelaxed = 2;                     // a mode of capturing
+constexpr std::int64_t kLongGroupNs = 500'000;  // as launches took lately: so much may end before we hear of it
+constexpr std::int64_t kNewestWeighs = 8;       // an eighth
 constexpr std::int64_t kIdleNs = 1'000'000'000;
+constexpr std::int64_t kStopPatienceNs = 100'000'000;
 
 class Locked {
  public:
@@ -66,6 +69,7 @@ Checkpoints::Checkpoint* Checkpoints::make(void* context) {
                                         driver_.event_create(&checkpoint.end, 0) == Driver::kSuccess);
     if (!has_events) return checkpoint.begin = nullptr, nullptr;
     checkpoint.context = context;
+    checkpoint.group = nullptr;
     checkpoint.count = 0;
     checkpoint.is_used = true;
     return &checkpoint;
@@ -117,7 +121,8 @@ void Checkpoints::after_launch(void* context, void* stream, std::uint64_t number
   open.numbers[open.count++] = number;
   const std::uint32_t every = std::clamp(link_->lane().every.load(std::memory_order_relaxed), 1U, kMostLaunches);
   const bool is_old = guest::monotonic_ns() - open.opened_ns >= kOldestNs;
-  if (open.count >= every || is_old || is_of_thread(stream)) close(*group);
+  const bool is_long = open.count * typical_ns_ >= kLongGroupNs;
+  if (open.count >= every || is_old || is_long || is_of_thread(stream)) close(*group);
   wake();
 }
 
@@ -136,6 +141,7 @@ bool Checkpoints::close(Group& group) {
   if (open == nullptr || open->count == 0 || is_stopped_ || !may_record(group.stream)) return false;
   group.open = nullptr;
   if (driver_.event_record(open->end, group.stream) != Driver::kSuccess) return finish(*open, false), false;
+  open->group = &group;
   closed_[closed_count_++] = open;
   return true;
 }
@@ -171,7 +177,9 @@ void Checkpoints::poll() {
   std::uint32_t kept = 0;
   for (std::uint32_t i = 0; i < closed_count_; ++i) {
     Checkpoint* checkpoint = closed_[i];
-    const Driver::Result result = driver_.event_query(checkpoint->end);
+    const bool is_behind_another = std::any_of(
+        closed_, closed_ + kept, [&](const Checkpoint* before) { return before->group == checkpoint->group; });
+    const Driver::Result result = is_behind_another ? Driver::kNotReady : driver_.event_query(checkpoint->end);
     if (result == Driver::kNotReady) {
       closed_[kept++] = checkpoint;
     } else {
@@ -189,6 +197,7 @@ void Checkpoints::finish(Checkpoint& checkpoint, bool is_observed) {
       is_observed && driver_.event_elapsed(&milliseconds, checkpoint.begin, checkpoint.end) == Driver::kSuccess;
   const std::int64_t took = has_time && milliseconds > 0 ? static_cast<std::int64_t>(milliseconds * 1e6F) : 0;
   const std::int64_t each = took / checkpoint.count;
+  if (has_time) typical_ns_ = typical_ns_ + (each - typical_ns_) / kNewestWeighs;
   for (std::uint32_t i = 0; i < checkpoint.count; ++i) {
     const std::int64_t begin = now - took + each * i;
     report(checkpoint.numbers[i], begin, begin + each, each);
@@ -213,7 +222,6 @@ void Checkpoints::report(std::uint64_t number, std::int64_t begin_ns, std::int64
 
 void Checkpoints::tell() {
   Lane& lane = link_->lane();
-  if (lane.bound.load(std::memory_order_relaxed) > 0) announce(lane.turn);
   if (lane.tells.load(std::memory_order_relaxed) != 0) link_->ring();
 }
 
@@ -249,9 +257,11 @@ void Checkpoints::forget_context() {
   for (Checkpoint& checkpoint : checkpoints_) checkpoint = {};
 }
 
+// A signal's handler may end the program while its own thread is in the lock.
 void Checkpoints::stop() {
-  const Locked locked(lock_);
   is_stopped_ = true;
+  const timespec until = guest::to_timespec(guest::monotonic_ns() + kStopPatienceNs);
+  if (pthread_mutex_clocklock(&lock_, CLOCK_MONOTONIC, &until) == 0) pthread_mutex_unlock(&lock_);
 }
 
 bool Checkpoints::has_open_group() const {

@@ -14,8 +14,9 @@ namespace corun::gate {
 /// Sees launches end, and tells the scheduler: events before the first and behind the last of a few launches of a
 /// stream, which a thread of ours asks for.
 ///
-/// Launches of a stream are grouped: a group is closed by an event behind it after Lane::every launches, kOldestNs
-/// after its first, and whenever the program waits. What a group took is shared out among its launches equally, one
+/// Launches of a stream are grouped: a group is closed by an event behind it after Lane::every launches, or half a
+/// millisecond of them, kOldestNs after its first, whenever the program waits, and after each launch into a thread's
+/// default stream, which nobody else can record in. What a group took is shared out among its launches equally, one
 /// after another. No stream that is being captured gets an event. Any thread of the program; one lock, under which the
 /// driver is called.
 class Checkpoints {
@@ -39,14 +40,18 @@ class Checkpoints {
 
   void forget_stream(void* context, void* stream);
   void forget_context();  ///< any: what is in flight counts as complete
-  void stop();            ///< no call of the driver from here on
+  /// No call of the driver from here on. Waits for one that is being made, but not for ever: it may be this thread's.
+  void stop();
 
   std::uint32_t in_flight() const { return in_flight_.load(); }
+  /// What those take if they take as long as launches did lately, time in which others had the device included.
+  std::int64_t in_flight_ns() const { return in_flight() * typical_ns_.load(std::memory_order_relaxed); }
   void launched() { in_flight_.fetch_add(1); }
   /// Number of a stream for people.
   std::uint32_t number_of(void* context, void* stream);
 
   static constexpr std::int64_t kOldestNs = 1'000'000;
+  static constexpr std::int64_t kUsualNs = 50'000;  ///< of a launch, before any has been seen to end
 
  private:
   static constexpr std::uint32_t kMostGroups = 256;
@@ -55,6 +60,7 @@ class Checkpoints {
 
   struct Checkpoint {
     void* context;
+    const void* group;  ///< of one, they end in the order of closing
     void *begin, *end;  ///< events
     std::int64_t opened_ns;
     std::uint32_t count;
@@ -92,10 +98,11 @@ class Checkpoints {
   Checkpoint* closed_[kMostCheckpoints] = {};  // in the order of closing
   std::uint32_t closed_count_ = 0;
   std::int64_t last_end_ns_ = 0;
-  bool is_stopped_ = false;
+  std::atomic<bool> is_stopped_{false};
   std::atomic<int> captures_{0};
   std::atomic<std::uint32_t> in_flight_{0};
-  std::atomic<std::uint32_t> work_{0};  // futex: changes when the thread has something to do again
+  std::atomic<std::int64_t> typical_ns_{kUsualNs};  // mean device time of a launch, newer ones counting more
+  std::atomic<std::uint32_t> work_{0};              // futex: changes when the thread has something to do again
   std::atomic<std::uint32_t> is_idle_{0};
 };
 

@@ -2,16 +2,19 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tracer/gate/futex.h"
+#include "tracer/gate/gate_word.h"
 #include "tracer/guest/part_file.h"
 
 namespace corun::gate {
 namespace {
 
-constexpr std::int64_t kNapNs = 10'000'000;       // between looks at whether the scheduler lives
-constexpr std::uint64_t kLaunchesPerRing = 1024;  // that pass an open gate unheard, at most
+constexpr std::int64_t kNapNs = 10'000'000;  // between looks at whether the scheduler lives
+constexpr std::int64_t kShortestNapNs = 20'000, kLongestNapNs = 200'000;  // between looks at what has ended
+constexpr std::uint64_t kLaunchesPerRing = 1024;                          // that pass an open gate unheard, at most
 
 constexpr char kNoCupti[] = "corun: no libcupti.so.13 was found, this program runs on without a gate\n";
 constexpr char kTaken[] = "corun: another profiler holds CUPTI in this program, it runs on without a gate\n";
@@ -25,14 +28,15 @@ void Gate::start(cupti::Callback callback) {
   if (!link_.open()) return;
   const char* path = secure_getenv("CORUN_TRACE_CUPTI");
   if (cupti::load(path == nullptr ? "" : path, cupti_) != cupti::LoadResult::kLoaded) return give_up(kNoCupti);
-  if (!link_.claim_launches()) return give_up(kStranger);
-  if (!graphs_.load() || !checkpoints_.start(link_)) return give_up(kNoDriver);
-  process_ = getpid();
-  if (subscribe(callback)) {
-    is_on_ = true;
-  } else {
-    give_up(kTaken);
+  if (!graphs_.load()) return give_up(kNoDriver);
+  if (!subscribe(callback)) return give_up(kTaken);
+  const char* const obstacle = !link_.claim_launches() ? kStranger : !checkpoints_.start(link_) ? kNoDriver : nullptr;
+  if (obstacle != nullptr) {
+    cupti_.unsubscribe(subscriber_);
+    return give_up(obstacle);
   }
+  process_ = getpid();
+  is_on_ = true;
   link_.ring();
 }
 
@@ -52,7 +56,7 @@ void Gate::give_up(const char* line) {
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line, strlen(line));
 }
 
-/// Nobody is told of a run that has ended as it should.
+// Nobody is told of a client that has left or a run that has ended as it should.
 bool Gate::must_give_up() {
   if (!is_on_) return true;
   if (link_.is_over()) return is_on_ = false, true;
@@ -119,11 +123,14 @@ void Gate::enter_launch(std::uint32_t function, const cupti::CallbackSite& site)
   }
   if (!call.has_stream) checkpoints_.close_groups(site.context);
   const std::uint64_t before = lane.gate.fetch_add(1);
-  const std::uint64_t number = before & ~Lane::kClosed;
+  const std::uint64_t number = launches_of(before);
   if (!await_entry(number)) return;
   submit(number, call, site);
-  if ((before & Lane::kClosed) != 0) await_admission(number, site.context);
-  if ((before & Lane::kClosed) == 0 && number % kLaunchesPerRing == 0) link_.ring();
+  if (!passes(before, number)) {
+    await_admission(number, site.context);
+  } else if (number % kLaunchesPerRing == 0) {
+    link_.ring();
+  }
   await_bound(site.context);
   if (!is_on_.load(std::memory_order_relaxed)) return;
   checkpoints_.launched();
@@ -158,41 +165,60 @@ bool Gate::await_entry(std::uint64_t number) {
     if (number - lane.retired.load(std::memory_order_acquire) < kDepth) return true;
     if (must_give_up()) return false;
     link_.ring();
-    futex_wait(lane.turn, seen, kNapNs);
+    sleep_until_turn(seen);
   }
 }
 
+void Gate::sleep_until_turn(std::uint32_t seen) {
+  Lane& lane = link_.lane();
+  lane.sleepers.fetch_add(1);
+  futex_wait(lane.turn, seen, kNapNs);
+  lane.sleepers.fetch_sub(1);
+}
+
+// Most answers come while we are still awake. Where none does, the end of what is in flight may be what is waited for.
 void Gate::await_admission(std::uint64_t number, void* context) {
   Lane& lane = link_.lane();
-  checkpoints_.close_groups(context);
+  std::uint32_t seen = lane.turn.load();
   link_.ring();
+  const bool is_answered = awake_.wait(lane.turn, seen, kAwakeForAnswerNs) && passes(lane.gate.load(), number);
+  if (is_answered) return;
+  checkpoints_.close_groups(context);
   for (;;) {
-    const std::uint32_t seen = lane.turn.load();
-    if (lane.admitted.load(std::memory_order_acquire) > number || must_give_up()) return;
-    futex_wait(lane.turn, seen, kNapNs);
+    seen = lane.turn.load();
+    if (passes(lane.gate.load(), number) || must_give_up()) return;
+    sleep_until_turn(seen);
   }
 }
 
-// A launch that nothing may follow until something else has been launched would stand here for ever: hence the
-// patience.
+// One launch always runs while the next is queued, however long they are.
+bool Gate::is_at_bound() const {
+  const Lane& lane = link_.lane();
+  const std::uint32_t bound = lane.bound.load(std::memory_order_relaxed), in_flight = checkpoints_.in_flight();
+  const auto bound_ns = static_cast<std::int64_t>(lane.bound_ns.load(std::memory_order_relaxed));
+  if (bound > 0 && in_flight >= bound) return true;
+  return bound_ns > 0 && in_flight >= 2 && checkpoints_.in_flight_ns() >= bound_ns;
+}
+
+// Who waits looks for ends itself: no other thread has to be woken first. A launch that nothing may follow until
+// something else has been launched would stand here for ever: hence the patience.
 void Gate::await_bound(void* context) {
-  Lane& lane = link_.lane();
-  std::int64_t since_ns = 0;
+  std::int64_t since_ns = 0, nap_ns = kShortestNapNs;
   std::uint32_t least = UINT32_MAX;
-  for (;;) {
-    const std::uint32_t seen = lane.turn.load();
-    const std::uint32_t bound = lane.bound.load(std::memory_order_relaxed);
-    const std::uint32_t in_flight = checkpoints_.in_flight();
-    if (bound == 0 || in_flight < bound || must_give_up()) return;
+  while (is_at_bound() && !must_give_up()) {
     const std::int64_t now = guest::monotonic_ns();
+    const std::uint32_t in_flight = checkpoints_.in_flight();
     if (least == UINT32_MAX) checkpoints_.close_groups(context);
     if (in_flight < least) since_ns = now;
     least = in_flight < least ? in_flight : least;
     if (now - since_ns > kPatienceNs) {
-      lane.let_through.fetch_add(1, std::memory_order_relaxed);
+      link_.lane().let_through.fetch_add(1, std::memory_order_relaxed);
       return;
     }
-    futex_wait(lane.turn, seen, kNapNs);
+    const timespec nap{0, static_cast<long>(nap_ns)};
+    nanosleep(&nap, nullptr);
+    nap_ns = nap_ns * 5 / 4 < kLongestNapNs ? nap_ns * 5 / 4 : kLongestNapNs;
+    checkpoints_.look();
   }
 }
 

@@ -9,6 +9,7 @@
 #include "tracer/cuda/cupti_library.h"
 #include "tracer/gate/calls.h"
 #include "tracer/gate/checkpoints.h"
+#include "tracer/gate/futex.h"
 #include "tracer/gate/gate_link.h"
 #include "tracer/gate/graph_table.h"
 #include "tracer/gate/name_table.h"
@@ -23,7 +24,8 @@ namespace corun::gate {
 /// program runs as it would without a gate, and says so once. Never destroyed.
 class Gate {
  public:
-  /// Where the environment names a gate: loads CUPTI and subscribes.
+  /// Where the environment names a gate: loads CUPTI, subscribes, and takes the launches of the client last, so that
+  /// nobody has them who is not gated.
   void start(cupti::Callback callback);
   void on_call(std::uint32_t function, const cupti::CallbackSite& site);
   /// The program ends.
@@ -43,6 +45,8 @@ class Gate {
   bool await_entry(std::uint64_t number);
   void await_admission(std::uint64_t number, void* context);
   void await_bound(void* context);
+  bool is_at_bound() const;
+  void sleep_until_turn(std::uint32_t seen);
   bool must_give_up();
   void give_up(const char* line);
 
@@ -52,6 +56,7 @@ class Gate {
   Checkpoints checkpoints_;
   NameTable names_;
   GraphTable graphs_;
+  AwakeWait awake_;
   pid_t process_ = 0;
   std::atomic<bool> is_on_{false};
   std::atomic<bool> has_spoken_{false};

@@ -14,13 +14,13 @@ namespace corun::gate {
 
 inline constexpr char kFileVariable[] = "CORUN_GATE";
 inline constexpr char kClientVariable[] = "CORUN_GATE_CLIENT";
-inline constexpr std::uint64_t kMagic = 0x0001'4554'4147'4f43;  ///< changes with the layout
+inline constexpr std::uint64_t kMagic = 0x0005'4554'4147'4f43;  ///< changes with the layout
 
 inline constexpr std::uint32_t kMostClients = 64;
 inline constexpr std::uint64_t kDepth = 8192;      ///< launches from the oldest that is not complete to the newest
 inline constexpr std::uint64_t kFrameDepth = 256;  ///< frame events that the scheduler has not read
 inline constexpr std::uint32_t kMostNames = 2048;
-inline constexpr std::size_t kNameBytes = 248;
+inline constexpr std::uint32_t kNameBytes = 1 << 20;  ///< of all names together
 inline constexpr std::uint32_t kNoName = 0;
 
 /// A scheduler that has shown no sign of life for so long has died if it holds its lock no longer.
@@ -29,6 +29,10 @@ inline constexpr std::int64_t kDeadAfterNs = 60'000'000;
 inline constexpr std::int64_t kHungAfterNs = 1'000'000'000;
 inline constexpr std::int64_t kHeartbeatNs = 10'000'000;
 
+/// How long who asks stays awake for the answer, and who answers for the next question, before they sleep.
+inline constexpr std::int64_t kAwakeForAnswerNs = 20'000;
+inline constexpr std::int64_t kAwakeForQuestionNs = 50'000;
+
 enum class LaunchKind : std::uint32_t { kKernel, kGraph, kCopyToDevice, kCopyFromDevice, kCopy, kMemset };
 
 /// One call that gives the device work.
@@ -36,7 +40,7 @@ struct Launch {
   std::atomic<std::uint64_t> ready;  ///< 1 + its number: what is above `begin_ns` is valid
   std::int64_t submitted_ns;         ///< the program made the call
   LaunchKind kind;
-  std::uint32_t name;     ///< index into Lane::names; kNoName = not known
+  std::uint32_t name;     ///< of Lane::name(); kNoName = not known
   std::uint32_t stream;   ///< small numbers in order of appearance, from 0
   std::uint32_t threads;  ///< of a block
   std::uint64_t blocks;   ///< of the grid; of a graph, the sum of its kernels'
@@ -67,16 +71,16 @@ struct FrameRecord {
 
 /// What the scheduler and the processes of one client say to each other. One process at a time has the launches.
 ///
-/// A launch takes its number and learns whether the gate is open by one addition to `gate`. Through a closed gate,
-/// those pass whose number is below `admitted`; the others wait for `turn` to change.
+/// A launch takes its number and learns whether it may pass by one addition to `gate` (gate_word.h); those that may not
+/// wait for `turn` to change.
 struct Lane {
-  static constexpr std::uint64_t kClosed = std::uint64_t{1} << 63;
-
-  alignas(64) std::atomic<std::uint64_t> gate;  ///< launches so far, and kClosed
-  alignas(64) std::atomic<std::uint64_t> admitted;
-  std::atomic<std::uint32_t> turn;         ///< futex
-  std::atomic<std::uint32_t> process;      ///< that has the launches; 0 = none
-  std::atomic<std::uint32_t> bound;        ///< most launches not known to be complete; 0 = no bound
+  alignas(64) std::atomic<std::uint64_t> gate;
+  alignas(64) std::atomic<std::uint32_t> turn;  ///< futex
+  std::atomic<std::uint32_t> sleepers;          ///< threads that wait for it, or were killed as they did
+  std::atomic<std::uint32_t> process;           ///< that has the launches: its id, or one of process.h
+  std::atomic<std::uint32_t> is_over;           ///< the client has left, or the run has ended: everything passes
+  std::atomic<std::uint32_t> bound;             ///< most launches not known to be complete; 0 = no bound
+  std::atomic<std::uint64_t> bound_ns;     ///< most device time of those, as launches took lately; 0 = no such bound
   std::atomic<std::uint32_t> every;        ///< launches of a stream between two checkpoints
   std::atomic<std::uint32_t> tells;        ///< whether completions and frames wake the scheduler
   std::atomic<std::uint32_t> strangers;    ///< processes that came while another one had the launches
@@ -94,13 +98,16 @@ struct Lane {
   FrameRecord frames[kFrameDepth];
 
   std::atomic<std::uint32_t> name_count;
-  char names[kMostNames][kNameBytes];  ///< [kNoName] is empty
+  std::uint32_t name_end;             ///< bytes of `name_text` that are taken
+  std::uint32_t name_at[kMostNames];  ///< in `name_text`
+  char name_text[kNameBytes];         ///< as the compiler wrote them, whole, each with a zero behind it
+
+  const char* name(std::uint32_t number) const { return number == kNoName ? "" : name_text + name_at[number]; }
 };
 
 struct GateFile {
   std::atomic<std::uint64_t> magic;  ///< written last
   std::atomic<std::uint32_t> clients;
-  std::atomic<std::uint32_t> is_over;  ///< the run has ended: everything passes
   alignas(64) std::atomic<std::int64_t> heartbeat_ns;
   alignas(64) std::atomic<std::uint32_t> bell;  ///< futex: changes when there is something for the scheduler to see
   std::atomic<std::uint32_t> is_asleep;         ///< the scheduler waits for the bell

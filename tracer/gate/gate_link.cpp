@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "tracer/gate/futex.h"
+#include "tracer/gate/process.h"
 #include "tracer/guest/part_file.h"
 
 namespace corun::gate {
@@ -18,8 +18,6 @@ namespace {
 
 constexpr int kClaims = 40;
 constexpr useconds_t kBetweenClaimsUs = 5000;
-
-bool has_died(std::uint32_t process) { return kill(static_cast<pid_t>(process), 0) != 0 && errno == ESRCH; }
 
 }  // namespace
 
@@ -74,12 +72,34 @@ void GateLink::ring() const {
   if (file_->is_asleep.load() != 0) futex_wake_all(file_->bell);
 }
 
-// One that has died is noticed by the scheduler, which then frees its place.
+void GateLink::tell_frame(FrameMoment moment, std::uint64_t frame, std::int64_t at_ns,
+                          std::int64_t gpu_begin_ns) const {
+  Lane& its = lane();
+  std::uint64_t place = its.frame_count.load();
+  do {
+    if (place - its.frames_read.load(std::memory_order_acquire) < kFrameDepth) continue;
+    its.frames_lost.fetch_add(1);
+    return;
+  } while (!its.frame_count.compare_exchange_weak(place, place + 1));
+  FrameRecord& record = its.frames[place % kFrameDepth];
+  record.number = frame;
+  record.moment = moment;
+  record.at_ns = at_ns;
+  record.gpu_begin_ns = gpu_begin_ns;
+  record.gpu_end_ns = gpu_begin_ns == 0 ? 0 : at_ns;
+  record.gpu_busy_ns = gpu_begin_ns == 0 ? 0 : at_ns - gpu_begin_ns;
+  record.ready.store(place + 1, std::memory_order_release);
+  if (its.tells.load(std::memory_order_relaxed) != 0) ring();
+}
+
+// One that has died is noticed by the scheduler, which then frees its place. One of our own id was another program, in
+// whose place this one was started (exec).
 bool GateLink::claim_launches() const {
   const auto own = static_cast<std::uint32_t>(getpid());
   for (int i = 0; i < kClaims; ++i) {
-    std::uint32_t holder = 0;
+    std::uint32_t holder = kNoProcess;
     if (lane().process.compare_exchange_strong(holder, own)) return true;
+    if (holder == own) lane().process.store(holder = kFormerProcess);
     if (!has_died(holder) || !has_scheduler()) break;
     usleep(kBetweenClaimsUs);
   }

@@ -15,11 +15,14 @@ class GateLink {
   bool is_open() const { return file_ != nullptr; }
 
   Lane& lane() const { return file_->lanes[client_]; }
-  bool is_over() const { return file_->is_over.load(std::memory_order_acquire) != 0; }
+  bool is_over() const { return lane().is_over.load(std::memory_order_acquire) != 0; }
   /// False once the scheduler has died or hangs.
   bool has_scheduler() const;
   /// Wakes the scheduler if it sleeps.
   void ring() const;
+  /// Tells the scheduler of a frame, unless it is too far behind: then that is counted. kEnd: what the frame took on
+  /// the GPU began at `gpu_begin_ns`; 0 = not known.
+  void tell_frame(FrameMoment moment, std::uint64_t frame, std::int64_t at_ns, std::int64_t gpu_begin_ns = 0) const;
   /// Takes the launches of the client for this process; false where another process of it has them.
   bool claim_launches() const;
 

@@ -42,7 +42,7 @@ void GateFrames::begin() {
   const guest::KeptErrno kept;
   if (!is_on() || is_in_frame_.exchange(true)) return;
   begin_ns_ = monotonic_ns();
-  tell(gate::FrameMoment::kBegin, frame_, begin_ns_);
+  link_.tell_frame(gate::FrameMoment::kBegin, frame_, begin_ns_);
 }
 
 void GateFrames::find_functions(const void* real) {
@@ -73,7 +73,7 @@ void GateFrames::before_swap(Platform platform, void* display, const void* real)
 void GateFrames::after_swap(bool is_shown) {
   if (state_.load(std::memory_order_relaxed) != State::kOn || !is_shown) return;
   const guest::KeptErrno kept;
-  tell(gate::FrameMoment::kPresent, frame_, monotonic_ns());
+  link_.tell_frame(gate::FrameMoment::kPresent, frame_, monotonic_ns());
   if (!is_fenced_) end(frame_, begin_ns_);
   ++frame_;
   is_in_frame_.store(false);
@@ -120,27 +120,8 @@ void GateFrames::watch() {
 
 void GateFrames::end(std::uint64_t frame, std::int64_t begin_ns) {
   const std::int64_t now = monotonic_ns();
-  tell(gate::FrameMoment::kEnd, frame, now, begin_ns > last_end_ns_ ? begin_ns : last_end_ns_);
+  link_.tell_frame(gate::FrameMoment::kEnd, frame, now, begin_ns > last_end_ns_ ? begin_ns : last_end_ns_);
   last_end_ns_ = now;
-}
-
-void GateFrames::tell(gate::FrameMoment moment, std::uint64_t frame, std::int64_t at_ns, std::int64_t begin_ns) {
-  gate::Lane& lane = link_.lane();
-  std::uint64_t place = lane.frame_count.load();
-  do {
-    if (place - lane.frames_read.load(std::memory_order_acquire) < gate::kFrameDepth) continue;
-    lane.frames_lost.fetch_add(1);
-    return;
-  } while (!lane.frame_count.compare_exchange_weak(place, place + 1));
-  gate::FrameRecord& record = lane.frames[place % gate::kFrameDepth];
-  record.number = frame;
-  record.moment = moment;
-  record.at_ns = at_ns;
-  record.gpu_begin_ns = begin_ns;
-  record.gpu_end_ns = begin_ns == 0 ? 0 : at_ns;
-  record.gpu_busy_ns = begin_ns == 0 ? 0 : at_ns - begin_ns;
-  record.ready.store(place + 1, std::memory_order_release);
-  if (lane.tells.load(std::memory_order_relaxed) != 0) link_.ring();
 }
 
 }  // namespace corun::gl

@@ -51,7 +51,6 @@ class GateFrames {
   bool take(Fence& fence);
   void put(const Fence& fence);
   void end(std::uint64_t frame, std::int64_t begin_ns);
-  void tell(gate::FrameMoment moment, std::uint64_t frame, std::int64_t at_ns, std::int64_t begin_ns = 0);
 
   gate::GateLink link_;
   Functions functions_{};

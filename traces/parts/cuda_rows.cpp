@@ -1,20 +1,17 @@
 #include "traces/parts/cuda_rows.h"
 
-#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <array>
-#include <cstdlib>
-#include <memory>
 
 #include "traces/parts/part_words.h"
+#include "traces/readable_name.h"
 
 namespace corun {
 namespace {
 
 using part::CallRole;
 
-constexpr std::size_t kLongestName = 4 << 10;
 constexpr std::uint32_t kNoStream = UINT32_MAX;
 
 struct CopyDirection {
@@ -63,14 +60,6 @@ std::optional<CallKind> kind_of(CallRole role) {
 std::uint64_t id_of(std::uint32_t correlation) { return correlation == 0 ? kNoCorrelation : correlation; }
 
 }  // namespace
-
-std::string readable_name(std::string_view mangled) {
-  const std::string name{mangled};
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> demangled{abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
-                                                         &std::free};
-  return std::string{demangled && name.starts_with("_Z") ? demangled.get() : name.c_str()}.substr(0, kLongestName);
-}
 
 CudaRows::CudaRows(const PartContent& part, PartTarget& target) : part_(part), target_(target) {
   for (const part::StreamRecord& stream : part.streams) priorities_[{stream.context, stream.stream}] = stream.priority;

@@ -49,7 +49,4 @@ class CudaRows {
   std::uint64_t without_time_ = 0;
 };
 
-/// A name as the compiler wrote it, as people write it: demangled, cut at 4 KiB.
-std::string readable_name(std::string_view mangled);
-
 }  // namespace corun

@@ -1,0 +1,156 @@
+#include "experiments/compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "experiments/commands/commands.h"
+#include "experiments/json.h"
+#include "experiments/row_writer.h"
+#include "experiments/summary.h"
+#include "traces/base/write_file.h"
+
+namespace corun {
+
+namespace {
+
+const std::vector<std::string> kMainMetrics = {"throughput_per_s", "fps_1low", "frame_time_p99_ms", "harvest_ratio"};
+
+/// What is shown where no metric is named: the main ones, or all where a scenario has none of them.
+Comparisons comparisons(const CompareOptions& options) {
+  const bool is_chosen = !options.metrics.empty();
+  const bool takes_all = options.metrics == std::vector<std::string>{"all"};
+  Comparisons found =
+      compare(options.files, {options.baseline, takes_all ? std::vector<std::string>{} : options.metrics});
+  if (is_chosen) return found;
+  const auto is_main = [](const Comparison& row) {
+    return std::ranges::find(kMainMetrics, row.metric) != kMainMetrics.end();
+  };
+  if (std::ranges::any_of(found.rows, is_main)) std::erase_if(found.rows, std::not_fn(is_main));
+  return found;
+}
+
+/// Those of the throughputs, or of the metrics asked for.
+std::vector<std::string> sentences(const Comparisons& found, const CompareOptions& options) {
+  std::vector<std::string> out;
+  for (const Comparison& row : found.rows)
+    if (!options.metrics.empty() || row.metric == "throughput_per_s") out.push_back(sentence(row, found.baseline));
+  return out;
+}
+
+Cell bound(const Estimate& estimate, double value) {
+  return estimate.count < 2 || !std::isfinite(value) ? Cell{} : Cell{value};
+}
+
+std::string as_csv(const Comparisons& found) {
+  std::string text;
+  const auto writer =
+      make_row_writer(RowFormat::kCsv,
+                      {"scenario", "backend", "policy", "client", "metric", "unit", "baseline_policy", "baseline",
+                       "value", "difference", "difference_lo", "difference_hi", "ratio", "ratio_lo", "ratio_hi", "n"},
+                      [&](std::string_view part) { text += part; });
+  for (const Comparison& row : found.rows)
+    writer->row({row.scenario, row.backend, row.policy, row.client, row.metric, row.unit, found.baseline,
+                 row.baseline.mean, row.value.mean, row.difference.mean, bound(row.difference, row.difference.low),
+                 bound(row.difference, row.difference.high), row.ratio.mean, bound(row.ratio, row.ratio.low),
+                 bound(row.ratio, row.ratio.high), static_cast<std::int64_t>(row.pairs())});
+  writer->end();
+  return text;
+}
+
+void add_estimate(Json& json, std::string_view name, const Estimate& estimate) {
+  const bool has_interval = estimate.count > 1;
+  json.key(name).object().field("mean", estimate.mean);
+  json.field("low", has_interval ? estimate.low : NAN).field("high", has_interval ? estimate.high : NAN).end();
+}
+
+std::string as_json(const Comparisons& found, const CompareOptions& options) {
+  Json json;
+  json.object().field("schema_version", 1).field("baseline", found.baseline).key("comparisons").array();
+  for (const Comparison& row : found.rows) {
+    json.object().field("scenario", row.scenario).field("backend", row.backend).field("policy", row.policy);
+    json.field("client", row.client).field("metric", row.metric).field("unit", row.unit).field("pairs", row.pairs());
+    add_estimate(json, "baseline", row.baseline);
+    add_estimate(json, "value", row.value);
+    add_estimate(json, "difference", row.difference);
+    add_estimate(json, "ratio", row.ratio);
+    json.end();
+  }
+  json.end().key("sentences").array();
+  for (const std::string& text : sentences(found, options)) json.value(text);
+  json.end().key("warnings").array();
+  for (const std::string& text : found.warnings) json.value(text);
+  json.end().end();
+  return json.text() + "\n";
+}
+
+std::string times(const Estimate& ratio) {
+  if (!std::isfinite(ratio.mean)) return "";
+  if (ratio.count < 2 || !std::isfinite(ratio.low)) return fmt::format("{:.3f}", ratio.mean);
+  return fmt::format("{:.3f} [{:.3f},{:.3f}]", ratio.mean, ratio.low, ratio.high);
+}
+
+using Rows = std::vector<Comparison>;
+
+/// The rows of one scenario and backend, which stand together.
+std::string table(Rows::const_iterator begin, Rows::const_iterator end, const std::string& baseline, RowFormat format) {
+  std::string text;
+  const auto writer =
+      make_row_writer(format, {"client", "metric", "policy", "value", baseline, "times", "difference", "pairs"},
+                      [&](std::string_view part) { text += part; });
+  for (auto row = begin; row != end; ++row)
+    writer->row({row->client, row->metric, row->policy, figure(row->value, row->metric, false),
+                 figure(row->baseline, row->metric, false), times(row->ratio),
+                 figure(row->difference, row->metric, true), static_cast<std::int64_t>(row->pairs())});
+  writer->end();
+  return text;
+}
+
+std::string tables(const Rows& rows, const std::string& baseline, RowFormat format) {
+  std::string text;
+  for (auto begin = rows.begin(); begin != rows.end();) {
+    const auto end = std::find_if(begin, rows.end(), [&](const Comparison& row) {
+      return row.scenario != begin->scenario || row.backend != begin->backend;
+    });
+    const bool is_markdown = format == RowFormat::kMarkdown;
+    const std::string heading = fmt::format("{} ({}), beside {}: paired by seed, 95 % bootstrap intervals",
+                                            begin->scenario, begin->backend, baseline);
+    text += is_markdown ? fmt::format("### {}\n\n", markdown_text(heading)) : printable(heading) + "\n";
+    text += table(begin, end, baseline, format) + "\n";
+    begin = end;
+  }
+  return text;
+}
+
+std::string as_markdown(const Comparisons& found, const CompareOptions& options) {
+  std::string text = tables(found.rows, found.baseline, RowFormat::kMarkdown);
+  for (const std::string& line : sentences(found, options)) text += fmt::format("- {}\n", markdown_text(line));
+  for (const std::string& line : found.warnings) text += fmt::format("- warning: {}\n", markdown_text(line));
+  return text;
+}
+
+void print_text(const CommonOptions& common, const Comparisons& found, const CompareOptions& options) {
+  fmt::print("{}", tables(found.rows, found.baseline, RowFormat::kAligned));
+  for (const std::string& line : sentences(found, options)) fmt::print("{}\n", printable(line));
+  std::fflush(stdout);
+  for (const std::string& line : found.warnings)
+    fmt::print(stderr, "{}{}\n", common.err.has_color ? "\033[33mwarning:\033[0m " : "warning: ", printable(line));
+}
+
+}  // namespace
+
+int compare_command(const CommonOptions& common, const CompareOptions& options) {
+  const Comparisons found = comparisons(options);
+  if (!options.markdown.empty()) write_file(options.markdown, as_markdown(found, options), options.overwrite);
+  if (!options.csv.empty()) write_file(options.csv, as_csv(found), options.overwrite);
+  if (!options.json.empty()) write_file(options.json, as_json(found, options), options.overwrite);
+  if (common.json) {
+    fmt::print("{}", as_json(found, options));
+  } else {
+    print_text(common, found, options);
+  }
+  return 0;
+}
+
+}  // namespace corun

@@ -1,0 +1,100 @@
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/ranges.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "experiments/commands/commands.h"
+#include "experiments/results_file.h"
+
+namespace corun {
+
+namespace {
+
+constexpr char kCommandLine[] = "<command line>";
+
+void to_stdout(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
+    throw Error(ErrorKind::kDevice, "standard output cannot be written");
+}
+
+/// The one statement of `query`, or an error at its place.
+void check_statement(sqlite3* database, const std::string& query) {
+  const auto refuse = [&](std::size_t at, const std::string& message) {
+    Diagnostic diagnostic{"E0401", {kCommandLine, 1, 0, 0}, message};
+    const std::size_t end = std::min(query.find('\n', at), query.size());
+    const std::size_t begin = at == 0 ? 0 : query.rfind('\n', at - 1) + 1;
+    diagnostic.where.line = static_cast<std::uint32_t>(std::count(query.begin(), query.begin() + begin, '\n') + 1);
+    diagnostic.where.column = static_cast<std::uint32_t>(at - begin + 1);
+    diagnostic.source_line = query.substr(begin, end - begin);
+    diagnostic.help = "results are only read, one SELECT at a time; without -c the tables and columns are listed";
+    throw InvalidInput({diagnostic});
+  };
+  sqlite3_stmt* statement = nullptr;
+  const char* tail = nullptr;
+  const int code = sqlite3_prepare_v2(database, query.c_str(), -1, &statement, &tail);
+  const bool is_empty = statement == nullptr;
+  const bool is_read_only = is_empty || sqlite3_stmt_readonly(statement) != 0;
+  sqlite3_finalize(statement);
+  if (code == SQLITE_AUTH || !is_read_only) refuse(0, "this would do more than read");
+  if (code != SQLITE_OK)
+    refuse(static_cast<std::size_t>(std::max(0, sqlite3_error_offset(database))), sqlite3_errmsg(database));
+  if (is_empty) refuse(0, "there is no statement");
+  const auto rest = static_cast<std::size_t>(tail - query.c_str());
+  if (const std::size_t more = query.find_first_not_of(" \t\r\n;", rest); more != std::string::npos)
+    refuse(more, "a second statement");
+}
+
+Cell cell_of(const SQLite::Column& column) {
+  if (column.isNull()) return std::monostate{};
+  if (column.isInteger()) return column.getInt64();
+  if (column.isFloat()) return column.getDouble();
+  return column.getString();
+}
+
+void print_rows(SQLite::Database& results, const std::string& query, RowFormat format) {
+  SQLite::Statement statement(results, query);
+  std::vector<std::string> columns;
+  for (int i = 0; i < statement.getColumnCount(); ++i) columns.emplace_back(statement.getColumnName(i));
+  const auto writer = make_row_writer(format, columns, to_stdout);
+  while (statement.executeStep()) {
+    std::vector<Cell> cells;
+    for (int i = 0; i < statement.getColumnCount(); ++i) cells.push_back(cell_of(statement.getColumn(i)));
+    writer->row(cells);
+  }
+  writer->end();
+}
+
+std::string identifier(const std::string& name) {
+  std::string text = "\"";
+  for (const char c : name) text += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return text + '"';
+}
+
+void print_schema(SQLite::Database& results, RowFormat format) {
+  const auto writer = make_row_writer(format, {"table", "rows", "columns"}, to_stdout);
+  SQLite::Statement table(results, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid");
+  while (table.executeStep()) {
+    const std::string name = table.getColumn(0);
+    const std::int64_t rows = results.execAndGet("SELECT count(*) FROM " + identifier(name)).getInt64();
+    writer->row({name, rows, fmt::format("{}", fmt::join(columns_of(results, name), ", "))});
+  }
+  writer->end();
+}
+
+}  // namespace
+
+int sql_command(const CommonOptions& common, const SqlOptions& options) {
+  const RowFormat format = common.json ? RowFormat::kJson : options.format;
+  const auto results = open_results(options.file);
+  if (options.query) check_statement(results->getHandle(), *options.query);
+  try {
+    options.query ? print_rows(*results, *options.query, format) : print_schema(*results, format);
+  } catch (const SQLite::Exception& failure) {
+    throw_input({options.file}, "{}", failure.what());
+  }
+  return 0;
+}
+
+}  // namespace corun

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace SQLite {
+class Database;
+}
+
+namespace corun {
+
+/// Opens a results file to read it, whoever wrote it: nothing in it is run and nothing outside of it is reached. Every
+/// statement but SELECT, VALUES, WITH, EXPLAIN and the pragmas that list tables and columns is refused, and so are
+/// ATTACH, extensions, and functions with effects in views of the file.
+///
+/// Files of earlier schemas and files that a run is still writing are read. One thread at a time. Throws Error(kInput)
+/// where there is no such file, it holds something else than results, or its schema is newer than kResultsVersion.
+std::unique_ptr<SQLite::Database> open_results(const std::string& path);
+
+/// Names of a table's columns, in order; empty where there is no such table, since earlier schemas have fewer.
+std::vector<std::string> columns_of(SQLite::Database& results, const std::string& table);
+
+}  // namespace corun

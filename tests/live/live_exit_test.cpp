@@ -1,0 +1,172 @@
+// Live runs in which somebody goes: programs that die, end in odd ways or leave others behind, and a scheduler that is
+// killed. Nobody else is to stand still for it.
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "sim/executor/wall_clock.h"
+#include "sim/live/gate_owner.h"
+#include "tests/live/live_fixture.h"
+#include "traces/base/error.h"
+
+namespace corun {
+namespace {
+
+class LiveExit : public Live {
+ protected:
+  LiveExit() : folder_((std::filesystem::temp_directory_path() / "corun-live-XXXXXX").string()) {
+    if (mkdtemp(folder_.data()) == nullptr) throw std::runtime_error("no folder for a test");
+  }
+  ~LiveExit() override { std::filesystem::remove_all(folder_); }
+
+  /// A shell's command, in which $APP is the program and $OUT a file of the client's.
+  ClientSpec shell(const std::string& name, const std::string& line) const {
+    ClientSpec spec = client(name, {});
+    spec.command.words = {"sh", "-c", line};
+    spec.command.environment = {"APP=" LIVE_APP, "OUT=" + folder_ + "/" + name};
+    return spec;
+  }
+  /// What the client has written into its file.
+  std::string output(const std::string& name) const {
+    std::ifstream file(folder_ + "/" + name);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  /// How long it took until the client had written this; `patience` if it has not by then.
+  Duration await_output(const std::string& name, const std::string& text, Duration patience) const {
+    const executor::WallClock clock;
+    while (output(name).find(text) == std::string::npos && clock.elapsed() < patience) std::this_thread::sleep_for(1ms);
+    return std::min(clock.elapsed(), patience);
+  }
+  Duration kill_scheduler_of_two() const;
+
+ private:
+  std::string folder_;
+};
+
+TEST_F(LiveExit, AClientThatIsKilledGivesItsLockBack) {
+  const ClientSpec killed = shell("a", "timeout -s KILL 0.7 $APP never_synchronise 0 500");
+  const LiveFacts facts = run({killed, client("b", {"step", "0", "500"})}, 3s, "nvshare", {{"quantum", "60s"}});
+  ASSERT_FALSE(facts.of(1).empty()) << "the other waits for a lock whose holder is dead";
+  EXPECT_LT(facts.of(1).front().launched, kRunStart + 1500ms);
+  ASSERT_EQ(report_.notes.size(), 1u);
+}
+
+TEST_F(LiveExit, WhatAKilledProcessHadInFlightIsGivenUpThoughItsParentDoesNotAskForIt) {
+  const LiveFacts facts =
+      run({shell("a", "$APP never_synchronise 0 500 & killed=$!; (sleep 0.7; kill -9 $killed) & exec sleep 60")}, 3s);
+  EXPECT_GT(std::ranges::count(facts.ops, true, &OpFact::is_lost), 0);
+}
+
+TEST_F(LiveExit, AProgramMayExitInASignalHandlerAnywhere) {
+  run({client("a", {"exit_in_handler", "0", "100"})}, 4s);
+  EXPECT_LT(result_.end, kRunStart + 3s) << "it waits for itself";
+  EXPECT_TRUE(report_.notes.empty());
+}
+
+TEST_F(LiveExit, AProgramThatStartsItselfAnewIsGatedAgain) {
+  const LiveFacts facts = run({client("a", {"start_anew", "50", "100"})}, 20s);
+  EXPECT_GE(std::ranges::count(facts.ops, false, &OpFact::is_lost), 50);
+  EXPECT_TRUE(report_.notes.empty());
+}
+
+TEST_F(LiveExit, ASecondProcessOfAClientRunsWithoutAGate) {
+  const LiveFacts facts = run({shell("a", "$APP step 300 1000 & sleep 0.1; $APP step 70 100; wait")}, 20s);
+  EXPECT_EQ(facts.ops.size(), 300u);
+  ASSERT_EQ(report_.notes.size(), 1u);
+}
+
+TEST_F(LiveExit, AProgramWithAProfilerOfItsOwnIsToldToBeUngated) {
+  const LiveFacts facts = run({client("a", {"profiled", "50", "100"})}, 20s);
+  EXPECT_TRUE(facts.ops.empty());
+  ASSERT_EQ(report_.notes.size(), 1u);
+  EXPECT_NE(report_.notes[0].find("client 'a' was never at the gate"), std::string::npos) << report_.notes[0];
+}
+
+TEST_F(LiveExit, WhatACommandLeavesBehindCanEnd) {
+  run({shell("a", "$APP never_synchronise 0 500 2>$OUT & sleep 0.5"), shell("b", "sleep 1.5; cp ${OUT%b}a $OUT")}, 20s);
+  EXPECT_NE(output("b").find("launched"), std::string::npos) << "it stands at the gate of a client that has left";
+}
+
+TEST_F(LiveExit, WhatACommandHasStartedHasTimeToEndToo) {
+  run({shell("a", "$APP step 0 50000 2>$OUT; true")}, 700ms);
+  EXPECT_NE(output("a").find("launched"), std::string::npos) << "it was killed as soon as the shell had ended";
+}
+
+TEST_F(LiveExit, APreloadOfTheProgramsOwnIsKept) {
+  options_.frame_library = "/nonexistent/ours.so";
+  ClientSpec game = shell("a", "echo $LD_PRELOAD >$OUT");
+  game.role = Role::kInteractive;
+  game.command.environment.emplace_back("LD_PRELOAD=/nonexistent/theirs.so");
+  run({game}, 5s);
+  EXPECT_EQ(output("a"), "/nonexistent/theirs.so:/nonexistent/ours.so\n");
+}
+
+/// A program that is the first to touch a page of a full /dev/shm would be killed for it.
+TEST(LiveGate, HasItsMemoryBeforeAnybodyWritesIntoIt) {
+  const live::GateOwner owner(2);
+  struct stat file {};
+  ASSERT_EQ(stat(owner.path().c_str(), &file), 0);
+  EXPECT_GE(static_cast<std::size_t>(file.st_blocks) * 512, 2 * sizeof(gate::Lane));
+}
+
+TEST(LiveGate, LeavesNothingBehindWhereItCannotBeMade) {
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit small{4096, before.rlim_max};
+  signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &small);
+  std::string said;
+  try {
+    const live::GateOwner owner(1);
+  } catch (const Error& error) {
+    said = error.what();
+  }
+  setrlimit(RLIMIT_FSIZE, &before);
+  const std::size_t begin = said.find('/'), end = said.find("/gate.new");
+  ASSERT_NE(end, std::string::npos) << said;
+  EXPECT_FALSE(std::filesystem::exists(said.substr(begin, end - begin))) << said;
+}
+
+/// A scheduler with two programs, one of which has a lock for good, is killed. How long the other went on waiting.
+Duration LiveExit::kill_scheduler_of_two() const {
+  const pid_t scheduler = fork();
+  if (scheduler == 0) {
+    const auto rule = testing::make_policy("nvshare", {{"quantum", "3600s"}});
+    RunInput input;
+    input.clients = {shell("a", "exec $APP never_synchronise 3000 500 2>$OUT"),
+                     shell("b", "exec $APP step 100 100 2>$OUT")};
+    input.clients[1].arrival = 300ms;
+    input.policy = rule.get();
+    input.policy_name = "nvshare";
+    input.horizon = 60s;
+    testing::Facts facts;
+    live::LiveReport report;
+    live::run_live(input, facts, options_, report);
+    _exit(0);
+  }
+  std::this_thread::sleep_for(800ms);
+  kill(scheduler, SIGKILL);
+  const Duration waited = await_output("b", "\n", 5s);
+  waitpid(scheduler, nullptr, 0);
+  for (const char* name : {"a", "b"}) await_output(name, "launched", 10s);
+  return waited;
+}
+
+/// The quickest of three deaths: a machine that is busy otherwise may be late once.
+TEST_F(LiveExit, WithoutASchedulerProgramsRunOnWithinATenthOfASecondAndSayItOnce) {
+  constexpr char kGone[] = "corun: the scheduler is gone, this program runs on without a gate\n";
+  Duration quickest = 5s;
+  for (int i = 0; i < 3 && quickest > 100ms; ++i) {
+    quickest = std::min(quickest, kill_scheduler_of_two());
+    EXPECT_EQ(output("a"), std::string(kGone) + "launched 3000\n");
+    EXPECT_EQ(output("b"), std::string(kGone) + "launched 100\n");
+  }
+  EXPECT_LE(quickest, 100ms);
+}
+
+}  // namespace
+}  // namespace corun

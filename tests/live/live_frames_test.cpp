@@ -1,0 +1,201 @@
+// Live runs with games: what policies are told of frames, and what they make of that.
+#include "sim/executor/busy_time.h"
+#include "sim/live/device_use.h"
+#include "sim/live/live_capture.h"
+#include "sim/live/profile.h"
+#include "tests/live/live_fixture.h"
+#include "traces/native.h"
+
+namespace corun {
+namespace {
+
+class LiveFrames : public Live {
+ protected:
+  /// A frame every 16 ms that takes 6 ms, told as the GL library tells it.
+  static ClientSpec paced_game() {
+    ClientSpec spec = client("game", {});
+    spec.command.words = {LIVE_FRAMES, "16", "6"};
+    spec.role = Role::kInteractive;
+    spec.pacing = {Pacing::Mode::kVsync, 16ms};
+    Workload frames;
+    frames.job_kind = JobKind::kFrame;
+    spec.workload = std::make_shared<const Workload>(frames);
+    return spec;
+  }
+
+  /// A filler with a profile: what a solo capture of it would tell.
+  static ClientSpec filler(std::vector<std::string> words = {"never_synchronise", "0", "500"}) {
+    ClientSpec spec = client("filler", std::move(words));
+    Workload profile;
+    profile.names = {"kernel", "Memset"};
+    testing::append_job(profile, {500us, 5us}, 0us, 0us, false);
+    profile.ops[1].name = 1;
+    profile.ops[1].kind = OpKind::kMemset;
+    predict_from_means(profile);
+    spec.workload = std::make_shared<const Workload>(profile);
+    return spec;
+  }
+
+  /// What the filler had of the device in `facts`, as a part of the time of which the game left it idle; and as a part
+  /// of the game's frames.
+  struct Parts {
+    double of_idle, of_frames;
+  };
+  static Parts parts_of_filler(const LiveFacts& facts) {
+    executor::BusyTime frames, filler, any;
+    for (const FrameFact& frame : facts.frames) {
+      frames.add(frame.gpu_begin, frame.gpu_end);
+      any.add(frame.gpu_begin, frame.gpu_end);
+    }
+    const Time begin = facts.frames.front().gpu_begin, end = facts.frames.back().gpu_end;
+    for (const OpFact& op : facts.of(1)) {
+      if (op.begin < begin || op.end > end) continue;
+      filler.add(op.begin, op.end);
+      any.add(op.begin, op.end);
+    }
+    const Duration outside = any.total() - frames.total(), idle = (end - begin) - frames.total();
+    return {to_seconds(outside) / to_seconds(idle), to_seconds(filler.total() - outside) / to_seconds(frames.total())};
+  }
+};
+
+TEST_F(LiveFrames, WithoutAPolicyAFillerRunsAllTheTime) {
+  const Parts parts = parts_of_filler(run({paced_game(), filler()}, 2s));
+  EXPECT_GT(parts.of_idle, 0.6);
+  EXPECT_GT(parts.of_frames, 0.6);
+}
+
+TEST_F(LiveFrames, PilotFishAbsoluteHarvestsBetweenFramesAndLeavesThemAlone) {
+  const Parts parts = parts_of_filler(run({paced_game(), filler()}, 3s, "pilotfish_absolute"));
+  EXPECT_GT(parts.of_idle, 0.5);
+  EXPECT_LT(parts.of_frames, 0.4) << "a busy host is late with telling of frames";
+}
+
+TEST_F(LiveFrames, FaithfulPilotFishHarvestsToo) {
+  const Parts parts = parts_of_filler(run({paced_game(), filler()}, 3s, "pilotfish"));
+  EXPECT_GT(parts.of_idle, 0.4);
+}
+
+/// Memsets have no name at a gate: one that was timed while the game rendered was taken to be long for ever.
+TEST(LiveProfile, KnowsMemsetsWithoutAName) {
+  Workload capture;
+  capture.names = {"Memset"};
+  testing::append_job(capture, {5us, 7us}, 0us, 0us, false);
+  for (WorkOp& op : capture.ops) op.kind = OpKind::kMemset;
+  const live::Profile profile(capture);
+  EXPECT_EQ(profile.by_name(OpKind::kMemset, ""), 6us);
+  EXPECT_EQ(profile.by_name(OpKind::kCopyHostToDevice, ""), kUnknownDuration);
+}
+
+/// One that was new to it was timed while the game rendered, taken to be longer than any window, and held for ever.
+TEST(LiveProfile, KnowsTheStartUpOfACaptureToo) {
+  std::ifstream file("traces/samples/h200/resnet50_train.corun", std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  const Workload workload = workload_from_timeline(read_native(bytes, "resnet50_train.corun"), {});
+  ASSERT_EQ(workload.left_out.size(), 1272u);
+  const live::Profile profile(workload);
+  for (const WorkOp& op : workload.left_out) {
+    const std::string name = workload.names[op.name];
+    EXPECT_GE(profile.by_name(op.kind, name), 0us) << name;
+  }
+}
+
+TEST(LiveDeviceUse, GivesEqualPartsToThoseWhoTakeTurns) {
+  live::DeviceUse turns(2, true), at_once(2, false);
+  for (live::DeviceUse* use : {&turns, &at_once}) {
+    use->add(ClientId{0}, kRunStart, kRunStart + 10ms);
+    use->add(ClientId{1}, kRunStart + 4ms, kRunStart + 10ms);
+    EXPECT_EQ(use->busy(), 10ms);
+  }
+  EXPECT_EQ(turns.of(ClientId{0}), 7ms);
+  EXPECT_EQ(turns.of(ClientId{1}), 3ms);
+  EXPECT_EQ(at_once.of(ClientId{0}), 10ms);
+}
+
+TEST(LiveProfile, TellsGridsOfAKernelApart) {
+  Workload capture;
+  capture.names = {"kernel"};
+  testing::append_job(capture, {100us, 300us}, 0us, 0us, false);
+  for (WorkOp& op : capture.ops) op.shape.grid_y = op.shape.grid_z = 1;
+  capture.ops[0].shape.grid_x = 10;
+  capture.ops[1].shape.grid_x = 30;
+  predict_from_means(capture);
+  const live::Profile profile(capture);
+  EXPECT_EQ(profile.by_shape(OpKind::kKernel, "kernel", 10), 100us);
+  EXPECT_EQ(profile.by_shape(OpKind::kKernel, "kernel", 30), 300us);
+  EXPECT_EQ(profile.by_shape(OpKind::kKernel, "kernel", 20), 200us) << "their mean";
+}
+
+TEST_F(LiveFrames, AGameObeysTheLevelThatAPolicySets) {
+  ClientSpec game = paced_game();
+  game.command.words = {LIVE_FRAMES, "16", "12"};
+  game.quality_menu = {{"high", 1.0, 1.0}, {"low", 0.5, 0.8}};
+  const LiveFacts facts = run({game}, 2s, "static_quality", {{"level", "cheapest"}});
+  ASSERT_GT(facts.frames.size(), 20u);
+  const FrameFact& last = facts.frames.back();
+  EXPECT_EQ(last.quality_level, 1u);
+  EXPECT_DOUBLE_EQ(last.quality, 0.8);
+  EXPECT_LT(last.gpu_busy, 12ms) << "it obeys";
+}
+
+TEST_F(LiveFrames, AProcessKilledAsItTellsOfAFrameDoesNotSilenceThoseAfterIt) {
+  ClientSpec game = paced_game();
+  game.command.words.emplace_back("torn");
+  const LiveFacts facts = run({game}, 2s);
+  EXPECT_GT(facts.frames.size(), 50u);
+  ASSERT_EQ(report_.notes.size(), 1u);
+  EXPECT_NE(report_.notes[0].find("1 frame records were lost"), std::string::npos) << report_.notes[0];
+}
+
+TEST_F(LiveFrames, ARunLeavesACaptureOfItself) {
+  const auto rule = testing::make_policy("pilotfish_absolute", {});
+  RunInput input;
+  input.clients = {paced_game(), filler()};
+  input.policy = rule.get();
+  input.policy_name = "pilotfish_absolute";
+  input.horizon = 1s;
+  LiveFacts facts;
+  live::LiveCapture capture(facts, input.clients);
+  live::run_live(input, capture, options_, report_);
+  const Timeline timeline = std::move(capture).seal(input.policy_name);
+  EXPECT_EQ(timeline.frames().size(), facts.frames.size());
+  const auto kept = std::ranges::count(facts.ops, false, &OpFact::is_lost);
+  EXPECT_EQ(static_cast<std::ptrdiff_t>(timeline.ops().size()), kept);
+  EXPECT_EQ(timeline.calls().size(), timeline.ops().size());
+  EXPECT_EQ(timeline.provenance().programs.at(2), "filler");
+  EXPECT_TRUE(timeline.fidelity().co_run) << "else it could be replayed as if it had run alone";
+  EXPECT_EQ(read_native(encode_native(timeline), "run.corun").ops(), timeline.ops());
+}
+
+#ifdef LIVE_GAME
+/// A real one, rendered by a processor.
+class LiveGame : public LiveFrames {
+ protected:
+  LiveGame() { options_.frame_library = CORUN_FRAME_LIBRARY; }
+  static ClientSpec game() {
+    ClientSpec spec = paced_game();
+    spec.command.words = {LIVE_GAME};
+    return spec;
+  }
+};
+
+TEST_F(LiveGame, FramesAreHeard) {
+  const LiveFacts facts = run({game()}, 2s);
+  ASSERT_GT(facts.frames.size(), 5u);
+  EXPECT_TRUE(report_.notes.empty());
+  for (const FrameFact& frame : facts.frames) {
+    EXPECT_LT(frame.submit, frame.gpu_end);
+    EXPECT_LE(frame.gpu_end, frame.present);
+    EXPECT_GT(frame.gpu_busy, 0ms);
+  }
+}
+
+/// How much of the filler falls into frames depends on how fast a processor renders them: not asked here.
+TEST_F(LiveGame, PilotFishHearsFramesAndLetsAFillerRunBesideThem) {
+  const LiveFacts facts = run({game(), filler()}, 2s, "pilotfish", {{"budget", "absolute"}, {"launch_retry", "1ms"}});
+  EXPECT_FALSE(facts.frames.empty());
+  EXPECT_FALSE(facts.of(1).empty());
+}
+#endif
+
+}  // namespace
+}  // namespace corun
