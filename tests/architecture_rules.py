@@ -35,6 +35,7 @@ FOLDERS = {
     "experiments": ["traces/base", "traces", "traces/importers", "traces/exporters", "sim/policy", "sim/engine",
                     "sim/device", "sim/workload", "sim/metrics", "sim/arbiter", "sim/cluster", "sim/executor",
                     "sim/calibration", "sim/live", "sim", "policies", "experiments"],
+    "python": ["traces/base", "traces", "sim/policy", "experiments", "python"],
     "games/scene": ["games/scene"],
     "tests": None,
 }
@@ -51,12 +52,13 @@ HEAVY_HEADERS = {
     "spdlog/": ["experiments/"],
     "yaml.h": ["experiments/"],
     "simdjson.h": ["traces/importers/", "sim/calibration/"],
-    "SQLiteCpp/": ["traces/importers/", "experiments/"],
+    "SQLiteCpp/": ["traces/importers/", "experiments/", "python/"],
     "sqlite3.h": ["traces/importers/", "experiments/"],
     "google/protobuf/": ["traces/"],
     "traces/schema/trace.pb.h": ["traces/chunk"],
     "traces/schema/perfetto.pb.h": ["traces/exporters/"],
     "Eigen/": ["sim/device/", "policies/", "experiments/validate/"],
+    "pybind11/": ["python/"],
     "rapidcheck": ["tests/"],
     "gtest/": ["tests/"],
 }

@@ -1,15 +1,53 @@
-"""Reads what `simcli run` wrote.
+"""What several programs on one GPU do to each other: run experiments, read results, compare policies.
 
     import corun
-    results = corun.open("results/quickstart.sqlite")
-    results.summary()          # mean and 95 % interval over seeds, by policy and client
-    results.frames             # one row per presented frame
+    results = corun.run("experiments/quickstart.yaml", until="2s")
+    results                                     # in a notebook: the summary
+    corun.compare(results, baseline="passthrough")
+    results.table("frames", policy="pilotfish").to_polars()
 
-Tables are pandas DataFrames where pandas is installed, else lists of dicts. Columns carry their unit in the name
+Reading results files (`open`, the tables of `Results`) is Python alone. Everything else is in the compiled part of the
+package, which `pip install .` in the repository and `./dev build` make; names that need it say so where it is absent.
+
+Tables are pandas DataFrames where pandas is installed, else lists of dicts; `Table` hands its columns to pandas, polars
+and Arrow without copying them. Times are integer nanoseconds since the run began. Columns carry their unit in the name
 (`_ns`, `_ratio`), and nothing is averaged unless a name says so.
 """
 
-from corun.results import InputError, Results, open
+import importlib
+from typing import TYPE_CHECKING
 
-__all__ = ["InputError", "Results", "open"]
+from corun.errors import DeviceError, Error, InputError, PolicyError, UnsupportedError
+from corun.results import Results, open
+
+if TYPE_CHECKING:
+    from corun import parameter, statistics
+    from corun.comparison import compare
+    from corun.experiment import Experiment
+    from corun.policy import Policy
+    from corun.running import run
+    from corun.table import Table
+    from corun.timeline import Timeline
+
+# Names of the compiled part, imported when they are first asked for.
+_COMPILED = {"Experiment": "corun.experiment", "Policy": "corun.policy", "Table": "corun.table",
+             "Timeline": "corun.timeline", "compare": "corun.comparison", "run": "corun.running"}
+_MODULES = {"parameter", "statistics"}
+
+__all__ = ["DeviceError", "Error", "Experiment", "InputError", "Policy", "PolicyError", "Results", "Table", "Timeline",
+           "UnsupportedError", "compare", "open", "parameter", "run", "statistics"]
 __version__ = "0.1.0"
+
+
+def __getattr__(name):
+    if name in _MODULES:
+        return importlib.import_module(f"corun.{name}")
+    if name not in _COMPILED:
+        raise AttributeError(f"module 'corun' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_COMPILED[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted(set(globals()) | set(__all__))

@@ -4,7 +4,8 @@ import os
 import pathlib
 import sqlite3
 
-from corun.intervals import mean_interval
+from corun import layout
+from corun.errors import InputError
 
 try:
     import pandas
@@ -14,19 +15,20 @@ except ImportError:
 SCHEMA_VERSION = 2
 _EXPECTED = "expected a results file of `simcli run`"
 _GROUP = ("scenario", "policy", "client", "metric", "unit")
+# Metrics that have no row in a run where nothing of the kind happened.
+_COUNTS_FROM_ZERO = {"kills", "lost_ratio", "refused", "paging_ratio"}
 # The rows of `runs` are stored by id; those of `metrics` keep the order in which the runs were planned.
 _RUNS = """SELECT runs.* FROM runs LEFT JOIN (SELECT run, min(rowid) AS first FROM metrics GROUP BY run) ON run = id
            ORDER BY first IS NULL, first"""
 
 
-class InputError(ValueError):
-    """A file that is not what it should be. Says where, what was found and what to do."""
-
-
 def open(path):
-    """Opens a results file for reading.
+    """Opens a results file of `simcli run` or corun.run for reading, as Results.
 
     Raises InputError if it does not exist, is not a results file, or was written by a newer Corun.
+
+    >>> len(corun.open(QUICK).runs)
+    10
     """
     return Results(path)
 
@@ -35,11 +37,12 @@ class Results:
     """A results file, opened read-only; close it with `close()` or a `with` block.
 
     The tables are read anew each time they are asked for, so a file that a run is still writing shows what it has.
-    Not for use from several threads at once.
+    Not for use from several threads at once. In a notebook it shows its summary.
     """
 
-    def __init__(self, path):
+    def __init__(self, path, folder=None):
         self.path = os.fspath(path)
+        self._folder = folder  # of a file that goes with this object
         if not os.path.isfile(self.path):
             raise InputError(f"{self.path}: no such file: `simcli run EXPERIMENT.yaml` writes one")
         self._connection = sqlite3.connect(pathlib.Path(self.path).absolute().as_uri() + "?mode=ro", uri=True)
@@ -62,7 +65,10 @@ class Results:
             raise InputError(f"{self.path}: schema {version} is newer than {SCHEMA_VERSION}: update this package")
 
     def close(self):
+        """Closes the file; results that corun.run wrote to no file of yours are gone then."""
         self._connection.close()
+        if self._folder is not None:
+            self._folder.cleanup()
 
     def __enter__(self):
         return self
@@ -111,51 +117,126 @@ class Results:
         """One row per device operation, as far as the experiment recorded them."""
         return self._optional("operations")
 
+    def table(self, name, scenario=None, policy=None, client=None):
+        """One table as a corun.Table, whose columns pandas, polars and Arrow share: `name` is "frames", "decisions",
+        "holds", "kills", "refusals", "operations" or "metrics", with the `scenario`, `policy` and `seed` of its runs in
+        front. The other arguments keep one of each. docs/metrics.md describes the columns.
+
+        >>> frames = corun.open(QUICK).table("frames", policy="nvshare")
+        >>> frames["seed"].to_list()[-1], frames["present_ns"].missing
+        (5, 0)
+        """
+        from corun.core import _core
+        from corun.table import Table
+
+        tables = [row[0] for row in self.cursor("SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'runs'")]
+        if name not in tables:
+            raise InputError(f"{self.path}: no table `{name}`: there are {', '.join(tables)}")
+        chosen = [(column, value) for column, value in
+                  (("runs.scenario", scenario), ("runs.policy", policy), ("t.client", client)) if value is not None]
+        where = " AND ".join(f"{column} = ?{place}" for place, (column, _) in enumerate(chosen, 1)) or "1"
+        query = (f"SELECT runs.scenario, runs.policy, runs.seed, t.* FROM {name} t JOIN runs ON runs.id = t.run "
+                 f"WHERE {where} ORDER BY t.rowid")
+        return Table(_core.query(self.path, query, [value for _, value in chosen]))
+
+    def samples(self, metric=None):
+        """The values by seed, {seed: value}, of every (scenario, policy, client, metric, unit), in the order of the
+        plan; failed runs are left out, and what a run counts none of is 0. `metric` keeps one metric.
+
+        >>> samples = corun.open(QUICK).samples("fps_mean")
+        >>> sorted(samples["pair", "nvshare", "game", "fps_mean", "fps"])
+        [1, 2, 3, 4, 5]
+        """
+        samples, seeds = {}, {}
+        for scenario, policy, seed in self.cursor("SELECT scenario, policy, seed FROM runs WHERE error IS NULL"):
+            seeds.setdefault((scenario, policy), []).append(seed)
+        for *key, seed, value in self.cursor(
+                "SELECT runs.scenario, runs.policy, m.client, m.metric, m.unit, runs.seed, m.value"
+                " FROM metrics m JOIN runs ON runs.id = m.run"
+                " WHERE runs.error IS NULL AND (?1 IS NULL OR m.metric = ?1) ORDER BY m.rowid", (metric,)):
+            samples.setdefault(tuple(key), {})[seed] = value
+        for key, values in samples.items():
+            if key[3] in _COUNTS_FROM_ZERO:
+                values |= {seed: 0.0 for seed in seeds[key[:2]] if seed not in values}
+        return samples
+
     def summary(self, metric=None):
         """Mean over seeds with its 95 % interval (Student's t), by scenario, policy, client and metric.
 
         Columns: scenario, policy, client, metric, unit, value, lo, hi, n. `lo` and `hi` are missing where n is 1.
         Failed runs are not in it. `metric` keeps one metric.
 
-        >>> results.summary("fps_1low")                                             # doctest: +SKIP
+        >>> low = corun.open(QUICK).summary("fps_1low")
+        >>> list(low.columns), list(low.n)
+        (['scenario', 'policy', 'client', 'metric', 'unit', 'value', 'lo', 'hi', 'n'], [5, 5])
         """
-        groups = {}
-        for row in self._metric_rows(metric):
-            groups.setdefault(tuple(row[:-1]), []).append(row[-1])
-        rows = []
-        for key, values in groups.items():
-            value, low, high = mean_interval(values)
-            rows.append(dict(zip(_GROUP, key)) | {"value": value, "lo": low, "hi": high, "n": len(values)})
-        return _table(rows)
+        return as_table(self._summary_rows(metric))
+
+    def warnings(self):
+        """Sentences on runs that look too short for what is said of them: frame times that had not settled after the
+        warm-up in more than half of the seeds (MSER-5 on the run's whole series), or fewer than 100 frames for a 99th
+        percentile. Only of what was recorded: `record: { frames: all }`.
+
+        >>> corun.open(QUICK).warnings()[0].partition(":")[0]
+        'pair, nvshare, game'
+        """
+        from corun.settling import horizon_warnings
+
+        return horizon_warnings(self)
 
     def sql(self, query, parameters=()):
-        """The rows of a read-only SQL query."""
-        cursor = self._connection.execute(query, parameters)
+        """The rows of a read-only SQL query.
+
+        >>> corun.open(QUICK).sql("SELECT count(*) AS runs FROM runs").runs[0]
+        10
+        """
+        cursor = self.cursor(query, parameters)
         names = [column[0] for column in cursor.description]
         if pandas is not None:
             return pandas.DataFrame.from_records(cursor.fetchall(), columns=names)
         return [dict(zip(names, row)) for row in cursor]
 
+    def cursor(self, query, parameters=()):
+        """The same as a cursor of the standard library's sqlite3."""
+        return self._connection.execute(query, parameters)
+
+    def has(self, table):
+        """Whether the file has the table."""
+        return self.cursor("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone() is not None
+
     def _optional(self, table):
-        known = self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone()
-        return self.sql(f"SELECT * FROM {table}") if known else _table([])
+        return self.sql(f"SELECT * FROM {table}") if self.has(table) else as_table([])
 
-    def _metric_rows(self, metric):
-        return self._connection.execute(
-            "SELECT runs.scenario, runs.policy, m.client, m.metric, m.unit, m.value"
-            " FROM metrics m JOIN runs ON runs.id = m.run"
-            " WHERE runs.error IS NULL AND (?1 IS NULL OR m.metric = ?1) ORDER BY m.rowid", (metric,))
+    def _summary_rows(self, metric=None):
+        from corun.statistics import mean_interval
 
-    def __repr__(self):
-        runs = self._connection.execute(f"SELECT policy, error FROM ({_RUNS})").fetchall()
+        rows = []
+        for key, values in self.samples(metric).items():
+            value, low, high = mean_interval(values.values())
+            rows.append(dict(zip(_GROUP, key)) | {"value": value, "lo": low, "hi": high, "n": len(values)})
+        return rows
+
+    def _grid(self):
+        """Headings and lines of the summary; None where the compiled part is absent, which it needs."""
+        try:
+            return layout.summary_grid(self._summary_rows())
+        except ImportError:
+            return None
+
+    def _headline(self):
+        runs = self.cursor(f"SELECT policy, error FROM ({_RUNS})").fetchall()
         failed = sum(1 for _, error in runs if error is not None)
         policies = ", ".join(dict.fromkeys(policy for policy, _ in runs))
-        return f"<corun.Results {self.path}: {len(runs)} runs ({failed} failed), policies {policies}>"
+        return f"{self.path}: {len(runs)} runs ({failed} failed), policies {policies}"
+
+    def __repr__(self):
+        grid = self._grid()
+        return f"<corun.Results {self._headline()}>" + (f"\n{layout.text_table(*grid)}" if grid else "")
 
     def _repr_html_(self):
-        summary = self.summary()
-        return summary.to_html(index=False) if pandas is not None else None
+        return layout.html_table(*(self._grid() or ([], [])), self._headline())
 
 
-def _table(rows):
+def as_table(rows):
+    """Dicts as a DataFrame where pandas is installed, else as they are."""
     return rows if pandas is None else pandas.DataFrame(rows)

@@ -1,15 +1,14 @@
 """Every notebook runs from a clean checkout in under a minute, asserts something, and is committed without outputs."""
 
 import os
-import pathlib
 
 import nbformat
 import pytest
 from nbclient import NotebookClient
 
-ROOT = pathlib.Path(__file__).parents[2]
+from conftest import PACKAGE, ROOT
+
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-SIMCLI = ROOT / "build/release/simcli"
 
 
 @pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
@@ -33,7 +32,7 @@ def test_asserts_something_at_the_end(notebook):
     assert "assert " in code_cells(notebook)[-1].source
 
 
-@pytest.mark.skipif(not SIMCLI.exists(), reason="build/release/simcli is not built")
+@pytest.mark.skipif(PACKAGE == ROOT / "python", reason="the compiled part is not built: ./dev build")
 def test_runs_in_a_minute(notebook, monkeypatch, tmp_path):
     monkeypatch.setitem(os.environ, "CORUN_RESULTS", str(tmp_path / "quickstart.sqlite"))
     NotebookClient(notebook, timeout=60, resources={"metadata": {"path": str(ROOT / "notebooks")}}).execute()

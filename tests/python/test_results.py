@@ -1,10 +1,14 @@
 import math
+import os
 import sqlite3
+import subprocess
+import sys
 
 import pytest
 
 import corun
-from corun import intervals, results as results_module
+from conftest import ROOT
+from corun import results as results_module
 from results_fixture import write_results
 
 
@@ -95,10 +99,20 @@ def test_a_newer_schema_is_refused(path):
         corun.open(path)
 
 
-@pytest.mark.parametrize("degrees, quantile", [(1, 12.7062), (30, 2.0423), (31, 2.0395), (60, 2.0003), (1000, 1.9623)])
-def test_student_quantiles(degrees, quantile):
-    assert intervals.student_t_975(degrees) == pytest.approx(quantile, abs=5e-4)
+def test_what_a_run_counts_none_of_is_zero_in_the_mean(path, without_pandas):
+    pytest.importorskip("corun.core")
+    with sqlite3.connect(path) as database:
+        database.execute("INSERT INTO metrics VALUES ('z2', 'game', 'kills', 3.0, 'count')")
+        database.execute("INSERT INTO metrics VALUES ('z2', 'game', 'quality_mean', 0.5, 'ratio')")
+    with corun.open(path) as results:
+        assert [(row["value"], row["n"]) for row in results.summary("kills")] == [(1.0, 3)]
+        assert [(row["value"], row["n"]) for row in results.summary("quality_mean")] == [(0.5, 1)]
 
 
-def test_one_value_has_no_interval():
-    assert intervals.mean_interval([3.0]) == (3.0, None, None)
+def test_tables_are_read_without_the_compiled_part(path):
+    """With nothing but the sources, as where the package is only copied."""
+    code = ("import corun, sys; r = corun.open(sys.argv[1]); print(len(r.runs), len(r.frames)); print(repr(r))\n"
+            "try: r.summary()\nexcept ImportError as error: print(error)")
+    done = subprocess.run([sys.executable, "-c", code, path], env=os.environ | {"PYTHONPATH": str(ROOT / "python")},
+                          capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("5 4\n<corun.Results ") and "pip install ." in done.stdout

@@ -1,0 +1,60 @@
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "experiments/steady_state.h"
+#include "python/bindings.h"
+#include "traces/base/error.h"
+
+namespace py = pybind11;
+
+namespace corun {
+
+namespace {
+
+using Values = std::vector<double>;
+
+/// mean, low, high; nothing for an interval that one value does not have.
+py::tuple interval(const Estimate& found) {
+  if (found.count < 2) return py::make_tuple(found.mean, py::none(), py::none());
+  return py::make_tuple(found.mean, found.low, found.high);
+}
+
+py::tuple bootstrap(const Values& values, const Values& baseline, bool is_ratio, std::size_t resamples,
+                    std::uint64_t seed, bool is_expanded, const std::optional<std::vector<std::uint32_t>>& indices) {
+  if (values.empty() || values.size() != baseline.size())
+    throw_input({}, "{} values and {} of the baseline: a paired bootstrap needs as many of both, one pair at least",
+                values.size(), baseline.size());
+  const auto drawn = indices ? *indices : draw_resamples(resamples, values.size(), seed);
+  for (const std::uint32_t index : drawn)
+    if (index >= values.size()) throw_input({}, "index {} of {} pairs", index, values.size());
+  return interval(
+      paired_bootstrap(values, baseline, is_ratio ? Effect::kRatio : Effect::kDifference, drawn, is_expanded));
+}
+
+}  // namespace
+
+void bind_statistics(py::module_& module) {
+  module.def("student_t_95", [](unsigned degrees) {
+    if (degrees < 1) throw_input({}, "Student's t has 1 degree of freedom at least");
+    return student_t_95(degrees);
+  });
+  module.def("mean_interval", [](const Values& values) {
+    if (values.empty()) throw_input({}, "an empty sample has no mean");
+    return interval(estimate(values));
+  });
+  module.def("paired_bootstrap", &bootstrap, py::arg("values"), py::arg("baseline"), py::arg("is_ratio"),
+             py::arg("resamples"), py::arg("seed"), py::arg("is_expanded"), py::arg("indices"));
+  module.def("mser5", [](const Values& series) {
+    const WarmupCut cut = mser5(series);
+    return py::make_tuple(cut.count, cut.is_settled);
+  });
+  module.def("batch_means", [](const Values& series, std::size_t batches) {
+    if (batches < 2 || series.size() < batches)
+      throw_input({}, "{} batches of {} values: there must be two batches at least, and a value in each", batches,
+                  series.size());
+    return interval(batch_means(series, batches));
+  });
+  module.def("lag1_correlation", [](const Values& series) { return lag1_correlation(series); });
+}
+
+}  // namespace corun

@@ -1,0 +1,58 @@
+"""How results look: numbers, a summary as text, tables as HTML. Names come from files and are escaped."""
+
+import html
+
+# The metrics of the summary, in this order, where there are any.
+MAIN_METRICS = ("fps_mean", "fps_1low", "frame_time_p99_ms", "missed_frame_ratio", "quality_mean", "throughput_per_s",
+                "slowdown", "job_time_p99_ms", "harvest_ratio")
+
+
+def number(value):
+    """Four significant digits, and nothing for what is missing."""
+    if value is None or value != value:
+        return ""
+    return f"{value:.4g}" if abs(value) < 10_000 else f"{value:.0f}"
+
+
+def estimate(row):
+    """"60.0 [59.8, 60.2]", without the interval where there is none or it is a point."""
+    if row is None:
+        return ""
+    has_interval = row["lo"] is not None and row["lo"] != row["hi"]
+    return number(row["value"]) + (f" [{number(row['lo'])}, {number(row['hi'])}]" if has_interval else "")
+
+
+def summary_grid(rows):
+    """(headings, lines) of a summary by scenario, policy and client, from the rows of Results.summary as dicts."""
+    found = {(row["scenario"], row["policy"], row["client"], row["metric"]): row for row in rows}
+    units = {row["metric"]: row["unit"] for row in rows}
+    metrics = [metric for metric in MAIN_METRICS if metric in units]
+    keys = list(dict.fromkeys((row["scenario"], row["policy"], row["client"]) for row in rows if row["metric"] in metrics))
+    headings = ["scenario", "policy", "client", *(_heading(metric, units[metric]) for metric in metrics)]
+    return headings, [[*key, *(estimate(found.get((*key, metric))) for metric in metrics)] for key in keys]
+
+
+def _heading(metric, unit):
+    stated = metric.endswith(("_ms", "_per_s", "_ratio")) or unit == "ratio"
+    return metric if stated else f"{metric} ({unit})"
+
+
+def text_table(headings, lines):
+    """Columns of text, aligned."""
+    widths = [max(len(line[column]) for line in [headings, *lines]) for column in range(len(headings))]
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip()
+                     for line in [headings, *lines])
+
+
+def html_table(headings, lines, caption=""):
+    """A table; everything in it is text."""
+    def row(tag, cells):
+        return "<tr>" + "".join(f"<{tag}>{html.escape(_shown(cell))}</{tag}>" for cell in cells) + "</tr>"
+
+    body = "".join(row("td", line) for line in lines)
+    return (f"<table><caption>{html.escape(caption)}</caption><thead>{row('th', headings)}</thead>"
+            f"<tbody>{body}</tbody></table>")
+
+
+def _shown(cell):
+    return "" if cell is None else number(cell) if isinstance(cell, float) else str(cell)

@@ -1,0 +1,112 @@
+"""Running experiments."""
+
+import os
+import sys
+import tempfile
+import time
+import warnings
+
+from corun import errors
+from corun.experiment import Experiment
+from corun.results import Results
+
+__all__ = ["run"]
+
+
+def run(experiment, *, jobs=None, seed=None, until=None, output=None, overwrite=False, baselines=True, progress=None):
+    """Does all runs of an experiment and returns their Results.
+
+    `experiment` is an Experiment or what makes one. `jobs` is the number of threads, one by default for each processor;
+    results do not depend on it. `seed` is a number or several, in place of the experiment's. `until` shortens horizons:
+    "2s". `output` is the results file to write, which must not be there yet unless `overwrite`; without it, results live
+    in a temporary file that goes with the Results object. `baselines=False` leaves out that every client also runs
+    alone: no slowdown, no harvest. `progress` shows a bar on stderr (tqdm's, where it is installed) after one second;
+    by default on a terminal and in notebooks.
+
+    Raises InputError, UnsupportedError, DeviceError before the first run, as Experiment.check does. A run that fails is
+    a row of `runs` with its error; a warning says how many there are, and where all runs fail alike, that error is
+    raised. Ctrl-C lets runs that are under way finish, keeps what is finished and raises KeyboardInterrupt. Both
+    exceptions have the results so far as `.results`. Other Python threads go on meanwhile.
+
+    >>> results = corun.run(PAIR, until="300ms", seed=[1, 2, 3], jobs=2)
+    >>> len(results.runs), results.runs.error.isna().all()
+    (6, True)
+    """
+    if not isinstance(experiment, Experiment):
+        experiment = Experiment(experiment)
+    seeds = [] if seed is None else [seed] if isinstance(seed, int) else list(seed)
+    core = experiment._parse(seeds, until)
+    folder = None if output is not None else tempfile.TemporaryDirectory(prefix="corun-")
+    path = os.path.join(folder.name, "results.sqlite") if folder else os.fspath(output)
+    shown = _Progress(len(core.plan()), core.name, progress)
+    try:
+        failures = core.run(path, overwrite, jobs or 0, baselines, shown.update)
+    except KeyboardInterrupt as interrupt:
+        interrupt.results = Results(path, folder)
+        kept = f"; results so far: {path}" if output is not None else "; results so far are in `.results`"
+        interrupt.add_note(f"{len(interrupt.results.sql('SELECT id FROM runs'))} of {shown.total} runs done{kept}")
+        raise
+    finally:
+        shown.close()
+    results = Results(path, folder)
+    if failures:
+        _tell(failures, shown.total, results)
+    return results
+
+
+def _tell(failures, total, results):
+    """Raises what all runs failed with; warns where only some did."""
+    kinds = {kind for kind, _ in failures}
+    if len(failures) == total and len(kinds) == 1:
+        error = errors.from_core(kinds.pop(), failures[0][1], [])
+        error.results = results
+        raise error
+    first = failures[0][1].partition("\n")[0]
+    warnings.warn(f"{len(failures)} of {total} runs failed, see `runs.error`; the first: {first}", stacklevel=3)
+
+
+class _Progress:
+    """A bar that appears after a second: tqdm's, or one line."""
+
+    def __init__(self, total, name, is_wanted):
+        self.total, self._name = total, name
+        self._is_wanted = _is_watched() if is_wanted is None else is_wanted
+        self._begin, self._bar, self._done = time.monotonic(), None, 0
+
+    def update(self, done):
+        if not self._is_wanted or (self._bar is None and time.monotonic() - self._begin < 1) or self.total == 0:
+            return
+        if self._bar is None:
+            self._bar = _make_bar(self.total, self._name)
+        self._bar.update(done - self._done)
+        self._done = done
+
+    def close(self):
+        if self._bar is not None:
+            self._bar.close()
+
+
+def _is_watched():
+    return sys.stderr.isatty() or "ipykernel" in sys.modules
+
+
+def _make_bar(total, name):
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return _PlainBar(total, name)
+    return tqdm(total=total, desc=name, unit="run")
+
+
+class _PlainBar:
+    def __init__(self, total, name):
+        self._total, self._name, self._done = total, name, 0
+
+    def update(self, more):
+        if more == 0 and self._done:
+            return
+        self._done += more
+        print(f"\r{self._name}: {self._done} of {self._total} runs", end="", file=sys.stderr, flush=True)
+
+    def close(self):
+        print(file=sys.stderr)

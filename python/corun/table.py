@@ -1,0 +1,91 @@
+"""Columns that are handed over and not copied."""
+
+from corun.core import _core
+
+__all__ = ["Table"]
+
+
+class Table:
+    """Named columns of equal length: integers (int64), reals (float64) or text.
+
+    pandas, polars, pyarrow, DuckDB and others take it as it is, by the Arrow PyCapsule interface; a column without
+    missing integers offers its memory as a buffer, so `numpy.asarray(table["present_ns"])` copies nothing. Missing
+    values are None; missing reals are NaN in the buffer. Immutable; what was handed out keeps the memory alive.
+
+    >>> table = corun.open(QUICK).table("frames", policy="passthrough", client="game")
+    >>> table.columns[:5]
+    ['scenario', 'policy', 'seed', 'run', 'client']
+    >>> memoryview(table["present_ns"]).format, len(table) == len(table["present_ns"])
+    ('q', True)
+    """
+
+    def __init__(self, columns):
+        self._columns = columns
+
+    @property
+    def columns(self):
+        """The names of the columns, in order."""
+        return self._columns.columns
+
+    def __len__(self):
+        """The number of rows."""
+        return len(self._columns)
+
+    def __getitem__(self, name):
+        """One column, with `name`, `type` ("integer", "real", "text"), `missing` (how many), `[row]`, `to_list()`, the
+        Arrow interface and, where no integer is missing, the buffer protocol. KeyError lists the columns there are."""
+        return self._columns[name]
+
+    def to_pandas(self):
+        """A DataFrame that shares the memory of numbers. Text becomes categorical; integers of which some are missing
+        become the nullable Int64. Those two are copied.
+
+        >>> corun.open(QUICK).table("frames").to_pandas().client.dtype.name
+        'category'
+        """
+        import pandas
+
+        return pandas.DataFrame({name: _pandas_column(self[name]) for name in self.columns}, copy=False)
+
+    def to_polars(self):
+        """A polars DataFrame. Text becomes categorical. Needs polars 1.3 or newer."""
+        import polars
+
+        return polars.DataFrame(self)
+
+    def to_arrow(self):
+        """A pyarrow Table; text is dictionary-encoded. Needs pyarrow 14 or newer."""
+        import pyarrow
+
+        return pyarrow.table(self)
+
+    def __arrow_c_schema__(self):
+        return self._columns.__arrow_c_schema__()
+
+    def __arrow_c_array__(self, requested_schema=None):
+        return self._columns.__arrow_c_array__(requested_schema)
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self._columns.__arrow_c_stream__(requested_schema)
+
+    def __repr__(self):
+        return f"<corun.Table: {len(self)} rows of {', '.join(self.columns)}>"
+
+    def _repr_html_(self):
+        from corun.layout import html_table
+
+        shown = 10
+        columns = [self[name] for name in self.columns]
+        rows = [[column[row] for column in columns] for row in range(min(shown, len(self)))]
+        return html_table(self.columns, rows, f"{len(self)} rows, the first {len(rows)} shown")
+
+
+def _pandas_column(column):
+    import numpy
+    import pandas
+
+    if column.type == "text":
+        return pandas.Categorical.from_codes(column.codes, column.words)
+    if column.type == "integer" and column.missing:
+        return pandas.array(column.to_list(), dtype="Int64")
+    return numpy.asarray(column)

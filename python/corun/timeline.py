@@ -1,0 +1,101 @@
+"""Captures, as columns."""
+
+import functools
+import os
+
+from corun.core import _core
+from corun.table import Table
+
+__all__ = ["Timeline"]
+
+
+class Timeline:
+    """What one capture says happened, read from any format that `simcli info` reads (`.corun`, PyTorch profiler,
+    Nsight Systems, PresentMon, MangoHud, ...).
+
+    Times are integer nanoseconds from the capture's origin; rows are ordered by begin. What the source does not tell is
+    missing. `format` names the importer where its guess is wrong. Raises InputError where the file cannot be read.
+
+    >>> timeline = corun.Timeline(CAPTURE)
+    >>> len(timeline.operations), timeline.counts["kernels"]
+    (3925, 3655)
+    >>> timeline.operations["kind"].words[0]
+    'kernel'
+    """
+
+    def __init__(self, path, format=""):
+        self.path = os.fspath(path)
+        self._core = _core.Timeline(self.path, format)
+
+    @functools.cached_property
+    def operations(self):
+        """Kernels, copies and memsets: `start_ns`, `duration_ns`, `kind`, `name`, `device`, `process`, `context`,
+        `stream`, `call` (row of `calls` that submitted it), `blocks`, `threads_per_block`, `bytes`, `graph_node`.
+
+        >>> corun.Timeline(CAPTURE).operations["duration_ns"].type
+        'integer'
+        """
+        return Table(self._core.operations())
+
+    @functools.cached_property
+    def calls(self):
+        """Calls of the host: `start_ns`, `duration_ns`, `kind`, `process`, `thread`, `stream` (missing: all),
+        `awaited` (row of `operations`: the last one that an event wait waits for).
+
+        >>> "kind" in corun.Timeline(CAPTURE).calls.columns
+        True
+        """
+        return Table(self._core.calls())
+
+    @functools.cached_property
+    def frames(self):
+        """Presented frames: `present_ns`, `interval_ns`, `cpu_busy_ns`, `in_present_ns`, `submit_ns`, `gpu_begin_ns`,
+        `gpu_end_ns`, `gpu_busy_ns`, `visits`, `application`, `dropped` (0 or 1).
+
+        >>> len(corun.Timeline(CAPTURE).frames)
+        0
+        """
+        return Table(self._core.frames())
+
+    @functools.cached_property
+    def marks(self):
+        """Named intervals that mark steps: `start_ns`, `duration_ns`, `name`, `process`, `thread`.
+
+        >>> corun.Timeline(CAPTURE).marks.columns
+        ['start_ns', 'duration_ns', 'name', 'process', 'thread']
+        """
+        return Table(self._core.marks())
+
+    @property
+    def provenance(self):
+        """A dict: `format`, `version`, `file`, `content_hash`, `clock`, `origin_ns`, `devices`, `skipped` (bad records
+        by reason), `notes`, `programs` (name by process).
+
+        >>> corun.Timeline(CAPTURE).provenance["format"]
+        'kineto'
+        """
+        return self._core.provenance
+
+    @property
+    def fidelity(self):
+        """A dict of what the capture can be trusted with: `has_durations`, `has_calls`, `has_frames`, `per_frame`,
+        `integer_microseconds`, `has_times`, `host_gaps_inflated`, `co_run`.
+
+        >>> corun.Timeline(CAPTURE).fidelity["host_gaps_inflated"]
+        True
+        """
+        return self._core.fidelity
+
+    @property
+    def counts(self):
+        """A dict of what `simcli info` counts: `kernels`, `memops`, `frames`, `streams`, `span_ns`, `busy_ns`.
+
+        >>> sorted(corun.Timeline(CAPTURE).counts)
+        ['busy_ns', 'frames', 'kernels', 'memops', 'span_ns', 'streams']
+        """
+        return self._core.counts
+
+    def __repr__(self):
+        counts = self.counts
+        return (f"<corun.Timeline {self.path}: {counts['kernels']} kernels, {counts['memops']} copies and memsets, "
+                f"{counts['frames']} frames in {counts['span_ns'] / 1e9:.3g} s>")
