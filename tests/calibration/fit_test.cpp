@@ -212,7 +212,8 @@ TEST(FitIdle, TellsLingerFromSwitchesAndWhatBecomesOfALoneSlice) {
     EXPECT_LT(errors[0].worst, 0.15);
     for (std::size_t i = 1; i < errors.size(); ++i) {
       const bool says_the_same = errors[i].model == "rolls_while_queued" && !is_rolling;  // nothing was queued
-      if (!says_the_same) EXPECT_GT(errors[i].mean, 0.4) << errors[i].model;
+      if (says_the_same) continue;
+      EXPECT_GT(errors[i].mean, 0.4) << errors[i].model;
     }
   }
 }

@@ -17,6 +17,13 @@ using testing::builtin;
 using testing::hidden_gpu;
 using testing::value_of;
 
+/// Its lone slices roll while more is queued, as it always is in these trials.
+DeviceSpec h200() {
+  DeviceSpec device = builtin("h200");
+  device.lone_slice = LoneSlice::kRolls;
+  return device;
+}
+
 /// Trials of less time and runs of fewer repetitions than by default, since the sanitizers make each dear.
 std::vector<Trial> short_trials(std::initializer_list<std::string_view> names) {
   std::vector<Trial> trials = trial_pool(h200(), 400ms);
@@ -31,13 +38,6 @@ std::vector<Trial> usual_trials() {
 
 std::vector<Trial> spatial_trials() {
   return short_trials({"two_halves", "four_quarters", "half_beside_whole", "small_beside_waves", "two_waves"});
-}
-
-/// Its lone slices roll while more is queued, as it always is in these trials.
-DeviceSpec h200() {
-  DeviceSpec device = builtin("h200");
-  device.lone_slice = LoneSlice::kRolls;
-  return device;
 }
 
 IdentifyOptions quick() {
