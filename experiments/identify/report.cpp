@@ -24,7 +24,7 @@ std::string names_of(const std::vector<RuleVerdict>& verdicts, const Predictions
   return fmt::format("{}", fmt::join(names, "; "));
 }
 
-bool is_duration(const FoundValue& value) { return value.key != sm_rate_exponent_unknown().key; }
+bool is_duration(const FoundValue& value) { return value.key != sm_fill_exponent_unknown().key; }
 
 /// "2.097 ms", "175 us", "0.52".
 std::string shown(const FoundValue& found, double value) {

@@ -58,15 +58,15 @@ const Unknown& switch_cost_unknown() {
   return unknown;
 }
 
-const Unknown& sm_rate_exponent_unknown() {
-  static const Unknown unknown{"sm_rate_exponent",
-                               8,
+const Unknown& sm_fill_exponent_unknown() {
+  static const Unknown unknown{"sm_fill_exponent",
+                               1,
                                64,
-                               16,
-                               16,
+                               8,
+                               18,
                                4,
                                [](int step) { return step / 64.0; },
-                               [](DeviceSpec& device, double value) { device.sm_rate_exponent = value; }};
+                               [](DeviceSpec& device, double value) { device.sm_fill_exponent = value; }};
   return unknown;
 }
 
@@ -99,7 +99,7 @@ std::vector<Rule> rules_of_contexts(const DeviceSpec& base, bool has_frames) {
 std::vector<Rule> rules_of_mps(const DeviceSpec& base) {
   std::vector<Rule> rules;
   Rule concurrent = rule_of(Sharing::kConcurrent, base);
-  concurrent.unknowns = {&sm_rate_exponent_unknown()};
+  concurrent.unknowns = {&sm_fill_exponent_unknown()};
   for (const auto spatial : {SpatialRule::kDispatchOrder, SpatialRule::kMaxMin}) {
     concurrent.spatial = spatial;
     rules.push_back(concurrent);

@@ -17,10 +17,10 @@ struct Unknown {
   void (*set)(DeviceSpec& device, double value);
 };
 
-/// 0.125 to 16 ms and 6 us to 1.6 ms in steps of 1.1 %; 1/8 to 1 in steps of 1/64.
+/// 0.125 to 16 ms and 6 us to 1.6 ms in steps of 1.1 %; 1/64 to 1 in steps of 1/64.
 const Unknown& time_slice_unknown();
 const Unknown& switch_cost_unknown();
-const Unknown& sm_rate_exponent_unknown();
+const Unknown& sm_fill_exponent_unknown();
 
 /// One of the rival ways in which a GPU could arbitrate: what is not a number.
 struct Rule {

@@ -54,7 +54,7 @@ std::vector<Rule> usual_rules() {
   return rules;
 }
 
-Predictions predictions_of_contexts() { return {usual_rules(), h200(), 2}; }
+Predictions predictions_of_contexts() { return {usual_rules(), h200(), 4}; }
 
 /// Without trailing visits for rivals, which are half of all there is to simulate: RandomDevices has them.
 Predictions predictions_of_plain_contexts() {
@@ -142,12 +142,12 @@ TEST(Identify, FindsHowKernelsShareSpace) {
     DeviceSpec device = h200();
     device.sharing = Sharing::kConcurrent;
     device.spatial_rule = spatial;
-    device.sm_rate_exponent = exponent;
+    device.sm_fill_exponent = exponent;
     Predictions predictions = predictions_of_mps();
     const Identification found = identify(predictions, spatial_trials(), hidden_gpu(device), quick());
     EXPECT_EQ(name_of_best(found, predictions), fmt::format("concurrent, spatial {}", to_string(spatial)));
     EXPECT_TRUE(found.fits);
-    expect_holds(found, "sm_rate_exponent", exponent);
+    expect_holds(found, "sm_fill_exponent", exponent);
   }
 }
 
