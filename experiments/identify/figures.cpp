@@ -68,11 +68,19 @@ class Spans : public Recorder {
   std::vector<std::vector<Duration>> ops_, waits_, frames_;
 };
 
+/// Turns are taken by contexts in time slices, or by graphics and kernels.
+bool has_turns(const Rule& rule, const Trial& trial) { return rule.sharing == Sharing::kTimeSliced || trial.has_frames; }
+
+bool is_of_turns(const Unknown* unknown) {
+  return unknown == &time_slice_unknown() || unknown == &switch_cost_unknown();
+}
+
 /// Equal for hypotheses that say the same of a trial: without frames there is nothing that graphics could do.
 std::string key_of(const Hypothesis& hypothesis, Rule rule, const Trial& trial) {
   if (!trial.has_frames) rule.tells_graphics = rule.has_trailing_visits = false;
   std::string key = fmt::format("{} {}", trial.name, rule.name());
-  for (const int step : hypothesis.steps) key += fmt::format(" {}", step);
+  for (std::size_t i = 0; i < hypothesis.steps.size(); ++i)
+    if (has_turns(rule, trial) || !is_of_turns(rule.unknowns[i])) key += fmt::format(" {}", hypothesis.steps[i]);
   return key;
 }
 

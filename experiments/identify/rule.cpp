@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <initializer_list>
 
 namespace corun::identification {
 
@@ -21,14 +22,16 @@ Rule rule_of(Sharing sharing, const DeviceSpec& base) {
   return rule;
 }
 
-void add_graphics(std::vector<Rule>& rules, Rule sliced) {
-  sliced.tells_graphics = true;
+/// Every scheduling of graphics, which takes turns with kernels in slices whatever these do among themselves.
+void add_graphics(std::vector<Rule>& rules, Rule rule, std::initializer_list<bool> trailing_visits) {
+  rule.tells_graphics = true;
+  rule.unknowns = {&time_slice_unknown(), &switch_cost_unknown()};
   for (const auto graphics :
        {GraphicsScheduling::kToCompletion, GraphicsScheduling::kSliced, GraphicsScheduling::kFirst})
-    for (const bool has_trailing_visits : {false, true}) {
-      sliced.graphics = graphics;
-      sliced.has_trailing_visits = has_trailing_visits;
-      rules.push_back(sliced);
+    for (const bool has_trailing_visits : trailing_visits) {
+      rule.graphics = graphics;
+      rule.has_trailing_visits = has_trailing_visits;
+      rules.push_back(rule);
     }
 }
 
@@ -86,13 +89,18 @@ std::vector<Rule> rules_of_contexts(const DeviceSpec& base, bool has_frames) {
     sliced.lone_slice = lone_slice;
     sliced.unknowns = {&time_slice_unknown(), &switch_cost_unknown()};
     if (has_frames) {
-      add_graphics(rules, sliced);
+      add_graphics(rules, sliced, {false, true});
     } else {
       rules.push_back(sliced);
     }
   }
   rules.push_back(rule_of(Sharing::kExclusive, base));
-  rules.push_back(rule_of(Sharing::kConcurrent, base));
+  const Rule concurrent = rule_of(Sharing::kConcurrent, base);
+  if (has_frames) {
+    add_graphics(rules, concurrent, {false});
+  } else {
+    rules.push_back(concurrent);
+  }
   return rules;
 }
 

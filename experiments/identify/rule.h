@@ -43,7 +43,8 @@ struct Hypothesis {
 };
 
 /// Rules without a daemon for MPS: time slices under every scheduling of graphics, with and without trailing visits,
-/// lone slices rolling or used up; and the two ways of not slicing at all. Without frames, graphics are as in `base`.
+/// lone slices rolling or used up; kernels that wait for one another; and kernels that run at once, again under every
+/// scheduling of graphics. Without frames, graphics are as in `base`.
 std::vector<Rule> rules_of_contexts(const DeviceSpec& base, bool has_frames);
 
 /// Rules of a daemon for MPS: kernels share SMs in dispatch order or fairly, or the daemon is not in effect.

@@ -212,7 +212,7 @@ TEST(Identify, SaysThatAGpuFollowsNoneOfItsRules) {
       if (kernels[i].client == "game" || kernels[i].client == "other") kernels[i] = frames[i];
     return kernels;
   };
-  Predictions predictions = predictions_of_contexts();
+  Predictions predictions = predictions_of_plain_contexts();
   const IdentifyOptions options = quick();
   const Identification found = identify(predictions, usual_trials(), of_both, options);
   EXPECT_FALSE(found.fits);
