@@ -10,8 +10,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A library that was built or installed with this program; "" where there is none.
-std::string library_beside_this_program(const std::string& name) {
+const std::string kData = "share";
+const std::string kManifest = kData + "/vulkan/implicit_layer.d/VkLayer_corun_trace.json";
+
+/// What was built or installed with this program; "" where there is none.
+std::string found_beside_this_program(const std::string& name) {
   const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
   for (const fs::path& place : {folder / name, folder / ".." / "lib" / "corun" / name})
     if (fs::exists(place)) return fs::canonical(place).string();
@@ -27,9 +30,11 @@ std::string existing(const std::string& path) {
 
 World world_of_programs(const LiveCommandOptions& options) {
   live::LiveOptions live;
-  live.gate_library = options.gate.empty() ? library_beside_this_program("libcorun_gate.so") : existing(options.gate);
+  live.gate_library = options.gate.empty() ? found_beside_this_program("libcorun_gate.so") : existing(options.gate);
   live.frame_library =
-      options.frames.empty() ? library_beside_this_program("libcorun_gl.so") : existing(options.frames);
+      options.frames.empty() ? found_beside_this_program("libcorun_gl.so") : existing(options.frames);
+  if (const std::string manifest = found_beside_this_program(kManifest); !manifest.empty())
+    live.layer_data = manifest.substr(0, manifest.size() - kManifest.size() + kData.size());
   if (live.gate_library.empty())
     throw Error(ErrorKind::kUnsupported, SourceLocation{}, "libcorun_gate.so is not beside this program",
                 "build it (CORUN_WITH_TRACER), or name it with `--gate`");

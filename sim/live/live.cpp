@@ -166,8 +166,9 @@ void LiveRun::start(std::uint32_t client) {
                                         "CUDA_INJECTION64_PATH=" + options_.gate_library};
   if (const auto& quality = quality_files_[client]; quality != nullptr)
     variables.push_back(fmt::format("{}={}", QualityFile::kVariable, quality->path()));
-  const std::string preload = spec.role == Role::kInteractive ? options_.frame_library : "";
-  programs_[client].start(spec.name, spec.command, variables, preload);
+  const bool has_frames = spec.role == Role::kInteractive;
+  programs_[client].start(spec.name, spec.command, variables,
+                          has_frames ? Guests{options_.frame_library, options_.layer_data} : Guests{});
   states_[client] = State::kPresent;
   arbiter_.join(ClientId{client});
 }

@@ -11,8 +11,9 @@ namespace corun::live {
 
 /// How a live run gets at its clients.
 struct LiveOptions {
-  std::string gate_library;             ///< libcorun_gate.so, for CUDA_INJECTION64_PATH
-  std::string frame_library;            ///< libcorun_gl.so, preloaded into interactive clients; "" = none
+  std::string gate_library = {};        ///< libcorun_gate.so, for CUDA_INJECTION64_PATH
+  std::string frame_library = {};       ///< libcorun_gl.so, preloaded into interactive clients; "" = none
+  std::string layer_data = {};          ///< data folder with the manifest of the Vulkan layer, for these; "" = none
   std::uint32_t most_in_flight = 1024;  ///< launches of a client not known to be complete; 0 = no bound
   Duration most_queued = std::chrono::milliseconds{30};  ///< device time of those, as launches took lately; 0 = none
   std::uint32_t every = 16;                              ///< launches of a stream between two looks at what is complete

@@ -16,19 +16,34 @@ namespace corun::live {
 
 namespace {
 
+/// Assignments by name, each whole.
+using Variables = std::map<std::string, std::string>;
+
+/// A list of paths, with one more behind or in front of it.
+void append(Variables& variables, const std::string& name, const std::string& path) {
+  std::string& list = variables.try_emplace(name, name + "=").first->second;
+  list += (list.ends_with('=') ? "" : ":") + path;
+}
+void prepend(Variables& variables, const std::string& name, const std::string& path, const std::string& usual) {
+  const auto known = variables.find(name);
+  const std::string before = known == variables.end() ? "" : known->second.substr(name.size() + 1);
+  variables[name] = fmt::format("{}={}:{}", name, path, before.empty() ? usual : before);
+}
+
 /// Ours, with the assignments of both lists; the last of a name counts.
 std::vector<std::string> environment_with(const std::vector<std::string>& first, const std::vector<std::string>& then,
-                                          const std::string& preload) {
-  std::map<std::string, std::string> variables;
+                                          const Guests& guests) {
+  Variables variables;
   const auto put = [&](const std::string& assignment) {
     variables[assignment.substr(0, assignment.find('='))] = assignment;
   };
   for (char** at = environ; *at != nullptr; ++at) put(*at);
   for (const auto* list : {&first, &then})
     for (const std::string& assignment : *list) put(assignment);
-  if (!preload.empty()) {
-    std::string& libraries = variables.try_emplace("LD_PRELOAD", "LD_PRELOAD=").first->second;
-    libraries += (libraries.ends_with('=') ? "" : ":") + preload;
+  if (!guests.preload.empty()) append(variables, "LD_PRELOAD", guests.preload);
+  if (!guests.layer_data.empty()) {
+    prepend(variables, "XDG_DATA_DIRS", guests.layer_data, "/usr/local/share:/usr/share");
+    put("CORUN_TRACE_VULKAN=1");
   }
   std::vector<std::string> all;
   for (const auto& [name, assignment] : variables) all.push_back(assignment);
@@ -73,9 +88,9 @@ class Preparation {
 }  // namespace
 
 void Program::start(const std::string& client, const LiveCommand& command, const std::vector<std::string>& variables,
-                    const std::string& preload) {
+                    const Guests& guests) {
   std::vector<std::string> words = command.words;
-  std::vector<std::string> environment = environment_with(command.environment, variables, preload);
+  std::vector<std::string> environment = environment_with(command.environment, variables, guests);
   const std::vector<char*> arguments = pointers_to(words), assignments = pointers_to(environment);
   const Preparation preparation(command.working_folder);
   const int failure = posix_spawnp(&group_, arguments[0], &preparation.actions, &preparation.attributes,

@@ -9,6 +9,12 @@
 
 namespace corun::live {
 
+/// What goes into a program that has frames; "" = none.
+struct Guests {
+  std::string preload;     ///< a library that is loaded behind those that its LD_PRELOAD names
+  std::string layer_data;  ///< a folder in front of its XDG_DATA_DIRS, where loaders of Vulkan find our layer
+};
+
 /// The command of one client: a process with a process group of its own, as the user who runs us, without a terminal's
 /// input, its output on our standard error. What is left of the group is killed with this object.
 class Program {
@@ -18,10 +24,9 @@ class Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  /// `variables` ("NAME=value") come on top of the command's; `preload` is a library that is loaded behind those that
-  /// its LD_PRELOAD names, "" = none. Throws Error(kInput) where it cannot be started.
+  /// `variables` ("NAME=value") come on top of the command's. Throws Error(kInput) where it cannot be started.
   void start(const std::string& client, const LiveCommand& command, const std::vector<std::string>& variables,
-             const std::string& preload);
+             const Guests& guests);
   /// Whether the command has ended; what it started may still run.
   bool has_ended();
   /// Whether all of its group has ended, too. To be asked only when the run is over: the command's id may be another's

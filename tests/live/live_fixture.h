@@ -60,7 +60,7 @@ class Live : public ::testing::Test {
     return facts;
   }
 
-  live::LiveOptions options_{.gate_library = CORUN_GATE_LIBRARY, .frame_library = ""};
+  live::LiveOptions options_{.gate_library = CORUN_GATE_LIBRARY};
   live::LiveReport report_;
   RunInput input_;
   RunResult result_;

@@ -1,9 +1,13 @@
 // Live runs with games: what policies are told of frames, and what they make of that.
+#include <sstream>
+
 #include "sim/executor/busy_time.h"
 #include "sim/live/device_use.h"
 #include "sim/live/live_capture.h"
 #include "sim/live/profile.h"
 #include "tests/live/live_fixture.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/x_server.h"
 #include "traces/native.h"
 
 namespace corun {
@@ -194,6 +198,65 @@ TEST_F(LiveGame, PilotFishHearsFramesAndLetsAFillerRunBesideThem) {
   const LiveFacts facts = run({game(), filler()}, 2s, "pilotfish", {{"budget", "absolute"}, {"launch_retry", "1ms"}});
   EXPECT_FALSE(facts.frames.empty());
   EXPECT_FALSE(facts.of(1).empty());
+}
+#endif
+
+#ifdef LIVE_VK_APP
+/// Rendered by a processor, shown in a window.
+class LiveVulkan : public LiveFrames {
+ protected:
+  void SetUp() override {
+    options_.layer_data = CORUN_LAYER_SHARE;
+    if (server_.display.empty()) GTEST_SKIP() << "no Xvfb";
+  }
+  ClientSpec game(std::vector<std::string> words) {
+    ClientSpec spec = paced_game();
+    words.insert(words.begin(), LIVE_VK_APP);
+    spec.command.words = std::move(words);
+    spec.command.environment = {"DISPLAY=" + server_.display, "XDG_RUNTIME_DIR=" + folder_.path().string()};
+    return spec;
+  }
+  /// Frames of a program that shows so many and ends with 9, as it does when nobody looks.
+  void expect_frames(std::size_t count, std::vector<std::string> words) {
+    const LiveFacts facts = run({game(std::move(words))}, 10s);
+    ASSERT_EQ(report_.notes.size(), 1u);
+    if (report_.notes[0].find("exit code 77") != std::string::npos) GTEST_SKIP() << "no driver that can draw to X";
+    EXPECT_NE(report_.notes[0].find("exit code 9"), std::string::npos) << report_.notes[0];
+    ASSERT_EQ(facts.frames.size(), count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const FrameFact& frame = facts.frames[i];
+      EXPECT_EQ(frame.number, i);
+      EXPECT_LE(frame.submit, frame.gpu_end);
+      EXPECT_GT(frame.gpu_busy, 0ms);
+      EXPECT_GE(frame.present, frame.submit);
+    }
+  }
+
+  testing::TemporaryFolder folder_;
+
+ private:
+  testing::XServer server_;
+};
+
+TEST_F(LiveVulkan, FramesAreHeard) { expect_frames(60, {"--frames", "60", "--submits", "3"}); }
+
+TEST_F(LiveVulkan, FramesOfAProgramThatPresentsFromAnotherThreadAndLeavesItsDeviceAreHeard) {
+  expect_frames(30, {"--frames", "30", "--present-thread", "--leave"});
+}
+
+/// The validation layer is below ours, and sees what we add.
+TEST_F(LiveVulkan, WhatIsAddedIsAsVulkanAsks) {
+  ClientSpec valid = game({});
+  const std::string output = folder_ / "output";
+  valid.command.words = {"sh", "-c", std::string(LIVE_VK_APP) + " --frames 30 --validate > " + output};
+  const LiveFacts facts = run({valid}, 10s);
+  ASSERT_EQ(report_.notes.size(), 1u);
+  if (report_.notes[0].find("exit code 77") != std::string::npos) GTEST_SKIP() << "no validation layer, or no driver";
+  EXPECT_NE(report_.notes[0].find("exit code 9"), std::string::npos) << report_.notes[0];
+  EXPECT_EQ(facts.frames.size(), 30u);
+  std::ostringstream text;
+  text << std::ifstream(output).rdbuf();
+  EXPECT_NE(text.str().find("messages 0"), std::string::npos) << text.str();
 }
 #endif
 

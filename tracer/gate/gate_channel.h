@@ -14,7 +14,7 @@ namespace corun::gate {
 
 inline constexpr char kFileVariable[] = "CORUN_GATE";
 inline constexpr char kClientVariable[] = "CORUN_GATE_CLIENT";
-inline constexpr std::uint64_t kMagic = 0x0005'4554'4147'4f43;  ///< changes with the layout
+inline constexpr std::uint64_t kMagic = 0x0006'4554'4147'4f43;  ///< changes with the layout
 
 inline constexpr std::uint32_t kMostClients = 64;
 inline constexpr std::uint64_t kDepth = 8192;      ///< launches from the oldest that is not complete to the newest
@@ -59,6 +59,9 @@ enum class FrameMoment : std::uint32_t {
   kEnd,      ///< its last GPU work has ended: seen at `at_ns`, ended at `gpu_end_ns`
 };
 
+/// Which library of a process tells of its frames.
+enum class FrameTeller : std::uint32_t { kGl = 1, kVulkan = 2 };
+
 struct FrameRecord {
   std::atomic<std::uint64_t> ready;  ///< 1 + its place in the order
   std::uint64_t number;              ///< of the frame, from 0
@@ -92,7 +95,8 @@ struct Lane {
   std::uint64_t done[kDepth];  ///< numbers, in the order of their ends
   Launch launches[kDepth];
 
-  alignas(64) std::atomic<std::uint64_t> frame_count;
+  alignas(64) std::atomic<std::uint64_t> frame_teller;  ///< process id << 32 | FrameTeller: of the newest that began
+  std::atomic<std::uint64_t> frame_count;
   std::atomic<std::uint64_t> frames_read;
   std::atomic<std::uint64_t> frames_lost;
   FrameRecord frames[kFrameDepth];

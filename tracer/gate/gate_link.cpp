@@ -92,6 +92,16 @@ void GateLink::tell_frame(FrameMoment moment, std::uint64_t frame, std::int64_t 
   if (its.tells.load(std::memory_order_relaxed) != 0) ring();
 }
 
+bool GateLink::claim_frames(FrameTeller teller) const {
+  const std::uint64_t own = static_cast<std::uint64_t>(getpid()) << 32;
+  std::uint64_t known = lane().frame_teller.load();
+  const std::uint64_t wanted = own | static_cast<std::uint32_t>(teller);
+  do {
+    if (known >> 32 == own >> 32) return known == wanted;
+  } while (!lane().frame_teller.compare_exchange_weak(known, wanted));
+  return true;
+}
+
 // One that has died is noticed by the scheduler, which then frees its place. One of our own id was another program, in
 // whose place this one was started (exec).
 bool GateLink::claim_launches() const {

@@ -23,6 +23,8 @@ class GateLink {
   /// Tells the scheduler of a frame, unless it is too far behind: then that is counted. kEnd: what the frame took on
   /// the GPU began at `gpu_begin_ns`; 0 = not known.
   void tell_frame(FrameMoment moment, std::uint64_t frame, std::int64_t at_ns, std::int64_t gpu_begin_ns = 0) const;
+  /// Takes the frames of this process; false where another library in it has them.
+  bool claim_frames(FrameTeller teller) const;
   /// Takes the launches of the client for this process; false where another process of it has them.
   bool claim_launches() const;
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tracer/gate/frame_gate.h"
 #include "tracer/gl/current.h"
 #include "tracer/gl/gate_frames.h"
 #include "tracer/gl/recording.h"
@@ -92,9 +93,10 @@ void tell_work(Context& context, Swapchain& chain, const void* stub, std::int64_
 extern "C" void corun_gl_before_work(const void* stub) {
   Thread& thread = corun_gl_thread;
   thread.is_settled = true;
-  if (!thread.is_inside && !thread.is_compiling) gate_frames.begin();
-  if (thread.is_inside || thread.is_compiling || !recording.is_on()) return;
+  if (thread.is_inside || thread.is_compiling) return;
   const guest::KeptErrno kept;
+  gate::frame_gate.begin();
+  if (!recording.is_on()) return;
   const std::int64_t begin_ns = monotonic_ns();
   thread.is_inside = true;
   Context* context = current_context();

@@ -97,6 +97,8 @@ bool may_record() {
   return known != 0;
 }
 
+bool wants_frames() { return may_record() || may_be_gated(); }
+
 VkResult create_instance(const VkInstanceCreateInfo* info, const VkAllocationCallbacks* allocator,
                          VkInstance* instance) {
   auto* link = find_link<VkLayerInstanceCreateInfo>(info->pNext, VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO,
@@ -145,10 +147,10 @@ VkResult create_device(VkPhysicalDevice physical_device, const VkDeviceCreateInf
 
   DeviceTraits traits;
   const char* extension = nullptr;
-  if (may_record() && is_enabled(*info, VK_KHR_SWAPCHAIN_EXTENSION_NAME)) {
+  if (wants_frames() && is_enabled(*info, VK_KHR_SWAPCHAIN_EXTENSION_NAME)) {
     const guest::KeptErrno kept;
     traits = traits_of(instance->next, physical_device, *info);
-    extension = extension_for_clocks(instance->next, physical_device, *info);
+    if (may_record()) extension = extension_for_clocks(instance->next, physical_device, *info);
   }
   const VkResult result = create_below(*info, extension, link, [&](const VkDeviceCreateInfo& asked) {
     return create(physical_device, &asked, allocator, handle);

@@ -20,8 +20,10 @@ Device* find_device(const void* dispatchable);
 /// What the frames of all devices of this process are written to.
 guest::FrameLog& frame_log();
 
-/// True where this process is to record frames of Vulkan: else nothing but the chain of layers is kept.
+/// True where this process is to record frames of Vulkan.
 bool may_record();
+/// True where it is to record them, or to tell a live run of them: else nothing but the chain of layers is kept.
+bool wants_frames();
 
 /// Hooks of the functions of these names: they call the next layer and keep the tables. A traced device gets the
 /// extension for calibrated timestamps where the program did not ask for it and the device has it.

@@ -7,6 +7,9 @@
 #include "tracer/guest/kept_errno.h"
 
 namespace corun::vulkan {
+
+bool was_presented(VkResult result) { return result == VK_SUCCESS || result == VK_SUBOPTIMAL_KHR; }
+
 namespace {
 
 class Lock {
@@ -22,8 +25,6 @@ class Lock {
 
 constinit pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
 
-bool was_presented(VkResult result) { return result == VK_SUCCESS || result == VK_SUBOPTIMAL_KHR; }
-
 std::uint32_t most_bits(const DeviceTraits& traits) {
   std::uint32_t most = 0;
   for (const std::uint32_t bits : traits.timestamp_bits) most = bits > most ? bits : most;
@@ -37,6 +38,7 @@ void Device::open(VkDevice handle, const NextDevice& next, const DeviceTraits& t
   handle_ = handle;
   next_ = next;
   traits_ = traits;
+  if (traits.is_traced) gate_frames_.open(handle, next);
   clock_.start(handle, traits.read_clocks, traits.timestamp_period_ns, most_bits(traits));
 }
 
@@ -218,6 +220,7 @@ void Device::collect(VisitRing& ring) {
 
 void Device::close() {
   const guest::KeptErrno kept;
+  gate_frames_.close();
   if (is_recording()) read_clock(INT64_MAX - DeviceClock::kEvery);
   for (Queue& queue : queues_) {
     if (queue.ring == nullptr) continue;

@@ -7,6 +7,7 @@
 
 #include "tracer/frames/frame_log.h"
 #include "tracer/vulkan/device_clock.h"
+#include "tracer/vulkan/gate_frames.h"
 #include "tracer/vulkan/next_layer.h"
 #include "tracer/vulkan/visit_ring.h"
 
@@ -14,7 +15,7 @@ namespace corun::vulkan {
 
 /// What is known of a device when it is created.
 struct DeviceTraits {
-  bool is_traced = false;  ///< the process records, and the device can present
+  bool is_traced = false;  ///< the process records or is gated, and the device can present
   std::uint32_t api_version = 0;
   double timestamp_period_ns = 0;
   char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE] = {};
@@ -23,6 +24,9 @@ struct DeviceTraits {
   PFN_vkSetDeviceLoaderData set_loader_data = nullptr;
   PFN_vkGetCalibratedTimestampsEXT read_clocks = nullptr;  ///< null: no clock, hence no GPU times
 };
+
+/// What vkQueuePresentKHR says of a swap chain whose image it took.
+bool was_presented(VkResult result);
 
 /// A queue that the program asked for.
 struct Queue {
@@ -85,6 +89,8 @@ class Device {
   void begin_present(Present& present);
   void end_present(Present& present, VkResult result, const VkPresentInfoKHR& info, const VkResult* results);
 
+  GateFrames& gate_frames() { return gate_frames_; }
+
   /// At the end of the process: what is known is written, the driver is left alone.
   void flush_at_exit();
 
@@ -103,6 +109,7 @@ class Device {
   NextDevice next_{};
   DeviceTraits traits_;
   guest::FrameLog* log_ = nullptr;
+  GateFrames gate_frames_;
   bool has_swapchain_ = false;
   bool is_lost_ = false;
 

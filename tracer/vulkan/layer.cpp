@@ -10,15 +10,25 @@ namespace corun::vulkan {
 namespace {
 
 template <class Buffer, class Submit, class Next>
-VkResult submit(VkQueue queue, std::uint32_t count, const Submit* submits, VkFence fence, Device& device, Next next) {
+VkResult recorded_submit(VkQueue queue, std::uint32_t count, const Submit* submits, VkFence fence, Device& device,
+                         Next next) {
   Device::Visit visit;
-  if (!has_work(count, submits) || !device.begin_visit(queue, visit)) return next(queue, count, submits, fence);
+  if (!device.begin_visit(queue, visit)) return next(queue, count, submits, fence);
   TimedSubmit<Submit, Buffer> timed;
   const bool is_timed = visit.first != VK_NULL_HANDLE && timed.wrap(count, submits, visit.first, visit.last);
   visit.record.submit_ns = guest::monotonic_ns();
   const VkResult result = next(queue, count, is_timed ? timed.submits() : submits, fence);
   visit.record.submit_end_ns = guest::monotonic_ns();
   device.end_visit(visit, result, is_timed);
+  return result;
+}
+
+template <class Buffer, class Submit, class Next>
+VkResult submit(VkQueue queue, std::uint32_t count, const Submit* submits, VkFence fence, Device& device, Next next) {
+  if (!has_work(count, submits)) return next(queue, count, submits, fence);
+  const bool is_gated = device.gate_frames().before_submit();
+  const VkResult result = recorded_submit<Buffer>(queue, count, submits, fence, device, next);
+  if (is_gated && result == VK_SUCCESS) device.gate_frames().after_submit(queue);
   return result;
 }
 
@@ -40,9 +50,8 @@ VKAPI_ATTR VkResult VKAPI_CALL queue_submit2_khr(VkQueue queue, std::uint32_t co
   return submit<VkCommandBufferSubmitInfo>(queue, count, submits, fence, device, device.next().QueueSubmit2KHR);
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL queue_present(VkQueue queue, const VkPresentInfoKHR* info) {
+VkResult recorded_present(VkQueue queue, const VkPresentInfoKHR* info, Device& device) {
   constexpr std::uint32_t kMostResults = 16;
-  Device& device = *find_device(queue);
   const PFN_vkQueuePresentKHR next = device.next().QueuePresentKHR;
   if (!device.is_recording()) return next(queue, info);
   Device::Present present;
@@ -55,6 +64,14 @@ VKAPI_ATTR VkResult VKAPI_CALL queue_present(VkQueue queue, const VkPresentInfoK
   const VkResult result = next(queue, &asking);
   present.present_end_ns = guest::monotonic_ns();
   device.end_present(present, result, asking, asking.pResults);
+  return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL queue_present(VkQueue queue, const VkPresentInfoKHR* info) {
+  Device& device = *find_device(queue);
+  const GateFrames::Present present = device.gate_frames().before_present(queue);
+  const VkResult result = recorded_present(queue, info, device);
+  device.gate_frames().after_present(present, was_presented(result));
   return result;
 }
 
@@ -136,7 +153,7 @@ PFN_vkVoidFunction get_instance_proc(VkInstance handle, const char* name) {
   Instance* instance = handle == VK_NULL_HANDLE ? nullptr : find_instance(handle);
   if (instance == nullptr) return nullptr;
   const PFN_vkVoidFunction next = instance->next.GetInstanceProcAddr(handle, name);
-  const PFN_vkVoidFunction hook = may_record() ? frame_hook(name) : nullptr;
+  const PFN_vkVoidFunction hook = wants_frames() ? frame_hook(name) : nullptr;
   return next != nullptr && hook != nullptr ? hook : next;
 }
 

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "tests/support/temporary_folder.h"
+#include "tests/support/x_server.h"
 #include "traces/parts/part_reader.h"
 
 // Real programs on lavapipe under Xvfb, with the layer as a loader finds it.
@@ -25,45 +26,6 @@ std::string read_file(const fs::path& path) {
   bytes << std::ifstream(path, std::ios::binary).rdbuf();
   return bytes.str();
 }
-
-bool has_program(const std::string& name) {
-  return std::system(("command -v " + name + " > /dev/null 2>&1").c_str()) == 0;
-}
-
-/// An X server for as long as the test; `display` is empty where there is none.
-class Display {
- public:
-  Display() {
-    int ends[2];
-    if (!has_program("Xvfb") || ::pipe(ends) != 0) return;
-    server_ = ::fork();
-    if (server_ == 0) {
-      ::dup2(ends[1], 3);
-      if (std::freopen("/dev/null", "w", stderr) == nullptr) ::_exit(1);
-      // A number of its own: servers that look for a free one take away each other's sockets when they end.
-      const std::string number = ":" + std::to_string(1000 + ::getpid());
-      ::execlp("Xvfb", "Xvfb", number.c_str(), "-displayfd", "3", "-noreset", "-screen", "0", "640x480x24", nullptr);
-      ::_exit(1);
-    }
-    ::close(ends[1]);
-    std::string number;
-    for (char digit = 0; ::read(ends[0], &digit, 1) == 1 && digit != '\n';) number += digit;
-    ::close(ends[0]);  // not before the end of the line: the server dies where it cannot write it
-    if (!number.empty()) display = ":" + number;
-  }
-  Display(const Display&) = delete;
-  Display& operator=(const Display&) = delete;
-  ~Display() {
-    if (server_ <= 0) return;
-    ::kill(server_, SIGTERM);
-    ::waitpid(server_, nullptr, 0);
-  }
-
-  std::string display;
-
- private:
-  pid_t server_ = -1;
-};
 
 struct Ran {
   int exit_code = 0;
@@ -144,7 +106,7 @@ class VulkanLayer : public ::testing::Test {
   static inline const std::string kApp = CORUN_VK_APP;
   testing::TemporaryFolder folder_;
   std::string parts_ = folder_ / "parts";
-  Display display_;
+  testing::XServer display_;
 };
 
 TEST_F(VulkanLayer, RecordsEveryFrameWithItsVisitsAndGpuTimes) {
@@ -232,7 +194,7 @@ TEST_F(VulkanLayer, StaysOutOfAProgramThatIsNotRecorded) {
 }
 
 TEST_F(VulkanLayer, RecordsVkcube) {
-  if (!has_program("vkcube")) GTEST_SKIP() << "no vkcube";
+  if (!testing::has_program("vkcube")) GTEST_SKIP() << "no vkcube";
   EXPECT_EQ(record("vkcube --c 200").exit_code, 0);
   const PartContent found = part();
   expect_good(found, 200, 0);
@@ -240,7 +202,7 @@ TEST_F(VulkanLayer, RecordsVkcube) {
 }
 
 TEST(VulkanLayerLibrary, NeedsLibcOnlyAndExportsOneSymbol) {
-  if (!has_program("readelf") || !has_program("nm")) GTEST_SKIP() << "no binutils";
+  if (!testing::has_program("readelf") || !testing::has_program("nm")) GTEST_SKIP() << "no binutils";
   testing::TemporaryFolder folder;
   const std::string out = folder / "out";
   const auto output_of = [&](const std::string& command) {

@@ -1,0 +1,88 @@
+#include "tracer/vulkan/gate_frames.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/support/temporary_folder.h"
+#include "tests/tracer/vulkan/fake_driver.h"
+#include "tracer/gate/gate_channel.h"
+
+namespace corun {
+namespace {
+
+using gate::FrameMoment;
+using namespace std::chrono_literals;
+
+/// The scheduler's side of the gate that this process finds by its environment.
+class Scheduler {
+ public:
+  Scheduler() {
+    const std::string path = folder_ / "gate";
+    const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT, 0600);
+    EXPECT_EQ(::ftruncate(descriptor, sizeof(gate::GateFile)), 0);
+    file_ = static_cast<gate::GateFile*>(
+        ::mmap(nullptr, sizeof(gate::GateFile), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0));
+    ::close(descriptor);
+    file_->clients = 1;
+    file_->magic = gate::kMagic;
+    ::setenv(gate::kFileVariable, path.c_str(), 1);
+    ::setenv(gate::kClientVariable, "0", 1);
+  }
+
+  std::vector<FrameMoment> heard() const {
+    const gate::Lane& lane = file_->lanes[0];
+    std::vector<FrameMoment> moments;
+    for (std::uint64_t i = 0; i < lane.frame_count; ++i)
+      if (lane.frames[i].ready == i + 1) moments.push_back(lane.frames[i].moment);
+    return moments;
+  }
+  bool hears(FrameMoment last) const {
+    for (int i = 0; i < 2000 && (heard().empty() || heard().back() != last); ++i) std::this_thread::sleep_for(1ms);
+    return !heard().empty() && heard().back() == last;
+  }
+
+ private:
+  testing::TemporaryFolder folder_;
+  gate::GateFile* file_ = nullptr;
+};
+
+TEST(GateFrames, AFrameEndsWhenTheFencesBehindItsWorkHaveBeenSignalled) {
+  const Scheduler scheduler;
+  testing::FakeDriver driver;
+  const auto device = reinterpret_cast<VkDevice>(std::uintptr_t{1});
+  const auto first = reinterpret_cast<VkQueue>(std::uintptr_t{1}), second = reinterpret_cast<VkQueue>(std::uintptr_t{2});
+  vulkan::GateFrames frames;
+  frames.open(device, driver.functions());
+
+  driver.reset = VK_NOT_READY;
+  ASSERT_TRUE(frames.before_submit());
+  frames.after_submit(second);
+  EXPECT_EQ(driver.live, 1) << "nothing was presented yet: any queue may have the last work";
+  frames.after_present(frames.before_present(first), true);
+  EXPECT_EQ(driver.live, 2);
+  std::this_thread::sleep_for(20ms);
+  EXPECT_EQ(scheduler.heard(), (std::vector{FrameMoment::kBegin, FrameMoment::kPresent}));
+  driver.reset = VK_SUCCESS;
+  EXPECT_TRUE(scheduler.hears(FrameMoment::kEnd));
+
+  ASSERT_TRUE(frames.before_submit());
+  frames.after_submit(first);
+  EXPECT_LE(driver.live, 1) << "the fence in front of a present covers what the queue was given";
+  driver.reset = VK_NOT_READY;
+  frames.after_present(frames.before_present(first), true);
+  std::this_thread::sleep_for(5ms);
+  driver.reset = VK_SUCCESS;
+  frames.close();
+  EXPECT_EQ(driver.live, 0);
+}
+
+}  // namespace
+}  // namespace corun
