@@ -39,6 +39,7 @@ bool is_legacy(const void* stream) { return reinterpret_cast<std::uintptr_t>(str
 
 bool Checkpoints::start(const GateLink& link) {
   link_ = &link;
+  typical_ns_ = kUsualNs;
   return driver_.load() && guest::start_thread(&Checkpoints::run, this);
 }
 

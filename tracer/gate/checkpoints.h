@@ -101,8 +101,8 @@ class Checkpoints {
   std::atomic<bool> is_stopped_{false};
   std::atomic<int> captures_{0};
   std::atomic<std::uint32_t> in_flight_{0};
-  std::atomic<std::int64_t> typical_ns_{kUsualNs};  // mean device time of a launch, newer ones counting more
-  std::atomic<std::uint32_t> work_{0};              // futex: changes when the thread has something to do again
+  std::atomic<std::int64_t> typical_ns_{0};  // mean device time of a launch, newer ones counting more; from start() on
+  std::atomic<std::uint32_t> work_{0};       // futex: changes when the thread has something to do again
   std::atomic<std::uint32_t> is_idle_{0};
 };
 
