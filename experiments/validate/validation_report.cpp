@@ -64,13 +64,17 @@ std::string verdict_of(const ScoreGroup& group) {
   return group.is_met ? "met" : "missed";
 }
 
+/// Nothing where no row decides anything.
+std::string error_text(const ScoreGroup& group, double error) { return group.is_decided() ? percent(error) : ""; }
+
 Table groups_table(const ValidationResult& result) {
   Table rows = {{"cells", "what", "metric", "scored", "mean", "p50", "p90", "worst", "goal (mean / worst)", "noise",
                  "outside", "goal"}};
   for (const ScoreGroup& group : result.groups)
     rows.push_back({group.is_seen ? "seen" : "blind", group_name(group), group.metric,
-                    fmt::format("{}/{}", group.scored, group.rows), percent(group.mean), percent(group.p50),
-                    percent(group.p90), percent(group.worst), goal_text(group.goal),
+                    fmt::format("{}/{}", group.scored, group.rows), error_text(group, group.mean),
+                    error_text(group, group.p50), error_text(group, group.p90), error_text(group, group.worst),
+                    goal_text(group.goal),
                     fmt::format("{}{}", group.inside_noise,
                                 group.undecided > 0 ? fmt::format(" ({} undecided)", group.undecided) : ""),
                     fmt::format("{}", group.outside), verdict_of(group)});

@@ -50,6 +50,16 @@ TEST(Validation, FindsNoErrorWhereTheWorldIsTheModel) {
   EXPECT_EQ(score_rankings(trial.result.rankings).discordant, 0U);
 }
 
+/// A group of rows that decide nothing had errors of 0.0 %, which is what a perfect prediction has.
+TEST(Validation, ReportsNoErrorOfFramesThatAreTooFew) {
+  const Trial trial(kMixes, stand_in(), quickly());
+  const std::string report = validation_report(trial.validation, trial.result, {});
+  std::size_t lines = 0;
+  for (std::size_t at = 0; (at = report.find("| frame_time_p99_ms | 1/1 |", at)) != std::string::npos; ++at, ++lines)
+    EXPECT_EQ(report.substr(at, 39), "| frame_time_p99_ms | 1/1 |  |  |  |  |");
+  EXPECT_GE(lines, 1U);
+}
+
 TEST(Validation, FindsExactlyTheErrorThatTheWorldHas) {
   const auto slower = [](RunInput& input) {
     for (ClientSpec& client : input.clients)
