@@ -55,6 +55,7 @@ class Diagnostics {
   /// Records an Error thrown by another part; without a location of its own it gets `where`.
   void add(const Error& error, const SourceLocation& where);
   bool empty() const { return found_.empty(); }
+  std::size_t count() const { return found_.size(); }
   /// The line at `where`, "" if its file is not known.
   std::string line_of(const SourceLocation& where) const;
 

@@ -30,6 +30,7 @@ struct ScenarioDraft {
 };
 
 struct Draft : ScenarioDraft {
+  const Node* sweep = nullptr;
   std::string output;
   RecordChoice record;
   const Node *defaults = nullptr, *scenarios = nullptr;
@@ -107,6 +108,7 @@ const FieldTable<Draft>& experiment_fields() {
     fields.push_back(
         {"defaults", "mapping", [](const Node& node, Draft& out, ScalarReader&) { out.defaults = &node; }});
     fields.push_back({"scenarios", "list", [](const Node& node, Draft& out, ScalarReader&) { out.scenarios = &node; }});
+    fields.push_back({"sweep", "mapping", [](const Node& node, Draft& out, ScalarReader&) { out.sweep = &node; }});
     fields.push_back({"output", "path", [](const Node& node, Draft& out, ScalarReader& read) {
                         out.output = read.text(node).value_or("");
                       }});
@@ -321,6 +323,68 @@ void read_scenarios(const Node& root, const Draft& top, Assembly& assembly, Expe
   if (top.scenarios->items.empty()) reader.wrong(*top.scenarios, "at least one scenario is needed");
 }
 
+/// What is wrong is in `diagnostics`.
+Experiment read_document(const Node& root, const std::string& path, PolicyRegistry& policies,
+                         Diagnostics& diagnostics) {
+  ScalarReader reader(diagnostics);
+  Experiment out;
+  out.file = path;
+  if (!reader.expect(root, Node::Kind::kMapping, "name: my-experiment")) return out;
+  Draft top;
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  read_fields(root, experiment_fields(), "key", top, reader);
+  if (top.name.empty()) reader.wrong(root, "an experiment needs a `name`");
+  Assembly assembly(folder.string(), top, policies, reader);
+  read_scenarios(root, top, assembly, out, reader);
+  assembly.check_expectations();
+  if (top.sweep != nullptr) out.sweep = read_sweep(*top.sweep, reader);
+  out.name = top.name;
+  out.description = top.description;
+  out.record = top.record;
+  if (!top.output.empty()) out.output = (folder / top.output).lexically_normal().string();
+  return out;
+}
+
+/// Whether a path leads into what differs between the points of a sweep.
+void check_swept(const Node& root, const SweptParameter& parameter, ScalarReader& reader) {
+  constexpr std::array<std::string_view, 7> kShared = {"version", "name",   "description", "output",
+                                                       "record",  "sweep", "expect"};
+  const std::string first = parameter.path.substr(0, parameter.path.find_first_of(".["));
+  if (std::ranges::find(kShared, first) != kShared.end())
+    return reader.diagnostics().add(
+        {"E0202", parameter.where, fmt::format("`{}` is one for all points: it cannot be swept", first)});
+  std::vector<std::string_view> keys = keys_of(experiment_fields());
+  std::vector<std::string> known(keys.begin(), keys.end());
+  std::erase_if(known, [&](const std::string& key) { return std::ranges::find(kShared, key) != kShared.end(); });
+  if (const Node* policies = root.find("policies"))
+    for (const Node& item : policies->items) known.push_back(name_of_item(item));
+  if (std::ranges::find(known, first) != known.end()) return;
+  const std::vector<std::string_view> names(known.begin(), known.end());
+  reader.unknown("first part of a swept parameter:", first, parameter.where, names);
+}
+
+/// Puts the scenarios of every point in the place of the experiment's own.
+void expand_sweep(const Node& root, PolicyRegistry& policies, Experiment& out, Diagnostics& diagnostics) {
+  ScalarReader reader(diagnostics);
+  const std::vector<SweptParameter>& parameters = out.sweep->parameters;
+  for (const SweptParameter& parameter : parameters) check_swept(root, parameter, reader);
+  if (!diagnostics.empty()) return;
+  out.scenarios.clear();
+  for (const std::vector<Node>& values : draw_points(*out.sweep)) {
+    Node document = root;
+    std::vector<PointValue>& point = out.points.emplace_back();
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      point.push_back({parameters[i].path, flow_text(values[i]), parse_quantity(values[i].text)});
+      if (!set_value(document, parameters[i].path, parameters[i].where, values[i], diagnostics)) return;
+    }
+    for (Scenario& scenario : read_document(document, out.file, policies, diagnostics).scenarios) {
+      scenario.point = out.points.size() - 1;
+      out.scenarios.push_back(std::move(scenario));
+    }
+    if (diagnostics.count() > Diagnostics::kMaxShown) return;
+  }
+}
+
 void apply_overrides(const ExperimentOverrides& overrides, Experiment& experiment) {
   for (Scenario& scenario : experiment.scenarios) {
     if (!overrides.seeds.empty()) scenario.seeds = overrides.seeds;
@@ -350,28 +414,18 @@ Experiment read_experiment(const std::string& path, const ExperimentOverrides& o
 Experiment parse_experiment(const std::string& text, const std::string& path, const ExperimentOverrides& overrides,
                             PolicyRegistry& policies) {
   Diagnostics diagnostics;
-  ScalarReader reader(diagnostics);
   Node root = parse_yaml(text, path, diagnostics);
   diagnostics.throw_if_any();
   apply_set_options(root, overrides.sets, diagnostics);
+  apply_sweep_options(root, overrides.sweeps, diagnostics);
   diagnostics.throw_if_any();
 
-  Experiment out;
-  out.file = path;
-  Draft top;
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  if (reader.expect(root, Node::Kind::kMapping, "name: my-experiment")) {
-    read_fields(root, experiment_fields(), "key", top, reader);
-    if (top.name.empty()) reader.wrong(root, "an experiment needs a `name`");
-    Assembly assembly(folder.string(), top, policies, reader);
-    read_scenarios(root, top, assembly, out, reader);
-    assembly.check_expectations();
-  }
+  Experiment out = read_document(root, path, policies, diagnostics);
   diagnostics.throw_if_any();
-  out.name = top.name;
-  out.description = top.description;
-  out.record = top.record;
-  if (!top.output.empty()) out.output = (folder / top.output).lexically_normal().string();
+  if (overrides.expands_sweep && out.sweep) {
+    expand_sweep(root, policies, out, diagnostics);
+    diagnostics.throw_if_any();
+  }
   apply_overrides(overrides, out);
   return out;
 }

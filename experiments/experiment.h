@@ -12,6 +12,7 @@
 #include "experiments/diagnostic.h"
 #include "experiments/expectation.h"
 #include "experiments/policy_choice.h"
+#include "experiments/sweep.h"
 #include "sim/policy/descriptor.h"
 #include "sim/workload/client_spec.h"
 #include "sim/workload/synthetic.h"
@@ -89,6 +90,7 @@ struct Scenario {
   std::vector<PolicyChoice> policies;
   std::vector<Expectation> expectations;  ///< decide the exit code
   std::vector<Expectation> qos;           ///< shown, decide nothing
+  std::optional<std::size_t> point;       ///< of a sweep: index into Experiment::points
   bool is_seen = false;                   ///< models could be fitted to what it gave: scored apart in a validation
 
   Duration warmup_or_default() const;
@@ -102,6 +104,13 @@ struct RecordChoice {
   bool baselines = true;             ///< slowdown and harvest, for which every client also runs alone; no key of files
 };
 
+/// A parameter of a sweep and what a point sets it to.
+struct PointValue {
+  std::string parameter;             ///< path as in `--set`
+  std::string text;                  ///< as written or drawn
+  std::optional<Quantity> quantity;  ///< where the text is a number
+};
+
 /// A question: which clients, on which device, under which policies.
 struct Experiment {
   std::string file;  ///< as named by the user
@@ -110,6 +119,8 @@ struct Experiment {
   std::string output;  ///< results file; empty = `<name>.sqlite` in the working folder
   RecordChoice record;
   std::vector<Scenario> scenarios;  ///< at least one; without `scenarios:` a single one named like the experiment
+  std::optional<Sweep> sweep;       ///< as written
+  std::vector<std::vector<PointValue>> points;  ///< of an expanded sweep: then `scenarios` are those of every point
 };
 
 /// What the command line changes in an experiment.
@@ -117,6 +128,8 @@ struct ExperimentOverrides {
   std::vector<std::string> sets;     ///< "clients.game.pacing=60fps": a path of keys, names and [indices], and a value
   std::vector<std::uint64_t> seeds;  ///< replace all seeds; empty = as written
   std::optional<Duration> until;     ///< shortens horizons to this
+  std::vector<std::string> sweeps;   ///< "pilotfish.margin=100us,300us": see apply_sweep_options
+  bool expands_sweep = false;        ///< into the scenarios of every point
 };
 
 /// Reads an experiment file. Policies of plug-ins that it names are loaded into `policies`.

@@ -32,19 +32,29 @@ std::string sha256(std::string_view bytes) {
 
 std::string content_hash(std::string_view bytes) { return to_hex(XXH3_128bits(bytes.data(), bytes.size())); }
 
+struct ContentHasher::State {
+  std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> hash{XXH3_createState(), &XXH3_freeState};
+};
+
+ContentHasher::ContentHasher() : state_(std::make_unique<State>()) { XXH3_128bits_reset(state_->hash.get()); }
+ContentHasher::~ContentHasher() = default;
+void ContentHasher::update(std::string_view bytes) {
+  XXH3_128bits_update(state_->hash.get(), bytes.data(), bytes.size());
+}
+std::string ContentHasher::digest() const { return to_hex(XXH3_128bits_digest(state_->hash.get())); }
+
 std::string file_hash(const std::string& path) {
   std::error_code failure;
   if (!std::filesystem::exists(path, failure)) throw_input({path}, "there is no such file");
   if (!std::filesystem::is_regular_file(path, failure)) throw_input({path}, "this is not a regular file");
   std::ifstream stream(path, std::ios::binary);
   if (!stream) throw_input({path}, "the file cannot be opened");
-  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), &XXH3_freeState);
-  XXH3_128bits_reset(state.get());
+  ContentHasher hasher;
   std::vector<char> block(1 << 16);
   while (stream.read(block.data(), static_cast<std::streamsize>(block.size())), stream.gcount() > 0)
-    XXH3_128bits_update(state.get(), block.data(), static_cast<std::size_t>(stream.gcount()));
+    hasher.update({block.data(), static_cast<std::size_t>(stream.gcount())});
   if (stream.bad()) throw_input({path}, "the file cannot be read");
-  return to_hex(XXH3_128bits_digest(state.get()));
+  return hasher.digest();
 }
 
 }  // namespace corun

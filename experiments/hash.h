@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -9,6 +10,18 @@ namespace corun {
 std::string sha256(std::string_view bytes);
 /// XXH3-128, 32 lower-case hex digits.
 std::string content_hash(std::string_view bytes);
+/// The same of what is given piece by piece.
+class ContentHasher {
+ public:
+  ContentHasher();
+  ~ContentHasher();
+  void update(std::string_view bytes);
+  std::string digest() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 /// Of a file as it lies on disk. Throws Error(kInput) where it cannot be read.
 std::string file_hash(const std::string& path);
 

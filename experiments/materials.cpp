@@ -182,8 +182,10 @@ PolicyChoice sharing_of(const Scenario& scenario, const PolicyRegistry& policies
 }  // namespace
 
 const ClusterLists& Materials::cluster(const Scenario& scenario) {
-  return clusters_.get(scenario.name, [&] {
-    const ClusterChoice& choice = *scenario.cluster;
+  const ClusterChoice& choice = *scenario.cluster;
+  const std::string key = fmt::format("{} {} {}\n{}", choice.nodes_file, choice.pods_file, to_ns(scenario.horizon),
+                                      cluster_text(choice));
+  return clusters_.get(key, [&] {
     ClusterLists lists{choice.nodes, choice.pods};
     if (!choice.nodes_file.empty()) lists.nodes = read_node_list(choice.nodes_file);
     if (!choice.pods_file.empty()) lists.pods = read_pod_list(choice.pods_file);

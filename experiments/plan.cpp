@@ -222,12 +222,16 @@ Plan make_plan(const Experiment& experiment) {
     if (scenario.cluster && scenario.cluster->sharing)
       add_hash(plan.hashes, scenario.cluster->sharing->plugin, scenario.cluster->sharing->where);
   }
+  std::map<std::string, std::size_t> index;
   for (std::size_t s = 0; s < experiment.scenarios.size(); ++s) {
     const Scenario& scenario = experiment.scenarios[s];
     for (std::size_t p = 0; p < scenario.policies.size(); ++p)
-      for (const std::uint64_t seed : scenario.seeds)
-        plan.runs.push_back(
-            {s, p, seed, content_hash(canonical_run(scenario, scenario.policies[p], seed, plan.hashes))});
+      for (const std::uint64_t seed : scenario.seeds) {
+        std::string id = content_hash(canonical_run(scenario, scenario.policies[p], seed, plan.hashes));
+        const auto [run, is_new] = index.try_emplace(id, plan.runs.size());
+        if (is_new) plan.runs.push_back({s, p, seed, std::move(id)});
+        plan.places.push_back({run->second, scenario.point});
+      }
   }
   return plan;
 }

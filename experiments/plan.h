@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,15 @@ struct RunSpec {
 
 /// Every run of an experiment in a fixed order: scenarios as written, policies as written, seeds as written.
 struct Plan {
-  std::vector<RunSpec> runs;
+  /// A place of the plan: several are one run where points of a sweep do not differ in what decides it.
+  struct Place {
+    std::size_t run = 0;               ///< index into `runs`
+    std::optional<std::size_t> point;  ///< index into Experiment::points
+  };
+
+  std::vector<RunSpec> runs;  ///< each once
   FileHashes hashes;
+  std::vector<Place> places{};  ///< in order; without a sweep one for each run
 };
 
 /// Reads the named files for their hashes. Throws Error(kInput), located in the experiment, where one is missing.

@@ -5,45 +5,11 @@
 #include <filesystem>
 #include <fstream>
 
+#include "experiments/write_lock.h"
+
 namespace corun {
 
 namespace {
-
-constexpr char kSchema[] = R"(
-CREATE TABLE runs (
-  id TEXT PRIMARY KEY, experiment TEXT NOT NULL, scenario TEXT NOT NULL, policy TEXT NOT NULL, parameters TEXT NOT NULL,
-  seed INTEGER NOT NULL, backend TEXT NOT NULL, engine_version TEXT NOT NULL, device TEXT NOT NULL,
-  trace_hashes TEXT NOT NULL, horizon_ns INTEGER NOT NULL, warmup_ns INTEGER NOT NULL, wall_time_s REAL NOT NULL,
-  events INTEGER NOT NULL, error TEXT, notes TEXT NOT NULL, holds_until_ns INTEGER);
-CREATE TABLE metrics (
-  run TEXT NOT NULL REFERENCES runs(id), client TEXT NOT NULL, metric TEXT NOT NULL, value REAL NOT NULL,
-  unit TEXT NOT NULL);
-CREATE TABLE frames (
-  run TEXT NOT NULL REFERENCES runs(id), client TEXT NOT NULL, number INTEGER NOT NULL, start_ns INTEGER NOT NULL,
-  submit_ns INTEGER NOT NULL, gpu_begin_ns INTEGER NOT NULL, gpu_end_ns INTEGER NOT NULL, present_ns INTEGER NOT NULL,
-  gpu_busy_ns INTEGER NOT NULL, quality_level INTEGER NOT NULL, quality REAL NOT NULL, missed INTEGER NOT NULL);
-CREATE TABLE decisions (
-  run TEXT NOT NULL REFERENCES runs(id), seq INTEGER NOT NULL, time_ns INTEGER NOT NULL, action TEXT NOT NULL,
-  client TEXT NOT NULL, count INTEGER NOT NULL, duration_ns INTEGER NOT NULL, level INTEGER NOT NULL,
-  fraction REAL NOT NULL);
-CREATE TABLE holds (
-  run TEXT NOT NULL REFERENCES runs(id), client TEXT NOT NULL, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL,
-  rule TEXT NOT NULL, needed REAL NOT NULL, available REAL NOT NULL, unit TEXT NOT NULL);
-CREATE TABLE kills (
-  run TEXT NOT NULL REFERENCES runs(id), client TEXT NOT NULL, time_ns INTEGER NOT NULL, lost_ns INTEGER NOT NULL,
-  restored_ns INTEGER);
-CREATE TABLE refusals (
-  run TEXT NOT NULL REFERENCES runs(id), client TEXT NOT NULL, time_ns INTEGER NOT NULL, rule TEXT NOT NULL,
-  needed REAL NOT NULL, available REAL NOT NULL, unit TEXT NOT NULL);
-CREATE TABLE pods (
-  run TEXT NOT NULL REFERENCES runs(id), pod TEXT NOT NULL, state TEXT NOT NULL, arrival_ns INTEGER NOT NULL,
-  start_ns INTEGER, end_ns INTEGER, node TEXT, cards TEXT, client TEXT, slowdown REAL);
-CREATE TABLE operations (
-  run TEXT NOT NULL REFERENCES runs(id), client TEXT NOT NULL, number INTEGER NOT NULL, job INTEGER NOT NULL,
-  stream INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, submit_ns INTEGER NOT NULL,
-  launch_ns INTEGER NOT NULL, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, device_time_ns INTEGER NOT NULL);
-)";
-constexpr std::int64_t kApplicationId = 0x436F7275;  // "Coru"
 
 bool is_results_file(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
@@ -87,6 +53,10 @@ class Row {
   }
   Row& operator<<(const std::string& text) { return *this << std::string_view(text); }
   Row& operator<<(const char* text) { return *this << std::string_view(text); }
+  Row& operator<<(std::monostate) {
+    ++column_;  // stays unbound: NULL
+    return *this;
+  }
   Row& operator<<(double value) {
     statement_.bind(++column_, value);
     return *this;
@@ -114,10 +84,38 @@ class Row {
 /// The database with its statements.
 class ResultsWriter::Store {
  public:
-  explicit Store(const std::string& path) : database_(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE) {
+  explicit Store(const std::string& path)
+      : lock_(path), database_(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE) {
+    // Tables and plan are there at once or not at all, whatever ends the program.
+    if (!database_.tableExists("runs")) {
+      SQLite::Transaction transaction(database_);
+      database_.exec(fmt::format("PRAGMA application_id={}; PRAGMA user_version={};", kResultsApplicationId,
+                                 kResultsVersion));
+      database_.exec(kResultsSchema);
+      transaction.commit();
+    }
     database_.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;");
-    database_.exec(fmt::format("PRAGMA application_id={}; PRAGMA user_version={};", kApplicationId, kResultsVersion));
-    database_.exec(kSchema);
+  }
+
+  /// Of a file whose runs are to be those of `plan`: written, or compared with what is there.
+  void begin(const std::string& path, const StoredPlan& plan) {
+    const StoredPlan known = stored_plan(database_);
+    const bool has_runs = database_.execAndGet("SELECT count(*) FROM runs").getInt64() > 0;
+    if (known.empty() && !has_runs) return write_plan(plan);
+    std::string what = known.empty() ? "it was written without a plan" : difference(known, plan);
+    if (what.empty() && known.properties != plan.properties) what = shards(known, plan);
+    if (!what.empty())
+      throw Error(ErrorKind::kInput, {path}, fmt::format("these results cannot be resumed: {}", what),
+                  "the same experiment, options and version resume a file; `-f` replaces it, `-o` names another one");
+    database_.exec("DELETE FROM properties WHERE key = 'hash'");
+  }
+
+  std::map<std::string, RunOutcome> there() { return stored_outcomes(database_); }
+
+  void write(const StoredRun& run) {
+    SQLite::Transaction transaction(database_);
+    for (std::size_t i = 0; i < kRunTables.size(); ++i) insert(kRunTables[i], run.tables[i]);
+    transaction.commit();
   }
 
   void write(const Experiment& experiment, const FileHashes& hashes, const RunSpec& spec, const RunOutcome& outcome) {
@@ -150,14 +148,51 @@ class ResultsWriter::Store {
   }
 
   void close() {
-    database_.exec(
-        "CREATE INDEX metrics_by_run ON metrics(run); CREATE INDEX frames_by_run ON frames(run);"
-        "CREATE INDEX decisions_by_run ON decisions(run); CREATE INDEX operations_by_run ON operations(run);"
-        "CREATE INDEX holds_by_run ON holds(run); CREATE INDEX pods_by_run ON pods(run);");
+    for (const char* table : {"metrics", "frames", "decisions", "operations", "holds", "pods"})
+      database_.exec(fmt::format("CREATE INDEX IF NOT EXISTS {0}_by_run ON {0}(run)", table));
+    if (is_complete())
+      database_.exec(fmt::format("INSERT OR REPLACE INTO properties VALUES ('hash', '{}')", results_hash(database_)));
     database_.exec("PRAGMA journal_mode=DELETE;");
   }
 
  private:
+  void write_plan(const StoredPlan& plan) {
+    SQLite::Transaction transaction(database_);
+    insert("planned_runs", plan.planned_runs);
+    insert("points", plan.points);
+    Rows properties;
+    for (const auto& [key, value] : plan.properties) properties.push_back({key, value});
+    insert("properties", properties);
+    transaction.commit();
+  }
+
+  static std::string shards(const StoredPlan& known, const StoredPlan& plan) {
+    const auto name = [](const StoredPlan& stored) {
+      return stored.shard() ? "shard " + stored.shard()->to_string() : "the whole";
+    };
+    return fmt::format("they are {}, not {}", name(known), name(plan));
+  }
+
+  bool is_complete() {
+    const StoredPlan plan = stored_plan(database_);
+    const Shard shard = plan.shard().value_or(Shard{});
+    const std::size_t planned = plan.runs().size();
+    const std::size_t wanted = planned / shard.count + (planned % shard.count >= shard.index ? 1 : 0);
+    return !plan.empty() && database_.execAndGet("SELECT count(*) FROM runs").getInt64() == static_cast<std::int64_t>(wanted);
+  }
+
+  void insert(const std::string& table, const Rows& rows) {
+    if (rows.empty()) return;
+    std::string places = "?";
+    for (std::size_t i = 1; i < rows[0].size(); ++i) places += ",?";
+    SQLite::Statement statement(database_, fmt::format("INSERT INTO {} VALUES ({})", table, places));
+    for (const std::vector<Cell>& cells : rows) {
+      Row row(statement);
+      for (const Cell& cell : cells) std::visit([&](const auto& value) { row << value; }, cell);
+      row.done();
+    }
+  }
+
   void write_run(const Experiment& experiment, const Scenario& scenario, const FileHashes& hashes, const RunSpec& spec,
                  const RunOutcome& outcome) {
     const PolicyChoice& policy = scenario.policies[spec.policy];
@@ -210,35 +245,60 @@ class ResultsWriter::Store {
     }
   }
 
+  WriteLock lock_;  // before the database: a file that is being written is not even opened
   SQLite::Database database_;
 };
 
 void check_output(const std::string& path, bool overwrite) {
+  check_output(path, overwrite ? Existing::kReplace : Existing::kRefuse);
+}
+
+void check_output(const std::string& path, Existing existing) {
   std::error_code failure;
   const auto status = std::filesystem::status(path, failure);
   if (!std::filesystem::exists(status)) return;
   if (!std::filesystem::is_regular_file(status))
     throw_input({path}, "the results cannot go here: this is not a regular file");
-  if (!overwrite)
-    throw Error(ErrorKind::kInput, {path}, "the results file exists", "`-f` replaces it, `-o` names another one");
+  if (existing == Existing::kRefuse)
+    throw Error(ErrorKind::kInput, {path}, "the results file exists", "`-f` replaces it, `--resume` goes on with it, `-o` names another one");
   if (!is_results_file(path))
     throw Error(ErrorKind::kInput, {path}, "this file holds something else than results",
-                "`-f` replaces results only; `-o` names another file");
+                "results alone are replaced or resumed; `-o` names another file");
 }
 
-ResultsWriter::ResultsWriter(const std::string& path, bool overwrite) {
-  check_output(path, overwrite);
+ResultsWriter::ResultsWriter(const std::string& path, bool overwrite)
+    : ResultsWriter(path, overwrite ? Existing::kReplace : Existing::kRefuse, StoredPlan{}) {}
+
+ResultsWriter::ResultsWriter(const std::string& path, Existing existing, const StoredPlan& plan) {
+  check_output(path, existing);
   try {
     const auto folder = std::filesystem::path(path).parent_path();
     if (!folder.empty()) std::filesystem::create_directories(folder);
-    for (const char* ending : {"", "-wal", "-shm", "-journal"}) std::filesystem::remove(path + ending);
+    if (existing != Existing::kResume) {
+      const WriteLock nobody_writes(path);
+      for (const char* ending : {"", "-wal", "-shm", "-journal"}) std::filesystem::remove(path + ending);
+    }
     store_ = std::make_unique<Store>(path);
+    store_->begin(path, plan);
+  } catch (const Error&) {
+    throw;
   } catch (const std::exception& failure) {
     throw Error(ErrorKind::kInput, {path}, fmt::format("the results file cannot be made: {}", failure.what()));
   }
 }
 
 ResultsWriter::~ResultsWriter() = default;
+ResultsWriter::ResultsWriter(ResultsWriter&&) noexcept = default;
+
+std::map<std::string, RunOutcome> ResultsWriter::there() { return store_->there(); }
+
+void ResultsWriter::write(const StoredRun& run) {
+  try {
+    store_->write(run);
+  } catch (const SQLite::Exception& failure) {
+    throw Error(ErrorKind::kDevice, fmt::format("writing results: {}", failure.what()));
+  }
+}
 
 void ResultsWriter::write(const Experiment& experiment, const FileHashes& hashes, const RunSpec& spec,
                           const RunOutcome& outcome) {

@@ -1,26 +1,42 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 
+#include "experiments/results_schema.h"
 #include "experiments/runner.h"
+#include "experiments/stored_runs.h"
 
 namespace corun {
 
-/// Schema of the results file (`PRAGMA user_version`); docs/metrics.md describes its columns, which are a promise.
-inline constexpr int kResultsVersion = 2;
+/// What becomes of a results file that is there already.
+enum class Existing : std::uint8_t {
+  kRefuse,
+  kReplace,  ///< only a results file ever is
+  kResume,   ///< goes on where it ended, if its plan is the same
+};
 
 /// Writes the results of an experiment into one SQLite file, a transaction for each run, so that what is written
 /// survives whatever ends the program. The same plan gives the same rows in the same order, but for `runs.wall_time_s`.
+///
+/// One writer at a time: a file that another process writes is refused. Readers see what is there.
 class ResultsWriter {
  public:
-  /// Makes the file and the folder it lies in. An existing file is refused, or replaced if `overwrite`; only a results
-  /// file is ever replaced. Throws Error: kInput for what is wrong with the path, kDevice where writing fails.
+  /// Makes the file and the folder it lies in. Throws Error: kInput for what is wrong with the path, kDevice where
+  /// writing fails.
   ResultsWriter(const std::string& path, bool overwrite);
+  /// The same with the plan in front, by which a file can be resumed and merged.
+  ResultsWriter(const std::string& path, Existing existing, const StoredPlan& plan);
   ~ResultsWriter();
+  ResultsWriter(ResultsWriter&&) noexcept;
+
+  /// The runs of a resumed file.
+  std::map<std::string, RunOutcome> there();
 
   void write(const Experiment& experiment, const FileHashes& hashes, const RunSpec& spec, const RunOutcome& outcome);
-  /// Ends with one file and nothing beside it.
+  void write(const StoredRun& run);
+  /// Ends with one file and nothing beside it; where all planned runs are there, their hash is a property.
   void close();
 
  private:
@@ -28,7 +44,8 @@ class ResultsWriter {
   std::unique_ptr<Store> store_;
 };
 
-/// Throws Error(kInput) where ResultsWriter would refuse `path`; changes nothing.
+/// Throws Error(kInput) where ResultsWriter would refuse `path` whatever is to be written; changes nothing.
+void check_output(const std::string& path, Existing existing);
 void check_output(const std::string& path, bool overwrite);
 
 }  // namespace corun

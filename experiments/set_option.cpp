@@ -1,5 +1,6 @@
 #include "experiments/set_option.h"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <utility>
@@ -17,31 +18,42 @@ struct Step {
   SourceLocation where;
 };
 
-class SetOption {
+/// A path that is walked through a document.
+class Path {
  public:
-  SetOption(const std::string& option, std::uint32_t line, Diagnostics& diagnostics)
-      : option_(option), line_(line), diagnostics_(diagnostics) {}
+  /// `where` is the place of its first character.
+  Path(const SourceLocation& where, Diagnostics& diagnostics) : where_(where), diagnostics_(diagnostics) {}
 
-  void apply(Node& root) {
-    const std::size_t equals = option_.find('=');
-    if (equals == std::string::npos || equals == 0)
-      return refuse(0, option_.size(), "expected `path=value`", "for example `--set horizon=2s`");
+  /// What stands there, made where it is not; nullptr after a diagnostic.
+  Node* find_in(Node& root, std::string_view path) {
     std::vector<Step> steps;
-    if (!parse_path(std::string_view(option_).substr(0, equals), steps)) return;
+    if (!parse_path(path, steps)) return nullptr;
+    if (begins_with_policy(root, steps)) steps.insert(steps.begin(), {"policies", std::nullopt, steps.front().where});
     Node* at = &root;
     for (const Step& step : steps)
-      if (at = descend(*at, step); at == nullptr) return;
-    *at = parse_value(equals + 1);
+      if (at = descend(*at, step); at == nullptr) return nullptr;
+    return at;
   }
 
  private:
   void refuse(std::size_t from, std::size_t length, std::string message, std::string label) {
-    diagnostics_.add({"E0107", location(from, length), std::move(message), std::move(label), {}, ""});
+    refuse(location(from, length), std::move(message), std::move(label));
+  }
+  void refuse(const SourceLocation& where, std::string message, std::string label) {
+    diagnostics_.add({"E0107", where, std::move(message), std::move(label), {}, ""});
   }
 
   SourceLocation location(std::size_t from, std::size_t length) const {
-    return {kFile, line_, static_cast<std::uint32_t>(from + 1),
+    return {where_.file, where_.line, where_.column + static_cast<std::uint32_t>(from),
             static_cast<std::uint32_t>(std::max<std::size_t>(length, 1))};
+  }
+
+  /// `pilotfish.margin` is short for `policies.pilotfish.margin`.
+  static bool begins_with_policy(Node& root, const std::vector<Step>& steps) {
+    if (steps.size() < 2 || steps[0].index || !root.is_mapping() || root.find(steps[0].key) != nullptr) return false;
+    const Node* policies = root.find("policies");
+    return policies != nullptr && policies->is_sequence() &&
+           std::ranges::any_of(policies->items, [&](const Node& item) { return is_named(item, steps[0].key); });
   }
 
   bool parse_path(std::string_view path, std::vector<Step>& steps) {
@@ -69,14 +81,14 @@ class SetOption {
     const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), index);
     step.index = index;
     if (failure == std::errc{} && end == text.data() + text.size()) return true;
-    refuse(step.where.column - 1, text.size(), fmt::format("`{}` is not an index", text), "");
+    refuse(step.where, fmt::format("`{}` is not an index", text), "");
     return false;
   }
 
   Node* descend(Node& node, const Step& step) {
     if (node.is_sequence()) return item(node, step);
     if (step.index) {
-      refuse(step.where.column - 1, step.where.length, fmt::format("found {}, expected a list", node.kind_name()), "");
+      refuse(step.where, fmt::format("found {}, expected a list", node.kind_name()), "");
       return nullptr;
     }
     if (!node.is_mapping()) make_mapping(node, step.where);
@@ -100,7 +112,7 @@ class SetOption {
       Node& node = list.items[i];
       if (step.index ? i == *step.index : is_named(node, step.key)) return enter(node, step);
     }
-    refuse(step.where.column - 1, step.where.length,
+    refuse(step.where,
            step.index ? fmt::format("there are {} items, counted from 0", list.items.size())
                       : fmt::format("no item of the list is called `{}`", step.key),
            "");
@@ -132,26 +144,45 @@ class SetOption {
     return &node;
   }
 
-  Node parse_value(std::size_t from) {
-    // Blank space in front of the value keeps the locations of its parts those of the option.
-    const std::string padded = std::string(line_ - 1, '\n') + std::string(from, ' ') + option_.substr(from);
-    return parse_yaml(padded, kFile, diagnostics_);
-  }
-
-  const std::string& option_;
-  std::uint32_t line_;
+  const SourceLocation& where_;
   Diagnostics& diagnostics_;
   bool is_in_policy_ = false;  ///< the last step entered an item of `policies`
 };
 
+void apply(const std::string& option, std::uint32_t line, Node& root, Diagnostics& diagnostics) {
+  const std::size_t equals = option.find('=');
+  const SourceLocation where{kFile, line, 1, static_cast<std::uint32_t>(std::max<std::size_t>(option.size(), 1))};
+  if (equals == std::string::npos || equals == 0) {
+    diagnostics.add({"E0107", where, "expected `path=value`", "for example `--set horizon=2s`"});
+    return;
+  }
+  // Blank space in front of the value keeps the locations of its parts those of the option.
+  const std::string padded = std::string(line - 1, '\n') + std::string(equals + 1, ' ') + option.substr(equals + 1);
+  if (Node* at = Path(where, diagnostics).find_in(root, std::string_view(option).substr(0, equals)))
+    *at = parse_yaml(padded, kFile, diagnostics);
+}
+
 }  // namespace
+
+std::string name_of_item(const Node& item) {
+  if (item.is_scalar()) return item.text;
+  for (const char* key : {"as", "name"})
+    if (const Node* value = item.find(key)) return value->text;
+  return item.is_mapping() && !item.entries.empty() ? item.entries[0].key : "";
+}
+
+bool set_value(Node& root, const std::string& path, const SourceLocation& where, Node value, Diagnostics& diagnostics) {
+  Node* at = Path(where, diagnostics).find_in(root, path);
+  if (at != nullptr) *at = std::move(value);
+  return at != nullptr;
+}
 
 void apply_set_options(Node& root, const std::vector<std::string>& options, Diagnostics& diagnostics) {
   std::string lines;
   for (const std::string& option : options) lines += option + "\n";
   diagnostics.add_source(kFile, lines);
   std::uint32_t line = 0;
-  for (const std::string& option : options) SetOption(option, ++line, diagnostics).apply(root);
+  for (const std::string& option : options) apply(option, ++line, root, diagnostics);
 }
 
 }  // namespace corun

@@ -22,12 +22,16 @@ class CommandLine {
  public:
   CommandLine(int argc, char** argv) {
     for (int i = 1; i < argc; ++i) run_.arguments += (i > 1 ? " " : "") + quoted(argv[i]);
+    run_.resume_arguments = resume_arguments(argc, argv);
     app_.require_subcommand(1);
     app_.set_help_all_flag("--help-all", "Every command with its options");
     app_.footer(
         "Exit codes: 0 done, 2 wrong input, 3 not supported, 4 machine failed, 5 policy failed,\n"
         "6 expectation not met, 7 some runs failed, 130 interrupted.");
     add_run();
+    add_sweep();
+    add_merge();
+    add_hash();
     add_execute();
     add_live();
     add_validate();
@@ -70,6 +74,17 @@ class CommandLine {
     std::string text = "'";
     for (const char c : argument) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
     return text + "'";
+  }
+
+  /// The same once more, but going on with the results file.
+  static std::string resume_arguments(int argc, char** argv) {
+    std::string text;
+    for (int i = 1; i < argc; ++i) {
+      const std::string argument = argv[i];
+      const bool is_about_existing = argument == "-f" || argument == "--force" || argument == "--resume";
+      if (!is_about_existing) text += quoted(argument) + " ";
+    }
+    return text + "--resume";
   }
 
   void check_command_name(const std::string& name) {
@@ -128,8 +143,53 @@ class CommandLine {
     CLI::App* app =
         add(app_, "run", "Run an experiment and write its results", [this] { return run_command(common_, run_); });
     add_results_options(app, run_);
-    app->add_option("-j,--jobs", run_.jobs, "Runs at a time; one per processor if not given")
+    add_plan_options(app, run_);
+  }
+
+  /// Of what is simulated: any number at a time, any part of the plan, and the rest later.
+  void add_plan_options(CLI::App* app, RunOptions& options) {
+    app->add_option("-j,--jobs", options.jobs, "Runs at a time; one per processor if not given")
         ->check(CLI::Range(1, 1024));
+    app->add_flag("--resume", options.resumes, "Go on with a results file that was interrupted")->excludes("--force");
+  }
+
+  static void add_sweep_option(CLI::App* app, ExperimentOptions& options) {
+    app->add_option("-L,--list", options.overrides.sweeps,
+                    "Sweep a parameter: pilotfish.margin=100us,300us or 'x={from: 1, to: 5, step: 1}' (repeatable)")
+        ->allow_extra_args(false);
+  }
+
+  void add_sweep() {
+    CLI::App* app = add(app_, "sweep", "Run an experiment at every point of its `sweep`", [this] {
+      sweep_.arguments = run_.arguments;
+      sweep_.resume_arguments = run_.resume_arguments;
+      return sweep_command(common_, sweep_);
+    });
+    add_results_options(app, sweep_);
+    add_sweep_option(app, sweep_);
+    add_plan_options(app, sweep_);
+    app->add_option_function<std::string>(
+        "--shard",
+        [this](const std::string& text) {
+          sweep_.shard = parse_shard(text);
+          if (!sweep_.shard)
+            throw CLI::ValidationError("--shard", "which of how many is expected, from 1/3 to 3/3 for example");
+        },
+        "Do this part of the runs: 2/3; `simcli merge` puts the parts together");
+  }
+
+  void add_merge() {
+    CLI::App* app = add(app_, "merge", "Put results files of one sweep into one",
+                        [this] { return merge_command(common_, merge_); });
+    app->add_option("RESULTS", merge_.inputs, "Results files (SQLite)")->required();
+    app->add_option("-o,--output", merge_.output, "Results file to write")->required();
+    app->add_flag("-f,--force", merge_.overwrite, "Replace an existing results file");
+  }
+
+  void add_hash() {
+    CLI::App* app = add(app_, "hash", "Print a hash of everything in results but wall times",
+                        [this] { return hash_command(common_, hashed_); });
+    app->add_option("RESULTS", hashed_, "Results files (SQLite)")->required();
   }
 
   void add_execute() {
@@ -240,12 +300,14 @@ class CommandLine {
     CLI::App* app = add(app_, "check", "Check an experiment and the traces it names; run nothing",
                         [this] { return check_command(common_, experiment_); });
     add_experiment_options(app, experiment_);
+    add_sweep_option(app, experiment_);
   }
 
   void add_plan() {
     CLI::App* app =
         add(app_, "plan", "List the runs of an experiment", [this] { return plan_command(common_, experiment_); });
     add_experiment_options(app, experiment_);
+    add_sweep_option(app, experiment_);
   }
 
   void add_compare() {
@@ -350,6 +412,9 @@ class CommandLine {
   CLI::App app_{"What several programs on one GPU do to each other.", "simcli"};
   CommonOptions common_;
   RunOptions run_;
+  RunOptions sweep_;
+  MergeOptions merge_;
+  std::vector<std::string> hashed_;
   ExecuteCommandOptions execute_;
   LiveCommandOptions live_;
   CalibrateCommandOptions calibrate_;

@@ -69,7 +69,9 @@ Duration duration_of(const std::string& text) {
 
 ExperimentOverrides overrides_of(const std::vector<std::string>& sets, const std::vector<std::uint64_t>& seeds,
                                  const std::optional<std::string>& until) {
-  ExperimentOverrides overrides{sets, seeds, std::nullopt};
+  ExperimentOverrides overrides;
+  overrides.sets = sets;
+  overrides.seeds = seeds;
   if (until) overrides.until = duration_of(*until);
   return overrides;
 }

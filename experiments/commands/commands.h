@@ -9,6 +9,7 @@
 #include "experiments/experiment.h"
 #include "experiments/progress.h"
 #include "experiments/row_writer.h"
+#include "experiments/stored_plan.h"
 #include "experiments/terminal.h"
 
 namespace corun {
@@ -31,13 +32,23 @@ struct ExperimentOptions {
   ExperimentOverrides overrides;
 };
 
+/// Results files of one plan, to be one.
+struct MergeOptions {
+  std::vector<std::string> inputs;
+  std::string output;
+  bool overwrite = false;
+};
+
 struct RunOptions : ExperimentOptions {
   std::string output;  ///< "" = as the experiment says
   bool overwrite = false;
   unsigned jobs = 0;  ///< 0 = one per processor
   ProgressStyle progress = ProgressStyle::kAuto;
+  bool resumes = false;          ///< goes on with a results file that is not complete
+  std::optional<Shard> shard{};  ///< the part of the plan to do
   bool skips_baselines = false;  ///< no client runs alone first: no slowdown, no harvest
-  std::string arguments;  ///< as given, to print how to do it again
+  std::string arguments;         ///< as given, to print how to do it again
+  std::string resume_arguments;  ///< to print how to go on after a stop; "" = there is no way
 };
 
 /// A run on hardware: one at a time.
@@ -168,8 +179,11 @@ int execute_command(const CommonOptions& common, const ExecuteCommandOptions& op
 int live_command(const CommonOptions& common, const LiveCommandOptions& options);
 int validate_command(const CommonOptions& common, const ValidateOptions& options);
 int calibrate_command(const CommonOptions& common, const CalibrateCommandOptions& options);
-int check_command(const CommonOptions& common, const ExperimentOptions& options);
-int plan_command(const CommonOptions& common, const ExperimentOptions& options);
+int sweep_command(const CommonOptions& common, RunOptions options);
+int merge_command(const CommonOptions& common, const MergeOptions& options);
+int hash_command(const CommonOptions& common, const std::vector<std::string>& files);
+int check_command(const CommonOptions& common, ExperimentOptions options);
+int plan_command(const CommonOptions& common, ExperimentOptions options);
 int import_command(const CommonOptions& common, const ImportOptions& options);
 int export_command(const CommonOptions& common, const ExportOptions& options);
 int inspect_command(const CommonOptions& common, const InspectOptions& options);
@@ -180,6 +194,9 @@ int compare_command(const CommonOptions& common, const CompareOptions& options);
 int sql_command(const CommonOptions& common, const SqlOptions& options);
 int identify_command(const CommonOptions& common, const IdentifyCommandOptions& options);
 int version_command(const CommonOptions& common);
+
+/// "1 run", "3 runs", "2 policies".
+std::string counted(std::size_t count, std::string_view noun);
 
 /// Set by the first interrupt, once run_in has begun.
 const std::atomic<bool>& interrupted();

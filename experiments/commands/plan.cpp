@@ -10,6 +10,19 @@ namespace corun {
 
 namespace {
 
+void add_points(Json& json, const Experiment& experiment, const Plan& plan) {
+  json.key("points").array();
+  for (const std::vector<PointValue>& point : experiment.points) {
+    json.object();
+    for (const PointValue& value : point) json.field(value.parameter, value.text);
+    json.end();
+  }
+  json.end().key("planned_runs").array();
+  for (const Plan::Place& place : plan.places)
+    json.object().field("point", *place.point).field("run", plan.runs[place.run].id).end();
+  json.end();
+}
+
 void print_json(const Experiment& experiment, const Plan& plan) {
   Json json;
   json.object()
@@ -28,12 +41,25 @@ void print_json(const Experiment& experiment, const Plan& plan) {
     json.end().field("seed", spec.seed).field("device", scenario.device.name);
     json.field("horizon_ns", to_ns(scenario.horizon)).field("warmup_ns", to_ns(scenario.warmup_or_default())).end();
   }
-  fmt::print("{}\n", json.end().end().text());
+  json.end();
+  if (!experiment.points.empty()) add_points(json, experiment, plan);
+  fmt::print("{}\n", json.end().text());
+}
+
+void print_points(const Experiment& experiment) {
+  std::vector<std::vector<std::string>> rows = {{"point"}};
+  for (const PointValue& value : experiment.points.front()) rows[0].push_back(printable(value.parameter));
+  for (const std::vector<PointValue>& point : experiment.points) {
+    rows.push_back({std::to_string(rows.size() - 1)});
+    for (const PointValue& value : point) rows.back().push_back(printable(value.text));
+  }
+  fmt::print("{}{}\n\n", aligned(rows, {0}), counted(experiment.points.size(), "point"));
 }
 
 }  // namespace
 
-int plan_command(const CommonOptions& common, const ExperimentOptions& options) {
+int plan_command(const CommonOptions& common, ExperimentOptions options) {
+  options.overrides.expands_sweep = true;
   PolicyRegistry policies = builtin_policies();
   const Experiment experiment = read_experiment(options.file, options.overrides, policies);
   const Plan plan = make_plan(experiment);
@@ -41,6 +67,7 @@ int plan_command(const CommonOptions& common, const ExperimentOptions& options) 
     print_json(experiment, plan);
     return 0;
   }
+  if (!experiment.points.empty()) print_points(experiment);
   std::vector<std::vector<std::string>> rows = {{"run", "scenario", "policy", "seed", "horizon", "id"}};
   Duration total{};
   for (const RunSpec& spec : plan.runs) {

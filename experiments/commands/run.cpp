@@ -11,11 +11,14 @@
 #include "experiments/json.h"
 #include "experiments/results.h"
 #include "experiments/summary.h"
+#include "experiments/sweep_summary.h"
 #include "sim/executor/mps_daemon.h"
 
 namespace corun {
 
 namespace {
+
+constexpr std::size_t kMostShown = 12;  // notes, failures
 
 /// A first interrupt lets running runs finish; a second one ends the program, as the system does by default. A signal
 /// handler can reach nothing but a global.
@@ -34,14 +37,10 @@ std::string output_of(const Experiment& experiment, const RunOptions& options) {
   return experiment.output.empty() ? experiment.name + ".sqlite" : experiment.output;
 }
 
-/// "1 run", "3 runs", "2 policies".
-std::string counted(std::size_t count, std::string_view noun) {
-  if (count == 1) return fmt::format("1 {}", noun);
-  const bool ends_in_y = noun.ends_with('y');
-  return fmt::format("{} {}{}", count, noun.substr(0, noun.size() - (ends_in_y ? 1 : 0)), ends_in_y ? "ies" : "s");
-}
-
 std::string shape_of(const Experiment& experiment, const Plan& plan) {
+  if (!experiment.points.empty())
+    return fmt::format("{} of {} = {}", counted(experiment.points.size(), "point"),
+                       counted(experiment.points.front().size(), "parameter"), counted(plan.runs.size(), "run"));
   const Scenario& scenario = experiment.scenarios.front();
   const bool is_one = experiment.scenarios.size() == 1;
   const std::string grid = is_one ? fmt::format("{} x {}", counted(scenario.policies.size(), "policy"),
@@ -115,6 +114,21 @@ bool add_scenario(Json& json, const Scenario& scenario, const Summary& summary) 
   return all_hold;
 }
 
+/// True: expectations are of single scenarios, not of the points of a sweep.
+bool print_sweep(const CommonOptions& common, const Experiment& experiment, const SweepSummary& sweep,
+                 const Summary& summary, const std::string& output, std::size_t runs) {
+  std::fflush(stderr);
+  if (common.json) {
+    Json json;
+    json.object().field("schema_version", 1).field("experiment", experiment.name).field("output", output);
+    json.field("points", experiment.points.size()).field("runs", runs).field("failed", summary.failures()).end();
+    fmt::print("{}\n", json.text());
+  } else {
+    fmt::print("\n{}", sweep.table());
+  }
+  return true;
+}
+
 bool print_results(const CommonOptions& common, const Experiment& experiment, const Summary& summary,
                    const std::string& output, std::size_t runs) {
   std::fflush(stderr);
@@ -138,7 +152,6 @@ bool print_results(const CommonOptions& common, const Experiment& experiment, co
 
 /// What was assumed, each sentence once whatever the number of scenarios.
 void print_notes(const Experiment& experiment, const Summary& summary) {
-  constexpr std::size_t kMostShown = 12;
   std::vector<std::string> notes;
   for (const Scenario& scenario : experiment.scenarios)
     for (const std::string& note : summary.notes(scenario))
@@ -154,12 +167,22 @@ void print_trailer(const Experiment& experiment, const Summary& summary, const R
   std::fflush(stdout);
   fmt::print(stderr, "\n");
   print_notes(experiment, summary);
-  for (const std::string& failure : summary.failure_lines()) fmt::print(stderr, "failed: {}\n", printable(failure));
+  const std::vector<std::string>& failures = summary.failure_lines();
+  for (std::size_t i = 0; i < std::min(failures.size(), kMostShown); ++i)
+    fmt::print(stderr, "failed: {}\n", printable(failures[i]));
+  if (failures.size() > kMostShown)
+    fmt::print(stderr, "failed: {} more, see runs.error of the results\n", failures.size() - kMostShown);
   fmt::print(stderr, "results: {}\n", printable(output));
   fmt::print(stderr, "again: simcli {}   (engine {}", printable(options.arguments), engine_version());
   for (const auto& [path, hash] : plan.hashes)
     fmt::print(stderr, ", {} {}", printable(std::filesystem::path(path).filename().string()), hash.substr(0, 12));
   fmt::print(stderr, ")\n");
+}
+
+void print_stop(const RunOptions& options, std::size_t done, std::size_t wanted) {
+  fmt::print(stderr, "stopped after {} of {} runs\n", done, wanted);
+  if (!options.resume_arguments.empty())
+    fmt::print(stderr, "to go on: simcli {}\n", printable(options.resume_arguments));
 }
 
 int exit_code(const Summary& summary, std::size_t runs, bool all_hold, bool is_complete) {
@@ -171,7 +194,21 @@ int exit_code(const Summary& summary, std::size_t runs, bool all_hold, bool is_c
   return all_hold ? 0 : kExitExpectation;
 }
 
+/// The runs that are to be done now.
+Plan remaining(const Plan& plan, const std::optional<Shard>& shard, const std::map<std::string, RunOutcome>& there) {
+  Plan rest{{}, plan.hashes};
+  for (std::size_t i = 0; i < plan.runs.size(); ++i)
+    if ((!shard || shard->has(i)) && !there.contains(plan.runs[i].id)) rest.runs.push_back(plan.runs[i]);
+  return rest;
+}
+
 }  // namespace
+
+std::string counted(std::size_t count, std::string_view noun) {
+  if (count == 1) return fmt::format("1 {}", noun);
+  const bool ends_in_y = noun.ends_with('y');
+  return fmt::format("{} {}{}", count, noun.substr(0, noun.size() - (ends_in_y ? 1 : 0)), ends_in_y ? "ies" : "s");
+}
 
 const std::atomic<bool>& interrupted() { return g_interrupted; }
 
@@ -200,34 +237,53 @@ int run_in(const World& world, const CommonOptions& common, const RunOptions& op
   experiment.record.baselines = experiment.record.baselines && !options.skips_baselines;
   const Plan plan = make_plan(experiment);
   const std::string output = output_of(experiment, options);
-  check_output(output, options.overwrite);
+  const Existing existing = options.resumes     ? Existing::kResume
+                            : options.overwrite ? Existing::kReplace
+                                                : Existing::kRefuse;
+  check_output(output, existing);
   Materials materials(experiment, plan.hashes, policies, world);
   materials.check();
 
+  ResultsWriter results(output, existing, stored_plan(experiment, plan, options.shard));
+  const std::map<std::string, RunOutcome> there = results.there();
+  const Plan rest = remaining(plan, options.shard, there);
   const unsigned processors = std::max(1U, std::thread::hardware_concurrency());
-  const unsigned jobs =
-      std::min<unsigned>(options.jobs == 0 ? processors : options.jobs, static_cast<unsigned>(plan.runs.size()));
+  const std::size_t most_jobs = std::max<std::size_t>(rest.runs.size(), 1);
+  const auto jobs =
+      static_cast<unsigned>(std::min<std::size_t>(options.jobs == 0 ? processors : options.jobs, most_jobs));
   std::signal(SIGINT, interrupt);
   std::signal(SIGTERM, interrupt);
   fmt::print(stderr, "{}   {}   {}   {}\n", printable(experiment.name), shape_of(experiment, plan),
              counted(jobs, "job"), printable(output));
-  ResultsWriter results(output, options.overwrite);
+  if (options.shard) fmt::print(stderr, "shard {} of the runs\n", options.shard->to_string());
+  if (options.resumes) fmt::print(stderr, "{} there, {} to do\n", counted(there.size(), "run"), rest.runs.size());
+  const bool is_sweep = !experiment.points.empty();
+  if (experiment.sweep && !is_sweep) fmt::print(stderr, "its `sweep` is left to `simcli sweep`\n");
   Summary summary(experiment);
-  Progress progress(experiment, plan, options.progress, common.err);
+  SweepSummary sweep(experiment, plan);
+  const auto summarize = [&](const RunSpec& s, const RunOutcome& o) {
+    summary.add(s, o);
+    if (is_sweep) sweep.add(s, o);
+  };
+  for (const RunSpec& s : plan.runs)
+    if (const auto done = there.find(s.id); done != there.end()) summarize(s, done->second);
+  Progress progress(experiment, rest, options.progress, common.err);
   const RunnerOptions runner{jobs, &g_interrupted,
                              [&](const RunSpec& s, const RunOutcome& o) { progress.finished(s, o); }};
   const std::size_t delivered =
-      run_plan(experiment, plan, materials, policies, runner, [&](const RunSpec& s, const RunOutcome& o) {
+      run_plan(experiment, rest, materials, policies, runner, [&](const RunSpec& s, const RunOutcome& o) {
         results.write(experiment, plan.hashes, s, o);
-        summary.add(s, o);
+        summarize(s, o);
       });
   progress.clear();
   results.close();
-  const bool is_complete = delivered == plan.runs.size();
-  const bool all_hold = print_results(common, experiment, summary, output, delivered);
+  const bool is_complete = delivered == rest.runs.size();
+  const std::size_t done = there.size() + delivered;
+  const bool all_hold = is_sweep ? print_sweep(common, experiment, sweep, summary, output, done)
+                                 : print_results(common, experiment, summary, output, done);
   print_trailer(experiment, summary, options, plan, output);
-  if (!is_complete) fmt::print(stderr, "stopped after {} of {} runs\n", delivered, plan.runs.size());
-  return exit_code(summary, plan.runs.size(), all_hold, is_complete);
+  if (!is_complete) print_stop(options, done, there.size() + rest.runs.size());
+  return exit_code(summary, done, all_hold, is_complete);
 }
 
 std::string worker_beside_this_program() {

@@ -1,0 +1,44 @@
+#include "experiments/merge.h"
+
+#include <fmt/ranges.h>
+
+#include "experiments/commands/commands.h"
+#include "experiments/json.h"
+#include "experiments/stored_runs.h"
+
+namespace corun {
+
+int merge_command(const CommonOptions& common, const MergeOptions& options) {
+  const Merged merged = merge_results(options.inputs, options.output, options.overwrite);
+  const std::size_t missing = merged.planned - merged.written;
+  if (common.json) {
+    Json json;
+    json.object().field("schema_version", 1).field("output", options.output).field("runs", merged.written);
+    json.field("repeated", merged.repeated).field("missing", missing).field("hash", results_hash(options.output)).end();
+    fmt::print("{}\n", json.text());
+  } else {
+    fmt::print("{}: {} of {}\n", printable(options.output), merged.written, counted(merged.planned, "run"));
+  }
+  if (merged.repeated > 0)
+    fmt::print(stderr, "{} in more than one file, with the same rows\n", counted(merged.repeated, "run"));
+  if (missing == 0) return 0;
+  fmt::print(stderr, "missing: {}", counted(missing, "run"));
+  if (!merged.missing_shards.empty())
+    fmt::print(stderr, "; no file is of shard {}", fmt::join(merged.missing_shards, ", "));
+  fmt::print(stderr, "\n");
+  return kExitSomeFailed;
+}
+
+int hash_command(const CommonOptions& common, const std::vector<std::string>& files) {
+  Json json;
+  json.object().field("schema_version", 1).key("hashes").object();
+  for (const std::string& file : files) {
+    const std::string hash = results_hash(file);
+    json.field(file, hash);
+    if (!common.json) fmt::print("{}  {}\n", hash, printable(file));
+  }
+  if (common.json) fmt::print("{}\n", json.end().end().text());
+  return 0;
+}
+
+}  // namespace corun
