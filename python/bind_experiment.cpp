@@ -13,6 +13,7 @@
 #include "experiments/commands/commands.h"
 #include "experiments/results.h"
 #include "python/bindings.h"
+#include "python/known_experiment.h"
 #include "python/python_policy.h"
 #include "traces/base/units.h"
 
@@ -20,18 +21,7 @@ namespace py = pybind11;
 
 namespace corun {
 
-namespace {
-
-/// An experiment with the policies that it may name.
-struct KnownExperiment {
-  std::string text;
-  Experiment experiment;
-  PolicyRegistry policies;
-};
-
-/// Raises the Python exception that says what `error` says, in the words of simcli. Experiments that lie in no file
-/// show their own lines.
-[[noreturn]] void raise(const Error& error, const std::string& file, const std::string& text) {
+void raise(const Error& error, const std::string& file, const std::string& text) {
   std::vector<Diagnostic> diagnostics = diagnostics_of(error);
   Diagnostics lines;
   lines.add_source(file, text);
@@ -50,15 +40,7 @@ struct KnownExperiment {
   throw py::error_already_set();
 }
 
-/// Does what may throw Error for the experiment.
-template <class Work>
-auto located(const KnownExperiment& known, const Work& work) {
-  try {
-    return work();
-  } catch (const Error& error) {
-    raise(error, known.experiment.file, known.text);
-  }
-}
+namespace {
 
 Duration duration_of(const std::string& text) {
   const auto duration = parse_duration(text);
@@ -98,7 +80,7 @@ void state_code(KnownExperiment& known, const std::map<std::string, std::string>
 std::shared_ptr<KnownExperiment> read(const std::string& text, const std::string& file,
                                       const std::vector<std::string>& sets, const py::list& policies,
                                       const std::vector<std::uint64_t>& seeds,
-                                      const std::optional<std::string>& until) {
+                                      const std::optional<std::string>& until, bool expands_sweep) {
   auto known = std::make_shared<KnownExperiment>();
   known->text = text;
   known->experiment.file = file;
@@ -112,7 +94,9 @@ std::shared_ptr<KnownExperiment> read(const std::string& text, const std::string
       code[descriptor.name] = code_hash(policy);
       known->policies.add(std::move(descriptor));
     }
-    known->experiment = parse_experiment(text, file, overrides_of(sets, seeds, until), known->policies);
+    ExperimentOverrides overrides = overrides_of(sets, seeds, until);
+    overrides.expands_sweep = expands_sweep;
+    known->experiment = parse_experiment(text, file, overrides, known->policies);
     for (Scenario& scenario : known->experiment.scenarios) put_in(simulated_world(), scenario);
     state_code(*known, code);
   });
@@ -203,7 +187,7 @@ class PlanRun {
 
 /// Does the runs, asks `tick` with the number of finished ones every now and then. Returns the messages of failed runs
 /// by kind of error. What `tick` or a signal raises is raised when the results that there are have been written.
-py::list run(const KnownExperiment& known, const std::string& output, bool overwrites, unsigned jobs,
+py::list run(const KnownExperiment& known, const std::string& output, Existing existing, unsigned jobs,
              bool has_baselines, const py::object& tick) {
   KnownExperiment input = known;
   input.experiment.record.baselines = has_baselines;
@@ -215,10 +199,11 @@ py::list run(const KnownExperiment& known, const std::string& output, bool overw
     {
       const py::gil_scoped_release release;
       plan = make_plan(input.experiment);
-      check_output(output, overwrites);
+      check_output(output, existing);
       materials.emplace(input.experiment, plan->hashes, input.policies);
       materials->check();
-      results.emplace(output, overwrites);
+      results.emplace(output, existing, stored_plan(input.experiment, *plan));
+      std::erase_if(plan->runs, [there = results->there()](const RunSpec& spec) { return there.contains(spec.id); });
     }
     const unsigned processors = std::max(1U, std::thread::hardware_concurrency());
     PlanRun plan_run(input, *plan, *materials, *results, jobs == 0 ? processors : jobs);
@@ -250,8 +235,12 @@ void bind_experiment(py::module_& module) {
       }
     }
   });
+  py::enum_<Existing>(module, "Existing")
+      .value("refuse", Existing::kRefuse)
+      .value("replace", Existing::kReplace)
+      .value("resume", Existing::kResume);
   module.def("read", &read, py::arg("text"), py::arg("file"), py::arg("sets"), py::arg("policies"), py::arg("seeds"),
-             py::arg("until"));
+             py::arg("until"), py::arg("expands_sweep") = false);
   module.def("duration_ns", [](const std::string& text) { return to_ns(duration_of(text)); });
   module.attr("engine_version") = std::string(engine_version());
   py::class_<KnownExperiment, std::shared_ptr<KnownExperiment>>(module, "Experiment")
@@ -265,9 +254,19 @@ void bind_experiment(py::module_& module) {
                                  names.push_back(scenario.name);
                                return names;
                              })
+      .def_property_readonly("points",
+                             [](const KnownExperiment& self) {
+                               py::list points;
+                               for (const std::vector<PointValue>& point : self.experiment.points) {
+                                 py::dict values;
+                                 for (const PointValue& value : point) values[py::str(value.parameter)] = value.text;
+                                 points.append(values);
+                               }
+                               return points;
+                             })
       .def("check", &check)
       .def("plan", &plan)
-      .def("run", &run, py::arg("output"), py::arg("overwrite"), py::arg("jobs"), py::arg("baselines"),
+      .def("run", &run, py::arg("output"), py::arg("existing"), py::arg("jobs"), py::arg("baselines"),
            py::arg("tick"));
 }
 

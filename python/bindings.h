@@ -11,5 +11,6 @@ void bind_table(pybind11::module_& module);
 void bind_statistics(pybind11::module_& module);
 void bind_view(pybind11::module_& module);
 void bind_experiment(pybind11::module_& module);
+void bind_sweep(pybind11::module_& module);
 
 }  // namespace corun

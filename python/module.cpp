@@ -8,4 +8,5 @@ PYBIND11_MODULE(_core, module) {
   corun::bind_statistics(module);
   corun::bind_view(module);
   corun::bind_experiment(module);
+  corun::bind_sweep(module);
 }

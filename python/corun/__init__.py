@@ -26,16 +26,18 @@ if TYPE_CHECKING:
     from corun.experiment import Experiment
     from corun.policy import Policy
     from corun.running import run
+    from corun.sweeping import sweep
     from corun.table import Table
     from corun.timeline import Timeline
 
 # Names of the compiled part, imported when they are first asked for.
 _COMPILED = {"Experiment": "corun.experiment", "Policy": "corun.policy", "Table": "corun.table",
-             "Timeline": "corun.timeline", "compare": "corun.comparison", "run": "corun.running"}
+             "Timeline": "corun.timeline", "compare": "corun.comparison", "run": "corun.running",
+             "sweep": "corun.sweeping"}
 _MODULES = {"parameter", "statistics"}
 
 __all__ = ["DeviceError", "Error", "Experiment", "InputError", "Policy", "PolicyError", "Results", "Table", "Timeline",
-           "UnsupportedError", "compare", "open", "parameter", "run", "statistics"]
+           "UnsupportedError", "compare", "open", "parameter", "run", "statistics", "sweep"]
 __version__ = "0.1.0"
 
 

@@ -35,8 +35,9 @@ class Experiment:
         self._sets = ()
         self._core = self._parse()
 
-    def _parse(self, seeds=(), until=None):
-        return _core.read(self._text, self._file, list(self._sets), list(self._policies), list(seeds), until)
+    def _parse(self, seeds=(), until=None, expands_sweep=False):
+        return _core.read(self._text, self._file, list(self._sets), list(self._policies), list(seeds), until,
+                          expands_sweep)
 
     @property
     def name(self):

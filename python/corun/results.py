@@ -17,6 +17,8 @@ _EXPECTED = "expected a results file of `simcli run`"
 _GROUP = ("scenario", "policy", "client", "metric", "unit")
 # Metrics that have no row in a run where nothing of the kind happened.
 _COUNTS_FROM_ZERO = {"kills", "lost_ratio", "refused", "paging_ratio"}
+_UNITS = {"": "", "ns": "_ns", "B": "_bytes", "/s": "_per_s"}
+_WHOLE = {"ns", "B"}
 # The rows of `runs` are stored by id; those of `metrics` keep the order in which the runs were planned.
 _RUNS = """SELECT runs.* FROM runs LEFT JOIN (SELECT run, min(rowid) AS first FROM metrics GROUP BY run) ON run = id
            ORDER BY first IS NULL, first"""
@@ -141,30 +143,37 @@ class Results:
 
     def samples(self, metric=None):
         """The values by seed, {seed: value}, of every (scenario, policy, client, metric, unit), in the order of the
-        plan; failed runs are left out, and what a run counts none of is 0. `metric` keeps one metric.
+        plan; failed runs are left out, and what a run counts none of is 0. `metric` keeps one metric. In a sweep, keys
+        have the number of the point in front.
 
         >>> samples = corun.open(QUICK).samples("fps_mean")
         >>> sorted(samples["pair", "nvshare", "game", "fps_mean", "fps"])
         [1, 2, 3, 4, 5]
         """
         samples, seeds = {}, {}
-        for scenario, policy, seed in self.cursor("SELECT scenario, policy, seed FROM runs WHERE error IS NULL"):
-            seeds.setdefault((scenario, policy), []).append(seed)
+        point, planned, order = ("", "", "m.rowid")
+        if self.is_sweep:  # a run may belong to several points
+            point, planned, order = "planned.point, ", "JOIN planned_runs planned ON planned.run = runs.id", "position, m.rowid"
+        group = 2 + self.is_sweep
+        for *key, seed in self.cursor(
+                f"SELECT {point} scenario, policy, seed FROM runs {planned} WHERE error IS NULL"):
+            seeds.setdefault(tuple(key), []).append(seed)
         for *key, seed, value in self.cursor(
-                "SELECT runs.scenario, runs.policy, m.client, m.metric, m.unit, runs.seed, m.value"
-                " FROM metrics m JOIN runs ON runs.id = m.run"
-                " WHERE runs.error IS NULL AND (?1 IS NULL OR m.metric = ?1) ORDER BY m.rowid", (metric,)):
+                f"SELECT {point} runs.scenario, runs.policy, m.client, m.metric, m.unit, runs.seed, m.value"
+                f" FROM metrics m JOIN runs ON runs.id = m.run {planned}"
+                f" WHERE runs.error IS NULL AND (?1 IS NULL OR m.metric = ?1) ORDER BY {order}", (metric,)):
             samples.setdefault(tuple(key), {})[seed] = value
         for key, values in samples.items():
-            if key[3] in _COUNTS_FROM_ZERO:
-                values |= {seed: 0.0 for seed in seeds[key[:2]] if seed not in values}
+            if key[group + 1] in _COUNTS_FROM_ZERO:
+                values |= {seed: 0.0 for seed in seeds[key[:group]] if seed not in values}
         return samples
 
     def summary(self, metric=None):
         """Mean over seeds with its 95 % interval (Student's t), by scenario, policy, client and metric.
 
         Columns: scenario, policy, client, metric, unit, value, lo, hi, n. `lo` and `hi` are missing where n is 1.
-        Failed runs are not in it. `metric` keeps one metric.
+        Failed runs are not in it. `metric` keeps one metric. A sweep has the column `point` in front, to be merged
+        with `points`.
 
         >>> low = corun.open(QUICK).summary("fps_1low")
         >>> list(low.columns), list(low.n)
@@ -183,6 +192,42 @@ class Results:
         from corun.settling import horizon_warnings
 
         return horizon_warnings(self)
+
+    @property
+    def is_sweep(self):
+        """Whether the runs are at points of a sweep.
+
+        >>> corun.open(QUICK).is_sweep
+        False
+        """
+        return self.has("points") and self.cursor("SELECT 1 FROM points LIMIT 1").fetchone() is not None
+
+    @property
+    def points(self):
+        """The points of a sweep, a row each: `point`, its number, and a column for each parameter. Numbers are in base
+        units, told by the column's name: `nvshare.quantum_ns`, `_bytes`, `_per_s`.
+
+        >>> swept = corun.sweep(PAIR, {"nvshare.quantum": ["10ms", "20ms"], "horizon": ["200ms"]}, seed=1)
+        >>> list(swept.points.columns)
+        ['point', 'nvshare.quantum_ns', 'horizon_ns']
+        """
+        rows = {}
+        if self.is_sweep:
+            for point, parameter, value, number, unit in self.cursor("SELECT * FROM points ORDER BY rowid"):
+                row = rows.setdefault(point, {"point": point})
+                row[parameter + _UNITS[unit]] = value if number is None else int(number) if unit in _WHOLE else number
+        return as_table(list(rows.values()))
+
+    def hash(self):
+        """A hash of everything in the file but wall times: 32 hex digits, equal for equal results however many workers
+        and interruptions they took, as `simcli hash` prints it.
+
+        >>> len(corun.open(QUICK).hash())
+        32
+        """
+        from corun.core import _core
+
+        return _core.results_hash(self.path)
 
     def sql(self, query, parameters=()):
         """The rows of a read-only SQL query.
@@ -211,13 +256,16 @@ class Results:
         from corun.statistics import mean_interval
 
         rows = []
+        group = ("point", *_GROUP) if self.is_sweep else _GROUP
         for key, values in self.samples(metric).items():
             value, low, high = mean_interval(values.values())
-            rows.append(dict(zip(_GROUP, key)) | {"value": value, "lo": low, "hi": high, "n": len(values)})
+            rows.append(dict(zip(group, key)) | {"value": value, "lo": low, "hi": high, "n": len(values)})
         return rows
 
     def _grid(self):
-        """Headings and lines of the summary; None where the compiled part is absent, which it needs."""
+        """Headings and lines of the summary; None where the compiled part is absent, which it needs, and for a sweep."""
+        if self.is_sweep:
+            return None
         try:
             return layout.summary_grid(self._summary_rows())
         except ImportError:
@@ -227,7 +275,8 @@ class Results:
         runs = self.cursor(f"SELECT policy, error FROM ({_RUNS})").fetchall()
         failed = sum(1 for _, error in runs if error is not None)
         policies = ", ".join(dict.fromkeys(policy for policy, _ in runs))
-        return f"{self.path}: {len(runs)} runs ({failed} failed), policies {policies}"
+        points = f" at {self.cursor('SELECT count(DISTINCT point) FROM points').fetchone()[0]} points" if self.is_sweep else ""
+        return f"{self.path}: {len(runs)} runs{points} ({failed} failed), policies {policies}"
 
     def __repr__(self):
         grid = self._grid()

@@ -7,19 +7,23 @@ import time
 import warnings
 
 from corun import errors
+from corun.core import _core
+from corun.errors import InputError
 from corun.experiment import Experiment
 from corun.results import Results
 
 __all__ = ["run"]
 
 
-def run(experiment, *, jobs=None, seed=None, until=None, output=None, overwrite=False, baselines=True, progress=None):
+def run(experiment, *, jobs=None, seed=None, until=None, output=None, overwrite=False, resume=False, baselines=True,
+        progress=None):
     """Does all runs of an experiment and returns their Results.
 
     `experiment` is an Experiment or what makes one. `jobs` is the number of threads, one by default for each processor;
     results do not depend on it. `seed` is a number or several, in place of the experiment's. `until` shortens horizons:
-    "2s". `output` is the results file to write, which must not be there yet unless `overwrite`; without it, results live
-    in a temporary file that goes with the Results object. `baselines=False` leaves out that every client also runs
+    "2s". `output` is the results file to write, which must not be there yet unless `overwrite`, or `resume`: then the
+    runs that it holds are not done again. Without `output`, results live in a temporary file that goes with the Results
+    object. `baselines=False` leaves out that every client also runs
     alone: no slowdown, no harvest. `progress` shows a bar on stderr (tqdm's, where it is installed) after one second;
     by default on a terminal and in notebooks.
 
@@ -34,14 +38,32 @@ def run(experiment, *, jobs=None, seed=None, until=None, output=None, overwrite=
     """
     if not isinstance(experiment, Experiment):
         experiment = Experiment(experiment)
-    seeds = [] if seed is None else [seed] if isinstance(seed, int) else list(seed)
-    core = experiment._parse(seeds, until)
+    core = experiment._parse(seed_list(seed), until)
+    existing = existing_file(overwrite, resume)
+    return do_runs(core, output, progress, lambda path, tick: core.run(path, existing, jobs or 0, baselines, tick))
+
+
+def seed_list(seed):
+    """None, a number or several, as a list."""
+    return [] if seed is None else [seed] if isinstance(seed, int) else list(seed)
+
+
+def existing_file(overwrite, resume):
+    """What becomes of a results file that is there."""
+    if overwrite and resume:
+        raise InputError("`overwrite` and `resume` are both asked for: a results file is replaced or gone on with")
+    return _core.Existing.resume if resume else _core.Existing.replace if overwrite else _core.Existing.refuse
+
+
+def do_runs(core, output, progress, work, stopped=()):
+    """Results of the experiment that `work(path, tick)` writes; it returns (kind, message) of failed runs. What it
+    raises of KeyboardInterrupt and `stopped` carries the results so far."""
     folder = None if output is not None else tempfile.TemporaryDirectory(prefix="corun-")
     path = os.path.join(folder.name, "results.sqlite") if folder else os.fspath(output)
     shown = _Progress(len(core.plan()), core.name, progress)
     try:
-        failures = core.run(path, overwrite, jobs or 0, baselines, shown.update)
-    except KeyboardInterrupt as interrupt:
+        failures = work(path, shown.update)
+    except (KeyboardInterrupt, *stopped) as interrupt:
         interrupt.results = Results(path, folder)
         kept = f"; results so far: {path}" if output is not None else "; results so far are in `.results`"
         interrupt.add_note(f"{len(interrupt.results.sql('SELECT id FROM runs'))} of {shown.total} runs done{kept}")
@@ -62,7 +84,7 @@ def _tell(failures, total, results):
         error.results = results
         raise error
     first = failures[0][1].partition("\n")[0]
-    warnings.warn(f"{len(failures)} of {total} runs failed, see `runs.error`; the first: {first}", stacklevel=3)
+    warnings.warn(f"{len(failures)} of {total} runs failed, see `runs.error`; the first: {first}", stacklevel=4)
 
 
 class _Progress:
