@@ -9,6 +9,10 @@ namespace corun {
 
 namespace {
 
+using Relation = Expectation::Relation;
+constexpr std::array<std::pair<std::string_view, Relation>, 4> kRelations = {
+    {{"<=", Relation::kAtMost}, {">=", Relation::kAtLeast}, {"<", Relation::kLess}, {">", Relation::kMore}}};
+
 constexpr std::array kMetricNames = {
     MetricName{"fps_mean", "fps"},
     MetricName{"fps_1low", "fps"},
@@ -116,10 +120,7 @@ class Parser {
     return std::nullopt;
   }
 
-  std::optional<Expectation::Relation> take_relation(std::string_view& text) {
-    using Relation = Expectation::Relation;
-    constexpr std::array<std::pair<std::string_view, Relation>, 4> kRelations = {
-        {{"<=", Relation::kAtMost}, {">=", Relation::kAtLeast}, {"<", Relation::kLess}, {">", Relation::kMore}}};
+  std::optional<Relation> take_relation(std::string_view& text) {
     text = trim(text);
     for (const auto& [sign, relation] : kRelations)
       if (text.starts_with(sign)) {
@@ -174,19 +175,31 @@ class Parser {
 
 }  // namespace
 
-bool Expectation::holds(double left_value, double right_value) const {
-  const double threshold = right ? factor * right_value : factor;
+std::string_view to_string(Expectation::Relation relation) {
+  return std::ranges::find(kRelations, relation, &std::pair<std::string_view, Relation>::second)->first;
+}
+
+std::optional<Expectation::Relation> parse_relation(std::string_view text) {
+  const auto found = std::ranges::find(kRelations, text, &std::pair<std::string_view, Relation>::first);
+  return found == kRelations.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool holds(double value, Expectation::Relation relation, double threshold) {
   switch (relation) {
     case Relation::kLess:
-      return left_value < threshold;
+      return value < threshold;
     case Relation::kAtMost:
-      return left_value <= threshold;
+      return value <= threshold;
     case Relation::kAtLeast:
-      return left_value >= threshold;
+      return value >= threshold;
     case Relation::kMore:
-      return left_value > threshold;
+      return value > threshold;
   }
   return false;
+}
+
+bool Expectation::holds(double left_value, double right_value) const {
+  return corun::holds(left_value, relation, right ? factor * right_value : factor);
 }
 
 std::span<const MetricName> metric_names() { return kMetricNames; }

@@ -32,6 +32,11 @@ struct Expectation {
   bool holds(double left_value, double right_value) const;
 };
 
+/// "<=", "<", ">=" or ">".
+std::string_view to_string(Expectation::Relation relation);
+std::optional<Expectation::Relation> parse_relation(std::string_view text);
+bool holds(double value, Expectation::Relation relation, double threshold);
+
 /// Metrics that thresholds can name, with the unit of their values.
 struct MetricName {
   std::string_view name;

@@ -9,6 +9,7 @@
 #include "experiments/device_choice.h"
 #include "experiments/policy_choice.h"
 #include "experiments/set_option.h"
+#include "experiments/terminal.h"
 
 namespace corun {
 
@@ -385,6 +386,16 @@ void expand_sweep(const Node& root, PolicyRegistry& policies, Experiment& out, D
   }
 }
 
+/// As they stand on a command line.
+std::vector<std::string> options_of(const ExperimentOverrides& overrides) {
+  std::vector<std::string> options;
+  for (const std::string& set : overrides.sets) options.push_back("--set " + shell_quoted(set));
+  for (const std::string& sweep : overrides.sweeps) options.push_back("-L " + shell_quoted(sweep));
+  for (const std::uint64_t seed : overrides.seeds) options.push_back(fmt::format("--seed {}", seed));
+  if (overrides.until) options.push_back(fmt::format("--until {}ns", to_ns(*overrides.until)));
+  return options;
+}
+
 void apply_overrides(const ExperimentOverrides& overrides, Experiment& experiment) {
   for (Scenario& scenario : experiment.scenarios) {
     if (!overrides.seeds.empty()) scenario.seeds = overrides.seeds;
@@ -421,6 +432,8 @@ Experiment parse_experiment(const std::string& text, const std::string& path, co
   diagnostics.throw_if_any();
 
   Experiment out = read_document(root, path, policies, diagnostics);
+  out.text = text;
+  out.changes = options_of(overrides);
   diagnostics.throw_if_any();
   if (overrides.expands_sweep && out.sweep) {
     expand_sweep(root, policies, out, diagnostics);

@@ -114,6 +114,8 @@ struct PointValue {
 /// A question: which clients, on which device, under which policies.
 struct Experiment {
   std::string file;  ///< as named by the user
+  std::string text;  ///< what the file holds
+  std::vector<std::string> changes;  ///< by the command line, as options: "--seed 7", "--set clients.game.pacing=60fps"
   std::string name;
   std::string description;
   std::string output;  ///< results file; empty = `<name>.sqlite` in the working folder

@@ -30,7 +30,13 @@ void Json::separate() {
     after_key_ = false;
     return;
   }
-  text_ += is_first_ ? "\n" : ",\n";
+  if (!is_first_) text_ += ',';
+  new_line();
+}
+
+void Json::new_line() {
+  if (layout_ == JsonLayout::kCompact) return;
+  text_ += '\n';
   text_.append(closing_.size() * 2, ' ');
 }
 
@@ -52,7 +58,7 @@ Json& Json::end() {
   CORUN_ASSERT(!closing_.empty(), "nothing to end");
   const char bracket = closing_.back();
   closing_.pop_back();
-  if (!is_first_) text_ += "\n" + std::string(closing_.size() * 2, ' ');
+  if (!is_first_) new_line();
   text_ += bracket;
   is_first_ = false;
   return *this;
@@ -60,7 +66,7 @@ Json& Json::end() {
 
 Json& Json::key(std::string_view name) {
   separate();
-  text_ += quoted(name) + ": ";
+  text_ += quoted(name) + (layout_ == JsonLayout::kCompact ? ":" : ": ");
   after_key_ = true;
   is_first_ = false;
   return *this;

@@ -4,17 +4,22 @@
 
 #include <cmath>
 #include <concepts>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace corun {
 
-/// Writes one JSON document, two spaces a level. Keys and values are given in order; nesting is the caller's:
+enum class JsonLayout : std::uint8_t { kIndented, kCompact };
+
+/// Writes one JSON document, two spaces a level unless it is to be compact. Keys and values are given in order; nesting is the caller's:
 ///
 ///     Json json;
 ///     json.object().field("frames", 12).key("notes").array().value("a").end().end();
 class Json {
  public:
+  explicit Json(JsonLayout layout = JsonLayout::kIndented) : layout_(layout) {}
+
   Json& object() { return open('{'); }
   Json& array() { return open('['); }
   Json& end();
@@ -40,6 +45,9 @@ class Json {
   Json& raw(std::string_view text);
   void separate();
 
+  void new_line();
+
+  JsonLayout layout_;
   std::string text_;
   std::string closing_;   ///< brackets still to close, innermost last
   bool is_first_ = true;  ///< nothing stands in the innermost bracket yet

@@ -1,6 +1,7 @@
 #include "experiments/results.h"
 
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
 #include <fstream>
@@ -160,6 +161,8 @@ class ResultsWriter::Store {
     SQLite::Transaction transaction(database_);
     insert("planned_runs", plan.planned_runs);
     insert("points", plan.points);
+    insert("experiments", plan.experiments);
+    insert("expectations", plan.expectations);
     Rows properties;
     for (const auto& [key, value] : plan.properties) properties.push_back({key, value});
     insert("properties", properties);

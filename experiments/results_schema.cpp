@@ -35,6 +35,13 @@ CREATE TABLE operations (
   run TEXT NOT NULL REFERENCES runs(id), client TEXT NOT NULL, number INTEGER NOT NULL, job INTEGER NOT NULL,
   stream INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, submit_ns INTEGER NOT NULL,
   launch_ns INTEGER NOT NULL, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, device_time_ns INTEGER NOT NULL);
+CREATE TABLE experiments (
+  name TEXT PRIMARY KEY, description TEXT NOT NULL, file TEXT NOT NULL, changes TEXT NOT NULL, text TEXT NOT NULL,
+  sha256 TEXT NOT NULL);
+CREATE TABLE expectations (
+  scenario TEXT NOT NULL, text TEXT NOT NULL, is_qos INTEGER NOT NULL, policy TEXT NOT NULL, client TEXT NOT NULL,
+  metric TEXT NOT NULL, relation TEXT NOT NULL, factor REAL NOT NULL, other_policy TEXT, other_client TEXT,
+  other_metric TEXT, PRIMARY KEY (scenario, is_qos, policy, text));
 CREATE TABLE planned_runs (position INTEGER PRIMARY KEY, point INTEGER, run TEXT NOT NULL);
 CREATE TABLE points (
   point INTEGER NOT NULL, parameter TEXT NOT NULL, value TEXT NOT NULL, number REAL, unit TEXT NOT NULL);

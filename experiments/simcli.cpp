@@ -8,6 +8,7 @@
 #include <map>
 
 #include "experiments/commands/commands.h"
+#include "experiments/terminal.h"
 #include "traces/base/units.h"
 
 namespace corun {
@@ -21,7 +22,7 @@ constexpr int kExitOurBug = 70;
 class CommandLine {
  public:
   CommandLine(int argc, char** argv) {
-    for (int i = 1; i < argc; ++i) run_.arguments += (i > 1 ? " " : "") + quoted(argv[i]);
+    for (int i = 1; i < argc; ++i) run_.arguments += (i > 1 ? " " : "") + shell_quoted(argv[i]);
     run_.resume_arguments = resume_arguments(argc, argv);
     app_.require_subcommand(1);
     app_.set_help_all_flag("--help-all", "Every command with its options");
@@ -39,6 +40,7 @@ class CommandLine {
     add_check();
     add_plan();
     add_compare();
+    add_report();
     add_sql();
     add_import();
     add_export();
@@ -67,22 +69,13 @@ class CommandLine {
   }
 
  private:
-  static std::string quoted(const std::string& argument) {
-    const bool is_plain =
-        !argument.empty() && argument.find_first_of(" \t\n\"'\\$*?[]{}()<>|&;#~`!") == std::string::npos;
-    if (is_plain) return argument;
-    std::string text = "'";
-    for (const char c : argument) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return text + "'";
-  }
-
   /// The same once more, but going on with the results file.
   static std::string resume_arguments(int argc, char** argv) {
     std::string text;
     for (int i = 1; i < argc; ++i) {
       const std::string argument = argv[i];
       const bool is_about_existing = argument == "-f" || argument == "--force" || argument == "--resume";
-      if (!is_about_existing) text += quoted(argument) + " ";
+      if (!is_about_existing) text += shell_quoted(argument) + " ";
     }
     return text + "--resume";
   }
@@ -324,6 +317,17 @@ class CommandLine {
     app->add_flag("-f,--force", compare_.overwrite, "Replace existing files");
   }
 
+  void add_report() {
+    CLI::App* app = add(app_, "report", "Write what results found as one HTML file with figures", [this] {
+      report_.arguments = run_.arguments;
+      return report_command(common_, report_);
+    });
+    app->add_option("RESULTS", report_.files, "Results files (SQLite)")->required();
+    app->add_option("-o,--output", report_.output, "Where to write: r.html")->required();
+    app->add_option("--baseline", report_.baseline, "Policy that effects are told beside; the first one if not given");
+    app->add_flag("-f,--force", report_.overwrite, "Replace an existing file");
+  }
+
   void add_sql() {
     CLI::App* app =
         add(app_, "sql", "Ask a results file in SQL; changes nothing", [this] { return sql_command(common_, sql_); });
@@ -427,6 +431,7 @@ class CommandLine {
   CapOptions cap_;
   WhyOptions why_;
   CompareOptions compare_;
+  ReportOptions report_;
   SqlOptions sql_;
   IdentifyCommandOptions identify_;
   std::function<int()> command_;

@@ -1,13 +1,43 @@
 #include "experiments/stored_plan.h"
 
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/ranges.h>
 
+#include <array>
 #include <charconv>
+#include <filesystem>
 #include <set>
+
+#include "experiments/hash.h"
 
 namespace corun {
 
 namespace {
+
+std::vector<Cell> expectation_row(const Scenario& scenario, const Expectation& e, bool is_qos) {
+  std::vector<Cell> row = {scenario.name,    e.text, std::int64_t{is_qos}, e.left.policy, e.left.client, e.left.metric,
+                           std::string(to_string(e.relation)), e.factor};
+  const bool has_other = e.right.has_value();
+  for (const std::string* name : {has_other ? &e.right->policy : nullptr, has_other ? &e.right->client : nullptr,
+                                  has_other ? &e.right->metric : nullptr})
+    row.push_back(name == nullptr ? Cell{} : Cell{*name});
+  return row;
+}
+
+/// Points of a sweep share the expectations of their scenario, and a text may stand there twice.
+Rows expectation_rows(const Experiment& experiment) {
+  Rows rows;
+  std::set<std::array<std::string, 4>> known;
+  const auto add = [&](const Scenario& scenario, const Expectation& e, bool is_qos) {
+    if (known.insert({scenario.name, is_qos ? "qos" : "", e.left.policy, e.text}).second)
+      rows.push_back(expectation_row(scenario, e, is_qos));
+  };
+  for (const Scenario& scenario : experiment.scenarios) {
+    for (const Expectation& e : scenario.expectations) add(scenario, e, false);
+    for (const Expectation& e : scenario.qos) add(scenario, e, true);
+  }
+  return rows;
+}
 
 std::string recorded_text(const RecordChoice& record) {
   return fmt::format("frames={} operations={} decisions={} baselines={}", record.frames, record.operations,
@@ -41,8 +71,18 @@ std::optional<Shard> StoredPlan::shard() const {
   return text == properties.end() ? std::nullopt : parse_shard(text->second);
 }
 
-StoredPlan stored_plan(const Experiment& experiment, const Plan& plan, const std::optional<Shard>& shard) {
+StoredPlan stored_question(const Experiment& experiment) {
   StoredPlan stored;
+  stored.experiments = {{experiment.name, experiment.description,
+                         std::filesystem::path(experiment.file).filename().string(),
+                         fmt::format("{}", fmt::join(experiment.changes, " ")), experiment.text,
+                         sha256(experiment.text)}};
+  stored.expectations = expectation_rows(experiment);
+  return stored;
+}
+
+StoredPlan stored_plan(const Experiment& experiment, const Plan& plan, const std::optional<Shard>& shard) {
+  StoredPlan stored = stored_question(experiment);
   for (const Plan::Place& place : plan.places) {
     Cell point;
     if (place.point) point = static_cast<std::int64_t>(*place.point);
@@ -92,6 +132,10 @@ StoredPlan stored_plan(SQLite::Database& results) {
   if (!results.tableExists("planned_runs")) return plan;
   plan.planned_runs = rows_of(results, "SELECT position, point, run FROM planned_runs ORDER BY position");
   plan.points = rows_of(results, "SELECT point, parameter, value, number, unit FROM points ORDER BY rowid");
+  if (results.tableExists("experiments")) {
+    plan.experiments = rows_of(results, "SELECT * FROM experiments ORDER BY rowid");
+    plan.expectations = rows_of(results, "SELECT * FROM expectations ORDER BY rowid");
+  }
   for (const std::vector<Cell>& row : rows_of(results, "SELECT key, value FROM properties WHERE key <> 'hash'"))
     plan.properties[std::get<std::string>(row[0])] = std::get<std::string>(row[1]);
   return plan;

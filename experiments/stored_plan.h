@@ -30,6 +30,8 @@ std::optional<Shard> parse_shard(const std::string& text);
 struct StoredPlan {
   Rows planned_runs;                              ///< position, point, run
   Rows points;                                    ///< point, parameter, value, number, unit
+  Rows experiments;                               ///< the question: name, description, file, changes, text, sha256
+  Rows expectations;                              ///< and what is expected, by scenario
   std::map<std::string, std::string> properties;  ///< "experiment", "recorded", "shard"
 
   bool empty() const { return planned_runs.empty(); }
@@ -38,6 +40,8 @@ struct StoredPlan {
 };
 
 StoredPlan stored_plan(const Experiment& experiment, const Plan& plan, const std::optional<Shard>& shard = {});
+/// The question alone, of results that are not resumed.
+StoredPlan stored_question(const Experiment& experiment);
 /// Of a file; empty where it was written without one. The property `hash` is left out.
 StoredPlan stored_plan(SQLite::Database& results);
 

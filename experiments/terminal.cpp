@@ -61,6 +61,15 @@ std::string as_utf8(std::string_view text) {
   return valid;
 }
 
+std::string shell_quoted(const std::string& argument) {
+  const bool is_plain =
+      !argument.empty() && argument.find_first_of(" \t\n\"'\\$*?[]{}()<>|&;#~`!") == std::string::npos;
+  if (is_plain) return argument;
+  std::string text = "'";
+  for (const char c : argument) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
 std::size_t display_width(std::string_view text) {
   return static_cast<std::size_t>(
       std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));

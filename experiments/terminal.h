@@ -13,6 +13,9 @@ std::string printable(std::string_view text);
 /// The text with every byte that is not UTF-8 replaced by U+FFFD.
 std::string as_utf8(std::string_view text);
 
+/// The text as one word of a shell's command line; as it is where it needs no quotes.
+std::string shell_quoted(const std::string& text);
+
 /// Columns that `text` takes on a terminal, counting one per Unicode scalar.
 std::size_t display_width(std::string_view text);
 

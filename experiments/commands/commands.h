@@ -152,6 +152,14 @@ struct CompareOptions {
   bool overwrite = false;
 };
 
+struct ReportOptions {
+  std::vector<std::string> files;
+  std::string baseline;  ///< policy; "" = the first of the results
+  std::string output;
+  bool overwrite = false;
+  std::string arguments;  ///< as given
+};
+
 struct SqlOptions {
   std::string file;
   std::optional<std::string> query;  ///< none = list the tables
@@ -191,6 +199,7 @@ int policy_list_command(const CommonOptions& common, const PolicyOptions& option
 int policy_cap_command(const CommonOptions& common, const CapOptions& options);
 int policy_why_command(const CommonOptions& common, const WhyOptions& options);
 int compare_command(const CommonOptions& common, const CompareOptions& options);
+int report_command(const CommonOptions& common, const ReportOptions& options);
 int sql_command(const CommonOptions& common, const SqlOptions& options);
 int identify_command(const CommonOptions& common, const IdentifyCommandOptions& options);
 int version_command(const CommonOptions& common);

@@ -1,0 +1,243 @@
+#include "experiments/report/contents.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <set>
+
+#include "experiments/compare.h"
+#include "experiments/compare_settling.h"
+#include "experiments/expectation.h"
+#include "experiments/findings.h"
+#include "experiments/hash.h"
+#include "experiments/json.h"
+#include "experiments/report/frame_figures.h"
+#include "experiments/report/measured.h"
+#include "experiments/report/metric_meanings.h"
+#include "experiments/report/verdicts.h"
+#include "experiments/summary.h"
+
+namespace corun::report {
+
+namespace {
+
+constexpr std::size_t kMostWithAllMetrics = 60;  // settings; of more, the page gets only what it draws
+const std::set<std::string> kDrawn = {
+    "fps_mean",           "throughput_per_s", "solo_throughput_per_s", "fps_1low",     "frame_time_p99_ms",
+    "render_time_p99_ms", "missed_frame_ratio", "quality_mean",        "harvest_ratio", "slowdown",
+    "progress_ratio",     "gpu_busy_ratio",   "switch_ratio",          "paging_ratio", "fps_min"};
+
+double rounded(double value) { return std::isfinite(value) ? std::stod(fmt::format("{:.6g}", value)) : value; }
+
+/// "values": [setting, client, metric, mean, low, high, runs, text] each.
+void add_values(const Scenario& scenario, Json& json) {
+  const bool has_all = scenario.settings.size() <= kMostWithAllMetrics;
+  json.key("values").array();
+  for (const auto& [setting, figures] : scenario.figures)
+    for (const auto& [key, figure] : figures) {
+      const auto& [client, metric] = key;
+      const bool is_of_cluster = client == "cluster";
+      if (!has_all && !is_of_cluster && !kDrawn.contains(metric)) continue;
+      const Estimate value = *scenario.get(setting, client, metric);
+      json.array().value(setting).value(client).value(metric).value(rounded(value.mean)).value(rounded(value.low));
+      json.value(rounded(value.high)).value(value.count).value(corun::figure(value, metric, true)).end();
+    }
+  json.end();
+}
+
+void add_settings(const Scenario& scenario, Json& json) {
+  json.key("settings").array();
+  for (const Setting& setting : scenario.settings) {
+    json.object().field("label", setting.label).field("policy", setting.policy);
+    json.field("parameters", setting.parameters).field("runs", setting.runs.size()).field("failed", setting.failed);
+    json.field("error", setting.first_error).field("events", setting.events).field("wall_s", rounded(setting.wall_s));
+    json.key("swept").object();
+    for (const auto& [parameter, number] : setting.swept) json.field(parameter, number);
+    json.end().end();
+  }
+  json.end();
+}
+
+bool is_turned_away(const Scenario& scenario, std::size_t setting, const std::string& client) {
+  return scenario.mean(setting, client, "refused") == 1 && !(scenario.mean(setting, client, "throughput_per_s") > 0);
+}
+
+/// What the closing table of a run says in words.
+std::vector<std::string> sentences(const Scenario& scenario) {
+  std::vector<PolicyFinding> findings;
+  bool has_quality = false;
+  for (std::size_t i = 0; i < scenario.settings.size(); ++i)
+    for (const std::string& client : scenario.clients)
+      has_quality = has_quality || scenario.mean(i, client, "quality_mean") < 1;
+  for (std::size_t i = 0; i < scenario.settings.size(); ++i) {
+    if (scenario.settings[i].runs.empty()) continue;
+    PolicyFinding finding{scenario.settings[i].label, scenario.mean(i, "device", "harvest_ratio"), {}};
+    for (const std::string& client : scenario.clients) {
+      if (client == "device" || is_turned_away(scenario, i, client)) continue;
+      if (client == "cluster") return {};
+      const auto at = [&](const char* metric) { return scenario.mean(i, client, metric); };
+      finding.clients.push_back({client, at("fps_mean"), at("throughput_per_s"), at("solo_throughput_per_s"),
+                                 has_quality ? at("quality_mean") : std::nan("")});
+    }
+    findings.push_back(std::move(finding));
+  }
+  return describe(std::move(findings));
+}
+
+void add_texts(const char* name, const std::vector<std::string>& texts, Json& json) {
+  json.key(name).array();
+  for (const std::string& text : texts) json.value(text);
+  json.end();
+}
+
+std::string seeds_of(const Scenario& scenario) {
+  std::set<std::int64_t> seeds;
+  for (const Setting& setting : scenario.settings)
+    for (const Run& run : setting.runs) seeds.insert(run.seed);
+  return packed({seeds.begin(), seeds.end()});
+}
+
+void add_scenario(const Measured& measured, const Scenario& scenario, Json& json) {
+  json.object().field("name", scenario.name).field("backend", scenario.backend).field("device", scenario.device);
+  json.field("traces", scenario.trace_hashes).field("seeds", seeds_of(scenario));
+  const auto ran = std::ranges::find_if(scenario.settings, [](const Setting& s) { return !s.runs.empty(); });
+  const bool has_run = ran != scenario.settings.end();
+  json.field("horizon_ms", has_run ? static_cast<double>(ran->runs[0].horizon_ns) / 1e6 : NAN);
+  json.field("warmup_ms", has_run ? static_cast<double>(ran->runs[0].warmup_ns) / 1e6 : NAN);
+  json.field("detailed", std::min(scenario.settings.size(), kMostDetailed));
+  add_texts("clients", scenario.clients, json);
+  add_texts("notes", scenario.notes, json);
+  add_settings(scenario, json);
+  add_values(scenario, json);
+  json.key("verdicts").array();
+  for (const Verdict& verdict : verdicts(measured, scenario))
+    json.object().field("text", verdict.text).field("holds", verdict.holds).field("decides", verdict.decides).end();
+  json.end();
+  add_texts("sentences", measured.is_sweep ? std::vector<std::string>{} : sentences(scenario), json);
+  add_frame_figures(measured, scenario, json);
+  add_decisions(measured, scenario, json);
+  json.end();
+}
+
+bool is_measured(const Measured& measured, const std::string& metric) {
+  for (const Scenario& scenario : measured.scenarios)
+    for (const auto& [setting, figures] : scenario.figures)
+      for (const auto& [key, figure] : figures)
+        if (key.second == metric) return true;
+  return false;
+}
+
+void add_effects(const std::vector<std::string>& files, const Measured& measured, const ReportChoice& choice,
+                 Json& json) {
+  json.key("effects").array();
+  std::string baseline;
+  const bool has_jobs = is_measured(measured, "throughput_per_s");
+  if (!measured.is_sweep && has_jobs) {
+    std::vector<std::string> metrics = {"throughput_per_s"};
+    if (is_measured(measured, "frame_time_p99_ms")) metrics.emplace_back("frame_time_p99_ms");
+    const Comparisons found = compare(files, {choice.baseline, metrics});
+    baseline = found.baseline;
+    for (const Comparison& row : found.rows)
+      json.object().field("scenario", row.scenario).field("backend", row.backend).field("metric", row.metric)
+          .field("text", sentence(row, found.baseline)).end();
+  }
+  json.end().field("baseline", baseline);
+}
+
+void add_experiments(const Measured& measured, Json& json) {
+  json.key("experiments").array();
+  for (const auto& database : measured.databases) {
+    if (!has_table(*database, "experiments")) continue;
+    SQLite::Statement row(*database, "SELECT name, description, file, changes, text, sha256 FROM experiments");
+    while (row.executeStep()) {
+      json.object();
+      for (const char* field : {"name", "description", "file", "changes", "text", "sha256"})
+        json.field(field, row.getColumn(field).getString());
+      json.end();
+    }
+  }
+  json.end();
+}
+
+void add_files(const Measured& measured, Json& json) {
+  json.key("files").array();
+  for (std::size_t i = 0; i < measured.files.size(); ++i) {
+    SQLite::Statement name(*measured.databases[i], "SELECT DISTINCT experiment FROM runs ORDER BY experiment");
+    json.object().field("name", std::filesystem::path(measured.files[i]).filename().string());
+    json.field("hash", file_hash(measured.files[i])).key("experiments").array();
+    while (name.executeStep()) json.value(name.getColumn(0).getString());
+    json.end().end();
+  }
+  json.end();
+}
+
+/// Rows of the validation, where the files hold one: [place, metric, predicted, its interval, measured, its interval,
+/// verdict].
+void add_validation(const Measured& measured, Json& json) {
+  json.key("validation").array();
+  for (const auto& database : measured.databases) {
+    if (!has_table(*database, "validation")) continue;
+    SQLite::Statement row(*database,
+                          "SELECT scenario, policy, client, metric, predicted, predicted_low, predicted_high, measured, "
+                          "measured_low, measured_high, verdict FROM validation WHERE predicted IS NOT NULL AND "
+                          "measured IS NOT NULL ORDER BY rowid");
+    while (row.executeStep()) {
+      json.array();
+      for (int i = 0; i < 4; ++i) json.value(row.getColumn(i).getString());
+      for (int i = 4; i < 10; ++i) json.value(row.getColumn(i).isNull() ? NAN : rounded(row.getColumn(i).getDouble()));
+      json.value(row.getColumn(10).getString()).end();
+    }
+  }
+  json.end();
+}
+
+void add_metrics(const Measured& measured, Json& json) {
+  std::set<std::string> used;
+  for (const Scenario& scenario : measured.scenarios)
+    for (const auto& [setting, figures] : scenario.figures)
+      for (const auto& [key, figure] : figures) used.insert(key.second);
+  json.key("metrics").object();
+  for (const auto& [name, meaning] : metric_meanings())
+    if (used.contains(name)) json.field(name, meaning);
+  json.end();
+}
+
+std::vector<std::string> warnings(const Measured& measured) {
+  std::vector<std::string> all;
+  for (const Scenario& scenario : measured.scenarios)
+    for (const Setting& setting : scenario.settings)
+      if (setting.failed > 0)
+        all.push_back(fmt::format("{}, {}: {} of {} runs failed and are left out: {}", scenario.name, setting.label,
+                                  setting.failed, setting.failed + setting.runs.size(), setting.first_error));
+  if (!measured.is_sweep)
+    for (const auto& database : measured.databases)
+      for (std::string& text : horizon_warnings(*database))
+        if (std::ranges::count(all, text) == 0) all.push_back(std::move(text));
+  return all;
+}
+
+}  // namespace
+
+std::string contents(const std::vector<std::string>& files, const ReportChoice& choice) {
+  const Measured measured = read_measured(files);
+  Json json(JsonLayout::kCompact);
+  json.object().field("schema_version", 1).field("command", choice.command).field("is_sweep", measured.is_sweep);
+  add_files(measured, json);
+  add_texts("versions", measured.versions, json);
+  add_experiments(measured, json);
+  add_metrics(measured, json);
+  add_texts("warnings", warnings(measured), json);
+  add_effects(files, measured, choice, json);
+  json.key("probabilities").array();
+  for (const double p : probabilities()) json.value(rounded(p));
+  json.end().key("scenarios").array();
+  for (const Scenario& scenario : measured.scenarios) add_scenario(measured, scenario, json);
+  json.end();
+  add_validation(measured, json);
+  return json.end().text();
+}
+
+}  // namespace corun::report

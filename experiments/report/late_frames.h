@@ -1,0 +1,14 @@
+#pragma once
+
+#include "experiments/json.h"
+#include "experiments/report/frames.h"
+#include "experiments/report/measured.h"
+
+namespace corun::report {
+
+/// Adds an object for one run to the open array: its latest frames, the latest of them that lie where decisions and
+/// holds were recorded, and what went on around each: frames of every client, holds, decisions, operations.
+void add_late_frames(SQLite::Database& results, const Run& run, std::size_t setting, const FramesOfRun& frames,
+                     Json& json);
+
+}  // namespace corun::report

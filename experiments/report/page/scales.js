@@ -1,0 +1,44 @@
+// Scales: from values to pixels, with ticks.
+function linear(low, high, from, to) {
+  if (!(high > low)) high = low + (Math.abs(low) || 1);
+  const scale = value => from + (value - low) / (high - low) * (to - from);
+  scale.invert = pixel => low + (pixel - from) / (to - from) * (high - low);
+  scale.ticks = count => {
+    const rough = (high - low) / count, power = 10 ** Math.floor(Math.log10(rough));
+    const step = power * [1, 2, 5, 10].find(factor => power * factor >= rough * 0.999);
+    const ticks = [];
+    for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; ++i) ticks.push(Number((i * step).toPrecision(12)));
+    return ticks;
+  };
+  return Object.assign(scale, {low, high});
+}
+function logarithmic(low, high, from, to) {
+  if (!(high > low)) { low /= 1.5; high = low * 2.25; }
+  const base = linear(Math.log10(low), Math.log10(high), from, to);
+  const scale = value => base(Math.log10(Math.max(value, low * 1e-3)));
+  scale.invert = pixel => 10 ** base.invert(pixel);
+  scale.ticks = count => {
+    const all = [];
+    for (let p = Math.floor(Math.log10(low)); p <= Math.log10(high); ++p)
+      for (const factor of [1, 2, 5]) all.push(Number((factor * 10 ** p).toPrecision(3)));
+    const inside = all.filter(t => t >= low * 0.999 && t <= high * 1.001);
+    if (inside.length <= count) return inside.length >= 2 ? inside : [low, high].map(v => Number(v.toPrecision(2)));
+    const tens = inside.filter(t => Math.abs(Math.log10(t) % 1) < 1e-9);
+    return tens.length >= 2 ? tens : inside;
+  };
+  return Object.assign(scale, {low, high});
+}
+// Eight colours that people with any colour vision tell apart (Okabe and Ito), then the same with other dashes and
+// marks: colour is never the only difference.
+const DASHES = ["", "6 3", "2 3", "9 3 2 3"];
+const color = i => `var(--c${i % 8})`;
+const dash = i => DASHES[Math.floor(i / 8) % DASHES.length];
+function mark(i, x, y, size = 5) {
+  const shapes = [
+    () => `M${x - size},${y}a${size},${size} 0 1 0 ${2 * size},0a${size},${size} 0 1 0 ${-2 * size},0Z`,
+    () => `M${x - size},${y - size}h${2 * size}v${2 * size}h${-2 * size}Z`,
+    () => `M${x},${y - 1.2 * size}l${1.15 * size},${2.1 * size}h${-2.3 * size}Z`,
+    () => `M${x},${y - 1.3 * size}l${1.3 * size},${1.3 * size}l${-1.3 * size},${1.3 * size}l${-1.3 * size},${-1.3 * size}Z`,
+    () => `M${x},${y + 1.2 * size}l${1.15 * size},${-2.1 * size}h${-2.3 * size}Z`];
+  return svg("path", {d: shapes[i % shapes.length](), fill: color(i), class: "mark"});
+}
