@@ -32,6 +32,9 @@ class Json {
   Json& value(double number) { return raw(std::isfinite(number) ? fmt::format("{}", number) : "null"); }
   Json& value(std::integral auto number) { return raw(fmt::format("{}", number)); }
 
+  /// A number as it is to be written.
+  Json& number(std::string_view digits) { return raw(digits); }
+
   template <class T>
   Json& field(std::string_view name, const T& content) {
     return key(name).value(content);

@@ -4,22 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <filesystem>
-#include <fstream>
-
+#include "experiments/results_file.h"
 #include "experiments/write_lock.h"
 
 namespace corun {
 
 namespace {
-
-bool is_results_file(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  std::string head(100, '\0');
-  stream.read(head.data(), static_cast<std::streamsize>(head.size()));
-  if (stream.gcount() == 0) return true;  // an empty file holds nothing to lose
-  const std::string_view id(head.data() + 68, 4);
-  return head.starts_with("SQLite format 3") && id == "Coru";
-}
 
 std::string parameters_text(const Parameters& parameters) {
   std::string text;
@@ -263,8 +253,10 @@ void check_output(const std::string& path, Existing existing) {
   if (!std::filesystem::is_regular_file(status))
     throw_input({path}, "the results cannot go here: this is not a regular file");
   if (existing == Existing::kRefuse)
-    throw Error(ErrorKind::kInput, {path}, "the results file exists", "`-f` replaces it, `--resume` goes on with it, `-o` names another one");
-  if (!is_results_file(path))
+    throw Error(ErrorKind::kInput, {path}, "the results file exists",
+                "`-f` replaces it, `--resume` goes on with it, `-o` names another one");
+  const bool has_nothing_to_lose = std::filesystem::file_size(path) == 0;
+  if (!has_nothing_to_lose && !holds_results(path))
     throw Error(ErrorKind::kInput, {path}, "this file holds something else than results",
                 "results alone are replaced or resumed; `-o` names another file");
 }

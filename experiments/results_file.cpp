@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <fstream>
 
 #include "experiments/results.h"
 #include "traces/base/error.h"
@@ -56,6 +57,13 @@ std::vector<std::string> columns_of(SQLite::Database& results, const std::string
   SQLite::Statement column(results, "PRAGMA table_info(" + quoted + "\")");
   while (column.executeStep()) names.push_back(column.getColumn(1));
   return names;
+}
+
+bool holds_results(const std::string& path) {
+  std::ifstream stream(path, std::ios::binary);
+  std::string head(100, '\0');
+  stream.read(head.data(), static_cast<std::streamsize>(head.size()));
+  return head.starts_with("SQLite format 3") && std::string_view(head).substr(68, 4) == "Coru";  // its application id
 }
 
 std::unique_ptr<SQLite::Database> open_results(const std::string& path) {

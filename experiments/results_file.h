@@ -18,6 +18,9 @@ namespace corun {
 /// where there is no such file, it holds something else than results, or its schema is newer than kResultsVersion.
 std::unique_ptr<SQLite::Database> open_results(const std::string& path);
 
+/// Whether its first bytes are those of a results file.
+bool holds_results(const std::string& path);
+
 /// Names of a table's columns, in order; empty where there is no such table, since earlier schemas have fewer.
 std::vector<std::string> columns_of(SQLite::Database& results, const std::string& table);
 

@@ -1,5 +1,6 @@
 #include "experiments/row_writer.h"
 
+#include <SQLiteCpp/SQLiteCpp.h>
 #include <fmt/format.h>
 
 #include <cmath>
@@ -100,6 +101,23 @@ class JsonWriter : public RowWriter {
   bool has_rows_ = false;
 };
 
+class JsonLinesWriter : public RowWriter {
+ public:
+  JsonLinesWriter(const std::vector<std::string>& columns, Sink sink) : sink_(std::move(sink)) {
+    for (const std::string& column : columns) keys_.push_back(json_text(column) + ": ");
+  }
+  void row(const std::vector<Cell>& cells) override {
+    std::string line = "{";
+    for (std::size_t i = 0; i < cells.size(); ++i) line += (i > 0 ? ", " : "") + keys_[i] + json_text(cells[i]);
+    sink_(line + "}\n");
+  }
+  void end() override {}
+
+ private:
+  Sink sink_;
+  std::vector<std::string> keys_;
+};
+
 class MarkdownWriter : public RowWriter {
  public:
   MarkdownWriter(const std::vector<std::string>& columns, Sink sink) : sink_(std::move(sink)) {
@@ -118,6 +136,17 @@ class MarkdownWriter : public RowWriter {
  private:
   Sink sink_;
 };
+
+}  // namespace
+
+namespace {
+
+Cell cell_of(const SQLite::Column& column) {
+  if (column.isNull()) return std::monostate{};
+  if (column.isInteger()) return column.getInt64();
+  if (column.isFloat()) return column.getDouble();
+  return column.getString();
+}
 
 }  // namespace
 
@@ -143,12 +172,26 @@ std::unique_ptr<RowWriter> make_row_writer(RowFormat format, const std::vector<s
       return std::make_unique<CsvWriter>(columns, std::move(sink));
     case RowFormat::kJson:
       return std::make_unique<JsonWriter>(columns, std::move(sink));
+    case RowFormat::kJsonLines:
+      return std::make_unique<JsonLinesWriter>(columns, std::move(sink));
     case RowFormat::kMarkdown:
       return std::make_unique<MarkdownWriter>(columns, std::move(sink));
     case RowFormat::kAligned:
       break;
   }
   return std::make_unique<AlignedWriter>(columns, std::move(sink));
+}
+
+void write_rows(SQLite::Statement& statement, RowFormat format, RowWriter::Sink sink) {
+  std::vector<std::string> columns;
+  for (int i = 0; i < statement.getColumnCount(); ++i) columns.emplace_back(statement.getColumnName(i));
+  const auto writer = make_row_writer(format, columns, std::move(sink));
+  while (statement.executeStep()) {
+    std::vector<Cell> cells;
+    for (int i = 0; i < statement.getColumnCount(); ++i) cells.push_back(cell_of(statement.getColumn(i)));
+    writer->row(cells);
+  }
+  writer->end();
 }
 
 }  // namespace corun

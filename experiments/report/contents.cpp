@@ -79,6 +79,7 @@ std::vector<std::string> sentences(const Scenario& scenario) {
       if (client == "device" || is_turned_away(scenario, i, client)) continue;
       if (client == "cluster") return {};
       const auto at = [&](const char* metric) { return scenario.mean(i, client, metric); };
+      if (std::isnan(at("solo_throughput_per_s"))) return {};  // nothing to compare with
       finding.clients.push_back({client, at("fps_mean"), at("throughput_per_s"), at("solo_throughput_per_s"),
                                  has_quality ? at("quality_mean") : std::nan("")});
     }

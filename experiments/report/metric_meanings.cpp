@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "experiments/report/built_in.h"
+#include "experiments/built_in_files.h"
 
 namespace corun::report {
 
@@ -50,6 +50,6 @@ std::map<std::string, std::string> read_metric_meanings(std::string_view markdow
   return meanings;
 }
 
-std::map<std::string, std::string> metric_meanings() { return read_metric_meanings(built_in_metrics()); }
+std::map<std::string, std::string> metric_meanings() { return read_metric_meanings(metrics_page()); }
 
 }  // namespace corun::report

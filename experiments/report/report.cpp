@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "experiments/built_in_files.h"
 #include "experiments/hash.h"
-#include "experiments/report/built_in.h"
 #include "experiments/report/contents.h"
 
 namespace corun {
@@ -44,7 +44,7 @@ std::string as_json_island(const std::string& json) {
 }
 
 std::string make_report(const std::vector<std::string>& files, const ReportChoice& choice) {
-  const std::string_view style = report::built_in_style(), script = report::built_in_script();
+  const std::string_view style = report_style(), script = report_script();
   return fmt::format(R"(<!doctype html>
 <html lang="en">
 <head>

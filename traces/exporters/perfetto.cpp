@@ -26,7 +26,7 @@ constexpr std::uint32_t kMonotonic = 3, kBoottime = 6;  // clocks of Perfetto
 constexpr std::pair<Category, const char*> kCategories[] = {
     {Category::kKernel, "kernel"}, {Category::kMemory, "memory"}, {Category::kRender, "render"},
     {Category::kCall, "call"},     {Category::kFrame, "frame"},   {Category::kMark, "mark"},
-    {Category::kNote, "note"}};
+    {Category::kNote, "note"},     {Category::kWait, "wait"},     {Category::kDecision, "decision"}};
 
 // Begin or end of a slice, or an instant, which is what takes no time.
 struct Edge {
@@ -67,10 +67,11 @@ void add_edges(const std::vector<Slice>& lane, std::uint64_t track, std::vector<
 
 class PerfettoWriter {
  public:
-  explicit PerfettoWriter(const Timeline& timeline)
-      : timeline_(timeline), tracks_(timeline), has_flow_begun_(tracks_.flow_count()) {
-    choose_origin();
-  }
+  // The first frame began before its present, perhaps before the origin: no instant may fall below 0.
+  explicit PerfettoWriter(const Tracks& tracks)
+      : tracks_(tracks),
+        has_flow_begun_(tracks_.flow_count()),
+        origin_ns_(std::max(tracks.origin_ns(), -tracks.earliest_ns())) {}
 
   std::string write() {
     add_clocks();
@@ -83,13 +84,6 @@ class PerfettoWriter {
   }
 
  private:
-  // The first frame began before its present, perhaps before the timeline's origin: no instant may fall below 0.
-  void choose_origin() {
-    const Provenance& provenance = timeline_.provenance();
-    if (provenance.clock == "monotonic") origin_ns_ = std::max<std::int64_t>(0, provenance.origin_ns);
-    origin_ns_ = std::max(origin_ns_, -tracks_.earliest_ns());
-  }
-
   TracePacket& new_packet() {
     trace_.Clear();
     TracePacket& packet = *trace_.add_packet();
@@ -132,7 +126,7 @@ class PerfettoWriter {
       process_tracks_[process] = next_track_;
       auto& descriptor = *new_packet().mutable_track_descriptor();
       descriptor.set_uuid(next_track_++);
-      const std::string name = name_of_process(process);
+      const std::string name = tracks_.process_name(process);
       if (is_id(process)) {
         descriptor.mutable_process()->set_pid(static_cast<std::int32_t>(process));
         descriptor.mutable_process()->set_process_name(name);
@@ -141,16 +135,6 @@ class PerfettoWriter {
       }
       append();
     }
-  }
-
-  std::string name_of_process(std::uint64_t process) const {
-    const auto program = timeline_.provenance().programs.find(process);
-    if (program != timeline_.provenance().programs.end()) return program->second;
-    for (const SwapchainRecord& chain : timeline_.swapchains()) {
-      if (chain.process == process && !chain.application.is_none())
-        return std::string{timeline_.text(chain.application)};
-    }
-    return process == 0 ? "program" : fmt::format("process {}", process);
   }
 
   void add_track(const Track& track) {
@@ -215,10 +199,9 @@ class PerfettoWriter {
     }
   }
 
-  const Timeline& timeline_;
-  const Tracks tracks_;
+  const Tracks& tracks_;
   std::vector<bool> has_flow_begun_;
-  std::int64_t origin_ns_ = 0;  // instant of the file's clock that is 0 in the timeline
+  std::int64_t origin_ns_;  // instant of the file's clock that is 0 in the timeline
   std::map<std::uint64_t, std::uint64_t> process_tracks_;
   std::uint64_t next_track_ = 1;
   std::vector<Edge> edges_;
@@ -228,6 +211,8 @@ class PerfettoWriter {
 
 }  // namespace
 
-std::string encode_perfetto(const Timeline& timeline) { return PerfettoWriter{timeline}.write(); }
+std::string encode_perfetto(const Tracks& tracks) { return PerfettoWriter{tracks}.write(); }
+
+std::string encode_perfetto(const Timeline& timeline) { return encode_perfetto(TimelineTracks(timeline)); }
 
 }  // namespace corun

@@ -47,23 +47,41 @@ std::uint64_t Texts::number(std::string_view text) {
   return number_of_[texts_.back()] = texts_.size();
 }
 
-Tracks::Tracks(const Timeline& timeline) : timeline_(timeline), short_names_(timeline.strings().size()) {
+std::string Tracks::process_name(std::uint64_t process) const {
+  const auto known = process_names_.find(process);
+  if (known != process_names_.end()) return known->second;
+  return process == 0 ? "program" : fmt::format("process {}", process);
+}
+
+TimelineTracks::TimelineTracks(const Timeline& timeline)
+    : timeline_(timeline), short_names_(timeline.strings().size()) {
+  flow_count_ = timeline.calls().size() + timeline.ops().size();
+  if (timeline.provenance().clock == "monotonic") origin_ns_ = std::max<std::int64_t>(0, timeline.provenance().origin_ns);
+  name_processes();
   number_frames();
   find_first_ops();
   add_queues();
   add_threads();
   add_frames();
   add_gpu_spans();
+  add_draws();
   add_notes();
 }
 
-void Tracks::number_frames() {
+void TimelineTracks::name_processes() {
+  for (const SwapchainRecord& chain : timeline_.swapchains())
+    if (!chain.application.is_none())
+      process_names_.try_emplace(chain.process, std::string{timeline_.text(chain.application)});
+  for (const auto& [process, name] : timeline_.provenance().programs) process_names_[process] = name;
+}
+
+void TimelineTracks::number_frames() {
   std::map<std::uint64_t, std::uint64_t> last_of;  // program
   for (const FrameRecord& frame : timeline_.frames())
     frame_numbers_.push_back(++last_of[timeline_.swapchains()[frame.swapchain].process]);
 }
 
-void Tracks::find_first_ops() {
+void TimelineTracks::find_first_ops() {
   first_op_.resize(timeline_.calls().size(), OpRecord::kNoIndex);
   for (std::uint32_t i = 0; i < timeline_.ops().size(); ++i) {
     const std::uint32_t call = timeline_.ops()[i].call;
@@ -77,7 +95,7 @@ void Tracks::add_slice(Track& track, std::int64_t begin_ns, std::int64_t end_ns,
   events_.push_back(std::move(event));
 }
 
-void Tracks::add_queues() {
+void TimelineTracks::add_queues() {
   visits_.resize(timeline_.frames().size());
   const std::vector<std::uint32_t> frame_of = frames_of_visits(timeline_);
   for (const QueueRecord& queue : timeline_.queues()) tracks_.push_back({queue.process, corun::name_of(queue)});
@@ -87,7 +105,7 @@ void Tracks::add_queues() {
   }
 }
 
-void Tracks::add_op(Track& track, std::uint32_t i, std::uint32_t frame) {
+void TimelineTracks::add_op(Track& track, std::uint32_t i, std::uint32_t frame) {
   const OpRecord& op = timeline_.ops()[i];
   if (op.kind == OpKind::kRender) track.name = fmt::format("graphics queue {}", timeline_.queues()[op.queue].stream);
   Event event{.name = name_of(op, frame), .category = category_of(op.kind), .details = details_of(op)};
@@ -96,7 +114,7 @@ void Tracks::add_op(Track& track, std::uint32_t i, std::uint32_t frame) {
   add_slice(track, op.start_ns, op.start_ns + op.duration_ns, std::move(event));
 }
 
-std::uint64_t Tracks::name_of(const OpRecord& op, std::uint32_t frame) {
+std::uint64_t TimelineTracks::name_of(const OpRecord& op, std::uint32_t frame) {
   const std::string_view name = op.name.is_none() ? to_string(op.kind) : timeline_.text(op.name);
   if (frame != OpRecord::kNoIndex) return names_.number(fmt::format("{} {}", name, frame_numbers_[frame]));
   if (op.kind != OpKind::kKernel || op.name.is_none()) return names_.number(name);
@@ -105,10 +123,10 @@ std::uint64_t Tracks::name_of(const OpRecord& op, std::uint32_t frame) {
   return number;
 }
 
-std::uint32_t Tracks::details_of(const OpRecord& op) {
+std::uint32_t TimelineTracks::details_of(const OpRecord& op) {
   const bool is_kernel = op.kind == OpKind::kKernel && !op.name.is_none();
   const DetailKey key{is_kernel ? op.name.value : OpRecord::kNoIndex, op.shape, op.bytes, op.graph_node};
-  const auto [entry, is_new] = details_of_.try_emplace(key, static_cast<std::uint32_t>(details_.size()));
+  const auto [entry, is_new] = details_of_.try_emplace(key, 0);
   if (!is_new) return entry->second;
   std::vector<Detail> details;
   if (is_kernel && short_kernel_name(timeline_.text(op.name)) != timeline_.text(op.name))
@@ -116,11 +134,11 @@ std::uint32_t Tracks::details_of(const OpRecord& op) {
   if (op.shape != OpRecord::kNoIndex) add_shape(timeline_.shapes()[op.shape], details);
   if (op.bytes != 0) details.push_back(number("bytes", op.bytes));
   if (op.graph_node != 0) details.push_back(number("graph node", op.graph_node));
-  details_.push_back(std::move(details));
+  entry->second = add_details(std::move(details));
   return entry->second;
 }
 
-void Tracks::add_shape(const LaunchShape& shape, std::vector<Detail>& details) {
+void TimelineTracks::add_shape(const LaunchShape& shape, std::vector<Detail>& details) {
   if (shape.blocks() != 0)
     details.push_back(text("grid", fmt::format("{} x {} x {}", shape.grid_x, shape.grid_y, shape.grid_z)));
   if (shape.threads_per_block() != 0)
@@ -129,13 +147,18 @@ void Tracks::add_shape(const LaunchShape& shape, std::vector<Detail>& details) {
   details.push_back(number("shared memory bytes per block", shape.shared_memory_bytes));
 }
 
+std::uint32_t Tracks::add_details(std::vector<Detail> details) {
+  details_.push_back(std::move(details));
+  return static_cast<std::uint32_t>(details_.size() - 1);
+}
+
 Detail Tracks::text(std::string_view name, std::string_view value) {
   return {detail_names_.number(name), true, texts_.number(value)};
 }
 
 Detail Tracks::number(std::string_view name, std::uint64_t value) { return {detail_names_.number(name), false, value}; }
 
-void Tracks::add_threads() {
+void TimelineTracks::add_threads() {
   const std::size_t first = tracks_.size();
   for (const ThreadRecord& thread : timeline_.threads()) {
     tracks_.push_back({thread.process, fmt::format("thread {}", thread.thread), Nesting::kAllowed, thread.thread});
@@ -152,11 +175,11 @@ void Tracks::add_threads() {
   }
 }
 
-Event Tracks::event_of_frame(std::size_t frame) {
+Event TimelineTracks::event_of_frame(std::size_t frame) {
   return {.name = names_.number(fmt::format("frame {}", frame_numbers_[frame])), .category = Category::kFrame};
 }
 
-void Tracks::add_frames() {
+void TimelineTracks::add_frames() {
   const std::size_t first = tracks_.size();
   for (const SwapchainRecord& chain : timeline_.swapchains())
     tracks_.push_back({chain.process, "frames of " + corun::name_of(timeline_, chain)});
@@ -169,7 +192,7 @@ void Tracks::add_frames() {
 }
 
 // Spans that are all the one visit of their frame would only repeat the queue's track.
-void Tracks::add_gpu_spans() {
+void TimelineTracks::add_gpu_spans() {
   std::vector<bool> tells_more(timeline_.swapchains().size());
   for (std::size_t i = 0; i < timeline_.frames().size(); ++i) {
     const FrameRecord& frame = timeline_.frames()[i];
@@ -186,23 +209,34 @@ void Tracks::add_gpu_spans() {
   }
 }
 
-void Tracks::add_notes() {
+// Of the few frames whose composition was sampled.
+void TimelineTracks::add_draws() {
+  const std::size_t first = tracks_.size();
+  for (const SwapchainRecord& chain : timeline_.swapchains())
+    tracks_.push_back({chain.process, "draws of sampled frames of " + corun::name_of(timeline_, chain)});
+  for (const DrawRecord& draw : timeline_.draws()) {
+    add_slice(tracks_[first + draw.swapchain], draw.start_ns, draw.start_ns + draw.duration_ns,
+              {.name = names_.number(draw.calls == 1 ? "draw" : fmt::format("{} draws", draw.calls)),
+               .category = Category::kRender});
+  }
+}
+
+void TimelineTracks::add_notes() {
   std::map<std::optional<std::uint64_t>, std::vector<Detail>> notes_on;  // process, or the capture
   for (const std::string& note : timeline_.provenance().notes) {
     std::vector<Detail>& notes = notes_on[process_in(note)];
     notes.push_back(text(fmt::format("note {}", notes.size() + 1), note));
   }
-  const std::int64_t start_ns = earliest_ns_;
+  const std::int64_t start_ns = earliest_ns();
   for (auto& [process, notes] : notes_on) {
     tracks_.push_back({process, process ? "notes" : "notes on the capture"});
     add_slice(tracks_.back(), start_ns, start_ns,
-              {names_.number("notes"), Category::kNote, static_cast<std::uint32_t>(details_.size())});
-    details_.push_back(std::move(notes));
+              {names_.number("notes"), Category::kNote, add_details(std::move(notes))});
   }
 }
 
 // Notes on one program say "(process 42, ...)".
-std::optional<std::uint64_t> Tracks::process_in(std::string_view note) const {
+std::optional<std::uint64_t> TimelineTracks::process_in(std::string_view note) const {
   constexpr std::string_view kWord = "(process ";
   const std::size_t at = note.find(kWord);
   if (at == std::string_view::npos) return std::nullopt;

@@ -67,7 +67,7 @@ function coursesFigure(scenario, values) {
     own.forEach((c, k) => {
       const panel = {left: room + 44, right: width - 12, top: k * strip + 8, bottom: (k + 1) * strip - 4};
       const y = high / low > 6 ? logarithmic(low / 1.3, high * 1.2, panel.bottom, panel.top) : linear(0, high * 1.1, panel.bottom, panel.top);
-      const ticks = [1000 / 60, 1000 / 30, 100, 1000, 10000].filter(v => v > y.low && v < y.high).filter((v, i, all) => i === 0 || y(all[0]) - y(v) > 14 * i);
+      const ticks = [1000 / 60, 1000 / 30, 100, 1000, 10000].filter(v => v > y.low && v < y.high).reduce((kept, v) => kept.length && y(kept[kept.length - 1]) - y(v) < 13 ? kept : [...kept, v], []);
       ticks.forEach(t => parts.push(line(panel.left, y(t), panel.right, y(t), {class: "grid"}), text(panel.left - 6, y(t) + 4, duration(t).replace(" ms", ""), {class: "tick", "text-anchor": "end"})));
       parts.push(line(panel.left, panel.bottom, panel.right, panel.bottom, {class: "grid"}));
       parts.push(text(room - 4, (panel.top + panel.bottom) / 2 + 4, fits(labels[c.setting], room), {"text-anchor": "end", class: "name"}));

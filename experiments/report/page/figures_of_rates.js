@@ -1,5 +1,5 @@
 // Rows of a plot with a name to the left: how much room the names take.
-const nameRoom = (labels, width) => Math.min(width * 0.38, 16 + 7 * Math.max(...labels.map(label => Math.min(label.length, 34))));
+const nameRoom = (labels, width) => Math.min(width * 0.38, 18 + 7.7 * Math.max(...labels.map(label => Math.min(label.length, 34))));
 const fits = (label, room) => shortened(label, Math.max(6, Math.floor((room - 12) / 6.8)));
 const isClient = client => client !== "device" && client !== "cluster";
 const rateOf = (values, setting, client) => values.get(setting, client, "fps_mean") || values.get(setting, client, "throughput_per_s");
