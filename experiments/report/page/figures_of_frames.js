@@ -28,7 +28,7 @@ function distributionFigure(scenario, values) {
       parts.push(text(panel.left, y0 + 16, kind === 0 ? "All frames" : "The tail", {class: "name"}));
       for (const limit of [1000 / 60, 1000 / 30]) {
         if (limit < x.low || limit > x.high) continue;
-        parts.push(line(x(limit), panel.top, x(limit), panel.bottom, {class: "limit"}), text(x(limit) + 3, panel.top + 10, `${number(1000 / limit)} fps`, {class: "note"}));
+        parts.push(line(x(limit), panel.top, x(limit), panel.bottom, {class: "limit"}), text(x(limit) + 5, kind === 0 ? panel.bottom - 6 : panel.top + 10, `${number(1000 / limit)} fps`, {class: "note"}));
       }
       for (const s of series) {
         const points = [];

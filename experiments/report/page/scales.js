@@ -23,6 +23,8 @@ function logarithmic(low, high, from, to) {
       for (const factor of [1, 2, 5]) all.push(Number((factor * 10 ** p).toPrecision(3)));
     const inside = all.filter(t => t >= low * 0.999 && t <= high * 1.001);
     if (inside.length <= count) return inside.length >= 2 ? inside : [low, high].map(v => Number(v.toPrecision(2)));
+    const halves = inside.length > count ? [...Array(40).keys()].flatMap(p => [10 ** (p - 12), 3 * 10 ** (p - 12)]).map(t => Number(t.toPrecision(3))).filter(t => t >= low * 0.999 && t <= high * 1.001) : [];
+    if (halves.length >= 2 && halves.length <= count) return halves;
     const tens = inside.filter(t => Math.abs(Math.log10(t) % 1) < 1e-9);
     return tens.length >= 2 ? tens : inside;
   };
