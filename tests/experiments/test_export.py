@@ -1,7 +1,9 @@
-"""What `simcli export` writes is a Perfetto trace: decoded here without any code of the project's."""
+"""What `simcli export` writes: traces, decoded here without any code of the project's, and tables."""
 
 import collections
+import csv
 import json
+import sqlite3
 import subprocess
 
 import pytest
@@ -227,3 +229,96 @@ def test_the_shape_of_a_launch_is_told(recorded):
     for of_kernel in recorded.details["cudnn::bn_bw_1C11_kernel_new"]:
         assert set(of_kernel) >= {"full name", "grid", "block", "registers per thread"}
     assert any("bytes" in of_set for of_set in recorded.details["Memset"])
+
+
+@pytest.fixture(name="results", scope="module")
+def results_of_a_short_run(tmp_path_factory):
+    output = tmp_path_factory.mktemp("results") / "held.sqlite"
+    experiment = HERE / "transcripts" / "files" / "held.yaml"
+    done = subprocess.run([str(simcli()), "run", str(experiment), "-o", str(output), "--set", "record.operations=all"],
+                          capture_output=True, text=True, check=False)
+    assert output.exists(), done.stderr
+    return output
+
+
+def export_results(results, output, *options):
+    subprocess.run([str(simcli()), "export", str(results), "-o", str(output), *options], check=True, capture_output=True)
+    return output
+
+
+def rows_of(results, query, *values):
+    database = sqlite3.connect(results)
+    return database.execute(query, values).fetchall()
+
+
+def first_run(results):
+    return rows_of(results, "SELECT id, scenario || '.' || policy || '.' || seed FROM runs LIMIT 1")[0]
+
+
+def test_a_run_is_a_timeline_of_operations_holds_and_decisions(results, tmp_path):
+    run, name = first_run(results)
+    trace = Export(export_results(results, tmp_path / "r.pftrace", "--run", name).read_bytes())
+    clients = {row[0] for row in rows_of(results, "SELECT DISTINCT client FROM operations WHERE run = ?", run)}
+    assert clients <= set(trace.processes.values())
+    for start, table in {"stream ": "operations", "held at its gate": "holds", "decisions": "decisions",
+                         "frames, present to present": "frames"}.items():
+        [(count,)] = rows_of(results, f"SELECT count(*) FROM {table} WHERE run = ?", run)
+        assert trace.count(start) == count, table
+    spans = rows_of(results, "SELECT begin_ns, end_ns FROM operations WHERE run = ? ORDER BY 1, 2", run)
+    shown = sorted(s[1:] for track, slices in trace.slices.items() if track.startswith("stream ") for s in slices)
+    assert shown == spans
+
+
+def test_chrome_json_has_the_same_slices(results, tmp_path):
+    _, name = first_run(results)
+    events = json.loads(export_results(results, tmp_path / "r.json", "--run", name).read_text())["traceEvents"]
+    trace = Export(export_results(results, tmp_path / "r2.pftrace", "--run", name).read_bytes())
+    slices = [s for track in trace.slices.values() for s in track]
+    earliest = min(0, *(begin for _, begin, _ in slices))
+    complete = sorted((e["name"], round(e["ts"] * 1000), round((e["ts"] + e["dur"]) * 1000)) for e in events if e["ph"] == "X")
+    assert complete == sorted((name, begin - earliest, end - earliest) for name, begin, end in slices if begin < end)
+    assert sum(e["ph"] == "i" for e in events) == sum(begin == end for _, begin, end in slices)
+    assert sum(e["ph"] == "s" for e in events) == sum(e["ph"] == "f" for e in events)
+
+
+def test_chrome_json_of_a_capture_keeps_its_arrows(tmp_path):
+    events = json.loads(export_results(HERE / "transcripts" / "files" / "together.corun", tmp_path / "x.json").read_text())["traceEvents"]
+    starts = {e["id"]: e["ts"] for e in events if e["ph"] == "s"}
+    ends = {e["id"]: e["ts"] for e in events if e["ph"] == "f"}
+    assert starts.keys() == ends.keys() and len(starts) >= 8
+    assert {e["args"]["name"] for e in events if e["name"] == "process_name"} == {"train", "game"}
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_tables_hold_every_row_of_the_results(results, tmp_path, ending):
+    if ending == "parquet" and subprocess.run(["python3", "-c", "import pyarrow"], capture_output=True, check=False).returncode:
+        pytest.skip("pyarrow is not installed")
+    path = export_results(results, tmp_path / f"m.{ending}", "--table", "metrics")
+    if ending == "csv":
+        found = [(r["run"], r["client"], r["metric"], float(r["value"])) for r in csv.DictReader(path.open())]
+    elif ending == "jsonl":
+        found = [(r["run"], r["client"], r["metric"], r["value"]) for r in map(json.loads, path.read_text().splitlines())]
+    else:
+        import pyarrow.parquet
+        found = [(r["run"], r["client"], r["metric"], r["value"]) for r in pyarrow.parquet.read_table(path).to_pylist()]
+    assert found == rows_of(results, "SELECT run, client, metric, value FROM metrics ORDER BY rowid")
+
+
+def test_a_table_of_one_run_says_which_run_that_is(results, tmp_path):
+    run, name = first_run(results)
+    lines = list(csv.DictReader(export_results(results, tmp_path / "o.csv", "--table", "operations", "--run", name).open()))
+    assert lines and {line["run"] for line in lines} == {run}
+    assert {f"{line['run_scenario']}.{line['run_policy']}.{line['run_seed']}" for line in lines} == {name}
+
+
+@pytest.mark.parametrize("options, code, said", [
+    (["-o", "x.csv", "--table", "nothing"], 2, "there are: runs, metrics"),
+    (["-o", "x.xls", "--table", "metrics"], 2, ".parquet, .csv, .jsonl"),
+    (["-o", "x.csv", "--run", "RUN"], 2, "tables need --table"),
+    (["-o", "x.pftrace", "--run", "nobody"], 2, "choose one with --run"),
+    (["-o", "x.parquet", "--table", "metrics", "--python", "no-such-python"], 3, "pip install pyarrow")])
+def test_what_cannot_be_exported_is_refused_with_a_way_out(results, tmp_path, options, code, said):
+    options = [first_run(results)[1] if word == "RUN" else word for word in options]
+    done = subprocess.run([str(simcli()), "export", str(results), *options], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == code and said in done.stderr, done.stderr
+    assert list(tmp_path.iterdir()) == []

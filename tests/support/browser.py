@@ -19,12 +19,13 @@ PATIENCE_S = 60
 
 
 class Page:
-    """One page, with what it asked the network for, and what it complained about."""
+    """One page, with what it asked the network for, what of that its content policy blocked, and its complaints."""
 
     def __init__(self, to_browser, from_browser):
         self.to_browser, self.from_browser, self.rest = to_browser, from_browser, b""
         self.numbers, self.session = itertools.count(1), None
         self.requests, self.complaints = [], []
+        self.blocked, self.address_of = set(), {}
         target = self.ask("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
@@ -57,6 +58,9 @@ class Page:
     def note(self, method, event):
         if method == "Network.requestWillBeSent":
             self.requests.append(event["request"]["url"])
+            self.address_of[event["requestId"]] = event["request"]["url"]
+        elif method == "Network.loadingFailed" and event.get("blockedReason") == "csp":
+            self.blocked.add(self.address_of.get(event["requestId"]))
         elif method == "Runtime.exceptionThrown":
             self.complaints.append(event["exceptionDetails"].get("exception", {}).get("description", "exception"))
         elif method == "Runtime.consoleAPICalled" and event["type"] in ("error", "warning", "assert"):
