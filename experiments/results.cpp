@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <filesystem>
+
 #include "experiments/results_file.h"
 #include "experiments/write_lock.h"
 
