@@ -29,6 +29,13 @@ def compare(results, baseline, metric=None, client=None):
     >>> bool((effects.difference_lo <= effects.difference).all())
     True
     """
+    rows = effects_of(results, baseline, metric, client)
+    _warn(results, rows)
+    return as_table(rows)
+
+
+def effects_of(results, baseline, metric=None, client=None):
+    """The rows of `compare` as dicts, without its warnings."""
     samples = results.samples(metric)
     policies = dict.fromkeys(key[1] for key in samples)
     if baseline not in policies:
@@ -41,8 +48,7 @@ def compare(results, baseline, metric=None, client=None):
         if policy != baseline and seeds and client in (None, who):
             rows.append({"scenario": scenario, "policy": policy, "client": who, "metric": name, "unit": unit}
                         | _effect([values[seed] for seed in seeds], [beside[seed] for seed in seeds]))
-    _warn(results, rows)
-    return as_table(rows)
+    return rows
 
 
 def _effect(values, baseline):

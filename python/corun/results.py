@@ -1,10 +1,14 @@
 """The results file of `simcli run`: one SQLite file, its tables, and their summary."""
 
+import builtins
+import gzip
 import os
 import pathlib
+import shutil
 import sqlite3
+import tempfile
 
-from corun import layout
+from corun import inside, layout
 from corun.errors import InputError
 
 try:
@@ -25,14 +29,34 @@ _RUNS = """SELECT runs.* FROM runs LEFT JOIN (SELECT run, min(rowid) AS first FR
 
 
 def open(path):
-    """Opens a results file of `simcli run` or corun.run for reading, as Results.
+    """Opens a results file of `simcli run` or corun.run for reading, as Results. One whose name ends in `.gz` is unpacked
+    into a temporary file that goes with the object.
 
     Raises InputError if it does not exist, is not a results file, or was written by a newer Corun.
 
     >>> len(corun.open(QUICK).runs)
     10
     """
-    return Results(path)
+    if not os.fspath(path).endswith(".gz"):
+        return Results(path)
+    folder = tempfile.TemporaryDirectory(prefix="corun-")
+    try:
+        return Results(_unpacked(path, folder.name), folder)
+    except Exception:
+        folder.cleanup()
+        raise
+
+
+def _unpacked(path, folder):
+    target = os.path.join(folder, pathlib.Path(path).stem)
+    try:
+        with gzip.open(path) as packed, builtins.open(target, "wb") as file:
+            shutil.copyfileobj(packed, file)
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except (OSError, EOFError) as error:
+        raise InputError(f"{path}: {error}: expected a gzip file") from None
+    return target
 
 
 class Results:
@@ -229,6 +253,55 @@ class Results:
 
         return _core.results_hash(self.path)
 
+    def run_id(self, policy, seed=None, scenario=None):
+        """The id of one run, as `runs.id` and the column `run` of the tables have it: of `policy` with `seed`, or with the
+        least one. Raises InputError where there is none, or where several scenarios have one and none is named.
+
+        >>> results = corun.open(QUICK)
+        >>> results.run_id("nvshare", seed=2) in set(results.runs.id)
+        True
+        """
+        return inside.run_id(self, policy, seed, scenario)
+
+    def frame_times(self, scenario=None, policy=None, client=None, warmup=False):
+        """One row per frame that was shown in [warmup, horizon), the ones that metrics count, with where its time went;
+        all in integer nanoseconds. `warmup` keeps the frames before as well. The other arguments keep one of each.
+
+        Columns: `scenario`, `policy`, `seed`, `run`, `client`, `number`, `start_ns`, `present_ns`; `frame_time_ns`, from
+        the present before to this one (missing for a run's first); and the parts from start to present,
+        `host_ns` (until its first work was submitted), `queued_ns` (until that began on the device: gate and queue),
+        `own_ns` (on the device), `away_ns` (between its first and last work, while others had the device or nobody),
+        `until_shown_ns` (from the end of its work to its present); `missed`.
+
+        >>> frames = corun.open(QUICK).frame_times(policy="passthrough", client="game")
+        >>> parts = frames[["host_ns", "queued_ns", "own_ns", "away_ns", "until_shown_ns"]].sum(axis=1)
+        >>> bool((parts == frames.present_ns - frames.start_ns).all())
+        True
+        """
+        return inside.frame_times(self, scenario, policy, client, warmup)
+
+    def device_time(self, begin_ns, end_ns, policy, seed=None, scenario=None):
+        """Device time of each client in [begin_ns, end_ns) of one run (as in run_id), as {client: nanoseconds}. An
+        operation that reaches over an end counts in proportion. Needs `record: { operations: all }`, else InputError.
+
+        >>> experiment = corun.Experiment(PAIR).set("record", {"operations": "all"})
+        >>> results = corun.run(experiment, until="300ms", seed=1)
+        >>> sorted(results.device_time(100_000_000, 200_000_000, "passthrough"))
+        ['game', 'train']
+        """
+        return inside.device_time(self, begin_ns, end_ns, policy, seed, scenario)
+
+    @property
+    def plot(self):
+        """Pictures of these results: corun.plots.Plots. Needs pandas and matplotlib (`pip install "corun[plots]"`).
+
+        >>> [name for name in dir(corun.open(QUICK).plot) if not name.startswith("_")]
+        ['effects', 'frame_parts', 'frame_tail', 'frame_times', 'pareto', 'timeline']
+        """
+        from corun.plots import Plots
+
+        return Plots(self)
+
     def sql(self, query, parameters=()):
         """The rows of a read-only SQL query.
 
@@ -252,6 +325,10 @@ class Results:
     def _optional(self, table):
         return self.sql(f"SELECT * FROM {table}") if self.has(table) else as_table([])
 
+    def _planned(self, columns):
+        """Columns of `runs` as tuples, in the order of the plan, failed ones last."""
+        return self.cursor(f"SELECT {columns} FROM ({_RUNS})").fetchall()
+
     def _summary_rows(self, metric=None):
         from corun.statistics import mean_interval
 
@@ -272,7 +349,7 @@ class Results:
             return None
 
     def _headline(self):
-        runs = self.cursor(f"SELECT policy, error FROM ({_RUNS})").fetchall()
+        runs = self._planned("policy, error")
         failed = sum(1 for _, error in runs if error is not None)
         policies = ", ".join(dict.fromkeys(policy for policy, _ in runs))
         points = f" at {self.cursor('SELECT count(DISTINCT point) FROM points').fetchone()[0]} points" if self.is_sweep else ""
