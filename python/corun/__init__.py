@@ -23,6 +23,7 @@ from corun.results import Results, open
 if TYPE_CHECKING:
     from corun import parameter, statistics
     from corun.comparison import compare
+    from corun.conformance import check_policy
     from corun.experiment import Experiment
     from corun.policy import Policy
     from corun.running import run
@@ -32,12 +33,12 @@ if TYPE_CHECKING:
 
 # Names of the compiled part, imported when they are first asked for.
 _COMPILED = {"Experiment": "corun.experiment", "Policy": "corun.policy", "Table": "corun.table",
-             "Timeline": "corun.timeline", "compare": "corun.comparison", "run": "corun.running",
-             "sweep": "corun.sweeping"}
+             "Timeline": "corun.timeline", "check_policy": "corun.conformance", "compare": "corun.comparison",
+             "run": "corun.running", "sweep": "corun.sweeping"}
 _MODULES = {"parameter", "statistics"}
 
 __all__ = ["DeviceError", "Error", "Experiment", "InputError", "Policy", "PolicyError", "Results", "Table", "Timeline",
-           "UnsupportedError", "compare", "open", "parameter", "run", "statistics", "sweep"]
+           "UnsupportedError", "check_policy", "compare", "open", "parameter", "run", "statistics", "sweep"]
 __version__ = "0.1.0"
 
 

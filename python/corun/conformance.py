@@ -1,0 +1,133 @@
+"""What every policy promises, tried on a policy from outside."""
+
+from corun.core import _core  # noqa: F401  says what to do where the compiled part is absent
+from corun.errors import Error
+from corun.experiment import Experiment
+from corun.results import as_table
+from corun.running import run
+
+__all__ = ["check_policy"]
+
+_GAME = {"name": "game", "synthetic": {"game": {"gpu": "4ms", "cv": 0.1}}, "pacing": "60fps", "quality": "default"}
+_TRAIN = {"name": "train", "synthetic": {"kernels": {"duration": "1ms", "count": 10}}}
+_BURST = {"name": "burst", "synthetic": {"kernels": {"duration": "2ms", "count": 3}},
+          "pacing": {"period": "50ms", "vsync": False}}
+_NEVER = {"arrival": "1h"}
+# Everybody is in every scenario, since policies may name clients or need frames of some.
+_SCENARIOS = {"game alone": [_GAME, _TRAIN | _NEVER, _BURST | _NEVER],
+              "train alone": [_GAME | _NEVER, _TRAIN, _BURST | _NEVER],
+              "pair": [_GAME, _TRAIN, _BURST | _NEVER],
+              "three": [_GAME, _TRAIN, _BURST],
+              "guest": [_GAME, _TRAIN | {"arrival": "200ms", "stay": "300ms"}, _BURST | _NEVER]}
+_HORIZON_NS = 1_000_000_000
+
+
+def check_policy(policy, device="h200"):
+    """Runs a policy in small experiments and looks whether it keeps what every policy promises: `check`, `passed`, and
+    `found`, what broke it. A policy that passes can still be a bad one.
+
+    `policy` is a subclass of corun.Policy, a name, or an item as in an experiment: {"nvshare": {"quantum": "20ms"}},
+    {"plugin": {"file": "./mine.so"}}. `device` is the one of an experiment; policies that work inside one context need
+    {"model": "h200", "sharing": "concurrent"}. There are five scenarios of a second with the clients `game` (60 fps, 4 ms
+    a frame), `train` (kernels of 1 ms) and `burst` (6 ms of kernels every 50 ms): game alone, train alone, both, all
+    three, and a train that comes late and leaves early.
+
+    The checks: no action is refused and no exception leaves it ("legal"); a client alone keeps running ("lone client");
+    in company somebody does ("work goes on"); the same history gives the same decisions ("same again"); a longer run
+    begins like the shorter one ("no future"); and for a class, a second `decide` whose actions are dropped changes
+    nothing ("asked twice"). After "legal" fails the others are not tried. Raises InputError and UnsupportedError for
+    what is no policy or lacks what it needs.
+
+    >>> checks = corun.check_policy({"nvshare": {"quantum": "20ms"}})
+    >>> list(checks.check), bool(checks.passed.all())
+    (['legal', 'lone client', 'work goes on', 'same again', 'no future'], True)
+    """
+    is_class = isinstance(policy, type)
+    try:
+        first = _History(policy, device)
+    except Error as error:
+        if not hasattr(error, "results"):
+            raise
+        return as_table([_row("legal", str(error).partition("\n")[0])])
+    rows = [_row("legal", first.error)]
+    if not first.error:
+        again, shorter = _History(policy, device), _History(policy, device, until="600ms")
+        rows += [_row("lone client", first.starving(["game alone", "train alone"])),
+                 _row("work goes on", first.starving(["pair", "three", "guest"])),
+                 _row("same again", first.difference(again)),
+                 _row("no future", first.difference(shorter, until_ns=600_000_000))]
+        if is_class:
+            rows.append(_row("asked twice", first.difference(_History(_asked_twice(policy), device))))
+    return as_table(rows)
+
+
+def _row(check, found):
+    return {"check": check, "passed": not found, "found": found}
+
+
+class _History:
+    """What a policy did in the scenarios: decisions and begins of operations, by scenario."""
+
+    def __init__(self, policy, device, until=None):
+        is_class = isinstance(policy, type)
+        experiment = Experiment({
+            "name": "conformance", "device": device, "horizon": f"{_HORIZON_NS}ns", "warmup": "100ms",
+            "record": {"operations": "all", "decisions": "all"},
+            "policies": [policy._policy_name() if is_class else policy],
+            "scenarios": [{"name": name, "clients": clients} for name, clients in _SCENARIOS.items()],
+        }, policies=[policy] if is_class else [])
+        with _quietly(experiment, until) as results:
+            errors = results.cursor("SELECT scenario, error FROM runs WHERE error IS NOT NULL").fetchall()
+            self.error = "; ".join(f"{scenario}: {error.splitlines()[0]}" for scenario, error in errors)
+            self.decisions = _by_scenario(results, "decisions", "time_ns, action, client, count, duration_ns, level, fraction")
+            self.operations = _by_scenario(results, "operations", "begin_ns, client")
+
+    def starving(self, scenarios):
+        """The first scenario in whose second half nothing began; "" if there is none."""
+        for name in scenarios:
+            if not any(begin >= _HORIZON_NS // 2 for begin, _ in self.operations.get(name, [])):
+                return f"{name}: nothing ran after {_HORIZON_NS // 2} ns"
+        return ""
+
+    def difference(self, other, until_ns=_HORIZON_NS):
+        """The first decision before `until_ns` that another history has not; "" if there is none."""
+        for name in _SCENARIOS:
+            mine, its = ([row for row in history.decisions.get(name, []) if row[0] < until_ns] for history in (self, other))
+            if mine != its:
+                place = next((n for n, (a, b) in enumerate(zip(mine, its)) if a != b), min(len(mine), len(its)))
+                return f"{name}: decision {place} at {(mine + its)[place if place < len(mine) else -1][0]} ns differs"
+        return ""
+
+
+def _quietly(experiment, until):
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return run(experiment, until=until, baselines=False, progress=False)
+
+
+def _by_scenario(results, table, columns):
+    found = {}
+    for scenario, *row in results.cursor(f"SELECT runs.scenario, {columns} FROM {table} t JOIN runs ON runs.id = t.run "
+                                         "ORDER BY t.rowid"):
+        found.setdefault(scenario, []).append(tuple(row))
+    return found
+
+
+class _Dropped:
+    """Actions that come to nothing."""
+
+    def __getattr__(self, name):
+        return lambda *_, **__: None
+
+
+def _asked_twice(policy):
+    class Twice(policy):
+        name = policy._policy_name()
+
+        def decide(self, view, act):
+            super().decide(view, _Dropped())
+            super().decide(view, act)
+
+    return Twice
