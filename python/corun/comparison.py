@@ -11,7 +11,7 @@ __all__ = ["compare"]
 _FEWEST_PAIRS = 5
 
 
-def compare(results, baseline, metric=None, client=None):
+def compare(results, baseline, metric=None, client=None, backend=None):
     """What each policy changes beside the policy `baseline`, by scenario, client and metric, paired by seed.
 
     Columns: `scenario`, `policy`, `client`, `metric`, `unit`; `baseline` and `value`, the two means over the seeds that
@@ -20,7 +20,7 @@ def compare(results, baseline, metric=None, client=None):
     (corun.statistics.paired_bootstrap); they are missing for one pair, ratios for a baseline of 0. An effect whose
     interval holds 0, or 1 for a ratio, has not been shown.
 
-    `metric` and `client` keep one each. Failed runs are left out. Raises InputError where no run is of the baseline.
+    `metric` and `client` keep one each, `backend` is that of Results.samples. Failed runs are left out. Raises InputError where no run is of the baseline.
     Warns where there are fewer than 5 pairs, and where runs look too short (Results.warnings).
 
     >>> effects = corun.compare(corun.open(QUICK), baseline="passthrough", metric="fps_mean")
@@ -29,14 +29,14 @@ def compare(results, baseline, metric=None, client=None):
     >>> bool((effects.difference_lo <= effects.difference).all())
     True
     """
-    rows = effects_of(results, baseline, metric, client)
+    rows = effects_of(results, baseline, metric, client, backend)
     _warn(results, rows)
     return as_table(rows)
 
 
-def effects_of(results, baseline, metric=None, client=None):
+def effects_of(results, baseline, metric=None, client=None, backend=None):
     """The rows of `compare` as dicts, without its warnings."""
-    samples = results.samples(metric)
+    samples = results.samples(metric, backend)
     policies = dict.fromkeys(key[1] for key in samples)
     if baseline not in policies:
         raise InputError(f"{results.path}: no run of policy `{baseline}` to compare with: there are "

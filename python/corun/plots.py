@@ -75,7 +75,7 @@ class Plots:
         ax.plot(at[~is_missed], took[~is_missed], ".", color=self._colours[policy], markersize=4, label="in time")
         ax.plot(at[is_missed], took[is_missed], ".", color=_LATE, markersize=4, label="missed")
         ax.set(xlabel="time of the run (s)", ylabel="frame time (ms)", title=f"{client} under {policy}", ylim=(0, None))
-        ax.legend(frameon=False, ncol=2)
+        ax.legend(frameon=False, ncol=2, loc="lower right", bbox_to_anchor=(1, 1), borderpad=0)
         return ax
 
     def pareto(self, x="harvest_ratio", y="fps_1low", scenario=None, ax=None):

@@ -165,45 +165,58 @@ class Results:
                  f"WHERE {where} ORDER BY t.rowid")
         return Table(_core.query(self.path, query, [value for _, value in chosen]))
 
-    def samples(self, metric=None):
+    @property
+    def backends(self):
+        """Where the runs took place: of "simulation", "gpu" (simcli execute, validate) and "live".
+
+        >>> corun.open(QUICK).backends
+        ['simulation']
+        """
+        return [row[0] for row in self.cursor("SELECT DISTINCT backend FROM runs WHERE error IS NULL ORDER BY backend")]
+
+    def samples(self, metric=None, backend=None):
         """The values by seed, {seed: value}, of every (scenario, policy, client, metric, unit), in the order of the
-        plan; failed runs are left out, and what a run counts none of is 0. `metric` keeps one metric. In a sweep, keys
-        have the number of the point in front.
+        plan; failed runs are left out, and what a run counts none of is 0. `metric` keeps one metric, `backend` one of
+        `backends`; InputError where there are several and none is chosen. In a sweep, keys have the number of the
+        point in front.
 
         >>> samples = corun.open(QUICK).samples("fps_mean")
         >>> sorted(samples["pair", "nvshare", "game", "fps_mean", "fps"])
         [1, 2, 3, 4, 5]
         """
         samples, seeds = {}, {}
+        backend = self._one_backend(backend)
         point, planned, order = ("", "", "m.rowid")
         if self.is_sweep:  # a run may belong to several points
             point, planned, order = "planned.point, ", "JOIN planned_runs planned ON planned.run = runs.id", "position, m.rowid"
         group = 2 + self.is_sweep
         for *key, seed in self.cursor(
-                f"SELECT {point} scenario, policy, seed FROM runs {planned} WHERE error IS NULL"):
+                f"SELECT {point} scenario, policy, seed FROM runs {planned} WHERE error IS NULL AND backend = ?",
+                (backend,)):
             seeds.setdefault(tuple(key), []).append(seed)
         for *key, seed, value in self.cursor(
                 f"SELECT {point} runs.scenario, runs.policy, m.client, m.metric, m.unit, runs.seed, m.value"
                 f" FROM metrics m JOIN runs ON runs.id = m.run {planned}"
-                f" WHERE runs.error IS NULL AND (?1 IS NULL OR m.metric = ?1) ORDER BY {order}", (metric,)):
+                " WHERE runs.error IS NULL AND runs.backend = ?2 AND (?1 IS NULL OR m.metric = ?1)"
+                f" ORDER BY {order}", (metric, backend)):
             samples.setdefault(tuple(key), {})[seed] = value
         for key, values in samples.items():
             if key[group + 1] in _COUNTS_FROM_ZERO:
                 values |= {seed: 0.0 for seed in seeds[key[:group]] if seed not in values}
         return samples
 
-    def summary(self, metric=None):
+    def summary(self, metric=None, backend=None):
         """Mean over seeds with its 95 % interval (Student's t), by scenario, policy, client and metric.
 
         Columns: scenario, policy, client, metric, unit, value, lo, hi, n. `lo` and `hi` are missing where n is 1.
-        Failed runs are not in it. `metric` keeps one metric. A sweep has the column `point` in front, to be merged
-        with `points`.
+        Failed runs are not in it. `metric` keeps one metric, `backend` is that of `samples`. A sweep has the column
+        `point` in front, to be merged with `points`.
 
         >>> low = corun.open(QUICK).summary("fps_1low")
         >>> list(low.columns), list(low.n)
         (['scenario', 'policy', 'client', 'metric', 'unit', 'value', 'lo', 'hi', 'n'], [5, 5])
         """
-        return as_table(self._summary_rows(metric))
+        return as_table(self._summary_rows(metric, backend))
 
     def warnings(self):
         """Sentences on runs that look too short for what is said of them: frame times that had not settled after the
@@ -329,12 +342,20 @@ class Results:
         """Columns of `runs` as tuples, in the order of the plan, failed ones last."""
         return self.cursor(f"SELECT {columns} FROM ({_RUNS})").fetchall()
 
-    def _summary_rows(self, metric=None):
+    def _one_backend(self, backend):
+        there = self.backends
+        if backend is None and len(there) > 1:
+            raise InputError(f"{self.path}: holds runs of several backends: choose one of {', '.join(there)} by `backend`")
+        if backend not in (None, *there):
+            raise InputError(f"{self.path}: no run of backend `{backend}`: there are {', '.join(there) or 'none'}")
+        return backend or (there[0] if there else None)
+
+    def _summary_rows(self, metric=None, backend=None):
         from corun.statistics import mean_interval
 
         rows = []
         group = ("point", *_GROUP) if self.is_sweep else _GROUP
-        for key, values in self.samples(metric).items():
+        for key, values in self.samples(metric, backend).items():
             value, low, high = mean_interval(values.values())
             rows.append(dict(zip(group, key)) | {"value": value, "lo": low, "hi": high, "n": len(values)})
         return rows
@@ -344,7 +365,10 @@ class Results:
         if self.is_sweep:
             return None
         try:
-            return layout.summary_grid(self._summary_rows())
+            there = self.backends
+            rows = [row | ({"policy": f"{row['policy']} ({backend})"} if len(there) > 1 else {})
+                    for backend in there for row in self._summary_rows(backend=backend)]
+            return layout.summary_grid(rows)
         except ImportError:
             return None
 

@@ -1,5 +1,6 @@
 """Running experiments."""
 
+import importlib.util
 import os
 import sys
 import tempfile
@@ -113,8 +114,10 @@ def _is_watched():
 
 
 def _make_bar(total, name):
+    # tqdm.auto warns in notebooks where there is no ipywidgets; a bar of text does, then.
+    module = "auto" if importlib.util.find_spec("ipywidgets") else "std"
     try:
-        from tqdm.auto import tqdm
+        tqdm = importlib.import_module(f"tqdm.{module}").tqdm
     except ImportError:
         return _PlainBar(total, name)
     return tqdm(total=total, desc=name, unit="run")

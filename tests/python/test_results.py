@@ -116,3 +116,18 @@ def test_tables_are_read_without_the_compiled_part(path):
     done = subprocess.run([sys.executable, "-c", code, path], env=os.environ | {"PYTHONPATH": str(ROOT / "python")},
                           capture_output=True, text=True, check=True)
     assert done.stdout.startswith("5 4\n<corun.Results ") and "pip install ." in done.stdout
+
+
+def test_measured_and_simulated_runs_are_never_averaged(path, without_pandas):
+    with sqlite3.connect(path) as database:
+        database.execute("INSERT INTO runs VALUES ('g1', 'demo', 'one game', 'pilotfish', 1, 'gpu', NULL)")
+        database.execute("INSERT INTO metrics VALUES ('g1', 'game', 'fps_mean', 20.0, 'fps')")
+    results = corun.open(path)
+    assert results.backends == ["gpu", "sim"]
+    with pytest.raises(corun.InputError, match="several backends: choose one of gpu, sim by `backend`"):
+        results.summary("fps_mean")
+    assert [row["value"] for row in results.summary("fps_mean", backend="sim")] == [62.0, 30.0]
+    assert [row["value"] for row in results.summary("fps_mean", backend="gpu")] == [20.0]
+    with pytest.raises(corun.InputError, match="no run of backend `live`"):
+        results.summary("fps_mean", backend="live")
+    assert "pilotfish (gpu)" in repr(results) and "pilotfish (sim)" in repr(results)
