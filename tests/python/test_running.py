@@ -120,7 +120,8 @@ def test_progress_is_a_bar_of_tqdm_or_a_plain_line(capfd, monkeypatch):
 
     clock = iter(range(0, 1000, 2))
     monkeypatch.setattr(running.time, "monotonic", lambda: next(clock))
-    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    for module in ("tqdm.auto", "tqdm.std"):
+        monkeypatch.setitem(sys.modules, module, None)
     corun.run(PAIR, until="100ms", progress=True)
     assert "pair: " in capfd.readouterr().err
     corun.run(PAIR, until="100ms", progress=False)
