@@ -23,8 +23,6 @@ NOT_RUN = {
     ],
     "docs/tutorial.md": [("./dev build", "the build itself; tests/fresh_root.sh runs it on an empty system")],
     "docs/accuracy.md": [("", "a minute of computing; test_summary.py of tests/python holds the experiments' figures")],
-    "docs/bring-your-own-trace.md": [("simtrace record", GPU), ("nsys", "needs Nsight Systems and a GPU"),
-                                     ("python3 train.py", "the reader's own program")],
     "docs/calibrate.md": [("simcli calibrate --gpu", GPU)],
     "docs/capture.md": [("simtrace", GPU + "; tests/tracer runs them on stand-ins"), ("python3 train.py", GPU)],
     "docs/cluster.md": [("simcli run experiments/cluster/openb.yaml", "needs a public trace that is not in the repository")],
@@ -36,7 +34,7 @@ NOT_RUN = {
     "docs/policies/block_time_limiter.md": [("", "a minute of computing; `./dev reproduce` runs it")],
     "docs/policies/nvshare_adaptive.md": [("", "minutes of computing; `./dev reproduce` runs it")],
     "docs/policies/rivals.md": [("", "minutes of computing; `./dev reproduce` runs it")],
-    "docs/validate.md": [("simcli validate", "minutes of computing, or a GPU; tests/validate runs it smaller")],
+    "docs/validate.md": [("gunzip", "unpacks into the checkout"), ("simcli validate", "minutes of computing, or a GPU; tests/validate runs it smaller")],
 }
 RUN = [page for page in pages.PAGES
        if any(block.info in ("console", "python") or block.file_name for block in pages.blocks(pages.read_page(page)))]
