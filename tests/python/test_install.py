@@ -1,5 +1,6 @@
-"""`pip install .` in an empty environment, as the README says it."""
+"""`pip install .` in an empty environment, as the README says it, and the quickstart notebook there."""
 
+import json
 import os
 import re
 import subprocess
@@ -10,8 +11,16 @@ import pytest
 from conftest import CAPTURE, PAIR, ROOT
 
 # What pip says where it cannot reach a package index.
-OFFLINE = re.compile(r"Failed to establish a new connection|No matching distribution found for (scikit-build-core|pybind11)"
+OFFLINE = re.compile(r"Failed to establish a new connection|No matching distribution found for \w[\w-]*"
                      r"|Network is unreachable|Temporary failure in name resolution")
+
+
+def pip(environment, *arguments):
+    done = subprocess.run([environment / "bin/pip", "install", "--no-input", "--disable-pip-version-check", *arguments],
+                          cwd=ROOT, env=clean_environment(), capture_output=True, text=True)
+    if done.returncode != 0 and OFFLINE.search(done.stdout + done.stderr):
+        pytest.skip("no package index can be reached")
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -20,14 +29,17 @@ def python(tmp_path_factory):
     the release tree with the same flags, so that a compiler cache serves both."""
     environment = tmp_path_factory.mktemp("install") / "venv"
     subprocess.run([sys.executable, "-m", "venv", environment], check=True, capture_output=True)
-    done = subprocess.run([environment / "bin/pip", "install", "--no-input", "--disable-pip-version-check",
-                           f"--config-settings=build-dir={ROOT / 'build/pip'}",
-                           "--config-settings=cmake.define.CORUN_WARNINGS_AS_ERRORS=ON", "."],
-                          cwd=ROOT, env=clean_environment(), capture_output=True, text=True)
-    if done.returncode != 0 and OFFLINE.search(done.stdout + done.stderr):
-        pytest.skip("no package index can be reached")
-    assert done.returncode == 0, done.stdout + done.stderr
+    pip(environment, f"--config-settings=build-dir={ROOT / 'build/pip'}",
+        "--config-settings=cmake.define.CORUN_WARNINGS_AS_ERRORS=ON", ".")
     return environment / "bin/python"
+
+
+@pytest.fixture(scope="module")
+def files(python):
+    """What the wheel put into the environment."""
+    shown = subprocess.run([python, "-m", "pip", "show", "-f", "corun"], env=clean_environment(), capture_output=True,
+                           text=True, check=True).stdout
+    return [line.strip() for line in shown.partition("Files:")[2].splitlines() if line.strip()]
 
 
 def clean_environment():
@@ -41,7 +53,14 @@ results = corun.run(sys.argv[1], until="300ms", output="results.sqlite")
 assert len(corun.open("results.sqlite").runs) == 4 and "fps_mean" in repr(results)
 effects = corun.compare(results, baseline="passthrough", metric="fps_mean")
 assert effects[0]["policy"] == "nvshare" and effects[0]["n"] == 2, "dicts: there is no pandas here"
+assert corun.check_policy("passthrough")[0]["passed"]
 assert len(corun.Timeline(sys.argv[2]).operations) == 3925
+try:
+    results.plot
+except ImportError as error:
+    assert 'pip install "corun[plots]"' in str(error)
+else:
+    raise AssertionError("there is no matplotlib here")
 print(corun.__file__)
 """
     done = subprocess.run([python, "-W", "ignore", "-c", code, PAIR, CAPTURE], cwd=tmp_path, env=clean_environment(),
@@ -50,8 +69,31 @@ print(corun.__file__)
     assert str(python.parents[1]) in done.stdout
 
 
-def test_the_installed_package_has_its_types(python):
-    files = subprocess.run([python, "-m", "pip", "show", "-f", "corun"], env=clean_environment(), capture_output=True,
-                           text=True, check=True).stdout.split()
-    assert {"corun/py.typed", "corun/_core.pyi", "corun/__init__.py"} <= set(files)
-    assert not [name for name in files if name.startswith(("include/", "bin/", "lib/"))], "the package alone"
+def test_the_wheel_holds_the_package_alone(files):
+    folders = {name.split("/")[0] for name in files}
+    assert len(folders) == 2 and "corun" in folders and any(name.endswith(".dist-info") for name in folders)
+    sources = {f"corun/{path.name}" for path in (ROOT / "python/corun").iterdir() if path.is_file()}
+    here = {name for name in files if name.startswith("corun/") and "__pycache__" not in name}
+    compiled = {name for name in here if name.startswith("corun/_core.") and name.endswith(".so")}
+    assert here - compiled == sources and len(compiled) == 1
+    assert {"corun/py.typed", "corun/_core.pyi"} <= here
+
+
+def test_the_extras_are_what_the_package_asks_for(python):
+    code = "import importlib.metadata as m; print(m.metadata('corun').get_all('Provides-Extra'), m.requires('corun'))"
+    said = subprocess.run([python, "-c", code], env=clean_environment(), capture_output=True, text=True, check=True).stdout
+    assert all(extra in said for extra in ("arrow", "plots", "progress", "tables"))
+    assert not re.search(r"'[\w>=.]+'", said.partition("]")[2]), "without an extra, nothing is needed"
+
+
+def test_the_quickstart_notebook_runs_in_it(python, tmp_path):
+    """Its cells, in order, in an environment with the package and what the extra `plots` names."""
+    pip(python.parents[1], "pandas>=1.5", "matplotlib>=3.6")
+    cells = json.loads((ROOT / "notebooks/00_quickstart.ipynb").read_text())["cells"]
+    program = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+    script = tmp_path / "quickstart.py"
+    script.write_text(program + "\nprint(corun.__file__)\n")
+    done = subprocess.run([python, script], cwd=ROOT / "notebooks", capture_output=True, text=True,
+                          env=clean_environment() | {"MPLBACKEND": "Agg", "MPLCONFIGDIR": str(tmp_path)})
+    assert done.returncode == 0, done.stderr
+    assert str(python.parents[1]) in done.stdout, "the installed package, not the one of the build tree"
