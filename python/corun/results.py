@@ -177,8 +177,8 @@ class Results:
     def samples(self, metric=None, backend=None):
         """The values by seed, {seed: value}, of every (scenario, policy, client, metric, unit), in the order of the
         plan; failed runs are left out, and what a run counts none of is 0. `metric` keeps one metric, `backend` one of
-        `backends`; InputError where there are several and none is chosen. In a sweep, keys have the number of the
-        point in front.
+        `backends`; InputError where there are several and none is chosen. In a sweep, keys have the number of the point
+        in front.
 
         >>> samples = corun.open(QUICK).samples("fps_mean")
         >>> sorted(samples["pair", "nvshare", "game", "fps_mean", "fps"])
@@ -191,8 +191,7 @@ class Results:
             point, planned, order = "planned.point, ", "JOIN planned_runs planned ON planned.run = runs.id", "position, m.rowid"
         group = 2 + self.is_sweep
         for *key, seed in self.cursor(
-                f"SELECT {point} scenario, policy, seed FROM runs {planned} WHERE error IS NULL AND backend = ?",
-                (backend,)):
+                f"SELECT {point} scenario, policy, seed FROM runs {planned} WHERE error IS NULL AND backend = ?", (backend,)):
             seeds.setdefault(tuple(key), []).append(seed)
         for *key, seed, value in self.cursor(
                 f"SELECT {point} runs.scenario, runs.policy, m.client, m.metric, m.unit, runs.seed, m.value"
@@ -229,42 +228,6 @@ class Results:
         from corun.settling import horizon_warnings
 
         return horizon_warnings(self)
-
-    @property
-    def is_sweep(self):
-        """Whether the runs are at points of a sweep.
-
-        >>> corun.open(QUICK).is_sweep
-        False
-        """
-        return self.has("points") and self.cursor("SELECT 1 FROM points LIMIT 1").fetchone() is not None
-
-    @property
-    def points(self):
-        """The points of a sweep, a row each: `point`, its number, and a column for each parameter. Numbers are in base
-        units, told by the column's name: `nvshare.quantum_ns`, `_bytes`, `_per_s`.
-
-        >>> swept = corun.sweep(PAIR, {"nvshare.quantum": ["10ms", "20ms"], "horizon": ["200ms"]}, seed=1)
-        >>> list(swept.points.columns)
-        ['point', 'nvshare.quantum_ns', 'horizon_ns']
-        """
-        rows = {}
-        if self.is_sweep:
-            for point, parameter, value, number, unit in self.cursor("SELECT * FROM points ORDER BY rowid"):
-                row = rows.setdefault(point, {"point": point})
-                row[parameter + _UNITS[unit]] = value if number is None else int(number) if unit in _WHOLE else number
-        return as_table(list(rows.values()))
-
-    def hash(self):
-        """A hash of everything in the file but wall times: 32 hex digits, equal for equal results however many workers
-        and interruptions they took, as `simcli hash` prints it.
-
-        >>> len(corun.open(QUICK).hash())
-        32
-        """
-        from corun.core import _core
-
-        return _core.results_hash(self.path)
 
     def run_id(self, policy, seed=None, scenario=None):
         """The id of one run, as `runs.id` and the column `run` of the tables have it: of `policy` with `seed`, or with the
@@ -314,6 +277,42 @@ class Results:
         from corun.plots import Plots
 
         return Plots(self)
+
+    @property
+    def is_sweep(self):
+        """Whether the runs are at points of a sweep.
+
+        >>> corun.open(QUICK).is_sweep
+        False
+        """
+        return self.has("points") and self.cursor("SELECT 1 FROM points LIMIT 1").fetchone() is not None
+
+    @property
+    def points(self):
+        """The points of a sweep, a row each: `point`, its number, and a column for each parameter. Numbers are in base
+        units, told by the column's name: `nvshare.quantum_ns`, `_bytes`, `_per_s`.
+
+        >>> swept = corun.sweep(PAIR, {"nvshare.quantum": ["10ms", "20ms"], "horizon": ["200ms"]}, seed=1)
+        >>> list(swept.points.columns)
+        ['point', 'nvshare.quantum_ns', 'horizon_ns']
+        """
+        rows = {}
+        if self.is_sweep:
+            for point, parameter, value, number, unit in self.cursor("SELECT * FROM points ORDER BY rowid"):
+                row = rows.setdefault(point, {"point": point})
+                row[parameter + _UNITS[unit]] = value if number is None else int(number) if unit in _WHOLE else number
+        return as_table(list(rows.values()))
+
+    def hash(self):
+        """A hash of everything in the file but wall times: 32 hex digits, equal for equal results however many workers
+        and interruptions they took, as `simcli hash` prints it.
+
+        >>> len(corun.open(QUICK).hash())
+        32
+        """
+        from corun.core import _core
+
+        return _core.results_hash(self.path)
 
     def sql(self, query, parameters=()):
         """The rows of a read-only SQL query.
