@@ -1,0 +1,31 @@
+#include "tests/fuzz/chunk_input.h"
+#include "tests/fuzz/harness.h"
+#include "traces/native.h"
+
+namespace corun::fuzz {
+namespace {
+
+void read(std::string_view input) {
+  const std::string file = chunks_of(input);
+  const NativeReport report = [&] {
+    NativeReport found;
+    accepts([&] { found = verify_native(file, "input"); });
+    return found;
+  }();
+  promise(report.rows_before_damage <= report.rows_readable, "rows before the damage are readable");
+  const bool is_whole = accepts([&] {
+    const Timeline timeline = read_native(file, "input");
+    const std::string written = encode_native(timeline);
+    promise(encode_native(read_native(written, "again")) == written, "what is read is written alike");
+  });
+  promise(!(is_whole && report.damage), "a damaged file is not taken for a good one");
+  accepts([&] { read_native(file, "input", {.use_prefix = true}); });
+}
+
+}  // namespace
+}  // namespace corun::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  corun::fuzz::read(corun::fuzz::text_of(data, size));
+  return 0;
+}

@@ -1,0 +1,41 @@
+"""Records of what was tried: files in this folder from which RELIABILITY.md is made.
+
+A record is what one command found, with its date, commit and machine. It is committed, so that the page can be made,
+and judged, without running everything again.
+"""
+
+import datetime
+import json
+import os
+import pathlib
+import platform
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "tests/reliability/records"
+
+
+def commit():
+    """The commit that was tried, with + where the tree differed from it."""
+    described = subprocess.run(["git", "describe", "--always", "--exclude=*", "--abbrev=12", "--dirty=+"], cwd=ROOT,
+                               capture_output=True, text=True)
+    return described.stdout.strip() or "unknown"
+
+
+def machine():
+    names = [line.split(":", 1)[1].strip() for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+             if line.startswith("model name")]
+    return f"{names[0] if names else platform.machine()}, {os.cpu_count()} processors"
+
+
+def read(name):
+    """A record, or None where nothing was tried yet."""
+    path = FOLDER / f"{name}.json"
+    return json.loads(path.read_text()) if path.exists() else None
+
+
+def write(name, found):
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    today = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
+    content = {"date": today, "commit": commit(), "machine": machine(), **found}
+    (FOLDER / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n")
