@@ -5,6 +5,8 @@
 #include <new>
 #include <thread>
 
+#include "experiments/reproduction.h"
+
 namespace corun {
 
 namespace {
@@ -12,11 +14,12 @@ namespace {
 /// Keeps the facts that the experiment asks for and passes all of them on to the collector.
 class FactKeeper : public Recorder {
  public:
-  FactKeeper(const RecordChoice& choice, Collector& collector, RunOutcome& outcome)
-      : choice_(choice), collector_(collector), outcome_(outcome) {}
+  FactKeeper(const RecordChoice& choice, Collector& collector, WatchedRun& watched, RunOutcome& outcome)
+      : choice_(choice), collector_(collector), watched_(watched), outcome_(outcome) {}
 
   void on_op(const OpFact& op) override {
     collector_.on_op(op);
+    watched_.reached(op.end);
     if (!choice_.operations) return;
     outcome_.operations.push_back({op, std::string(op.name)});
     outcome_.operations.back().fact.name = {};
@@ -27,6 +30,7 @@ class FactKeeper : public Recorder {
     if (choice_.frames) outcome_.frames.push_back(frame);
   }
   void on_decision(const DecisionFact& decision) override {
+    watched_.decided(decision);
     if (outcome_.decisions.size() < choice_.decisions) outcome_.decisions.push_back(decision);
   }
   void on_hold(const HoldFact& hold) override {
@@ -48,6 +52,7 @@ class FactKeeper : public Recorder {
  private:
   const RecordChoice& choice_;
   Collector& collector_;
+  WatchedRun& watched_;
   RunOutcome& outcome_;
 };
 
@@ -81,6 +86,7 @@ void execute_cluster(const Scenario& scenario, const RunSpec& spec, Materials& m
 
 void execute(const Experiment& experiment, const RunSpec& spec, Materials& materials, const PolicyRegistry& policies,
              const World& world, RunOutcome& outcome) {
+  WatchedRun watched(experiment, spec);
   const Scenario& scenario = experiment.scenarios[spec.scenario];
   const PolicyChoice& choice = scenario.policies[spec.policy];
   const PolicyDescriptor& descriptor = *policies.find(choice.policy);
@@ -96,7 +102,7 @@ void execute(const Experiment& experiment, const RunSpec& spec, Materials& mater
     notes.push_back(one_context_note(choice.label));
   }
   Collector collector(input);
-  FactKeeper keeper(experiment.record, collector, outcome);
+  FactKeeper keeper(experiment.record, collector, watched, outcome);
   outcome.notes = fmt::format("{}", fmt::join(notes, "\n"));
   const RunResult result = world.run(input, keeper, notes);
   outcome.notes = fmt::format("{}", fmt::join(notes, "\n"));

@@ -2,12 +2,14 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <map>
 
 #include "experiments/commands/commands.h"
+#include "experiments/reproduction.h"
 #include "experiments/terminal.h"
 #include "traces/base/units.h"
 
@@ -16,7 +18,6 @@ namespace corun {
 namespace {
 
 constexpr int kExitUsage = 2;
-constexpr int kExitOurBug = 70;
 
 /// The command line of simcli: what was asked for, and what to do then.
 class CommandLine {
@@ -28,7 +29,7 @@ class CommandLine {
     app_.set_help_all_flag("--help-all", "Every command with its options");
     app_.footer(
         "Exit codes: 0 done, 2 wrong input, 3 not supported, 4 machine failed, 5 policy failed,\n"
-        "6 expectation not met, 7 some runs failed, 130 interrupted.");
+        "6 expectation not met, 7 some runs failed, 70 a mistake of ours, 130 interrupted.");
     add_run();
     add_sweep();
     add_merge();
@@ -468,6 +469,8 @@ bool allows_color() {
 }  // namespace corun
 
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of writing like any other
+  corun::keep_reproductions({argv, argv + argc});
   try {
     corun::CommandLine line(argc, argv);
     return line.parse_and_run(argc, argv, corun::allows_color());

@@ -24,13 +24,14 @@ std::uint64_t number_of(Ticket ticket) { return ticket & ((Ticket{1} << kNumberB
 Simulation::Simulation(const RunInput& input, Engine& engine, Recorder& recorder, Finished on_finished)
     : input_(input),
       engine_(engine),
+      books_(input.clients.size(), recorder),
       device_(make_device(input.device)),
-      arbiter_(*input.policy, input.policy_name, device_view(input.device), arbiter_clients(input), *this, recorder),
+      arbiter_(*input.policy, input.policy_name, device_view(input.device), arbiter_clients(input), *this, books_),
       on_finished_(std::move(on_finished)) {
   for (std::uint32_t i = 0; i < input.clients.size(); ++i) {
     const ClientSpec& spec = input.clients[i];
     clients_.push_back(
-        std::make_unique<Client>(ClientId{i}, spec, input.seed, input.device.launch_queue_depth, *this, recorder));
+        std::make_unique<Client>(ClientId{i}, spec, input.seed, input.device.launch_queue_depth, *this, books_));
     controls_.emplace_back().sm_cap = spec.context.sm_cap;
     device_->join(ClientId{i}, spec.context);
     const auto same =
@@ -64,6 +65,7 @@ void Simulation::join(ClientId client) {
 RunResult Simulation::finish() {
   advance_device(now());
   arbiter_.finish();
+  books_.compare(*device_, now());
   RunResult result;
   result.events = engine_.events_fired();
   result.end = now();
@@ -77,6 +79,7 @@ RunResult Simulation::finish() {
 
 /// Adds what the device's shape and, for an oracle, the future tell of the operation.
 bool Simulation::submit(ClientId client, const OpView& op) {
+  books_.submitted(client, op.number, now());
   const Client& submitter = *clients_[client.value];
   const Submission& submission = submitter.submission(op.number);
   OpView view = op;
@@ -86,6 +89,7 @@ bool Simulation::submit(ClientId client, const OpView& op) {
 }
 
 void Simulation::launch(ClientId client, std::uint64_t number) {
+  books_.launched(client, number, now());
   Client& launcher = *clients_[client.value];
   launcher.launched(number);
   const Submission& submission = launcher.submission(number);
@@ -202,6 +206,7 @@ void Simulation::control(const Action& action) {
 void Simulation::finished(ClientId client) {
   for (const PlannedResize& planned : resizes_)
     if (planned.client == client) engine_.cancel(planned.event);
+  books_.left(client, now());
   arbiter_.leave(client);
   advance_device(now());
   if (copying_[client.value]) device_->abort(client, now(), completions_);
@@ -267,6 +272,7 @@ void Simulation::report_frame_begins() {
 
 void Simulation::remember_warm_usage() {
   advance_device(now());
+  books_.compare(*device_, now());
   warm_usage_ = device_->usage();
   for (std::uint32_t i = 0; i < clients_.size(); ++i) warm_time_[i] = device_->device_time(ClientId{i});
   watch_device();

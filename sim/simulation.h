@@ -8,6 +8,7 @@
 #include "sim/arbiter/arbiter.h"
 #include "sim/engine/engine.h"
 #include "sim/run.h"
+#include "sim/run_books.h"
 #include "sim/workload/client.h"
 
 namespace corun {
@@ -105,6 +106,7 @@ class Simulation : public Backend, public ClientHost {
 
   const RunInput& input_;
   Engine& engine_;
+  RunBooks books_;
   std::unique_ptr<DeviceModel> device_;
   std::vector<std::unique_ptr<Client>> clients_;
   Arbiter arbiter_;

@@ -1,11 +1,16 @@
 #include "traces/base/error.h"
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
+
+#include "traces/base/violation.h"
 
 namespace corun {
 
 namespace {
+
+std::atomic<ViolationHandler> violation_handler = nullptr;
 
 std::string located(const SourceLocation& where, const std::string& message) {
   const std::string place = where.to_string();
@@ -27,9 +32,12 @@ Error::Error(ErrorKind kind, SourceLocation where, std::string message, std::str
       message_(std::move(message)),
       help_(std::move(help)) {}
 
+void set_violation_handler(ViolationHandler handler) { violation_handler = handler; }
+
 void assertion_failed(const char* condition, const char* file, int line, const std::string& values) {
-  std::fprintf(stderr, "corun: internal error: %s:%d: promise broken: %s\n  %s\n  please report this with the experiment\n",
-               file, line, condition, values.c_str());
+  const std::string promise = fmt::format("{}:{}: promise broken: {}\n  {}", file, line, condition, values);
+  std::fprintf(stderr, "corun: internal error: %s\n  please report this with the experiment\n", promise.c_str());
+  if (const ViolationHandler handler = violation_handler) handler(promise);
   std::abort();
 }
 

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Runs fuzz targets, one after the other, and adds what was tried to the record.
+
+    ./dev fuzz                      every surface, a minute each
+    ./dev fuzz kineto --seconds 600
+    ./dev fuzz --grow               also keeps the smallest inputs that reach more code, in tests/fuzz/corpus
+
+What fuzzing finds lies in build/fuzz/findings; `build/fuzz/fuzz_SURFACE FILE` repeats it. Once repaired, the input goes
+into tests/fuzz/corpus/SURFACE/regression-NAME, which the ordinary tests replay. An open finding is exit code 1.
+"""
+
+import argparse
+import hashlib
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "reliability"))
+import record  # noqa: E402
+
+ROOT = record.ROOT
+BUILT = ROOT / "build/fuzz"
+CORPUS = ROOT / "tests/fuzz/corpus"
+LIMITS = ["-timeout=20", "-rss_limit_mb=2048", "-malloc_limit_mb=1024", "-max_len=16384"]
+MOST_GROWN_FILES = 60
+MOST_GROWN_BYTES = 4096
+
+
+def surfaces():
+    return sorted(path.name for path in CORPUS.iterdir() if path.is_dir())
+
+
+def fuzz(surface, seconds):
+    """(inputs tried, seconds, names of findings)"""
+    pool, findings = BUILT / "pool" / surface, BUILT / "findings"
+    pool.mkdir(parents=True, exist_ok=True)
+    findings.mkdir(exist_ok=True)
+    inputs = spent = 0
+    found = []
+    while spent < seconds and len(found) < 3:
+        command = [BUILT / f"fuzz_{surface}", pool, CORPUS / surface, f"-max_total_time={max(1, int(seconds - spent))}",
+                   f"-artifact_prefix={findings}/{surface}-", "-print_final_stats=1", *LIMITS]
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", cwd=ROOT)
+        tried = re.findall(r"number_of_executed_units:\s*(\d+)", done.stderr) or re.findall(r"^#(\d+)", done.stderr, re.M)
+        inputs += int(tried[-1]) if tried else 0
+        spent += float((re.findall(r"in (\d+) second", done.stderr) or [1])[-1]) if done.returncode == 0 else 1
+        if done.returncode == 0:
+            break
+        artifacts = re.findall(r"Test unit written to (\S+)", done.stderr)
+        found.append(pathlib.Path(artifacts[-1]).name if artifacts else f"exit {done.returncode}")
+        (findings / f"{found[-1].replace(' ', '-')}.log").write_text(done.stderr)
+    return inputs, round(spent), found
+
+
+def grow(surface):
+    """The smallest inputs of the pool that together reach what it reaches, as far as they are small enough to keep."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([BUILT / f"fuzz_{surface}", "-merge=1", folder, CORPUS / surface, BUILT / "pool" / surface, *LIMITS],
+                       capture_output=True, cwd=ROOT)
+        known = {path.read_bytes() for path in CORPUS.joinpath(surface).iterdir()}
+        files = sorted(pathlib.Path(folder).iterdir(), key=lambda path: path.stat().st_size)
+        fresh = [path for path in files if path.read_bytes() not in known and path.stat().st_size <= MOST_GROWN_BYTES]
+        for path in fresh[:max(0, MOST_GROWN_FILES - len(known))]:
+            name = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+            shutil.copyfile(path, CORPUS / surface / f"grown-{name}")
+
+
+def add_to_record(surface, inputs, seconds, found):
+    kept = (record.read("fuzz") or {}).get("surfaces", {})
+    before = kept.get(surface, {"inputs": 0, "seconds": 0})
+    kept[surface] = {"inputs": before["inputs"] + inputs, "seconds": before["seconds"] + seconds,
+                     "open_findings": len(found)}
+    record.write("fuzz", {"surfaces": dict(sorted(kept.items()))})
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("surfaces", nargs="*", metavar="SURFACE", help=", ".join(surfaces()))
+    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--grow", action="store_true")
+    options = parser.parse_args()
+    unknown = set(options.surfaces) - set(surfaces())
+    if unknown:
+        parser.error(f"no surface {', '.join(sorted(unknown))}; there are {', '.join(surfaces())}")
+    open_findings = 0
+    for surface in options.surfaces or surfaces():
+        inputs, seconds, found = fuzz(surface, options.seconds)
+        add_to_record(surface, inputs, seconds, found)
+        open_findings += len(found)
+        print(f"{surface:12} {inputs:>12,} inputs in {seconds} s{''.join('  FOUND ' + name for name in found)}", flush=True)
+        if options.grow:
+            grow(surface)
+    return 1 if open_findings else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
