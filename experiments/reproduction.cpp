@@ -68,7 +68,7 @@ std::string WatchedRun::write_bundle(const std::string& parent, const std::strin
   const Scenario& scenario = experiment_.scenarios[spec_.scenario];
   const PolicyChoice& policy = scenario.policies[spec_.policy];
   const std::filesystem::path folder = new_folder(parent, "corun-violation-" + spec_.id.substr(0, 12));
-  const auto write = [&](const char* name, const std::string& text) { write_file(text, (folder / name).string(), false); };
+  const auto write = [&](const char* name, const std::string& text) { write_file((folder / name).string(), text, false); };
   write("violation.txt",
         fmt::format("{}\nsimulated time: {} ns, or later within the same instant's work\nrun: {}\nscenario: {}\n"
                     "policy: {}\nseed: {}\nengine: {}\nexperiment: {}\ncommand: {}\n",

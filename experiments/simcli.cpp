@@ -464,20 +464,34 @@ bool allows_color() {
   return std::getenv("NO_COLOR") == nullptr && !is_dumb;
 }
 
+bool is_main_over = false;
+
+/// Nothing of ours calls exit(): where main has not returned, it was a plug-in, and what it says is no result.
+void refuse_to_exit() {
+  if (is_main_over) return;
+  std::fputs("error[E0503]: a policy in a plug-in ended the program\n", stderr);
+  std::_Exit(static_cast<int>(ErrorKind::kPolicy));
+}
+
 }  // namespace
 
 }  // namespace corun
 
 int main(int argc, char** argv) {
+  std::atexit(corun::refuse_to_exit);
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of writing like any other
   corun::keep_reproductions({argv, argv + argc});
   try {
     corun::CommandLine line(argc, argv);
-    return line.parse_and_run(argc, argv, corun::allows_color());
+    const int code = line.parse_and_run(argc, argv, corun::allows_color());
+    corun::is_main_over = true;
+    return code;
   } catch (const std::bad_alloc&) {
+    corun::is_main_over = true;
     std::fputs("error[E0600]: out of memory\n", stderr);
     return static_cast<int>(corun::ErrorKind::kDevice);
   } catch (const std::exception& error) {
+    corun::is_main_over = true;
     std::fprintf(stderr, "error: this is a mistake in simcli: %s\n", error.what());
     return corun::kExitOurBug;
   }

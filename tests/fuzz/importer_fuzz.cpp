@@ -20,7 +20,9 @@ void import_bytes(std::string_view bytes) {
   source.bytes.reserve(source.bytes.size() + 64);
   its.sniff(source);
   accepts([&] {
-    const std::string native = encode_native(its.read(source));
+    const Timeline timeline = its.read(source);
+    if (!is_one_of(16, bytes)) return;
+    const std::string native = encode_native(timeline);
     promise(encode_native(read_native(native, "again")) == native, "what is imported survives the native format");
   });
 }

@@ -15,7 +15,8 @@ void read(std::string_view input) {
     std::vector<PartContent> parts;
     parts.push_back(read_part(file, "input"));
     MergeReport report;
-    encode_native(merge_parts(std::move(parts), {}, report));
+    const Timeline timeline = merge_parts(std::move(parts), {}, report);
+    if (is_one_of(16, input)) encode_native(timeline);
   });
 }
 

@@ -6,7 +6,7 @@
 namespace corun::fuzz {
 namespace {
 
-constexpr std::uint64_t kMaxBytes = 1 << 20;
+constexpr std::uint64_t kMaxBytes = 1 << 16;
 
 std::string unwrapped(std::string_view bytes, std::size_t block) {
   std::string out;
@@ -23,7 +23,7 @@ std::string unwrapped(std::string_view bytes, std::size_t block) {
 void unwrap(std::string_view bytes) {
   std::string whole, in_blocks;
   const bool is_good = accepts([&] { whole = unwrapped(bytes, std::max<std::size_t>(bytes.size(), 1)); });
-  const bool is_good_in_blocks = accepts([&] { in_blocks = unwrapped(bytes, 7); });
+  const bool is_good_in_blocks = accepts([&] { in_blocks = unwrapped(bytes, 61); });
   promise(is_good == is_good_in_blocks && whole == in_blocks, "how a stream is cut into blocks changes nothing");
 }
 

@@ -30,7 +30,7 @@ def switched(mutant):
     """The code that is one thing or the other, by the switch."""
     switch = f"::corun::mutant_is_on({mutant['number']})"
     if mutant["original"].endswith(";"):
-        return f"if ({switch}) {{ {mutant['mutated']} }} else {{ {mutant['original']} }}"
+        return f"{{ if ({switch}) {{ {mutant['mutated']} }} else {{ {mutant['original']} }} }}"
     return f"({switch} ? ({mutant['mutated']}) : ({mutant['original']}))"
 
 

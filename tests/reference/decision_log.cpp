@@ -3,16 +3,13 @@
 #include <string>
 
 #include "policies/builtin.h"
-#include "sim/run.h"
-#include "sim/workload/synthetic.h"
+#include "tests/support/small_scenario.h"
 #include "traces/base/error.h"
 
 /// Prints what happens in small scenarios: every decision, every operation's end and every frame, under every policy, on
 /// every kind of device. Built twice, with the project's event queue and with the reference's, it must print the same.
 namespace corun {
 namespace {
-
-using namespace std::chrono_literals;
 
 class Log : public Recorder {
  public:
@@ -43,54 +40,14 @@ class Log : public Recorder {
   }
 };
 
-ClientSpec client(std::string name, Workload workload) {
-  ClientSpec spec;
-  spec.name = std::move(name);
-  spec.workload = std::make_shared<Workload>(std::move(workload));
-  spec.context.working_set_bytes = 3'000'000'000;
-  spec.requested_share = 0.3;
-  return spec;
-}
-
-ClientSpec game(std::uint64_t seed) {
-  RandomStream random(seed, "game");
-  ClientSpec spec = client("game", make_game(*game_profile("rdr2"), 16'667us, 40, random));
-  spec.role = Role::kInteractive;
-  spec.pacing = {.mode = Pacing::Mode::kVsync, .period = 16'667us};
-  spec.quality_menu = {{"high", 1.0, 1.0}, {"low", 0.5, 0.8}};
-  return spec;
-}
-
-std::vector<ClientSpec> clients(std::uint64_t seed) {
-  RandomStream random(seed, "load");
-  std::vector<ClientSpec> list{game(seed)};
-  list.push_back(client("train", make_training(*training_profile("mobilenetv2"), 4, random)));
-  list.push_back(client("serve", make_requests({.rate_per_s = 200, .service_mean = 700us, .kernels = 3}, 200, random)));
-  list.back().replay = Replay::kOpen;
-  list.push_back(client("ties", make_kernels({.duration = 100us, .count = 50, .blocks = 20, .launch_gap = 100us})));
-  list.back().arrival = 5ms;
-  list.back().stay = 120ms;
-  return list;
-}
-
-DeviceSpec device(Sharing sharing) {
-  DeviceSpec spec;
-  spec.sm_count = 80;
-  spec.sharing = sharing;
-  spec.memory_bytes = 16'000'000'000;
-  spec.to_device_bytes_per_s = spec.from_device_bytes_per_s = 12'000'000'000;
-  spec.context_create = 1ms;
-  return spec;
-}
-
 void run(const PolicyDescriptor& descriptor, Sharing sharing, std::uint64_t seed) {
   std::printf("== %s, sharing %d, seed %lu\n", descriptor.name.c_str(), static_cast<int>(sharing), seed);
   const auto policy = descriptor.create(descriptor.defaults());
-  RunInput input{.device = device(sharing),
-                 .clients = clients(seed),
+  RunInput input{.device = testing::small_device(sharing),
+                 .clients = testing::small_clients(seed),
                  .policy = policy.get(),
                  .policy_name = descriptor.name,
-                 .horizon = 150ms,
+                 .horizon = std::chrono::milliseconds(150),
                  .seed = seed,
                  .tells_exact_durations = descriptor.needs.oracle};
   Log log;

@@ -8,7 +8,7 @@ IGNORED = {("runs", "wall_time_s")}  # the one figure that differs from time to 
 
 def rows_by_run(path):
     """run id -> [(table, row)], rows in stored order. Raises sqlite3.DatabaseError where the file is damaged."""
-    with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as database:
+    with sqlite3.connect(f"file:{path}?mode=rw", uri=True) as database:  # what was killed is rolled back
         found = database.execute("PRAGMA integrity_check").fetchone()[0]
         if found != "ok":
             raise sqlite3.DatabaseError(found)

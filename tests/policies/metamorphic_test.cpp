@@ -1,0 +1,208 @@
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "policies/builtin.h"
+#include "tests/support/small_scenario.h"
+#include "traces/base/error.h"
+
+namespace corun {
+
+/// How a test names its parameter.
+void PrintTo(const PolicyDescriptor& policy, std::ostream* out) { *out << policy.name; }
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// All that happened, a line each: the client, when, and what.
+class Story : public Recorder {
+ public:
+  void on_op(const OpFact& op) override {
+    tell(op.client, op.end, fmt::format("operation {} from {}, {} ns", op.number, to_ns(op.begin), to_ns(op.device_time)));
+  }
+  void on_job(const JobFact& job) override { tell(job.client, job.end, fmt::format("job {}", job.number)); }
+  void on_frame(const FrameFact& frame) override {
+    tell(frame.client, frame.gpu_end, fmt::format("frame {} at level {}", frame.number, frame.quality_level));
+  }
+  void on_decision(const DecisionFact& decision) override {
+    const Action& action = decision.action;
+    tell(action.client, decision.time, fmt::format("{} {} {} {} {}", to_string(action.kind), action.count,
+                                                   to_ns(action.duration), action.level, action.fraction));
+  }
+  void on_refusal(const RefusalFact& refusal) override { tell(refusal.client, refusal.time, "refused"); }
+  void on_kill(const KillFact& kill) override { tell(kill.client, kill.time, "killed"); }
+
+  /// What happened before `end`.
+  std::vector<std::string> lines(Time end = kNever) const {
+    std::vector<std::string> told;
+    for (const Line& line : lines_)
+      if (line.when < end) told.push_back(fmt::format("{} ns, client {}: {}", to_ns(line.when), line.client.value, line.what));
+    return told;
+  }
+
+ private:
+  struct Line {
+    ClientId client;
+    Time when;
+    std::string what;
+  };
+  void tell(ClientId client, Time when, std::string what) { lines_.push_back({client, when, std::move(what)}); }
+  std::vector<Line> lines_;
+};
+
+struct Told {
+  std::vector<std::string> lines;
+  std::string error;  ///< of the policy, "" without one
+  friend bool operator==(const Told&, const Told&) = default;
+};
+
+/// Relations between runs of one policy. Each holds for every policy, whatever it decides.
+class Metamorphic : public ::testing::TestWithParam<PolicyDescriptor> {
+ protected:
+  Told run(const std::vector<ClientSpec>& clients, Sharing sharing, Duration horizon = 150ms, Time until = kNever) const {
+    return run_under(GetParam(), clients, sharing, horizon, until);
+  }
+
+  static Told run_under(const PolicyDescriptor& descriptor, const std::vector<ClientSpec>& clients, Sharing sharing,
+                        Duration horizon = 150ms, Time until = kNever) {
+    const auto policy = descriptor.create(descriptor.defaults());
+    RunInput input;
+    input.device = testing::small_device(sharing);
+    input.clients = clients;
+    input.policy = policy.get();
+    input.policy_name = descriptor.name;
+    input.horizon = horizon;
+    input.tells_exact_durations = descriptor.needs.oracle;
+    Story story;
+    Told told;
+    try {
+      simulate(input, story);
+    } catch (const Error& error) {
+      told.error = error.what();
+    }
+    told.lines = story.lines(until);
+    return told;
+  }
+
+  /// Tries a relation on every kind of device.
+  template <class Relation>
+  void everywhere(Relation relation) const {
+    for (const Sharing sharing : {Sharing::kTimeSliced, Sharing::kConcurrent, Sharing::kExclusive}) {
+      SCOPED_TRACE(fmt::format("sharing {}", static_cast<int>(sharing)));
+      relation(sharing);
+    }
+  }
+};
+
+void expect_same(const Told& one, const Told& other) {
+  EXPECT_EQ(one.error, other.error);
+  const std::size_t both = std::min(one.lines.size(), other.lines.size());
+  for (std::size_t i = 0; i < both; ++i) ASSERT_EQ(one.lines[i], other.lines[i]) << "line " << i;
+  EXPECT_EQ(one.lines.size(), other.lines.size());
+  EXPECT_GT(one.lines.size(), 10U);
+}
+
+TEST_P(Metamorphic, other_names_of_clients_change_nothing) {
+  everywhere([&](Sharing sharing) {
+    auto clients = testing::small_clients(1);
+    const Told before = run(clients, sharing);
+    for (ClientSpec& client : clients) client.name = "x" + client.name;
+    expect_same(before, run(clients, sharing));
+  });
+}
+
+TEST_P(Metamorphic, a_client_that_never_comes_changes_nothing) {
+  everywhere([&](Sharing sharing) {
+    auto clients = testing::small_clients(1);
+    const Told before = run(clients, sharing);
+    clients.push_back(clients[1]);
+    clients.back().name = "absent";
+    clients.back().arrival = 1h;
+    expect_same(before, run(clients, sharing));
+  });
+}
+
+TEST_P(Metamorphic, a_shorter_run_is_the_beginning_of_a_longer_one) {
+  everywhere([&](Sharing sharing) {
+    const auto clients = testing::small_clients(2);
+    const Told shorter = run(clients, sharing, 60ms, kRunStart + 60ms);
+    const Told longer = run(clients, sharing, 150ms, kRunStart + 60ms);
+    expect_same({shorter.lines, ""}, {longer.lines, ""});
+  });
+}
+
+/// A workload whose jobs come `times` times in it.
+std::shared_ptr<const Workload> repeated(const Workload& once, std::uint32_t times) {
+  auto all = std::make_shared<Workload>(once);
+  const auto ops = static_cast<std::uint32_t>(once.ops.size()), steps = static_cast<std::uint32_t>(once.steps.size());
+  const auto awaits = static_cast<std::uint32_t>(once.awaits.size());
+  for (std::uint32_t pass = 1; pass < times; ++pass) {
+    for (WorkOp op : once.ops) {
+      op.awaits_begin += pass * awaits;
+      all->ops.push_back(op);
+    }
+    for (const std::uint32_t awaited : once.awaits) all->awaits.push_back(awaited + pass * ops);
+    for (HostStep step : once.steps) {
+      if (step.kind == StepKind::kSubmit || step.kind == StepKind::kWaitOp) step.target += pass * ops;
+      all->steps.push_back(step);
+    }
+    for (Job job : once.jobs) {
+      job.first_op += pass * ops;
+      job.first_step += pass * steps;
+      job.recorded_start += pass * once.recorded_span;
+      all->jobs.push_back(job);
+    }
+  }
+  all->recorded_span *= times;
+  return all;
+}
+
+TEST_P(Metamorphic, work_that_is_repeated_is_work_that_is_written_twice) {
+  everywhere([&](Sharing sharing) {
+    auto clients = testing::small_clients(3);
+    for (ClientSpec& client : clients) client.repeat = 2;
+    const Told before = run(clients, sharing);
+    for (ClientSpec& client : clients) {
+      client.workload = repeated(*client.workload, 2);
+      client.repeat = 1;
+    }
+    expect_same(before, run(clients, sharing));
+  });
+}
+
+/// The work alone, without what the policy decided.
+std::vector<std::string> operations(const Told& told) {
+  std::vector<std::string> lines;
+  std::ranges::copy_if(told.lines, std::back_inserter(lines),
+                       [](const std::string& line) { return line.find(": operation ") != std::string::npos; });
+  return lines;
+}
+
+TEST_P(Metamorphic, a_client_alone_runs_as_without_a_policy_where_nothing_is_held_back_for_others) {
+  // These hold a lone client back by what they are: a limit, a token, a window, a quantum, a fraction of the device.
+  const std::set<std::string> holds_back{};
+  PolicyRegistry registry;
+  add_builtin_policies(registry);
+  everywhere([&](Sharing sharing) {
+    std::vector<ClientSpec> alone{testing::small_clients(1)[1]};
+    const auto with_policy = operations(run(alone, sharing));
+    const auto without = operations(run_under(*registry.find("passthrough"), alone, sharing));
+    EXPECT_EQ(with_policy == without, !holds_back.contains(GetParam().name));
+    EXPECT_GT(with_policy.size(), 10U);
+  });
+}
+
+std::vector<PolicyDescriptor> all_policies() {
+  PolicyRegistry registry;
+  add_builtin_policies(registry);
+  std::vector<PolicyDescriptor> policies = registry.all();
+  std::erase_if(policies, [](const PolicyDescriptor& policy) { return policy.create == nullptr; });
+  return policies;
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryPolicy, Metamorphic, ::testing::ValuesIn(all_policies()),
+                         [](const auto& tested) { return tested.param.name; });
+
+}  // namespace
+}  // namespace corun

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Simulates random experiments with every invariant on, for as long as it is given, and records how many events.
+
+    tests/reliability/campaign.py [--seconds 300] [--seed N]
+
+An experiment is a random set of games, trainings, requests and programs on a random device under every policy that
+shares one. A broken promise (exit code 70) ends the campaign with what is needed to repeat it. The record adds up.
+"""
+
+import argparse
+import json
+import pathlib
+import random
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+import record
+
+SIMCLI = record.ROOT / "build/release/simcli"
+
+
+def policies():
+    listed = json.loads(subprocess.run([SIMCLI, "policy", "list", "--json"], check=True, capture_output=True).stdout)
+    return [policy["name"] for policy in listed["policies"] if policy.get("kind", "sharing") == "sharing"]
+
+
+def client(draw, number):
+    kind = draw.choice(["game", "game", "training", "requests", "kernels"])
+    work = {"game": f"{{ game: {{ gpu: {draw.randint(1, 14)}ms, cv: {draw.uniform(0, 0.5):.2f} }} }}",
+            "training": f"{{ training: {draw.choice(['resnet50', 'bert', 'mobilenetv2'])} }}",
+            "requests": f"{{ requests: {{ rate: {draw.randint(10, 400)}/s, mean: {draw.randint(100, 3000)}us }} }}",
+            "kernels": f"{{ kernels: {{ duration: {draw.randint(5, 2000)}us, count: {draw.randint(1, 50)} }} }}"}[kind]
+    more = ", pacing: 60fps" if kind == "game" and draw.random() < 0.7 else ""
+    more += ", quality: [{ level: high, cost: 1.0 }, { level: low, cost: 0.5 }]" if kind == "game" else ""
+    more += f", arrival: {draw.randint(0, 300)}ms" if draw.random() < 0.3 else ""
+    more += f", stay: {draw.randint(50, 500)}ms" if draw.random() < 0.2 else ""
+    more += f", working_set: {draw.randint(1, 60)}GB" if draw.random() < 0.3 else ""
+    more += f", duration_jitter: {draw.randint(1, 30)}%" if draw.random() < 0.3 else ""
+    return f"  - {{ name: c{number}, synthetic: {work}{more} }}"
+
+
+def experiment(draw, names):
+    clients = "\n".join(client(draw, number) for number in range(draw.randint(1, 5)))
+    device = draw.choice(["h200", "v100", "p100", "rtx4090"])
+    sharing = draw.choice(["time-sliced", "concurrent", "exclusive"])
+    return (f"name: random\ndevice: {{ model: {device}, sharing: {sharing} }}\nhorizon: {draw.randint(200, 1500)}ms\n"
+            f"seeds: [{draw.randint(1, 10**6)}]\nclients:\n{clients}\npolicies: [{', '.join(names)}]\n")
+
+
+def simulate(folder, text):
+    """(runs, events), or what went wrong"""
+    (folder / "e.yaml").write_text(text)
+    done = subprocess.run([SIMCLI, "run", "e.yaml", "-o", "r.sqlite", "-f", "--jobs", "1"], cwd=folder,
+                          capture_output=True, text=True)
+    if done.returncode == 70 or done.returncode < 0:
+        return None, done.stderr
+    if done.returncode in (2, 3):
+        return (0, 0), done.stderr
+    with sqlite3.connect(folder / "r.sqlite") as database:
+        runs, events = database.execute("SELECT count(*), sum(events) FROM runs").fetchone()
+    return (runs, events), ""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    draw, names = random.Random(options.seed), policies()
+    experiments = runs = events = refused = 0
+    end = time.monotonic() + options.seconds
+    violation = None
+    with tempfile.TemporaryDirectory() as folder:
+        while time.monotonic() < end and violation is None:
+            chosen = draw.sample(names, 6)
+            counted, said = simulate(pathlib.Path(folder), text := experiment(draw, chosen))
+            if counted is None:
+                violation = f"{text}\n{said}"
+                break
+            experiments += 1
+            refused += counted == (0, 0)
+            runs, events = runs + counted[0], events + counted[1]
+    before = record.read("campaign") or {"experiments": 0, "runs": 0, "events": 0, "violations": 0}
+    record.write("campaign", {"experiments": before["experiments"] + experiments - refused,
+                              "runs": before["runs"] + runs, "events": before["events"] + events,
+                              "violations": before["violations"] + (violation is not None)})
+    print(f"{experiments} experiments ({refused} refused), {runs} runs, {events:,} events")
+    if violation:
+        print(violation, file=sys.stderr)
+    return 1 if violation else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

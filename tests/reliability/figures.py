@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""Writes RELIABILITY.md out of the records in tests/reliability/records: every number there is one that a run wrote.
+
+    tests/reliability/figures.py            writes the page
+    tests/reliability/figures.py --check    says whether the page is what the records say
+"""
+
+import re
+import sys
+import tomllib
+
+import record
+
+PAGE = record.ROOT / "RELIABILITY.md"
+GOAL_INPUTS, GOAL_SECONDS = 10**7, 30 * 60
+SURFACES = {
+    "action": "actions of a policy, in simulated runs", "capframex": "CapFrameX CSV and JSON",
+    "cupti": "activity records of CUPTI", "device_file": "device files", "experiment": "experiment files and their checks",
+    "kineto": "Kineto and PyTorch JSON", "mangohud": "MangoHud logs", "native": "`.corun` files, chunks",
+    "nsys": "Nsight Systems SQLite", "orion": "Orion profiles", "part": "parts that traced programs write",
+    "presentmon": "PresentMon CSV", "results": "results files of `compare` and `sql`", "set_option": "`--set` options",
+    "wrapper": "gzip and zstd wrappers",
+}
+HEAD = """# Reliability
+
+What was tried to break Corun, and what came of it. The numbers are those of runs, written by the commands named here into
+tests/reliability/records, and this page is made of them by `./dev figures`; none is typed by hand. What is not here has
+not been tried.
+"""
+
+
+def number(value):
+    return f"{value:,}"
+
+
+def origin(found, command):
+    return f"`{command}`, {found['date']}, commit {found['commit']}, {found['machine']}.\n"
+
+
+def not_yet(command):
+    return f"Not run yet: `{command}`.\n"
+
+
+def fuzzing(found):
+    yield "## Hostile input\n"
+    yield ("Each surface that reads what others wrote has a fuzz target under AddressSanitizer and "
+           "UndefinedBehaviorSanitizer, held to limits of memory and time and to promises of its own: a damaged file is "
+           "never taken for a good one, what is imported survives the native format, nothing expands beyond its limit, a "
+           "policy's illegal action is an error of the policy. The inputs in tests/fuzz/corpus are replayed by the "
+           "ordinary tests.\n")
+    if found is None:
+        yield not_yet("./dev fuzz")
+        return
+    yield "| surface | inputs tried | time | goal reached | open findings |\n|---|---:|---:|---|---:|"
+    for surface, text in sorted(SURFACES.items()):
+        its = found["surfaces"].get(surface)
+        if its is None:
+            yield f"| {surface}: {text} | 0 | 0 s | no | |"
+            continue
+        reached = its["inputs"] >= GOAL_INPUTS or its["seconds"] >= GOAL_SECONDS
+        yield (f"| {surface}: {text} | {number(its['inputs'])} | {number(its['seconds'])} s | "
+               f"{'yes' if reached else 'no'} | {its['open_findings']} |")
+    whole = found["surfaces"].values()
+    yield (f"\nIn all {number(sum(its['inputs'] for its in whole))} inputs in "
+           f"{number(sum(its['seconds'] for its in whole))} seconds. The goal for each is {number(GOAL_INPUTS)} inputs or "
+           f"{GOAL_SECONDS // 60} minutes. {regressions()}\n")
+    yield origin(found, "./dev fuzz")
+
+
+def regressions():
+    count = sum(1 for _ in (record.ROOT / "tests/fuzz/corpus").glob("*/regression-*"))
+    if count == 0:
+        return "Fuzzing has found nothing so far."
+    return f"{count} input{'s' if count > 1 else ''} that once broke something {'are' if count > 1 else 'is'} in the corpus."
+
+
+def mutants(found):
+    yield "## Mistakes that tests notice\n"
+    yield ("tests/mutants/mutants.toml lists mistakes that somebody could make, each with the test that must notice it. They "
+           "are planted into a copy of the sources, behind a switch, so that one build tries them all.\n")
+    if found is None:
+        yield not_yet("./dev mutants")
+        return
+    yield f"**{found['caught']} of {found['mutants']} caught.**\n"
+    yield origin(found, "./dev mutants")
+    listed = tomllib.loads((record.ROOT / "tests/mutants/mutants.toml").read_text())["mutant"]
+    yield "<details><summary>mistake and test</summary>\n\n| the code | noticed by |\n|---|---|"
+    for mutant in listed:
+        yield f"| {mutant['name']} | {mutant['test'].split(': ')[1]} |"
+    yield "\n</details>\n"
+
+
+def invariants(found):
+    yield "## Invariants\n"
+    yield ("At every event of every simulated run, in release builds too, what the parts report is compared: sim/run_books.h "
+           "says what. A broken promise ends the program with code 70 and leaves a folder with the experiment, the run, "
+           "its captures' hashes, the simulated time and the last decisions.\n")
+    command = "tests/reliability/campaign.py"
+    if found is None:
+        yield not_yet(command)
+        return
+    yield "| random experiments | runs | events under check | promises broken |\n|---:|---:|---:|---:|"
+    yield (f"| {number(found['experiments'])} | {number(found['runs'])} | {number(found['events'])} | "
+           f"{found['violations']} |\n")
+    yield origin(found, command)
+
+
+def reference(found):
+    yield "## A second, naive engine\n"
+    yield ("Small scenarios under every policy, on every kind of device, are simulated with the event queue of sim/engine and "
+           "with a sorted map in its place; every decision and every operation's end must be the same.\n")
+    command = "tests/reference/same_output.py --record"
+    if found is None:
+        yield not_yet(command)
+        return
+    yield (f"**{number(found['scenarios'])} scenarios, {number(found['lines'])} decisions, operations and frames compared, "
+           f"{found['differing']} differ.**\n")
+    yield origin(found, command)
+
+
+def determinism(found):
+    yield "## Determinism\n"
+    yield "The same experiment done in different ways gives the same rows, but for the time that it took.\n"
+    command = "tests/reliability/determinism.py --record"
+    if found is None:
+        yield not_yet(command)
+        return
+    yield (f"**{number(found['runs'])} runs of {found['experiments']} experiments in {len(found['ways'])} ways, "
+           f"{found['differing']} differ**: {', '.join(found['ways'])}.\n")
+    yield origin(found, command)
+
+
+def faults(found):
+    yield "## Faults while results are written\n"
+    yield ("Killed (SIGKILL) at random moments, a program that writes results must leave a whole database, and in it each "
+           "finished run once and with all its rows. A full disk and too little memory are tried by the ordinary tests "
+           "(tests/reliability/test_faults.py), misbehaving plug-ins by tests/experiments/test_evil_plugins.py.\n")
+    command = "tests/reliability/kill_runs.py --record"
+    if found is None:
+        yield not_yet(command)
+        return
+    yield "| trials | kills while it ran | of them between two runs | finished runs found whole | damaged | resumed |"
+    yield "|---:|---:|---:|---:|---:|---|"
+    yield (f"| {found['trials']} | {found['kills']} | {found['kills_between_runs']} | {number(found['runs_found_whole'])} | "
+           f"{found['damaged']} | {'each, to the same rows' if found['resumed'] else 'not tried'} |\n")
+    yield origin(found, command)
+
+
+SECTIONS = {"fuzz": fuzzing, "mutants": mutants, "campaign": invariants, "reference": reference,
+            "determinism": determinism, "kills": faults}
+
+
+def page():
+    lines = [HEAD]
+    for name, section in SECTIONS.items():
+        lines += section(record.read(name))
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip("\n") + "\n"
+
+
+def main():
+    if "--check" in sys.argv[1:]:
+        return 0 if PAGE.exists() and PAGE.read_text() == page() else "RELIABILITY.md is not what the records say: ./dev figures"
+    PAGE.write_text(page())
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
