@@ -264,5 +264,32 @@ TEST(PolicyActions, what_cannot_be_done_is_refused_with_policy_time_and_reason) 
       "most");
 }
 
+TEST(PolicyActions, no_more_is_admitted_than_waits) {
+  EXPECT_EQ(complaint([](const GpuView&, Actions& actions) {
+              actions.close(kTrain);
+              actions.admit(kTrain, 1);
+            }),
+            "policy 'scripted' at t=0.050000000 s: admit(client 0, 1) but client 'train' has 0 waiting operations");
+}
+
+TEST(PolicyActions, a_wake_up_for_the_present_is_refused_and_one_a_nanosecond_later_is_not) {
+  EXPECT_EQ(complaint([](const GpuView& view, Actions& actions) { actions.wake_at(view.now); }),
+            "policy 'scripted' at t=0.050000000 s: wake_at(0.050000000 s) is not in the future");
+  EXPECT_EQ(complaint([](const GpuView& view, Actions& actions) { actions.wake_at(view.now + 1ns); }), "");
+}
+
+TEST(PolicyActions, what_two_clients_reserve_together_is_no_more_than_the_device) {
+  Scripted policy;
+  Told told;
+  policy.at(kRunStart + 50ms, [](const GpuView&, Actions& actions) {
+    actions.set_sm_share(kTrain, 0.6);
+    actions.set_sm_share(ClientId{1}, 0.6);
+  });
+  ClientSpec other = worker();
+  other.name = "other";
+  const RunInput input{device(), {worker(), other}, &policy, "scripted", 300ms, {}, 1};
+  EXPECT_THROW(simulate(input, told), Error);
+}
+
 }  // namespace
 }  // namespace corun

@@ -60,6 +60,15 @@ TEST(Simulate, a_host_that_never_waits_keeps_the_device_busy) {
   EXPECT_EQ(facts.jobs[1].end - facts.jobs[0].end, Duration{1ms});
 }
 
+TEST(Simulate, a_host_that_waits_within_a_job_launches_nothing_meanwhile) {
+  Workload workload = chain(2, 1ms);
+  workload.steps.insert(workload.steps.begin() + 1, HostStep{0ns, StepKind::kWaitAll, 0});
+  workload.jobs[0].step_count = 3;
+  const Facts facts = run_open(device(), {client("a", workload)}, 10ms);
+  ASSERT_GE(facts.ops.size(), 2u);
+  EXPECT_EQ(facts.ops[1].submitted, facts.ops[0].end);
+}
+
 TEST(Simulate, a_full_launch_queue_holds_the_host_back) {
   DeviceSpec spec = device();
   spec.launch_queue_depth = 4;
