@@ -182,7 +182,7 @@ std::vector<std::string> operations(const Told& told) {
 }
 
 TEST_P(Metamorphic, a_client_alone_runs_as_without_a_policy_where_nothing_is_held_back_for_others) {
-  // These hold back a lone client, too: by its share, by the size of an instance, by how much may be in flight.
+  // These may hold back a lone client, too: by its share, by the size of an instance, by how much may be in flight.
   const std::set<std::string> holds_back{"block_time_limiter", "gaiagpu",   "hami",     "mig",
                                          "nvshare",            "xsched_fair", "xsched_lax", "xsched_utilization"};
   PolicyRegistry registry;
@@ -191,8 +191,8 @@ TEST_P(Metamorphic, a_client_alone_runs_as_without_a_policy_where_nothing_is_hel
     std::vector<ClientSpec> alone{testing::small_clients(1)[1]};
     const auto with_policy = operations(run(alone, sharing));
     const auto without = operations(run_under(*registry.find("passthrough"), alone, sharing));
-    EXPECT_EQ(with_policy == without, !holds_back.contains(GetParam().name));
     EXPECT_GT(with_policy.size(), 10U);
+    if (!holds_back.contains(GetParam().name)) EXPECT_EQ(with_policy, without);
   });
 }
 

@@ -21,7 +21,7 @@ import results_rows
 RELEASE = record.ROOT / "build/release/simcli"
 OTHER_BUILDS = {"AddressSanitizer": record.ROOT / "build/dev/simcli", "clang": record.ROOT / "build/clang/simcli"}
 EXPERIMENTS = ["experiments/quickstart.yaml", "experiments/rivals.yaml", "tests/experiments/transcripts/files/tiny.yaml"]
-SHORT = ["--set", "horizon=1s", "--set", "seeds=[1, 2, 3]"]
+SHORT = ["--until", "4s", "--set", "seeds=[1, 2, 3]"]
 
 
 def ways():
@@ -29,7 +29,7 @@ def ways():
     yield "1 worker", (RELEASE, ["--jobs", "1", *SHORT], [])
     yield "2 workers", (RELEASE, ["--jobs", "2", *SHORT], [])
     yield "8 workers", (RELEASE, ["--jobs", "8", *SHORT], [])
-    yield "seeds reversed", (RELEASE, ["--jobs", "2", "--set", "horizon=1s", "--set", "seeds=[3, 2, 1]"], [])
+    yield "seeds reversed", (RELEASE, ["--jobs", "2", "--until", "4s", "--set", "seeds=[3, 2, 1]"], [])
     yield "no address randomisation", (RELEASE, ["--jobs", "2", *SHORT], ["setarch", "-R"])
     for name, program in OTHER_BUILDS.items():
         if program.exists():

@@ -61,12 +61,14 @@ TEST(Simulate, a_host_that_never_waits_keeps_the_device_busy) {
 }
 
 TEST(Simulate, a_host_that_waits_within_a_job_launches_nothing_meanwhile) {
-  Workload workload = chain(2, 1ms);
-  workload.steps.insert(workload.steps.begin() + 1, HostStep{0ns, StepKind::kWaitAll, 0});
-  workload.jobs[0].step_count = 3;
-  const Facts facts = run_open(device(), {client("a", workload)}, 10ms);
-  ASSERT_GE(facts.ops.size(), 2u);
-  EXPECT_EQ(facts.ops[1].submitted, facts.ops[0].end);
+  for (const StepKind wait : {StepKind::kWaitAll, StepKind::kWaitStream, StepKind::kWaitOp}) {
+    Workload workload = chain(2, 1ms);
+    workload.steps.insert(workload.steps.begin() + 1, HostStep{0ns, wait, 0});
+    workload.jobs[0].step_count = 3;
+    const Facts facts = run_open(device(), {client("a", workload)}, 10ms);
+    ASSERT_GE(facts.ops.size(), 2u) << static_cast<int>(wait);
+    EXPECT_EQ(facts.ops[1].submitted, facts.ops[0].end) << static_cast<int>(wait);
+  }
 }
 
 TEST(Simulate, a_full_launch_queue_holds_the_host_back) {
