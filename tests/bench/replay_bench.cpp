@@ -1,0 +1,203 @@
+// A capture from its file to metrics: eight programs replay it beside a game on one device, under policies that hold
+// nobody back, hold whole programs back, and gate every kernel. The yardstick plays the same kernels and decides
+// nothing (yardstick/replay_floor.h).
+//
+// --operations=N sets how many kernels the programs launch together (default 10^6).
+
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "policies/builtin.h"
+#include "sim/metrics/collector.h"
+#include "sim/simulation.h"
+#include "tests/bench/replay_capture.h"
+#include "tests/support/temporary_folder.h"
+#include "traces/native.h"
+
+namespace corun {
+namespace {
+
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""us;
+
+constexpr std::uint32_t kPrograms = 8;
+
+/// A game of 60 frames a second, a tenth of the device.
+std::shared_ptr<const Workload> make_game() {
+  auto game = std::make_shared<Workload>();
+  game->job_kind = JobKind::kFrame;
+  game->names = {"frame"};
+  WorkOp frame;
+  frame.kind = OpKind::kRender;
+  frame.duration = frame.predicted_by_name = frame.predicted_by_shape = 1'600us;
+  game->ops = {frame};
+  game->steps = {HostStep{1ms, StepKind::kSubmit, 0}};
+  game->jobs = {Job{0, 1, 0, 1, kRunStart, 0}};
+  game->recorded_span = 16'667us;
+  return game;
+}
+
+std::vector<ClientSpec> clients_for(std::shared_ptr<const Workload> capture, std::uint32_t programs) {
+  std::vector<ClientSpec> clients;
+  for (std::uint32_t c = 0; c < programs; ++c) {
+    ClientSpec& program = clients.emplace_back();
+    program.name = fmt::format("program{}", c);
+    program.workload = capture;
+    program.repeat = 1;
+    program.arrival = Duration{c * 3'001'003};
+    program.requested_share = 0.9 / programs;
+  }
+  ClientSpec& game = clients.emplace_back();
+  game.name = "game";
+  game.role = Role::kInteractive;
+  game.workload = make_game();
+  game.pacing = {Pacing::Mode::kVsync, 16'667us};
+  return clients;
+}
+
+/// Counts operations and passes all facts on.
+class Counter : public Collector {
+ public:
+  using Collector::Collector;
+  void on_op(const OpFact& op) override {
+    ++operations;
+    Collector::on_op(op);
+  }
+  std::int64_t operations = 0;
+};
+
+/// From the file to metrics; returns how many operations were run. Ends when the programs have.
+std::int64_t replay(const std::string& path, std::size_t iterations, const PolicyDescriptor& policy,
+                    std::uint32_t programs) {
+  std::shared_ptr<const Workload> capture;
+  {
+    const Timeline timeline = load_timeline(path);
+    WorkloadOptions options;
+    options.iterations = static_cast<std::uint32_t>(iterations);
+    capture = std::make_shared<const Workload>(workload_from_timeline(timeline, options));
+  }
+  const std::unique_ptr<Policy> rules = policy.create(policy.defaults());
+  RunInput input;
+  input.clients = clients_for(capture, programs);
+  input.policy = rules.get();
+  input.policy_name = policy.name;
+  input.horizon = std::chrono::hours{24};
+  Counter counter(input);
+  Engine engine;
+  std::uint32_t left = programs;
+  Simulation simulation(input, engine, counter, [&](ClientId) {
+    if (--left == 0) engine.stop();
+  });
+  simulation.schedule();
+  engine.run(kRunStart + input.horizon);
+  const RunResult result = simulation.finish();
+  benchmark::DoNotOptimize(counter.metrics(result, {}));
+  return counter.operations;
+}
+
+/// A capture in its two files: ours, and the yardstick's with the kernels of all programs.
+struct Files {
+  Files(std::size_t operations, std::uint32_t streams, std::uint32_t programs)
+      : iterations(operations / programs / bench::kKernelsPerIteration) {
+    const Timeline capture = bench::make_capture(iterations, streams / programs);
+    write_native(capture, native, false);
+    yardstick::write_columns(columns, bench::floor_columns(capture, programs));
+  }
+  testing::TemporaryFolder folder;
+  std::size_t iterations;
+  std::string native = folder / "capture.corun", columns = folder / "columns";
+};
+
+void set_items(benchmark::State& state, std::int64_t operations) { state.SetItemsProcessed(operations); }
+
+void BM_Replay(benchmark::State& state, const PolicyDescriptor& policy, const Files& files) {
+  std::int64_t operations = 0;
+  for (auto _ : state) operations += replay(files.native, files.iterations, policy, kPrograms);
+  set_items(state, operations);
+}
+
+void BM_ReplayFloor(benchmark::State& state, const Files& files) {
+  std::int64_t operations = 0;
+  for (auto _ : state) operations += static_cast<std::int64_t>(yardstick::replay_floor(files.columns));
+  set_items(state, operations);
+}
+
+double peak_memory_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) * 1024;
+}
+
+/// All kernels in one file, replayed by one program. Run alone in its process, it tells the memory that takes.
+void BM_OneFile(benchmark::State& state, std::size_t operations) {
+  const Files files(operations, 8, 1);
+  std::ofstream("/proc/self/clear_refs") << 5;  // forgets the peak of making the file
+  std::int64_t done = 0;
+  for (auto _ : state) done += replay(files.native, files.iterations, passthrough_policy(), 1);
+  set_items(state, done);
+  state.counters["bytes_per_operation"] = peak_memory_bytes() / static_cast<double>(operations);
+}
+
+/// Independent runs, one a thread. The yardstick is as many threads that only count: what the machine gives.
+template <class Run>
+void on_threads(benchmark::State& state, const Run& run) {
+  for (auto _ : state) {
+    std::vector<std::jthread> threads;
+    for (std::int64_t t = 0; t < state.range(0); ++t) threads.emplace_back(run);
+  }
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+
+void count_up() {
+  std::uint64_t sum = 1;
+  for (std::uint64_t i = 0; i < 200'000'000; ++i) benchmark::DoNotOptimize(sum = sum * 3 + i);
+}
+
+void add_benchmarks(std::size_t operations) {
+  const std::vector<PolicyDescriptor> policies{passthrough_policy(), pilotfish_policy(), nvshare_policy(),
+                                               gaiagpu_policy()};
+  using benchmark::RegisterBenchmark;
+  for (const std::uint32_t streams : {8u, 64u, 512u, 4096u}) {
+    const auto files = std::make_shared<const Files>(operations, streams, kPrograms);
+    RegisterBenchmark(fmt::format("BM_ReplayFloor/{}", streams).c_str(),
+                      [files](benchmark::State& state) { BM_ReplayFloor(state, *files); })
+        ->Iterations(1);
+    for (const PolicyDescriptor& policy : policies)
+      RegisterBenchmark(fmt::format("BM_Replay/{}/{}", policy.name, streams).c_str(),
+                        [files, policy](benchmark::State& state) { BM_Replay(state, policy, *files); })
+          ->Iterations(1);
+  }
+  RegisterBenchmark("BM_OneFile", [operations](benchmark::State& state) { BM_OneFile(state, operations); })
+      ->Iterations(1);
+  const auto small = std::make_shared<const Files>(operations / 4, 8, kPrograms);
+  RegisterBenchmark("BM_IndependentRuns",
+                    [small](benchmark::State& state) {
+                      on_threads(state, [&] { replay(small->native, small->iterations, passthrough_policy(), kPrograms); });
+                    })
+      ->Arg(1)->Arg(2)->Iterations(1)->UseRealTime();
+  RegisterBenchmark("BM_IndependentCounting", [](benchmark::State& state) { on_threads(state, count_up); })
+      ->Arg(1)->Arg(2)->Iterations(1)->UseRealTime();
+}
+
+}  // namespace
+}  // namespace corun
+
+int main(int argc, char** argv) {
+  std::size_t operations = 1'000'000;
+  constexpr std::string_view kOption = "--operations=";
+  for (int i = 1; i < argc; ++i)
+    if (std::string_view(argv[i]).starts_with(kOption)) {
+      operations = static_cast<std::size_t>(std::stod(argv[i] + kOption.size()));
+      std::copy(argv + i + 1, argv + argc + 1, argv + i);
+      --argc;
+    }
+  corun::add_benchmarks(operations);
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  benchmark::RunSpecifiedBenchmarks();
+}

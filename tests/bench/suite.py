@@ -1,0 +1,261 @@
+"""Runs the benchmarks and writes BENCHMARKS.md: `./dev bench`.
+
+Every figure of that page is measured by this run; what is measured, its yardstick and its goal are in goals.toml.
+Cases of a program are repeated in random order, so that a busy stretch of a shared machine hits a case and its yardstick
+alike, and the median is taken. `--full` replays ten times as many kernels, and a file of 100 million; `--smoke` runs
+every case once, small, and writes nothing.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build"
+
+
+@dataclass
+class Case:
+    """What the repetitions of a benchmark gave: nanoseconds per item, and its counters."""
+
+    per_item_ns: list = field(default_factory=list)
+    counters: dict = field(default_factory=dict)
+
+    @property
+    def median(self):
+        return statistics.median(self.per_item_ns)
+
+    @property
+    def spread(self):
+        """Half of the range between quartiles over the median."""
+        if len(self.per_item_ns) < 2:
+            return 0.0
+        low, _, high = statistics.quantiles(self.per_item_ns, n=4, method="inclusive")
+        return (high - low) / 2 / self.median
+
+
+def plain_name(name):
+    """A benchmark's name without what Google Benchmark appends for how it is run."""
+    return "/".join(part for part in name.split("/") if part != "real_time" and not part.startswith("iterations:"))
+
+
+def run_program(folder, program, options, repetitions):
+    command = [str(folder / program), "--benchmark_format=json", f"--benchmark_repetitions={repetitions}",
+               "--benchmark_enable_random_interleaving=true", *options]
+    print(f"  {program} {' '.join(options)}", file=sys.stderr, flush=True)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr}")
+    cases = {}
+    for row in json.loads(done.stdout)["benchmarks"]:
+        if row["run_type"] != "iteration":
+            continue
+        case = cases.setdefault(plain_name(row["name"]), Case())
+        rate = row.get("items_per_second") or row.get("bytes_per_second")
+        case.per_item_ns.append(1e9 / rate)
+        case.counters = {key: value for key, value in row.items() if key.endswith("_per_operation")}
+    return cases
+
+
+def number(value):
+    """Three significant digits."""
+    if value >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.3g}" if value < 100 else f"{value:.0f}"
+
+
+def goal_text(row):
+    parts = []
+    if "goal_ratio" in row:
+        parts.append(f"{row['goal_ratio']} x")
+    if "goal_per_item" in row:
+        parts.append(f"{row['goal_per_item']} {'' if 'counter' in row else 'ns'}".strip())
+    if "at_least" in row:
+        parts.append(f"at least {row['at_least']}")
+    return ", ".join(parts)
+
+
+def rows_of(section, cases):
+    """The rows of a section, those of its matrix and of its list of all cases written out."""
+    rows = []
+    matrix = section.get("matrix", {"policies": [], "streams": []})
+    for policy in matrix["policies"]:
+        for streams in matrix["streams"]:
+            row = {"name": f"{policy}, {streams:,} streams", "benchmark": f"BM_Replay/{policy}/{streams}",
+                   "yardstick": f"BM_ReplayFloor/{streams}", "gap": section["gap"]}
+            if streams <= section["judged_up_to_streams"]:
+                row["goal_ratio"] = section["goal_ratio_by_policy"][policy]
+            rows.append(row)
+    if "every" in section:
+        names = [name for name in cases[section["program"]] if name.startswith(section["every"])]
+        rows += [{"name": name.removeprefix(section["every"]), "benchmark": name, "yardstick": section["yardstick"]}
+                 for name in names]
+    rows += section.get("row", [])
+    return [row for row in rows if row.get("program", section["program"]) in cases]
+
+
+@dataclass
+class Line:
+    """A row of a table: texts, and whether its goal is met (None where it has none)."""
+
+    texts: list
+    is_met: object = None
+    gap: str = ""
+
+
+def judge(row, section, cases):
+    program = cases[row.get("program", section["program"])]
+    case = (cases["alone"] if row.get("alone") else program)[row["benchmark"]]
+    value = case.counters[row["counter"]] if "counter" in row else case.median
+    yardstick = program[row["yardstick"]] if "yardstick" in row else None
+    ratio = value / yardstick.median if yardstick else None
+    if "beside" in row:
+        value = program[row["beside"]].median / case.median
+    is_met = None
+    if "goal_ratio" in row:
+        is_met = ratio <= row["goal_ratio"]
+    elif "goal_per_item" in row:
+        is_met = value <= row["goal_per_item"]
+    elif "at_least" in row:
+        is_met = value >= row["at_least"]
+    verdict = {None: "", True: "met", False: "missed"}[is_met]
+    texts = [row["name"], number(value), number(yardstick.median) if yardstick else "",
+             number(ratio) if ratio else "", f"{100 * case.spread:.0f} %", goal_text(row), verdict]
+    return Line(texts, is_met, row.get("gap", ""))
+
+
+def table(head, rows):
+    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def section_text(section, cases, facts):
+    lines = [judge(row, section, cases) for row in rows_of(section, cases)]
+    head = ["", section["unit"], "yardstick", "ratio", "noise", "goal", ""]
+    text = f"## {section['title']}\n\n{section['text'].format(**facts)}\n\n{table(head, [line.texts for line in lines])}\n"
+    for gap in dict.fromkeys(line.gap for line in lines if line.is_met is False and line.gap):
+        names = [line.texts[0] for line in lines if line.is_met is False and line.gap == gap]
+        text += f"\n**Missed: {'; '.join(names)}.** {gap}\n"
+    return text, lines
+
+
+def profile_text(operations):
+    """Where the time of a replay goes, by part of the house."""
+    sys.path.insert(0, str(Path(__file__).parent))
+    import profile_replay
+
+    return profile_replay.text(BUILD / "bench/replay_bench", operations)
+
+
+def machine():
+    model = next((line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines()
+                  if line.startswith("model name")), platform.machine())
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return f"{model}, {os.cpu_count()} logical cores, {memory:.0f} GiB, Linux"
+
+
+def commit():
+    def git(*words):
+        return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+
+    changed = git("status", "--porcelain", "--", "sim", "policies", "traces", "experiments", "tests/bench")
+    return git("rev-parse", "--short=12", "HEAD") + (" with uncommitted changes" if changed else "")
+
+
+def quickstart(repetitions):
+    """How many simulated seconds `simcli run` gives for one of the clock, all policies of the quickstart together."""
+    import re
+    import tempfile
+    import time
+
+    speeds = []
+    for _ in range(repetitions):
+        with tempfile.TemporaryDirectory() as folder:
+            begin = time.monotonic()
+            done = subprocess.run([BUILD / "release/simcli", "run", "experiments/quickstart.yaml", "--jobs", "1", "-q",
+                                   "-o", f"{folder}/q.sqlite"], cwd=ROOT, capture_output=True, text=True)
+            seconds = time.monotonic() - begin
+            if done.returncode != 0:
+                raise SystemExit(done.stderr)
+            import sqlite3
+
+            with sqlite3.connect(f"{folder}/q.sqlite") as results:
+                simulated, = results.execute("SELECT sum(horizon_ns) * 1e-9 FROM runs").fetchone()
+            speeds.append(simulated / seconds)
+    return statistics.median(speeds)
+
+
+def quickstart_text(speed, goal=100):
+    verdict = "met" if speed >= goal else "missed"
+    return ("## The quickstart\n\nSimulated seconds for one second of the clock, `simcli run experiments/quickstart.yaml --jobs 1`:"
+            " start, reading traces, baselines, all policies and writing results counted.\n\n"
+            + table(["", "times real time", "goal", ""], [["quickstart", number(speed), f"at least {goal}", verdict]]) + "\n")
+
+
+def peers_text(path):
+    """The table that peers.sh wrote, if it has been run."""
+    return path.read_text() if path.exists() else ""
+
+
+def measure(options):
+    goals = tomllib.loads((Path(__file__).parent / "goals.toml").read_text())
+    folder = BUILD / ("dev" if options.smoke else "bench")
+    programs = list(dict.fromkeys(row.get("program", section["program"])
+                                  for section in goals["section"] for row in [section, *section.get("row", [])]))
+    if options.smoke:  # its file of 400 MB alone takes longer than all the rest
+        programs.remove("importer_bench")
+    cases = {}
+    for program in programs:
+        extra = ["--benchmark_min_time=0" if options.smoke else "--benchmark_min_time=0.05"]
+        if program == "replay_bench":
+            extra = [f"--operations={options.operations}"]
+        repetitions = 1 if options.smoke else 3 if program in ("replay_bench", "importer_bench") else 5
+        cases[program] = run_program(folder, program, extra, repetitions)
+    alone = [f"--operations={options.one_file}", "--benchmark_filter=OneFile"]
+    cases["alone"] = run_program(folder, "replay_bench", alone, 1)
+    return goals, cases
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--full", action="store_true", help="ten times the kernels, and a file of 100 million")
+    parser.add_argument("--smoke", action="store_true", help="every case once, small; writes nothing")
+    options = parser.parse_args()
+    options.operations = 10_000_000 if options.full else 8_000 if options.smoke else 1_000_000
+    options.one_file = 100_000_000 if options.full else 4_000 if options.smoke else 2_000_000
+    begin_load = os.getloadavg()[0]
+    goals, cases = measure(options)
+    facts = {"operations": options.operations}
+    sections = [section_text(section, cases, facts) for section in goals["section"]]
+    if options.smoke:
+        print(f"{sum(len(program) for program in cases.values())} cases ran, {sum(len(l) for _, l in sections)} rows made")
+        return
+    spreads = [case.spread for name, program in cases.items() if name != "alone" for case in program.values()]
+    command = "./dev bench --full" if options.full else "./dev bench"
+    head = f"""# Benchmarks
+
+Written by `{command}`; do not edit. {datetime.date.today()}, commit {commit()}, {machine()}.
+
+Read the ratios. Every case and its yardstick ran in turns in this run, on a machine that others use too (load
+{begin_load:.1f} at the begin, {os.getloadavg()[0]:.1f} at the end); figures are medians of CPU time, noise is half of the
+range between quartiles over the median: {100 * statistics.median(spreads):.0f} % in the middle, {100 * max(spreads):.0f} % at
+most. The compiler's flags are those of the release build.
+"""
+    parts = [head, *(text for text, _ in sections), quickstart_text(quickstart(3)), profile_text(options.operations // 2),
+             (Path(__file__).parent / "floor.md").read_text(), peers_text(BUILD / "bench/peers.md")]
+    (ROOT / "BENCHMARKS.md").write_text("\n".join(part for part in parts if part))
+    missed = sum(line.is_met is False for _, lines in sections for line in lines)
+    met = sum(line.is_met is True for _, lines in sections for line in lines)
+    print(f"BENCHMARKS.md: {met} goals met, {missed} missed")
+
+
+if __name__ == "__main__":
+    main()
