@@ -6,9 +6,12 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+INVARIANTS = "invariants (books kept twice)"
+MOST_FOR_INVARIANTS = 5  # per cent
 CASES = ["passthrough", "pilotfish", "gaiagpu"]
 # Symbols of corun by the part that they belong to; first match counts.
 PARTS = [
+    (INVARIANTS, ["RunBooks"]),
     ("events", ["EventQueue", "Engine"]),
     ("device model", ["Device::", "OpTable", "RunSet", "TogetherSet", "FirstComeSet", "SpatialSet", "ContextRing",
                       "ClientLedger", "HostLink", "Residency"]),
@@ -59,13 +62,19 @@ def text(program, operations):
     if any(not column for column in columns):
         return ("## Where the time of a replay goes\n\nNot measured: perf (package linux-perf) is not there, or the machine"
                 " does not let it count.\n")
-    parts = sorted({part for column in columns for part in column}, key=lambda part: -columns[0][part])
+    invariants = [100 * column[INVARIANTS] / sum(column.values()) for column in columns]
+    if not any(invariants):
+        verdict = "This build keeps no books of its own, so what they cost is not measured."
+    else:
+        verdict = (f"Invariants take {max(invariants):.1f} % at most; the goal is {MOST_FOR_INVARIANTS} %: "
+                   f"{'met' if max(invariants) <= MOST_FOR_INVARIANTS else 'missed'}.")
+    parts = sorted({part for column in columns for part in column if column[part] > 0}, key=lambda part: -columns[0][part])
     lines = ["| | " + " | ".join(CASES) + " |", "| --- |" + " ---: |" * len(CASES)]
     for part in parts:
         shares = [100 * column[part] / sum(column.values()) for column in columns]
         lines.append(f"| {part} | " + " | ".join(f"{share:.0f} %" for share in shares) + " |")
     return ("## Where the time of a replay goes\n\nShares of perf's samples, eight streams; "
-            "`python3 tests/bench/profile_replay.py` prints the same.\n\n" + "\n".join(lines) + "\n")
+            "`python3 tests/bench/profile_replay.py` prints the same.\n\n" + "\n".join(lines) + f"\n\n{verdict}\n")
 
 
 if __name__ == "__main__":

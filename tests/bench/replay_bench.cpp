@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -103,7 +104,7 @@ std::int64_t replay(const std::string& path, std::size_t iterations, const Polic
 /// A capture in its two files: ours, and the yardstick's with the kernels of all programs.
 struct Files {
   Files(std::size_t operations, std::uint32_t streams, std::uint32_t programs)
-      : iterations(operations / programs / bench::kKernelsPerIteration) {
+      : iterations(std::max<std::size_t>(2, operations / programs / bench::kKernelsPerIteration)) {
     const Timeline capture = bench::make_capture(iterations, streams / programs);
     write_native(capture, native, false);
     yardstick::write_columns(columns, bench::floor_columns(capture, programs));
