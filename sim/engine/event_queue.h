@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
+#include "traces/base/error.h"
 #include "traces/base/time.h"
 
 namespace corun {
@@ -28,8 +30,10 @@ struct EventHandle {
 
 /// Pending events of a run, ordered by (time, phase, sequence): a 4-ary heap of 16-byte keys over reused slots.
 ///
-/// Cancelling is O(log n) and really removes. Sequence numbers make ties first in, first out. A pop leaves a hole at
-/// the root that the next push fills, since most events schedule a successor: one walk instead of two.
+/// Sequence numbers make ties first in, first out. Four siblings are one cache line, and places without a key hold one
+/// that is later than all, so that a walk down compares without looking for the end. A pop leaves a hole at the root
+/// that the next push fills, since most events schedule a successor: one walk instead of two. Cancelling is O(log n) and
+/// really removes: a key left behind would cost its walk later, and times change at almost every event.
 /// Limits, asserted: 2^24 events pending at a time, 2^37 pushed in all.
 class EventQueue {
  public:
@@ -44,14 +48,17 @@ class EventQueue {
   EventHandle push(Time time, Phase phase, EventAction action, void* subject, std::uint64_t argument);
   bool cancel(EventHandle handle);
   bool empty() const { return size() == 0; }
-  std::size_t size() const { return heap_.size() - (root_is_hole_ ? 1 : 0); }
+  std::size_t size() const { return keys_ - (root_is_hole_ ? 1 : 0); }
   Time next_time();        ///< kNever if empty
   Event pop();             ///< the earliest; must not be empty
 
  private:
   struct Key {
-    std::int64_t time_ns;
-    std::uint64_t order;  ///< phase, sequence and slot, from the top: 3, 37 and 24 bits
+    std::int64_t time_ns = INT64_MAX;
+    std::uint64_t order = UINT64_MAX;  ///< phase, sequence and slot, from the top: 3, 37 and 24 bits
+  };
+  struct alignas(64) Siblings {
+    Key keys[4];
   };
   struct Slot {
     EventAction action = nullptr;  ///< null while the slot is free
@@ -61,31 +68,123 @@ class EventQueue {
   };
 
   static bool before(const Key& a, const Key& b) {
-    return (a.time_ns < b.time_ns) | ((a.time_ns == b.time_ns) & (a.order < b.order));
+    using Both = unsigned __int128;  // one comparison without a branch; times of a run are not negative
+    return (Both{static_cast<std::uint64_t>(a.time_ns)} << 64 | a.order) <
+           (Both{static_cast<std::uint64_t>(b.time_ns)} << 64 | b.order);
   }
   static std::uint32_t slot_of(const Key& key) { return static_cast<std::uint32_t>(key.order & kMaxSlot); }
-  void place(std::size_t index, const Key& key) {
-    heap_[index] = key;
-    heap_index_[slot_of(key)] = static_cast<std::uint32_t>(index);
+  /// Keys by their number in the heap. The root shares its line with nobody; the children of `i` are line i + 1.
+  Key& key(std::size_t i) { return lines_[(i + kArity - 1) / kArity].keys[(i + kArity - 1) % kArity]; }
+  void place(std::size_t i, const Key& placed) {
+    key(i) = placed;
+    place_of_[slot_of(placed)] = static_cast<std::uint32_t>(i);
   }
   std::uint32_t take_slot();
   void give_slot(std::uint32_t slot);
   void close_hole();
   void sift_up(std::size_t hole, Key key);
   void sift_down(std::size_t hole, Key key);
-  std::size_t least_child(std::size_t first) const;
 
   static constexpr int kSlotBits = 24;
   static constexpr int kSequenceBits = 37;
   static constexpr std::uint64_t kMaxSlot = (1u << kSlotBits) - 1;
   static constexpr std::size_t kArity = 4;
 
-  std::vector<Key> heap_;
-  std::vector<std::uint32_t> heap_index_;  ///< by slot
+  std::vector<Siblings> lines_ = std::vector<Siblings>(1);
+  std::size_t keys_ = 0;                 ///< in the heap, the hole included
+  std::vector<std::uint32_t> place_of_;  ///< in the heap, by slot
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_;
   std::uint64_t next_sequence_ = 0;
   bool root_is_hole_ = false;
 };
+
+// Here rather than in a file of its own, so that the loop of the engine has them inline.
+
+inline EventHandle EventQueue::push(Time time, Phase phase, EventAction action, void* subject, std::uint64_t argument) {
+  const std::uint32_t slot = take_slot();
+  Slot& entry = slots_[slot];
+  entry.action = action;
+  entry.subject = subject;
+  entry.argument = argument;
+  CORUN_ASSERT(next_sequence_ >> kSequenceBits == 0, "{} events were scheduled in one run", next_sequence_);
+  const std::uint64_t phase_bits = std::uint64_t{static_cast<std::uint8_t>(phase)} << kSequenceBits;
+  const Key pushed{to_ns(time), (phase_bits | next_sequence_++) << kSlotBits | slot};
+  if (root_is_hole_) {
+    root_is_hole_ = false;
+    sift_down(0, pushed);
+  } else {
+    if (keys_ + kArity - 1 == kArity * lines_.size()) lines_.emplace_back();
+    sift_up(keys_++, pushed);
+  }
+  return {slot, entry.generation};
+}
+
+inline Time EventQueue::next_time() {
+  close_hole();
+  return keys_ == 0 ? kNever : time_from_ns(key(0).time_ns);
+}
+
+inline EventQueue::Event EventQueue::pop() {
+  close_hole();
+  CORUN_ASSERT(keys_ > 0, "pop of an empty event queue");
+  const Key first = key(0);
+  const Slot& entry = slots_[slot_of(first)];
+  const auto phase = static_cast<Phase>(first.order >> (kSequenceBits + kSlotBits));
+  const Event event{time_from_ns(first.time_ns), phase, entry.action, entry.subject, entry.argument};
+  give_slot(slot_of(first));
+  root_is_hole_ = true;
+  return event;
+}
+
+inline std::uint32_t EventQueue::take_slot() {
+  if (free_.empty()) {
+    CORUN_ASSERT(slots_.size() <= kMaxSlot, "{} events are pending", slots_.size());
+    slots_.emplace_back();
+    place_of_.emplace_back();
+    return static_cast<std::uint32_t>(slots_.size() - 1);
+  }
+  const std::uint32_t slot = free_.back();
+  free_.pop_back();
+  return slot;
+}
+
+inline void EventQueue::give_slot(std::uint32_t slot) {
+  slots_[slot].action = nullptr;
+  ++slots_[slot].generation;
+  free_.push_back(slot);
+}
+
+inline void EventQueue::close_hole() {
+  if (!root_is_hole_) return;
+  root_is_hole_ = false;
+  const Key last = std::exchange(key(--keys_), Key{});
+  if (keys_ > 0) sift_down(0, last);
+}
+
+// Both walks move a hole instead of swapping: one write per level, and the key lands once.
+inline void EventQueue::sift_up(std::size_t hole, Key moved) {
+  while (hole > 0) {
+    const std::size_t parent = (hole - 1) / kArity;
+    if (!before(moved, key(parent))) break;
+    place(hole, key(parent));
+    hole = parent;
+  }
+  place(hole, moved);
+}
+
+// Siblings are compared as a tournament whose outcomes are added up: their order is unpredictable, so no branch.
+inline void EventQueue::sift_down(std::size_t hole, Key moved) {
+  while (hole + 1 < lines_.size()) {
+    const Key* child = lines_[hole + 1].keys;
+    const std::size_t left = std::size_t{before(child[1], child[0])};
+    const std::size_t right = 2 + std::size_t{before(child[3], child[2])};
+    const std::size_t least = left + (right - left) * std::size_t{before(child[right], child[left])};
+    if (!before(child[least], moved)) break;
+    place(hole, child[least]);
+    hole = 1 + hole * kArity + least;
+  }
+  place(hole, moved);
+}
 
 }  // namespace corun
