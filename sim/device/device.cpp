@@ -65,17 +65,24 @@ void Device::submit(const DeviceOp& op, Time now) {
   const OpIndex index = ops_.insert(op);
   if (shared_ != nullptr || without_instances_ < 1.0) fit(ops_[index]);
   if (ops_[index].unmet > 0) return;
+  const std::size_t wakes = wakes_.size();
   free_op(index);
-  settle();
+  if (wakes_.size() > wakes) {
+    next_change_ = std::min(next_change_, wakes_.top().time);  // all else is settled
+  } else {
+    settle();
+  }
 }
 
 Time Device::find_next_change() const {
   Time change = ring_.next_change();
   for (const auto& instance : instances_) change = std::min(change, instance->next_change());
   if (residency_.modelled()) change = std::min(change, residency_.next_change());
-  for (const FirstComeSet& engine : copies_) {
-    const Duration until = engine.until_change();
-    if (until != Duration::max()) change = std::min(change, now_ + until);
+  if (is_copying()) {
+    for (const FirstComeSet& engine : copies_) {
+      const Duration until = engine.until_change();
+      if (until != Duration::max()) change = std::min(change, now_ + until);
+    }
   }
   return wakes_.empty() ? change : std::min(change, wakes_.top().time);
 }
@@ -83,18 +90,21 @@ Time Device::find_next_change() const {
 void Device::advance(Time to, std::vector<Completion>& completions) {
   CORUN_ASSERT(to >= now_ && to <= next_change_, "the device at {} ns, next change at {} ns, was moved to {} ns",
                to_ns(now_), to_ns(next_change_), to_ns(to));
+  if (to == now_ && next_change_ > now_) return;  // this instant is settled
   DeviceUsage step = ring_.progress(to);
   for (const auto& instance : instances_) step = together(step, instance->progress(to), to - now_);
   usage_.busy += step.busy;
   usage_.switching += step.switching;
   usage_.paging += step.paging;
   if (residency_.modelled()) residency_.progress(now_, to);
-  for (FirstComeSet& engine : copies_) engine.progress(now_, to, nullptr);
+  if (is_copying())
+    for (FirstComeSet& engine : copies_) engine.progress(now_, to, nullptr);
   now_ = to;
+  // Between changes there is nothing to settle. Memory moves all the time, and shares in space follow what kernels ask.
+  if (to < next_change_ && shared_ == nullptr && !residency_.modelled()) return check_usage();
   do {
-    do {
-      start_due();
-    } while (complete_finished(completions));
+    start_due();
+    complete_finished(completions);  // what this frees has no rate yet, and cannot finish before settle()
     settle();
   } while (next_change_ == now_);
   check_usage();
@@ -155,12 +165,16 @@ void Device::start_due() {
 }
 
 void Device::settle() {
-  for (FirstComeSet& engine : copies_) engine.assign_rates();
-  ask_for_host_link();
+  const bool copies = is_copying();
+  if (copies)
+    for (FirstComeSet& engine : copies_) engine.assign_rates();
+  if (copies || residency_.modelled()) ask_for_host_link();
   ring_.decide();  // memory asks for the link, too
   for (const auto& instance : instances_) instance->decide();
-  share_host_link();
-  for (FirstComeSet& engine : copies_) engine.note_begins(now_);
+  if (copies) {
+    share_host_link();
+    for (FirstComeSet& engine : copies_) engine.note_begins(now_);
+  }
   next_change_ = find_next_change();
 }
 
@@ -184,13 +198,13 @@ void Device::share_host_link() {
   }
 }
 
-bool Device::complete_finished(std::vector<Completion>& completions) {
+void Device::complete_finished(std::vector<Completion>& completions) {
   finished_.clear();
   ring_.take_finished(finished_);
   for (const auto& instance : instances_) instance->take_finished(finished_);
-  for (FirstComeSet& engine : copies_) engine.take_finished(finished_);
+  if (is_copying())
+    for (FirstComeSet& engine : copies_) engine.take_finished(finished_);
   for (const OpIndex op : finished_) complete(op, completions);
-  return !finished_.empty();
 }
 
 void Device::complete(OpIndex index, std::vector<Completion>& completions) {

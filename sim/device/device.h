@@ -34,7 +34,8 @@ class Device : public DeviceModel {
   void prefetch(ClientId client, Time now) override;
   MemoryUse memory(ClientId client) const override;
   DeviceUsage usage() const override { return usage_; }
-  Duration device_time(ClientId client) const override { return ledger_.device_time(client); }
+  Duration device_time(ClientId client) const override { return ledger_.device_times()[client.value]; }
+  std::span<const Duration> device_times() const override { return ledger_.device_times(); }
   Time begin_of(Ticket ticket) const override;
 
  private:
@@ -66,6 +67,7 @@ class Device : public DeviceModel {
   void free_op(OpIndex op);
   void start(OpIndex op);
   void start_due();
+  bool is_copying() const { return !copies_[0].empty() || !copies_[1].empty() || !copies_[2].empty(); }
   void settle();
   void ask_for_host_link();
   void share_host_link();
@@ -77,7 +79,7 @@ class Device : public DeviceModel {
   void move_to(ClientId client, const Place& place);
   void forget_wakes(ClientId client);
   Time find_next_change() const;
-  bool complete_finished(std::vector<Completion>& completions);
+  void complete_finished(std::vector<Completion>& completions);
   void complete(OpIndex op, std::vector<Completion>& completions);
   void check_usage() const;
 

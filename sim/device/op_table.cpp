@@ -11,9 +11,42 @@ constexpr double kMostBytesPerSecond = 1e18;  // beyond any link, within 64 bits
 
 }  // namespace
 
+bool TicketIndex::insert(Ticket ticket, OpIndex op) {
+  if (2 * (size_ + 1) > entries_.size()) grow();
+  Entry& entry = entries_[place_of(ticket)];
+  if (entry.op != kNoOp) return false;
+  entry = {ticket, op};
+  ++size_;
+  return true;
+}
+
+/// Entries behind the gap that were pushed past it move up, so that no search ends at it too early.
+bool TicketIndex::erase(Ticket ticket) {
+  std::size_t gap = place_of(ticket);
+  if (entries_[gap].op == kNoOp) return false;
+  const std::size_t mask = entries_.size() - 1;
+  for (std::size_t next = (gap + 1) & mask; entries_[next].op != kNoOp; next = (next + 1) & mask) {
+    const std::size_t home = home_of(entries_[next].ticket);
+    if (((next - home) & mask) < ((next - gap) & mask)) continue;
+    entries_[gap] = entries_[next];
+    gap = next;
+  }
+  entries_[gap].op = kNoOp;
+  --size_;
+  return true;
+}
+
+void TicketIndex::grow() {
+  std::vector<Entry> before(entries_.size() * 2);
+  before.swap(entries_);
+  --shift_;
+  for (const Entry& entry : before)
+    if (entry.op != kNoOp) entries_[place_of(entry.ticket)] = entry;
+}
+
 OpIndex OpTable::insert(const DeviceOp& op) {
   const OpIndex index = take_slot();
-  const bool is_new = index_of_.emplace(op.ticket, index).second;
+  const bool is_new = index_of_.insert(op.ticket, index);
   CORUN_ASSERT(is_new, "ticket {} is already in flight", op.ticket);
   ActiveOp& active = ops_[index];
   active.ticket = op.ticket;
@@ -48,7 +81,7 @@ OpIndex OpTable::insert(const DeviceOp& op) {
 
 void OpTable::remove(OpIndex index, Time now, std::vector<OpIndex>& freed) {
   ActiveOp& op = ops_[index];
-  const bool in_flight = index_of_.erase(op.ticket) == 1;
+  const bool in_flight = index_of_.erase(op.ticket);
   CORUN_ASSERT(in_flight, "ticket {} completed twice", op.ticket);
   Stream& stream = stream_of(op.client, op.stream);
   if (stream.tail == index) stream.tail = kNoOp;
@@ -59,11 +92,6 @@ void OpTable::remove(OpIndex index, Time now, std::vector<OpIndex>& freed) {
   }
   for (const OpIndex dependent : op.dependents) release(dependent, freed);
   unused_.push_back(index);
-}
-
-OpIndex OpTable::find(Ticket ticket) const {
-  const auto found = index_of_.find(ticket);
-  return found == index_of_.end() ? kNoOp : found->second;
 }
 
 std::vector<OpIndex> OpTable::in_flight() const {

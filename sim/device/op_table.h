@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 #include "sim/device/device_model.h"
@@ -42,6 +41,33 @@ struct ActiveOp {
   std::vector<OpIndex> dependents;       ///< in other streams
 };
 
+/// The operations in flight by ticket: open addressing, at most half full, so that an operation costs no allocation.
+class TicketIndex {
+ public:
+  /// False if the ticket is there already.
+  bool insert(Ticket ticket, OpIndex op);
+  /// False if it is not there.
+  bool erase(Ticket ticket);
+  OpIndex find(Ticket ticket) const { return entries_[place_of(ticket)].op; }  ///< kNoOp if it is not there
+
+ private:
+  struct Entry {
+    Ticket ticket = 0;
+    OpIndex op = kNoOp;  ///< kNoOp: the place is free
+  };
+  std::size_t home_of(Ticket ticket) const { return (ticket * 0x9E3779B97F4A7C15u) >> shift_; }
+  std::size_t place_of(Ticket ticket) const {
+    std::size_t place = home_of(ticket);
+    while (entries_[place].op != kNoOp && entries_[place].ticket != ticket) place = (place + 1) & (entries_.size() - 1);
+    return place;
+  }
+  void grow();
+
+  std::vector<Entry> entries_ = std::vector<Entry>(64);
+  unsigned shift_ = 58;  ///< 64 less the logarithm of the size
+  std::size_t size_ = 0;
+};
+
 /// Operations in flight and the order between them: each follows its predecessor in its stream and the tickets it
 /// names. An operation that nothing holds back any more is called free.
 class OpTable {
@@ -54,7 +80,7 @@ class OpTable {
 
   ActiveOp& operator[](OpIndex index) { return ops_[index]; }
   const ActiveOp& operator[](OpIndex index) const { return ops_[index]; }
-  OpIndex find(Ticket ticket) const;  ///< kNoOp if not in flight
+  OpIndex find(Ticket ticket) const { return index_of_.find(ticket); }  ///< kNoOp if not in flight
   std::vector<OpIndex> in_flight() const;  ///< all, in order of submission; looks at every slot
 
  private:
@@ -69,7 +95,7 @@ class OpTable {
   std::vector<ActiveOp> ops_;
   std::vector<OpIndex> unused_;
   std::vector<std::vector<Stream>> streams_;  ///< by client and stream
-  std::unordered_map<Ticket, OpIndex> index_of_;
+  TicketIndex index_of_;
   std::uint64_t next_sequence_ = 0;
 };
 

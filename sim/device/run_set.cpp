@@ -19,14 +19,6 @@ Work work_to_change(const ActiveOp& op) {
 
 }  // namespace
 
-void ClientLedger::count(ClientId client, Time from, Time to) {
-  Row& row = rows_[client.value];
-  from = std::max(from, row.counted_until);
-  if (from >= to) return;
-  row.device_time += to - from;
-  row.counted_until = to;
-}
-
 void RunSet::running_clients(std::vector<ClientId>& clients) const {
   for (const OpIndex index : members_) {
     const ActiveOp& op = ops_[index];

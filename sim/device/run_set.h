@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <span>
 #include <vector>
 
 #include "sim/device/op_table.h"
@@ -9,17 +11,23 @@ namespace corun {
 /// Device time of each client, counted once however many of its operations progress together.
 class ClientLedger {
  public:
-  void join() { rows_.emplace_back(); }
-  Duration device_time(ClientId client) const { return rows_[client.value].device_time; }
+  void join() {
+    device_times_.emplace_back();
+    counted_until_.push_back(kRunStart);
+  }
+  std::span<const Duration> device_times() const { return device_times_; }
   /// Counts the interval [from, to) for a client, unless it was counted already.
-  void count(ClientId client, Time from, Time to);
+  void count(ClientId client, Time from, Time to) {
+    Time& until = counted_until_[client.value];
+    from = std::max(from, until);
+    if (from >= to) return;
+    device_times_[client.value] += to - from;
+    until = to;
+  }
 
  private:
-  struct Row {
-    Duration device_time{};
-    Time counted_until = kRunStart;
-  };
-  std::vector<Row> rows_;
+  std::vector<Duration> device_times_;
+  std::vector<Time> counted_until_;
 };
 
 /// Operations of one context (or copy engine) that nothing holds back, and how they progress while it has the device.
