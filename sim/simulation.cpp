@@ -32,6 +32,7 @@ Simulation::Simulation(const RunInput& input, Engine& engine, Recorder& recorder
     const ClientSpec& spec = input.clients[i];
     clients_.push_back(
         std::make_unique<Client>(ClientId{i}, spec, input.seed, input.device.launch_queue_depth, *this, books_));
+    if (spec.workload->job_kind == JobKind::kFrame) framed_.push_back(ClientId{i});
     controls_.emplace_back().sm_cap = spec.context.sm_cap;
     device_->join(ClientId{i}, spec.context);
     const auto same =
@@ -215,6 +216,16 @@ void Simulation::finished(ClientId client) {
   if (on_finished_) on_finished_(client);
 }
 
+void Simulation::measure(std::span<ClientView> clients) const {
+  const std::span<const Duration> device_times = device_->device_times();
+  for (ClientView& client : clients) {
+    client.device_time = device_times[client.id.value];
+    if (client.working_set_bytes == 0) continue;
+    client.resident_bytes = resident_bytes(client.id);
+    client.paged_bytes = paged_bytes(client.id);
+  }
+}
+
 void Simulation::wake_at(Time when) {
   if (when == wake_time_) return;
   engine_.cancel(wake_event_);
@@ -263,10 +274,10 @@ void Simulation::complete(const Completion& completion) {
 }
 
 void Simulation::report_frame_begins() {
-  for (std::uint32_t i = 0; i < clients_.size(); ++i) {
-    const std::uint64_t first = clients_[i]->frame_awaiting_begin();
-    if (has_begun(first, ClientId{i}))
-      report_frame_begin(ClientId{i}, *clients_[i], arbiter_, device_->begin_of(ticket_of(ClientId{i}, first)));
+  for (const ClientId id : framed_) {
+    Client& client = *clients_[id.value];
+    const std::uint64_t first = client.frame_awaiting_begin();
+    if (has_begun(first, id)) report_frame_begin(id, client, arbiter_, device_->begin_of(ticket_of(id, first)));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "sim/arbiter/arbiter.h"
@@ -49,6 +50,7 @@ class Simulation : public Backend, public ClientHost {
   std::uint64_t paged_bytes(ClientId client) const override { return device_->memory(client).paged_bytes; }
   Duration device_time(ClientId client) const override { return device_->device_time(client); }
   Duration device_busy() const override { return device_->usage().busy; }
+  void measure(std::span<ClientView> clients) const override;
 
   // ClientHost
   void resume_at(ClientId client, Time when) override {
@@ -109,6 +111,7 @@ class Simulation : public Backend, public ClientHost {
   RunBooks books_;
   std::unique_ptr<DeviceModel> device_;
   std::vector<std::unique_ptr<Client>> clients_;
+  std::vector<ClientId> framed_;  ///< those whose jobs are frames
   Arbiter arbiter_;
   std::vector<EventHandle> resume_events_;
   EventHandle wake_event_, device_event_;

@@ -1,6 +1,8 @@
 #include "sim/arbiter/arbiter.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "traces/base/error.h"
 
@@ -50,13 +52,7 @@ Arbiter::Arbiter(Policy& policy, std::string policy_name, const DeviceView& devi
 
 GpuView Arbiter::view() {
   device_.busy = backend_.device_busy();
-  for (ClientView& client : views_) {
-    client.waiting = pending_[client.id.value].waiting();
-    client.device_time = backend_.device_time(client.id);
-    if (client.working_set_bytes == 0) continue;
-    client.resident_bytes = backend_.resident_bytes(client.id);
-    client.paged_bytes = backend_.paged_bytes(client.id);
-  }
+  backend_.measure(views_);
   return GpuView{backend_.now(), device_, views_};
 }
 
@@ -93,6 +89,7 @@ bool Arbiter::submit(ClientId client, const OpView& op) {
   const bool passes = submitter.gate_is_open && pending.waiting().empty();
   if (!passes) {
     pending.held.push_back(op);
+    show_waiting(client);
     note_hold(submitter);
   }
   if (hears_.submitted) policy_.on_submitted(view(), client, op);
@@ -118,6 +115,7 @@ std::uint32_t Arbiter::admits_ahead(ClientId client) {
 void Arbiter::abandon(ClientId client) {
   pending_[client.value].held.clear();
   pending_[client.value].passed = 0;
+  show_waiting(client);
   end_hold(client);
 }
 
@@ -145,14 +143,14 @@ void Arbiter::complete(ClientId client, std::uint64_t number, Duration device_ti
   Pending& pending = pending_[client.value];
   CORUN_ASSERT(number >= pending.oldest && number < pending.next, "client '{}' completes {}", completer.name, number);
   OpView& slot = pending.in_flight[number % pending.in_flight.size()];
-  const OpView op = slot;
+  completer.in_flight_predicted -= known(slot.predicted_by_name);
+  const std::optional<OpView> told = hears_.completed ? std::optional(slot) : std::nullopt;
   slot.number = UINT64_MAX;
   while (pending.oldest < pending.next &&
          pending.in_flight[pending.oldest % pending.in_flight.size()].number == UINT64_MAX)
     ++pending.oldest;
   --completer.in_flight;
-  completer.in_flight_predicted -= known(op.predicted_by_name);
-  if (hears_.completed) policy_.on_completed(view(), client, op, device_time);
+  if (told) policy_.on_completed(view(), client, *told, device_time);
   heard(hears_.completed);
 }
 
@@ -195,9 +193,10 @@ void Arbiter::copied(ClientId client, CopyEvent event) {
 }
 
 void Arbiter::decide() {
+  for (const auto& [client, hold] : actions_.holds())
+    if (client.value < stated_.size()) stated_[client.value] = Hold{};
   actions_.clear();
   policy_.decide(view(), actions_);
-  stated_.assign(views_.size(), Hold{});
   for (const auto& [client, hold] : actions_.holds())
     if (client.value < stated_.size()) stated_[client.value] = hold;
   for (const Action& action : actions_.list()) apply(action);
@@ -412,6 +411,7 @@ void Arbiter::refuse_client(ClientId client) {
   recorder_.on_refusal(RefusalFact{client, backend_.now(), stated_[client.value]});
   pending.held.clear();
   pending.passed = 0;
+  show_waiting(client);
   is_refused_[client.value] = true;
   backend_.refuse(client);
 }
@@ -420,7 +420,8 @@ void Arbiter::refuse_client(ClientId client) {
 void Arbiter::note_hold(const ClientView& client) {
   const Hold& reason = stated_[client.id.value];
   Holding& holding = holdings_[client.id.value];
-  const bool is_waiting = !client.gate_is_open && !pending_[client.id.value].waiting().empty() && !reason.rule.empty();
+  const bool is_waiting = !client.gate_is_open && !client.waiting.empty() && !reason.rule.empty();
+  if (!is_waiting && !holding.is_held) return;
   if (is_waiting && holding.is_held && holding.hold.rule == reason.rule) {
     // What begins now began with the reason of the decision before, whose numbers are another operation's.
     if (holding.since == backend_.now()) holding.hold = reason;
@@ -440,14 +441,18 @@ void Arbiter::end_hold(ClientId client) {
 void Arbiter::launch_waiting(ClientId client, std::size_t count) {
   Pending& pending = pending_[client.value];
   const std::span<const OpView> first = pending.waiting().first(count);
-  const std::vector<OpView> passing(first.begin(), first.end());
+  std::vector<OpView> passing = std::exchange(passing_, {});
+  passing.assign(first.begin(), first.end());
   pending.passed += count;
   // Dropping them only when they are half of what is held keeps a long backlog linear.
   if (2 * pending.passed >= pending.held.size()) {
     pending.held.erase(pending.held.begin(), pending.held.begin() + static_cast<std::ptrdiff_t>(pending.passed));
     pending.passed = 0;
   }
+  show_waiting(client);
   for (const OpView& op : passing) launch(client, op);
+  passing.clear();
+  passing_ = std::move(passing);
 }
 
 }  // namespace corun

@@ -99,6 +99,7 @@ class Arbiter {
   };
 
   GpuView view();
+  void show_waiting(ClientId client) { views_[client.value].waiting = pending_[client.value].waiting(); }
   void apply(const Action& action);
   void check(const Action& action) const;
   void check_copies(const Action& action) const;
@@ -130,6 +131,7 @@ class Arbiter {
   std::vector<std::vector<Action>> controls_;  ///< by client: the newest of each kind of control
   std::vector<Hold> stated_;                   ///< by client, by the newest decision; without a rule: nothing
   Actions actions_;
+  std::vector<OpView> passing_;                ///< through a gate, while they are launched; else empty
   Backend& backend_;
   Recorder& recorder_;
 };

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "sim/policy/action.h"
+#include "sim/policy/view.h"
 #include "traces/base/ids.h"
 #include "traces/base/time.h"
 
@@ -42,6 +44,15 @@ class Backend {
   virtual std::uint64_t paged_bytes(ClientId client) const = 0;  ///< moved to the device for it by faults so far
   virtual Duration device_time(ClientId client) const = 0;       ///< measured so far
   virtual Duration device_busy() const = 0;                      ///< measured so far
+  /// Writes what is measured so far into the views of all clients: the three figures above.
+  virtual void measure(std::span<ClientView> clients) const {
+    for (ClientView& client : clients) {
+      client.device_time = device_time(client.id);
+      if (client.working_set_bytes == 0) continue;
+      client.resident_bytes = resident_bytes(client.id);
+      client.paged_bytes = paged_bytes(client.id);
+    }
+  }
 };
 
 }  // namespace corun

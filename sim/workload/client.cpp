@@ -47,6 +47,7 @@ Client::Client(ClientId id, const ClientSpec& spec, std::uint64_t seed, std::uin
     : id_(id),
       spec_(spec),
       launch_queue_depth_(launch_queue_depth),
+      has_frames_(spec.workload->job_kind == JobKind::kFrame),
       host_(host),
       recorder_(recorder),
       gap_random_(seed, spec.name + "/host_gap"),
@@ -77,7 +78,7 @@ Client::Client(ClientId id, const ClientSpec& spec, std::uint64_t seed, std::uin
 std::uint32_t Client::queued_ahead() const {
   if (spec_.pacing.mode == Pacing::Mode::kSyncEachJob) return 0;
   if (spec_.pacing.queued_ahead != Pacing::kByMode) return spec_.pacing.queued_ahead;
-  if (!is_frames() || is_open()) return UINT32_MAX;
+  if (!has_frames_ || is_open()) return UINT32_MAX;
   return spec_.pacing.mode == Pacing::Mode::kUncapped ? 1 : 0;
 }
 
@@ -154,7 +155,7 @@ void Client::begin_job() {
   last_job_start_ = host_.now();
   release_ = kNever;
   jobs_.push_back(progress);
-  if (is_frames()) apply_settings(jobs_.back());
+  if (has_frames_) apply_settings(jobs_.back());
   step_ = 0;
   gap_served_ = false;
   state_ = State::kReleased;
@@ -354,7 +355,7 @@ bool Client::completed(std::uint64_t number, const Completion& completion) {
                          end, device_time, completion.is_lost});
   while (oldest_submission_ < next_submission_ && this->submission(oldest_submission_).is_complete)
     ++oldest_submission_;
-  const bool ends_frame = is_frames() && job->unfinished == 0;
+  const bool ends_frame = has_frames_ && job->unfinished == 0;
   if (ends_frame) {
     last_frame_.number = job->number;
     last_frame_.gpu_busy = std::max(job->gpu_busy - job->shadow_time, Duration{0});
@@ -392,7 +393,7 @@ Time Client::shown(const JobProgress& job) const {
 void Client::report(const JobProgress& job) {
   const Time end = std::max(job.gpu_end, job.start);
   recorder_.on_job(JobFact{id_, job.number, job.arrival, job.start, end});
-  if (!is_frames()) return;
+  if (!has_frames_) return;
   FrameFact frame;
   frame.client = id_;
   frame.number = job.number;
@@ -409,8 +410,7 @@ void Client::report(const JobProgress& job) {
   recorder_.on_frame(frame);
 }
 
-std::uint64_t Client::frame_awaiting_begin() const {
-  if (!is_frames()) return UINT64_MAX;
+std::uint64_t Client::first_of_unbegun_frame() const {
   for (const JobProgress& job : jobs_)
     if (!job.begun) return next_submission_ > job.first_submission ? job.first_submission : UINT64_MAX;
   return UINT64_MAX;

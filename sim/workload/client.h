@@ -70,7 +70,7 @@ class Client {
   const Submission& submission(std::uint64_t number) const { return ring_[number % ring_.size()]; }
 
   /// First submission of the oldest unfinished frame whose begin has not been reported, or UINT64_MAX.
-  std::uint64_t frame_awaiting_begin() const;
+  std::uint64_t frame_awaiting_begin() const { return has_frames_ ? first_of_unbegun_frame() : UINT64_MAX; }
   void frame_begun(Time when);
   std::uint64_t oldest_job() const { return jobs_.empty() ? next_job_ : jobs_.front().number; }
   /// Of the frame whose end completed() has just told of.
@@ -110,7 +110,7 @@ class Client {
     Duration gpu_busy{};
   };
 
-  bool is_frames() const { return spec_.workload->job_kind == JobKind::kFrame; }
+  std::uint64_t first_of_unbegun_frame() const;
   bool is_open() const { return spec_.replay == Replay::kOpen; }
   std::uint32_t queued_ahead() const;
   void advance_host();
@@ -134,6 +134,7 @@ class Client {
   const ClientId id_;
   const ClientSpec& spec_;
   const std::uint32_t launch_queue_depth_;
+  const bool has_frames_;  ///< its jobs are frames
   ClientHost& host_;
   Recorder& recorder_;
   RandomStream gap_random_, duration_random_;
