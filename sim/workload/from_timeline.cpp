@@ -89,6 +89,8 @@ class Conversion {
     workload_.job_kind = JobKind::kIteration;
     for (std::uint32_t i = 0; i < timeline_.strings().size(); ++i) workload_.names.push_back(timeline_.strings()[i]);
     workload_.names.emplace_back("");
+    workload_.steps.reserve(split_.end - split_.begins.front());
+    workload_.ops.reserve(timeline_.ops().size());
     std::size_t next_job = 0;
     for (std::size_t i = split_.begins.front(); i < split_.end; ++i) {
       if (next_job < split_.begins.size() && i == split_.begins[next_job]) {

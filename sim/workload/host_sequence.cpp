@@ -82,6 +82,7 @@ void add_wait(const CallRecord& call, std::uint32_t last_op, std::vector<HostEve
 
 std::vector<HostEvent> host_sequence(const Timeline& timeline) {
   std::vector<HostEvent> events;
+  events.reserve(timeline.ops().size() + timeline.calls().size() / 8);
   const std::vector<std::int64_t> submitted = submission_times(timeline);
   std::vector<std::uint32_t> last_op_of_call(timeline.calls().size(), OpRecord::kNoIndex);
   for (std::uint32_t i = 0; i < submitted.size(); ++i) {
@@ -100,7 +101,7 @@ std::vector<HostEvent> host_sequence(const Timeline& timeline) {
   });
   Finished finished(timeline);
   std::vector<bool> seen(timeline.ops().size());
-  std::vector<HostEvent> sequence;
+  std::size_t kept = 0;
   for (HostEvent& event : events) {
     if (event.kind == StepKind::kSubmit) {
       finished.submitted(event.target);
@@ -110,13 +111,16 @@ std::vector<HostEvent> host_sequence(const Timeline& timeline) {
       // The host went on when its wait returned, but the time after the awaited work's end is its own: waking up.
       event.release_ns = std::clamp(finished.of(event), event.start_ns, std::max(event.start_ns, event.release_ns));
     }
-    sequence.push_back(event);
+    events[kept++] = event;
   }
-  return sequence;
+  events.resize(kept);
+  return events;
 }
 
 std::vector<std::vector<std::uint32_t>> cross_stream_waits(const Timeline& timeline) {
   std::vector<std::vector<std::uint32_t>> waits(timeline.ops().size());
+  if (std::ranges::find(timeline.calls(), CallKind::kStreamWaitEvent, &CallRecord::kind) == timeline.calls().end())
+    return waits;
   std::vector<std::pair<std::int64_t, std::uint32_t>> order;  // host time of each operation, in call order
   for (std::uint32_t i = 0; i < waits.size(); ++i) {
     const std::uint32_t call = timeline.ops()[i].call;
