@@ -2,6 +2,7 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <fmt/ranges.h>
+#include <sqlite3.h>
 
 #include <filesystem>
 
@@ -144,7 +145,9 @@ class ResultsWriter::Store {
       database_.exec(fmt::format("CREATE INDEX IF NOT EXISTS {0}_by_run ON {0}(run)", table));
     if (is_complete())
       database_.exec(fmt::format("INSERT OR REPLACE INTO properties VALUES ('hash', '{}')", results_hash(database_)));
-    database_.exec("PRAGMA journal_mode=DELETE;");
+    // A reader that still has the file open keeps its journal; the results are whole either way.
+    if (const int code = database_.tryExec("PRAGMA journal_mode=DELETE;"); code != SQLITE_OK && code != SQLITE_BUSY)
+      throw SQLite::Exception(database_.getHandle(), code);
   }
 
  private:
@@ -254,12 +257,11 @@ void check_output(const std::string& path, Existing existing) {
   if (!std::filesystem::is_regular_file(status))
     throw_input({path}, "the results cannot go here: this is not a regular file");
   if (existing == Existing::kRefuse)
-    throw Error(ErrorKind::kInput, {path}, "the results file exists",
-                "`-f` replaces it, `--resume` goes on with it, `-o` names another one");
+    throw Error(ErrorKind::kInput, {path}, "the results file exists", "`-f` replaces it, `-o` names another one");
   const bool has_nothing_to_lose = std::filesystem::file_size(path) == 0;
   if (!has_nothing_to_lose && !holds_results(path))
     throw Error(ErrorKind::kInput, {path}, "this file holds something else than results",
-                "results alone are replaced or resumed; `-o` names another file");
+                "`-f` replaces results only; `-o` names another file");
 }
 
 ResultsWriter::ResultsWriter(const std::string& path, bool overwrite)

@@ -1,8 +1,11 @@
 #include "experiments/write_lock.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 
@@ -15,10 +18,34 @@ namespace {
 /// Far behind every byte of the file, and not one of those that SQLite locks.
 constexpr off_t kLockedByte = off_t{1} << 62;
 
+/// Open files with locks, -1 where none. Children that a process forks close them, so that those who outlive it do not
+/// keep its files.
+std::array<std::atomic<int>, 64> g_locked;
+
+void close_in_child() {
+  for (std::atomic<int>& file : g_locked)
+    if (const int number = file.exchange(-1); number >= 0) close(number);
+}
+
+void remember(int file) {
+  static const bool is_ready = [] {
+    for (std::atomic<int>& slot : g_locked) slot = -1;
+    return pthread_atfork(nullptr, nullptr, close_in_child) == 0;
+  }();
+  for (std::atomic<int>& slot : g_locked)
+    if (int none = -1; is_ready && slot.compare_exchange_strong(none, file)) return;
+}
+
+void forget(int file) {
+  for (std::atomic<int>& slot : g_locked) {
+    int held = file;
+    slot.compare_exchange_strong(held, -1);
+  }
+}
+
 }  // namespace
 
-// A lock of the process, not of the open file: children that it forks do not inherit it, so nobody who outlives it
-// keeps the file.
+// A lock of the open file: SQLite drops all locks of the process when it drops one of its own.
 WriteLock::WriteLock(const std::string& path) : file_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
   if (file_ < 0) throw_input({path}, "the results file cannot be made: {}", std::strerror(errno));
   struct flock lock {};
@@ -26,7 +53,10 @@ WriteLock::WriteLock(const std::string& path) : file_(open(path.c_str(), O_RDWR 
   lock.l_whence = SEEK_SET;
   lock.l_start = kLockedByte;
   lock.l_len = 1;
-  if (fcntl(file_, F_SETLK, &lock) == 0) return;
+  if (fcntl(file_, F_OFD_SETLK, &lock) == 0) {
+    remember(file_);
+    return;
+  }
   const bool is_taken = errno == EACCES || errno == EAGAIN;
   close(file_);
   if (is_taken)
@@ -34,6 +64,9 @@ WriteLock::WriteLock(const std::string& path) : file_(open(path.c_str(), O_RDWR 
                 "wait for it, end it, or name another file with `-o`");
 }
 
-WriteLock::~WriteLock() { close(file_); }
+WriteLock::~WriteLock() {
+  forget(file_);
+  close(file_);
+}
 
 }  // namespace corun

@@ -233,6 +233,9 @@ void put_in(const World& world, Scenario& scenario) {
 int run_in(const World& world, const CommonOptions& common, const RunOptions& options) {
   PolicyRegistry policies = builtin_policies();
   Experiment experiment = read_experiment(options.file, options.overrides, policies);
+  if (options.overrides.expands_sweep && experiment.points.empty())
+    throw Error(ErrorKind::kInput, {options.file}, "there is nothing to sweep",
+                "give it a section `sweep`, or say what to sweep: `-L pilotfish.margin=100us,300us`");
   for (Scenario& scenario : experiment.scenarios) put_in(world, scenario);
   experiment.record.baselines = experiment.record.baselines && !options.skips_baselines;
   const Plan plan = make_plan(experiment);

@@ -472,7 +472,7 @@ TEST(ExperimentDocument, DescribesEveryKey) {
   const std::string page(std::istreambuf_iterator<char>(stream), {});
   ASSERT_FALSE(page.empty());
   for (const char* key : {"version", "name", "description", "device", "horizon", "warmup", "seeds", "defaults",
-                          "clients", "policies", "scenarios", "record", "output", "expect"})
+                          "clients", "policies", "scenarios", "record", "output", "expect", "sweep"})
     EXPECT_NE(page.find(fmt::format("`{}`", key)), std::string::npos) << key;
   for (const auto& field : device_fields())
     EXPECT_NE(page.find(fmt::format("`{}`", field.key)), std::string::npos) << field.key;

@@ -5,6 +5,7 @@
 """
 
 import argparse
+import contextlib
 import pathlib
 import random
 import sqlite3
@@ -25,7 +26,7 @@ def hash_of(path):
 def runs_in(path):
     """How many runs a file holds, as any reader sees it while and after it is written."""
     try:
-        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as database:
+        with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
             return database.execute("SELECT count(*) FROM runs").fetchone()[0]
     except sqlite3.OperationalError:
         return 0  # killed before the tables were there
@@ -38,7 +39,7 @@ def sweep(experiment, output, *options):
 def undisturbed(experiment, output, *options):
     """Seconds that the sweep takes."""
     begin = time.monotonic()
-    subprocess.run(sweep(experiment, output, *options), check=True, capture_output=True)
+    subprocess.run(sweep(experiment, output, *options), check=True, stdout=subprocess.DEVNULL)
     return time.monotonic() - begin
 
 
@@ -53,7 +54,7 @@ def kill_and_resume(experiment, output, kills, lasts, seed, *options):
         process.kill()
         process.wait()
         found.append(runs_in(output))
-    subprocess.run(sweep(experiment, output, "--resume", *options), check=True, capture_output=True)
+    subprocess.run(sweep(experiment, output, "--resume", *options), check=True, stdout=subprocess.DEVNULL)
     return found
 
 

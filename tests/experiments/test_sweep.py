@@ -1,0 +1,108 @@
+"""Sweeps that are interrupted, resumed, shared out and refused."""
+
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+
+from kill_and_resume import hash_of, kill_and_resume, runs_in, sweep, undisturbed
+from test_transcripts import HERE, ROOT, simcli
+
+EXPERIMENT = HERE / "transcripts" / "files" / "sweep.yaml"
+MANY = ("-L", "nvshare.quantum={from: 1ms, to: 300ms, step: 1ms}", "-L", "horizon=3s", "--jobs", "2")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """Hash of an undisturbed sweep of MANY, and the seconds it took."""
+    path = tmp_path_factory.mktemp("whole") / "whole.sqlite"
+    lasts = undisturbed(EXPERIMENT, path, *MANY)
+    return hash_of(path), lasts
+
+
+def test_a_sweep_that_is_killed_again_and_again_ends_with_the_same_rows(tmp_path, whole):
+    expected, lasts = whole
+    path = tmp_path / "killed.sqlite"
+    found = kill_and_resume(EXPERIMENT, path, 4, lasts, 5, *MANY)
+    assert found == sorted(found), "what is written stays"
+    assert any(0 < runs < 602 for runs in found), f"no kill was midway: {found}"
+    assert hash_of(path) == expected
+
+
+@pytest.mark.parametrize("jobs", ["1", "8"])
+def test_the_number_of_workers_changes_nothing(tmp_path, whole, jobs):
+    undisturbed(EXPERIMENT, tmp_path / "r.sqlite", *MANY[:-1], jobs)
+    assert hash_of(tmp_path / "r.sqlite") == whole[0]
+
+
+def test_an_interrupt_says_how_to_go_on_and_that_works(tmp_path, whole):
+    path = tmp_path / "r.sqlite"
+    with subprocess.Popen(sweep(EXPERIMENT, path, *MANY), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                          text=True) as process:
+        process.stderr.readline()
+        while runs_in(path) == 0:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        said = process.stderr.read()
+    assert process.returncode == 130
+    stopped = re.search(r"stopped after (\d+) of 602 runs\nto go on: simcli (.*) --resume\n", said)
+    assert stopped and int(stopped[1]) == runs_in(path) < 602
+    again = subprocess.run(f"{simcli()} {stopped[2]} --resume", shell=True, capture_output=True, text=True)
+    assert again.returncode == 0 and f"{stopped[1]} runs there, {602 - int(stopped[1])} to do" in again.stderr
+    assert hash_of(path) == whole[0]
+
+
+def test_a_plain_run_is_resumed_too(tmp_path):
+    tiny = HERE / "transcripts" / "files" / "tiny.yaml"
+    run = [str(simcli()), "run", str(tiny), "--set", "seeds=3000", "--progress", "none", "-j", "1", "-o"]
+    whole, killed = tmp_path / "whole.sqlite", tmp_path / "killed.sqlite"
+    expected = subprocess.run([*run, str(whole)], check=True, capture_output=True, text=True).stdout
+    process = subprocess.Popen([*run, str(killed)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while runs_in(killed) < 10:
+        time.sleep(0.005)
+    process.kill()
+    process.wait()
+    assert runs_in(killed) < 6000
+    assert subprocess.run([*run, str(killed), "--resume"], check=True, capture_output=True, text=True).stdout == expected
+    assert hash_of(killed) == hash_of(whole)
+
+
+def test_a_file_that_is_being_written_is_left_alone(tmp_path):
+    path = tmp_path / "r.sqlite"
+    first = subprocess.Popen(sweep(EXPERIMENT, path, *MANY), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while runs_in(path) == 0:
+        time.sleep(0.01)
+    for option in ("--resume", "-f"):
+        second = subprocess.run(sweep(EXPERIMENT, path, option, *MANY), capture_output=True, text=True)
+        assert second.returncode == 2 and "another process is writing this results file" in second.stderr
+    first.send_signal(signal.SIGINT)
+    assert first.wait() == 130 and runs_in(path) > 0
+
+
+def test_rows_that_were_changed_are_noticed(tmp_path):
+    import sqlite3
+
+    path, other = tmp_path / "r.sqlite", tmp_path / "other.sqlite"
+    undisturbed(EXPERIMENT, path)
+    shutil.copy(path, other)
+    with sqlite3.connect(other) as database:
+        database.execute("UPDATE metrics SET value = value * 1.0000001 WHERE rowid = 7")
+    database.close()
+    assert hash_of(other) != hash_of(path)
+    merged = subprocess.run([simcli(), "merge", path, other, "-o", tmp_path / "m.sqlite"], capture_output=True, text=True)
+    assert merged.returncode == 2 and "has other rows here than in" in merged.stderr
+
+
+def test_the_commands_of_the_page_work_on_its_experiment(tmp_path):
+    page = (ROOT / "docs" / "sweep.md").read_text()
+    experiment = re.search(r"```yaml\n(name: .*?)```", page, re.DOTALL)[1]
+    (tmp_path / "sweep.yaml").write_text(experiment)
+    commands = [line for block in re.findall(r"```sh\n(.*?)```", page, re.DOTALL) for line in block.splitlines()]
+    assert len(commands) > 5
+    for command in commands:
+        done = subprocess.run(command.replace("simcli", str(simcli()), 1), shell=True, cwd=tmp_path, capture_output=True,
+                              text=True)
+        assert done.returncode == 0, f"{command}\n{done.stderr}"
