@@ -219,6 +219,7 @@ void bind_table(py::module_& module) {
            [](const Timeline& self) { return built_without_the_lock([&] { return operations_table(self); }); })
       .def("calls", [](const Timeline& self) { return built_without_the_lock([&] { return calls_table(self); }); })
       .def("frames", [](const Timeline& self) { return built_without_the_lock([&] { return frames_table(self); }); })
+      .def("draws", [](const Timeline& self) { return built_without_the_lock([&] { return draws_table(self); }); })
       .def("marks", [](const Timeline& self) { return built_without_the_lock([&] { return marks_table(self); }); })
       .def_property_readonly("provenance", &provenance)
       .def_property_readonly("fidelity", &fidelity)

@@ -15,6 +15,7 @@ std::shared_ptr<const Table> operations_table(const Timeline& timeline);
 std::shared_ptr<const Table> calls_table(const Timeline& timeline);
 std::shared_ptr<const Table> frames_table(const Timeline& timeline);
 std::shared_ptr<const Table> marks_table(const Timeline& timeline);
+std::shared_ptr<const Table> draws_table(const Timeline& timeline);
 
 /// The rows of a query on an SQLite file, which is opened read-only; `parameters` are its ?1, ?2, ... A column is of
 /// integers, of reals or of text, as its values are; all missing makes it one of reals. Throws Error(kInput).

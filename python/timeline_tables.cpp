@@ -111,6 +111,16 @@ std::shared_ptr<const Table> frames_table(const Timeline& timeline) {
       .table();
 }
 
+std::shared_ptr<const Table> draws_table(const Timeline& timeline) {
+  return TableOf(timeline.draws())
+      .integers("start_ns", [](const DrawRecord& draw) { return draw.start_ns; })
+      .integers("duration_ns", [](const DrawRecord& draw) { return draw.duration_ns; })
+      .integers("calls", [](const DrawRecord& draw) { return static_cast<std::int64_t>(draw.calls); })
+      .text("application",
+            [&](const DrawRecord& draw) { return timeline.text(timeline.swapchains()[draw.swapchain].application); })
+      .table();
+}
+
 std::shared_ptr<const Table> marks_table(const Timeline& timeline) {
   const auto thread = [&](const MarkRecord& mark) -> const ThreadRecord& { return timeline.threads()[mark.thread]; };
   return TableOf(timeline.marks())

@@ -93,6 +93,8 @@ std::string trace_report(const Timeline& timeline, const std::string& path) {
       summary.span_ns > 0 ? 100.0 * static_cast<double>(summary.busy_ns) / static_cast<double>(summary.span_ns) : 0;
   text += line("span", format_duration(Duration{summary.span_ns}));
   text += line("busy", fmt::format("{} ({:.1f} % of the span)", format_duration(Duration{summary.busy_ns}), busy));
+  if (!timeline.draws().empty())
+    text += line("draws", fmt::format("{}, of frames whose composition was sampled", timeline.draws().size()));
   text += line("fidelity", fidelity_text(timeline.fidelity()));
   if (!from.programs.empty()) text += line("programs", programs_text(from));
   if (from.untraced_rate) text += line("untraced", rate_text(*from.untraced_rate));
@@ -113,6 +115,7 @@ void add_trace_report(Json& json, const Timeline& timeline, const std::string& o
       .field("content_hash", from.content_hash)
       .field("device", device_name(timeline));
   json.field("kernels", summary.kernels).field("memops", summary.memops).field("frames", summary.frames);
+  json.field("draws", timeline.draws().size());
   json.field("streams", summary.streams).field("span_ns", summary.span_ns).field("busy_ns", summary.busy_ns);
   json.key("skipped").object();
   for (const auto& [reason, count] : from.skipped) json.field(reason, count);

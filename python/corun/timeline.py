@@ -67,6 +67,15 @@ class Timeline:
         return Table(self._core.marks())
 
     @property
+    def draws(self):
+        """Pieces of the few frames whose composition was sampled: `start_ns`, `duration_ns`, `calls`, `application`.
+
+        >>> corun.Timeline(CAPTURE).draws.columns
+        ['start_ns', 'duration_ns', 'calls', 'application']
+        """
+        return Table(self._core.draws())
+
+    @property
     def provenance(self):
         """A dict: `format`, `version`, `file`, `content_hash`, `clock`, `origin_ns`, `devices`, `skipped` (bad records
         by reason), `notes`, `programs` (name by process).

