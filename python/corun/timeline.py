@@ -66,7 +66,7 @@ class Timeline:
         """
         return Table(self._core.marks())
 
-    @property
+    @functools.cached_property
     def draws(self):
         """Pieces of the few frames whose composition was sampled: `start_ns`, `duration_ns`, `calls`, `application`.
 
