@@ -68,7 +68,7 @@ function validationFigure() {
     const height = Math.min(480, Math.max(340, width * 0.6)), panel = {left: 70, right: width - 20, top: 14, bottom: height - 46};
     const ratios = all.map(d => d.predicted / d.measured), bound = Math.max(1.25, ...ratios, ...ratios.map(r => 1 / r)) * 1.05;
     const xs = all.map(d => d.measured), x = logarithmic(Math.min(...xs) / 1.5, Math.max(...xs) * 1.5, panel.left, panel.right), y = logarithmic(1 / bound, bound, panel.bottom, panel.top);
-    const parts = axes(panel, x, y, {xLabel: "measured (in the metric's unit)", yLabel: "predicted over measured"});
+    const parts = axes(panel, x, y, {xLabel: "measured (in the metric's unit)", yLabel: "predicted over measured", yTicks: [0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 4, 10].filter(t => t > 1 / bound && t < bound)});
     parts.push(line(panel.left, y(1), panel.right, y(1), {class: "axis"}));
     all.forEach(d => {
       const k = kinds.indexOf(d.verdict), px = x(d.measured), py = y(d.predicted / d.measured), group = svg("g", {});
@@ -80,6 +80,6 @@ function validationFigure() {
   };
   const key = html("div", {class: "legend"}, kinds.map((name, i) => html("span", {class: "choice"}, svg("svg", {width: 14, height: 14, "aria-hidden": "true"}, mark(i, 7, 7, 4.5)), ` ${name} (${all.filter(d => d.verdict === name).length})`)));
   const lines = all.map(d => [{text: d.scenario}, {text: d.policy}, {text: d.client}, {text: d.metric}, {text: number(d.predicted), sort: d.predicted}, {text: `${number(d.measured)} [${number(d.ml)}, ${number(d.mh)}]`, sort: d.measured}, {text: `${((d.predicted / d.measured - 1) * 100).toFixed(1)} %`, sort: d.predicted / d.measured}, {text: d.verdict}]);
-  return figure("validation", "Predictions against measurements.", "Every mark is a figure that was predicted before it was measured; bars come from the measurement's 95 % interval. On the line, prediction and measurement agree.", draw,
+  return figure("validation", "Predictions against measurements.", "Every mark is one figure, predicted and measured; bars come from the measurement's 95 % interval. On the line, prediction and measurement agree.", draw,
     {controls: key, table: table([{name: "scenario", isText: true}, {name: "policy", isText: true}, {name: "client", isText: true}, {name: "metric", isText: true}, {name: "predicted"}, {name: "measured"}, {name: "error"}, {name: "verdict", isText: true}], lines, {isSortable: true})});
 }
