@@ -226,6 +226,9 @@ std::string contents(const std::vector<std::string>& files, const ReportChoice& 
   const Measured measured = read_measured(files);
   Json json(JsonLayout::kCompact);
   json.object().field("schema_version", 1).field("command", choice.command).field("is_sweep", measured.is_sweep);
+  json.key("swept_units").object();
+  for (const auto& [parameter, unit] : measured.swept_units) json.field(parameter, unit);
+  json.end();
   add_files(measured, json);
   add_texts("versions", measured.versions, json);
   add_experiments(measured, json);

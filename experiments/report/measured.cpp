@@ -29,6 +29,7 @@ struct Swept {
   std::map<std::string, std::set<std::int64_t>> points_of_run;
   std::map<std::int64_t, std::map<std::string, std::string>> texts;
   std::map<std::int64_t, std::map<std::string, double>> numbers;
+  std::map<std::string, std::string> units;
 };
 
 Swept read_swept(SQLite::Database& results) {
@@ -36,10 +37,11 @@ Swept read_swept(SQLite::Database& results) {
   if (!has_table(results, "points") || !has_table(results, "planned_runs")) return swept;
   SQLite::Statement planned(results, "SELECT run, point FROM planned_runs WHERE point IS NOT NULL ORDER BY position");
   while (planned.executeStep()) swept.points_of_run[planned.getColumn(0)].insert(planned.getColumn(1).getInt64());
-  SQLite::Statement point(results, "SELECT point, parameter, value, number FROM points ORDER BY rowid");
+  SQLite::Statement point(results, "SELECT point, parameter, value, number, unit FROM points ORDER BY rowid");
   while (point.executeStep()) {
     const std::int64_t number = point.getColumn(0);
     swept.texts[number][point.getColumn(1)] = point.getColumn(2).getString();
+    swept.units[point.getColumn(1)] = point.getColumn(4).getString();
     if (!point.getColumn(3).isNull()) swept.numbers[number][point.getColumn(1)] = point.getColumn(3).getDouble();
   }
   return swept;
@@ -87,6 +89,7 @@ class Reader {
   void read_file(SQLite::Database& results) {
     const Swept swept = read_swept(results);
     out_.is_sweep = out_.is_sweep || !swept.texts.empty();
+    out_.swept_units.insert(swept.units.begin(), swept.units.end());
     const std::map<std::string, Place> places = read_runs(results, swept);
     read_metrics(results, places);
   }

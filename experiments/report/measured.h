@@ -63,6 +63,7 @@ struct Measured {
   std::vector<Scenario> scenarios;
   std::vector<std::string> versions;  ///< of the engine
   bool is_sweep = false;
+  std::map<std::string, std::string> swept_units;  ///< by parameter: "ns", "B", "/s", ""
 };
 
 /// Reads runs and metrics. Throws Error(kInput) for what is no results file or holds no run.

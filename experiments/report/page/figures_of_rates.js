@@ -74,7 +74,9 @@ function tradeOffFigure(scenario, values) {
   const beats = (a, b) => gx * a.x.mean >= gx * b.x.mean && gy * a.y.mean >= gy * b.y.mean && (gx * a.x.mean > gx * b.x.mean || gy * a.y.mean > gy * b.y.mean);
   points.forEach(p => { p.isDominated = points.some(other => beats(other, p)); });
   const front = points.filter(p => !p.isDominated).sort((a, b) => a.x.mean - b.x.mean);
-  const many = points.length > 20;
+  const many = points.length > 20, policies = unique(points.map(p => scenario.settings[p.i].policy));
+  if (many) points.forEach(p => { p.look = policies.indexOf(scenario.settings[p.i].policy); });
+  else points.forEach(p => { p.look = p.i; });
   const draw = width => {
     const height = Math.min(430, Math.max(320, width * 0.52)), panel = {left: 64, right: width - 20, top: 14, bottom: height - 46};
     const xs = points.flatMap(p => [p.x.low, p.x.high]), ys = points.flatMap(p => [p.y.low, p.y.high]).filter(v => v > 0 || !goals.isLogY);
@@ -88,10 +90,10 @@ function tradeOffFigure(scenario, values) {
     const taken = [];
     for (const p of [...points].sort((a, b) => b.isDominated - a.isDominated)) {
       const px = x(p.x.mean), py = y(p.y.mean), group = svg("g", {class: p.isDominated ? "dominated" : null});
-      if (p.x.high > p.x.low) group.append(line(x(p.x.low), py, x(p.x.high), py, {stroke: color(p.i), class: "whisker"}));
-      if (p.y.high > p.y.low) group.append(line(px, y(Math.max(p.y.low, y.low)), px, y(p.y.high), {stroke: color(p.i), class: "whisker"}));
-      const dot = mark(p.i, px, py, many ? 3.5 : 6);
-      if (p.isDominated) { dot.setAttribute("fill", "var(--bg)"); dot.style.stroke = color(p.i); dot.style.strokeWidth = "2"; }
+      if (p.x.high > p.x.low) group.append(line(x(p.x.low), py, x(p.x.high), py, {stroke: color(p.look), class: "whisker"}));
+      if (p.y.high > p.y.low) group.append(line(px, y(Math.max(p.y.low, y.low)), px, y(p.y.high), {stroke: color(p.look), class: "whisker"}));
+      const dot = mark(p.look, px, py, many ? 3.5 : 6);
+      if (p.isDominated) { dot.setAttribute("fill", "var(--bg)"); dot.style.stroke = color(p.look); dot.style.strokeWidth = many ? "1.2" : "2"; }
       group.append(dot);
       if (!many || !p.isDominated && front.length <= 12) {
         const words = shortened(p.label, 40), isLeft = px + 10 + words.length * 6.6 > panel.right, wide = words.length * 6.6;
@@ -107,10 +109,13 @@ function tradeOffFigure(scenario, values) {
   };
   const rows = points.map(p => [{text: p.label}, number(p.x.mean), number(p.y.mean), {text: p.isDominated ? "no" : "yes"}]);
   return figure("trade-off", "What is bought at which price.", `Better is ${goals.says}. Settings on the dashed line are beaten by none in both; hollow marks are. Crosses are 95 % intervals.`, draw,
-    {table: table([{name: "setting", isText: true}, {name: goals.xLabel}, {name: goals.yLabel}, {name: "on the line", isText: true}], rows)});
+    {controls: many ? policyKey(policies) : null, table: table([{name: "setting", isText: true}, {name: goals.xLabel}, {name: goals.yLabel}, {name: "on the line", isText: true}], rows)});
 }
 
+const policyKey = policies => html("div", {class: "legend"}, policies.map((name, i) => html("span", {class: "choice"}, svg("svg", {width: 14, height: 14, "aria-hidden": "true"}, mark(i, 7, 7, 4.5)), ` ${name}`)));
+
 // How a figure moves with a swept parameter; one panel a parameter.
+const ofUnit = unit => value => unit === "ns" ? duration(value / 1e6) : `${number(value)}${unit || ""}`;
 function sensitivityFigure(scenario, values) {
   const parameters = unique(scenario.settings.flatMap(s => Object.keys(s.swept)));
   const goals = tradeOff(scenario, values);
@@ -125,7 +130,7 @@ function sensitivityFigure(scenario, values) {
       const ps = all.map(d => d.p), vs = all.map(d => d.v.mean * of.scale), pad = (Math.max(...vs) - Math.min(...vs)) * 0.1 || 1;
       const isLog = Math.min(...ps) > 0 && Math.max(...ps) / Math.min(...ps) > 20;
       const x = (isLog ? logarithmic : linear)(Math.min(...ps), Math.max(...ps), panel.left, panel.right), y = linear(Math.min(...vs) - pad, Math.max(...vs) + pad, panel.bottom, panel.top);
-      parts.push(axes(panel, x, y, {xLabel: parameter, yLabel: k % columns ? "" : of.label}));
+      parts.push(axes(panel, x, y, {xLabel: parameter, xTick: ofUnit(contents.swept_units[parameter]), yLabel: k % columns ? "" : of.label}));
       names.forEach((name, n) => {
         const own = all.filter(d => d.s.policy === name), at = unique(own.map(d => d.p)).sort((a, b) => a - b);
         parts.push(svg("path", {class: "curve", stroke: color(n), d: path(at.map(p => { const same = own.filter(d => d.p === p); return [x(p), y(sum(same.map(d => d.v.mean * of.scale)) / same.length)]; }))}));
@@ -134,5 +139,5 @@ function sensitivityFigure(scenario, values) {
     });
     return {height: Math.ceil(parameters.length / columns) * h, parts};
   };
-  return figure("sensitivity", "Which parameter matters.", `Every mark is a setting of the sweep (${names.join(", ")}); lines are means over the other parameters. Values in ns, bytes, per second or plain.`, draw);
+  return figure("sensitivity", "Which parameter matters.", `Every mark is a setting of the sweep (${names.join(", ")}); lines are means over the other parameters.`, draw, {controls: policyKey(names)});
 }
