@@ -38,7 +38,8 @@ class ChromeWriter {
     json_.key("args").object().field("name", name).end().end();
   }
 
-  Json& begin(const char* phase, std::string_view name, std::int64_t at_ns, std::uint64_t process, std::uint64_t thread) {
+  Json& begin(const char* phase, std::string_view name, std::int64_t at_ns, std::uint64_t process,
+              std::uint64_t thread) {
     json_.object().field("ph", phase).field("name", name).key("ts").number(in_us(at_ns - tracks_.earliest_ns()));
     return json_.field("pid", process).field("tid", thread);
   }

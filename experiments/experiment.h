@@ -66,7 +66,7 @@ struct ClientChoice {
   std::uint64_t allocated_bytes = 0;
   std::uint64_t snapshot_bytes = 0;
   ContextSpec context;
-  LiveCommand command;                ///< what a live run starts for it
+  LiveCommand command;                            ///< what a live run starts for it
   std::vector<std::pair<std::string, Node>> qos;  ///< metric and condition, e.g. "frame_time_p99", "<= 16.7ms"
 
   bool draws_requests() const;
@@ -113,8 +113,8 @@ struct PointValue {
 
 /// A question: which clients, on which device, under which policies.
 struct Experiment {
-  std::string file;  ///< as named by the user
-  std::string text;  ///< what the file holds
+  std::string file;                  ///< as named by the user
+  std::string text;                  ///< what the file holds
   std::vector<std::string> changes;  ///< by the command line, as options: "--seed 7", "--set clients.game.pacing=60fps"
   std::string name;
   std::string description;
@@ -137,7 +137,8 @@ struct ExperimentOverrides {
 /// Reads an experiment file. Policies of plug-ins that it names are loaded into `policies`.
 /// Throws InvalidInput with everything that is wrong, Error(kInput) where the file cannot be read.
 Experiment read_experiment(const std::string& path, const ExperimentOverrides& overrides, PolicyRegistry& policies);
-/// The same of text that has been read already. `path` is what errors are located in; relative paths begin at its folder.
+/// The same of text that has been read already. `path` is what errors are located in; relative paths begin at its
+/// folder.
 Experiment parse_experiment(const std::string& text, const std::string& path, const ExperimentOverrides& overrides,
                             PolicyRegistry& policies);
 

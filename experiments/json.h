@@ -12,7 +12,8 @@ namespace corun {
 
 enum class JsonLayout : std::uint8_t { kIndented, kCompact };
 
-/// Writes one JSON document, two spaces a level unless it is to be compact. Keys and values are given in order; nesting is the caller's:
+/// Writes one JSON document, two spaces a level unless it is to be compact. Keys and values are given in order; nesting
+/// is the caller's:
 ///
 ///     Json json;
 ///     json.object().field("frames", 12).key("notes").array().value("a").end().end();

@@ -14,11 +14,11 @@ namespace corun {
 using Cell = std::variant<std::monostate, std::int64_t, double, std::string>;
 
 enum class RowFormat : std::uint8_t {
-  kAligned,   ///< for people, numbers to the right; kept until the end. Control characters are made visible
-  kCsv,       ///< RFC 4180 with "\n"; what is missing is empty
-  kJson,      ///< { "schema_version": 1, "columns": [...], "rows": [[...], ...] }
+  kAligned,    ///< for people, numbers to the right; kept until the end. Control characters are made visible
+  kCsv,        ///< RFC 4180 with "\n"; what is missing is empty
+  kJson,       ///< { "schema_version": 1, "columns": [...], "rows": [[...], ...] }
   kJsonLines,  ///< an object a row, a row a line
-  kMarkdown,  ///< a table whose cells cannot become markup
+  kMarkdown,   ///< a table whose cells cannot become markup
 };
 
 /// Writes a table row by row.

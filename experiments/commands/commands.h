@@ -94,12 +94,12 @@ struct ValidateOptions : ExecuteCommandOptions {
 /// Measuring a GPU, or concluding from what was measured before.
 struct CalibrateCommandOptions {
   int gpu = 0;
-  std::string output;   ///< device file to write; "" = none
-  std::string report;   ///< fit report; "" = stdout
-  std::string samples;  ///< what was measured, as JSON lines; "" = not kept
-  std::string from;     ///< samples to conclude from in place of a GPU; "" = measure
-  std::string base;     ///< built-in device or device file with the values that are not measured
-  std::string name;     ///< of the device; "" = the driver's
+  std::string output;               ///< device file to write; "" = none
+  std::string report;               ///< fit report; "" = stdout
+  std::string samples;              ///< what was measured, as JSON lines; "" = not kept
+  std::string from;                 ///< samples to conclude from in place of a GPU; "" = measure
+  std::string base;                 ///< built-in device or device file with the values that are not measured
+  std::string name;                 ///< of the device; "" = the driver's
   std::vector<std::string> groups;  ///< what to measure; empty = all
   bool overwrite = false;
   std::string driver = "libcuda.so.1";

@@ -20,8 +20,9 @@ namespace corun {
 
 namespace {
 
-constexpr char kPyarrow[] = "`pip install pyarrow` (extra `arrow` of corun) and name that Python with --python, or "
-                            "write .csv or .jsonl, which need none";
+constexpr char kPyarrow[] =
+    "`pip install pyarrow` (extra `arrow` of corun) and name that Python with --python, or "
+    "write .csv or .jsonl, which need none";
 
 std::string ending_of(const std::string& path) {
   std::string ending = std::filesystem::path(path).extension().string();
@@ -57,7 +58,8 @@ std::string query_of(SQLite::Database& results, const ExportOptions& options) {
     return fmt::format("SELECT * FROM {}{} ORDER BY rowid", quoted, options.run.empty() ? "" : " WHERE id = ?1");
   }
   return fmt::format(
-      "SELECT runs.scenario AS run_scenario, runs.policy AS run_policy, runs.seed AS run_seed, {0}.* FROM {0} LEFT JOIN "
+      "SELECT runs.scenario AS run_scenario, runs.policy AS run_policy, runs.seed AS run_seed, {0}.* FROM {0} LEFT "
+      "JOIN "
       "runs ON runs.id = {0}.run{1} ORDER BY {0}.rowid",
       quoted, options.run.empty() ? "" : fmt::format(" WHERE {}.run = ?1", quoted));
 }
@@ -95,7 +97,8 @@ void export_table(const ExportOptions& options) {
                                                                                {".json", RowFormat::kJson},
                                                                                {".md", RowFormat::kMarkdown}}};
   const auto format = std::ranges::find(kFormats, ending, &std::pair<std::string_view, RowFormat>::first);
-  if (format == kFormats.end()) refuse_ending(options.output, "tables are written as .parquet, .csv, .jsonl, .json or .md");
+  if (format == kFormats.end())
+    refuse_ending(options.output, "tables are written as .parquet, .csv, .jsonl, .json or .md");
   write_file(options.output, rows(*results, query, run, format->second), options.overwrite);
 }
 

@@ -26,9 +26,9 @@ namespace {
 
 constexpr std::size_t kMostWithAllMetrics = 60;  // settings; of more, the page gets only what it draws
 const std::set<std::string> kDrawn = {
-    "fps_mean",           "throughput_per_s", "solo_throughput_per_s", "fps_1low",     "frame_time_p99_ms",
-    "render_time_p99_ms", "missed_frame_ratio", "quality_mean",        "harvest_ratio", "slowdown",
-    "progress_ratio",     "gpu_busy_ratio",   "switch_ratio",          "paging_ratio", "fps_min"};
+    "fps_mean",           "throughput_per_s",   "solo_throughput_per_s", "fps_1low",      "frame_time_p99_ms",
+    "render_time_p99_ms", "missed_frame_ratio", "quality_mean",          "harvest_ratio", "slowdown",
+    "progress_ratio",     "gpu_busy_ratio",     "switch_ratio",          "paging_ratio",  "fps_min"};
 
 double rounded(double value) { return std::isfinite(value) ? std::stod(fmt::format("{:.6g}", value)) : value; }
 
@@ -142,8 +142,12 @@ void add_effects(const std::vector<std::string>& files, const Measured& measured
     const Comparisons found = compare(files, {choice.baseline, metrics});
     baseline = found.baseline;
     for (const Comparison& row : found.rows)
-      json.object().field("scenario", row.scenario).field("backend", row.backend).field("metric", row.metric)
-          .field("text", sentence(row, found.baseline)).end();
+      json.object()
+          .field("scenario", row.scenario)
+          .field("backend", row.backend)
+          .field("metric", row.metric)
+          .field("text", sentence(row, found.baseline))
+          .end();
   }
   json.end().field("baseline", baseline);
 }
@@ -181,10 +185,11 @@ void add_validation(const Measured& measured, Json& json) {
   json.key("validation").array();
   for (const auto& database : measured.databases) {
     if (!has_table(*database, "validation")) continue;
-    SQLite::Statement row(*database,
-                          "SELECT scenario, policy, client, metric, predicted, predicted_low, predicted_high, measured, "
-                          "measured_low, measured_high, verdict FROM validation WHERE predicted IS NOT NULL AND "
-                          "measured IS NOT NULL ORDER BY rowid");
+    SQLite::Statement row(
+        *database,
+        "SELECT scenario, policy, client, metric, predicted, predicted_low, predicted_high, measured, "
+        "measured_low, measured_high, verdict FROM validation WHERE predicted IS NOT NULL AND "
+        "measured IS NOT NULL ORDER BY rowid");
     while (row.executeStep()) {
       json.array();
       for (int i = 0; i < 4; ++i) json.value(row.getColumn(i).getString());

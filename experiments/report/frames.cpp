@@ -12,9 +12,10 @@ namespace corun::report {
 FramesOfRun read_frames(SQLite::Database& results, const std::string& run) {
   FramesOfRun frames;
   if (!has_table(results, "frames")) return frames;
-  SQLite::Statement row(results,
-                        "SELECT client, number, start_ns, submit_ns, gpu_begin_ns, gpu_end_ns, present_ns, gpu_busy_ns, "
-                        "missed FROM frames WHERE run = ? ORDER BY client, present_ns, number");
+  SQLite::Statement row(
+      results,
+      "SELECT client, number, start_ns, submit_ns, gpu_begin_ns, gpu_end_ns, present_ns, gpu_busy_ns, "
+      "missed FROM frames WHERE run = ? ORDER BY client, present_ns, number");
   row.bind(1, run);
   while (row.executeStep()) {
     const auto at = [&](int column) { return row.getColumn(column).getInt64(); };
@@ -40,7 +41,8 @@ FrameParts parts_of(const ShownFrame& frame) {
   parts[2] = until(frame.gpu_begin_ns);
   const std::int64_t on_device = until(frame.gpu_end_ns);
   const std::int64_t span = frame.gpu_end_ns - frame.gpu_begin_ns;
-  const double own = span <= 0 ? 1.0 : std::min(1.0, static_cast<double>(frame.gpu_busy_ns) / static_cast<double>(span));
+  const double own =
+      span <= 0 ? 1.0 : std::min(1.0, static_cast<double>(frame.gpu_busy_ns) / static_cast<double>(span));
   parts[3] = std::llround(static_cast<double>(on_device) * own);
   parts[4] = on_device - parts[3];
   parts[5] = until(end);

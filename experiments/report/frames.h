@@ -16,8 +16,8 @@ namespace corun::report {
 struct ShownFrame {
   std::int64_t number = 0;
   std::int64_t start_ns = 0, submit_ns = 0, gpu_begin_ns = 0, gpu_end_ns = 0, present_ns = 0;
-  std::int64_t gpu_busy_ns = 0;      ///< of the stretch between gpu_begin_ns and gpu_end_ns
-  std::int64_t interval_ns = -1;     ///< since the present before; -1 for the first
+  std::int64_t gpu_busy_ns = 0;   ///< of the stretch between gpu_begin_ns and gpu_end_ns
+  std::int64_t interval_ns = -1;  ///< since the present before; -1 for the first
   bool is_missed = false;
 };
 

@@ -12,8 +12,8 @@ namespace corun::report {
 
 namespace {
 
-constexpr std::size_t kMostFrames = 3;       // of each kind
-constexpr std::size_t kMostRows = 300;       // of a table around a frame
+constexpr std::size_t kMostFrames = 3;        // of each kind
+constexpr std::size_t kMostRows = 300;        // of a table around a frame
 constexpr std::int64_t kMargin = 20'000'000;  // on both sides of a frame
 constexpr std::int64_t kNsPerUs = 1000;
 
@@ -31,7 +31,8 @@ std::vector<LateFrame> latest(const Run& run, const FramesOfRun& frames) {
   std::vector<LateFrame> all, chosen;
   for (const auto& [client, its] : frames)
     for (const ShownFrame& frame : its)
-      if (frame.interval_ns > 0 && frame.present_ns - frame.interval_ns >= run.warmup_ns) all.push_back({client, frame});
+      if (frame.interval_ns > 0 && frame.present_ns - frame.interval_ns >= run.warmup_ns)
+        all.push_back({client, frame});
   std::ranges::stable_sort(all, std::greater{}, [](const LateFrame& late) { return late.frame.interval_ns; });
   const auto take = [&](std::int64_t before, std::size_t most) {
     for (const LateFrame& late : all) {
@@ -55,9 +56,10 @@ std::string lines(SQLite::Database& results, const std::string& query, const Run
   for (std::size_t count = 0; count < kMostRows && row.executeStep(); ++count) {
     for (int i = 0; i < row.getColumnCount(); ++i) {
       const bool is_time = i < times;
-      std::string field = is_time ? fmt::format("{}", (row.getColumn(i).getInt64() - begin) / kNsPerUs)
-                                  : row.getColumn(i).getString();
-      std::ranges::replace_if(field, [](char c) { return c == '\t' || c == '\n'; }, ' ');
+      std::string field =
+          is_time ? fmt::format("{}", (row.getColumn(i).getInt64() - begin) / kNsPerUs) : row.getColumn(i).getString();
+      std::ranges::replace_if(
+          field, [](char c) { return c == '\t' || c == '\n'; }, ' ');
       text += (i > 0 ? "\t" : "") + field;
     }
     text += '\n';
@@ -94,7 +96,8 @@ void add_surroundings(SQLite::Database& results, const Run& run, const LateFrame
       "begin_ns",
       2);
   add("decisions",
-      "SELECT time_ns, client, action FROM decisions WHERE run = ?1 AND time_ns >= ?2 AND time_ns < ?3 ORDER BY seq", 1);
+      "SELECT time_ns, client, action FROM decisions WHERE run = ?1 AND time_ns >= ?2 AND time_ns < ?3 ORDER BY seq",
+      1);
   add("operations",
       "SELECT begin_ns, end_ns, client, name FROM operations WHERE run = ?1 AND end_ns > ?2 AND begin_ns < ?3 ORDER BY "
       "begin_ns",

@@ -62,8 +62,8 @@ std::string make_report(const std::vector<std::string>& files, const ReportChoic
 </body>
 </html>
 )",
-                     content_source(script), content_source(style), style, as_json_island(report::contents(files, choice)),
-                     script);
+                     content_source(script), content_source(style), style,
+                     as_json_island(report::contents(files, choice)), script);
 }
 
 }  // namespace corun

@@ -56,7 +56,8 @@ std::string Tracks::process_name(std::uint64_t process) const {
 TimelineTracks::TimelineTracks(const Timeline& timeline)
     : timeline_(timeline), short_names_(timeline.strings().size()) {
   flow_count_ = timeline.calls().size() + timeline.ops().size();
-  if (timeline.provenance().clock == "monotonic") origin_ns_ = std::max<std::int64_t>(0, timeline.provenance().origin_ns);
+  if (timeline.provenance().clock == "monotonic")
+    origin_ns_ = std::max<std::int64_t>(0, timeline.provenance().origin_ns);
   name_processes();
   number_frames();
   find_first_ops();

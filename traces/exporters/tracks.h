@@ -57,9 +57,9 @@ class Tracks {
   const std::vector<Track>& all() const { return tracks_; }
   const Event& event(const Slice& slice) const { return events_[slice.event]; }
   const std::vector<Detail>& details(const Event& event) const { return details_[event.details]; }
-  std::int64_t earliest_ns() const { return earliest_ns_; }   ///< at most 0
-  std::int64_t origin_ns() const { return origin_ns_; }       ///< instant of CLOCK_MONOTONIC that is 0 here; 0 = none
-  std::uint64_t flow_count() const { return flow_count_; }    ///< flows are below
+  std::int64_t earliest_ns() const { return earliest_ns_; }  ///< at most 0
+  std::int64_t origin_ns() const { return origin_ns_; }      ///< instant of CLOCK_MONOTONIC that is 0 here; 0 = none
+  std::uint64_t flow_count() const { return flow_count_; }   ///< flows are below
   std::string process_name(std::uint64_t process) const;
 
   const Texts& names() const { return names_; }
