@@ -16,12 +16,12 @@ def compare(results, baseline, metric=None, client=None, backend=None):
 
     Columns: `scenario`, `policy`, `client`, `metric`, `unit`; `baseline` and `value`, the two means over the seeds that
     both have, in the metric's unit; `difference` (value - baseline) with `difference_lo` and `difference_hi`; `ratio`
-    (value / baseline) with `ratio_lo`, `ratio_hi`; `n`, the number of pairs. Intervals are 95 % paired bootstrap
-    (corun.statistics.paired_bootstrap); they are missing for one pair, ratios for a baseline of 0. An effect whose
-    interval holds 0, or 1 for a ratio, has not been shown.
+    (value / baseline) with `ratio_lo`, `ratio_hi`; `n`, the number of pairs. A sweep has the column `point` in front, and
+    is compared point by point. Intervals are 95 % paired bootstrap (corun.statistics.paired_bootstrap); they are missing
+    for one pair, ratios for a baseline of 0. An effect whose interval holds 0, or 1 for a ratio, has not been shown.
 
-    `metric` and `client` keep one each, `backend` is that of Results.samples. Failed runs are left out. Raises InputError where no run is of the baseline.
-    Warns where there are fewer than 5 pairs, and where runs look too short (Results.warnings).
+    `metric` and `client` keep one each, `backend` is that of Results.samples. Failed runs are left out. Raises
+    InputError where no run is of the baseline. Warns where there are fewer than 5 pairs, and where runs look too short (Results.warnings).
 
     >>> effects = corun.compare(corun.open(QUICK), baseline="passthrough", metric="fps_mean")
     >>> list(effects.policy), list(effects.n)
@@ -37,16 +37,17 @@ def compare(results, baseline, metric=None, client=None, backend=None):
 def effects_of(results, baseline, metric=None, client=None, backend=None):
     """The rows of `compare` as dicts, without its warnings."""
     samples = results.samples(metric, backend)
-    policies = dict.fromkeys(key[1] for key in samples)
+    policies = dict.fromkeys(key[-4] for key in samples)
     if baseline not in policies:
         raise InputError(f"{results.path}: no run of policy `{baseline}` to compare with: there are "
                          f"{', '.join(policies) or 'none'}")
     rows = []
-    for (scenario, policy, who, name, unit), values in samples.items():
-        beside = samples.get((scenario, baseline, who, name, unit), {})
+    for (*place, policy, who, name, unit), values in samples.items():
+        beside = samples.get((*place, baseline, who, name, unit), {})
         seeds = [seed for seed in values if seed in beside]
         if policy != baseline and seeds and client in (None, who):
-            rows.append({"scenario": scenario, "policy": policy, "client": who, "metric": name, "unit": unit}
+            rows.append(dict(zip(("point", "scenario")[-len(place):], place))
+                        | {"policy": policy, "client": who, "metric": name, "unit": unit}
                         | _effect([values[seed] for seed in seeds], [beside[seed] for seed in seeds]))
     return rows
 

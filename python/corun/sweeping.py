@@ -61,8 +61,8 @@ class _Lost(RuntimeError):
 def _with_sweep(experiment, parameters, sample):
     if not isinstance(experiment, Experiment):
         experiment = Experiment(experiment)
-    if parameters is not None:
-        experiment = experiment.set("sweep", dict(parameters))
+    if parameters is not None:  # at once, since a range without steps is no grid
+        return experiment.set("sweep", dict(parameters) | ({} if sample is None else {"sample": dict(sample)}))
     return experiment if sample is None else experiment.set("sweep.sample", sample)
 
 

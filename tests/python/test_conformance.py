@@ -54,7 +54,7 @@ def test_chance_is_found():
             for client in view.clients:
                 if client.is_present:
                     (act.open if chance.random() < 0.5 else act.close)(client)
-            act.wake_at(view.now_ns + 1_000_000)
+            act.wake_at(view.now_ns + 10_000_000)
 
     passed, _ = verdicts(Gambler)
     assert not passed["same again"]
@@ -70,7 +70,7 @@ def test_deciding_that_counts_is_found():
             for client in view.clients:
                 if client.is_present:
                     (act.close if is_odd and client.name == "train" else act.open)(client)
-            act.wake_at(view.now_ns + 1_000_000)
+            act.wake_at(view.now_ns + 10_000_000)
 
     passed, found = verdicts(Counting)
     assert passed["same again"] and not passed["asked twice"] and "differs" in found["asked twice"]

@@ -17,7 +17,7 @@ OFFLINE = re.compile(r"Failed to establish a new connection|No matching distribu
 
 def pip(environment, *arguments):
     done = subprocess.run([environment / "bin/pip", "install", "--no-input", "--disable-pip-version-check", *arguments],
-                          cwd=ROOT, env=clean_environment(), capture_output=True, text=True)
+                          cwd=ROOT, env=clean_environment() | {"CXX": "c++"}, capture_output=True, text=True)
     if done.returncode != 0 and OFFLINE.search(done.stdout + done.stderr):
         pytest.skip("no package index can be reached")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -26,7 +26,7 @@ def pip(environment, *arguments):
 @pytest.fixture(scope="module")
 def python(tmp_path_factory):
     """The interpreter of an environment in which the package, and nothing else, has been installed. It is built beside
-    the release tree with the same flags, so that a compiler cache serves both."""
+    the release tree with the same flags and the compiler under the same name, so that a compiler cache serves both."""
     environment = tmp_path_factory.mktemp("install") / "venv"
     subprocess.run([sys.executable, "-m", "venv", environment], check=True, capture_output=True)
     pip(environment, f"--config-settings=build-dir={ROOT / 'build/pip'}",

@@ -128,3 +128,12 @@ def test_a_dask_cluster_gives_the_same_rows_though_a_worker_is_killed(tmp_path):
 
         results = corun.sweep(PAIR, swept, until="500ms", executor=KillsMidway())
         assert killed and results.hash() == expected
+
+
+def test_ranges_are_sampled_and_compared_point_by_point():
+    pytest.importorskip("pandas")
+    swept = corun.sweep(PAIR, {"nvshare.quantum": {"from": "10ms", "to": "50ms"}},
+                        sample={"method": "latin_hypercube", "points": 3, "seed": 1}, until="200ms", seed=[1, 2])
+    assert len(swept.points) == 3 and swept.points["nvshare.quantum_ns"].between(10_000_000, 50_000_000).all()
+    effects = corun.compare(swept, baseline="passthrough", metric="fps_mean")
+    assert list(effects.point) == list(swept.points.point) and set(effects.n) == {2}
