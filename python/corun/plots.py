@@ -133,6 +133,7 @@ class Plots:
         """
         from corun.comparison import effects_of
 
+        self._refuse_sweep()
         rows = pandas.DataFrame(effects_of(self._results, baseline, metric, client))
         rows = self._one_of(rows, scenario, f"metric `{metric}` beside `{baseline}`")
         ax = _axes(ax, (6.5, 0.45 * len(rows) + 1.4))
@@ -199,8 +200,14 @@ class Plots:
             frames = frames[frames.policy.isin(policies)]
         return self._one_of(frames, scenario, f"frames of client `{client}`")
 
+    def _refuse_sweep(self):
+        if self._results.is_sweep:
+            raise InputError(f"{self._results.path}: a sweep has a value for each point: draw "
+                             "results.summary(...).merge(results.points, on=\"point\")")
+
     def _figure(self, name, scenario):
         """Mean and interval by policy of one metric of one client."""
+        self._refuse_sweep()
         client, _, metric = name.rpartition(".")
         rows = self._results.summary(metric)
         rows = self._one_of(rows[rows.client == client] if client else rows, scenario, f"metric `{name}`")

@@ -3,6 +3,7 @@
 import pytest
 
 import corun
+from conftest import PAIR
 
 pytest.importorskip("corun.core", reason="the compiled part is not built: ./dev build")
 pytest.importorskip("matplotlib")
@@ -73,3 +74,10 @@ def test_an_unknown_client_or_scenario_is_said(results):
         results.plot.frame_tail("gme")
     with pytest.raises(corun.InputError, match="in scenario `two`"):
         results.plot.frame_tail("game", scenario="two")
+
+
+def test_a_sweep_is_not_drawn_as_if_it_were_one_point():
+    with corun.sweep(PAIR, {"nvshare.quantum": ["10ms", "20ms"]}, until="200ms", seed=1) as swept:
+        for draw in (swept.plot.pareto, lambda: swept.plot.effects("passthrough", "fps_mean")):
+            with pytest.raises(corun.InputError, match="a sweep has a value for each point"):
+                draw()
