@@ -55,7 +55,8 @@ for engine in ["the limit", "Corun", "ns-3", "SimGrid", "SimPy"]:
     cells = []
     for task in [*PENDING, "M/M/1"]:
         mine, median = statistics.median(times["Corun", task]), statistics.median(times[engine, task])
-        cells.append(f"{median:,.0f} ({median / mine:.2g} x)")
+        ratio = median / mine
+        cells.append(f"{median:,.0f} ({ratio:.0f} x)" if ratio >= 10 else f"{median:,.0f} ({ratio:.2g} x)")
     lines.append(f"| {engine} | " + " | ".join(cells) + " |")
 with open(f"{out}/peers.md", "w") as page:
     page.write("## Beside other engines\n\n`tests/bench/peers.sh`: ns of CPU time per event, medians of "

@@ -2,7 +2,7 @@
 
 Every figure of that page is measured by this run; what is measured, its yardstick and its goal are in goals.toml.
 Cases of a program are repeated in random order, so that a busy stretch of a shared machine hits a case and its yardstick
-alike, and the median is taken. `--full` replays ten times as many kernels, and a file of 100 million; `--smoke` runs
+alike, and the median is taken. `--full` replays 25 times as many kernels, and a file of 100 million; `--quick` a quarter; `--smoke` runs
 every case once, small, and writes nothing.
 """
 
@@ -218,7 +218,9 @@ def measure(options):
         extra = ["--benchmark_min_time=0" if options.smoke else "--benchmark_min_time=0.05"]
         if program == "replay_bench":
             extra = [f"--operations={options.operations}"]
-        repetitions = 1 if options.smoke else 3 if program in ("replay_bench", "importer_bench") else 5
+        repetitions = 1 if options.smoke else 3 if options.quick or program == "replay_bench" else 5
+        if program == "importer_bench":
+            repetitions = 1  # of three imports
         cases[program] = run_program(folder, program, extra, repetitions)
     alone = [f"--operations={options.one_file}", "--benchmark_filter=OneFile"]
     cases["alone"] = run_program(folder, "replay_bench", alone, 1)
@@ -227,11 +229,12 @@ def measure(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--full", action="store_true", help="ten times the kernels, and a file of 100 million")
+    parser.add_argument("--full", action="store_true", help="25 times the kernels, and a file of 100 million")
+    parser.add_argument("--quick", action="store_true", help="a quarter of the kernels: for a busy machine")
     parser.add_argument("--smoke", action="store_true", help="every case once, small; writes nothing")
     options = parser.parse_args()
-    options.operations = 10_000_000 if options.full else 16_000 if options.smoke else 400_000
-    options.one_file = 100_000_000 if options.full else 4_000 if options.smoke else 1_000_000
+    options.operations = 10_000_000 if options.full else 16_000 if options.smoke else 100_000 if options.quick else 400_000
+    options.one_file = 100_000_000 if options.full else 4_000 if options.smoke else 250_000 if options.quick else 1_000_000
     begin_load = os.getloadavg()[0]
     goals, cases = measure(options)
     facts = {"operations": options.operations}
@@ -240,7 +243,7 @@ def main():
         print(f"{sum(len(program) for program in cases.values())} cases ran, {sum(len(l) for _, l in sections)} rows made")
         return
     spreads = [case.spread for name, program in cases.items() if name != "alone" for case in program.values()]
-    command = "./dev bench --full" if options.full else "./dev bench"
+    command = "./dev bench" + (" --full" if options.full else " --quick" if options.quick else "")
     head = f"""# Benchmarks
 
 Written by `{command}`; do not edit. {datetime.date.today()}, commit {commit()}, {machine()}.
