@@ -10,13 +10,16 @@ import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIST = ROOT / "tests/mutants/mutants.toml"
-SWITCH = """#include <cstdlib>
+SWITCH = """#ifndef CORUN_MUTANT_SWITCH
+#define CORUN_MUTANT_SWITCH
+#include <cstdlib>
 namespace corun {
 inline bool mutant_is_on(int number) {
   static const int on = [] { const char* text = std::getenv("CORUN_MUTANT"); return text ? std::atoi(text) : 0; }();
   return on == number;
 }
 }  // namespace corun
+#endif
 """
 
 

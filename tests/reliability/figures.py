@@ -7,6 +7,7 @@
 
 import re
 import sys
+import textwrap
 import tomllib
 
 import record
@@ -150,10 +151,18 @@ SECTIONS = {"fuzz": fuzzing, "mutants": mutants, "campaign": invariants, "refere
             "determinism": determinism, "kills": faults}
 
 
+def wrapped(text):
+    """Prose in lines of the usual width; tables, headings and line breaks around it as they are."""
+    if text.lstrip().startswith(("|", "#", "<")):
+        return text
+    before, after = text[:len(text) - len(text.lstrip("\n"))], text[len(text.rstrip("\n")):]
+    return before + textwrap.fill(text, 120, break_long_words=False, break_on_hyphens=False).strip() + after
+
+
 def page():
     lines = [HEAD]
     for name, section in SECTIONS.items():
-        lines += section(record.read(name))
+        lines += map(wrapped, section(record.read(name)))
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip("\n") + "\n"
 
 

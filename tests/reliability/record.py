@@ -16,10 +16,12 @@ FOLDER = ROOT / "tests/reliability/records"
 
 
 def commit():
-    """The commit that was tried, with + where the tree differed from it."""
-    described = subprocess.run(["git", "describe", "--always", "--exclude=*", "--abbrev=12", "--dirty=+"], cwd=ROOT,
-                               capture_output=True, text=True)
-    return described.stdout.strip() or "unknown"
+    """The commit that was tried, with + where the tree differed from it in more than records."""
+    def git(*words):
+        return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+
+    others = git("status", "--porcelain", "--", ".", ":!tests/reliability/records", ":!RELIABILITY.md", ":!tests/fuzz/corpus")
+    return (git("rev-parse", "--short=12", "HEAD") or "unknown") + ("+" if others else "")
 
 
 def machine():
