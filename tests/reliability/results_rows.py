@@ -21,7 +21,8 @@ def rows_by_run(path):
             shown = [column for column in columns if (table, column) not in IGNORED]
             quoted = ", ".join(f'"{column}"' for column in [key, *shown])
             for name, *row in database.execute(f"SELECT {quoted} FROM {table} ORDER BY rowid"):
-                runs[name].append((table, tuple(row)))
+                if name in runs:  # a plan names runs that are not there yet
+                    runs[name].append((table, tuple(row)))
     database.close()
     return runs
 
