@@ -348,7 +348,7 @@ Experiment read_document(const Node& root, const std::string& path, PolicyRegist
 
 /// Whether a path leads into what differs between the points of a sweep.
 void check_swept(const Node& root, const SweptParameter& parameter, ScalarReader& reader) {
-  constexpr std::array<std::string_view, 7> kShared = {"version", "name",   "description", "output",
+  constexpr std::array<std::string_view, 7> kShared = {"version", "name",  "description", "output",
                                                        "record",  "sweep", "expect"};
   const std::string first = parameter.path.substr(0, parameter.path.find_first_of(".["));
   if (std::ranges::find(kShared, first) != kShared.end())

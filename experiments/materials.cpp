@@ -87,9 +87,9 @@ std::string menu_text(const Scenario& scenario) { return device_text(scenario.de
 Materials::SharedWorkload Materials::captured(const ClientChoice& choice, const std::string& trace,
                                               const SourceLocation& where) {
   const WorkloadOptions& options = choice.options;
-  const std::string key = fmt::format("{} {} {} {} {} {} {}", trace, options.iterations, options.visits_per_frame,
-                                      options.gpu_busy_ratio, options.allow_co_run, to_ns(options.draw),
-                                      options.keep_start);
+  const std::string key =
+      fmt::format("{} {} {} {} {} {} {}", trace, options.iterations, options.visits_per_frame, options.gpu_busy_ratio,
+                  options.allow_co_run, to_ns(options.draw), options.keep_start);
   return workloads_.get(key, [&]() -> SharedWorkload {
     const auto& timeline = timelines_.get(trace, [&]() -> std::shared_ptr<const Timeline> {
       return std::make_shared<const Timeline>(load_timeline(trace));
@@ -183,8 +183,8 @@ PolicyChoice sharing_of(const Scenario& scenario, const PolicyRegistry& policies
 
 const ClusterLists& Materials::cluster(const Scenario& scenario) {
   const ClusterChoice& choice = *scenario.cluster;
-  const std::string key = fmt::format("{} {} {}\n{}", choice.nodes_file, choice.pods_file, to_ns(scenario.horizon),
-                                      cluster_text(choice));
+  const std::string key =
+      fmt::format("{} {} {}\n{}", choice.nodes_file, choice.pods_file, to_ns(scenario.horizon), cluster_text(choice));
   return clusters_.get(key, [&] {
     ClusterLists lists{choice.nodes, choice.pods};
     if (!choice.nodes_file.empty()) lists.nodes = read_node_list(choice.nodes_file);

@@ -77,13 +77,12 @@ class Row {
 /// The database with its statements.
 class ResultsWriter::Store {
  public:
-  explicit Store(const std::string& path)
-      : lock_(path), database_(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE) {
+  explicit Store(const std::string& path) : lock_(path), database_(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE) {
     // Tables and plan are there at once or not at all, whatever ends the program.
     if (!database_.tableExists("runs")) {
       SQLite::Transaction transaction(database_);
-      database_.exec(fmt::format("PRAGMA application_id={}; PRAGMA user_version={};", kResultsApplicationId,
-                                 kResultsVersion));
+      database_.exec(
+          fmt::format("PRAGMA application_id={}; PRAGMA user_version={};", kResultsApplicationId, kResultsVersion));
       database_.exec(kResultsSchema);
       transaction.commit();
     }
@@ -175,7 +174,8 @@ class ResultsWriter::Store {
     const Shard shard = plan.shard().value_or(Shard{});
     const std::size_t planned = plan.runs().size();
     const std::size_t wanted = planned / shard.count + (planned % shard.count >= shard.index ? 1 : 0);
-    return !plan.empty() && database_.execAndGet("SELECT count(*) FROM runs").getInt64() == static_cast<std::int64_t>(wanted);
+    return !plan.empty() &&
+           database_.execAndGet("SELECT count(*) FROM runs").getInt64() == static_cast<std::int64_t>(wanted);
   }
 
   void insert(const std::string& table, const Rows& rows) {

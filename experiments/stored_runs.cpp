@@ -17,8 +17,8 @@ constexpr char kFirstPlaces[] = "(SELECT run AS planned, min(position) AS first 
 /// Whether runs lie in the file in the order of its plan, as they do unless missing ones were added later.
 bool lies_in_plan_order(SQLite::Database& results) {
   if (!results.tableExists("planned_runs")) return true;
-  SQLite::Statement place(results, fmt::format("SELECT first FROM runs JOIN {} ON planned = id ORDER BY runs.rowid",
-                                               kFirstPlaces));
+  SQLite::Statement place(
+      results, fmt::format("SELECT first FROM runs JOIN {} ON planned = id ORDER BY runs.rowid", kFirstPlaces));
   for (std::int64_t last = -1; place.executeStep(); last = place.getColumn(0))
     if (place.getColumn(0).getInt64() < last) return false;
   return true;
@@ -145,8 +145,8 @@ std::map<std::string, RunOutcome> stored_outcomes(SQLite::Database& results) {
   while (metric.executeStep()) {
     const auto at = outcomes.find(metric.getColumn(0));
     if (at != outcomes.end())
-      at->second.metrics.push_back({metric.getColumn(1), metric.getColumn(2), metric.getColumn(3).getDouble(),
-                                    metric.getColumn(4)});
+      at->second.metrics.push_back(
+          {metric.getColumn(1), metric.getColumn(2), metric.getColumn(3).getDouble(), metric.getColumn(4)});
   }
   return outcomes;
 }

@@ -97,14 +97,13 @@ void read_range(const Node& node, SweptParameter& out, ScalarReader& reader) {
   if (!read.step && !read.count) out.range = range;
   if (read.count)
     for (std::uint64_t i = 0; i < *read.count; ++i)
-      out.values.push_back(scalar(text_of(at(*range, static_cast<double>(i) / static_cast<double>(*read.count - 1)),
-                                          range->is_log ? 6 : 12),
-                                  node.where));
+      out.values.push_back(scalar(
+          text_of(at(*range, static_cast<double>(i) / static_cast<double>(*read.count - 1)), range->is_log ? 6 : 12),
+          node.where));
   if (!read.step) return;
   const double steps = (range->to.number - range->from.number) / read.step->number;
   for (int i = 0; i <= static_cast<int>(steps + 1e-9); ++i)
-    out.values.push_back(
-        scalar(text_of({range->from.number + i * read.step->number, range->from.unit}), node.where));
+    out.values.push_back(scalar(text_of({range->from.number + i * read.step->number, range->from.unit}), node.where));
 }
 
 void read_parameter(const Node::Entry& entry, Sweep& out, ScalarReader& reader) {
@@ -205,7 +204,8 @@ std::string flow_text(const Node& node) {
   std::vector<std::string> parts;
   for (const Node& item : node.items) parts.push_back(flow_text(item));
   for (const Node::Entry& entry : node.entries) parts.push_back(entry.key + ": " + flow_text(entry.value));
-  return node.is_sequence() ? fmt::format("[{}]", fmt::join(parts, ", ")) : fmt::format("{{ {} }}", fmt::join(parts, ", "));
+  return node.is_sequence() ? fmt::format("[{}]", fmt::join(parts, ", "))
+                            : fmt::format("{{ {} }}", fmt::join(parts, ", "));
 }
 
 Sweep read_sweep(const Node& section, ScalarReader& reader) {

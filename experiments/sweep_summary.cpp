@@ -10,7 +10,7 @@ namespace corun {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> kFigures = {"fps_mean",   "fps_1low",      "missed_frame_ratio",
+constexpr std::array<std::string_view, 6> kFigures = {"fps_mean",         "fps_1low",      "missed_frame_ratio",
                                                       "throughput_per_s", "harvest_ratio", "slowdown"};
 
 /// Frames are a game's throughput already.

@@ -79,8 +79,8 @@ void state_code(KnownExperiment& known, const std::map<std::string, std::string>
 
 std::shared_ptr<KnownExperiment> read(const std::string& text, const std::string& file,
                                       const std::vector<std::string>& sets, const py::list& policies,
-                                      const std::vector<std::uint64_t>& seeds,
-                                      const std::optional<std::string>& until, bool expands_sweep) {
+                                      const std::vector<std::uint64_t>& seeds, const std::optional<std::string>& until,
+                                      bool expands_sweep) {
   auto known = std::make_shared<KnownExperiment>();
   known->text = text;
   known->experiment.file = file;
@@ -266,8 +266,7 @@ void bind_experiment(py::module_& module) {
                              })
       .def("check", &check)
       .def("plan", &plan)
-      .def("run", &run, py::arg("output"), py::arg("existing"), py::arg("jobs"), py::arg("baselines"),
-           py::arg("tick"));
+      .def("run", &run, py::arg("output"), py::arg("existing"), py::arg("jobs"), py::arg("baselines"), py::arg("tick"));
 }
 
 }  // namespace corun

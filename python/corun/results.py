@@ -186,9 +186,10 @@ class Results:
         """
         samples, seeds = {}, {}
         backend = self._one_backend(backend)
-        point, planned, order = ("", "", "m.rowid")
+        point, planned, order = "", "", "m.rowid"
         if self.is_sweep:  # a run may belong to several points
-            point, planned, order = "planned.point, ", "JOIN planned_runs planned ON planned.run = runs.id", "position, m.rowid"
+            point, order = "planned.point, ", "position, m.rowid"
+            planned = "JOIN planned_runs planned ON planned.run = runs.id"
         group = 2 + self.is_sweep
         for *key, seed in self.cursor(
                 f"SELECT {point} scenario, policy, seed FROM runs {planned} WHERE error IS NULL AND backend = ?", (backend,)):
@@ -360,7 +361,7 @@ class Results:
         return rows
 
     def _grid(self):
-        """Headings and lines of the summary; None where the compiled part is absent, which it needs, and for a sweep."""
+        """Headings and lines of the summary; None for a sweep and where the compiled part is absent, which it needs."""
         if self.is_sweep:
             return None
         try:
@@ -375,7 +376,8 @@ class Results:
         runs = self._planned("policy, error")
         failed = sum(1 for _, error in runs if error is not None)
         policies = ", ".join(dict.fromkeys(policy for policy, _ in runs))
-        points = f" at {self.cursor('SELECT count(DISTINCT point) FROM points').fetchone()[0]} points" if self.is_sweep else ""
+        count = self.cursor("SELECT count(DISTINCT point) FROM points").fetchone()[0] if self.is_sweep else 0
+        points = f" at {count} points" if count else ""
         return f"{self.path}: {len(runs)} runs{points} ({failed} failed), policies {policies}"
 
     def __repr__(self):

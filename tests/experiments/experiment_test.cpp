@@ -80,8 +80,10 @@ TEST(ExperimentFile, AtMostTwentyErrorsAreShownAndTheRestCounted) {
 
 TEST(ExperimentFile, AClientNeedsExactlyOneKindOfWork) {
   const std::string head = "name: x\ndevice: h200\npolicies: [passthrough]\nclients:\n";
-  EXPECT_EQ(complaints(head + "  - { name: a }\n"),
-            Lines{"5:5: E0202 client `a` has no work / give it a `trace:` or a `synthetic:`, or a `command:` for a live run"});
+  EXPECT_EQ(
+      complaints(head + "  - { name: a }\n"),
+      Lines{
+          "5:5: E0202 client `a` has no work / give it a `trace:` or a `synthetic:`, or a `command:` for a live run"});
   EXPECT_EQ(complaints(head + "  - { name: a, trace: t, synthetic: { game: rdr2 } }\n"),
             Lines{"5:5: E0202 client `a` has a `trace` and a `synthetic`: which?"});
   EXPECT_EQ(complaints(head + "  - { name: device, trace: t }\n"), Lines{"5:5: E0202 `device` cannot name a client"});

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "tests/experiments/experiment_text.h"
 #include "experiments/plan.h"
-#include "experiment_text.h"
 
 namespace corun {
 namespace {
@@ -90,18 +90,19 @@ TEST(Sweep, ALatinHypercubeHasOnePointInEachStratumOfEachParameter) {
   }
   EXPECT_EQ(quanta.size(), 50U);
   EXPECT_EQ(jitters.size(), 50U);
-  EXPECT_FALSE(std::ranges::is_sorted(experiment.points, {}, [](const auto& point) { return point[0].quantity->number; }));
+  EXPECT_FALSE(
+      std::ranges::is_sorted(experiment.points, {}, [](const auto& point) { return point[0].quantity->number; }));
   EXPECT_EQ(values(expanded(section)), values(experiment));
 }
 
 TEST(Sweep, RandomPointsFillARangeOnItsScale) {
   const Experiment experiment = expanded(
       "sweep: { nvshare.quantum: { from: 1us, to: 1s, scale: log }, sample: { method: random, points: 2000 } }");
-  const auto below = std::ranges::count_if(experiment.points, [](const auto& point) { return point[0].quantity->number < 1e6; });
+  const auto below =
+      std::ranges::count_if(experiment.points, [](const auto& point) { return point[0].quantity->number < 1e6; });
   EXPECT_NEAR(static_cast<double>(below), 1000, 100);  // half of the decades
-  EXPECT_NE(values(experiment),
-            values(expanded("sweep: { nvshare.quantum: { from: 1us, to: 1s, scale: log }, "
-                            "sample: { method: random, points: 2000, seed: 2 } }")));
+  EXPECT_NE(values(experiment), values(expanded("sweep: { nvshare.quantum: { from: 1us, to: 1s, scale: log }, "
+                                                "sample: { method: random, points: 2000, seed: 2 } }")));
 }
 
 TEST(Sweep, EveryMistakeIsToldWhereItStands) {

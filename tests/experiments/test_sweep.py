@@ -12,7 +12,7 @@ from kill_and_resume import hash_of, kill_and_resume, runs_in, sweep, undisturbe
 from test_transcripts import HERE, ROOT, simcli
 
 EXPERIMENT = HERE / "transcripts" / "files" / "sweep.yaml"
-MANY = ("-L", "nvshare.quantum={from: 1ms, to: 300ms, step: 1ms}", "-L", "horizon=3s", "--jobs", "2")
+MANY = ("-L", "nvshare.quantum={from: 1ms, to: 150ms, step: 1ms}", "-L", "horizon=3s", "--jobs", "2")
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def test_a_sweep_that_is_killed_again_and_again_ends_with_the_same_rows(tmp_path
     path = tmp_path / "killed.sqlite"
     found = kill_and_resume(EXPERIMENT, path, 4, lasts, 5, *MANY)
     assert found == sorted(found), "what is written stays"
-    assert any(0 < runs < 602 for runs in found), f"no kill was midway: {found}"
+    assert any(0 < runs < 302 for runs in found), f"no kill was midway: {found}"
     assert hash_of(path) == expected
 
 
@@ -48,24 +48,24 @@ def test_an_interrupt_says_how_to_go_on_and_that_works(tmp_path, whole):
         process.send_signal(signal.SIGINT)
         said = process.stderr.read()
     assert process.returncode == 130
-    stopped = re.search(r"stopped after (\d+) of 602 runs\nto go on: simcli (.*) --resume\n", said)
-    assert stopped and int(stopped[1]) == runs_in(path) < 602
+    stopped = re.search(r"stopped after (\d+) of 302 runs\nto go on: simcli (.*) --resume\n", said)
+    assert stopped and int(stopped[1]) == runs_in(path) < 302
     again = subprocess.run(f"{simcli()} {stopped[2]} --resume", shell=True, capture_output=True, text=True)
-    assert again.returncode == 0 and f"{stopped[1]} runs there, {602 - int(stopped[1])} to do" in again.stderr
+    assert again.returncode == 0 and f"{stopped[1]} runs there, {302 - int(stopped[1])} to do" in again.stderr
     assert hash_of(path) == whole[0]
 
 
 def test_a_plain_run_is_resumed_too(tmp_path):
     tiny = HERE / "transcripts" / "files" / "tiny.yaml"
-    run = [str(simcli()), "run", str(tiny), "--set", "seeds=3000", "--progress", "none", "-j", "1", "-o"]
+    run = [str(simcli()), "run", str(tiny), "--set", "seeds=600", "--progress", "none", "-j", "1", "-o"]
     whole, killed = tmp_path / "whole.sqlite", tmp_path / "killed.sqlite"
     expected = subprocess.run([*run, str(whole)], check=True, capture_output=True, text=True).stdout
     process = subprocess.Popen([*run, str(killed)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while runs_in(killed) < 10:
+    while runs_in(killed) < 5:
         time.sleep(0.005)
     process.kill()
     process.wait()
-    assert runs_in(killed) < 6000
+    assert runs_in(killed) < 1200
     assert subprocess.run([*run, str(killed), "--resume"], check=True, capture_output=True, text=True).stdout == expected
     assert hash_of(killed) == hash_of(whole)
 
