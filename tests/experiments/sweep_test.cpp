@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "tests/experiments/experiment_text.h"
 #include "experiments/plan.h"
+#include "tests/experiments/experiment_text.h"
 
 namespace corun {
 namespace {
@@ -63,12 +63,12 @@ TEST(Sweep, WhatNoPointChangesIsRunOnce) {
 }
 
 TEST(Sweep, RangesAreStepped) {
-  EXPECT_EQ(values(expanded("sweep: { nvshare.quantum: { from: 0us, to: 1ms, step: 300us } }")),
-            (std::vector<std::string>{"0s", "300us", "600us", "900us"}));
+  EXPECT_EQ(values(expanded("sweep: { nvshare.quantum: { from: 1ms, to: 2ms, step: 300us } }")),
+            (std::vector<std::string>{"1ms", "1.3ms", "1.6ms", "1.9ms"}));
   EXPECT_EQ(values(expanded("sweep: { clients.game.duration_jitter: { from: 0, to: 0.3, step: 0.1 } }")),
             (std::vector<std::string>{"0", "0.1", "0.2", "0.3"}));
-  EXPECT_EQ(values(expanded("sweep: { nvshare.quantum: { from: 1us, to: 1ms, count: 4, scale: log } }")),
-            (std::vector<std::string>{"1us", "10us", "100us", "1ms"}));
+  EXPECT_EQ(values(expanded("sweep: { nvshare.quantum: { from: 1ms, to: 1s, count: 4, scale: log } }")),
+            (std::vector<std::string>{"1ms", "10ms", "100ms", "1s"}));
 }
 
 TEST(Sweep, OptionsOfTheCommandLineReplaceAndAdd) {
@@ -80,12 +80,12 @@ TEST(Sweep, OptionsOfTheCommandLineReplaceAndAdd) {
 
 TEST(Sweep, ALatinHypercubeHasOnePointInEachStratumOfEachParameter) {
   const std::string section =
-      "sweep: { nvshare.quantum: { from: 0s, to: 100ms }, clients.game.duration_jitter: { from: 0, to: 1 },\n"
+      "sweep: { nvshare.quantum: { from: 100ms, to: 200ms }, clients.game.duration_jitter: { from: 0, to: 1 },\n"
       "         sample: { method: latin_hypercube, points: 50, seed: 3 } }";
   const Experiment experiment = expanded(section);
   std::set<int> quanta, jitters;
   for (const std::vector<PointValue>& point : experiment.points) {
-    quanta.insert(static_cast<int>(point[0].quantity->number / 2e6));
+    quanta.insert(static_cast<int>((point[0].quantity->number - 100e6) / 2e6));
     jitters.insert(static_cast<int>(point[1].quantity->number * 50));
   }
   EXPECT_EQ(quanta.size(), 50U);
@@ -97,11 +97,11 @@ TEST(Sweep, ALatinHypercubeHasOnePointInEachStratumOfEachParameter) {
 
 TEST(Sweep, RandomPointsFillARangeOnItsScale) {
   const Experiment experiment = expanded(
-      "sweep: { nvshare.quantum: { from: 1us, to: 1s, scale: log }, sample: { method: random, points: 2000 } }");
+      "sweep: { nvshare.quantum: { from: 1ms, to: 1s, scale: log }, sample: { method: random, points: 2000 } }");
   const auto below =
-      std::ranges::count_if(experiment.points, [](const auto& point) { return point[0].quantity->number < 1e6; });
+      std::ranges::count_if(experiment.points, [](const auto& point) { return point[0].quantity->number < 31.6e6; });
   EXPECT_NEAR(static_cast<double>(below), 1000, 100);  // half of the decades
-  EXPECT_NE(values(experiment), values(expanded("sweep: { nvshare.quantum: { from: 1us, to: 1s, scale: log }, "
+  EXPECT_NE(values(experiment), values(expanded("sweep: { nvshare.quantum: { from: 1ms, to: 1s, scale: log }, "
                                                 "sample: { method: random, points: 2000, seed: 2 } }")));
 }
 
