@@ -127,11 +127,11 @@ struct Experiment {
 
 /// What the command line changes in an experiment.
 struct ExperimentOverrides {
-  std::vector<std::string> sets;     ///< "clients.game.pacing=60fps": a path of keys, names and [indices], and a value
-  std::vector<std::uint64_t> seeds;  ///< replace all seeds; empty = as written
-  std::optional<Duration> until;     ///< shortens horizons to this
-  std::vector<std::string> sweeps;   ///< "pilotfish.margin=100us,300us": see apply_sweep_options
-  bool expands_sweep = false;        ///< into the scenarios of every point
+  std::vector<std::string> sets{};     ///< "clients.game.pacing=60fps": a path of keys, names and [indices], and a value
+  std::vector<std::uint64_t> seeds{};  ///< replace all seeds; empty = as written
+  std::optional<Duration> until{};     ///< shortens horizons to this
+  std::vector<std::string> sweeps{};   ///< "pilotfish.margin=100us,300us": see apply_sweep_options
+  bool expands_sweep = false;          ///< into the scenarios of every point
 };
 
 /// Reads an experiment file. Policies of plug-ins that it names are loaded into `policies`.

@@ -34,6 +34,8 @@ NOT_RUN = {
     "docs/policies/block_time_limiter.md": [("", "a minute of computing; `./dev reproduce` runs it")],
     "docs/policies/nvshare_adaptive.md": [("", "minutes of computing; `./dev reproduce` runs it")],
     "docs/policies/rivals.md": [("", "minutes of computing; `./dev reproduce` runs it")],
+    "docs/report.md": [("", "tests/experiments/test_report.py runs them, test_view.py `view`")],
+    "docs/sweep.md": [("", "tests/experiments/test_sweep.py runs them")],
     "docs/validate.md": [("gunzip", "unpacks into the checkout"), ("simcli validate", "minutes of computing, or a GPU; tests/validate runs it smaller")],
 }
 RUN = [page for page in pages.PAGES

@@ -5,7 +5,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "mutants")]
-import figures  # noqa: E402
+import reliability_page as figures  # noqa: E402
 import plant  # noqa: E402
 
 

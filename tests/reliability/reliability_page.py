@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes RELIABILITY.md out of the records in tests/reliability/records: every number there is one that a run wrote.
 
-    tests/reliability/figures.py            writes the page
-    tests/reliability/figures.py --check    says whether the page is what the records say
+    tests/reliability/reliability_page.py            writes the page
+    tests/reliability/reliability_page.py --check    says whether the page is what the records say
 """
 
 import re
