@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from corun.experiment import Experiment
     from corun.policy import Policy
     from corun.running import run
+    from corun.searching import search
     from corun.sweeping import sweep
     from corun.table import Table
     from corun.timeline import Timeline
@@ -34,11 +35,12 @@ if TYPE_CHECKING:
 # Names of the compiled part, imported when they are first asked for.
 _COMPILED = {"Experiment": "corun.experiment", "Policy": "corun.policy", "Table": "corun.table",
              "Timeline": "corun.timeline", "check_policy": "corun.conformance", "compare": "corun.comparison",
-             "run": "corun.running", "sweep": "corun.sweeping"}
+             "run": "corun.running", "search": "corun.searching", "sweep": "corun.sweeping"}
 _MODULES = {"parameter", "statistics"}
 
 __all__ = ["DeviceError", "Error", "Experiment", "InputError", "Policy", "PolicyError", "Results", "Table", "Timeline",
-           "UnsupportedError", "check_policy", "compare", "open", "parameter", "run", "statistics", "sweep"]
+           "UnsupportedError", "check_policy", "compare", "open", "parameter", "run", "search", "statistics",
+           "sweep"]
 __version__ = "0.1.0"
 
 
