@@ -8,10 +8,13 @@
 #include "tracer/cuda/cupti_abi.h"
 #include "tracer/gate/futex.h"
 #include "tracer/guest/background.h"
+#include "tracer/guest/lock.h"
 #include "tracer/guest/part_file.h"
 
 namespace corun::gate {
 namespace {
+
+using guest::Lock;
 
 constexpr std::int64_t kShortestNapNs = 20'000, kLongestNapNs = 200'000;
 constexpr std::int64_t kAwakeNs = 5'000'000;    // after the last work, lest every launch of a slow program wakes us
@@ -20,17 +23,6 @@ constexpr std::int64_t kLongGroupNs = 500'000;  // as launches took lately: so m
 constexpr std::int64_t kNewestWeighs = 8;       // an eighth
 constexpr std::int64_t kIdleNs = 1'000'000'000;
 constexpr std::int64_t kStopPatienceNs = 100'000'000;
-
-class Locked {
- public:
-  explicit Locked(pthread_mutex_t& lock) : lock_(lock) { pthread_mutex_lock(&lock_); }
-  ~Locked() { pthread_mutex_unlock(&lock_); }
-  Locked(const Locked&) = delete;
-  Locked& operator=(const Locked&) = delete;
-
- private:
-  pthread_mutex_t& lock_;
-};
 
 bool is_of_thread(const void* stream) { return reinterpret_cast<std::uintptr_t>(stream) == cupti::kStreamPerThread; }
 bool is_legacy(const void* stream) { return reinterpret_cast<std::uintptr_t>(stream) == cupti::kStreamLegacy; }
@@ -57,7 +49,7 @@ Checkpoints::Group* Checkpoints::group_of(void* context, void* stream) {
 }
 
 std::uint32_t Checkpoints::number_of(void* context, void* stream) {
-  const Locked locked(lock_);
+  const Lock locked(lock_);
   const Group* group = group_of(context, stream);
   return group == nullptr ? kMostGroups : static_cast<std::uint32_t>(group - groups_);
 }
@@ -90,7 +82,7 @@ bool Checkpoints::may_record(void* stream) const {
 }
 
 void Checkpoints::before_launch(void* context, void* stream) {
-  const Locked locked(lock_);
+  const Lock locked(lock_);
   Group* group = is_stopped_ ? nullptr : group_of(context, stream);
   if (group != nullptr) open(*group);
 }
@@ -109,7 +101,7 @@ void Checkpoints::open(Group& group) {
 }
 
 void Checkpoints::after_launch(void* context, void* stream, std::uint64_t number) {
-  const Locked locked(lock_);
+  const Lock locked(lock_);
   Group* group = is_stopped_ ? nullptr : group_of(context, stream);
   if (group != nullptr) open(*group);  // where somebody has closed it since: its time is lost, its end is not
   if (group == nullptr || group->open == nullptr || group->open->count == kMostLaunches) {
@@ -129,7 +121,7 @@ void Checkpoints::after_launch(void* context, void* stream, std::uint64_t number
 
 void Checkpoints::ended_with_call(std::uint64_t number) {
   look();
-  const Locked locked(lock_);
+  const Lock locked(lock_);
   const std::int64_t now = guest::monotonic_ns();
   const std::int64_t submitted = link_->lane().launches[number % kDepth].submitted_ns;
   const std::int64_t begin = std::clamp(last_end_ns_, std::min(submitted, now), now);
@@ -148,7 +140,7 @@ bool Checkpoints::close(Group& group) {
 }
 
 void Checkpoints::close_groups(void* context) {
-  const Locked locked(lock_);
+  const Lock locked(lock_);
   for (std::uint32_t i = 0; i < group_count_; ++i) {
     const bool is_of_another = is_of_thread(groups_[i].stream) && groups_[i].thread != pthread_self();
     if (groups_[i].context == context && !is_of_another) close(groups_[i]);
@@ -166,7 +158,7 @@ void Checkpoints::close_old_groups(std::int64_t now_ns) {
 
 void Checkpoints::look() {
   if (captures_.load() > 0) return;
-  const Locked locked(lock_);
+  const Lock locked(lock_);
   poll();
 }
 
@@ -233,7 +225,7 @@ void Checkpoints::capture_ended() {
 }
 
 void Checkpoints::forget_stream(void* context, void* stream) {
-  const Locked locked(lock_);
+  const Lock locked(lock_);
   for (std::uint32_t i = 0; i < group_count_; ++i) {
     Group& group = groups_[i];
     if (group.stream != stream || group.context != context) continue;
@@ -246,7 +238,7 @@ void Checkpoints::forget_stream(void* context, void* stream) {
 
 // Events go with their context.
 void Checkpoints::forget_context() {
-  const Locked locked(lock_);
+  const Lock locked(lock_);
   poll();
   for (std::uint32_t i = 0; i < closed_count_; ++i) finish(*closed_[i], false);
   closed_count_ = 0;
@@ -291,7 +283,7 @@ void Checkpoints::watch() {
     const std::int64_t now = guest::monotonic_ns();
     bool has_work = false, is_stopped = false;
     {
-      const Locked locked(lock_);
+      const Lock locked(lock_);
       const std::uint32_t before = closed_count_;
       if (!is_stopped_) close_old_groups(now);
       poll();

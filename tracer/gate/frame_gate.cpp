@@ -3,12 +3,14 @@
 #include <time.h>
 
 #include "tracer/guest/background.h"
+#include "tracer/guest/lock.h"
 #include "tracer/guest/part_file.h"
 
 namespace corun::gate {
 
 namespace {
 
+using guest::Lock;
 using guest::monotonic_ns;
 
 constexpr long kNapNs = 100'000;  // some libraries hold a lock while they wait for a fence: so they are asked instead
@@ -16,17 +18,6 @@ constexpr std::int64_t kPatienceNs = 5'000'000'000;
 
 // In the child of a fork: the thread is the parent's.
 void give_up_in_child() { frame_gate.give_up(); }
-
-class Lock {
- public:
-  explicit Lock(pthread_mutex_t& mutex) : mutex_(mutex) { pthread_mutex_lock(&mutex_); }
-  ~Lock() { pthread_mutex_unlock(&mutex_); }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-
- private:
-  pthread_mutex_t& mutex_;
-};
 
 }  // namespace
 

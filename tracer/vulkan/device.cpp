@@ -5,6 +5,7 @@
 #include <new>
 
 #include "tracer/guest/kept_errno.h"
+#include "tracer/guest/lock.h"
 
 namespace corun::vulkan {
 
@@ -12,16 +13,7 @@ bool was_presented(VkResult result) { return result == VK_SUCCESS || result == V
 
 namespace {
 
-class Lock {
- public:
-  explicit Lock(pthread_mutex_t& mutex) : mutex_(mutex) { pthread_mutex_lock(&mutex_); }
-  ~Lock() { pthread_mutex_unlock(&mutex_); }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-
- private:
-  pthread_mutex_t& mutex_;
-};
+using guest::Lock;
 
 constinit pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
 
