@@ -216,14 +216,16 @@ class LiveVulkan : public LiveFrames {
     spec.command.environment = {"DISPLAY=" + server_.display, "XDG_RUNTIME_DIR=" + folder_.path().string()};
     return spec;
   }
-  /// Frames of a program that shows so many and ends with 9, as it does when nobody looks.
-  void expect_frames(std::size_t count, std::vector<std::string> words) {
+  /// Frames of a program that shows so many and ends with 9, as it does when nobody looks; of one that leaves its
+  /// device as it is, those that have ended while it ran.
+  void expect_frames(std::size_t least, std::size_t most, std::vector<std::string> words) {
     const LiveFacts facts = run({game(std::move(words))}, 10s);
     ASSERT_EQ(report_.notes.size(), 1u);
     if (report_.notes[0].find("exit code 77") != std::string::npos) GTEST_SKIP() << "no driver that can draw to X";
     EXPECT_NE(report_.notes[0].find("exit code 9"), std::string::npos) << report_.notes[0];
-    ASSERT_EQ(facts.frames.size(), count);
-    for (std::size_t i = 0; i < count; ++i) {
+    EXPECT_GE(facts.frames.size(), least);
+    EXPECT_LE(facts.frames.size(), most);
+    for (std::size_t i = 0; i < facts.frames.size(); ++i) {
       const FrameFact& frame = facts.frames[i];
       EXPECT_EQ(frame.number, i);
       EXPECT_LE(frame.submit, frame.gpu_end);
@@ -238,10 +240,10 @@ class LiveVulkan : public LiveFrames {
   testing::XServer server_;
 };
 
-TEST_F(LiveVulkan, FramesAreHeard) { expect_frames(60, {"--frames", "60", "--submits", "3"}); }
+TEST_F(LiveVulkan, FramesAreHeard) { expect_frames(60, 60, {"--frames", "60", "--submits", "3"}); }
 
 TEST_F(LiveVulkan, FramesOfAProgramThatPresentsFromAnotherThreadAndLeavesItsDeviceAreHeard) {
-  expect_frames(30, {"--frames", "30", "--present-thread", "--leave"});
+  expect_frames(1, 30, {"--frames", "30", "--present-thread", "--leave"});
 }
 
 /// The validation layer is below ours, and sees what we add.

@@ -66,20 +66,20 @@ void FrameGate::present(bool has_end) {
   is_in_frame_.store(false);
 }
 
+bool FrameGate::has_any_of(const void* owner) const {
+  for (std::uint32_t i = 0; i < count_; ++i)
+    if (awaited_[(first_ + i) % kMostFences].fence.owner == owner) return true;
+  return watched_owner_ == owner;
+}
+
 void FrameGate::forget(void* owner) {
   if (!is_on()) return;
   const Lock lock(lock_);
-  for (std::uint32_t left = count_; left > 0; --left) {
-    const Awaited awaited = awaited_[first_];
-    drop_oldest();
-    if (awaited.fence.owner == owner) {
-      awaited.fence.destroy(owner, awaited.fence.handle);
-    } else {
-      awaited_[(first_ + count_++) % kMostFences] = awaited;
-    }
-  }
-  is_forgotten_ = watched_owner_ == owner;
-  while (watched_owner_ == owner) pthread_cond_wait(&changed_, &lock_);
+  while (forgotten_ != nullptr) pthread_cond_wait(&changed_, &lock_);
+  forgotten_ = owner;
+  while (has_any_of(owner)) pthread_cond_wait(&changed_, &lock_);
+  forgotten_ = nullptr;
+  pthread_cond_broadcast(&changed_);
 }
 
 FrameGate::Awaited FrameGate::take_oldest() {
@@ -90,7 +90,6 @@ FrameGate::Awaited FrameGate::take_oldest() {
   const Awaited oldest = awaited_[first_];
   drop_oldest();
   watched_owner_ = oldest.fence.owner;
-  is_forgotten_ = false;
   return oldest;
 }
 
@@ -105,9 +104,9 @@ void FrameGate::watch() {
     const Awaited awaited = take_oldest();
     const Fence& fence = awaited.fence;
     const std::int64_t patient_until = monotonic_ns() + kPatienceNs;
-    while (!is_forgotten_ && !fence.has_passed(fence.owner, fence.handle) && monotonic_ns() < patient_until)
+    while (forgotten_ != fence.owner && !fence.has_passed(fence.owner, fence.handle) && monotonic_ns() < patient_until)
       nanosleep(&nap, nullptr);
-    if (awaited.is_end && !is_forgotten_) end(awaited.frame, awaited.begin_ns);
+    if (awaited.is_end) end(awaited.frame, awaited.begin_ns);
     fence.destroy(fence.owner, fence.handle);
   }
 }

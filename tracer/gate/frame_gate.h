@@ -38,7 +38,8 @@ class FrameGate {
   bool has_room();
   /// The frame was handed over to be shown; `has_end`: its end is awaited, else it ends now.
   void present(bool has_end);
-  /// Destroys what is awaited of this owner: nothing of it is touched afterwards.
+  /// Tells the ends that are awaited of this owner, whose work has ended, and destroys its fences: nothing of it is
+  /// touched afterwards.
   void forget(void* owner);
   bool is_on() const { return state_.load(std::memory_order_relaxed) == State::kOn; }
   /// No frame is told from here on.
@@ -60,6 +61,7 @@ class FrameGate {
   static void* run(void* self);
   void watch();
   Awaited take_oldest();
+  bool has_any_of(const void* owner) const;
   void drop_oldest();
   void end(std::uint64_t frame, std::int64_t begin_ns);
 
@@ -70,7 +72,7 @@ class FrameGate {
   Awaited awaited_[kMostFences] = {};
   std::uint32_t first_ = 0, count_ = 0;
   void* watched_owner_ = nullptr;  // of the fence that our thread has
-  std::atomic<bool> is_forgotten_{false};
+  std::atomic<void*> forgotten_{nullptr};  // its fences are awaited no longer
   std::int64_t last_end_ns_ = 0;
   std::atomic<std::uint64_t> frame_{0};
   std::atomic<std::int64_t> begin_ns_{0};
