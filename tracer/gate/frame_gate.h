@@ -46,7 +46,7 @@ class FrameGate {
   void give_up() { state_ = State::kOff; }
 
  private:
-  static constexpr std::uint32_t kMostFences = 64;
+  static constexpr std::uint32_t kMostFences = 256;
   static constexpr std::uint32_t kMostMakers = 8;  // threads that have seen that there is room
   enum class State : std::uint8_t { kUnknown, kStarting, kOff, kOn };
 

@@ -57,9 +57,10 @@ void GateFrames::remember(VkQueue queue) {
   }
 }
 
-// A fence that is in use must not be destroyed: where too many are awaited, there is none.
+// A fence that is in use must not be destroyed: where too many are awaited, the end goes unseen. Told at once it would
+// come before those that are awaited.
 bool GateFrames::put_fence(VkQueue queue, bool is_end) {
-  if (!frame_gate.has_room()) return false;
+  if (!frame_gate.has_room()) return true;
   const VkFenceCreateInfo info{VK_STRUCTURE_TYPE_FENCE_CREATE_INFO, nullptr, 0};
   VkFence fence = VK_NULL_HANDLE;
   if (next_.CreateFence(device_, &info, nullptr, &fence) != VK_SUCCESS) return false;
