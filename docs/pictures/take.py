@@ -36,18 +36,16 @@ def simulate(results, *options):
 
 
 def of_the_report(page, report):
-    for scheme, width, name in (("light", 1100, "report"), ("dark", 1100, "report-dark"), ("light", 400, "report-narrow")):
+    for scheme, name in (("light", "report"), ("dark", "report-dark")):
         page.prefer(scheme)
-        page.resize(width, 900)
+        page.resize(1100, 900)
         page.open(report.as_uri())
         if name == "report":
             save(page, "report", "header", "section[id] > .scroll")
             save(page, "report-trade-off", "figure[data-figure=trade-off]", "figure[data-figure=rates] .drawing")
             save(page, "report-frames", "figure[data-figure=distribution]", "figure[data-figure=parts] .drawing")
-        elif name == "report-dark":
-            save(page, "report-late-dark", "figure[data-figure=late]", "figure[data-figure=device] .drawing")
         else:
-            save(page, "report-narrow", "figure[data-figure=rates]", "figure[data-figure=distribution] .drawing")
+            save(page, "report-late-dark", "figure[data-figure=late]", "figure[data-figure=device] .drawing")
 
 
 def of_the_timeline(page, results, python):

@@ -84,7 +84,7 @@ def test_output_is_compared_line_by_line(expected, actual, fits):
 
 
 def test_links_lead_somewhere():
-    """Of README, docs and the pages that they lead to: relative links name a file, and what they call `#part` is there."""
+    """Relative links of README and docs name a file."""
     broken = []
     for page in pages.PAGES:
         for target in re.findall(r"\]\(([^)#: ]+)(?:#[^)]*)?\)", re.sub(r"```.*?```", "", pages.read_page(page), flags=re.DOTALL)):

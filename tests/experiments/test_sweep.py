@@ -32,22 +32,46 @@ def test_a_sweep_that_is_killed_again_and_again_ends_with_the_same_rows(tmp_path
     assert hash_of(path) == expected
 
 
+def wait_for_runs(process, path, least):
+    """Until so many runs are written. Fails where the program ends, or a minute passes, before."""
+    deadline = time.monotonic() + 60
+    while runs_in(path) < least:
+        assert process.poll() is None, f"it ended with {process.returncode}"
+        assert time.monotonic() < deadline, f"{runs_in(path)} runs after a minute"
+        time.sleep(0.005)
+
+
+@pytest.fixture(name="begin")
+def begin_and_end():
+    """Starts programs, and ends those that are left."""
+    started = []
+
+    def begin(command, **options):
+        started.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, text=True, **options))
+        return started[-1]
+
+    yield begin
+    for process in started:
+        process.kill()
+        process.wait()
+        if process.stderr:
+            process.stderr.close()
+
+
 @pytest.mark.parametrize("jobs", ["1", "8"])
 def test_the_number_of_workers_changes_nothing(tmp_path, whole, jobs):
     undisturbed(EXPERIMENT, tmp_path / "r.sqlite", *MANY[:-1], jobs)
     assert hash_of(tmp_path / "r.sqlite") == whole[0]
 
 
-def test_an_interrupt_says_how_to_go_on_and_that_works(tmp_path, whole):
+def test_an_interrupt_says_how_to_go_on_and_that_works(tmp_path, whole, begin):
     path = tmp_path / "r.sqlite"
-    with subprocess.Popen(sweep(EXPERIMENT, path, *MANY), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                          text=True) as process:
-        process.stderr.readline()
-        while runs_in(path) == 0:
-            time.sleep(0.01)
-        process.send_signal(signal.SIGINT)
-        said = process.stderr.read()
-    assert process.returncode == 130
+    process = begin(sweep(EXPERIMENT, path, *MANY), stderr=subprocess.PIPE)
+    process.stderr.readline()
+    wait_for_runs(process, path, 1)
+    process.send_signal(signal.SIGINT)
+    said = process.stderr.read()
+    assert process.wait() == 130
     stopped = re.search(r"stopped after (\d+) of 302 runs\nto go on: simcli (.*) --resume\n", said)
     assert stopped and int(stopped[1]) == runs_in(path) < 302
     again = subprocess.run(f"{simcli()} {stopped[2]} --resume", shell=True, capture_output=True, text=True)
@@ -55,14 +79,13 @@ def test_an_interrupt_says_how_to_go_on_and_that_works(tmp_path, whole):
     assert hash_of(path) == whole[0]
 
 
-def test_a_plain_run_is_resumed_too(tmp_path):
+def test_a_plain_run_is_resumed_too(tmp_path, begin):
     tiny = HERE / "transcripts" / "files" / "tiny.yaml"
     run = [str(simcli()), "run", str(tiny), "--set", "seeds=600", "--progress", "none", "-j", "1", "-o"]
     whole, killed = tmp_path / "whole.sqlite", tmp_path / "killed.sqlite"
     expected = subprocess.run([*run, str(whole)], check=True, capture_output=True, text=True).stdout
-    process = subprocess.Popen([*run, str(killed)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while runs_in(killed) < 5:
-        time.sleep(0.005)
+    process = begin([*run, str(killed)], stderr=subprocess.DEVNULL)
+    wait_for_runs(process, killed, 5)
     process.kill()
     process.wait()
     assert runs_in(killed) < 1200
@@ -70,13 +93,13 @@ def test_a_plain_run_is_resumed_too(tmp_path):
     assert hash_of(killed) == hash_of(whole)
 
 
-def test_a_file_that_is_being_written_is_left_alone(tmp_path):
+def test_a_file_that_is_being_written_is_left_alone(tmp_path, begin):
     path = tmp_path / "r.sqlite"
-    first = subprocess.Popen(sweep(EXPERIMENT, path, *MANY), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while runs_in(path) == 0:
-        time.sleep(0.01)
+    long = (*MANY[:3], "horizon=120s", *MANY[4:])
+    first = begin(sweep(EXPERIMENT, path, *long), stderr=subprocess.DEVNULL)
+    wait_for_runs(first, path, 1)
     for option in ("--resume", "-f"):
-        second = subprocess.run(sweep(EXPERIMENT, path, option, *MANY), capture_output=True, text=True)
+        second = subprocess.run(sweep(EXPERIMENT, path, option, *long), capture_output=True, text=True)
         assert second.returncode == 2 and "another process is writing this results file" in second.stderr
     first.send_signal(signal.SIGINT)
     assert first.wait() == 130 and runs_in(path) > 0

@@ -1,6 +1,9 @@
+#!/usr/bin/env python3
 """Runs two programs and says where what they print first differs.
 
-    same_output.py ONE OTHER [--record]     with --record, writes the record of RELIABILITY.md
+    same_output.py [ONE OTHER] [--record]
+
+Without names, the engine and the naive one of build/dev; with --record, writes the record of RELIABILITY.md.
 """
 
 import itertools
@@ -13,8 +16,10 @@ import record  # noqa: E402
 
 
 def main():
+    named = [word for word in sys.argv[1:] if word != "--record"]
+    programs = named or [record.ROOT / "build/dev" / name for name in ("decision_log_own", "decision_log_naive")]
     printed = [subprocess.run([program], check=True, capture_output=True, text=True).stdout.splitlines()
-               for program in sys.argv[1:3]]
+               for program in programs]
     heading = ""
     for number, (one, other) in enumerate(itertools.zip_longest(*printed), 1):
         heading = one if one and one.startswith("==") else heading

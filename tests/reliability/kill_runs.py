@@ -93,6 +93,9 @@ def main():
             kills += was_running
             left += runs
             between += 0 < runs < len(whole)
+    if between == 0:
+        print(f"{kills} kills of {options.trials} trials, none between two runs: more --trials", file=sys.stderr)
+        return 1
     print(f"{kills} kills of {options.trials} trials, {between} of them between the first run and the last; "
           f"{left} finished runs found whole, none damaged{', each resumed to the same rows' if options.resume else ''}")
     if options.record:
