@@ -57,6 +57,26 @@ std::optional<StoredRun> take(const std::string& id, std::vector<Input>& inputs,
   return found;
 }
 
+std::vector<Input> open_inputs(const std::vector<std::string>& paths) {
+  std::vector<Input> inputs;
+  for (const std::string& path : paths) inputs.push_back(open_input(path));
+  return inputs;
+}
+
+/// Goes through the runs of all files in the order of the plan.
+template <class Write>
+Merged walk(const StoredPlan& plan, std::vector<Input> inputs, Write write) {
+  Merged merged;
+  for (const std::string& id : plan.runs()) {
+    ++merged.planned;
+    const auto run = take(id, inputs, merged);
+    if (!run) continue;
+    write(*run);
+    ++merged.written;
+  }
+  return merged;
+}
+
 std::vector<std::string> missing_shards(const std::vector<Input>& inputs) {
   std::vector<std::string> missing;
   const std::optional<Shard> any = inputs[0].plan.shard();
@@ -75,23 +95,16 @@ Merged merge_results(const std::vector<std::string>& inputs, const std::string& 
   const Existing existing = overwrite ? Existing::kReplace : Existing::kRefuse;
   check_output(output, existing);
   try {
-    std::vector<Input> files;
-    for (const std::string& path : inputs) files.push_back(open_input(path));
+    const std::vector<Input> files = open_inputs(inputs);
     for (const Input& file : files) check_same_plan(files[0], file);
     for (const std::string& path : inputs)
       if (std::filesystem::exists(output) && std::filesystem::equivalent(path, output))
         throw_input({output}, "the merged results cannot go into one of the files that are merged");
     StoredPlan plan = files[0].plan;
     plan.properties.erase("shard");
+    walk(plan, open_inputs(inputs), [](const StoredRun&) {});  // before anything is replaced
     ResultsWriter writer(output, existing, plan);
-    Merged merged;
-    for (const std::string& id : plan.runs()) {
-      ++merged.planned;
-      const auto run = take(id, files, merged);
-      if (!run) continue;
-      writer.write(*run);
-      ++merged.written;
-    }
+    Merged merged = walk(plan, open_inputs(inputs), [&](const StoredRun& run) { writer.write(run); });
     merged.missing_shards = missing_shards(files);
     writer.close();
     return merged;

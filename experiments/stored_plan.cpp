@@ -149,6 +149,7 @@ std::string difference(const StoredPlan& a, const StoredPlan& b) {
   if (common != runs.size() || common != others.size())
     return fmt::format("{} runs and {} runs, {} in common", runs.size(), others.size(), common);
   if (a.planned_runs != b.planned_runs || a.points != b.points) return "the same runs at other points";
+  if (a.expectations != b.expectations) return "other expectations of the same runs";
   const auto property = [](const StoredPlan& plan, const char* key) {
     const auto value = plan.properties.find(key);
     return value == plan.properties.end() ? std::string() : value->second;

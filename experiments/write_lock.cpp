@@ -57,11 +57,13 @@ WriteLock::WriteLock(const std::string& path) : file_(open(path.c_str(), O_RDWR 
     remember(file_);
     return;
   }
-  const bool is_taken = errno == EACCES || errno == EAGAIN;
+  const int why = errno;
   close(file_);
-  if (is_taken)
+  if (why == EACCES || why == EAGAIN)
     throw Error(ErrorKind::kInput, {path}, "another process is writing this results file",
                 "wait for it, end it, or name another file with `-o`");
+  throw Error(ErrorKind::kInput, {path}, fmt::format("the results file cannot be locked: {}", std::strerror(why)),
+              "name a file on a file system of this machine with `-o`");
 }
 
 WriteLock::~WriteLock() {

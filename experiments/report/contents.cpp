@@ -19,6 +19,7 @@
 #include "experiments/report/metric_meanings.h"
 #include "experiments/report/verdicts.h"
 #include "experiments/summary.h"
+#include "experiments/terminal.h"
 
 namespace corun::report {
 
@@ -161,7 +162,9 @@ void add_experiments(const Measured& measured, Json& json) {
       json.object();
       for (const char* field : {"name", "description", "file", "changes", "text", "sha256"})
         json.field(field, row.getColumn(field).getString());
-      json.end();
+      std::string again = "simcli run " + shell_quoted(row.getColumn("file").getString());
+      if (const std::string changes = row.getColumn("changes").getString(); !changes.empty()) again += " " + changes;
+      json.field("again", again).end();
     }
   }
   json.end();

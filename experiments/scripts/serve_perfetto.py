@@ -42,8 +42,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.headers.get("Host") not in hosts:
             return self.answer(403, "text/plain", b"This host is not served.\n")
         path = urllib.parse.unquote(urllib.parse.urlsplit(self.path).path)
-        _, token, *rest = path.split("/", 2)
-        if not rest or not hmac.compare_digest(token.encode(), self.server.token.encode()):
+        parts = path.split("/", 2)
+        if len(parts) < 3 or "\0" in path:
+            return self.answer(404, "text/plain", b"Not here.\n")
+        _, token, *rest = parts
+        if not hmac.compare_digest(token.encode(), self.server.token.encode()):
             return self.answer(404, "text/plain", b"Not here.\n")
         if rest[0] == TRACE:
             return self.answer(200, "application/octet-stream", self.server.trace)

@@ -305,7 +305,7 @@ class Results:
         return as_table(list(rows.values()))
 
     def hash(self):
-        """A hash of everything in the file but wall times: 32 hex digits, equal for equal results however many workers
+        """A hash of plan, points and all rows of runs but wall times: 32 hex digits, equal for equal results however many workers
         and interruptions they took, as `simcli hash` prints it.
 
         >>> len(corun.open(QUICK).hash())

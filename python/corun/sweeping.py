@@ -68,7 +68,9 @@ def _with_sweep(experiment, parameters, sample):
 
 def _spread(question, executor, path, existing, tick):
     """Has every run done that is not there yet; writes them in the order of the plan."""
-    runs = _planned(question)
+    runs = _plan(question)
+    # Captures that have changed since are other runs: workers keep what they have read by all of this.
+    question += (hash(tuple(runs.ids())),)
     writer = runs.writer(path, existing)
     try:
         return _collect(question, executor, runs, writer, tick)
@@ -91,10 +93,19 @@ def _collect(question, executor, runs, writer, tick):
             done += len(piece)
             tick(done)
             submitted.extend(_submit(executor, question, piece) for piece in itertools.islice(pieces, 1))
+    except BaseException:
+        _keep_what_is_done(submitted, writer)
+        raise
     finally:
         for _, future in submitted:
             future.cancel()
     return failures
+
+
+def _keep_what_is_done(submitted, writer):
+    for _, future in submitted:
+        if future.done() and not future.cancelled() and future.exception() is None:
+            _append(writer, future.result())
 
 
 def _submit(executor, question, piece):
@@ -134,5 +145,9 @@ def _do(question, runs):
 @functools.lru_cache(maxsize=2)
 def _planned(question):
     """Kept in each process, so that captures are read once."""
+    return _plan(question[:-1])
+
+
+def _plan(question):
     text, file, sets, policies, seeds, until, baselines = question
     return _core.PlannedRuns(_core.read(text, file, list(sets), list(policies), list(seeds), until, True), baselines)

@@ -61,32 +61,45 @@ void FrameGate::await(const Fence& fence, bool is_end) {
 
 void FrameGate::present(bool has_end) {
   link_.tell_frame(FrameMoment::kPresent, frame_, monotonic_ns());
-  if (!has_end) end(frame_, begin_ns_);
+  if (!has_end) {
+    const Lock lock(lock_);
+    end(frame_, begin_ns_);
+  }
   ++frame_;
   is_in_frame_.store(false);
 }
 
-bool FrameGate::has_any_of(const void* owner) const {
-  for (std::uint32_t i = 0; i < count_; ++i)
-    if (awaited_[(first_ + i) % kMostFences].fence.owner == owner) return true;
-  return watched_owner_ == owner;
-}
-
+// What is watched comes first: ends are told in the order of frames.
 void FrameGate::forget(void* owner) {
   if (!is_on()) return;
   const Lock lock(lock_);
-  while (forgotten_ != nullptr) pthread_cond_wait(&changed_, &lock_);
   forgotten_ = owner;
-  while (has_any_of(owner)) pthread_cond_wait(&changed_, &lock_);
+  while (watched_owner_ == owner) pthread_cond_wait(&changed_, &lock_);
   forgotten_ = nullptr;
-  pthread_cond_broadcast(&changed_);
+  for (std::uint32_t left = count_; left > 0; --left) {
+    const Awaited awaited = awaited_[first_];
+    drop_oldest();
+    if (awaited.fence.owner != owner) {
+      awaited_[(first_ + count_++) % kMostFences] = awaited;
+      continue;
+    }
+    if (awaited.is_end) end(awaited.frame, awaited.begin_ns);
+    awaited.fence.destroy(owner, awaited.fence.handle);
+  }
+}
+
+void FrameGate::stop() {
+  if (!is_on()) return;
+  give_up();
+  const Lock lock(lock_);
+  while (watched_owner_ != nullptr) pthread_cond_wait(&changed_, &lock_);
 }
 
 FrameGate::Awaited FrameGate::take_oldest() {
   const Lock lock(lock_);
   watched_owner_ = nullptr;
   pthread_cond_broadcast(&changed_);
-  while (count_ == 0) pthread_cond_wait(&changed_, &lock_);
+  while (count_ == 0 || !is_on()) pthread_cond_wait(&changed_, &lock_);
   const Awaited oldest = awaited_[first_];
   drop_oldest();
   watched_owner_ = oldest.fence.owner;
@@ -104,9 +117,14 @@ void FrameGate::watch() {
     const Awaited awaited = take_oldest();
     const Fence& fence = awaited.fence;
     const std::int64_t patient_until = monotonic_ns() + kPatienceNs;
-    while (forgotten_ != fence.owner && !fence.has_passed(fence.owner, fence.handle) && monotonic_ns() < patient_until)
+    while (is_on() && forgotten_ != fence.owner && !fence.has_passed(fence.owner, fence.handle) &&
+           monotonic_ns() < patient_until)
       nanosleep(&nap, nullptr);
-    if (awaited.is_end) end(awaited.frame, awaited.begin_ns);
+    if (!is_on()) continue;
+    {
+      const Lock lock(lock_);
+      if (awaited.is_end) end(awaited.frame, awaited.begin_ns);
+    }
     fence.destroy(fence.owner, fence.handle);
   }
 }

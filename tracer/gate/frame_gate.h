@@ -42,8 +42,9 @@ class FrameGate {
   /// touched afterwards.
   void forget(void* owner);
   bool is_on() const { return state_.load(std::memory_order_relaxed) == State::kOn; }
-  /// No frame is told from here on.
+  /// No frame is told from here on. stop(): nor is the driver called, which is about to end with the process.
   void give_up() { state_ = State::kOff; }
+  void stop();
 
  private:
   static constexpr std::uint32_t kMostFences = 256;
@@ -61,7 +62,6 @@ class FrameGate {
   static void* run(void* self);
   void watch();
   Awaited take_oldest();
-  bool has_any_of(const void* owner) const;
   void drop_oldest();
   void end(std::uint64_t frame, std::int64_t begin_ns);
 

@@ -95,7 +95,7 @@ struct Lane {
   std::uint64_t done[kDepth];  ///< numbers, in the order of their ends
   Launch launches[kDepth];
 
-  alignas(64) std::atomic<std::uint64_t> frame_teller;  ///< process id << 32 | FrameTeller: of the newest that began
+  alignas(64) std::atomic<std::uint64_t> frame_teller;  ///< program << 32 | FrameTeller: of the newest that began
   std::atomic<std::uint64_t> frame_count;
   std::atomic<std::uint64_t> frames_read;
   std::atomic<std::uint64_t> frames_lost;

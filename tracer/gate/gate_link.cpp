@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -92,8 +93,16 @@ void GateLink::tell_frame(FrameMoment moment, std::uint64_t frame, std::int64_t 
   if (its.tells.load(std::memory_order_relaxed) != 0) ring();
 }
 
+// Both libraries of a program see it, and one that takes its place (exec) has another.
+static std::uint32_t mark_of_program() {
+  std::uint32_t mark = 0;
+  const auto* random = reinterpret_cast<const char*>(getauxval(AT_RANDOM));
+  if (random != nullptr) memcpy(&mark, random, sizeof mark);
+  return mark | 1;
+}
+
 bool GateLink::claim_frames(FrameTeller teller) const {
-  const std::uint64_t own = static_cast<std::uint64_t>(getpid()) << 32;
+  const std::uint64_t own = std::uint64_t{mark_of_program()} << 32;
   std::uint64_t known = lane().frame_teller.load();
   const std::uint64_t wanted = own | static_cast<std::uint32_t>(teller);
   do {

@@ -1,5 +1,6 @@
 #include "tracer/gl/recording.h"
 
+#include "tracer/gate/frame_gate.h"
 #include "tracer/gl/current.h"
 
 namespace corun::gl {
@@ -18,6 +19,7 @@ void give_up_in_child() {
 }
 
 __attribute__((destructor)) void end_of_process() {
+  gate::frame_gate.stop();
   if (!recording.is_on()) return;
   const Passage passage;
   for (int i = 0; i < Contexts::kMost; ++i) {

@@ -1,6 +1,7 @@
 #include <string.h>
 #include <vulkan/vk_layer.h>
 
+#include "tracer/gate/frame_gate.h"
 #include "tracer/vulkan/chain.h"
 #include "tracer/vulkan/layer_properties.h"
 #include "tracer/vulkan/timed_submit.h"
@@ -168,6 +169,7 @@ PFN_vkVoidFunction get_device_proc(VkDevice handle, const char* name) {
 }
 
 [[gnu::destructor]] void write_the_rest() {
+  gate::frame_gate.stop();
   flush_devices_at_exit();
   frame_log().end(part::EndReason::kExit);
 }

@@ -75,7 +75,7 @@ function provenance() {
     term("this report", html("code", {}, contents.command))));
   const parameters = all.flatMap(s => s.settings.filter(t => t.parameters).map(t => [{text: s.name}, {text: t.label}, {text: t.parameters}]));
   for (const experiment of contents.experiments)
-    node.append(html("h3", {}, `Experiment ${experiment.name}`), html("p", {}, experiment.description), html("p", {}, "Run it again: ", html("code", {}, `simcli run ${experiment.file}${experiment.changes ? " " + experiment.changes : ""}`)),
+    node.append(html("h3", {}, `Experiment ${experiment.name}`), html("p", {}, experiment.description), html("p", {}, "Run it again: ", html("code", {}, experiment.again)),
       html("details", {}, html("summary", {}, `${experiment.file}, sha256 ${experiment.sha256}`), html("pre", {}, experiment.text)));
   if (parameters.length) node.append(html("details", {}, html("summary", {}, "Parameters of the policies, with defaults"), table([{name: "scenario", isText: true}, {name: "setting", isText: true}, {name: "parameters", isText: true}], parameters)));
   return node;
