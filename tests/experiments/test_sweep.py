@@ -117,6 +117,23 @@ def test_rows_that_were_changed_are_noticed(tmp_path):
     assert hash_of(other) != hash_of(path)
     merged = subprocess.run([simcli(), "merge", path, other, "-o", tmp_path / "m.sqlite"], capture_output=True, text=True)
     assert merged.returncode == 2 and "has other rows here than in" in merged.stderr
+    before = hash_of(path)
+    shutil.copy(path, tmp_path / "kept.sqlite")
+    again = subprocess.run([simcli(), "merge", path, other, "-f", "-o", tmp_path / "kept.sqlite"], capture_output=True)
+    assert again.returncode == 2 and hash_of(tmp_path / "kept.sqlite") == before, "what it was to replace is whole"
+
+
+def test_other_expectations_are_another_question(tmp_path):
+    files = HERE / "transcripts" / "files"
+    shutil.copy(files / "gpu.yaml", tmp_path)
+    for name, bound in (("a", 1), ("b", 1000)):
+        expected = f"expect: [ passthrough.game.frame_time_p99 <= {bound}ms ]\n"
+        (tmp_path / f"{name}.yaml").write_text((files / "tiny.yaml").read_text() + expected)
+    run = [simcli(), "run", tmp_path / "a.yaml", "-o", tmp_path / "r.sqlite", "--progress", "none"]
+    assert subprocess.run(run, capture_output=True).returncode in (0, 6)
+    again = subprocess.run([simcli(), "run", tmp_path / "b.yaml", "-o", tmp_path / "r.sqlite", "--resume"],
+                           capture_output=True, text=True)
+    assert again.returncode == 2 and "other expectations of the same runs" in again.stderr
 
 
 def test_the_commands_of_the_page_work_on_its_experiment(tmp_path):
