@@ -15,6 +15,7 @@ constexpr double kTolerance = 2e-4;
 constexpr double kTellsHostTime = 0.998;
 constexpr double kNearEnough = 0.01;
 constexpr std::uint64_t kMeasuredJobs = 30, kWarmJobs = 3;
+constexpr std::uint64_t kMostOperations = 1 << 18;  // of a probe; a longer capture is judged by its first jobs
 
 class OpenGates : public Policy {
  public:
@@ -31,20 +32,24 @@ class JobEnds : public Recorder {
   std::vector<Time> ends;
 };
 
+/// Jobs that a probe counts: whole passes over the workload, since its jobs may differ.
+std::uint64_t jobs_to_count(const Workload& workload) {
+  const std::uint64_t pass = workload.jobs.size();
+  const std::uint64_t most = std::max(kMeasuredJobs, kMostOperations * pass / std::max<std::uint64_t>(workload.ops.size(), 1));
+  return std::min(most, pass * ((kMeasuredJobs + pass - 1) / pass));
+}
+
 double solo_rate(ClientSpec client, const DeviceSpec& device, double scale, double expected_per_s) {
   client.host_gap_scale = scale;
+  const std::uint64_t wanted = jobs_to_count(*client.workload);
   OpenGates policy;
-  const double seconds = 3.0 * static_cast<double>(kWarmJobs + kMeasuredJobs) / expected_per_s;
+  const double seconds = 1.5 * static_cast<double>(kWarmJobs + wanted + 1) / expected_per_s;
   RunInput input{device, {std::move(client)}, &policy, "solo", Duration{std::llround(seconds * 1e9)}, {}, 1};
   JobEnds jobs;
   simulate(input, jobs);
   if (jobs.ends.size() < kWarmJobs + 2) return static_cast<double>(jobs.ends.size()) / seconds;
-  // Whole passes over the workload, so that unequal jobs weigh as they do in a long run.
-  const std::size_t pass = input.clients.front().workload->jobs.size();
-  const std::size_t available = jobs.ends.size() - 1 - kWarmJobs;
-  const std::size_t counted = available >= pass ? available / pass * pass : available;
-  const Time last = jobs.ends[kWarmJobs + counted];
-  return static_cast<double>(counted) / to_seconds(last - jobs.ends[kWarmJobs]);
+  const std::size_t counted = std::min<std::size_t>(wanted, jobs.ends.size() - 1 - kWarmJobs);
+  return static_cast<double>(counted) / to_seconds(jobs.ends[kWarmJobs + counted] - jobs.ends[kWarmJobs]);
 }
 
 }  // namespace
@@ -56,14 +61,24 @@ HostGapFit fit_host_gap_scale(const ClientSpec& client, const DeviceSpec& device
   steady.arrival = Duration{0};
   steady.repeat = 0;
   const auto rate = [&](double scale) { return solo_rate(steady, device, scale, jobs_per_s); };
-  double low = 0.0, high = kLargestScale;
-  const double fastest = rate(low), slowest = rate(high);
-  const double target = std::clamp(jobs_per_s, slowest, std::max(slowest, kTellsHostTime * fastest));
-  HostGapFit fit{high, slowest, true};
-  for (int i = 0; i < 30 && std::abs(fit.reached_per_s / target - 1) >= kTolerance; ++i) {
-    fit.scale = (low + high) / 2;
+  const double fastest = rate(0.0);
+  const double target = std::min(jobs_per_s, kTellsHostTime * fastest);
+  HostGapFit fit{1.0, rate(1.0), true};
+  // The time of a job grows with the factor in nearly straight pieces: false position, which halves where that fails.
+  const auto too_long = [&](double reached) { return 1 / reached - 1 / target; };
+  double low = 0.0, high = 1.0, below = too_long(fastest), above = too_long(fit.reached_per_s);
+  while (above < 0 && high < kLargestScale) {
+    low = high, below = above, high *= 2;
+    fit = HostGapFit{high, rate(high), true};
+    above = too_long(fit.reached_per_s);
+  }
+  const auto is_met = [&] { return std::abs(fit.reached_per_s / target - 1) < kTolerance; };
+  for (int i = 0; i < 30 && above > 0 && !is_met(); ++i) {
+    fit.scale = i % 3 == 2 ? (low + high) / 2 : low + (high - low) * below / (below - above);
     fit.reached_per_s = rate(fit.scale);
-    (fit.reached_per_s > target ? low : high) = fit.scale;
+    const double excess = too_long(fit.reached_per_s);
+    (excess < 0 ? low : high) = fit.scale;
+    (excess < 0 ? below : above) = excess;
   }
   fit.within_reach = std::abs(fit.reached_per_s / jobs_per_s - 1) < kNearEnough;
   return fit;

@@ -15,8 +15,9 @@ struct HostGapFit {
 
 /// Finds the factor on a client's host gaps at which its solo rate is `jobs_per_s`.
 ///
-/// A profiler inflates host gaps; the rate of the untraced program tells by how much. Bisection over the factor in
-/// [0, 4], each probe a solo run on `device` without jitter; good to 0.02 % of the rate. A program bound by its device
+/// A profiler inflates host gaps; the rate of the untraced program tells by how much. Factors in [0, 4] are tried, each in
+/// a solo run on `device` without jitter over whole passes of the workload, or as many of its first jobs as hold 2^18
+/// operations; good to 0.02 % of the rate. A program bound by its device
 /// hides its host time: rates above 99.8 % of what it reaches without any host time are met at 99.8 %.
 HostGapFit fit_host_gap_scale(const ClientSpec& client, const DeviceSpec& device, double jobs_per_s);
 

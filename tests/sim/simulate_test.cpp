@@ -218,6 +218,20 @@ TEST(FitHostGapScale, finds_the_factor_that_gives_the_stated_rate) {
   EXPECT_TRUE(fit.within_reach);
 }
 
+TEST(FitHostGapScale, counts_whole_passes_over_jobs_that_differ) {
+  // 100 jobs, the second half with three times the host time: 2.1 ms a job on average, and as recorded so.
+  Workload workload = chain(1, 100us, 1ms);
+  workload.steps.push_back(workload.steps.front());
+  workload.steps.back().gap = 3ms;
+  const Job first = workload.jobs.front();
+  workload.jobs.assign(100, first);
+  for (std::size_t i = 50; i < 100; ++i) workload.jobs[i].first_step = 1;
+  ClientSpec spec = client("a", workload);
+  spec.pacing.mode = Pacing::Mode::kSyncEachJob;
+  EXPECT_NEAR(fit_host_gap_scale(spec, device(), 1 / 2.1e-3).scale, 1, 0.001);
+  EXPECT_NEAR(fit_host_gap_scale(spec, device(), 1 / 1.1e-3).scale, 0.5, 0.001);
+}
+
 TEST(FitHostGapScale, says_when_the_rate_is_out_of_reach) {
   ClientSpec spec = client("a", chain(1, 1ms, 1us));
   spec.pacing.mode = Pacing::Mode::kSyncEachJob;
