@@ -44,6 +44,16 @@ class LiveRun : public Backend {
 
   RunResult run() {
     clock_ = WallClock();
+    try {
+      play();
+    } catch (...) {
+      end_programs();  // a game that is killed in the middle of a frame can spoil the GPU: they are asked first
+      throw;
+    }
+    return finish();
+  }
+
+  void play() {
     while (clock_.now() < kRunStart + input_.horizon && has_clients() && !is_stopped()) {
       const std::uint32_t seen = owner_.file().bell.load();
       owner_.beat();
@@ -59,7 +69,6 @@ class LiveRun : public Backend {
       if (!has_news && !decision_is_due_)
         owner_.await_bell(seen, to_ns(next_instant() - clock_.now()), question_is_near());
     }
-    return finish();
   }
 
   // Backend

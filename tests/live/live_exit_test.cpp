@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <optional>
 #include <thread>
 
 #include "sim/executor/wall_clock.h"
@@ -103,6 +104,32 @@ TEST_F(LiveExit, APreloadOfTheProgramsOwnIsKept) {
   game.command.environment.emplace_back("LD_PRELOAD=/nonexistent/theirs.so");
   run({game}, 5s);
   EXPECT_EQ(output("a"), "/nonexistent/theirs.so:/nonexistent/ours.so\n");
+}
+
+/// Kills a client at the first launch that it hears of: a live run does not do that.
+class Killer : public Policy {
+ public:
+  void on_submitted(const GpuView&, ClientId client, const OpView&) override { victim_ = client; }
+  void decide(const GpuView& view, Actions& actions) override {
+    for (const ClientView& client : view.clients) actions.open(client.id);
+    if (victim_) actions.kill(*victim_);
+  }
+
+ private:
+  std::optional<ClientId> victim_;
+};
+
+/// A game that is killed in the middle of a frame can spoil the GPU for those after it.
+TEST_F(LiveExit, ProgramsOfARunThatFailsAreAskedToEnd) {
+  Killer policy;
+  RunInput input;
+  input.clients = {shell("a", "trap 'echo asked >$OUT; exit' TERM; $APP step 100000 100; sleep 30 & wait")};
+  input.policy = &policy;
+  input.policy_name = "killer";
+  input.horizon = 20s;
+  LiveFacts facts;
+  EXPECT_THROW(live::run_live(input, facts, options_, report_), Error);
+  EXPECT_EQ(output("a"), "asked\n");
 }
 
 /// A program that is the first to touch a page of a full /dev/shm would be killed for it.
