@@ -21,7 +21,7 @@ Pieces equal_pieces(Duration gpu, Duration each) {
 }
 
 Pieces scaled_pieces(Duration gpu, const std::vector<std::int64_t>& ends_ns) {
-  const Duration shortest = std::max(FrameDraws::kShortestPiece, gpu / FrameDraws::kMostPieces);
+  const Duration shortest = std::max(FrameDraws::kUncut, gpu / FrameDraws::kMostPieces);
   const double scale = static_cast<double>(gpu.count()) / static_cast<double>(ends_ns.back());
   Pieces pieces;
   Duration begin{};
@@ -62,7 +62,7 @@ const FrameDraws::Sample& FrameDraws::sample_for(std::int64_t present_ns) const 
 }
 
 std::vector<Duration> FrameDraws::cut(std::int64_t present_ns, Duration gpu) const {
-  if (samples_.empty()) return equal_pieces(gpu, stated_ > Duration{0} ? stated_ : kTypicalDraw);
+  if (samples_.empty()) return equal_pieces(gpu, stated_ > Duration{0} ? stated_ : kUncut);
   return scaled_pieces(gpu, sample_for(present_ns).ends_ns);
 }
 
@@ -72,8 +72,8 @@ std::string FrameDraws::note() const {
                        samples_.size() == 1 ? "" : "s");
   if (stated_ > Duration{0})
     return fmt::format("its frames are made of draws of {}, as stated", format_duration(stated_));
-  return fmt::format("of which draws its frames are made was not recorded: taken as {} each; state draw",
-                     format_duration(kTypicalDraw));
+  return fmt::format("what of its frames the device draws without a break was not recorded: taken as {}; state draw",
+                     format_duration(kUncut));
 }
 
 }  // namespace corun

@@ -13,9 +13,9 @@ namespace corun {
 /// device may turn to somebody else between them (GraphicsScheduling::kToCompletion).
 ///
 /// Where the capture sampled the composition of frames, a frame is made as the last one sampled before it (the first
-/// one sampled, before that), scaled to its own GPU time. Where it did not, draws are equal and about as long as
-/// stated, or kTypicalDraw. Short draws are put together to pieces of kShortestPiece, and no frame has more than
-/// kMostPieces.
+/// one sampled, before that), scaled to its own GPU time; draws are put together to pieces of kUncut or more, since the
+/// device does not turn to somebody else between all of them. Where it did not, pieces are equal and about as long as
+/// stated, or kUncut. No frame has more than kMostPieces.
 class FrameDraws {
  public:
   /// Of the frames of one swap chain, which the timeline has. `stated`: length of a draw; 0 = not stated. It goes
@@ -28,11 +28,10 @@ class FrameDraws {
   /// What was assumed, one sentence.
   std::string note() const;
 
-  /// Equal draws of this length end turns of 1.024 ms (graphics_slice of the H200) after 1.1 ms. The draws that were
-  /// recorded of OpenArena at 4K (of 1.8 us in the middle, but half of the time in draws of over 0.36 ms) do so after
-  /// 1.12 ms.
-  static constexpr Duration kTypicalDraw{100'000};
-  static constexpr Duration kShortestPiece{50'000};
+  /// How long a real engine has the device at a time where another program wants it: beside a spinning kernel, 449 turns
+  /// of OpenArena at 4K took 2.01 ms on average, switches taken off (tests/hardware/turns.py, an H200), though half of the
+  /// time its draws are shorter than 0.36 ms.
+  static constexpr Duration kUncut{2'000'000};
   static constexpr std::int64_t kMostPieces = 256;
 
  private:

@@ -57,11 +57,12 @@ std::vector<Duration> pieces(const Timeline& timeline, std::size_t job, Duration
   return pieces(workload_from_timeline(timeline, options), job);
 }
 
-TEST(FrameDraws, frames_of_unknown_composition_are_made_of_short_equal_draws) {
-  EXPECT_EQ(pieces(game({kMs, kMs}), 1), std::vector<Duration>(10, 100us));
-  const std::vector<Duration> uneven = pieces(game({1'000'007}), 0);
+TEST(FrameDraws, frames_of_unknown_composition_are_made_of_pieces_as_long_as_engines_keep_the_device) {
+  EXPECT_EQ(pieces(game({20 * kMs, 20 * kMs}), 1), std::vector<Duration>(10, 2ms));
+  EXPECT_EQ(pieces(game({kMs}), 0), std::vector<Duration>(1, 1ms)) << "a short frame is not cut";
+  const std::vector<Duration> uneven = pieces(game({20'000'007}), 0);
   EXPECT_EQ(uneven.size(), 10u);
-  EXPECT_EQ(std::accumulate(uneven.begin(), uneven.end(), Duration{0}), Duration{1'000'007}) << "no time is lost";
+  EXPECT_EQ(std::accumulate(uneven.begin(), uneven.end(), Duration{0}), Duration{20'000'007}) << "no time is lost";
   EXPECT_EQ(pieces(game({1'000 * kMs}), 0).size(), 256u);
 }
 
@@ -73,25 +74,26 @@ TEST(FrameDraws, the_length_of_a_draw_can_be_stated) {
 }
 
 TEST(FrameDraws, frames_are_made_as_the_sampled_one_before_them_scaled_to_their_own_time) {
-  const Timeline timeline = game({2 * kMs, 4 * kMs, 4 * kMs}, {{0, {kMs / 2, 3 * kMs / 2}}, {2, {3 * kMs, kMs}}});
+  const Timeline timeline =
+      game({8 * kMs, 16 * kMs, 16 * kMs}, {{0, {2 * kMs, 6 * kMs}}, {2, {12 * kMs, 4 * kMs}}});
   const Workload workload = workload_from_timeline(timeline, {});
-  EXPECT_EQ(pieces(workload, 0), (std::vector<Duration>{500us, 1500us}));
-  EXPECT_EQ(pieces(workload, 1), (std::vector<Duration>{1ms, 3ms}));
-  EXPECT_EQ(pieces(workload, 2), (std::vector<Duration>{3ms, 1ms}));
+  EXPECT_EQ(pieces(workload, 0), (std::vector<Duration>{2ms, 6ms}));
+  EXPECT_EQ(pieces(workload, 1), (std::vector<Duration>{4ms, 12ms}));
+  EXPECT_EQ(pieces(workload, 2), (std::vector<Duration>{12ms, 4ms}));
 }
 
 TEST(FrameDraws, short_draws_are_put_together) {
-  std::vector<std::int64_t> lengths(100, 10'000);
-  lengths.push_back(kMs);
-  const std::vector<Duration> result = pieces(game({2 * kMs}, {{0, lengths}}), 0);
-  EXPECT_EQ(result.size(), 20u + 1);
-  EXPECT_EQ(result.front(), Duration{50us});
-  EXPECT_EQ(result.back(), Duration{1ms});
+  std::vector<std::int64_t> lengths(100, kMs / 10);
+  lengths.push_back(7 * kMs);
+  const std::vector<Duration> result = pieces(game({17 * kMs}, {{0, lengths}}), 0);
+  EXPECT_EQ(result.size(), 5u + 1);
+  EXPECT_EQ(result.front(), Duration{2ms});
+  EXPECT_EQ(result.back(), Duration{7ms}) << "a long one stays as it is";
 }
 
 TEST(FrameDraws, what_was_taken_for_draws_is_said) {
   const auto note = [](const Timeline& timeline) { return workload_from_timeline(timeline, {}).notes.front(); };
-  EXPECT_EQ(note(game({kMs})), "of which draws its frames are made was not recorded: taken as 100us each; state draw");
+  EXPECT_EQ(note(game({kMs})), "what of its frames the device draws without a break was not recorded: taken as 2ms; state draw");
   EXPECT_EQ(note(game({kMs}, {{0, {kMs}}})), "its frames are made of draws as 1 sampled one are");
 }
 

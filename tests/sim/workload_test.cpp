@@ -185,8 +185,8 @@ TEST(WorkloadFromFrames, visits_are_operations_of_one_frame_and_share_its_gpu_ti
   WorkloadOptions options;
   options.visits_per_frame = 2;
   const Workload workload = workload_from_timeline(frames(3, 16'667, 6'000), options);
-  EXPECT_EQ(workload.jobs[0].op_count, 61u) << "draws of 0.1 ms, and the second visit";
-  EXPECT_EQ(workload.ops[60].duration, kLaterVisit);
+  EXPECT_EQ(workload.jobs[0].op_count, 4u) << "pieces of 2 ms, and the second visit";
+  EXPECT_EQ(workload.ops[3].duration, kLaterVisit);
   EXPECT_EQ(workload.device_time(workload.jobs[0]), Duration{6'000 * us});
 }
 
