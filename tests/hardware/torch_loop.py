@@ -5,9 +5,11 @@
 
 Prints the median seconds per step as one JSON line. `serve` reads lines {"arguments": [...], "environment": {...}} and
 runs each in a process of its own, one after the other, without importing PyTorch again: that takes longer than the steps.
- `resnet50` trains ResNet-50 with batch 64 in fp32 (bound by the
+`resnet50` trains ResNet-50 with batch 64 in fp32 (bound by the
 GPU), `encoder` runs a 12-layer encoder with batch 1, `small_train` trains ResNet-50 on two small pictures (both bound
-by the host). Every step ends with a wait for the device.
+by the host). `gpt` trains a small decoder in tf32, `unet` segments pictures in fp16, `recommender` ranks with 26 tables,
+`lstm` trains two recurrent layers, `mixed` trains ResNet-50 in mixed precision; pairs.py runs them together. Every step
+ends with a wait for the device.
 """
 
 import argparse
@@ -75,8 +77,96 @@ def encoder():
     return step
 
 
+def gpt():
+    """A decoder of 8 layers, 512 wide, trained on 8 rows of 256 tokens."""
+    torch.set_float32_matmul_precision("high")
+    layer = nn.TransformerEncoderLayer(512, 8, 2048, dropout=0, batch_first=True, norm_first=True)
+    parts = nn.ModuleList([nn.Embedding(8192, 512), nn.TransformerEncoder(layer, 8, enable_nested_tensor=False),
+                           nn.Linear(512, 8192)]).cuda()
+    optimizer = torch.optim.AdamW(parts.parameters(), lr=1e-4)
+    tokens = torch.randint(0, 8192, (8, 257), device="cuda")
+    mask = nn.Transformer.generate_square_subsequent_mask(256, device="cuda")
+
+    def step():
+        optimizer.zero_grad(set_to_none=True)
+        scores = parts[2](parts[1](parts[0](tokens[:, :-1]), mask=mask, is_causal=True))
+        nn.functional.cross_entropy(scores.flatten(0, 1), tokens[:, 1:].flatten()).backward()
+        optimizer.step()
+    return step
+
+
+def twice(before, after):
+    return nn.Sequential(nn.Conv2d(before, after, 3, padding=1), nn.ReLU(inplace=True),
+                         nn.Conv2d(after, after, 3, padding=1), nn.ReLU(inplace=True))
+
+
+class UNet(nn.Module):
+    """Four levels down and up again, 32 channels at the top."""
+
+    def __init__(self):
+        super().__init__()
+        self.down = nn.ModuleList([twice(3, 32), twice(32, 64), twice(64, 128), twice(128, 256)])
+        self.up = nn.ModuleList([twice(256 + 128, 128), twice(128 + 64, 64), twice(64 + 32, 32)])
+        self.last = nn.Conv2d(32, 2, 1)
+
+    def forward(self, x):
+        kept = []
+        for level in self.down:
+            x = level(nn.functional.max_pool2d(x, 2) if kept else x)
+            kept.append(x)
+        for level, skipped in zip(self.up, reversed(kept[:-1])):
+            x = level(torch.cat([nn.functional.interpolate(x, scale_factor=2), skipped], 1))
+        return self.last(x)
+
+
+def unet():
+    model = UNet().cuda().half().eval().to(memory_format=torch.channels_last)
+    pictures = torch.randn(16, 3, 256, 256, device="cuda", dtype=torch.half).to(memory_format=torch.channels_last)
+
+    def step():
+        with torch.no_grad():
+            model(pictures)
+    return step
+
+
+def recommender():
+    tables = nn.ModuleList([nn.EmbeddingBag(20000, 64, mode="sum") for _ in range(26)]).cuda()
+    bottom = nn.Sequential(nn.Linear(13, 256), nn.ReLU(), nn.Linear(256, 64), nn.ReLU()).cuda()
+    top = nn.Sequential(nn.Linear(27 * 64, 512), nn.ReLU(), nn.Linear(512, 256), nn.ReLU(), nn.Linear(256, 1)).cuda()
+    dense = torch.randn(1024, 13, device="cuda")
+    sparse = torch.randint(0, 20000, (26, 1024, 4), device="cuda")
+
+    def step():
+        with torch.no_grad():
+            top(torch.cat([bottom(dense)] + [table(rows) for table, rows in zip(tables, sparse)], 1)).sigmoid()
+    return step
+
+
+def lstm():
+    parts = nn.ModuleList([nn.Embedding(4096, 512), nn.LSTM(512, 512, 2, batch_first=True), nn.Linear(512, 4096)]).cuda()
+    optimizer = torch.optim.SGD(parts.parameters(), lr=0.1)
+    tokens = torch.randint(0, 4096, (32, 65), device="cuda")
+
+    def step():
+        optimizer.zero_grad(set_to_none=True)
+        scores = parts[2](parts[1](parts[0](tokens[:, :-1]))[0])
+        nn.functional.cross_entropy(scores.flatten(0, 1), tokens[:, 1:].flatten()).backward()
+        optimizer.step()
+    return step
+
+
+def mixed():
+    plain = training(resnet50(), 48, 192)
+
+    def step():
+        with torch.autocast("cuda", dtype=torch.bfloat16):
+            plain()
+    return step
+
+
 WORKLOADS = {"resnet50": lambda: training(resnet50(), 64, 224), "encoder": encoder,
-             "small_train": lambda: training(resnet50(), 2, 64)}
+             "small_train": lambda: training(resnet50(), 2, 64),
+             "gpt": gpt, "unet": unet, "recommender": recommender, "lstm": lstm, "mixed": mixed}
 
 
 def timed_steps(step, steps, seconds):

@@ -1,4 +1,4 @@
-"""How long a game keeps the GPU at a time: turns.py PROBE GPU SECONDS COMMAND...
+"""How long a game keeps the GPU at a time: turns.py PROBE GPU SECONDS COMMAND...    (TURNS names a file for all of them)
 
 Starts the game, waits SECONDS until it plays, and lets `corun-probe spin` watch the device's clock for two seconds: each
 gap in the kernel's time is a turn of the game and two switches of context. Prints quantiles of the gaps, and of the kernel's
@@ -40,10 +40,13 @@ def main(probe, gpu, seconds, *command):
     begins, lengths = watch(probe, gpu)
     os.killpg(game.pid, signal.SIGTERM)
     own = [after - begin - length for begin, length, after in zip(begins, lengths, begins[1:])]
+    if "TURNS" in os.environ:
+        with open(os.environ["TURNS"], "w", encoding="utf-8") as file:
+            json.dump({"begin_ns": begins, "length_ns": lengths}, file)
     print("quantile         ", "  ".join(f"{q:4.2f}" for q in QUANTILES))
     print("away, ms         ", quantiles(lengths))
     print("on the device, ms", quantiles(own))
-    print(f"{len(lengths)} turns, {sum(lengths) / 1e6:.0f} of 2000 ms away")
+    print(f"{len(lengths)} turns, {sum(lengths) / 1e6:.0f} of 2000 ms away, {sum(lengths) / 1e6 / len(lengths):.2f} ms each")
 
 
 if __name__ == "__main__":
