@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs fuzz targets, one after the other, and adds what was tried to the record.
+"""Runs fuzz targets, one after the other, and adds what was tried to the record, which goes over all campaigns.
 
     ./dev fuzz                      every surface, a minute each
     ./dev fuzz kineto --seconds 600
@@ -68,12 +68,22 @@ def grow(surface):
             shutil.copyfile(path, CORPUS / surface / f"grown-{name}")
 
 
-def add_to_record(surface, inputs, seconds, found):
+def still_open(surface, names):
+    """Which of earlier findings still are: those that fail when repeated, and those whose input is not on this machine."""
+    def fails(name):
+        path = BUILT / "findings" / name
+        return not path.exists() or subprocess.run([BUILT / f"fuzz_{surface}", path, *LIMITS], capture_output=True,
+                                                   cwd=ROOT).returncode != 0
+    return [name for name in names if fails(name)]
+
+
+def add_to_record(surface, inputs, seconds, found, at):
+    """A finding stays open until it is repeated and passes, however long the campaigns after it found nothing."""
     kept = (record.read("fuzz") or {}).get("surfaces", {})
-    before = kept.get(surface, {"inputs": 0, "seconds": 0})
-    kept[surface] = {"inputs": before["inputs"] + inputs, "seconds": before["seconds"] + seconds,
-                     "open_findings": len(found)}
-    record.write("fuzz", {"surfaces": dict(sorted(kept.items()))})
+    before = kept.get(surface, {})
+    known = still_open(surface, [name for name in before.get("open_findings", []) if name not in found])
+    kept[surface] = {**record.added(before, {"inputs": inputs, "seconds": seconds}, at), "open_findings": known + found}
+    record.write("fuzz", {"surfaces": dict(sorted(kept.items()))}, at)
 
 
 def main():
@@ -85,10 +95,10 @@ def main():
     unknown = set(options.surfaces) - set(surfaces())
     if unknown:
         parser.error(f"no surface {', '.join(sorted(unknown))}; there are {', '.join(surfaces())}")
-    open_findings = 0
+    open_findings, at = 0, record.moment()
     for surface in options.surfaces or surfaces():
         inputs, seconds, found = fuzz(surface, options.seconds)
-        add_to_record(surface, inputs, seconds, found)
+        add_to_record(surface, inputs, seconds, found, at)
         open_findings += len(found)
         print(f"{surface:12} {inputs:>12,} inputs in {seconds} s{''.join('  FOUND ' + name for name in found)}", flush=True)
         if options.grow:

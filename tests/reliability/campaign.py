@@ -4,7 +4,9 @@
     tests/reliability/campaign.py [--seconds 300] [--seed N]
 
 An experiment is a random set of games, trainings, requests and programs on a random device, under
-policies drawn from those that share one. A broken promise (exit code 70) ends the campaign with what is needed to repeat it. The record adds up.
+policies drawn from those that share one. A broken promise (exit code 70) ends the campaign with what is needed to repeat
+it. The record adds up over campaigns. The same seed gives the same experiments: a campaign that is to add something has
+a seed of its own, and without one takes the number of campaigns before it.
 """
 
 import argparse
@@ -68,8 +70,10 @@ def simulate(folder, text):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=int, default=300)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seed", type=int)
     options = parser.parse_args()
+    before, at = record.read("campaign") or {}, record.moment()
+    options.seed = before.get("campaigns", 0) + 1 if options.seed is None else options.seed
     draw, names = random.Random(options.seed), policies()
     experiments = runs = events = refused = 0
     end = time.monotonic() + options.seconds
@@ -84,10 +88,8 @@ def main():
             experiments += 1
             refused += counted == (0, 0)
             runs, events = runs + counted[0], events + counted[1]
-    before = record.read("campaign") or {"experiments": 0, "runs": 0, "events": 0, "violations": 0}
-    record.write("campaign", {"experiments": before["experiments"] + experiments - refused,
-                              "runs": before["runs"] + runs, "events": before["events"] + events,
-                              "violations": before["violations"] + (violation is not None)})
+    counts = {"experiments": experiments - refused, "runs": runs, "events": events, "violations": int(violation is not None)}
+    record.write("campaign", record.added(before, counts, at), at)
     print(f"{experiments} experiments ({refused} refused), {runs} runs, {events:,} events")
     if violation:
         print(violation, file=sys.stderr)

@@ -1,7 +1,8 @@
 """Records of what was tried: files in this folder from which RELIABILITY.md is made.
 
 A record is what one command found, with its date, commit and machine. It is committed, so that the page can be made,
-and judged, without running everything again.
+and judged, without running everything again. What adds up over campaigns (`added`) says of its counts when and at which
+commits they begin and end, and over how many campaigns they go, since no one commit stands for them all.
 """
 
 import datetime
@@ -36,8 +37,22 @@ def read(name):
     return json.loads(path.read_text()) if path.exists() else None
 
 
-def write(name, found):
+def moment():
+    """When and at which commit something is tried. Ask before it begins: a long campaign ends at another commit."""
+    return {"date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(), "commit": commit()}
+
+
+def added(before, counts, at):
+    """The counts of a campaign that was begun at the moment `at`, on top of those of the campaigns before it.
+
+    `before` is what this returned last time, or None. Every count of `counts` is summed; "campaigns", "first" and "last"
+    say over what."""
+    before = before or {}
+    return {**{name: before.get(name, 0) + count for name, count in counts.items()},
+            "campaigns": before.get("campaigns", 0) + 1, "first": before.get("first", at), "last": at}
+
+
+def write(name, found, at=None):
     FOLDER.mkdir(parents=True, exist_ok=True)
-    today = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
-    content = {"date": today, "commit": commit(), "machine": machine(), **found}
+    content = {**(at or moment()), "machine": machine(), **found}
     (FOLDER / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n")

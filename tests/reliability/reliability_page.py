@@ -52,20 +52,29 @@ def fuzzing(found):
     if found is None:
         yield not_yet("./dev fuzz")
         return
-    yield "| surface | inputs tried | time | goal reached | open findings |\n|---|---:|---:|---|---:|"
+    yield ("| surface | inputs tried | time | campaigns | first | last | goal reached | open findings |\n"
+           "|---|---:|---:|---:|---|---|---|---:|")
     for surface, text in sorted(SURFACES.items()):
         its = found["surfaces"].get(surface)
         if its is None:
-            yield f"| {surface}: {text} | 0 | 0 s | no | |"
+            yield f"| {surface}: {text} | 0 | 0 s | 0 | | | no | |"
             continue
-        reached = its["inputs"] >= GOAL_INPUTS or its["seconds"] >= GOAL_SECONDS
-        yield (f"| {surface}: {text} | {number(its['inputs'])} | {number(its['seconds'])} s | "
-               f"{'yes' if reached else 'no'} | {its['open_findings']} |")
+        yield (f"| {surface}: {text} | {number(its['inputs'])} | {number(its['seconds'])} s | {its['campaigns']} | "
+               f"{at(its['first'])} | {at(its['last'])} | {'yes' if reaches_goal(its) else 'no'} | {len(its['open_findings'])} |")
     whole = found["surfaces"].values()
     yield (f"\nIn all {number(sum(its['inputs'] for its in whole))} inputs in "
-           f"{number(sum(its['seconds'] for its in whole))} seconds. The goal for each is {number(GOAL_INPUTS)} inputs or "
-           f"{GOAL_SECONDS // 60} minutes. {regressions()}\n")
+           f"{number(sum(its['seconds'] for its in whole))} seconds, over all campaigns. The goal for each surface is "
+           f"{number(GOAL_INPUTS)} inputs or {GOAL_SECONDS // 60} minutes; {sum(map(reaches_goal, whole))} of "
+           f"{len(SURFACES)} have reached it. {regressions()}\n")
     yield origin(found, "./dev fuzz")
+
+
+def reaches_goal(its):
+    return its["inputs"] >= GOAL_INPUTS or its["seconds"] >= GOAL_SECONDS
+
+
+def at(moment):
+    return f"{moment['date']}, {moment['commit']}"
 
 
 def regressions():
@@ -100,9 +109,10 @@ def invariants(found):
     if found is None:
         yield not_yet(command)
         return
-    yield "| random experiments | runs | events under check | promises broken |\n|---:|---:|---:|---:|"
+    yield "| random experiments | runs | events under check | promises broken | campaigns | first | last |"
+    yield "|---:|---:|---:|---:|---:|---|---|"
     yield (f"| {number(found['experiments'])} | {number(found['runs'])} | {number(found['events'])} | "
-           f"{found['violations']} |\n")
+           f"{found['violations']} | {found['campaigns']} | {at(found['first'])} | {at(found['last'])} |\n")
     yield origin(found, command)
 
 

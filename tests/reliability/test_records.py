@@ -4,8 +4,10 @@ import pathlib
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "mutants")]
+sys.path[:0] = [str(HERE), str(HERE.parent / "mutants"), str(HERE.parent / "fuzz")]
+import fuzz  # noqa: E402
 import reliability_page as figures  # noqa: E402
+import record  # noqa: E402
 import plant  # noqa: E402
 
 
@@ -43,3 +45,40 @@ def test_a_planted_mistake_is_one_thing_or_the_other_by_its_switch():
         "(::corun::mutant_is_on(3) ? (a <= b) : (a < b))"
     assert plant.switched({"number": 4, "original": "f();", "mutated": ""}) == \
         "{ if (::corun::mutant_is_on(4)) {  } else { f(); } }"
+
+
+def test_campaigns_add_up_and_say_when_and_at_which_commits_they_began_and_ended():
+    one, two = {"date": "2026-01-01", "commit": "aaa"}, {"date": "2026-02-02", "commit": "bbb"}
+    kept = None
+    for at, inputs in ((one, 10), (two, 20), (two, 3)):
+        kept = record.added(kept, {"inputs": inputs, "seconds": 1}, at)
+    assert kept == {"inputs": 33, "seconds": 3, "campaigns": 3, "first": one, "last": two}
+
+
+def test_a_surface_of_the_record_reaches_its_goal_over_all_campaigns(tmp_path, monkeypatch):
+    monkeypatch.setattr(record, "FOLDER", tmp_path)
+    at = record.moment()
+    for _ in range(2):
+        fuzz.add_to_record("orion", 10, figures.GOAL_SECONDS // 2, [], at)
+        row, = (line for line in figures.page().splitlines() if line.startswith("| orion:"))
+        reached = "| no |" not in row
+    assert reached and f"| 20 | {figures.GOAL_SECONDS:,} s | 2 |" in row, row
+
+
+def test_a_finding_stays_open_until_it_is_repeated_and_passes(tmp_path, monkeypatch):
+    monkeypatch.setattr(record, "FOLDER", tmp_path)
+    monkeypatch.setattr(fuzz, "BUILT", tmp_path)
+    (tmp_path / "findings").mkdir()
+    target, finding = tmp_path / "fuzz_orion", tmp_path / "findings/orion-crash-1"
+
+    def campaign(found):
+        fuzz.add_to_record("orion", 1, 1, found, record.moment())
+        return record.read("fuzz")["surfaces"]["orion"]["open_findings"]
+
+    assert campaign(["orion-crash-1"]) == ["orion-crash-1"]
+    assert campaign([]) == ["orion-crash-1"], "its input is not here, so nobody can say that it passes"
+    finding.touch()
+    for verdict, still in (("false", ["orion-crash-1"]), ("true", [])):
+        target.write_text(f"#!/bin/sh\n{verdict}\n")
+        target.chmod(0o755)
+        assert campaign([]) == still
