@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <mutex>
 
+#include "experiments/crash.h"
+#include "experiments/terminal.h"
 #include "traces/base/violation.h"
 #include "traces/base/write_file.h"
 
@@ -42,9 +44,27 @@ void explain_and_exit(const std::string& promise) {
   std::_Exit(kExitOurBug);
 }
 
+std::string place_of(const Scenario& scenario, const PolicyChoice& policy, const RunSpec& spec) {
+  return fmt::format("in run {} of policy `{}`{}, scenario `{}`, seed {}", spec.id.substr(0, 12), printable(policy.label),
+                     policy.plugin.empty() ? "" : fmt::format(" (plug-in {})", printable(policy.plugin)),
+                     printable(scenario.name), spec.seed);
+}
+
+std::string advice_for(const PolicyChoice& policy) {
+  const char* whose = policy.plugin.empty()
+                          ? "this is a mistake in simcli: please report it with the experiment"
+                          : "a plug-in runs inside this program: look for the mistake there first, under `gdb --args`";
+  return fmt::format("  runs that had been written are whole in the results; {}\n", whose);
+}
+
 }  // namespace
 
-WatchedRun::WatchedRun(const Experiment& experiment, const RunSpec& spec) : experiment_(experiment), spec_(spec) {
+WatchedRun::WatchedRun(const Experiment& experiment, const RunSpec& spec)
+    : experiment_(experiment),
+      spec_(spec),
+      place_(place_of(experiment.scenarios[spec.scenario], experiment.scenarios[spec.scenario].policies[spec.policy], spec)),
+      advice_(advice_for(experiment.scenarios[spec.scenario].policies[spec.policy])) {
+  prepare_thread_for_crashes();
   watched_run = this;
 }
 

@@ -34,14 +34,20 @@ class WatchedRun {
 
   static const WatchedRun* of_this_thread();
 
+  /// What a crash is explained with (see crash.h): made when the run began, to be read in a signal handler.
+  const std::string& place() const { return place_; }    ///< "in run 3f... of policy ..."
+  const std::string& advice() const { return advice_; }  ///< whole lines: what is left, and what to do
+  Time now() const { return now_; }
+
  private:
   std::string decisions_text() const;
 
   const Experiment& experiment_;
   const RunSpec& spec_;
+  const std::string place_, advice_;
   std::array<DecisionFact, 256> last_;
   std::uint64_t decisions_ = 0;
-  Time now_ = kRunStart;
+  Time now_ = kRunStart;  ///< of what was heard last
 };
 
 /// From now on a broken promise ends the program with kExitOurBug and leaves a bundle in the working folder, whose path

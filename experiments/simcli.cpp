@@ -9,6 +9,7 @@
 #include <map>
 
 #include "experiments/commands/commands.h"
+#include "experiments/crash.h"
 #include "experiments/reproduction.h"
 #include "experiments/terminal.h"
 #include "traces/base/units.h"
@@ -481,8 +482,9 @@ void refuse_to_exit() {
 int main(int argc, char** argv) {
   std::atexit(corun::refuse_to_exit);
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of writing like any other
-  corun::keep_reproductions({argv, argv + argc});
+  corun::explain_crashes();
   try {
+    corun::keep_reproductions({argv, argv + argc});
     corun::CommandLine line(argc, argv);
     const int code = line.parse_and_run(argc, argv, corun::allows_color());
     corun::is_main_over = true;

@@ -5,6 +5,7 @@ stops the process ends the program, and the runs that had finished are in the re
 """
 
 import pathlib
+import re
 import sqlite3
 import subprocess
 import sys
@@ -78,10 +79,22 @@ def test_a_plugin_that_prints_changes_no_result(tmp_path, plugin):
     assert [error for *_, error in finished(tmp_path)] == [None] * 6
 
 
-@pytest.mark.parametrize("deed, code", [("exits", 5), ("aborts", -6), ("crashes", -11), ("breaks_a_promise", 70)])
+@pytest.mark.parametrize("deed, code", [("exits", 5), ("aborts", -6), ("crashes", -11), ("writes_nowhere", -11),
+                                        ("never_stops_calling_itself", -11), ("breaks_a_promise", 70)])
 def test_a_plugin_that_ends_the_program_costs_no_finished_run(tmp_path, plugin, deed, code):
     assert run(tmp_path, plugin, deed).returncode == code
     assert finished(tmp_path) == [("passthrough", 1, None), ("passthrough", 2, None)]
+
+
+@pytest.mark.parametrize("deed, signal", [("aborts", "SIGABRT"), ("crashes", "SIGSEGV"), ("writes_nowhere", "SIGSEGV"),
+                                          ("never_stops_calling_itself", "SIGSEGV")])
+def test_a_crash_says_which_policy_and_when_and_where_to_look(tmp_path, plugin, deed, signal):
+    said = run(tmp_path, plugin, deed).stderr
+    assert f"error: the program crashed ({signal}: " in said
+    assert re.search(r", in run [0-9a-f]{12} of policy `evil` \(plug-in .*evil\.so\), scenario `evil`, seed 1\n", said), said
+    said_ns, was_ns = (int(re.search(text, said)[1]) for text in (r"simulated time: (\d+) ns", r"evil at (\d+) ns"))
+    assert was_ns - 20_000_000 < said_ns <= was_ns
+    assert "runs that had been written are whole" in said and "a plug-in runs inside this program" in said
 
 
 def test_a_plugin_that_closes_our_files_is_said_and_costs_no_finished_run(tmp_path, plugin):

@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -40,14 +41,23 @@ class Evil : public Policy {
     if (deed_ == "breaks_a_promise") CORUN_ASSERT(decisions_ < 100, "decision {}", decisions_);
     if (deed_ == "closes_files")
       for (int file = 3; file < 64; ++file) close(file);
+    if (decisions_ == 100) std::fprintf(stderr, "evil at %lld ns\n", static_cast<long long>(to_ns(view.now)));
     if (deed_ == "exits") std::exit(0);
     if (deed_ == "aborts") std::abort();
     if (deed_ == "crashes") std::raise(SIGSEGV);
+    if (deed_ == "writes_nowhere") *nowhere_ = 1;
+    if (deed_ == "never_stops_calling_itself") descend(1);
     if (deed_ == "never_returns")
       while (true) pause();
   }
 
+  int descend(int depth) {
+    std::array<volatile char, 4096> frame{};
+    return depth == 0 ? 0 : descend(depth + 1) + frame[static_cast<std::size_t>(depth) % frame.size()];
+  }
+
   const std::string deed_;
+  volatile int* volatile nowhere_ = nullptr;
   int decisions_ = 0;
   std::vector<std::vector<char>> hoard_;
 };
@@ -64,7 +74,7 @@ PolicyDescriptor describe() {
                             .choices = {"throws", "throws_a_number", "names_a_stranger", "admits_too_much",
                                         "wakes_in_the_past", "asks_for_everything", "eats_memory", "writes_to_stdout",
                                         "breaks_a_promise", "closes_files", "exits", "aborts", "crashes",
-                                        "never_returns"},
+                                        "writes_nowhere", "never_stops_calling_itself", "never_returns"},
                             .meaning = "What it does.",
                             .source = "ours"}};
   descriptor.create = [](const Parameters& values) { return std::make_unique<Evil>(values.choice("deed")); };
