@@ -4,6 +4,9 @@
 #include <fmt/ranges.h>
 #include <sqlite3.h>
 
+#include <algorithm>
+#include <array>
+#include <chrono>
 #include <filesystem>
 
 #include "experiments/results_file.h"
@@ -12,6 +15,9 @@
 namespace corun {
 
 namespace {
+
+constexpr std::chrono::seconds kLongestUnsynced{1};
+constexpr double kLongRunS = 0.1;
 
 std::string parameters_text(const Parameters& parameters) {
   std::string text;
@@ -108,6 +114,7 @@ class ResultsWriter::Store {
     SQLite::Transaction transaction(database_);
     for (std::size_t i = 0; i < kRunTables.size(); ++i) insert(kRunTables[i], run.tables[i]);
     transaction.commit();
+    sync_after(0.0);
   }
 
   void write(const Experiment& experiment, const FileHashes& hashes, const RunSpec& spec, const RunOutcome& outcome) {
@@ -137,6 +144,7 @@ class ResultsWriter::Store {
           .done();
     write_pods(spec, outcome);
     transaction.commit();
+    sync_after(outcome.wall_time_s);
   }
 
   void close() {
@@ -150,6 +158,15 @@ class ResultsWriter::Store {
   }
 
  private:
+  /// A commit is not on the disk before the journal is synced. Syncing takes longer than a short run does, so those wait
+  /// for one another.
+  void sync_after(double run_took_s) {
+    const auto now = std::chrono::steady_clock::now();
+    if (run_took_s < kLongRunS && now - synced_ < kLongestUnsynced) return;
+    database_.exec("PRAGMA wal_checkpoint(PASSIVE)");
+    synced_ = now;
+  }
+
   void write_plan(const StoredPlan& plan) {
     SQLite::Transaction transaction(database_);
     insert("planned_runs", plan.planned_runs);
@@ -244,6 +261,7 @@ class ResultsWriter::Store {
 
   WriteLock lock_;  // before the database: a file that is being written is not even opened
   SQLite::Database database_;
+  std::chrono::steady_clock::time_point synced_ = std::chrono::steady_clock::now();
 };
 
 void check_output(const std::string& path, bool overwrite) {
@@ -264,10 +282,16 @@ void check_output(const std::string& path, Existing existing) {
                 "`-f` replaces results only; `-o` names another file");
 }
 
+/// Else the disk or the memory has failed.
+static bool is_about_the_path(const SQLite::Exception& failure) {
+  constexpr std::array kOfPaths{SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_READONLY, SQLITE_AUTH, SQLITE_NOTADB};
+  return std::ranges::find(kOfPaths, failure.getErrorCode()) != kOfPaths.end();
+}
+
 ResultsWriter::ResultsWriter(const std::string& path, bool overwrite)
     : ResultsWriter(path, overwrite ? Existing::kReplace : Existing::kRefuse, StoredPlan{}) {}
 
-ResultsWriter::ResultsWriter(const std::string& path, Existing existing, const StoredPlan& plan) {
+ResultsWriter::ResultsWriter(const std::string& path, Existing existing, const StoredPlan& plan) : path_(path) {
   check_output(path, existing);
   try {
     const auto folder = std::filesystem::path(path).parent_path();
@@ -278,9 +302,10 @@ ResultsWriter::ResultsWriter(const std::string& path, Existing existing, const S
     }
     store_ = std::make_unique<Store>(path);
     store_->begin(path, plan);
-  } catch (const Error&) {
-    throw;
-  } catch (const std::exception& failure) {
+  } catch (const SQLite::Exception& failure) {
+    throw Error(is_about_the_path(failure) ? ErrorKind::kInput : ErrorKind::kDevice, {path},
+                fmt::format("the results file cannot be made: {}", failure.what()));
+  } catch (const std::filesystem::filesystem_error& failure) {
     throw Error(ErrorKind::kInput, {path}, fmt::format("the results file cannot be made: {}", failure.what()));
   }
 }
@@ -288,32 +313,35 @@ ResultsWriter::ResultsWriter(const std::string& path, Existing existing, const S
 ResultsWriter::~ResultsWriter() = default;
 ResultsWriter::ResultsWriter(ResultsWriter&&) noexcept = default;
 
-std::map<std::string, RunOutcome> ResultsWriter::there() { return store_->there(); }
+template <class Work>
+auto ResultsWriter::on_disk(const char* doing, Work work) {
+  try {
+    return work();
+  } catch (const SQLite::Exception& failure) {
+    throw Error(ErrorKind::kDevice, {path_}, fmt::format("{} the results: {}", doing, failure.what()),
+                "runs that were written are whole; once the disk is well, the same command does the others: `run` and "
+                "`sweep` with `--resume`, `merge` with `-f`");
+  }
+}
+
+std::map<std::string, RunOutcome> ResultsWriter::there() {
+  return on_disk("reading", [&] { return store_->there(); });
+}
 
 void ResultsWriter::write(const StoredRun& run) {
-  try {
-    store_->write(run);
-  } catch (const SQLite::Exception& failure) {
-    throw Error(ErrorKind::kDevice, fmt::format("writing results: {}", failure.what()));
-  }
+  on_disk("writing", [&] { store_->write(run); });
 }
 
 void ResultsWriter::write(const Experiment& experiment, const FileHashes& hashes, const RunSpec& spec,
                           const RunOutcome& outcome) {
-  try {
-    store_->write(experiment, hashes, spec, outcome);
-  } catch (const SQLite::Exception& failure) {
-    throw Error(ErrorKind::kDevice, fmt::format("writing results: {}", failure.what()));
-  }
+  on_disk("writing", [&] { store_->write(experiment, hashes, spec, outcome); });
 }
 
 void ResultsWriter::close() {
-  try {
+  on_disk("closing", [&] {
     store_->close();
     store_.reset();
-  } catch (const SQLite::Exception& failure) {
-    throw Error(ErrorKind::kDevice, fmt::format("closing the results: {}", failure.what()));
-  }
+  });
 }
 
 }  // namespace corun

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <new>
 #include <set>
 #include <sstream>
 
@@ -28,7 +29,7 @@ class TreeReader {
  public:
   TreeReader(std::string_view text, const std::string& file, Diagnostics& diagnostics)
       : file_(file), diagnostics_(diagnostics) {
-    yaml_parser_initialize(&parser_);
+    if (yaml_parser_initialize(&parser_) == 0) throw std::bad_alloc();
     yaml_parser_set_encoding(&parser_, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()), text.size());
   }
@@ -59,6 +60,7 @@ class TreeReader {
   bool next(Event& e) {
     if (yaml_parser_parse(&parser_, &e.event) != 0) return true;
     const yaml_mark_t& mark = parser_.problem_mark;
+    if (parser_.error == YAML_MEMORY_ERROR) throw std::bad_alloc();
     const std::string problem = parser_.problem == nullptr ? "unreadable" : parser_.problem;
     const std::string context = parser_.context == nullptr ? "" : fmt::format(" {}", parser_.context);
     const bool is_placed = parser_.error == YAML_SCANNER_ERROR || parser_.error == YAML_PARSER_ERROR;
