@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 
 #include "policies/builtin.h"
@@ -17,11 +18,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// All that happened, a line each: the client, when, and what.
+/// All that happened, a line each: the client, when, and what. Times are told in units of `unit` nanoseconds.
 class Story : public Recorder {
  public:
+  explicit Story(std::int64_t unit) : unit_(unit) {}
+
   void on_op(const OpFact& op) override {
-    tell(op.client, op.end, fmt::format("operation {} from {}, {} ns", op.number, to_ns(op.begin), to_ns(op.device_time)));
+    tell(op.client, op.end, fmt::format("operation {} from {}, {}", op.number, told(to_ns(op.begin)), told(to_ns(op.device_time))));
   }
   void on_job(const JobFact& job) override { tell(job.client, job.end, fmt::format("job {}", job.number)); }
   void on_frame(const FrameFact& frame) override {
@@ -30,20 +33,24 @@ class Story : public Recorder {
   void on_decision(const DecisionFact& decision) override {
     const Action& action = decision.action;
     tell(action.client, decision.time, fmt::format("{} {} {} {} {}", to_string(action.kind), action.count,
-                                                   to_ns(action.duration), action.level, action.fraction));
+                                                   told(to_ns(action.duration)), action.level, action.fraction));
   }
   void on_refusal(const RefusalFact& refusal) override { tell(refusal.client, refusal.time, "refused"); }
   void on_kill(const KillFact& kill) override { tell(kill.client, kill.time, "killed"); }
 
   /// What happened before `end`.
   std::vector<std::string> lines(Time end = kNever) const {
-    std::vector<std::string> told;
+    std::vector<std::string> lines;
     for (const Line& line : lines_)
-      if (line.when < end) told.push_back(fmt::format("{} ns, client {}: {}", to_ns(line.when), line.client.value, line.what));
-    return told;
+      if (line.when < end)
+        lines.push_back(fmt::format("{}, client {}: {}", told(to_ns(line.when)), line.client.value, line.what));
+    return lines;
   }
 
  private:
+  std::string told(std::int64_t time) const {
+    return fmt::format("{} ns", static_cast<double>(time) / static_cast<double>(unit_));
+  }
   struct Line {
     ClientId client;
     Time when;
@@ -51,6 +58,7 @@ class Story : public Recorder {
   };
   void tell(ClientId client, Time when, std::string what) { lines_.push_back({client, when, std::move(what)}); }
   std::vector<Line> lines_;
+  const std::int64_t unit_;
 };
 
 struct Told {
@@ -68,15 +76,20 @@ class Metamorphic : public ::testing::TestWithParam<PolicyDescriptor> {
 
   static Told run_under(const PolicyDescriptor& descriptor, const std::vector<ClientSpec>& clients, Sharing sharing,
                         Duration horizon = 150ms, Time until = kNever) {
-    const auto policy = descriptor.create(descriptor.defaults());
+    return tell(descriptor, descriptor.defaults(), testing::small_device(sharing), clients, horizon, until);
+  }
+
+  static Told tell(const PolicyDescriptor& descriptor, const Parameters& parameters, const DeviceSpec& device,
+                   const std::vector<ClientSpec>& clients, Duration horizon, Time until = kNever, std::int64_t unit = 1) {
+    const auto policy = descriptor.create(parameters);
     RunInput input;
-    input.device = testing::small_device(sharing);
+    input.device = device;
     input.clients = clients;
     input.policy = policy.get();
     input.policy_name = descriptor.name;
     input.horizon = horizon;
     input.tells_exact_durations = descriptor.needs.oracle;
-    Story story;
+    Story story(unit);
     Told told;
     try {
       simulate(input, story);
@@ -195,6 +208,73 @@ TEST_P(Metamorphic, a_client_alone_runs_as_without_a_policy_where_nothing_is_hel
     const bool is_the_same = with_policy == without;
     EXPECT_TRUE(is_the_same || holds_back.contains(GetParam().name));
   });
+}
+
+/// Times of a workload, k times as long.
+std::shared_ptr<const Workload> slower(const Workload& once, std::int64_t k) {
+  auto scaled = std::make_shared<Workload>(once);
+  const auto stretch = [k](Duration& time) { time = time == kUnknownDuration ? time : time * k; };
+  for (auto* ops : {&scaled->ops, &scaled->left_out})
+    for (WorkOp& op : *ops)
+      for (Duration* time : {&op.duration, &op.dispatch_gap, &op.launch_latency, &op.predicted_by_name, &op.predicted_by_shape})
+        stretch(*time);
+  for (HostStep& step : scaled->steps) stretch(step.gap);
+  for (Job& job : scaled->jobs) job.recorded_start = kRunStart + (job.recorded_start - kRunStart) * k;
+  stretch(scaled->recorded_span);
+  stretch(scaled->present_period);
+  return scaled;
+}
+
+std::vector<ClientSpec> slower(std::vector<ClientSpec> clients, std::int64_t k) {
+  for (ClientSpec& client : clients) {
+    client.workload = slower(*client.workload, k);
+    for (Duration* time : {&client.pacing.period, &client.stay, &client.arrival}) *time *= k;
+  }
+  return clients;
+}
+
+DeviceSpec slower(DeviceSpec device, std::int64_t k) {
+  for (Duration* time : {&device.time_slice, &device.graphics_slice, &device.switch_cost, &device.context_create}) *time *= k;
+  device.to_device_bytes_per_s /= static_cast<std::uint64_t>(k);
+  device.from_device_bytes_per_s /= static_cast<std::uint64_t>(k);
+  return device;
+}
+
+bool is_rate(const std::string& unit) { return unit == "fps" || unit.ends_with("/s"); }
+
+/// Durations k times as long, rates a k-th.
+Parameters slower(const PolicyDescriptor& policy, std::int64_t k) {
+  Parameters values = policy.defaults();
+  for (const ParameterDescriptor& parameter : policy.parameters) {
+    ParameterValue value = parameter.default_value;
+    if (auto* time = std::get_if<Duration>(&value)) *time *= k;
+    if (auto* real = std::get_if<double>(&value); real && is_rate(parameter.unit)) *real /= static_cast<double>(k);
+    values.set(parameter.name, value);
+  }
+  return values;
+}
+
+// Exact, so only where nothing is rounded: kernels that share SMs end at the nearest nanosecond, hence no concurrent device,
+// and times are even to begin with, since a lower quality level halves them.
+TEST_P(Metamorphic, everything_twice_as_slow_gives_the_same_twice_as_late) {
+  const std::map<std::string, std::string> rounds{
+      {"block_time_limiter", "a pause ends at the next whole nanosecond"},
+      {"mig", "an instance computes at a fraction of the device's speed"},
+  };
+  bool is_the_same = true;
+  for (const Sharing sharing : {Sharing::kTimeSliced, Sharing::kExclusive}) {
+    SCOPED_TRACE(fmt::format("sharing {}", static_cast<int>(sharing)));
+    DeviceSpec device = testing::small_device(sharing);
+    device.time_slice = 50us;  // ends within kernels
+    const auto at_speed = [&](std::int64_t k) {
+      return tell(GetParam(), slower(GetParam(), k), slower(device, k),
+                  slower(testing::small_clients(4), k), 150ms * k, kNever, k);
+    };
+    const Told before = at_speed(2), after = at_speed(4);
+    is_the_same = is_the_same && before == after;
+    if (!rounds.contains(GetParam().name)) expect_same(before, after);
+  }
+  EXPECT_NE(is_the_same, rounds.contains(GetParam().name)) << "no exception any more?";
 }
 
 std::vector<PolicyDescriptor> all_policies() {
