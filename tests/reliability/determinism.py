@@ -1,70 +1,149 @@
 #!/usr/bin/env python3
 """Does the same experiment in every way in which it must not matter, and compares the results.
 
-    tests/reliability/determinism.py [--record] [EXPERIMENT...]
+    ./dev determinism [--record] [EXPERIMENT...]     builds what is compared first
+    tests/reliability/determinism.py [--record] [--until 4s] [EXPERIMENT...]
 
-The ways: 1, 2 and 8 workers, seeds and policies in reversed order, the address space laid out anew, and every other
-build of simcli that there is (build/dev: AddressSanitizer, build/clang: another compiler). Each must give the same rows
-for every run, to the last bit; the hash is over all tables but the time that it took.
+The ways of a run: 1, 2 and 8 workers, seeds in reversed order, the address space laid out the same every time, killed
+(SIGKILL) on its way and resumed, and every other build of simcli that there is (OTHER_BUILDS). The ways of a sweep: 1 and
+8 workers, three shards merged, killed and resumed. Each must give the same rows for every run, to the last bit; the hash
+is over all tables but the time that it took. `simcli hash` must agree, except where the plan is another one.
 """
 
 import argparse
 import pathlib
-import re
+import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 
 import record
 import results_rows
 
 RELEASE = record.ROOT / "build/release/simcli"
-OTHER_BUILDS = {"AddressSanitizer": record.ROOT / "build/dev/simcli", "clang": record.ROOT / "build/clang/simcli"}
+OTHER_BUILDS = {"gcc with sanitizers": record.ROOT / "build/dev/simcli", "clang": record.ROOT / "build/clang/simcli",
+                "clang with sanitizers": record.ROOT / "build/fuzz/simcli"}
 EXPERIMENTS = ["experiments/quickstart.yaml", "experiments/rivals.yaml", "tests/experiments/transcripts/files/tiny.yaml"]
-SHORT = ["--until", "4s", "--set", "seeds=[1, 2, 3]"]
+SHARDS = 3
+ANOTHER_PLAN = {"seeds reversed"}  # the same runs in another order
 
 
-def ways():
-    """name -> (program, options, prefix)"""
-    yield "1 worker", (RELEASE, ["--jobs", "1", *SHORT], [])
-    yield "2 workers", (RELEASE, ["--jobs", "2", *SHORT], [])
-    yield "8 workers", (RELEASE, ["--jobs", "8", *SHORT], [])
-    yield "seeds reversed", (RELEASE, ["--jobs", "2", "--until", "4s", "--set", "seeds=[3, 2, 1]"], [])
-    yield "no address randomisation", (RELEASE, ["--jobs", "2", *SHORT], ["setarch", "-R"])
+class Way:
+    """One way of doing an experiment. `do` writes results into a folder and returns their path."""
+
+    def __init__(self, folder, experiment, until):
+        self.folder, self.file, self.until = folder, record.ROOT / experiment, until
+
+    def command(self, output, *options, verb="run", program=RELEASE, prefix=(), seeds="[1, 2, 3]"):
+        swept = ["-L", f"horizon={self.until},{self.until.replace('s', '')}500ms"] if verb == "sweep" else []
+        until = ["--until", self.until] if verb == "run" else []
+        return [*prefix, program, verb, self.file, "-o", output, "--progress", "none", "--set", f"seeds={seeds}", *swept, *until,
+                *map(str, options)]
+
+    def do(self, *options, **how):
+        output = self.folder / "r.sqlite"
+        finish(self.command(output, "-f", *options, **how))
+        return output
+
+    def killed(self, **how):
+        """Resumed after a SIGKILL between its first run and its last."""
+        output = self.folder / "killed.sqlite"
+        for jobs in range(1, 6):
+            for leftover in self.folder.glob("killed.sqlite*"):
+                leftover.unlink()
+            process = subprocess.Popen(self.command(output, "--jobs", 1, **how), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            while process.poll() is None and runs_in(output) < jobs:
+                time.sleep(0.005)
+            process.kill()
+            if process.wait() == -9 and runs_in(output) >= jobs:
+                finish(self.command(output, "--resume", "--jobs", 2, **how))
+                return output
+        sys.exit(f"{self.file}: it was never killed between two runs; choose a longer --until")
+
+    def merged(self):
+        shards = [self.folder / f"shard{number}.sqlite" for number in range(1, SHARDS + 1)]
+        for number, shard in enumerate(shards, 1):
+            finish(self.command(shard, "-f", "--jobs", 1, "--shard", f"{number}/{SHARDS}", verb="sweep"))
+        output = self.folder / "merged.sqlite"
+        finish([RELEASE, "merge", "-f", "-o", output, *shards])
+        return output
+
+
+def runs_in(path):
+    try:
+        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as database:
+            return database.execute("SELECT count(*) FROM runs").fetchone()[0]
+    except sqlite3.Error:
+        return 0  # not there yet
+
+
+def finish(command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode not in (0, 6):
+        sys.exit(f"{' '.join(map(str, command))}: exit {done.returncode}\n{done.stderr}")
+
+
+def ways_of_a_run():
+    """name -> what is done with a Way"""
+    yield "1 worker", lambda way: way.do("--jobs", 1)
+    yield "2 workers", lambda way: way.do("--jobs", 2)
+    yield "8 workers", lambda way: way.do("--jobs", 8)
+    yield "seeds reversed", lambda way: way.do("--jobs", 2, seeds="[3, 2, 1]")
+    yield "no address randomisation", lambda way: way.do("--jobs", 2, prefix=["setarch", "-R"])
+    yield "killed and resumed", lambda way: way.killed()
     for name, program in OTHER_BUILDS.items():
         if program.exists():
-            yield name, (program, ["--jobs", "2", *SHORT], [])
+            yield name, lambda way, program=program: way.do("--jobs", 2, program=program)
 
 
-def results_hash(folder, experiment, program, options, prefix):
-    output = folder / "r.sqlite"
-    done = subprocess.run([*prefix, program, "run", record.ROOT / experiment, "-o", output, "-f", *options],
-                          capture_output=True, text=True)
-    if done.returncode not in (0, 6):
-        sys.exit(f"{experiment}: exit {done.returncode}\n{done.stderr}")
-    return results_rows.content_hash(output), len(results_rows.rows_by_run(output))
+def ways_of_a_sweep():
+    yield "sweep by 1 worker", lambda way: way.do("--jobs", 1, verb="sweep")
+    yield "sweep by 8 workers", lambda way: way.do("--jobs", 8, verb="sweep")
+    yield f"{SHARDS} shards merged", lambda way: way.merged()
+    yield "sweep killed and resumed", lambda way: way.killed(verb="sweep")
+
+
+def hashes(path, name):
+    """Of the rows, and as simcli tells it; the latter None where the plan is another one."""
+    told = subprocess.run([RELEASE, "hash", path], capture_output=True, text=True).stdout.split()
+    return results_rows.content_hash(path), None if name in ANOTHER_PLAN else told[0]
+
+
+def compare(experiment, until, ways, tried):
+    """(runs compared, runs in files that differ)"""
+    first, compared, differing = None, 0, 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name, do in ways:
+            path = do(Way(pathlib.Path(folder), experiment, until))
+            found, told = hashes(path, name)
+            first = first or (found, told)
+            differs = found != first[0] or told not in (None, first[1])
+            runs = len(results_rows.rows_by_run(path))
+            tried += [name] if name not in tried else []
+            compared, differing = compared + runs, differing + runs * differs
+            print(f"{found}  {experiment}  {name}{'  DIFFERS' if differs else ''}", flush=True)
+    return compared, differing
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--record", action="store_true", help="write the record of RELIABILITY.md")
+    parser.add_argument("--until", default="4s", help="simulated seconds of each run, whole ones")
     parser.add_argument("experiments", nargs="*", default=EXPERIMENTS)
     options = parser.parse_args()
-    tried, compared, differing = [], 0, 0
-    with tempfile.TemporaryDirectory() as folder:
-        for experiment in options.experiments:
-            expected = None
-            for name, way in ways():
-                found, runs = results_hash(pathlib.Path(folder), experiment, *way)
-                expected = expected or found
-                tried += [name] if name not in tried else []
-                compared += runs
-                differing += runs if found != expected else 0
-                print(f"{found}  {experiment}  {name}{'' if found == expected else '  DIFFERS'}", flush=True)
+    at, tried, compared, differing = record.moment(), [], 0, 0
+    for experiment in options.experiments:
+        for ways in (ways_of_a_run(), ways_of_a_sweep()):
+            runs, others = compare(experiment, options.until, ways, tried)
+            compared, differing = compared + runs, differing + others
     print(f"{compared} runs in {len(tried)} ways, {differing} in files that differ")
+    for name, program in OTHER_BUILDS.items():
+        if not program.exists():
+            print(f"not compared, since it is not built: {name} ({program.relative_to(record.ROOT)})")
     if options.record:
         record.write("determinism", {"ways": tried, "experiments": len(options.experiments), "runs": compared,
-                                     "differing": differing})
+                                     "differing": differing}, at)
     return 1 if differing else 0
 
 

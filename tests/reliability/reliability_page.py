@@ -132,7 +132,7 @@ def reference(found):
 def determinism(found):
     yield "## Determinism\n"
     yield "The same experiment done in different ways gives the same rows, but for the time that it took.\n"
-    command = "tests/reliability/determinism.py --record"
+    command = "./dev determinism --record"
     if found is None:
         yield not_yet(command)
         return
@@ -144,7 +144,7 @@ def determinism(found):
 def faults(found):
     yield "## Faults while results are written\n"
     yield ("Killed (SIGKILL) at random moments, a program that writes results must leave a whole database, and in it each "
-           "finished run once and with all its rows. A full disk and too little memory are tried by the ordinary tests "
+           "finished run once and with all its rows. A full disk and too little memory are tried by the ordinary tests, too "
            "(tests/reliability/test_faults.py), misbehaving plug-ins by tests/experiments/test_evil_plugins.py.\n")
     command = "tests/reliability/kill_runs.py --record"
     if found is None:
@@ -157,8 +157,53 @@ def faults(found):
     yield origin(found, command)
 
 
+def disk(found):
+    yield "## A disk that fails, and lost power\n"
+    yield ("Every call on the results file and its journals fails once in each of several ways. The program must end well with "
+           "the undisturbed rows, or name the file and what failed; finished runs stay whole, and done again with `--resume` "
+           "(of a merge: with `-f`) it must have the hash of the undisturbed results.\n")
+    command = "tests/reliability/disk_faults.py --record"
+    if found is None:
+        yield not_yet(command)
+        return
+    yield "| command | calls that failed | of them without effect on the results | broken promises |\n|---|---:|---:|---:|"
+    for name, its in found["cases"].items():
+        yield f"| {name} | {number(its['faults'])} | {number(its['unnoticed_by_results'])} | 0 |"
+    yield f"\nThe ways: {', '.join(found['ways'])}.\n"
+    yield (f"**{number(found['power_losses'])} states of the disk after lost power opened, none with a torn run or without one "
+           "that had been there after an earlier loss**: at every call, what was synced, alone and beside any of the rest.\n")
+    yield origin(found, command)
+
+
+def memory(found):
+    yield "## Memory that cannot be had\n"
+    yield ("One allocation of a sweep fails, whoever asks for it. The sweep must end with the undisturbed rows or say that memory "
+           "is short, and leave nothing torn.\n")
+    command = "tests/reliability/memory_faults.py --record"
+    if found is None:
+        yield not_yet(command)
+        return
+    yield (f"**{number(found['faults'])} allocations failed, 0 crashed or left something torn.** {found['before_main']} of them "
+           f"were asked for before the program's main began and ended it there; {found['not_needed']} were not needed.\n")
+    yield origin(found, command)
+
+
+def coverage(found):
+    yield "## Lines that tests run\n"
+    command = "./dev coverage"
+    yield "Lines of the program that the ordinary C++ tests run, as gcov counts them; what Python tests run is not counted.\n"
+    if found is None:
+        yield not_yet(command)
+        return
+    yield "| folder | lines | run | share |\n|---|---:|---:|---:|"
+    for folder, its in [*found["folders"].items(), ("all", found["all"])]:
+        yield f"| {folder} | {number(its['lines'])} | {number(its['run'])} | {100 * its['run'] / its['lines']:.1f} % |"
+    yield f"\n{number(found['tests'])} tests, {found['failed']} of them failed.\n"
+    yield origin(found, command)
+
+
 SECTIONS = {"fuzz": fuzzing, "mutants": mutants, "campaign": invariants, "reference": reference,
-            "determinism": determinism, "kills": faults}
+            "determinism": determinism, "kills": faults, "disk": disk, "memory": memory, "coverage": coverage}
 
 
 def wrapped(text):

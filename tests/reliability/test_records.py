@@ -1,11 +1,13 @@
 """The page of figures says what its records say, and the list of mistakes fits the code."""
 
 import pathlib
+import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "mutants"), str(HERE.parent / "fuzz")]
 import fuzz  # noqa: E402
+import line_coverage  # noqa: E402
 import reliability_page as figures  # noqa: E402
 import record  # noqa: E402
 import plant  # noqa: E402
@@ -82,3 +84,22 @@ def test_a_finding_stays_open_until_it_is_repeated_and_passes(tmp_path, monkeypa
         target.write_text(f"#!/bin/sh\n{verdict}\n")
         target.chmod(0o755)
         assert campaign([]) == still
+
+
+def test_a_line_has_run_if_it_ran_in_any_program_and_lines_of_tests_do_not_count():
+    files = line_coverage.merged([[("sim/a.h", 1, False), ("sim/a.h", 2, False), ("tests/t.cpp", 1, True)],
+                                  [("sim/a.h", 1, True), ("policies/b.cpp", 7, False), ("build/x.cpp", 1, True)]])
+    assert line_coverage.by_folder(files) == {"policies": {"lines": 1, "run": 0}, "sim": {"lines": 2, "run": 1}}
+
+
+def test_a_file_that_no_test_ran_counts_with_all_its_lines(tmp_path, monkeypatch):
+    monkeypatch.setattr(record, "ROOT", tmp_path)
+    monkeypatch.setattr(line_coverage, "BUILT", tmp_path)
+    (tmp_path / "sim").mkdir()
+    for name, text in {"ran": "int main() {\n  return 0;\n}\n", "idle": "int idle() {\n  return 1;\n}\n"}.items():
+        (tmp_path / f"sim/{name}.cpp").write_text(text)
+        subprocess.run(["g++", "--coverage", "-O0", "-c", f"sim/{name}.cpp", "-o", f"{name}.o"], cwd=tmp_path, check=True)
+    subprocess.run(["g++", "--coverage", "ran.o", "-o", "ran"], cwd=tmp_path, check=True)
+    subprocess.run([tmp_path / "ran"], cwd=tmp_path, check=True)
+    files = line_coverage.merged(map(line_coverage.lines_of, sorted(tmp_path.rglob("*.gcno"))))
+    assert files == {"sim/ran.cpp": {1: True, 2: True}, "sim/idle.cpp": {1: False, 2: False}}
