@@ -193,6 +193,21 @@ def results():
         return path.read_bytes()
 
 
+def rows():
+    """Rows as results_fuzz.cpp describes them: two runs of one scenario and seed, each with a few metrics."""
+    words = re.findall(r'"([^"]*)"', (ROOT / "tests/fuzz/results_fuzz.cpp").read_text().split("kWords{")[1].split("};")[0])
+    word = lambda text: bytes([words.index(text) * 8 + 5])  # noqa: E731
+    real = lambda number: bytes([3, number])  # noqa: E731
+    integer = lambda number: struct.pack(">BI", 1, number)  # noqa: E731
+    out = b"\xC5"
+    for name, policy in (("a", "passthrough"), ("b", "exclusive")):
+        out += b"\0" + word(name) + word("pair") * 2 + word(policy) + word("") + integer(1) + word("simulation") + word("a")
+        out += word("device") + word("") + integer(10**9) + integer(0) + real(2) + integer(9) + b"\0" + word("") + b"\0"
+        for client, metric, unit in (("game", "fps_1low", "fps"), ("load", "rate", "jobs/s"), ("device", "harvest_ratio", "ratio")):
+            out += b"\1" + word(name) + word(client) + word(metric) + real(3) + word(unit)
+    return out
+
+
 def wrapped(text):
     deflate = zlib.compressobj(9, zlib.DEFLATED, 31)
     yield "gzip", deflate.compress(text) + deflate.flush()
@@ -225,6 +240,7 @@ def seeds():
         yield "device_file", file.stem, file.read_bytes()
     yield "nsys", "tables", database(NSYS)
     yield "results", "tiny", results()
+    yield "results", "rows", rows()
     for sharing in range(3):
         yield "action", f"sharing{sharing}", bytes([sharing, 0, 0, 0, 0, 4, 0]) + bytes(range(200))
 

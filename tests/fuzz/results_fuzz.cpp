@@ -1,36 +1,112 @@
 #include <SQLiteCpp/SQLiteCpp.h>
-#include <fmt/format.h>
-#include <sys/mman.h>
+#include <fmt/ranges.h>
+#include <sqlite3.h>
 #include <unistd.h>
 
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+
 #include "experiments/compare.h"
+#include "experiments/report/report.h"
 #include "experiments/results_file.h"
+#include "experiments/results_schema.h"
 #include "tests/fuzz/harness.h"
 
 namespace corun::fuzz {
 namespace {
 
-/// A file that is nowhere on disk, with a path.
-class MemoryFile {
+/// A file with a path, in memory where there is a folder for such. Not of memfd_create: SQLite follows links, and those of
+/// /proc lead nowhere.
+class ShortLivedFile {
  public:
-  explicit MemoryFile(std::string_view bytes) : descriptor_(memfd_create("results", MFD_CLOEXEC)) {
-    promise(write(descriptor_, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()), "memory can be had");
+  explicit ShortLivedFile(std::string_view bytes) : path_(folder() / "corun-XXXXXX") {
+    const int file = mkstemp(path_.data());
+    promise(file >= 0 && write(file, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()), "a file can be had");
+    close(file);
   }
-  ~MemoryFile() { close(descriptor_); }
-  std::string path() const { return fmt::format("/proc/self/fd/{}", descriptor_); }
+  ~ShortLivedFile() { unlink(path_.c_str()); }
+  const std::string& path() const { return path_; }
 
  private:
-  int descriptor_;
+  static std::filesystem::path folder() {
+    const std::filesystem::path memory = "/dev/shm";
+    return access(memory.c_str(), W_OK) == 0 ? memory : std::filesystem::temp_directory_path();
+  }
+
+  std::string path_;
 };
 
-/// A results file, whoever wrote it: refused, or compared and listed.
-void read(std::string_view bytes) {
-  const MemoryFile file(bytes);
-  accepts([&] { compare({file.path()}, {}); });
-  accepts([&] {
-    const auto results = open_results(file.path());
+/// Words that rows need to belong to one another and to mean something.
+constexpr std::array kWords{"a",         "b",         "game",     "load",   "device",        "passthrough", "exclusive",
+                            "rate",      "fps_1low",  "fps",      "jobs/s", "harvest_ratio", "ratio",       "simulation",
+                            "frame_p99", "completed", "pilotfish", "ms",    "hardware",      "pair",        ""};
+
+void bind(SQLite::Statement& row, int column, Numbers& numbers) {
+  constexpr std::array kReals{0.0, -1.0, 0.5, 60.0, 1e-300, 1e300, 1.0 / 3.0};
+  switch (const std::uint8_t kind = numbers.byte(); kind % 8) {
+    case 0: return;  // NULL
+    case 1: return row.bind(column, std::int64_t{static_cast<std::int32_t>(numbers.word())});
+    case 2: return row.bind(column, std::int64_t{numbers.word()} << 31);
+    case 3: return row.bind(column, kReals[numbers.byte() % kReals.size()]);
+    case 4: return row.bind(column, std::string(numbers.take(numbers.byte() % 16)));
+    default: return row.bind(column, std::string(kWords[kind / 8 % kWords.size()]));
+  }
+}
+
+/// The tables of the schema without what they promise: any column may hold anything.
+std::string loose_schema(std::vector<std::pair<std::string, int>>& tables) {
+  SQLite::Database strict(":memory:", SQLite::OPEN_READWRITE);
+  strict.exec(kResultsSchema);
+  std::string script = fmt::format("PRAGMA page_size=512; PRAGMA application_id={}; PRAGMA user_version={};",
+                                   kResultsApplicationId, kResultsVersion);
+  SQLite::Statement table(strict, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid");
+  while (table.executeStep()) {
+    const std::vector<std::string> columns = columns_of(strict, table.getColumn(0));
+    tables.emplace_back(table.getColumn(0).getString(), static_cast<int>(columns.size()));
+    script += fmt::format("CREATE TABLE {}({});", tables.back().first, fmt::join(columns, ","));
+  }
+  return script;
+}
+
+/// A database of the rows that the input describes: of each its table, and for each column a cell.
+std::string described(Numbers numbers) {
+  static std::vector<std::pair<std::string, int>> tables;
+  static const std::string script = loose_schema(tables);
+  SQLite::Database database(":memory:", SQLite::OPEN_READWRITE);
+  database.exec(script);
+  while (!numbers.is_empty()) {
+    const auto& [name, columns] = tables[numbers.byte() % tables.size()];
+    std::string places = "?";
+    for (int i = 1; i < columns; ++i) places += ",?";
+    SQLite::Statement row(database, fmt::format("INSERT INTO {} VALUES ({})", name, places));
+    for (int column = 1; column <= columns; ++column) bind(row, column, numbers);
+    row.exec();
+  }
+  sqlite3_int64 size = 0;
+  const std::unique_ptr<unsigned char, decltype(&sqlite3_free)> bytes(
+      sqlite3_serialize(database.getHandle(), "main", &size, 0), &sqlite3_free);
+  return {reinterpret_cast<const char*>(bytes.get()), static_cast<std::size_t>(size)};
+}
+
+bool opens(const std::string& path) {
+  return accepts([&] {
+    const auto results = open_results(path);
     for (const char* table : {"runs", "metrics", "frames", "decisions", "holds"}) columns_of(*results, table);
   });
+}
+
+/// A results file, whoever wrote it: refused, or compared, listed and reported. Random bytes are hardly ever a database, so
+/// an input that begins with 0xC5 describes rows instead.
+void read(std::string_view input) {
+  static const bool is_reached = opens(ShortLivedFile(described(Numbers({}))).path());
+  promise(is_reached, "results without a row are opened");
+  const bool is_described = !input.empty() && static_cast<unsigned char>(input.front()) == 0xC5;
+  const ShortLivedFile file(is_described ? described(Numbers(input.substr(1))) : std::string(input));
+  accepts([&] { compare({file.path()}, {}); });
+  accepts([&] { make_report({file.path()}, {}); });
+  opens(file.path());
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ class Way:
         self.folder, self.file, self.until = folder, record.ROOT / experiment, until
 
     def command(self, output, *options, verb="run", program=RELEASE, prefix=(), seeds="[1, 2, 3]"):
-        swept = ["-L", f"horizon={self.until},{self.until.replace('s', '')}500ms"] if verb == "sweep" else []
+        swept = ["-L", f"horizon={self.until},{2 * int(self.until[:-1])}s", "--set", "warmup=0ns"] if verb == "sweep" else []
         until = ["--until", self.until] if verb == "run" else []
         return [*prefix, program, verb, self.file, "-o", output, "--progress", "none", "--set", f"seeds={seeds}", *swept, *until,
                 *map(str, options)]
