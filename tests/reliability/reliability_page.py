@@ -183,8 +183,8 @@ def memory(found):
     if found is None:
         yield not_yet(command)
         return
-    yield (f"**{number(found['faults'])} allocations failed, 0 crashed or left something torn.** {found['before_main']} of them "
-           f"were asked for before the program's main began and ended it there; {found['not_needed']} were not needed.\n")
+    yield (f"**{number(found['faults'])} allocations failed, 0 crashed or left something torn.** {found['before_it_began']} of them "
+           f"were asked for before the command line was understood and ended it there; {found['not_needed']} were not needed.\n")
     yield origin(found, command)
 
 
