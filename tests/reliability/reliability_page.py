@@ -183,8 +183,9 @@ def memory(found):
     if found is None:
         yield not_yet(command)
         return
-    yield (f"**{number(found['faults'])} allocations failed, 0 crashed or left something torn.** {found['before_it_began']} of them "
-           f"were asked for before the command line was understood and ended it there; {found['not_needed']} were not needed.\n")
+    yield (f"**{number(found['faults'])} allocations failed; nothing was torn, and each was said to be want of memory.** "
+           f"{found['before_it_began']} of them were asked for before the command line was understood and ended the program by "
+           f"abort(); without effect: {found['not_needed']}.\n")
     yield origin(found, command)
 
 
