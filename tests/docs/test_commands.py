@@ -35,7 +35,9 @@ NOT_RUN = {
     "docs/policies/nvshare_adaptive.md": [("", "minutes of computing; `./dev reproduce` runs it")],
     "docs/policies/rivals.md": [("", "minutes of computing; `./dev reproduce` runs it")],
     "docs/report.md": [("", "tests/experiments/test_report.py runs them, test_view.py `view`")],
-    "docs/sweep.md": [("", "tests/experiments/test_sweep.py runs them")],
+    "docs/sweep.md": [("python3 search.py", "needs Optuna; tests/python/test_searching.py runs it where that is installed"),
+                      ("python3 tests/python/dask_sweep.py", "minutes of computing; test_sweeping.py runs it smaller"),
+                      ("python3 tests/experiments/kill_and_resume.py", "minutes of computing; test_sweep.py runs it smaller")],
     "docs/validate.md": [("gunzip", "unpacks into the checkout"), ("simcli validate", "minutes of computing, or a GPU; tests/validate runs it smaller")],
 }
 RUN = [page for page in pages.PAGES

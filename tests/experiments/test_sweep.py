@@ -9,7 +9,7 @@ import time
 import pytest
 
 from kill_and_resume import hash_of, kill_and_resume, runs_in, sweep, undisturbed
-from test_transcripts import HERE, ROOT, simcli
+from test_transcripts import HERE, simcli
 
 EXPERIMENT = HERE / "transcripts" / "files" / "sweep.yaml"
 MANY = ("-L", "nvshare.quantum={from: 1ms, to: 150ms, step: 1ms}", "-L", "horizon=3s", "--jobs", "2")
@@ -134,15 +134,3 @@ def test_other_expectations_are_another_question(tmp_path):
     again = subprocess.run([simcli(), "run", tmp_path / "b.yaml", "-o", tmp_path / "r.sqlite", "--resume"],
                            capture_output=True, text=True)
     assert again.returncode == 2 and "other expectations of the same runs" in again.stderr
-
-
-def test_the_commands_of_the_page_work_on_its_experiment(tmp_path):
-    page = (ROOT / "docs" / "sweep.md").read_text()
-    experiment = re.search(r"```yaml\n(name: .*?)```", page, re.DOTALL)[1]
-    (tmp_path / "sweep.yaml").write_text(experiment)
-    commands = [line for block in re.findall(r"```sh\n(.*?)```", page, re.DOTALL) for line in block.splitlines()]
-    assert len(commands) > 5
-    for command in commands:
-        done = subprocess.run(command.replace("simcli", str(simcli()), 1), shell=True, cwd=tmp_path, capture_output=True,
-                              text=True)
-        assert done.returncode == 0, f"{command}\n{done.stderr}"

@@ -1,9 +1,15 @@
 """corun.search: Optuna chooses the points, corun runs them."""
 
+import subprocess
+import sys
+
 import pytest
 
 import corun
-from conftest import PAIR
+from conftest import PAIR, ROOT
+
+sys.path.insert(0, str(ROOT / "tests" / "docs"))
+import pages  # noqa: E402
 
 pytest.importorskip("corun.core", reason="the compiled part is not built: ./dev build")
 from corun.searching import _range, has_optuna  # noqa: E402
@@ -98,3 +104,12 @@ def test_a_point_that_cannot_be_run_is_a_failed_trial_and_the_first_an_error():
     assert study.trials[1].user_attrs["error"] == "no frames"
     with pytest.raises(corun.Error):
         corun.search(PAIR, {"nvshare.nosuch": [1, 2]}, worst_frame, trials=3, until="300ms")
+
+
+@NEEDS_OPTUNA
+def test_the_program_of_the_page_runs(tmp_path):
+    files = [block for block in pages.blocks(pages.read_page("docs/sweep.md")) if block.file_name]
+    for block in files:
+        (tmp_path / block.file_name).write_text(block.text)
+    said = subprocess.run([sys.executable, "search.py"], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    assert "nvshare.quantum" in said

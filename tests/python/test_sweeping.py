@@ -9,6 +9,7 @@ import pytest
 
 import corun
 from conftest import PACKAGE, PAIR
+from dask_sweep import dask_sweep
 
 pytest.importorskip("corun.core", reason="the compiled part is not built: ./dev build")
 
@@ -101,33 +102,11 @@ def test_there_has_to_be_a_sweep():
 
 
 def test_a_dask_cluster_gives_the_same_rows_though_a_worker_is_killed(tmp_path):
-    distributed = pytest.importorskip("distributed", reason="python3-distributed is not installed")
+    pytest.importorskip("distributed", reason="python3-distributed is not installed")
     swept = {"nvshare.quantum": {"from": "1ms", "to": "50ms", "step": "1ms"}, "clients.game.pacing": ["30fps", "60fps"]}
     expected = corun.sweep(PAIR, swept, until="500ms").hash()
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1",
-                                  local_directory=str(tmp_path)) as cluster, distributed.Client(cluster) as client:
-        executor = client.get_executor()
-        killed = []
-
-        class KillsMidway:
-            """Hands out the work, and ends a worker's process once a third is back."""
-
-            def submit(self, work, *arguments):
-                future = executor.submit(work, *arguments)
-                future.add_done_callback(self.count)
-                return future
-
-            done = 0
-
-            def count(self, _):
-                self.done += 1
-                if self.done == 20:
-                    pid = next(iter(cluster.workers.values())).pid
-                    os.kill(pid, signal.SIGKILL)
-                    killed.append(pid)
-
-        results = corun.sweep(PAIR, swept, until="500ms", executor=KillsMidway())
-        assert killed and results.hash() == expected
+    results, _, killed = dask_sweep(tmp_path, 20, PAIR, swept, until="500ms")
+    assert killed and results.hash() == expected
 
 
 def test_ranges_are_sampled_and_compared_point_by_point():
