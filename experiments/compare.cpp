@@ -20,21 +20,22 @@ namespace {
 constexpr std::size_t kResamples = 9999;
 constexpr std::uint64_t kResampleSeed = 1;
 constexpr std::size_t kFewestPairs = 5;
-constexpr double kTiny = 0.001;  // of a ratio: below what figures are shown with
 
-std::string place(const PolicyRuns& runs) { return fmt::format("{}, {}", runs.scenario, runs.policy); }
+std::string place(const PolicyRuns& runs) {
+  return fmt::format("{}, {}{}", runs.scenario, runs.policy, runs.point ? fmt::format(", point {}", *runs.point) : "");
+}
 
 /// Compares the policies of each scenario and backend with the baseline's runs there.
 class Comparer {
  public:
   Comparer(const std::vector<std::string>& files, const CompareChoice& choice)
-      : file_(files.front()), choice_(choice), measured_(read_samples(files)) {
+      : file_(files.front()), choice_(choice), measured_(read_samples(files, choice.backend)) {
     if (measured_.groups.empty()) throw_input({file_}, "there are no runs to compare");
     out_.baseline = choice.baseline.empty() ? measured_.groups.front().policy : choice.baseline;
     check_names();
     for (std::size_t i = 0; i < measured_.groups.size(); ++i) {
       const PolicyRuns& runs = measured_.groups[i];
-      if (runs.policy == out_.baseline) baselines_[{runs.scenario, runs.backend}] = i;
+      if (runs.policy == out_.baseline) baselines_[{runs.scenario, runs.backend, runs.point}] = i;
     }
     for (std::size_t i = 0; i < measured_.samples.size(); ++i) {
       const Sample& sample = measured_.samples[i];
@@ -53,7 +54,11 @@ class Comparer {
                       "more `seeds`",
                       least->pairs(), least->pairs() == 1 ? "" : "s", kFewestPairs));
     std::ranges::copy(measured_.warnings, std::back_inserter(out_.warnings));
-    sort();
+    if (choice_.is_ranked)
+      sort();
+    else
+      std::ranges::stable_sort(out_.rows, {}, &Comparison::point);
+    out_.points = std::move(measured_.points);
     return std::move(out_);
   }
 
@@ -79,9 +84,9 @@ class Comparer {
                 fmt::format("there are: {}", fmt::join(known, ", ")));
   }
 
-  /// Index of the baseline's runs in the same scenario and backend.
+  /// Index of the baseline's runs in the same scenario, backend and point.
   std::optional<std::size_t> baseline_of(const PolicyRuns& runs) const {
-    const auto found = baselines_.find({runs.scenario, runs.backend});
+    const auto found = baselines_.find({runs.scenario, runs.backend, runs.point});
     return found == baselines_.end() ? std::nullopt : std::optional(found->second);
   }
 
@@ -128,15 +133,15 @@ class Comparer {
     std::vector<std::uint32_t>& resamples = resamples_[values.size()];
     if (resamples.empty()) resamples = draw_resamples(kResamples, values.size(), kResampleSeed);
     const PolicyRuns& runs = group(sample);
-    out_.rows.push_back({runs.scenario, runs.backend, runs.policy, sample.client, sample.metric, sample.unit,
-                         estimate(baseline), estimate(values),
+    out_.rows.push_back({runs.scenario, runs.backend, runs.point, runs.policy, sample.client, sample.metric,
+                         sample.unit, estimate(baseline), estimate(values),
                          paired_bootstrap(values, baseline, Effect::kDifference, resamples),
                          paired_bootstrap(values, baseline, Effect::kRatio, resamples)});
   }
 
-  /// By scenario, client and metric as they come first in the results; the best policy first.
+  /// By scenario, client and metric as they come first in the results; the best policy first, or point by point.
   void sort() {
-    std::map<std::string, std::size_t> order;  // of figures
+    std::map<std::string, std::size_t> order, policy_order;  // of figures; of policies, in a sweep
     const auto key = [](const std::string& backend, const std::string& scenario, const std::string& client) {
       return fmt::format("{}\n{}\n{}", scenario, backend, client);
     };
@@ -144,12 +149,14 @@ class Comparer {
     for (const Sample& sample : measured_.samples) {
       const PolicyRuns& runs = group(sample);
       order.try_emplace(key(runs.backend, runs.scenario, sample.client), order.size());
+      policy_order.try_emplace(runs.policy, policy_order.size());
     }
     for (const MetricName& metric : metric_names()) metric_order.emplace(metric.name, metric_order.size());
     for (const Comparison& row : out_.rows) metric_order.try_emplace(row.metric, metric_order.size());
     const auto place_of = [&](const Comparison& row) {
       const double goodness = is_better_small(row.metric, row.unit) ? row.value.mean : -row.value.mean;
-      return std::tuple(order[key(row.backend, row.scenario, row.client)], metric_order[row.metric], goodness);
+      return std::tuple(order[key(row.backend, row.scenario, row.client)], metric_order[row.metric],
+                        row.point ? static_cast<double>(policy_order[row.policy]) : goodness, row.point);
     };
     std::ranges::stable_sort(out_.rows, {}, place_of);
   }
@@ -158,66 +165,12 @@ class Comparer {
   const CompareChoice& choice_;
   ResultSamples measured_;
   Comparisons out_;
-  std::map<std::pair<std::string, std::string>, std::size_t> baselines_;  ///< groups, by scenario and backend
+  std::map<std::tuple<std::string, std::string, std::optional<std::size_t>>, std::size_t> baselines_;  ///< groups
   std::map<std::tuple<std::size_t, std::string, std::string>, std::size_t> beside_;  ///< samples of the baseline
   std::map<std::size_t, std::vector<std::uint32_t>> resamples_;                      ///< by number of pairs
 };
 
-/// What a sentence calls it.
-std::string noun(const std::string& metric) {
-  static const std::map<std::string, std::string> nouns = {{"throughput_per_s", "throughput"},
-                                                           {"fps_mean", "frame rate"},
-                                                           {"fps_1low", "1 % low frame rate"},
-                                                           {"fps_min", "frame rate of the slowest game"},
-                                                           {"frame_time_p99_ms", "p99 frame time"},
-                                                           {"frame_time_mean_ms", "mean frame time"},
-                                                           {"frame_time_p50_ms", "median frame time"},
-                                                           {"frame_time_max_ms", "longest frame time"},
-                                                           {"render_time_p99_ms", "p99 render time"},
-                                                           {"missed_frame_ratio", "missed frames"},
-                                                           {"harvest_ratio", "harvest"},
-                                                           {"quality_mean", "mean quality"},
-                                                           {"job_time_p99_ms", "p99 job time"},
-                                                           {"wait_p99_ms", "p99 wait"}};
-  const auto known = nouns.find(metric);
-  return known == nouns.end() ? metric : known->second;
-}
-
-double half_width(const Estimate& effect) { return std::max(effect.high - effect.mean, effect.mean - effect.low); }
-
-/// "1.83 ± 0.05": as many decimals as make two digits of what stands behind ±, two to four.
-std::string with_half_width(const Estimate& effect) {
-  const double half = half_width(effect);
-  const int digits = half > 0 ? 1 - static_cast<int>(std::floor(std::log10(half))) : 3;
-  const int decimals = std::clamp(digits, 2, 4);
-  if (effect.count < 2) return fmt::format("{:.2f}", effect.mean);
-  return fmt::format("{:.{}f} ± {:.{}f}", effect.mean, decimals, half, decimals);
-}
-
 }  // namespace
-
-bool is_better_small(const std::string& metric, const std::string& unit) {
-  static const std::vector<std::string> kLosses = {
-      "slowdown", "missed_frame_ratio", "quality_changes_per_s", "switch_ratio", "paging_ratio", "lost_ratio", "kills",
-      "refused",  "players_refused"};
-  return unit == "ms" || unit == "s" || unit == "ns" || std::ranges::find(kLosses, metric) != kLosses.end();
-}
-
-std::string sentence(const Comparison& comparison, const std::string& baseline) {
-  const auto& [scenario, backend, policy, client, metric, unit, beside, value, difference, ratio] = comparison;
-  const std::string who = client == "device" || client == "cluster" ? "the " + client : client;
-  const std::string begin = fmt::format("{} gives {} ", policy, who);
-  const bool is_exact = difference.mean == 0 && difference.low == 0 && difference.high == 0;
-  if (is_exact) return fmt::format("{}the same {} as {}", begin, noun(metric), baseline);
-  const bool is_tiny = ratio.count > 1 && ratio.low > 1 - kTiny && ratio.high < 1 + kTiny;
-  if (is_tiny) return fmt::format("{}the same {} as {}, to 0.1 %", begin, noun(metric), baseline);
-  const bool is_unproven = difference.count > 1 && difference.low <= 0 && difference.high >= 0;
-  const std::string doubt = is_unproven ? ", which is no difference shown" : "";
-  if (!std::isfinite(ratio.mean) || !std::isfinite(ratio.low))
-    return fmt::format("{}a {} of {}, {} {}{}", begin, noun(metric), figure(value, metric, value.low < value.high),
-                       baseline, figure(beside, metric, beside.low < beside.high), doubt);
-  return fmt::format("{}{} times the {} of {}{}", begin, with_half_width(ratio), noun(metric), baseline, doubt);
-}
 
 Comparisons compare(const std::vector<std::string>& results, const CompareChoice& choice) {
   return Comparer(results, choice).compare();

@@ -1,6 +1,7 @@
 #include "experiments/compare_samples.h"
 
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -21,12 +22,48 @@ constexpr char kRuns[] =
     "SELECT id, scenario, backend, policy, seed, error FROM runs "
     "LEFT JOIN (SELECT run, min(rowid) AS first FROM metrics GROUP BY run) ON run = id ORDER BY first IS NULL, first";
 
+bool holds_points(SQLite::Database& results) {
+  return !columns_of(results, "points").empty() && !columns_of(results, "planned_runs").empty();
+}
+
+SweptPoints read_points(SQLite::Database& results) {
+  SweptPoints points;
+  if (!holds_points(results)) return points;
+  SQLite::Statement row(results, "SELECT point, parameter, value FROM points ORDER BY rowid");
+  while (row.executeStep()) {
+    const auto point = static_cast<std::size_t>(row.getColumn(0).getInt64());
+    if (point == points.values.size()) points.values.emplace_back();
+    if (points.values.size() == 1) points.parameters.push_back(row.getColumn(1));
+    if (point + 1 == points.values.size()) points.values.back().push_back(row.getColumn(2));
+  }
+  return points;
+}
+
+/// The points of every run; of results that are no sweep, none.
+std::map<std::string, std::vector<std::size_t>> points_of_runs(SQLite::Database& results) {
+  std::map<std::string, std::vector<std::size_t>> points;
+  if (!holds_points(results)) return points;
+  SQLite::Statement row(results, "SELECT DISTINCT run, point FROM planned_runs WHERE point IS NOT NULL ORDER BY point");
+  while (row.executeStep()) points[row.getColumn(0)].push_back(static_cast<std::size_t>(row.getColumn(1).getInt64()));
+  return points;
+}
+
+/// A run in one group.
+struct Place {
+  std::size_t group;
+  std::int64_t seed;
+};
+using Places = std::map<std::string, std::vector<Place>>;  // by run
+
 class Reader {
  public:
+  explicit Reader(std::string backend) : backend_(std::move(backend)) {}
+
   void read(const std::string& file) {
     const auto results = open_results(file);
     try {
-      const std::map<std::string, std::size_t> groups = read_runs(*results, file);
+      take_points(read_points(*results), file);
+      const Places groups = read_runs(*results, file);
       read_metrics(*results, groups);
       for (std::string& text : horizon_warnings(*results)) add_once(std::move(text));
     } catch (const SQLite::Exception& failure) {
@@ -45,48 +82,65 @@ class Reader {
   }
 
  private:
-  /// The group of every run of the file that is new and went well.
-  std::map<std::string, std::size_t> read_runs(SQLite::Database& results, const std::string& file) {
-    std::map<std::string, std::size_t> fresh;
+  void take_points(SweptPoints points, const std::string& file) {
+    if (points.empty()) return;
+    if (out_.points.empty())
+      out_.points = std::move(points);
+    else if (points.parameters != out_.points.parameters || points.values != out_.points.values)
+      throw Error(ErrorKind::kInput, {file}, "these are other points than those of the sweep before",
+                  "compare one sweep at a time, or its shards");
+  }
+
+  /// Where every run of the file belongs that is new and went well.
+  Places read_runs(SQLite::Database& results, const std::string& file) {
+    Places fresh;
+    const auto points_of = points_of_runs(results);
     SQLite::Statement row(results, kRuns);
     while (row.executeStep()) {
       const std::string id = row.getColumn(0);
-      if (!seen_.insert(id).second) continue;
-      const std::size_t index = group(row.getColumn(1), row.getColumn(2), row.getColumn(3));
-      PolicyRuns& runs = out_.groups[index];
-      if (!row.getColumn(5).isNull()) {
-        if (runs.failed++ == 0) runs.first_error = row.getColumn(5).getString();
-        continue;
-      }
-      const std::int64_t seed = row.getColumn(4);
-      if (const auto [other, is_new] = runs.runs.emplace(seed, id); !is_new)
-        throw Error(ErrorKind::kInput, {file},
-                    fmt::format("runs {} and {} are both of scenario `{}`, policy `{}` and seed {}, and not the same",
-                                other->second.substr(0, 12), id.substr(0, 12), runs.scenario, runs.policy, seed),
-                    "compare results of one experiment, or tell policies apart with `as: another-name`");
-      fresh.emplace(id, index);
+      const bool is_wanted = backend_.empty() || row.getColumn(2).getString() == backend_;
+      if (!is_wanted || !seen_.insert(id).second) continue;
+      const auto points = points_of.find(id);
+      if (points == points_of.end())
+        add_run(row, std::nullopt, fresh, file);
+      else
+        for (const std::size_t point : points->second) add_run(row, point, fresh, file);
     }
     return fresh;
   }
 
-  std::size_t group(const std::string& scenario, const std::string& backend, const std::string& policy) {
-    const auto [at, is_new] = group_of_.try_emplace({scenario, backend, policy}, out_.groups.size());
-    if (is_new) out_.groups.push_back({scenario, backend, policy, {}, 0, ""});
+  void add_run(SQLite::Statement& row, std::optional<std::size_t> point, Places& fresh, const std::string& file) {
+    const std::string id = row.getColumn(0);
+    const std::size_t index = group(row.getColumn(1), row.getColumn(2), row.getColumn(3), point);
+    PolicyRuns& runs = out_.groups[index];
+    if (!row.getColumn(5).isNull()) {
+      if (runs.failed++ == 0) runs.first_error = row.getColumn(5).getString();
+      return;
+    }
+    const std::int64_t seed = row.getColumn(4);
+    if (const auto [other, is_new] = runs.runs.emplace(seed, id); !is_new)
+      throw Error(ErrorKind::kInput, {file},
+                  fmt::format("runs {} and {} are both of scenario `{}`, policy `{}` and seed {}, and not the same",
+                              other->second.substr(0, 12), id.substr(0, 12), runs.scenario, runs.policy, seed),
+                  "compare results of one experiment, or tell policies apart with `as: another-name`");
+    fresh[id].push_back({index, seed});
+  }
+
+  std::size_t group(const std::string& scenario, const std::string& backend, const std::string& policy,
+                    std::optional<std::size_t> point) {
+    const auto [at, is_new] = group_of_.try_emplace({scenario, backend, policy, point}, out_.groups.size());
+    if (is_new) out_.groups.push_back({scenario, backend, policy, point, {}, 0, ""});
     return at->second;
   }
 
-  void read_metrics(SQLite::Database& results, const std::map<std::string, std::size_t>& groups) {
-    std::map<std::string, std::int64_t> seeds;
-    for (const auto& [id, index] : groups)
-      for (const auto& [seed, run] : out_.groups[index].runs)
-        if (run == id) seeds[id] = seed;
+  void read_metrics(SQLite::Database& results, const Places& places) {
     SQLite::Statement row(results, "SELECT run, client, metric, unit, value FROM metrics ORDER BY rowid");
     while (row.executeStep()) {
-      const auto run = groups.find(row.getColumn(0));
+      const auto run = places.find(row.getColumn(0));
       const double value = row.getColumn(4).getDouble();
-      if (run == groups.end() || row.getColumn(4).isNull() || !std::isfinite(value)) continue;
-      sample(run->second, row.getColumn(1), row.getColumn(2), row.getColumn(3))
-          .values.emplace_back(seeds[run->first], value);
+      if (run == places.end() || row.getColumn(4).isNull() || !std::isfinite(value)) continue;
+      for (const auto& [group, seed] : run->second)
+        sample(group, row.getColumn(1), row.getColumn(2), row.getColumn(3)).values.emplace_back(seed, value);
     }
   }
 
@@ -100,16 +154,24 @@ class Reader {
     if (std::ranges::find(out_.warnings, text) == out_.warnings.end()) out_.warnings.push_back(std::move(text));
   }
 
+  const std::string backend_;
   ResultSamples out_;
   std::set<std::string> seen_;
-  std::map<std::tuple<std::string, std::string, std::string>, std::size_t> group_of_;
+  std::map<std::tuple<std::string, std::string, std::string, std::optional<std::size_t>>, std::size_t> group_of_;
   std::map<std::tuple<std::size_t, std::string, std::string>, std::size_t> sample_of_;
 };
 
 }  // namespace
 
-ResultSamples read_samples(const std::vector<std::string>& files) {
-  Reader reader;
+std::string SweptPoints::text(std::size_t point) const {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < values.at(point).size(); ++i)
+    parts.push_back(fmt::format("{} {}", parameters[i], values[point][i]));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+ResultSamples read_samples(const std::vector<std::string>& files, const std::string& backend) {
+  Reader reader(backend);
   for (const std::string& file : files) reader.read(file);
   return reader.take();
 }

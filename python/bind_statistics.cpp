@@ -1,6 +1,10 @@
+#include <SQLiteCpp/SQLiteCpp.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "experiments/compare.h"
+#include "experiments/compare_settling.h"
+#include "experiments/results_file.h"
 #include "experiments/steady_state.h"
 #include "python/bindings.h"
 #include "traces/base/error.h"
@@ -31,6 +35,22 @@ py::tuple bootstrap(const Values& values, const Values& baseline, bool is_ratio,
       paired_bootstrap(values, baseline, is_ratio ? Effect::kRatio : Effect::kDifference, drawn, is_expanded));
 }
 
+/// The numbers of corun.compare, a row each: point (None where there is none), scenario, policy, client, metric, unit,
+/// means of baseline and values, difference, ratio, pairs.
+std::vector<py::tuple> compared(const std::string& path, const std::string& baseline,
+                                const std::vector<std::string>& metrics, const std::string& backend) {
+  const Comparisons found = [&] {
+    const py::gil_scoped_release release;
+    return compare({path}, {baseline, metrics, backend, false});
+  }();
+  std::vector<py::tuple> rows;
+  for (const Comparison& row : found.rows)
+    rows.push_back(py::make_tuple(row.point, row.scenario, row.policy, row.client, row.metric, row.unit,
+                                  row.baseline.mean, row.value.mean, interval(row.difference), interval(row.ratio),
+                                  row.pairs()));
+  return rows;
+}
+
 }  // namespace
 
 void bind_statistics(py::module_& module) {
@@ -44,6 +64,11 @@ void bind_statistics(py::module_& module) {
   });
   module.def("paired_bootstrap", &bootstrap, py::arg("values"), py::arg("baseline"), py::arg("is_ratio"),
              py::arg("resamples"), py::arg("seed"), py::arg("is_expanded"), py::arg("indices"));
+  module.def("compare", &compared, py::arg("path"), py::arg("baseline"), py::arg("metrics"), py::arg("backend"));
+  module.def("horizon_warnings", [](const std::string& path) {
+    const py::gil_scoped_release release;
+    return horizon_warnings(*open_results(path));
+  });
   module.def("mser5", [](const Values& series) {
     const WarmupCut cut = mser5(series);
     return py::make_tuple(cut.count, cut.is_settled);

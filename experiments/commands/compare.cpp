@@ -33,28 +33,51 @@ Comparisons comparisons(const CompareOptions& options) {
 
 /// Those of the throughputs, or of the metrics asked for.
 std::vector<std::string> sentences(const Comparisons& found, const CompareOptions& options) {
-  std::vector<std::string> out;
-  for (const Comparison& row : found.rows)
-    if (!options.metrics.empty() || row.metric == "throughput_per_s") out.push_back(sentence(row, found.baseline));
-  return out;
+  return sentences(found,
+                   [&](const Comparison& row) { return !options.metrics.empty() || row.metric == "throughput_per_s"; });
 }
 
 Cell bound(const Estimate& estimate, double value) {
   return estimate.count < 2 || !std::isfinite(value) ? Cell{} : Cell{value};
 }
 
+/// What stands in front of the columns of a sweep: the number of the point, and the values of the parameters there.
+std::vector<std::string> point_headings(const Comparisons& found) {
+  if (found.points.empty()) return {};
+  std::vector<std::string> headings = {"point"};
+  std::ranges::copy(found.points.parameters, std::back_inserter(headings));
+  return headings;
+}
+
+std::vector<Cell> point_cells(const Comparisons& found, const Comparison& row) {
+  if (found.points.empty()) return {};
+  if (!row.point) return std::vector<Cell>(1 + found.points.parameters.size());
+  std::vector<Cell> cells = {static_cast<std::int64_t>(*row.point)};
+  std::ranges::copy(found.points.values[*row.point], std::back_inserter(cells));
+  return cells;
+}
+
+template <class T>
+std::vector<T> joined(std::vector<T> first, const std::vector<T>& then) {
+  first.insert(first.end(), then.begin(), then.end());
+  return first;
+}
+
 std::string as_csv(const Comparisons& found) {
   std::string text;
-  const auto writer =
-      make_row_writer(RowFormat::kCsv,
-                      {"scenario", "backend", "policy", "client", "metric", "unit", "baseline_policy", "baseline",
-                       "value", "difference", "difference_lo", "difference_hi", "ratio", "ratio_lo", "ratio_hi", "n"},
-                      [&](std::string_view part) { text += part; });
+  const auto writer = make_row_writer(
+      RowFormat::kCsv,
+      joined(point_headings(found),
+             {"scenario", "backend", "policy", "client", "metric", "unit", "baseline_policy", "baseline", "value",
+              "difference", "difference_lo", "difference_hi", "ratio", "ratio_lo", "ratio_hi", "n"}),
+      [&](std::string_view part) { text += part; });
   for (const Comparison& row : found.rows)
-    writer->row({row.scenario, row.backend, row.policy, row.client, row.metric, row.unit, found.baseline,
-                 row.baseline.mean, row.value.mean, row.difference.mean, bound(row.difference, row.difference.low),
-                 bound(row.difference, row.difference.high), row.ratio.mean, bound(row.ratio, row.ratio.low),
-                 bound(row.ratio, row.ratio.high), static_cast<std::int64_t>(row.pairs())});
+    writer->row(
+        joined(point_cells(found, row),
+               {row.scenario, row.backend, row.policy, row.client, row.metric, row.unit, found.baseline,
+                row.baseline.mean, row.value.mean, row.difference.mean, bound(row.difference, row.difference.low),
+                bound(row.difference, row.difference.high), row.ratio.mean, bound(row.ratio, row.ratio.low),
+                bound(row.ratio, row.ratio.high), static_cast<std::int64_t>(row.pairs())}));
   writer->end();
   return text;
 }
@@ -65,11 +88,22 @@ void add_estimate(Json& json, std::string_view name, const Estimate& estimate) {
   json.field("low", has_interval ? estimate.low : NAN).field("high", has_interval ? estimate.high : NAN).end();
 }
 
+void add_points(Json& json, const SweptPoints& points) {
+  json.key("points").array();
+  for (const std::vector<std::string>& values : points.values) {
+    json.object();
+    for (std::size_t i = 0; i < values.size(); ++i) json.field(points.parameters[i], values[i]);
+    json.end();
+  }
+  json.end();
+}
+
 std::string as_json(const Comparisons& found, const CompareOptions& options) {
   Json json;
   json.object().field("schema_version", 1).field("baseline", found.baseline).key("comparisons").array();
   for (const Comparison& row : found.rows) {
     json.object().field("scenario", row.scenario).field("backend", row.backend).field("policy", row.policy);
+    if (row.point) json.field("point", *row.point);
     json.field("client", row.client).field("metric", row.metric).field("unit", row.unit).field("pairs", row.pairs());
     add_estimate(json, "baseline", row.baseline);
     add_estimate(json, "value", row.value);
@@ -77,7 +111,9 @@ std::string as_json(const Comparisons& found, const CompareOptions& options) {
     add_estimate(json, "ratio", row.ratio);
     json.end();
   }
-  json.end().key("sentences").array();
+  json.end();
+  if (!found.points.empty()) add_points(json, found.points);
+  json.key("sentences").array();
   for (const std::string& text : sentences(found, options)) json.value(text);
   json.end().key("warnings").array();
   for (const std::string& text : found.warnings) json.value(text);
@@ -94,44 +130,47 @@ std::string times(const Estimate& ratio) {
 using Rows = std::vector<Comparison>;
 
 /// The rows of one scenario and backend, which stand together.
-std::string table(Rows::const_iterator begin, Rows::const_iterator end, const std::string& baseline, RowFormat format) {
+std::string table(const Comparisons& found, Rows::const_iterator begin, Rows::const_iterator end, RowFormat format) {
   std::string text;
-  const auto writer =
-      make_row_writer(format, {"client", "metric", "policy", "value", baseline, "times", "difference", "pairs"},
-                      [&](std::string_view part) { text += part; });
+  const auto writer = make_row_writer(format,
+                                      joined(joined({"client", "metric", "policy"}, point_headings(found)),
+                                             {"value", found.baseline, "times", "difference", "pairs"}),
+                                      [&](std::string_view part) { text += part; });
   for (auto row = begin; row != end; ++row)
-    writer->row({row->client, row->metric, row->policy, figure(row->value, row->metric, false),
-                 figure(row->baseline, row->metric, false), times(row->ratio),
-                 figure(row->difference, row->metric, true), static_cast<std::int64_t>(row->pairs())});
+    writer->row(
+        joined(joined({row->client, row->metric, row->policy}, point_cells(found, *row)),
+               {figure(row->value, row->metric, false), figure(row->baseline, row->metric, false), times(row->ratio),
+                figure(row->difference, row->metric, true), static_cast<std::int64_t>(row->pairs())}));
   writer->end();
   return text;
 }
 
-std::string tables(const Rows& rows, const std::string& baseline, RowFormat format) {
+std::string tables(const Comparisons& found, RowFormat format) {
   std::string text;
-  for (auto begin = rows.begin(); begin != rows.end();) {
-    const auto end = std::find_if(begin, rows.end(), [&](const Comparison& row) {
+  for (auto begin = found.rows.begin(); begin != found.rows.end();) {
+    const auto end = std::find_if(begin, found.rows.end(), [&](const Comparison& row) {
       return row.scenario != begin->scenario || row.backend != begin->backend;
     });
     const bool is_markdown = format == RowFormat::kMarkdown;
-    const std::string heading = fmt::format("{} ({}), beside {}: paired by seed, 95 % bootstrap intervals",
-                                            begin->scenario, begin->backend, baseline);
+    const std::string heading =
+        fmt::format("{} ({}), beside {}: {}paired by seed, 95 % bootstrap intervals", begin->scenario, begin->backend,
+                    found.baseline, begin->point ? "point by point, " : "");
     text += is_markdown ? fmt::format("### {}\n\n", markdown_text(heading)) : printable(heading) + "\n";
-    text += table(begin, end, baseline, format) + "\n";
+    text += table(found, begin, end, format) + "\n";
     begin = end;
   }
   return text;
 }
 
 std::string as_markdown(const Comparisons& found, const CompareOptions& options) {
-  std::string text = tables(found.rows, found.baseline, RowFormat::kMarkdown);
+  std::string text = tables(found, RowFormat::kMarkdown);
   for (const std::string& line : sentences(found, options)) text += fmt::format("- {}\n", markdown_text(line));
   for (const std::string& line : found.warnings) text += fmt::format("- warning: {}\n", markdown_text(line));
   return text;
 }
 
 void print_text(const CommonOptions& common, const Comparisons& found, const CompareOptions& options) {
-  fmt::print("{}", tables(found.rows, found.baseline, RowFormat::kAligned));
+  fmt::print("{}", tables(found, RowFormat::kAligned));
   for (const std::string& line : sentences(found, options)) fmt::print("{}\n", printable(line));
   std::fflush(stdout);
   for (const std::string& line : found.warnings)

@@ -2,8 +2,7 @@
 
 import warnings
 
-from corun import statistics
-from corun.errors import InputError
+from corun.core import _core
 from corun.results import as_table
 
 __all__ = ["compare"]
@@ -21,7 +20,8 @@ def compare(results, baseline, metric=None, client=None, backend=None):
     for one pair, ratios for a baseline of 0. An effect whose interval holds 0, or 1 for a ratio, has not been shown.
 
     `metric` and `client` keep one each, `backend` is that of Results.samples. Failed runs are left out. Raises
-    InputError where no run is of the baseline. Warns where there are fewer than 5 pairs, and where runs look too short (Results.warnings).
+    InputError where no run is of the baseline or has the metric. Warns where there are fewer than 5 pairs, and where
+    runs look too short (Results.warnings).
 
     >>> effects = corun.compare(corun.open(QUICK), baseline="passthrough", metric="fps_mean")
     >>> list(effects.policy), list(effects.n)
@@ -36,28 +36,20 @@ def compare(results, baseline, metric=None, client=None, backend=None):
 
 def effects_of(results, baseline, metric=None, client=None, backend=None):
     """The rows of `compare` as dicts, without its warnings."""
-    samples = results.samples(metric, backend)
-    policies = dict.fromkeys(key[-4] for key in samples)
-    if baseline not in policies:
-        raise InputError(f"{results.path}: no run of policy `{baseline}` to compare with: there are "
-                         f"{', '.join(policies) or 'none'}")
-    rows = []
-    for (*place, policy, who, name, unit), values in samples.items():
-        beside = samples.get((*place, baseline, who, name, unit), {})
-        seeds = [seed for seed in values if seed in beside]
-        if policy != baseline and seeds and client in (None, who):
-            rows.append(dict(zip(("point", "scenario")[-len(place):], place))
-                        | {"policy": policy, "client": who, "metric": name, "unit": unit}
-                        | _effect([values[seed] for seed in seeds], [beside[seed] for seed in seeds]))
-    return rows
+    backend = results._one_backend(backend)
+    rows = [_row(*values) for values in _core.compare(results.path, baseline, [] if metric is None else [metric],
+                                                      backend or "")]
+    return [row for row in rows if client in (None, row["client"])]
 
 
-def _effect(values, baseline):
-    difference, low, high = statistics.paired_bootstrap(values, baseline)
-    ratio, ratio_low, ratio_high = statistics.paired_bootstrap(values, baseline, "ratio")
-    return {"baseline": statistics.mean_interval(baseline)[0], "value": statistics.mean_interval(values)[0],
-            "difference": difference, "difference_lo": low, "difference_hi": high,
-            "ratio": ratio, "ratio_lo": ratio_low, "ratio_hi": ratio_high, "n": len(values)}
+def _row(point, scenario, policy, client, metric, unit, baseline, value, differences, ratios, pairs):
+    difference, difference_lo, difference_hi = differences
+    ratio, ratio_lo, ratio_hi = ratios
+    return ({} if point is None else {"point": point}) | {
+        "scenario": scenario, "policy": policy, "client": client, "metric": metric, "unit": unit,
+        "baseline": baseline, "value": value,
+        "difference": difference, "difference_lo": difference_lo, "difference_hi": difference_hi,
+        "ratio": ratio, "ratio_lo": ratio_lo, "ratio_hi": ratio_hi, "n": pairs}
 
 
 def _warn(results, rows):

@@ -226,9 +226,9 @@ class Results:
         >>> corun.open(QUICK).warnings()[0].partition(":")[0]
         'pair, nvshare, game'
         """
-        from corun.settling import horizon_warnings
+        from corun.core import _core
 
-        return horizon_warnings(self)
+        return _core.horizon_warnings(self.path)
 
     def run_id(self, policy, seed=None, scenario=None):
         """The id of one run, as `runs.id` and the column `run` of the tables have it: of `policy` with `seed`, or with the

@@ -195,17 +195,77 @@ def test_hostile_names_stay_text(tmp_path):
     assert "<" not in markdown and "\033" not in markdown and r"\|" in markdown
 
 
-def test_says_what_corun_compare_says_in_python(pair):
-    """One truth for statistics: the same bits from both."""
+def python_effects(path):
+    """The rows of corun.compare beside `exclusive`."""
     package = simcli().parent / "python"
     assert package.is_dir(), f"{package}: build the Python package beside simcli"
     script = ("import corun, json, sys; frame = corun.compare(corun.open(sys.argv[1]), 'exclusive');"
               "print(frame.to_json(orient='records', double_precision=15) if hasattr(frame, 'to_json')"
               " else json.dumps(frame))")
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", script, pair], capture_output=True, text=True,
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", script, path], capture_output=True, text=True,
                           env=os.environ | {"PYTHONPATH": str(package)}, check=True)
-    python = {row["policy"]: row for row in json.loads(done.stdout)}
+    return json.loads(done.stdout)
+
+
+def says_the_same(row, python):
+    for effect in ("difference", "ratio"):
+        mine = [row[effect][key] for key in ("mean", "low", "high")]
+        assert mine == pytest.approx([python[effect + end] for end in ("", "_lo", "_hi")], abs=1e-12)
+
+
+def test_says_what_corun_compare_says_in_python(pair):
+    """One truth for statistics: the same bits from both."""
+    python = {row["policy"]: row for row in python_effects(pair)}
     for row in compared(pair)["comparisons"]:
-        for effect in ("difference", "ratio"):
-            mine = [row[effect][key] for key in ("mean", "low", "high")]
-            assert mine == pytest.approx([python[row["policy"]][effect + end] for end in ("", "_lo", "_hi")], abs=1e-12)
+        says_the_same(row, python[row["policy"]])
+
+
+@pytest.fixture
+def swept(tmp_path):
+    """Two points of nvshare's quantum; the baseline is one run a seed that both points share."""
+    with Results(tmp_path / "swept.sqlite") as results:
+        throughputs(results, "exclusive", SLOW)
+        for point, factor in enumerate((0.5, 0.25)):
+            values = [factor * value for value in FAST]
+            throughputs(results, "nvshare", values, horizon_s=20 + point)
+            results.point(point, {"nvshare.quantum": f"{10 + 40 * point}ms"}, [
+                f"pair-simulation-{run}" for seed in range(1, 7) for run in (f"exclusive-{seed}-10",
+                                                                              f"nvshare-{seed}-{20 + point}")])
+    return results.path
+
+
+def test_a_sweep_is_compared_point_by_point_beside_the_baseline_of_each(swept):
+    found = compared(swept)
+    assert [row["point"] for row in found["comparisons"]] == [0, 1] and found["warnings"] == []
+    assert found["points"] == [{"nvshare.quantum": "10ms"}, {"nvshare.quantum": "50ms"}]
+    assert [row["ratio"]["mean"] for row in found["comparisons"]] == pytest.approx([1, 0.5], abs=0.01)
+    assert all(row["pairs"] == 6 for row in found["comparisons"])
+
+
+def test_a_sweep_says_at_which_points_a_policy_changes_least_and_most(swept):
+    said = compare(swept).stdout
+    assert "pair (simulation), beside exclusive: point by point, paired by seed" in said
+    assert re.search(r"^train +throughput_per_s +nvshare +0 +10ms .*\n.* 1 +50ms ", said, re.MULTILINE)
+    assert re.search(r"gives train 0\.\d+ ± \S+ times .* \(least of 2 points: nvshare.quantum 50ms\)\n", said)
+    assert re.search(r"\(most of 2 points: nvshare.quantum 10ms\)\n", said)
+
+
+def test_the_points_of_a_sweep_are_columns_of_the_exports(tmp_path, swept):
+    compare(swept, "--export-csv", tmp_path / "x.csv", "--export-markdown", tmp_path / "x.md")
+    rows = list(csv.DictReader((tmp_path / "x.csv").open()))
+    assert [(row["point"], row["nvshare.quantum"]) for row in rows] == [("0", "10ms"), ("1", "50ms")]
+    assert "| client | metric | policy | point | nvshare.quantum |" in (tmp_path / "x.md").read_text()
+
+
+def test_python_compares_a_sweep_alike(swept):
+    rows, python = compared(swept)["comparisons"], python_effects(swept)
+    assert [row["point"] for row in python] == [0, 1]
+    for row, other in zip(rows, python, strict=True):
+        says_the_same(row, other)
+
+
+def test_sweeps_of_other_points_are_not_mixed(tmp_path, swept):
+    with Results(tmp_path / "other.sqlite") as results:
+        throughputs(results, "exclusive", SLOW, horizon_s=30)
+        results.point(0, {"nvshare.quantum": "20ms"}, [f"pair-simulation-exclusive-{seed}-30" for seed in range(1, 7)])
+    assert "these are other points" in compare(swept, results.path, code=2).stderr

@@ -36,8 +36,14 @@ class Results:
                 [(name, client, number, time) for number, time in enumerate(times)])
         return name
 
+    def point(self, number, values, runs):
+        """A point of a sweep: what each parameter is, and the runs that belong to it."""
+        self.database.executemany("INSERT INTO points VALUES (?,?,?,NULL,'')",
+                                  [(number, parameter, value) for parameter, value in values.items()])
+        self.database.executemany("INSERT INTO planned_runs (point, run) VALUES (?,?)", [(number, run) for run in runs])
 
-def throughputs(results, policy, values, client="train"):
+
+def throughputs(results, policy, values, client="train", **options):
     """One run a seed (1, 2, ...) with that throughput."""
     for seed, value in enumerate(values, 1):
-        results.run(policy, seed, [(client, "throughput_per_s", value, "1/s")])
+        results.run(policy, seed, [(client, "throughput_per_s", value, "1/s")], **options)
