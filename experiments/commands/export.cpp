@@ -73,17 +73,14 @@ std::string rows(SQLite::Database& results, const std::string& query, const std:
 }
 
 void write_parquet(const ExportOptions& options, const std::string& query, const std::string& run) {
-  if (std::filesystem::exists(options.output) && !options.overwrite)
-    throw Error(ErrorKind::kInput, {options.output}, "the file exists", "`-f` replaces it");
-  const std::string part = options.output + ".part";
-  const int code = run_python(options.python, parquet_script(), {options.file, query, run, part}, "", kPyarrow);
-  if (code == static_cast<int>(ErrorKind::kUnsupported))
-    throw Error(ErrorKind::kUnsupported, SourceLocation{}, "Parquet is written by pyarrow, which is missing", kPyarrow);
-  if (code != 0) {
-    std::filesystem::remove(part);
-    throw Error(ErrorKind::kDevice, {options.output}, fmt::format("writing Parquet failed (exit code {})", code));
-  }
-  std::filesystem::rename(part, options.output);
+  write_file_by(options.output, options.overwrite, [&](const std::string& part) {
+    const int code = run_python(options.python, parquet_script(), {options.file, query, run, part}, "", kPyarrow);
+    if (code == static_cast<int>(ErrorKind::kUnsupported))
+      throw Error(ErrorKind::kUnsupported, SourceLocation{}, "Parquet is written by pyarrow, which is missing",
+                  kPyarrow);
+    if (code != 0)
+      throw Error(ErrorKind::kDevice, {options.output}, fmt::format("writing Parquet failed (exit code {})", code));
+  });
 }
 
 void export_table(const ExportOptions& options) {

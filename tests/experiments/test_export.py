@@ -323,3 +323,35 @@ def test_what_cannot_be_exported_is_refused_with_a_way_out(results, tmp_path, op
     done = subprocess.run([str(simcli()), "export", str(results), *options], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == code and said in done.stderr, done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def stand_in(folder, *lines):
+    """A program in place of the Python that writes Parquet; its last argument is the file to write."""
+    program = folder / "python"
+    program.write_text("\n".join(("#!/bin/sh", "for part; do :; done", *lines)) + "\n")
+    program.chmod(0o700)
+    return ["--table", "metrics", "--python", str(program)]
+
+
+def test_parquet_is_written_beside_and_touches_no_file_of_another_name(results, tmp_path):
+    (tmp_path / "x.parquet.part").write_text("somebody's")
+    options = stand_in(tmp_path, 'echo "$part" >> names', 'echo new > "$part"')
+    for more in ([], ["-f"]):
+        subprocess.run([str(simcli()), "export", str(results), "-o", "x.parquet", *options, *more], cwd=tmp_path, check=True,
+                       capture_output=True)
+    assert (tmp_path / "x.parquet").read_text() == "new\n"
+    names = (tmp_path / "names").read_text().split()
+    assert len(set(names)) == 2 and "x.parquet.part" not in names, "two exports at once do not write one file"
+    assert (tmp_path / "x.parquet.part").read_text() == "somebody's"
+    assert {path.name for path in tmp_path.iterdir()} == {"x.parquet", "x.parquet.part", "python", "names"}
+
+
+@pytest.mark.parametrize("end, code", [("exit 1", 4), ("exit 3", 3), ("kill -9 $$", 4)])
+def test_parquet_that_fails_leaves_nothing_and_replaces_nothing(results, tmp_path, end, code):
+    (tmp_path / "x.parquet").write_text("old")
+    options = stand_in(tmp_path, 'echo half > "$part"', end)
+    done = subprocess.run([str(simcli()), "export", str(results), "-o", "x.parquet", "-f", *options], cwd=tmp_path,
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stderr
+    assert (tmp_path / "x.parquet").read_text() == "old"
+    assert {path.name for path in tmp_path.iterdir()} == {"x.parquet", "python"}

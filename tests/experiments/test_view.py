@@ -1,8 +1,10 @@
 """`simcli view`: a server for one reader on this machine, and the real Perfetto UI where it is installed."""
 
 import contextlib
+import html
 import http.client
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -102,6 +104,29 @@ def test_the_server_ends_with_simcli(fake):
             return
         time.sleep(0.05)
     pytest.fail("it still answers")
+
+
+def test_a_browser_is_opened_without_the_token_on_its_command_line(fake, tmp_path):
+    """Any user of the machine can read command lines."""
+    browser_of_ours = tmp_path / "browser"
+    browser_of_ours.write_text(f'#!/bin/sh\necho "$@" > "{tmp_path}/new" && mv "{tmp_path}/new" "{tmp_path}/words"\n')
+    browser_of_ours.chmod(0o700)
+    with view(CAPTURE, "--open", PYTHONPATH=fake, BROWSER=str(browser_of_ours)) as (_, base, address):
+        for _ in range(200):
+            if (tmp_path / "words").exists():
+                break
+            time.sleep(0.05)
+        words = (tmp_path / "words").read_text().strip()
+        token = base.strip("/")
+        assert words.startswith("file:///") and token not in words
+        page = pathlib.Path(words.removeprefix("file://"))
+        assert page.stat().st_mode & 0o777 == 0o600 and page.parent.stat().st_mode & 0o777 == 0o700
+        assert html.escape(address) in page.read_text()
+    for _ in range(200):
+        if not page.exists():
+            return
+        time.sleep(0.05)
+    pytest.fail("the file outlives the server")
 
 
 @pytest.mark.parametrize("python", ["no-such-python", "/usr/bin/python3"])

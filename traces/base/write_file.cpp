@@ -49,6 +49,7 @@ class NewFile {
   }
 
   void keep() { is_kept_ = true; }
+  const std::string& name() const { return name_; }
 
  private:
   [[noreturn]] static void fail(const char* what, const std::string& path) {
@@ -76,7 +77,7 @@ void create(const std::string& path, std::string_view bytes) {
   file.keep();
 }
 
-void replace(const std::string& path, std::string_view bytes) {
+NewFile beside(const std::string& path) {
   struct stat status;
   if (::lstat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
     throw_input(SourceLocation{path}, "not a regular file, expected one that can be replaced");
@@ -84,7 +85,11 @@ void replace(const std::string& path, std::string_view bytes) {
   std::string name = path + ".XXXXXX";
   const int descriptor = ::mkostemp(name.data(), O_CLOEXEC);
   if (descriptor < 0) fail_to_create(path, errno);
-  NewFile file{descriptor, name};
+  return {descriptor, name};
+}
+
+void replace(const std::string& path, std::string_view bytes) {
+  NewFile file = beside(path);
   file.write(bytes, path);
   file.rename_to(path);
 }
@@ -93,6 +98,18 @@ void replace(const std::string& path, std::string_view bytes) {
 
 void write_file(const std::string& path, std::string_view bytes, bool overwrite) {
   overwrite ? replace(path, bytes) : create(path, bytes);
+}
+
+void write_file_by(const std::string& path, bool overwrite, const std::function<void(const std::string& name)>& fill) {
+  const auto refuse_existing = [&] {
+    struct stat status;
+    if (!overwrite && ::lstat(path.c_str(), &status) == 0) fail_to_create(path, EEXIST);
+  };
+  refuse_existing();
+  NewFile file = beside(path);
+  fill(file.name());
+  refuse_existing();
+  file.rename_to(path);
 }
 
 }  // namespace corun

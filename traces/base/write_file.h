@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -11,5 +12,9 @@ namespace corun {
 /// is complete, so nobody ever sees half of it. A symbolic link is never followed. Nothing is left behind on failure.
 /// Throws Error: kInput where the path exists or cannot be created, kDevice where writing fails (a full disk).
 void write_file(const std::string& path, std::string_view bytes, bool overwrite);
+
+/// The same for what somebody else writes: `fill` gets the name of an empty file beside it, made for this call alone.
+/// What `fill` throws leaves nothing behind.
+void write_file_by(const std::string& path, bool overwrite, const std::function<void(const std::string& name)>& fill);
 
 }  // namespace corun
