@@ -105,8 +105,13 @@ class ResultsWriter::Store {
     if (!what.empty())
       throw Error(ErrorKind::kInput, {path}, fmt::format("these results cannot be resumed: {}", what),
                   "the same experiment, options and version resume a file; `-f` replaces it, `-o` names another one");
+    SQLite::Transaction transaction(database_);
     database_.exec("DELETE FROM properties WHERE key = 'hash'");
+    remove_runs_without_memory();
+    transaction.commit();
   }
+
+  std::size_t retried() const { return retried_; }
 
   std::map<std::string, RunOutcome> there() { return stored_outcomes(database_); }
 
@@ -177,6 +182,15 @@ class ResultsWriter::Store {
     for (const auto& [key, value] : plan.properties) properties.push_back({key, value});
     insert("properties", properties);
     transaction.commit();
+  }
+
+  void remove_runs_without_memory() {
+    for (std::size_t i = kRunTables.size(); i-- > 0;) {  // `runs`, which says which they are, is the first
+      const std::string their = i == 0 ? "error = ?" : "run IN (SELECT id FROM runs WHERE error = ?)";
+      SQLite::Statement statement(database_, fmt::format("DELETE FROM {} WHERE {}", kRunTables[i], their));
+      statement.bind(1, kOutOfMemory);
+      retried_ = static_cast<std::size_t>(statement.exec());
+    }
   }
 
   static std::string shards(const StoredPlan& known, const StoredPlan& plan) {
@@ -262,6 +276,7 @@ class ResultsWriter::Store {
   WriteLock lock_;  // before the database: a file that is being written is not even opened
   SQLite::Database database_;
   std::chrono::steady_clock::time_point synced_ = std::chrono::steady_clock::now();
+  std::size_t retried_ = 0;
 };
 
 void check_output(const std::string& path, bool overwrite) {
@@ -298,7 +313,7 @@ ResultsWriter::ResultsWriter(const std::string& path, Existing existing, const S
     if (!folder.empty()) std::filesystem::create_directories(folder);
     if (existing != Existing::kResume) {
       const WriteLock nobody_writes(path);
-      for (const char* ending : {"", "-wal", "-shm", "-journal"}) std::filesystem::remove(path + ending);
+      for (const char* ending : {"-wal", "-shm", "-journal", ""}) std::filesystem::remove(path + ending);
     }
     store_ = std::make_unique<Store>(path);
     store_->begin(path, plan);
@@ -327,6 +342,7 @@ auto ResultsWriter::on_disk(const char* doing, Work work) {
 std::map<std::string, RunOutcome> ResultsWriter::there() {
   return on_disk("reading", [&] { return store_->there(); });
 }
+std::size_t ResultsWriter::retried() const { return store_->retried(); }
 
 void ResultsWriter::write(const StoredRun& run) {
   on_disk("writing", [&] { store_->write(run); });

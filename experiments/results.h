@@ -33,9 +33,11 @@ class ResultsWriter {
   ~ResultsWriter();
   ResultsWriter(ResultsWriter&&) noexcept;
 
-  /// The runs of a resumed file. This and what follows throws Error(kDevice, path) where the disk fails; what had been
-  /// written before stays whole.
+  /// The runs of a resumed file: what was done before, failed runs included, but for those of kOutOfMemory. This and what
+  /// follows throws Error(kDevice, path) where the disk fails; what had been written before stays whole.
   std::map<std::string, RunOutcome> there();
+  /// How many runs of a resumed file there was no memory for; they are to be done again.
+  std::size_t retried() const;
 
   void write(const Experiment& experiment, const FileHashes& hashes, const RunSpec& spec, const RunOutcome& outcome);
   void write(const StoredRun& run);

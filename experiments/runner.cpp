@@ -180,7 +180,7 @@ RunOutcome run_one(const Experiment& experiment, const RunSpec& spec, Materials&
   } catch (const Error& error) {
     outcome.error = error;
   } catch (const std::bad_alloc&) {
-    outcome.error = Error(ErrorKind::kDevice, "out of memory");
+    outcome.error = Error(ErrorKind::kDevice, kOutOfMemory);
   } catch (const std::exception& error) {
     outcome.error = Error(ErrorKind::kPolicy, fmt::format("policy '{}' threw: {}", policy, error.what()));
   } catch (...) {

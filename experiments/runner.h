@@ -17,6 +17,10 @@ struct OperationRow {
   std::string name;
 };
 
+/// The error of a run that there was no memory for. Of all errors of simulated runs it alone is the machine's, so a run
+/// that has it is done again when its results are resumed.
+inline constexpr char kOutOfMemory[] = "out of memory";
+
 /// What became of one run.
 struct RunOutcome {
   std::vector<Metric> metrics;

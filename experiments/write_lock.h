@@ -4,8 +4,9 @@
 
 namespace corun {
 
-/// The right to write a file, which one process at a time has and which ends with the process. Other processes may
-/// read. The file is made if it is not there.
+/// The right to write the file that a path leads to, which one process at a time has and which ends with the process.
+/// Other processes may read. The file is made if it is not there. Only who has the right may remove or replace the
+/// file.
 class WriteLock {
  public:
   /// Throws Error(kInput) where another process has it or the file cannot be opened.

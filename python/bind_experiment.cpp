@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "experiments/commands/commands.h"
+#include "experiments/processors.h"
 #include "experiments/results.h"
 #include "python/bindings.h"
 #include "python/known_experiment.h"
@@ -205,8 +206,7 @@ py::list run(const KnownExperiment& known, const std::string& output, Existing e
       results.emplace(output, existing, stored_plan(input.experiment, *plan));
       std::erase_if(plan->runs, [there = results->there()](const RunSpec& spec) { return there.contains(spec.id); });
     }
-    const unsigned processors = std::max(1U, std::thread::hardware_concurrency());
-    PlanRun plan_run(input, *plan, *materials, *results, jobs == 0 ? processors : jobs);
+    PlanRun plan_run(input, *plan, *materials, *results, jobs == 0 ? usable_processors() : jobs);
     try {
       plan_run.wait(tick);
     } catch (...) {

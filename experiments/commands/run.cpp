@@ -5,10 +5,10 @@
 #include <csignal>
 #include <filesystem>
 #include <optional>
-#include <thread>
 
 #include "experiments/commands/commands.h"
 #include "experiments/json.h"
+#include "experiments/processors.h"
 #include "experiments/results.h"
 #include "experiments/summary.h"
 #include "experiments/sweep_summary.h"
@@ -194,6 +194,14 @@ int exit_code(const Summary& summary, std::size_t runs, bool all_hold, bool is_c
   return all_hold ? 0 : kExitExpectation;
 }
 
+/// What a resumed file holds. Failed runs are results like others, unless there was no memory for them.
+void print_resumed(const std::map<std::string, RunOutcome>& there, std::size_t retried, std::size_t to_do) {
+  const auto failed = std::ranges::count_if(there, [](const auto& run) { return run.second.error.has_value(); });
+  fmt::print(stderr, "{} there{}, {} to do{}\n", counted(there.size(), "run"),
+             failed > 0 ? fmt::format(" ({} failed)", failed) : "", to_do,
+             retried > 0 ? fmt::format(" ({} again, for which there was no memory)", retried) : "");
+}
+
 /// The runs that are to be done now.
 Plan remaining(const Plan& plan, const std::optional<Shard>& shard, const std::map<std::string, RunOutcome>& there) {
   Plan rest{{}, plan.hashes};
@@ -250,16 +258,15 @@ int run_in(const World& world, const CommonOptions& common, const RunOptions& op
   ResultsWriter results(output, existing, stored_plan(experiment, plan, options.shard));
   const std::map<std::string, RunOutcome> there = results.there();
   const Plan rest = remaining(plan, options.shard, there);
-  const unsigned processors = std::max(1U, std::thread::hardware_concurrency());
   const std::size_t most_jobs = std::max<std::size_t>(rest.runs.size(), 1);
   const auto jobs =
-      static_cast<unsigned>(std::min<std::size_t>(options.jobs == 0 ? processors : options.jobs, most_jobs));
+      static_cast<unsigned>(std::min<std::size_t>(options.jobs == 0 ? usable_processors() : options.jobs, most_jobs));
   std::signal(SIGINT, interrupt);
   std::signal(SIGTERM, interrupt);
   fmt::print(stderr, "{}   {}   {}   {}\n", printable(experiment.name), shape_of(experiment, plan),
              counted(jobs, "job"), printable(output));
   if (options.shard) fmt::print(stderr, "shard {} of the runs\n", options.shard->to_string());
-  if (options.resumes) fmt::print(stderr, "{} there, {} to do\n", counted(there.size(), "run"), rest.runs.size());
+  if (options.resumes) print_resumed(there, results.retried(), rest.runs.size());
   const bool is_sweep = !experiment.points.empty();
   if (experiment.sweep && !is_sweep) fmt::print(stderr, "its `sweep` is left to `simcli sweep`\n");
   Summary summary(experiment);

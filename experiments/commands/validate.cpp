@@ -5,9 +5,9 @@
 #include <memory>
 #include <optional>
 #include <ranges>
-#include <thread>
 
 #include "experiments/commands/commands.h"
+#include "experiments/processors.h"
 #include "experiments/validate/validation_json.h"
 #include "experiments/validate/validator.h"
 #include "sim/executor/mps_daemon.h"
@@ -38,7 +38,7 @@ validation::ValidatorOptions validator_options(const CommonOptions& common, cons
   out.window = options.window;
   out.only = options.only;
   out.repetitions = options.repetitions;
-  out.jobs = options.jobs > 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency());
+  out.jobs = options.jobs > 0 ? options.jobs : usable_processors();
   out.has_canary = !options.has_no_canary && !options.is_live;
   out.has_budget = !options.has_no_budget;
   out.output = options.output.empty() ? experiment.name + ".sqlite" : options.output;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <thread>
 
+#include "experiments/processors.h"
 #include "policies/builtin.h"
 #include "sim/metrics/collector.h"
 
@@ -142,7 +143,7 @@ void Predictions::prepare(const std::vector<Hypothesis>& hypotheses, const std::
       } catch (...) {  // kept, and thrown to whoever asks for it
       }
   };
-  const std::size_t processors = std::max(1U, std::thread::hardware_concurrency());
+  const std::size_t processors = usable_processors();
   std::vector<std::jthread> workers;
   for (std::size_t i = 1; i < std::min(processors, count); ++i) workers.emplace_back(work);
   work();

@@ -20,17 +20,17 @@ def run(experiment, *, jobs=None, seed=None, until=None, output=None, overwrite=
         progress=None):
     """Does all runs of an experiment and returns their Results.
 
-    `experiment` is an Experiment or what makes one. `jobs` is the number of threads, one by default for each processor;
-    results do not depend on it. `seed` is a number or several, in place of the experiment's. `until` shortens horizons:
-    "2s". `output` is the results file to write, which must not be there yet unless `overwrite`, or `resume`: then the
-    runs that it holds are not done again. Without `output`, results live in a temporary file that goes with the Results
-    object. `baselines=False` leaves out that every client also runs
-    alone: no slowdown, no harvest. `progress` shows a bar on stderr (tqdm's, where it is installed) after one second;
-    by default on a terminal and in notebooks.
+    `experiment` is an Experiment or what makes one. `jobs` is the number of threads, by default as many as the processors
+    that this process may use; results do not depend on it. `seed` is a number or several, in place of the experiment's.
+    `until` shortens horizons: "2s". `output` is the results file to write, which must not be there yet unless `overwrite`,
+    or `resume`: then the runs that it holds are not done again, nor those that failed but for want of memory. Without
+    `output`, results live in a temporary file that goes with the Results object. `baselines=False` leaves out that every
+    client also runs alone: no slowdown, no harvest. `progress` shows a bar on stderr (tqdm's, where it is installed) after
+    one second; by default on a terminal and in notebooks.
 
     Raises InputError, UnsupportedError, DeviceError before the first run, as Experiment.check does. A run that fails is
-    a row of `runs` with its error; a warning says how many there are, and where all runs fail alike, that error is
-    raised. Ctrl-C lets runs that are under way finish, keeps what is finished and raises KeyboardInterrupt. Both
+    a row of `runs` with its error; a warning says how many there are, and how many of them were there before it was
+    resumed; where all runs fail alike, that error is raised. Ctrl-C lets runs that are under way finish, keeps what is finished and raises KeyboardInterrupt. Both
     exceptions have the results so far as `.results`. Other Python threads go on meanwhile.
 
     >>> results = corun.run(PAIR, until="300ms", seed=[1, 2, 3], jobs=2)
@@ -72,20 +72,24 @@ def do_runs(core, output, progress, work, stopped=()):
     finally:
         shown.close()
     results = Results(path, folder)
-    if failures:
-        _tell(failures, shown.total, results)
+    stored = [row[0] for row in results.cursor("SELECT error FROM runs WHERE error IS NOT NULL ORDER BY rowid")]
+    if stored:
+        _tell(failures, stored, shown.total, results)
     return results
 
 
-def _tell(failures, total, results):
-    """Raises what all runs failed with; warns where only some did."""
+def _tell(failures, stored, total, results):
+    """Raises what all runs failed with; warns where only some did. `stored` has the errors of all runs of the results,
+    those that were there before they were resumed as well."""
     kinds = {kind for kind, _ in failures}
     if len(failures) == total and len(kinds) == 1:
         error = errors.from_core(kinds.pop(), failures[0][1], [])
         error.results = results
         raise error
-    first = failures[0][1].partition("\n")[0]
-    warnings.warn(f"{len(failures)} of {total} runs failed, see `runs.error`; the first: {first}", stacklevel=4)
+    there = len(stored) - len(failures)
+    before = f", {there} of them before this went on" if there else ""
+    first = stored[0].partition("\n")[0]
+    warnings.warn(f"{len(stored)} of {total} runs failed{before}, see `runs.error`; the first: {first}", stacklevel=4)
 
 
 class _Progress:

@@ -1,8 +1,10 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
 #include <set>
+#include <thread>
 
 #include "experiments/results.h"
 #include "tests/experiments/experiment_text.h"
@@ -247,6 +249,29 @@ TEST(Results, OneFileRemainsAndSaysItsVersion) {
   EXPECT_EQ(lab.query("r.sqlite", "PRAGMA user_version"), std::vector<std::string>{"2|"});
   EXPECT_EQ(lab.query("r.sqlite", "PRAGMA journal_mode"), std::vector<std::string>{"delete|"});
   EXPECT_EQ(lab.query("r.sqlite", "PRAGMA integrity_check"), std::vector<std::string>{"ok|"});
+}
+
+TEST(ResultsWriter, OfThoseWhoReplaceAFileAtOnceOneAtATimeHasIt) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "r.sqlite";
+  std::atomic<int> holders{0}, most{0}, times{0};
+  const auto replace_again_and_again = [&] {
+    for (int i = 0; i < 200; ++i) try {
+        ResultsWriter writer(path, Existing::kReplace, StoredPlan{});
+        most = std::max(most.load(), ++holders);
+        ++times;
+        std::this_thread::yield();
+        --holders;
+      } catch (const Error& refused) {
+        EXPECT_EQ(refused.kind(), ErrorKind::kInput);
+      }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 4; ++i) threads.emplace_back(replace_again_and_again);
+  }
+  EXPECT_EQ(most, 1);
+  EXPECT_GT(times, 0);
 }
 
 }  // namespace

@@ -122,3 +122,29 @@ def test_a_broken_promise_leaves_what_is_needed_to_repeat_it(tmp_path, plugin):
     assert len((bundle / "decisions.csv").read_text().splitlines()) > 2
     assert str(plugin) in (bundle / "captures.txt").read_text()
     assert "seed=1" in (bundle / "run.txt").read_text().replace(": ", "=").replace(" ", "=")
+
+
+def sweep(folder, plugin, deeds, *options):
+    (folder / "e.yaml").write_text(EXPERIMENT.format(plugin=plugin, deed="throws"))
+    command = [simcli(), "sweep", "e.yaml", "-o", "r.sqlite", "-L", f"plugin.parameters.deed={','.join(deeds)}", *options]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
+
+
+def test_a_sweep_of_which_some_points_fail_ends_with_7_and_has_the_others(tmp_path, plugin):
+    done = sweep(tmp_path, plugin, ["writes_to_stdout", "throws"])
+    assert done.returncode == 7
+    assert "failed: " in done.stderr and "policy 'evil' threw: I give up" in done.stderr
+    errors = [error for policy, _, error in finished(tmp_path) if policy == "evil"]
+    assert sorted(error is None for error in errors) == [False, False, True, True]
+    assert sweep(tmp_path, plugin, ["writes_to_stdout"], "-f").returncode == 0
+
+
+def test_failed_runs_are_kept_on_resume_and_those_without_memory_done_again(tmp_path, plugin):
+    for deeds, said in ((["throws", "writes_to_stdout"], "8 runs there (2 failed), 0 to do\n"),
+                        (["eats_memory", "writes_to_stdout"],
+                         "6 runs there, 2 to do (2 again, for which there was no memory)\n")):
+        assert sweep(tmp_path, plugin, deeds, "-f").returncode == 7
+        before = finished(tmp_path)
+        again = sweep(tmp_path, plugin, deeds, "--resume")
+        assert again.returncode == 7 and said in again.stderr
+        assert sorted(map(str, finished(tmp_path))) == sorted(map(str, before)), "the same end as without a resume"

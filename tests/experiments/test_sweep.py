@@ -1,5 +1,6 @@
 """Sweeps that are interrupted, resumed, shared out and refused."""
 
+import os
 import re
 import shutil
 import signal
@@ -134,3 +135,11 @@ def test_other_expectations_are_another_question(tmp_path):
     again = subprocess.run([simcli(), "run", tmp_path / "b.yaml", "-o", tmp_path / "r.sqlite", "--resume"],
                            capture_output=True, text=True)
     assert again.returncode == 2 and "other expectations of the same runs" in again.stderr
+
+
+def test_as_many_runs_at_a_time_as_this_process_may_use_processors(tmp_path):
+    usable = sorted(os.sched_getaffinity(0))
+    for count in {1, len(usable)}:
+        done = subprocess.run(sweep(EXPERIMENT, tmp_path / f"{count}.sqlite", *MANY[:2]), check=True, capture_output=True,
+                              text=True, preexec_fn=lambda: os.sched_setaffinity(0, usable[:count]))
+        assert re.search(rf" {count} jobs?  ", done.stderr)

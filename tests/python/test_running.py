@@ -115,6 +115,19 @@ def test_a_failing_policy_is_a_row_and_a_warning_beside_others_and_an_error_alon
     assert len(raised.value.results.runs) == 2
 
 
+def test_resuming_says_how_many_failed_before(tmp_path):
+    class Fails(corun.Policy):
+        def decide(self, view, act):
+            raise ZeroDivisionError("of the test")
+
+    experiment = corun.Experiment(PAIR, policies=[Fails]).set("policies", ["passthrough", "fails"])
+    path = tmp_path / "r.sqlite"
+    with pytest.warns(UserWarning, match="2 of 4 runs failed, see"):
+        corun.run(experiment, until="100ms", output=path).close()
+    with pytest.warns(UserWarning, match="2 of 4 runs failed, 2 of them before this went on, see .*: policy 'fails' at t=0"):
+        corun.run(experiment, until="100ms", output=path, resume=True).close()
+
+
 def test_progress_is_a_bar_of_tqdm_or_a_plain_line(capfd, monkeypatch):
     from corun import running
 
