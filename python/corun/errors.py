@@ -26,7 +26,14 @@ class Error(Exception):
 
 
 class InputError(Error, ValueError):
-    """A file, an experiment or an argument that is not what it should be: the user's turn."""
+    """A file, an experiment or an argument that is not what it should be: the user's turn.
+
+    >>> try:
+    ...     corun.open("no-such.sqlite")
+    ... except corun.InputError as error:
+    ...     print(error)
+    no-such.sqlite: no such file: `simcli run EXPERIMENT.yaml` writes one
+    """
 
 
 class UnsupportedError(Error):
@@ -39,7 +46,17 @@ class DeviceError(Error):
 
 class PolicyError(Error):
     """A policy raised an exception or asked for what is not allowed: its author's turn. The text has the simulated time
-    and, for a policy in Python, the traceback."""
+    and, for a policy in Python, the traceback.
+
+    >>> class Fails(corun.Policy):
+    ...     def decide(self, view, act):
+    ...         raise ZeroDivisionError("of mine")
+    >>> try:
+    ...     corun.run(corun.Experiment(PAIR, policies=[Fails]).set("policies", ["fails"]), until="100ms")
+    ... except corun.PolicyError as error:
+    ...     print("ZeroDivisionError: of mine" in str(error), len(error.results.runs))
+    True 2
+    """
 
 
 _KINDS = {2: InputError, 3: UnsupportedError, 4: DeviceError, 5: PolicyError}

@@ -41,12 +41,20 @@ class Experiment:
 
     @property
     def name(self):
-        """As written in the experiment."""
+        """As written in the experiment.
+
+        >>> corun.Experiment(PAIR).name
+        'pair'
+        """
         return self._core.name
 
     @property
     def description(self):
-        """As written in the experiment; "" where it has none."""
+        """As written in the experiment; "" where it has none.
+
+        >>> corun.Experiment(PAIR).set("description", "Who pays?").description
+        'Who pays?'
+        """
         return self._core.description
 
     @property
@@ -60,7 +68,11 @@ class Experiment:
 
     @property
     def output(self):
-        """The results file that the experiment names; None if it names none."""
+        """The results file that the experiment names; None if it names none.
+
+        >>> corun.Experiment(PAIR).output is None
+        True
+        """
         return self._core.output or None
 
     def set(self, path, value):

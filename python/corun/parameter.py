@@ -10,7 +10,13 @@ __all__ = ["Parameter", "boolean", "by_client", "choice", "duration", "integer",
 
 
 class Parameter:
-    """One row of a policy's parameter table. Made by the functions of this module."""
+    """One row of a policy's parameter table. Made by the functions of this module. `minimum` and `maximum` are in base
+    units: nanoseconds for a duration, else `unit`.
+
+    >>> parameter = corun.parameter.real(0.9, minimum=0.5, unit="of the period")
+    >>> parameter.type, parameter.default, parameter.minimum, parameter.unit
+    ('real', 0.9, 0.5, 'of the period')
+    """
 
     def __init__(self, type, default, minimum=0.0, maximum=0.0, choices=(), unit="", meaning="", source="ours"):
         self.type, self.default = type, default
@@ -18,6 +24,11 @@ class Parameter:
         self.unit, self.meaning, self.source = unit, meaning, source
 
     def describe(self, name):
+        """The row as a dict, under the name that the policy gives it.
+
+        >>> corun.parameter.boolean(True).describe("is_eager")["name"]
+        'is_eager'
+        """
         return vars(self) | {"name": name}
 
 

@@ -63,7 +63,12 @@ class Results:
     """A results file, opened read-only; close it with `close()` or a `with` block.
 
     The tables are read anew each time they are asked for, so a file that a run is still writing shows what it has.
-    Not for use from several threads at once. In a notebook it shows its summary.
+    Not for use from several threads at once. In a notebook it shows its summary. `path` is the file. Opening one raises
+    what corun.open raises.
+
+    >>> with corun.open(QUICK) as results:
+    ...     len(results.runs), results.backends
+    (10, ['simulation'])
     """
 
     def __init__(self, path, folder=None):
@@ -91,7 +96,13 @@ class Results:
             raise InputError(f"{self.path}: schema {version} is newer than {SCHEMA_VERSION}: update this package")
 
     def close(self):
-        """Closes the file; results that corun.run wrote to no file of yours are gone then."""
+        """Closes the file; results that corun.run wrote to no file of yours are gone then.
+
+        >>> results = corun.run(PAIR, until="100ms", seed=1)
+        >>> results.close()
+        >>> os.path.exists(results.path)
+        False
+        """
         self._connection.close()
         if self._folder is not None:
             self._folder.cleanup()
@@ -105,42 +116,80 @@ class Results:
     @property
     def runs(self):
         """One row per run, in the order of the plan, failed ones last: `id` (hash of the canonical run), `experiment`,
-        `scenario`, `policy`, `parameters`, `seed`, ..., `error` (null if none)."""
+        `scenario`, `policy`, `parameters`, `seed`, `horizon_ns`, ..., `error` (null if none).
+
+        >>> runs = corun.open(QUICK).runs
+        >>> list(runs.policy)[:6], runs.error.isna().all()
+        (['passthrough', 'passthrough', 'passthrough', 'passthrough', 'passthrough', 'nvshare'], True)
+        """
         return self.sql(_RUNS)
 
     @property
     def metrics(self):
-        """Long form: `run`, `client`, `metric`, `value`, `unit`."""
+        """Long form: `run`, `client`, `metric`, `value`, `unit` of the value.
+
+        >>> metrics = corun.open(QUICK).metrics
+        >>> list(metrics[metrics.metric == "fps_mean"].unit.unique())
+        ['fps']
+        """
         return self.sql("SELECT * FROM metrics")
 
     @property
     def frames(self):
-        """One row per presented frame, as far as the experiment recorded them."""
+        """One row per presented frame, as far as the experiment recorded them; times are in nanoseconds since the run
+        began.
+
+        >>> bool((corun.open(QUICK).frames.present_ns > 0).all())
+        True
+        """
         return self._optional("frames")
 
     @property
     def decisions(self):
-        """One row per decision a policy took, as far as the experiment recorded them."""
+        """One row per decision a policy took, as far as the experiment recorded them: `time_ns`, `action`, `client`, ...
+
+        >>> sorted(corun.open(QUICK).decisions.action.unique())
+        ['admit', 'open']
+        """
         return self._optional("decisions")
 
     @property
     def holds(self):
-        """One row per stretch of time in which a client's operations waited at its gate for one reason."""
+        """One row per stretch of time in which a client's operations waited at its gate for one reason, its `rule`.
+
+        >>> holds = corun.open(QUICK).holds
+        >>> bool((holds.end_ns >= holds.begin_ns).all()), "lock" in set(holds.rule)
+        (True, True)
+        """
         return self._optional("holds")
 
     @property
     def kills(self):
-        """One row per kill: when, the device time lost, when the client was restored."""
+        """One row per kill: `time_ns`, `lost_ns` of device time, `restored_ns` (null where the client never was).
+
+        >>> len(corun.open(QUICK).kills)
+        0
+        """
         return self._optional("kills")
 
     @property
     def refusals(self):
-        """One row per client that was turned away with an error, and why."""
+        """One row per client that was turned away with an error, and why: `time_ns`, `rule`, `needed`, `available`, `unit`.
+
+        >>> len(corun.open(QUICK).refusals)
+        0
+        """
         return self._optional("refusals")
 
     @property
     def operations(self):
-        """One row per device operation, as far as the experiment recorded them."""
+        """One row per device operation, as far as the experiment recorded them: `record: { operations: all }`.
+
+        >>> experiment = corun.Experiment(PAIR).set("record", {"operations": "all"})
+        >>> operations = corun.run(experiment, until="100ms", seed=1).operations
+        >>> bool((operations.end_ns >= operations.begin_ns).all())
+        True
+        """
         return self._optional("operations")
 
     def table(self, name, scenario=None, policy=None, client=None):
@@ -328,11 +377,19 @@ class Results:
         return [dict(zip(names, row)) for row in cursor]
 
     def cursor(self, query, parameters=()):
-        """The same as a cursor of the standard library's sqlite3."""
+        """The same as a cursor of the standard library's sqlite3.
+
+        >>> corun.open(QUICK).cursor("SELECT count(*) FROM runs WHERE seed > ?", (3,)).fetchone()
+        (4,)
+        """
         return self._connection.execute(query, parameters)
 
     def has(self, table):
-        """Whether the file has the table."""
+        """Whether the file has the table.
+
+        >>> corun.open(QUICK).has("frames")
+        True
+        """
         return self.cursor("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone() is not None
 
     def _optional(self, table):

@@ -24,7 +24,11 @@ class Table:
 
     @property
     def columns(self):
-        """The names of the columns, in order."""
+        """The names of the columns, in order.
+
+        >>> corun.open(QUICK).table("kills").columns[-2:]
+        ['lost_ns', 'restored_ns']
+        """
         return self._columns.columns
 
     def __len__(self):
@@ -48,13 +52,19 @@ class Table:
         return pandas.DataFrame({name: _pandas_column(self[name]) for name in self.columns}, copy=False)
 
     def to_polars(self):
-        """A polars DataFrame. Text becomes categorical. Needs polars 1.3 or newer."""
+        """A polars DataFrame. Text becomes categorical. Needs polars 1.3 or newer, else ImportError.
+
+        >>> corun.open(QUICK).table("frames").to_polars().group_by("policy").len()  # doctest: +SKIP
+        """
         import polars
 
         return polars.DataFrame(self)
 
     def to_arrow(self):
-        """A pyarrow Table; text is dictionary-encoded. Needs pyarrow 14 or newer."""
+        """A pyarrow Table; text is dictionary-encoded. Needs pyarrow 14 or newer, else ImportError.
+
+        >>> corun.open(QUICK).table("frames").to_arrow().num_rows  # doctest: +SKIP
+        """
         import pyarrow
 
         return pyarrow.table(self)
