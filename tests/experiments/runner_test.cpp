@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "experiments/results.h"
+#include "experiments/write_lock.h"
 #include "tests/experiments/experiment_text.h"
 
 namespace corun {
@@ -251,27 +252,29 @@ TEST(Results, OneFileRemainsAndSaysItsVersion) {
   EXPECT_EQ(lab.query("r.sqlite", "PRAGMA integrity_check"), std::vector<std::string>{"ok|"});
 }
 
-TEST(ResultsWriter, OfThoseWhoReplaceAFileAtOnceOneAtATimeHasIt) {
+TEST(WriteLock, IsOfTheFileThatThePathLeadsToThoughOthersRemoveIt) {
   const TemporaryFolder folder;
   const std::string path = folder / "r.sqlite";
-  std::atomic<int> holders{0}, most{0}, times{0};
-  const auto replace_again_and_again = [&] {
-    for (int i = 0; i < 200; ++i) try {
-        ResultsWriter writer(path, Existing::kReplace, StoredPlan{});
+  std::atomic<int> holders{0}, most{0}, gone{0}, times{0};
+  const auto lock_and_remove = [&] {
+    for (int i = 0; i < 5000; ++i) try {
+        const WriteLock lock(path);
         most = std::max(most.load(), ++holders);
-        ++times;
-        std::this_thread::yield();
+        gone += std::filesystem::exists(path) ? 0 : 1;
         --holders;
+        std::filesystem::remove(path);
+        ++times;
       } catch (const Error& refused) {
         EXPECT_EQ(refused.kind(), ErrorKind::kInput);
       }
   };
   {
     std::vector<std::jthread> threads;
-    for (int i = 0; i < 4; ++i) threads.emplace_back(replace_again_and_again);
+    for (int i = 0; i < 4; ++i) threads.emplace_back(lock_and_remove);
   }
-  EXPECT_EQ(most, 1);
   EXPECT_GT(times, 0);
+  EXPECT_EQ(gone, 0) << "only who has the lock removes the file";
+  EXPECT_EQ(most, 1);
 }
 
 }  // namespace
