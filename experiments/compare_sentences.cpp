@@ -34,12 +34,13 @@ std::string noun(const std::string& metric) {
 
 double half_width(const Estimate& effect) { return std::max(effect.high - effect.mean, effect.mean - effect.low); }
 
-/// "1.83 ± 0.05": as many decimals as make two digits of what stands behind ±, two to four.
+/// "1.83 ± 0.05": as many decimals as make two digits of what stands behind ±, two to four; "2.000" where that is none.
 std::string with_half_width(const Estimate& effect) {
   const double half = half_width(effect);
   const int digits = half > 0 ? 1 - static_cast<int>(std::floor(std::log10(half))) : 3;
   const int decimals = std::clamp(digits, 2, 4);
   if (effect.count < 2) return fmt::format("{:.2f}", effect.mean);
+  if (half < 0.00005) return fmt::format("{:.3f}", effect.mean);
   return fmt::format("{:.{}f} ± {:.{}f}", effect.mean, decimals, half, decimals);
 }
 
@@ -74,7 +75,8 @@ std::string sentence(const Comparison& comparison, const std::string& baseline) 
   if (is_tiny) return fmt::format("{}the same {} as {}, to 0.1 %", begin, noun(metric), baseline);
   const bool is_unproven = difference.count > 1 && difference.low <= 0 && difference.high >= 0;
   const std::string doubt = is_unproven ? ", which is no difference shown" : "";
-  if (!std::isfinite(ratio.mean) || !std::isfinite(ratio.low))
+  const bool gives_nothing = value.mean == 0 && ratio.high == 0;
+  if (gives_nothing || !std::isfinite(ratio.mean) || !std::isfinite(ratio.low))
     return fmt::format("{}a {} of {}, {} {}{}", begin, noun(metric), figure(value, metric, value.low < value.high),
                        baseline, figure(beside, metric, beside.low < beside.high), doubt);
   return fmt::format("{}{} times the {} of {}{}", begin, with_half_width(ratio), noun(metric), baseline, doubt);

@@ -59,6 +59,7 @@ RunTracks::RunTracks(SQLite::Database& results, const RunName& run) {
   add_frames(results, run);
   add_operations(results, run);
   add_holds(results, run);
+  add_end_of_holds(results, run);
   add_decisions(results, run);
   add_losses(results, run);
 }
@@ -130,6 +131,22 @@ void RunTracks::add_holds(SQLite::Database& results, const RunName& run) {
              add_slice(
                  track(row.getColumn(0), "held at its gate"), row.getColumn(1).getInt64(), row.getColumn(2).getInt64(),
                  {names_.number(row.getColumn(3).getString()), Category::kWait, add_details(std::move(details)), {}});
+           });
+}
+
+/// So that an empty track is not taken for a gate that was open.
+void RunTracks::add_end_of_holds(SQLite::Database& results, const RunName& run) {
+  const std::vector<std::string> columns = columns_of(results, "runs");
+  if (std::ranges::find(columns, "holds_until_ns") == columns.end()) return;
+  for_each(results, run, "holds",
+           "SELECT DISTINCT client, holds_until_ns, horizon_ns FROM holds JOIN runs ON id = run WHERE run = ? AND "
+           "holds_until_ns IS NOT NULL ORDER BY client",
+           [&](SQLite::Statement& row) {
+             add_slice(track(row.getColumn(0), "held at its gate"), row.getColumn(1), row.getColumn(2),
+                       {names_.number("not recorded from here on; record: { decisions: all } keeps every one"),
+                        Category::kNote,
+                        0,
+                        {}});
            });
 }
 

@@ -35,6 +35,7 @@ class RunTracks : public Tracks {
   void add_frames(SQLite::Database& results, const RunName& run);
   void add_operations(SQLite::Database& results, const RunName& run);
   void add_holds(SQLite::Database& results, const RunName& run);
+  void add_end_of_holds(SQLite::Database& results, const RunName& run);
   void add_decisions(SQLite::Database& results, const RunName& run);
   void add_losses(SQLite::Database& results, const RunName& run);
 

@@ -26,6 +26,7 @@ namespace corun::report {
 namespace {
 
 constexpr std::size_t kMostWithAllMetrics = 60;  // settings; of more, the page gets only what it draws
+constexpr std::size_t kMostCompared = 2000;      // settings of a sweep: some seconds
 const std::set<std::string> kDrawn = {
     "fps_mean",           "throughput_per_s",   "solo_throughput_per_s", "fps_1low",      "frame_time_p99_ms",
     "render_time_p99_ms", "missed_frame_ratio", "quality_mean",          "harvest_ratio", "slowdown",
@@ -132,23 +133,29 @@ bool is_measured(const Measured& measured, const std::string& metric) {
   return false;
 }
 
+/// Sweeps of different points are not compared, and of very many points it takes longer than the rest of the page.
+bool can_compare(const std::vector<std::string>& files, const Measured& measured) {
+  if (!measured.is_sweep) return true;
+  std::size_t settings = 0;
+  for (const Scenario& scenario : measured.scenarios) settings += scenario.settings.size();
+  return files.size() == 1 && settings <= kMostCompared;
+}
+
 void add_effects(const std::vector<std::string>& files, const Measured& measured, const ReportChoice& choice,
                  Json& json) {
   json.key("effects").array();
   std::string baseline;
   const bool has_jobs = is_measured(measured, "throughput_per_s");
-  if (!measured.is_sweep && has_jobs) {
+  if (has_jobs && can_compare(files, measured)) {
     std::vector<std::string> metrics = {"throughput_per_s"};
     if (is_measured(measured, "frame_time_p99_ms")) metrics.emplace_back("frame_time_p99_ms");
     const Comparisons found = compare(files, {choice.baseline, metrics});
     baseline = found.baseline;
-    for (const Comparison& row : found.rows)
-      json.object()
-          .field("scenario", row.scenario)
-          .field("backend", row.backend)
-          .field("metric", row.metric)
-          .field("text", sentence(row, found.baseline))
-          .end();
+    for (const Scenario& scenario : measured.scenarios)
+      for (const std::string& text : corun::sentences(found, [&](const Comparison& row) {
+             return row.scenario == scenario.name && row.backend == scenario.backend;
+           }))
+        json.object().field("scenario", scenario.name).field("backend", scenario.backend).field("text", text).end();
   }
   json.end().field("baseline", baseline);
 }
@@ -162,7 +169,8 @@ void add_experiments(const Measured& measured, Json& json) {
       json.object();
       for (const char* field : {"name", "description", "file", "changes", "text", "sha256"})
         json.field(field, row.getColumn(field).getString());
-      std::string again = "simcli run " + shell_quoted(row.getColumn("file").getString());
+      const char* command = measured.is_sweep ? "simcli sweep " : "simcli run ";
+      std::string again = command + shell_quoted(row.getColumn("file").getString());
       if (const std::string changes = row.getColumn("changes").getString(); !changes.empty()) again += " " + changes;
       json.field("again", again).end();
     }

@@ -65,6 +65,12 @@ std::map<std::string, Value> in_common(const std::map<std::int64_t, std::map<std
   return common;
 }
 
+/// "nvshare.quantum" is called `quantum` behind the policy's name.
+std::string_view without_policy(std::string_view parameter, std::string_view policy) {
+  const bool is_of_policy = parameter.starts_with(policy) && parameter.substr(policy.size()).starts_with('.');
+  return is_of_policy ? parameter.substr(policy.size() + 1) : parameter;
+}
+
 class Reader {
  public:
   Measured read(const std::vector<std::string>& files) {
@@ -124,7 +130,8 @@ class Reader {
       const auto texts = in_common(swept.texts, points->second);
       numbers = in_common(swept.numbers, points->second);
       std::vector<std::string> parts;
-      for (const auto& [parameter, value] : texts) parts.push_back(fmt::format("{}={}", parameter, value));
+      for (const auto& [parameter, value] : texts)
+        parts.push_back(fmt::format("{}={}", without_policy(parameter, policy), value));
       if (!parts.empty()) label += fmt::format(" ({})", fmt::join(parts, ", "));
     }
     const std::size_t at = scenario_of(scenario, backend, row.getColumn(6), row.getColumn(7));

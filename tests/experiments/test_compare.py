@@ -80,6 +80,15 @@ def test_a_baseline_that_gives_nothing_has_no_ratio(tmp_path):
     assert found["sentences"] == ["pilotfish gives train a throughput of 16.0 /s [15.6,16.4], exclusive 0 /s"]
 
 
+def test_what_is_the_same_in_every_seed_has_no_half_width_and_nothing_is_said_as_nothing(tmp_path):
+    with Results(tmp_path / "r.sqlite") as results:
+        throughputs(results, "exclusive", [10.0] * 5)
+        throughputs(results, "pilotfish", [15.0] * 5)
+        throughputs(results, "djay", [0.0] * 5)
+    assert compared(results.path)["sentences"] == ["pilotfish gives train 1.500 times the throughput of exclusive",
+                                                   "djay gives train a throughput of 0 /s, exclusive 10.0 /s"]
+
+
 def test_the_baseline_can_be_named(pair):
     found = compared(pair, "--baseline", "pilotfish")
     assert found["baseline"] == "pilotfish"

@@ -269,6 +269,17 @@ def test_a_run_is_a_timeline_of_operations_holds_and_decisions(results, tmp_path
     assert shown == spans
 
 
+def test_a_timeline_says_from_where_on_holds_were_not_recorded(tmp_path):
+    results = tmp_path / "r.sqlite"
+    subprocess.run([str(simcli()), "run", str(HERE / "transcripts" / "files" / "sweep.yaml"), "-o", str(results), "--seed", "1",
+                    "--set", "policies=[nvshare]", "--set", "record.decisions=first 3"], check=True, capture_output=True)
+    [(until, horizon)] = rows_of(results, "SELECT holds_until_ns, horizon_ns FROM runs")
+    assert until < horizon
+    trace = Export(export_results(results, tmp_path / "r.pftrace").read_bytes())
+    ends = [s for track, slices in trace.slices.items() for s in slices if s[0].startswith("not recorded from here on")]
+    assert ends and all(span[1:] == (until, horizon) for span in ends)
+
+
 def test_chrome_json_has_the_same_slices(results, tmp_path):
     _, name = first_run(results)
     events = json.loads(export_results(results, tmp_path / "r.json", "--run", name).read_text())["traceEvents"]

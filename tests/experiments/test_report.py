@@ -273,10 +273,20 @@ def test_a_sweep_of_hundreds_of_points_stays_readable(page, tmp_path):
         sweep.run("passthrough", 1, [("game", "frame_time_p99_ms", 35, "ms"), ("game", "fps_mean", 30, "fps"), ("device", "harvest_ratio", 1.1, "ratio")])
     path, contents = report(tmp_path / "sweep.sqlite")
     labels = [setting["label"] for setting in contents["scenarios"][0]["settings"]]
-    assert len(labels) == 301 and "pilotfish (pilotfish.margin=100us)" in labels and "passthrough" in labels
+    assert len(labels) == 301 and "pilotfish (margin=100us)" in labels and "passthrough" in labels
     show(page, path)
     assert {"trade-off", "sensitivity", "rates"} <= set(figures(page))
     assert path.stat().st_size < 1_000_000
+
+
+def test_a_sweep_says_what_it_found_and_how_to_run_it_again(tmp_path):
+    results = tmp_path / "sweep.sqlite"
+    subprocess.run([simcli(), "sweep", "sweep.yaml", "-o", results, "--seed", "1", "--progress", "none"], check=True,
+                   capture_output=True, cwd=ROOT / "tests" / "experiments" / "transcripts" / "files")
+    _, contents = report(results)
+    texts = [effect["text"] for effect in contents["effects"]]
+    assert any(re.search(r"nvshare gives game .* \(least of 3 points: nvshare.quantum 50ms\)", text) for text in texts), texts
+    assert contents["experiments"][0]["again"] == "simcli sweep sweep.yaml --seed 1"
 
 
 def test_the_commands_of_the_page_do_what_it_says(results, tmp_path):

@@ -1,6 +1,7 @@
 """Every notebook runs from a clean checkout in under a minute, asserts something, and is committed without outputs."""
 
 import ast
+import re
 import resource
 
 import nbformat
@@ -41,6 +42,10 @@ def test_there_is_one_for_each_question():
 def test_is_committed_without_outputs(notebook):
     assert all(not cell.outputs and cell.execution_count is None for cell in code_cells(notebook))
     assert set(notebook.metadata) == {"kernelspec", "language_info"}, "nothing of the editor that wrote it"
+
+
+def test_begins_with_a_title(notebook):
+    assert notebook.cells[0].cell_type == "markdown" and re.match(r"# [A-Z]", notebook.cells[0].source)
 
 
 def test_asserts_something_at_the_end(notebook):

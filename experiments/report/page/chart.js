@@ -3,20 +3,26 @@
 let figureCount = 0;
 function figure(name, title, caption, draw, options = {}) {
   const place = html("div", {class: "drawing"});
-  const node = html("figure", {"data-figure": name, id: `figure-${++figureCount}`},
-    html("figcaption", {}, html("strong", {}, `Figure ${figureCount}. ${title} `), html("span", {class: "says"}, caption)),
-    options.controls, place);
+  const node = html(
+      "figure", {"data-figure": name, id: `figure-${++figureCount}`},
+      html(
+          "figcaption", {}, html("strong", {}, `Figure ${figureCount}. ${title} `),
+          html("span", {class: "says"}, caption)),
+      options.controls, place);
   if (options.table) node.append(html("details", {class: "numbers"}, html("summary", {}, "Numbers"), options.table));
   let drawn = 0;
   const redraw = () => {
     const width = Math.max(280, Math.floor(place.clientWidth || 720));
     drawn = width;
     const {height, parts, label} = draw(width);
-    place.replaceChildren(svg("svg", {viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": label || title}, parts));
+    place.replaceChildren(svg(
+        "svg", {viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": label || title}, parts));
     node.setAttribute("data-drawn", "yes");
   };
   node.redraw = redraw;
-  new ResizeObserver(() => { if (place.clientWidth && Math.abs(place.clientWidth - drawn) > 1) redraw(); }).observe(place);
+  new ResizeObserver(() => {
+    if (place.clientWidth && Math.abs(place.clientWidth - drawn) > 1) redraw();
+  }).observe(place);
   return node;
 }
 
@@ -38,15 +44,21 @@ function axes(panel, x, y, {xLabel, yLabel, xTick = number, yTick = number, xTic
   }
   parts.push(line(left, bottom, right, bottom, {class: "axis"}));
   if (xLabel) parts.push(text((left + right) / 2, bottom + 34, xLabel, {class: "label", "text-anchor": "middle"}));
-  if (yLabel) parts.push(text(0, 0, yLabel, {class: "label", "text-anchor": "middle", transform: `translate(${left - 44},${(top + bottom) / 2}) rotate(-90)`}));
+  if (yLabel)
+    parts.push(text(0, 0, yLabel, {
+      class: "label",
+      "text-anchor": "middle",
+      transform: `translate(${left - 44},${(top + bottom) / 2}) rotate(-90)`
+    }));
   return parts;
 }
 
 // A row of buttons that show and hide series; `onChange` redraws.
 function legend(labels, shown, onChange) {
   return html("div", {class: "legend", role: "group", "aria-label": "Shown series"}, labels.map((label, i) => {
-    const swatch = svg("svg", {width: 26, height: 12, "aria-hidden": "true"},
-      line(0, 6, 26, 6, {stroke: color(i), "stroke-width": 2.5, "stroke-dasharray": dash(i)}), mark(i, 13, 6, 3.4));
+    const swatch = svg(
+        "svg", {width: 26, height: 12, "aria-hidden": "true"},
+        line(0, 6, 26, 6, {stroke: color(i), "stroke-width": 2.5, "stroke-dasharray": dash(i)}), mark(i, 13, 6, 3.4));
     const button = html("button", {type: "button", "aria-pressed": shown.has(i) ? "true" : "false"}, swatch, label);
     button.addEventListener("click", () => {
       shown.has(i) ? shown.delete(i) : shown.add(i);

@@ -27,7 +27,9 @@ function showTip(text, x, y) {
   tip.style.left = `${Math.max(4, Math.min(x + 12, innerWidth - box.width - 8))}px`;
   tip.style.top = `${y + 16 + box.height > innerHeight ? y - box.height - 10 : y + 16}px`;
 }
-const hideTip = () => { tip.hidden = true; };
+const hideTip = () => {
+  tip.hidden = true;
+};
 function withTip(node, text, isFocusable) {
   node.setAttribute("aria-label", text);
   if (isFocusable) node.setAttribute("tabindex", "0");
@@ -40,7 +42,9 @@ function withTip(node, text, isFocusable) {
   node.addEventListener("blur", hideTip);
   return node;
 }
-document.addEventListener("keydown", event => { if (event.key === "Escape") hideTip(); });
+document.addEventListener("keydown", event => {
+  if (event.key === "Escape") hideTip();
+});
 
 // What a metric means, from docs/metrics.md.
 function metricWord(text, metric) {

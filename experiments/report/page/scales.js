@@ -7,13 +7,17 @@ function linear(low, high, from, to) {
     const rough = (high - low) / count, power = 10 ** Math.floor(Math.log10(rough));
     const step = power * [1, 2, 5, 10].find(factor => power * factor >= rough * 0.999);
     const ticks = [];
-    for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; ++i) ticks.push(Number((i * step).toPrecision(12)));
+    for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; ++i)
+      ticks.push(Number((i * step).toPrecision(12)));
     return ticks;
   };
   return Object.assign(scale, {low, high});
 }
 function logarithmic(low, high, from, to) {
-  if (!(high > low)) { low /= 1.5; high = low * 2.25; }
+  if (!(high > low)) {
+    low /= 1.5;
+    high = low * 2.25;
+  }
   const base = linear(Math.log10(low), Math.log10(high), from, to);
   const scale = value => base(Math.log10(Math.max(value, low * 1e-3)));
   scale.invert = pixel => 10 ** base.invert(pixel);
@@ -23,7 +27,11 @@ function logarithmic(low, high, from, to) {
       for (const factor of [1, 2, 5]) all.push(Number((factor * 10 ** p).toPrecision(3)));
     const inside = all.filter(t => t >= low * 0.999 && t <= high * 1.001);
     if (inside.length <= count) return inside.length >= 2 ? inside : [low, high].map(v => Number(v.toPrecision(2)));
-    const halves = inside.length > count ? [...Array(40).keys()].flatMap(p => [10 ** (p - 12), 3 * 10 ** (p - 12)]).map(t => Number(t.toPrecision(3))).filter(t => t >= low * 0.999 && t <= high * 1.001) : [];
+    const halves = inside.length > count ? [...Array(40).keys()]
+                                               .flatMap(p => [10 ** (p - 12), 3 * 10 ** (p - 12)])
+                                               .map(t => Number(t.toPrecision(3)))
+                                               .filter(t => t >= low * 0.999 && t <= high * 1.001) :
+                                           [];
     if (halves.length >= 2 && halves.length <= count) return halves;
     const tens = inside.filter(t => Math.abs(Math.log10(t) % 1) < 1e-9);
     return tens.length >= 2 ? tens : inside;
@@ -35,12 +43,17 @@ function logarithmic(low, high, from, to) {
 const DASHES = ["", "6 3", "2 3", "9 3 2 3"];
 const color = i => `var(--c${i % 8})`;
 const dash = i => DASHES[Math.floor(i / 8) % DASHES.length];
-function mark(i, x, y, size = 5) {
+function mark(i, x, y, s = 5) {
   const shapes = [
-    () => `M${x - size},${y}a${size},${size} 0 1 0 ${2 * size},0a${size},${size} 0 1 0 ${-2 * size},0Z`,
-    () => `M${x - size},${y - size}h${2 * size}v${2 * size}h${-2 * size}Z`,
-    () => `M${x},${y - 1.2 * size}l${1.15 * size},${2.1 * size}h${-2.3 * size}Z`,
-    () => `M${x},${y - 1.3 * size}l${1.3 * size},${1.3 * size}l${-1.3 * size},${1.3 * size}l${-1.3 * size},${-1.3 * size}Z`,
-    () => `M${x},${y + 1.2 * size}l${1.15 * size},${-2.1 * size}h${-2.3 * size}Z`];
+    () => `M${x - s},${y}a${s},${s} 0 1 0 ${2 * s},0a${s},${s} 0 1 0 ${-2 * s},0Z`,
+    () => `M${x - s},${y - s}h${2 * s}v${2 * s}h${-2 * s}Z`,
+    () => `M${x},${y - 1.2 * s}l${1.15 * s},${2.1 * s}h${-2.3 * s}Z`,
+    () => `M${x},${y - 1.3 * s}l${1.3 * s},${1.3 * s}l${-1.3 * s},${1.3 * s}l${-1.3 * s},${-1.3 * s}Z`,
+    () => `M${x},${y + 1.2 * s}l${1.15 * s},${-2.1 * s}h${-2.3 * s}Z`,
+    () => `M${x - 0.45 * s},${y - 1.2 * s}h${0.9 * s}v${0.75 * s}h${0.75 * s}v${0.9 * s}h${-0.75 * s}v${0.75 * s}` +
+        `h${-0.9 * s}v${-0.75 * s}h${-0.75 * s}v${-0.9 * s}h${0.75 * s}Z`,
+    () => `M${x - s},${y - 1.1 * s}h${2 * s}l${-2 * s},${2.2 * s}h${2 * s}Z`,
+    () => `M${x - 1.1 * s},${y - s}v${2 * s}l${2.2 * s},${-2 * s}v${2 * s}Z`
+  ];
   return svg("path", {d: shapes[i % shapes.length](), fill: color(i), class: "mark"});
 }
