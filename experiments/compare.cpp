@@ -33,6 +33,7 @@ class Comparer {
     if (measured_.groups.empty()) throw_input({file_}, "there are no runs to compare");
     out_.baseline = choice.baseline.empty() ? measured_.groups.front().policy : choice.baseline;
     check_names();
+    wanted_ = choice.metrics.empty() ? measured_of(choice.preferred) : choice.metrics;
     for (std::size_t i = 0; i < measured_.groups.size(); ++i) {
       const PolicyRuns& runs = measured_.groups[i];
       if (runs.policy == out_.baseline) baselines_[{runs.scenario, runs.backend, runs.point}] = i;
@@ -65,7 +66,14 @@ class Comparer {
  private:
   const PolicyRuns& group(const Sample& sample) const { return measured_.groups[sample.group]; }
   bool is_wanted(const std::string& metric) const {
-    return choice_.metrics.empty() || std::ranges::find(choice_.metrics, metric) != choice_.metrics.end();
+    return wanted_.empty() || std::ranges::find(wanted_, metric) != wanted_.end();
+  }
+
+  std::vector<std::string> measured_of(std::vector<std::string> metrics) const {
+    std::erase_if(metrics, [&](const std::string& metric) {
+      return std::ranges::find(measured_.samples, metric, &Sample::metric) == measured_.samples.end();
+    });
+    return metrics;
   }
 
   void check_names() const {
@@ -164,6 +172,7 @@ class Comparer {
   std::string file_;
   const CompareChoice& choice_;
   ResultSamples measured_;
+  std::vector<std::string> wanted_;  ///< metrics; empty = all
   Comparisons out_;
   std::map<std::tuple<std::string, std::string, std::optional<std::size_t>>, std::size_t> baselines_;  ///< groups
   std::map<std::tuple<std::size_t, std::string, std::string>, std::size_t> beside_;  ///< samples of the baseline

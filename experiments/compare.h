@@ -23,10 +23,11 @@ struct Comparison {
 };
 
 struct CompareChoice {
-  std::string baseline;              ///< policy; "" = the first of the results
-  std::vector<std::string> metrics;  ///< empty = all
-  std::string backend{};             ///< empty = all
-  bool is_ranked = true;             ///< rows in the order of Comparisons::rows, else as planned, point by point
+  std::string baseline;                  ///< policy; "" = the first of the results
+  std::vector<std::string> metrics;      ///< empty = all
+  std::string backend{};                 ///< empty = all
+  bool is_ranked = true;                 ///< rows in the order of Comparisons::rows, else as planned, point by point
+  std::vector<std::string> preferred{};  ///< without `metrics`: these, where there are any of them
 };
 
 struct Comparisons {

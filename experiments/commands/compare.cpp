@@ -17,18 +17,12 @@ namespace {
 
 const std::vector<std::string> kMainMetrics = {"throughput_per_s", "fps_1low", "frame_time_p99_ms", "harvest_ratio"};
 
-/// What is shown where no metric is named: the main ones, or all where a scenario has none of them.
+/// Of the metrics that are named; of the main ones where none is, or of all where there are no main ones.
 Comparisons comparisons(const CompareOptions& options) {
-  const bool is_chosen = !options.metrics.empty();
-  const bool takes_all = options.metrics == std::vector<std::string>{"all"};
-  Comparisons found =
-      compare(options.files, {options.baseline, takes_all ? std::vector<std::string>{} : options.metrics});
-  if (is_chosen) return found;
-  const auto is_main = [](const Comparison& row) {
-    return std::ranges::find(kMainMetrics, row.metric) != kMainMetrics.end();
-  };
-  if (std::ranges::any_of(found.rows, is_main)) std::erase_if(found.rows, std::not_fn(is_main));
-  return found;
+  CompareChoice choice{options.baseline, options.metrics};
+  if (options.metrics == std::vector<std::string>{"all"}) choice.metrics.clear();
+  if (options.metrics.empty()) choice.preferred = kMainMetrics;
+  return compare(options.files, choice);
 }
 
 /// Those of the throughputs, or of the metrics asked for.
