@@ -158,7 +158,7 @@ class Nvshare : public Policy {
     }
     const NvshareInterposer& interposer = clients_[client.id.value];
     if (interposer.is_open()) return actions.open(client.id);
-    actions.close(client.id);
+    if (client.gate_is_open) actions.close(client.id);
     const std::uint32_t passing = interposer.passing(client);
     if (passing > 0) actions.admit(client.id, passing);
     if (passing < client.waiting.size()) actions.hold(client.id, interposer.hold(lock_.quantum_left(view.now)));

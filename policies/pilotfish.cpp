@@ -73,6 +73,7 @@ class PilotFish : public Policy {
 
   void on_joined(const GpuView& view, ClientId client) override {
     guarantee_.joined(view, client);
+    memory_.look(view);
     if (!is_game(view.client(client))) return;
     const bool is_first = std::ranges::count_if(view.clients, is_game) == 1;
     is_first ? window_.begin_with(initial_slice_) : window_.close();
@@ -80,6 +81,7 @@ class PilotFish : public Policy {
 
   void on_left(const GpuView& view, ClientId client) override {
     gaps_.left(client);
+    memory_.look(view);
     if (has_game(view)) return;
     window_.close();
     guarantee_.games_left();
@@ -128,25 +130,31 @@ class PilotFish : public Policy {
     window_.notice(view.now, charges_unfinished_ ? work_.total() : Duration::zero());
     if (!close_fillers_beside_games(view, actions)) return;
     guarantee_.act(view, actions);
-    if (requires_memory_fit_) memory_.look(view);
-    Round round(*this, view);
+    Round round(*this, view, promised_);
     fillers_.admit(view, round, actions);
     actions.wake_at(window_.noticed_at());
     if (uses_gaps_) actions.wake_at(gaps_.noticed_at(view.now));
   }
 
  private:
+  struct Promised {
+    std::uint64_t kernels = 0;
+    bool has_unknown = false;
+  };
+
   /// The rule of one decision: what has been promised in it and not launched yet is counted.
   class Round : public AdmissionRule {
    public:
-    Round(const PilotFish& policy, const GpuView& view)
+    Round(const PilotFish& policy, const GpuView& view, std::vector<Promised>& promised)
         : policy_(policy),
           view_(view),
           room_(policy.room(view)),
           shrinks_(policy.room_shrinks(view)),
           is_fresh_(policy.window_.is_fresh()),
           link_(policy.link_),
-          promised_(view.clients.size()) {}
+          promised_(promised) {
+      promised_.assign(view.clients.size(), {});
+    }
 
     Verdict judge(const ClientView& filler, const OpView& op) const override {
       if (const std::string_view rule = policy_.guarantee_.holds(view_, filler); !rule.empty())
@@ -173,11 +181,6 @@ class PilotFish : public Policy {
     }
 
    private:
-    struct Promised {
-      std::uint64_t kernels = 0;
-      bool has_unknown = false;
-    };
-
     Verdict judge_copy(const OpView& op) const {
       const Time passes_at = link_.passes_at(view_.device, op, view_.now);
       if (passes_at <= view_.now) return Verdict::pass();
@@ -204,7 +207,7 @@ class PilotFish : public Policy {
     const bool shrinks_;  // as time goes by
     bool is_fresh_;       // nothing has been admitted from this window
     LinkReserve link_;
-    std::vector<Promised> promised_;  // by client
+    std::vector<Promised>& promised_;  // by client
   };
 
   static bool is_of_game(const GpuView& view, ClientId client) {
@@ -265,6 +268,7 @@ class PilotFish : public Policy {
   LinkReserve link_;
   MemoryFit memory_;
   SleepingFillers fillers_;
+  std::vector<Promised> promised_;  // by client, in one decision
 };
 
 }  // namespace

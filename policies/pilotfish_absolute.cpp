@@ -54,11 +54,13 @@ class PilotFishAbsolute : public Policy {
   void on_joined(const GpuView& view, ClientId client) override {
     games_.resize(view.clients.size());
     games_[client.value] = {};
+    memory_.look(view);
     if (is_game(view.client(client))) close(view);
   }
 
   void on_left(const GpuView& view, ClientId client) override {
     games_[client.value] = {};
+    memory_.look(view);
     if (!has_game(view)) close(view);
   }
 
@@ -104,7 +106,6 @@ class PilotFishAbsolute : public Policy {
     if (lease_) lease_->settle(view, actions);
     if (lease_ && !has_game(view)) return open_who_has_a_lease(view, actions);
     if (!close_fillers_beside_games(view, actions)) return;
-    if (requires_memory_fit_) memory_.look(view);
     Round round(*this, view);
     fillers_.admit(view, round, actions);
     actions.wake_at(noticed_);

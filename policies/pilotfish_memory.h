@@ -11,6 +11,7 @@ namespace corun {
 /// the order of clients, each with what it allocates and its context. On a device of unknown size everything fits.
 class MemoryFit {
  public:
+  /// To be called when a client has joined or left.
   void look(const GpuView& view) {
     holds_.assign(view.clients.size(), Hold{});
     if (view.device.memory_bytes == 0) return;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <unordered_map>
+#include <deque>
 #include <vector>
 
 #include "sim/policy/view.h"
@@ -21,7 +21,7 @@ class UnfinishedWork {
   void launched(const GpuView& view, ClientId client, std::uint64_t number, Duration cost, bool is_unknown) {
     clients_.resize(std::max(clients_.size(), view.clients.size()));
     Client& its = clients_[client.value];
-    its.launches[number] = Launch{cost, is_unknown, view.client(client).paged_bytes};
+    its.launches.push_back({number, {cost, is_unknown, view.client(client).paged_bytes}});
     its.unknown += is_unknown;
     its.cost += cost;
     its.expected_end = std::max(its.expected_end, view.now) + cost;
@@ -31,7 +31,9 @@ class UnfinishedWork {
   /// Takes the launch out and returns it.
   Launch completed(ClientId client, std::uint64_t number) {
     Client& its = clients_[client.value];
-    const Launch launch = its.launches.extract(number).mapped();
+    const auto found = std::ranges::lower_bound(its.launches, number, {}, &Numbered::number);
+    const Launch launch = found->launch;
+    its.launches.erase(found);
     its.unknown -= launch.is_unknown;
     its.cost -= launch.cost;
     total_ -= launch.cost;
@@ -52,8 +54,12 @@ class UnfinishedWork {
   Time expected_end(ClientId client) const { return find(client).expected_end; }
 
  private:
+  struct Numbered {
+    std::uint64_t number;
+    Launch launch;
+  };
   struct Client {
-    std::unordered_map<std::uint64_t, Launch> launches;  // by number
+    std::deque<Numbered> launches;  // in order
     Duration cost{};
     std::uint32_t unknown = 0;
     Time expected_end;

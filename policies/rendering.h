@@ -36,10 +36,10 @@ inline bool close_fillers_beside_games(const GpuView& view, Actions& actions) {
   for (const ClientView& client : view.clients) {
     if (!client.is_present) continue;
     if (are_gated && client.role == Role::kBestEffort) {
-      actions.close(client.id);
+      if (client.gate_is_open) actions.close(client.id);
     } else if (client.is_copying) {
       actions.hold(client.id, {"restoring", 0, 0, ""});
-    } else {
+    } else if (!client.gate_is_open) {
       actions.open(client.id);
     }
   }

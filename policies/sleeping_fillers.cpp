@@ -7,12 +7,16 @@ namespace corun {
 void SleepingFillers::admit(const GpuView& view, AdmissionRule& rule, Actions& actions) {
   const std::size_t count = view.clients.size();
   sleepers_.resize(count);
+  judged_.resize(count);
+  ++takes_;
   admitted_.assign(count, 0);
   turns_.clear();
   for (bool has_admitted = true; has_admitted;) {
     has_admitted = false;
-    for (std::size_t turn = 1; turn <= count; ++turn) {
-      const ClientView& client = view.clients[(last_served_.value + turn) % count];
+    std::size_t turn = last_served_.value;
+    for (std::size_t turns = 0; turns < count; ++turns) {
+      turn = turn + 1 < count ? turn + 1 : 0;
+      const ClientView& client = view.clients[turn];
       if (is_filler(client) && admit_next(view, client, rule)) has_admitted = true;
     }
   }
@@ -25,13 +29,21 @@ bool SleepingFillers::admit_next(const GpuView& view, const ClientView& filler, 
   std::uint32_t& admitted = admitted_[filler.id.value];
   if (admitted == filler.waiting.size()) return false;
   const OpView& op = filler.waiting[admitted];
-  if (!rule.judge(filler, op).passes()) return false;
+  if (!judge(filler, op, rule).passes()) return false;
   if (op.is_kernel() && !sleepers_[filler.id.value].looks(op.number, view.now, retry_)) return false;
   rule.take(filler, op);
+  ++takes_;
   ++admitted;
   if (turns_.empty() || turns_.back().first != filler.id) turns_.emplace_back(filler.id, 0);
   ++turns_.back().second;
   return true;
+}
+
+/// The rule is not asked again while its answer is the same.
+const Verdict& SleepingFillers::judge(const ClientView& filler, const OpView& op, const AdmissionRule& rule) {
+  Judged& last = judged_[filler.id.value];
+  if (last.takes != takes_) last = {rule.judge(filler, op), takes_};
+  return last.verdict;
 }
 
 /// Only what holds at the end of a decision is said: a room that another filler took later is no reason to wake up.
@@ -41,7 +53,7 @@ void SleepingFillers::explain(const GpuView& view, const ClientView& filler, con
   if (admitted == filler.waiting.size()) return;
   const OpView& op = filler.waiting[admitted];
   SleepingLaunch& sleeper = sleepers_[filler.id.value];
-  const Verdict verdict = rule.judge(filler, op);
+  const Verdict& verdict = judge(filler, op, rule);
   if (verdict.passes()) {
     const Time look = sleeper.next_look(view.now, retry_);
     actions.hold(filler.id, {"asleep", static_cast<double>(to_ns(look - view.now)), 0, "ns"});

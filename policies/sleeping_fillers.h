@@ -45,11 +45,20 @@ class SleepingFillers {
   void admit(const GpuView& view, AdmissionRule& rule, Actions& actions);
 
  private:
+  /// What was judged last of a filler, and how often `take` had been called until then.
+  struct Judged {
+    Verdict verdict;
+    std::uint64_t takes = UINT64_MAX;
+  };
+
   bool admit_next(const GpuView& view, const ClientView& filler, AdmissionRule& rule);
   void explain(const GpuView& view, const ClientView& filler, const AdmissionRule& rule, Actions& actions);
+  const Verdict& judge(const ClientView& filler, const OpView& op, const AdmissionRule& rule);
 
   const Duration retry_;
   ClientId last_served_{};
+  std::uint64_t takes_ = 0;                                // a new decision counts as one, too
+  std::vector<Judged> judged_;                             // by client
   std::vector<SleepingLaunch> sleepers_;                   // by client
   std::vector<std::uint32_t> admitted_;                    // by client, in this decision
   std::vector<std::pair<ClientId, std::uint32_t>> turns_;  // in order, one's operations in a row together

@@ -33,6 +33,7 @@ Simulation::Simulation(const RunInput& input, Engine& engine, Recorder& recorder
     clients_.push_back(
         std::make_unique<Client>(ClientId{i}, spec, input.seed, input.device.launch_queue_depth, *this, books_));
     if (spec.workload->job_kind == JobKind::kFrame) framed_.push_back(ClientId{i});
+    if (spec.context.working_set_bytes > 0) paged_.push_back(ClientId{i});
     controls_.emplace_back().sm_cap = spec.context.sm_cap;
     device_->join(ClientId{i}, spec.context);
     const auto same =
@@ -216,14 +217,15 @@ void Simulation::finished(ClientId client) {
   if (on_finished_) on_finished_(client);
 }
 
-void Simulation::measure(std::span<ClientView> clients) const {
-  const std::span<const Duration> device_times = device_->device_times();
-  for (ClientView& client : clients) {
-    client.device_time = device_times[client.id.value];
-    if (client.working_set_bytes == 0) continue;
-    client.resident_bytes = resident_bytes(client.id);
-    client.paged_bytes = paged_bytes(client.id);
+void Simulation::measure(std::span<ClientView> clients) {
+  for (const ClientId id : paged_) {
+    clients[id.value].resident_bytes = resident_bytes(id);
+    clients[id.value].paged_bytes = paged_bytes(id);
   }
+  if (measured_ == device_time_) return;
+  measured_ = device_time_;
+  const std::span<const Duration> device_times = device_->device_times();
+  for (ClientView& client : clients) client.device_time = device_times[client.id.value];
 }
 
 void Simulation::wake_at(Time when) {
@@ -239,7 +241,10 @@ void Simulation::request_decision() {
   engine_.at(now(), Phase::kDecide, &Simulation::on_decide, this);
 }
 
-void Simulation::advance_device(Time to) { device_->advance(to, completions_); }
+void Simulation::advance_device(Time to) {
+  device_->advance(to, completions_);
+  device_time_ = to;
+}
 
 bool Simulation::has_begun(std::uint64_t number, ClientId client) const {
   return number != UINT64_MAX && device_->begin_of(ticket_of(client, number)) != kNever;

@@ -50,7 +50,7 @@ class Simulation : public Backend, public ClientHost {
   std::uint64_t paged_bytes(ClientId client) const override { return device_->memory(client).paged_bytes; }
   Duration device_time(ClientId client) const override { return device_->device_time(client); }
   Duration device_busy() const override { return device_->usage().busy; }
-  void measure(std::span<ClientView> clients) const override;
+  void measure(std::span<ClientView> clients) override;
 
   // ClientHost
   void resume_at(ClientId client, Time when) override {
@@ -124,6 +124,8 @@ class Simulation : public Backend, public ClientHost {
   std::vector<ContextControls> controls_;                               // by client
   std::vector<std::optional<CopyEvent>> copying_;                       // by client, while a copy of its memory goes on
   std::vector<PlannedResize> resizes_;
+  std::vector<ClientId> paged_;  ///< those with a working set
+  Time device_time_ = kRunStart, measured_ = kNever;  ///< up to when the device has been moved, and its times read
   DeviceUsage warm_usage_;
   std::vector<Duration> warm_time_;
   const Finished on_finished_;

@@ -14,6 +14,11 @@ constexpr std::size_t kInitialRing = 64;
 
 Duration known(Duration predicted) { return std::max(predicted, Duration{0}); }
 
+/// Rules are literals: the same one is mostly at the same place.
+bool is_same(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && (a.data() == b.data() || a == b);
+}
+
 }  // namespace
 
 Arbiter::Arbiter(Policy& policy, std::string policy_name, const DeviceView& device, std::vector<ArbiterClient> clients,
@@ -194,12 +199,13 @@ void Arbiter::copied(ClientId client, CopyEvent event) {
 
 void Arbiter::decide() {
   for (const auto& [client, hold] : actions_.holds())
-    if (client.value < stated_.size()) stated_[client.value] = Hold{};
+    if (client.value < stated_.size()) stated_[client.value] = nullptr;
   actions_.clear();
   policy_.decide(view(), actions_);
   for (const auto& [client, hold] : actions_.holds())
-    if (client.value < stated_.size()) stated_[client.value] = hold;
-  for (const Action& action : actions_.list()) apply(action);
+    if (client.value < stated_.size()) stated_[client.value] = &hold;
+  for (const Action& action : actions_.list())
+    if (!repeats(action)) apply(action);
   for (const ClientView& client : views_) note_hold(client);
   if (actions_.wake() != kNever && actions_.wake() <= backend_.now())
     throw Error(ErrorKind::kPolicy,
@@ -247,6 +253,14 @@ void Arbiter::reject(const Action& action, const std::string& why) const {
   throw Error(ErrorKind::kPolicy, fmt::format("policy '{}' at t={:.9f} s: {}(client {}{}) but {}", policy_name_,
                                               to_seconds(backend_.now() - kRunStart), to_string(action.kind),
                                               action.client.value, value, why));
+}
+
+/// Whether the gate of a client that is present stands as the action says. Most of what policies state is of this kind.
+bool Arbiter::repeats(const Action& action) const {
+  const bool opens = action.kind == Action::Kind::kOpen;
+  if ((!opens && action.kind != Action::Kind::kClose) || action.client.value >= views_.size()) return false;
+  const ClientView& client = views_[action.client.value];
+  return client.is_present && client.gate_is_open == opens;
 }
 
 void Arbiter::apply(const Action& action) {
@@ -408,7 +422,8 @@ void Arbiter::kill(ClientId client) {
 
 void Arbiter::refuse_client(ClientId client) {
   Pending& pending = pending_[client.value];
-  recorder_.on_refusal(RefusalFact{client, backend_.now(), stated_[client.value]});
+  const Hold* reason = stated_[client.value];
+  recorder_.on_refusal(RefusalFact{client, backend_.now(), reason != nullptr ? *reason : Hold{}});
   pending.held.clear();
   pending.passed = 0;
   show_waiting(client);
@@ -418,17 +433,18 @@ void Arbiter::refuse_client(ClientId client) {
 
 /// Begins, goes on with, or ends the stretch of time in which the client's operations wait for one reason.
 void Arbiter::note_hold(const ClientView& client) {
-  const Hold& reason = stated_[client.id.value];
+  const Hold* reason = stated_[client.id.value];
   Holding& holding = holdings_[client.id.value];
-  const bool is_waiting = !client.gate_is_open && !client.waiting.empty() && !reason.rule.empty();
+  const bool is_waiting =
+      reason != nullptr && !client.gate_is_open && !client.waiting.empty() && !reason->rule.empty();
   if (!is_waiting && !holding.is_held) return;
-  if (is_waiting && holding.is_held && holding.hold.rule == reason.rule) {
+  if (is_waiting && holding.is_held && is_same(holding.hold.rule, reason->rule)) {
     // What begins now began with the reason of the decision before, whose numbers are another operation's.
-    if (holding.since == backend_.now()) holding.hold = reason;
+    if (holding.since == backend_.now()) holding.hold = *reason;
     return;
   }
   end_hold(client.id);
-  if (is_waiting) holding = Holding{true, reason, backend_.now()};
+  if (is_waiting) holding = Holding{true, *reason, backend_.now()};
 }
 
 void Arbiter::end_hold(ClientId client) {

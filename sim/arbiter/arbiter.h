@@ -100,6 +100,7 @@ class Arbiter {
 
   GpuView view();
   void show_waiting(ClientId client) { views_[client.value].waiting = pending_[client.value].waiting(); }
+  bool repeats(const Action& action) const;
   void apply(const Action& action);
   void check(const Action& action) const;
   void check_copies(const Action& action) const;
@@ -129,7 +130,7 @@ class Arbiter {
   std::vector<Kill> kills_;
   std::vector<bool> is_refused_;               ///< by client: its host has got an error, or is about to
   std::vector<std::vector<Action>> controls_;  ///< by client: the newest of each kind of control
-  std::vector<Hold> stated_;                   ///< by client, by the newest decision; without a rule: nothing
+  std::vector<const Hold*> stated_;            ///< by client, in `actions_`, by the newest decision; null: nothing
   Actions actions_;
   std::vector<OpView> passing_;                ///< through a gate, while they are launched; else empty
   Backend& backend_;
