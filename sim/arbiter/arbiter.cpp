@@ -10,7 +10,7 @@ namespace corun {
 
 namespace {
 
-constexpr std::size_t kInitialRing = 64;
+constexpr std::size_t kInitialRing = 8;  // grows with what is in flight, so that a short queue stays in the cache
 
 Duration known(Duration predicted) { return std::max(predicted, Duration{0}); }
 
@@ -95,7 +95,7 @@ bool Arbiter::submit(ClientId client, const OpView& op) {
   if (!passes) {
     pending.held.push_back(op);
     show_waiting(client);
-    note_hold(submitter);
+    note_hold(submitter, submitter.last_submitted);
   }
   if (hears_.submitted) policy_.on_submitted(view(), client, op);
   if (passes) launch(client, op);
@@ -107,7 +107,7 @@ void Arbiter::slipped(ClientId client, std::uint32_t count) {
   CORUN_ASSERT(count <= pending_[client.value].waiting().size(), "{} operations of client '{}' slipped, {} wait", count,
                views_[client.value].name, pending_[client.value].waiting().size());
   launch_waiting(client, count);
-  note_hold(views_[client.value]);
+  note_hold(views_[client.value], backend_.now());
 }
 
 std::uint32_t Arbiter::admits_ahead(ClientId client) {
@@ -206,11 +206,12 @@ void Arbiter::decide() {
     if (client.value < stated_.size()) stated_[client.value] = &hold;
   for (const Action& action : actions_.list())
     if (!repeats(action)) apply(action);
-  for (const ClientView& client : views_) note_hold(client);
-  if (actions_.wake() != kNever && actions_.wake() <= backend_.now())
+  const Time now = backend_.now();
+  for (const ClientView& client : views_) note_hold(client, now);
+  if (actions_.wake() != kNever && actions_.wake() <= now)
     throw Error(ErrorKind::kPolicy,
                 fmt::format("policy '{}' at t={:.9f} s: wake_at({:.9f} s) is not in the future", policy_name_,
-                            to_seconds(backend_.now() - kRunStart), to_seconds(actions_.wake() - kRunStart)));
+                            to_seconds(now - kRunStart), to_seconds(actions_.wake() - kRunStart)));
   backend_.wake_at(actions_.wake());
 }
 
@@ -432,7 +433,7 @@ void Arbiter::refuse_client(ClientId client) {
 }
 
 /// Begins, goes on with, or ends the stretch of time in which the client's operations wait for one reason.
-void Arbiter::note_hold(const ClientView& client) {
+void Arbiter::note_hold(const ClientView& client, Time now) {
   const Hold* reason = stated_[client.id.value];
   Holding& holding = holdings_[client.id.value];
   const bool is_waiting =
@@ -440,11 +441,11 @@ void Arbiter::note_hold(const ClientView& client) {
   if (!is_waiting && !holding.is_held) return;
   if (is_waiting && holding.is_held && is_same(holding.hold.rule, reason->rule)) {
     // What begins now began with the reason of the decision before, whose numbers are another operation's.
-    if (holding.since == backend_.now()) holding.hold = *reason;
+    if (holding.since == now) holding.hold = *reason;
     return;
   }
   end_hold(client.id);
-  if (is_waiting) holding = Holding{true, *reason, backend_.now()};
+  if (is_waiting) holding = Holding{true, *reason, now};
 }
 
 void Arbiter::end_hold(ClientId client) {

@@ -111,7 +111,7 @@ class Arbiter {
   void carry_out(const Action& action);
   void kill(ClientId client);
   void refuse_client(ClientId client);
-  void note_hold(const ClientView& client);
+  void note_hold(const ClientView& client, Time now);
   void end_hold(ClientId client);
   void end_restore(ClientId client, Time restored);
   void launch(ClientId client, const OpView& op);

@@ -55,7 +55,7 @@ Client::Client(ClientId id, const ClientSpec& spec, std::uint64_t seed, std::uin
       arrival_(kRunStart + spec.arrival),
       quality_level_(spec.quality_level),
       rendered_level_(spec.quality_level),
-      ring_(64) {
+      ring_(8) {
   if (spec.replay == Replay::kOpen && spec.repeat != 1 && spec.workload->recorded_span <= Duration{0})
     throw Error(ErrorKind::kUnsupported,
                 fmt::format("client '{}': open replay cannot repeat a capture that spans no time", spec.name));

@@ -24,14 +24,13 @@ constexpr double kJitterIsOfJobs = 0.8;
 std::int64_t end_of(const OpRecord& op) { return op.start_ns + op.duration_ns; }
 
 /// When each operation could have begun at the earliest by what it depends on, without its own launch.
-std::vector<std::int64_t> dependency_ends(const Timeline& timeline,
-                                          const std::vector<std::vector<std::uint32_t>>& waits) {
+std::vector<std::int64_t> dependency_ends(const Timeline& timeline, const CrossStreamWaits& waits) {
   std::vector<std::int64_t> ends(timeline.ops().size());
   std::vector<std::int64_t> tails(timeline.queues().size(), kNoDependency_ns);
   for (std::uint32_t i = 0; i < ends.size(); ++i) {
     const OpRecord& op = timeline.ops()[i];
     ends[i] = tails[op.queue];
-    for (const std::uint32_t awaited : waits[i]) ends[i] = std::max(ends[i], end_of(timeline.ops()[awaited]));
+    for (const std::uint32_t awaited : waits.of(i)) ends[i] = std::max(ends[i], end_of(timeline.ops()[awaited]));
     tails[op.queue] = std::max(tails[op.queue], end_of(op));
   }
   return ends;
@@ -78,7 +77,7 @@ class Conversion {
   Conversion(const Timeline& timeline, const WorkloadOptions& options)
       : timeline_(timeline),
         host_(host_sequence(timeline)),
-        waits_(cross_stream_waits(timeline)),
+        waits_(timeline),
         dependency_end_(dependency_ends(timeline, waits_)),
         least_latency_ns_(least_latency(timeline, host_, dependency_end_)),
         typical_gap_ns_(typical_dispatch_gap(timeline, host_, dependency_end_, least_latency_ns_)),
@@ -143,7 +142,7 @@ class Conversion {
     WorkOp work = work_of(op);
     set_latency(work, op, event.start_ns, dependency_end_[event.target]);
     work.awaits_begin = static_cast<std::uint32_t>(workload_.awaits.size());
-    for (const std::uint32_t awaited : waits_[event.target]) {
+    for (const std::uint32_t awaited : waits_.of(event.target)) {
       const std::uint32_t index = work_index_[awaited];
       if (index != OpRecord::kNoIndex) workload_.awaits.push_back(index);
     }
@@ -254,7 +253,7 @@ class Conversion {
 
   const Timeline& timeline_;
   const std::vector<HostEvent> host_;
-  const std::vector<std::vector<std::uint32_t>> waits_;
+  const CrossStreamWaits waits_;
   const std::vector<std::int64_t> dependency_end_;
   const std::int64_t least_latency_ns_;
   const std::int64_t typical_gap_ns_;

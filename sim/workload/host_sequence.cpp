@@ -117,12 +117,11 @@ std::vector<HostEvent> host_sequence(const Timeline& timeline) {
   return events;
 }
 
-std::vector<std::vector<std::uint32_t>> cross_stream_waits(const Timeline& timeline) {
-  std::vector<std::vector<std::uint32_t>> waits(timeline.ops().size());
+CrossStreamWaits::CrossStreamWaits(const Timeline& timeline) {
   if (std::ranges::find(timeline.calls(), CallKind::kStreamWaitEvent, &CallRecord::kind) == timeline.calls().end())
-    return waits;
+    return;
   std::vector<std::pair<std::int64_t, std::uint32_t>> order;  // host time of each operation, in call order
-  for (std::uint32_t i = 0; i < waits.size(); ++i) {
+  for (std::uint32_t i = 0; i < timeline.ops().size(); ++i) {
     const std::uint32_t call = timeline.ops()[i].call;
     if (call != OpRecord::kNoIndex) order.emplace_back(timeline.calls()[call].start_ns, i);
   }
@@ -132,8 +131,12 @@ std::vector<std::vector<std::uint32_t>> cross_stream_waits(const Timeline& timel
   const auto hand_out = [&](std::int64_t until_ns) {
     for (; next < order.size() && order[next].first < until_ns; ++next) {
       const std::uint32_t op = order[next].second;
-      waits[op] = std::move(pending[timeline.ops()[op].queue]);
-      pending[timeline.ops()[op].queue].clear();
+      std::vector<std::uint32_t>& its = pending[timeline.ops()[op].queue];
+      if (its.empty()) continue;
+      const auto begin = static_cast<std::uint32_t>(awaited_.size());
+      awaited_.insert(awaited_.end(), its.begin(), its.end());
+      waiting_.push_back({op, begin, static_cast<std::uint32_t>(awaited_.size())});
+      its.clear();
     }
   };
   for (const CallRecord& call : timeline.calls()) {
@@ -144,7 +147,13 @@ std::vector<std::vector<std::uint32_t>> cross_stream_waits(const Timeline& timel
     pending[call.queue].push_back(call.awaited);
   }
   hand_out(INT64_MAX);
-  return waits;
+  std::ranges::sort(waiting_, {}, &Waiting::op);
+}
+
+std::span<const std::uint32_t> CrossStreamWaits::of(std::uint32_t op) const {
+  const auto found = std::ranges::lower_bound(waiting_, op, {}, &Waiting::op);
+  if (found == waiting_.end() || found->op != op) return {};
+  return std::span(awaited_).subspan(found->begin, found->end - found->begin);
 }
 
 }  // namespace corun

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "sim/workload/workload.h"
@@ -24,7 +25,21 @@ struct HostEvent {
 /// one's end (it was queued), else at its own recorded begin.
 std::vector<HostEvent> host_sequence(const Timeline& timeline);
 
-/// For each operation of the timeline, those of other streams that its stream was told to wait for.
-std::vector<std::vector<std::uint32_t>> cross_stream_waits(const Timeline& timeline);
+/// Which operations of other streams an operation's stream was told to wait for. Few operations wait, so only these take
+/// memory.
+class CrossStreamWaits {
+ public:
+  explicit CrossStreamWaits(const Timeline& timeline);
+
+  /// Indices of the timeline's operations that operation `op` waits for, in the order of the calls that said so.
+  std::span<const std::uint32_t> of(std::uint32_t op) const;
+
+ private:
+  struct Waiting {
+    std::uint32_t op, begin, end;  ///< awaited_[begin, end)
+  };
+  std::vector<Waiting> waiting_;  ///< by operation
+  std::vector<std::uint32_t> awaited_;
+};
 
 }  // namespace corun
