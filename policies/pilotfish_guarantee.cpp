@@ -54,6 +54,7 @@ void FrameGuarantee::games_left() {
 }
 
 void FrameGuarantee::act(const GpuView& view, Actions& actions) const {
+  if (settings_.kind == Kind::kNone) return;
   for (const ClientView& client : view.clients) {
     if (!is_filler(client)) continue;
     const Time kill_at = clients_[client.id.value].kill_at;

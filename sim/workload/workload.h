@@ -19,19 +19,18 @@ enum class JobKind : std::uint8_t { kFrame, kIteration, kRequest };
 /// An operation of a workload. All durations come from a solo capture or a synthetic profile.
 struct WorkOp {
   OpKind kind = OpKind::kKernel;
+  bool continues = false;  ///< goes on with what the operation before began: jitter makes both as much longer
   std::uint32_t name = 0;  ///< index into Workload::names
   StreamId stream;
+  /// Cross-stream waits: Workload::awaits[begin, begin + count): earlier ops of its pass.
+  std::uint32_t awaits_begin = 0, awaits_count = 0;
+  LaunchShape shape;
+  std::uint64_t bytes = 0;
   Duration duration{};        ///< device time alone
   Duration dispatch_gap{};    ///< least time between its stream predecessor's end and its begin: the device's own
   Duration launch_latency{};  ///< from the host's call to visible to the device
-  LaunchShape shape;
-  std::uint64_t bytes = 0;
   Duration predicted_by_name = kUnknownDuration;
   Duration predicted_by_shape = kUnknownDuration;
-  std::uint32_t awaits_begin =
-      0;  ///< cross-stream waits: Workload::awaits[begin, begin + count): earlier ops of its pass
-  std::uint32_t awaits_count = 0;
-  bool continues = false;  ///< goes on with what the operation before began: jitter makes both as much longer
 };
 
 /// What a host does next, after its gap.

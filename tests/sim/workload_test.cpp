@@ -94,6 +94,37 @@ TEST(WorkloadFromTimeline, the_wait_that_ended_the_capture_is_not_part_of_a_step
   EXPECT_EQ(workload.jobs[1].step_count, 1u);
 }
 
+TEST(WorkloadFromTimeline, an_operation_awaits_what_its_stream_was_told_to_wait_for_since_the_one_before) {
+  TimelineBuilder builder;
+  const std::uint32_t thread = builder.thread(ThreadRecord{1, 1});
+  const std::uint32_t first = builder.queue(QueueRecord{0, 1, 7, 1, 0});
+  const std::uint32_t second = builder.queue(QueueRecord{0, 1, 8, 1, 0});
+  const auto launch = [&](std::uint32_t queue, std::int64_t at_us) {
+    const std::uint32_t call =
+        builder.add(CallRecord{.start_ns = at_us * us, .duration_ns = us, .thread = thread, .queue = queue});
+    return builder.add(OpRecord{.start_ns = (at_us + 5) * us, .duration_ns = us, .queue = queue, .call = call});
+  };
+  const auto wait_for = [&](std::uint32_t awaited, std::int64_t at_us) {
+    builder.add(CallRecord{.start_ns = at_us * us, .duration_ns = us, .kind = CallKind::kStreamWaitEvent,
+                           .thread = thread, .queue = second, .awaited = awaited});
+  };
+  const std::uint32_t a = launch(first, 0), b = launch(first, 10);
+  wait_for(b, 20);
+  wait_for(a, 22);
+  launch(second, 30);
+  launch(second, 40);
+  wait_for(a, 50);
+  launch(second, 60);
+  builder.fidelity().has_calls = true;
+  const Workload workload = workload_from_timeline(std::move(builder).seal(), {});
+  std::vector<std::vector<std::uint32_t>> awaited;
+  for (const WorkOp& op : workload.ops) {
+    const auto begin = workload.awaits.begin() + op.awaits_begin;
+    awaited.emplace_back(begin, begin + op.awaits_count);
+  }
+  EXPECT_EQ(awaited, (std::vector<std::vector<std::uint32_t>>{{}, {}, {1, 0}, {}, {0}}));
+}
+
 TEST(WorkloadFromTimeline, predictions_are_means_over_the_name) {
   const Workload workload = workload_from_timeline(capture({{0, 5, 10}, {100, 105, 30}}), {});
   EXPECT_EQ(workload.ops[0].predicted_by_name, Duration{20 * us});
