@@ -10,7 +10,8 @@
 /// Departs:     1. From PilotFish: windows end at an instant, not after a length of time.
 ///              2. They end when the game submits, which fillers do not delay, not when the device begins.
 ///              3. Fillers are woken; they do not poll.
-///              4. The margin is learned, and kernels are predicted by their place in the iteration.
+///              4. The margin is learned, and kernels are predicted by their place in the iteration. A filler of which
+///                 nothing has fitted into many windows has a kernel timed anew.
 ///              5. No kill, no snapshot, no reserve on the host link.
 
 #include <optional>
@@ -33,6 +34,8 @@ using std::chrono_literals::operator""us;
 
 constexpr Duration kUsualPeriod = 16'600us;
 constexpr Duration kWakenedByEvents{};
+/// Two seconds at 60 fps: what a kernel that is really too long delays is less than one frame in a hundred.
+constexpr std::uint32_t kStarvedAfterWindows = 120;
 
 OverrunMargin::Settings margin_settings(const Parameters& parameters) {
   return {parameters.real("epsilon"), parameters.duration("initial_margin"), parameters.duration("margin_limit"),
@@ -54,6 +57,8 @@ class PilotFishAbsolute : public Policy {
   void on_joined(const GpuView& view, ClientId client) override {
     games_.resize(view.clients.size());
     games_[client.value] = {};
+    windows_in_vain_.resize(view.clients.size());
+    windows_in_vain_[client.value] = 0;
     memory_.look(view);
     if (is_game(view.client(client))) close(view);
   }
@@ -69,6 +74,7 @@ class PilotFishAbsolute : public Policy {
     Game& game = games_[client.value];
     if (game.unfinished++ > 0 || is_rendering(view.client(client))) return;
     if (is_open_ && has_launched_) learn_error(view);
+    if (is_open_) count_windows_in_vain(view);
     close(view);
     game.due = view.now + period(view.client(client));
   }
@@ -77,8 +83,9 @@ class PilotFishAbsolute : public Policy {
     if (is_of_game(view, client)) return;
     fillers_.on_launched(client);
     if (!op.is_kernel()) return;
-    const Duration predicted = predictor_.predict(client, op);
+    const Duration predicted = expectation(client, op);
     const bool is_unknown = predicted == kUnknownDuration;
+    windows_in_vain_[client.value] = 0;
     if (work_.total() == Duration::zero()) progress_ = view.now;
     work_.launched(view, client, op.number, is_unknown ? std::max(room(view), Duration{}) : predicted, is_unknown);
     has_launched_ = true;
@@ -123,12 +130,10 @@ class PilotFishAbsolute : public Policy {
         : policy_(policy), view_(view), room_(policy.room(view)), has_admitted_(policy.has_launched_) {}
 
     Verdict judge(const ClientView& filler, const OpView& op) const override {
-      if (policy_.requires_memory_fit_ && !policy_.memory_.hold(filler.id).rule.empty())
-        return {policy_.memory_.hold(filler.id)};
-      if (policy_.lease_ && !policy_.lease_->hold(filler.id).rule.empty()) return {policy_.lease_->hold(filler.id)};
+      if (const Hold* hold = policy_.memory_hold(filler.id)) return {*hold};
       if (policy_.work_.has_unknown(filler.id) || timing_ == filler.id) return {{"timing", 0, 0, ""}};
       if (!op.is_kernel()) return Verdict::pass();
-      const Duration predicted = policy_.predictor_.predict(filler.id, op);
+      const Duration predicted = policy_.expectation(filler.id, op);
       const bool is_unknown = predicted == kUnknownDuration;
       if (is_unknown ? !has_admitted_ && room_ > Duration::zero() : predicted <= room_) return Verdict::pass();
       const Duration available = std::max(room_, Duration::zero());
@@ -138,7 +143,7 @@ class PilotFishAbsolute : public Policy {
 
     void take(const ClientView& filler, const OpView& op) override {
       if (!op.is_kernel()) return;
-      const Duration predicted = policy_.predictor_.predict(filler.id, op);
+      const Duration predicted = policy_.expectation(filler.id, op);
       has_admitted_ = true;
       if (predicted == kUnknownDuration) timing_ = filler.id;
       room_ -= predicted == kUnknownDuration ? room_ : predicted;
@@ -206,6 +211,26 @@ class PilotFishAbsolute : public Policy {
     margin_.learn((ended - predicted_end_) + (deadline_ - view.now));
   }
 
+  /// A wrong prediction that fits nowhere would keep its filler out for good, since only what runs is timed.
+  void count_windows_in_vain(const GpuView& view) {
+    for (const ClientView& client : view.clients)
+      if (is_filler(client) && !client.waiting.empty() && memory_hold(client.id) == nullptr)
+        ++windows_in_vain_[client.id.value];
+  }
+
+  /// Why a filler waits whatever room there is; nullptr: it does not.
+  const Hold* memory_hold(ClientId filler) const {
+    if (requires_memory_fit_ && !memory_.hold(filler).rule.empty()) return &memory_.hold(filler);
+    if (lease_ && !lease_->hold(filler).rule.empty()) return &lease_->hold(filler);
+    return nullptr;
+  }
+
+  /// kUnknownDuration of what is not known, or is to be timed anew.
+  Duration expectation(ClientId client, const OpView& op) const {
+    if (windows_in_vain_[client.value] >= kStarvedAfterWindows) return kUnknownDuration;
+    return predictor_.predict(client, op);
+  }
+
   static std::uint64_t paged_bytes(const GpuView& view) {
     std::uint64_t bytes = 0;
     for (const ClientView& client : view.clients)
@@ -235,7 +260,8 @@ class PilotFishAbsolute : public Policy {
   UnfinishedWork work_;
   MemoryFit memory_;
   SleepingFillers fillers_;
-  std::vector<Game> games_;  // by client
+  std::vector<Game> games_;                      // by client
+  std::vector<std::uint32_t> windows_in_vain_;  // by client: in a row, something waited and nothing passed
 
   bool is_open_ = false;
   bool has_been_open_ = false;

@@ -192,6 +192,18 @@ TEST(PilotFishAbsolute, margin_learns_how_much_longer_windows_take_than_predicte
   EXPECT_LE(left_over(1.1, false), 300us);
 }
 
+TEST(PilotFishAbsolute, kernel_that_fits_into_no_window_is_timed_anew_after_two_seconds) {
+  World world(pilotfish_absolute_policy(), at_once());
+  world.frames(125, 6'600us);
+  world.script(1, {.name = "k", .duration = 100us, .predicted = 12ms});
+  world.run_until(after(119 * kPeriod));
+  EXPECT_TRUE(world.launches_of(1).empty());
+  EXPECT_EQ(world.rule(), "window");
+  world.run_until(after(122 * kPeriod));
+  ASSERT_EQ(world.launches_of(1).size(), 1U);
+  EXPECT_EQ((world.launches_of(1)[0].time - after(Duration{})) % kPeriod, 6'600us) << "at the begin of a window";
+}
+
 TEST(PilotFishAbsolute, duration_with_a_page_stall_in_it_is_not_learned) {
   for (const bool is_paging : {false, true}) {
     World world(pilotfish_absolute_policy(), at_once({{"predictor", std::string("quantile")}}));

@@ -162,7 +162,7 @@ TEST(SteadyStart, a_capture_that_is_steady_or_too_short_or_never_steady_is_kept_
 TEST(Jitter, lengthens_all_draws_of_a_frame_alike) {
   ClientSpec spec;
   spec.name = "game";
-  spec.workload = std::make_shared<Workload>(workload_from_timeline(game({kMs}), {}));
+  spec.workload = std::make_shared<Workload>(workload_from_timeline(game({10 * kMs}), {.draw = 1ms}));
   spec.duration_jitter = 0.3;
   const Facts facts = run_open(DeviceSpec{}, {spec}, 100ms);
   ASSERT_GE(facts.ops.size(), 20u);
