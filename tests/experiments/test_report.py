@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 import browser  # noqa: E402
 
 HOSTILE = "</script><img src=x onerror=\"window.hacked=1\"><svg onload='window.hacked=1'>${7*7}\u2028\"'&amp;"
-LIVE = ROOT / "experiments" / "live" / "h200-2026-11-22"
+LIVE = ROOT / "experiments" / "live" / "h200-2026-11-22-x2"
 VALIDATION = ROOT / "experiments" / "validation" / "h200-2026-11-22" / "part1.sqlite.gz"
 EXPERIMENT = """\
 version: 1
@@ -160,11 +160,11 @@ def test_distributions_are_quantiles_of_the_frames_behind_the_warm_up(results):
     database = sqlite3.connect(results)
     for drawn in scenario["distributions"]:
         times = []
-        for run_, warmup in database.execute("SELECT id, warmup_ns FROM runs WHERE policy = ?",
-                                             (scenario["settings"][drawn["setting"]]["label"],)):
+        for run_, warmup, horizon in database.execute("SELECT id, warmup_ns, horizon_ns FROM runs WHERE policy = ?",
+                                                      (scenario["settings"][drawn["setting"]]["label"],)):
             shown = [row[0] for row in database.execute(
                 "SELECT present_ns FROM frames WHERE run = ? AND client = ? ORDER BY 1", (run_, drawn["client"]))]
-            times += [b - a for a, b in zip(shown, shown[1:]) if a >= warmup]
+            times += [b - a for a, b in zip(shown, shown[1:]) if a >= warmup and b < horizon]
         times.sort()
         assert drawn["frames"] == len(times)
         for share, us in zip(contents["probabilities"], map(int, drawn["us"].split())):
@@ -249,7 +249,7 @@ def test_several_files_are_one_report(page, results, tmp_path):
     assert "elsewhere" in page.evaluate("document.querySelector('nav').textContent")
 
 
-@pytest.mark.parametrize("packed", [*sorted(LIVE.glob("*.gz")), VALIDATION], ids=lambda path: path.name)
+@pytest.mark.parametrize("packed", [*sorted(LIVE.glob("*.sqlite.gz")), VALIDATION], ids=lambda path: path.name)
 def test_reports_of_measurements_are_drawn(page, packed, tmp_path):
     results = tmp_path / packed.stem
     results.write_bytes(gzip.decompress(packed.read_bytes()))

@@ -17,8 +17,8 @@ def dev(*arguments):
 def test_help_names_every_command(arguments):
     done = dev(*arguments)
     assert (done.returncode, done.stderr) == (0, "")
-    assert set(re.findall(r"^\./dev (\w+)", done.stdout, re.MULTILINE)) == {"run", "build", "test", "reproduce", "bench", "fuzz", "mutants", "figures",
-                                                                              "help"}
+    assert set(re.findall(r"^\./dev (\w+)", done.stdout, re.MULTILINE)) == {
+        "run", "build", "test", "reproduce", "bench", "fuzz", "mutants", "determinism", "coverage", "figures", "help"}
 
 
 def test_an_unknown_command_is_wrong_usage():
