@@ -24,6 +24,9 @@ from pathlib import Path
 import profile_replay
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/support"))
+from repository import git  # noqa: E402
+
 BUILD = ROOT / "build"
 
 
@@ -169,9 +172,6 @@ def machine():
 
 
 def commit():
-    def git(*words):
-        return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True).stdout.strip()
-
     changed = git("status", "--porcelain", "--", "sim", "policies", "traces", "experiments", "tests/bench")
     return git("rev-parse", "--short=12", "HEAD") + (" with uncommitted changes" if changed else "")
 

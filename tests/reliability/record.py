@@ -10,17 +10,17 @@ import json
 import os
 import pathlib
 import platform
-import subprocess
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/support"))
+from repository import git  # noqa: E402
+
 FOLDER = ROOT / "tests/reliability/records"
 
 
 def commit():
     """The commit that was tried, with + where the tree differed from it in more than records."""
-    def git(*words):
-        return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True).stdout.strip()
-
     others = git("status", "--porcelain", "--", ".", ":!tests/reliability/records", ":!RELIABILITY.md", ":!tests/fuzz/corpus")
     return (git("rev-parse", "--short=12", "HEAD") or "unknown") + ("+" if others else "")
 

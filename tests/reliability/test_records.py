@@ -17,6 +17,11 @@ def test_the_page_is_made_of_the_records():
     assert figures.PAGE.read_text() == figures.page(), "run ./dev figures"
 
 
+def test_a_record_says_that_the_commit_is_unknown_where_there_is_no_git(monkeypatch):
+    monkeypatch.setenv("PATH", "/nonexistent")
+    assert record.commit() == "unknown"
+
+
 def test_every_fuzzed_surface_is_on_the_page_and_has_inputs():
     surfaces = {path.name for path in (HERE.parent / "fuzz/corpus").iterdir()}
     assert surfaces == set(figures.SURFACES)
