@@ -260,7 +260,7 @@ class PilotFishAbsolute : public Policy {
   UnfinishedWork work_;
   MemoryFit memory_;
   SleepingFillers fillers_;
-  std::vector<Game> games_;                      // by client
+  std::vector<Game> games_;                     // by client
   std::vector<std::uint32_t> windows_in_vain_;  // by client: in a row, something waited and nothing passed
 
   bool is_open_ = false;

@@ -35,7 +35,8 @@ class JobEnds : public Recorder {
 /// Jobs that a probe counts: whole passes over the workload, since its jobs may differ.
 std::uint64_t jobs_to_count(const Workload& workload) {
   const std::uint64_t pass = workload.jobs.size();
-  const std::uint64_t most = std::max(kMeasuredJobs, kMostOperations * pass / std::max<std::uint64_t>(workload.ops.size(), 1));
+  const std::uint64_t most =
+      std::max(kMeasuredJobs, kMostOperations * pass / std::max<std::uint64_t>(workload.ops.size(), 1));
   return std::min(most, pass * ((kMeasuredJobs + pass - 1) / pass));
 }
 

@@ -348,10 +348,6 @@ double Arbiter::sum_with_others(const Action& action) const {
 bool Arbiter::changes_nothing(const Action& action) const {
   const ClientView& client = views_[action.client.value];
   switch (action.kind) {
-    case Action::Kind::kOpen:
-      return client.gate_is_open;
-    case Action::Kind::kClose:
-      return !client.gate_is_open;
     case Action::Kind::kAdmit:
       return action.count == 0;
     case Action::Kind::kSetQuality:
@@ -360,6 +356,8 @@ bool Arbiter::changes_nothing(const Action& action) const {
       return client.awaits_shadow;
     case Action::Kind::kRefuse:
       return is_refused_[action.client.value];
+    case Action::Kind::kOpen:  // see repeats
+    case Action::Kind::kClose:
     case Action::Kind::kSnapshot:
     case Action::Kind::kKill:
     case Action::Kind::kPrefetch:

@@ -53,24 +53,6 @@ class LiveRun : public Backend {
     return finish();
   }
 
-  void play() {
-    while (clock_.now() < kRunStart + input_.horizon && has_clients() && !is_stopped()) {
-      const std::uint32_t seen = owner_.file().bell.load();
-      owner_.beat();
-      tick();
-      start_due();
-      const bool has_news = hear_all();
-      wake_policy();
-      decide_if_due();
-      follow_gates();
-      for (const auto& client : clients_) client->wake_the_admitted();
-      look_after_programs();
-      if (!is_warm_ && now_ >= kRunStart + input_.warmup) remember_warm_times();
-      if (!has_news && !decision_is_due_)
-        owner_.await_bell(seen, to_ns(next_instant() - clock_.now()), question_is_near());
-    }
-  }
-
   // Backend
   Time now() const override { return now_; }
   void launch(ClientId client, std::uint64_t number) override { clients_[client.value]->launch(number); }
@@ -93,6 +75,24 @@ class LiveRun : public Backend {
 
  private:
   enum class State : std::uint8_t { kToCome, kPresent, kLeft };
+
+  void play() {
+    while (clock_.now() < kRunStart + input_.horizon && has_clients() && !is_stopped()) {
+      const std::uint32_t seen = owner_.file().bell.load();
+      owner_.beat();
+      tick();
+      start_due();
+      const bool has_news = hear_all();
+      wake_policy();
+      decide_if_due();
+      follow_gates();
+      for (const auto& client : clients_) client->wake_the_admitted();
+      look_after_programs();
+      if (!is_warm_ && now_ >= kRunStart + input_.warmup) remember_warm_times();
+      if (!has_news && !decision_is_due_)
+        owner_.await_bell(seen, to_ns(next_instant() - clock_.now()), question_is_near());
+    }
+  }
 
   [[noreturn]] void refuse_to(std::string_view what) const {
     throw Error(ErrorKind::kUnsupported, fmt::format("policy '{}': a live run does not {}", input_.policy_name, what));
