@@ -48,6 +48,13 @@ class Live:
             time.sleep(0.005)
         return None
 
+    def ending(self, seconds):
+        """How the run ends by itself; it is asked to end where it does not within so many seconds."""
+        after = self.wait_for(lambda: self.process.poll() is not None, seconds)
+        if after is None:
+            self.process.terminate()
+        return {"ended_after_s": after, "code": self.process.wait(), "numbers": self.numbers()}
+
 
 def scheduler_killed(options, folder):
     live = Live(options, folder, NVSHARE, [["200", "50000"]] * 2)
@@ -66,21 +73,15 @@ def program_killed(options, folder):
     live = Live(options, folder, NVSHARE, [["200", "100000"], ["200", "25000"]])
     time.sleep(6)
     os.kill(live.programs()[0], signal.SIGKILL)
-    ended = live.wait_for(lambda: live.process.poll() is not None, 40)
-    if ended is None:
-        live.process.terminate()
-    return {"ended_after_s": ended, "code": live.process.wait(), "numbers": live.numbers(),
-            "passed": ended is not None and len(live.numbers()) == 1}
+    ending = live.ending(40)
+    return ending | {"passed": ending["ended_after_s"] is not None and len(ending["numbers"]) == 1}
 
 
 def stubborn(policy, loops):
     def case(options, folder):
         live = Live(options, folder, policy, loops)
-        ended = live.wait_for(lambda: live.process.poll() is not None, 50)
-        if ended is None:
-            live.process.terminate()
-        return {"ended_after_s": ended, "code": live.process.wait(), "numbers": live.numbers(),
-                "passed": ended is not None and len(live.numbers()) == 2}
+        ending = live.ending(50)
+        return ending | {"passed": ending["ended_after_s"] is not None and len(ending["numbers"]) == 2}
     return case
 
 

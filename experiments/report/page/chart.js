@@ -73,3 +73,7 @@ function choice(label, names, chosen, onChange) {
   select.addEventListener("change", () => onChange(Number(select.value)));
   return html("label", {class: "choice"}, `${label} `, select);
 }
+// Whose frames a figure shows: nothing where there is one game alone.
+function choiceOfGame(games, chosen, onChange) {
+  return games.length > 1 ? html("div", {class: "controls"}, choice("frames of", games, chosen, onChange)) : null;
+}

@@ -72,15 +72,10 @@ function distributionFigure(scenario, values) {
     return {height: isWide ? h : 2 * h + 10, parts, label: `Distribution of frame times of ${clients[chosen]}`};
   };
   const controls = [
-    clients.length > 1 ? html(
-                             "div", {class: "controls"},
-                             choice(
-                                 "frames of", clients, chosen,
-                                 i => {
-                                   chosen = i;
-                                   node.redraw();
-                                 })) :
-                         null,
+    choiceOfGame(clients, chosen, i => {
+      chosen = i;
+      node.redraw();
+    }),
     legend(labels, shown, () => node.redraw())
   ];
   const at = (d, share) => duration(numbers(d.us)[p.findIndex(v => v >= share - 1e-9)] / 1000);
@@ -160,10 +155,10 @@ function coursesFigure(scenario, values) {
         .forEach(t => parts.push(text(x(t), bottom + 16, `${number(t)} s`, {class: "tick", "text-anchor": "middle"})));
     return {height: bottom + 26, parts};
   };
-  const controls = clients.length > 1 ? html("div", {class: "controls"}, choice("frames of", clients, chosen, i => {
-                                               chosen = i;
-                                               node.redraw();
-                                             })) : null;
+  const controls = choiceOfGame(clients, chosen, i => {
+    chosen = i;
+    node.redraw();
+  });
   node = figure(
       "courses", "Frame times over time, in ms.",
       "For each setting the seed with the longest frame. Red dots are frames shown later " +
@@ -221,15 +216,10 @@ function partsFigure(scenario, values) {
     return {height: isWide ? h : 2 * h, parts};
   };
   const controls = [
-    clients.length > 1 ? html(
-                             "div", {class: "controls"},
-                             choice(
-                                 "frames of", clients, chosen,
-                                 i => {
-                                   chosen = i;
-                                   node.redraw();
-                                 })) :
-                         null,
+    choiceOfGame(clients, chosen, i => {
+      chosen = i;
+      node.redraw();
+    }),
     partsKey()
   ];
   const rows = scenario.parts.flatMap(
