@@ -3,7 +3,7 @@
 
 usage: accuracy.py RESULTS.sqlite MEASURED.jsonl [GAMES.txt]
 
-A measured row names its run and its program; the scenario of that run is the one whose name begins it, the client
+A measured row names its run and its program; the scenario of that run has its name, or else begins it, the client
 the one whose name begins the program's (an "_a" or "_b" at its end left out). Rates are jobs or frames per second.
 """
 
@@ -33,11 +33,11 @@ def predicted(database):
 
 
 def comparisons(rates, rows):
+    scenarios = {scenario for scenario, _ in rates}
     for run, program, measured in dict.fromkeys(rows):
+        named = [run] if run in scenarios else [s for s in scenarios if run.startswith((s + "_r", s + "_e"))]
         for (scenario, client), values in rates.items():
-            stem = re.sub(r"_[abc]$", "", client)
-            if (run == scenario or run.startswith(scenario + "_r") or run.startswith(scenario + "_e")) \
-                    and program.startswith(stem):
+            if scenario in named and program.startswith(re.sub(r"_[abc]$", "", client)):
                 yield run, program, measured, values
                 break
 

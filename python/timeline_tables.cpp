@@ -69,6 +69,8 @@ std::shared_ptr<const Table> operations_table(const Timeline& timeline) {
       .integers("call", [](const OpRecord& op) { return index(op.call); })
       .integers("blocks", [&](const OpRecord& op) { return not_zero(shape(op).blocks()); })
       .integers("threads_per_block", [&](const OpRecord& op) { return not_zero(shape(op).threads_per_block()); })
+      .integers("registers_per_thread", [&](const OpRecord& op) { return not_zero(shape(op).registers_per_thread); })
+      .integers("shared_memory_bytes", [&](const OpRecord& op) { return not_zero(shape(op).shared_memory_bytes); })
       .integers("bytes", [](const OpRecord& op) { return not_zero(op.bytes); })
       .integers("graph_node", [](const OpRecord& op) { return not_zero(op.graph_node); })
       .table();

@@ -30,7 +30,8 @@ class Timeline:
     @functools.cached_property
     def operations(self):
         """Kernels, copies and memsets: `start_ns`, `duration_ns`, `kind`, `name`, `device`, `process`, `context`,
-        `stream`, `call` (row of `calls` that submitted it), `blocks`, `threads_per_block`, `bytes`, `graph_node`.
+        `stream`, `call` (row of `calls` that submitted it), `blocks`, `threads_per_block`, `registers_per_thread`,
+        `shared_memory_bytes` (of a block), `bytes`, `graph_node`.
 
         >>> corun.Timeline(CAPTURE).operations["duration_ns"].type
         'integer'

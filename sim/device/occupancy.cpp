@@ -10,6 +10,9 @@ namespace {
 constexpr double kMemoryOpFraction = 1.0 / 16;
 constexpr double kRounding = 1e-9;
 
+/// So many times of a block before a kernel's end its last block is dispatched.
+constexpr double kDrain = 0.65;
+
 SmShare share_of(double fraction) {
   return std::max<SmShare>(1, static_cast<SmShare>(fraction * static_cast<double>(kAllSms)));
 }
@@ -24,8 +27,8 @@ struct Waves {
   double length() const { return full + tail_length; }
 };
 
-/// Blocks go to empty SMs first, so few of them lie one on each.
-double tail_speed_of(const DeviceSpec& spec, double filled, double blocks_per_sm) {
+/// Of blocks that fill a fraction of the room: they go to empty SMs first, so few of them lie one on each.
+double throughput_of(const DeviceSpec& spec, double filled, double blocks_per_sm) {
   const double touched = std::min(1.0, filled * blocks_per_sm);
   return std::pow(touched, spec.sm_rate_exponent) * std::pow(filled / touched, spec.sm_fill_exponent);
 }
@@ -42,9 +45,17 @@ Waves waves_of(const DeviceSpec& spec, std::uint64_t blocks, std::uint64_t capac
     filled = std::max(0.0, exact - waves.full);
   }
   if (filled <= kRounding) return waves;
-  waves.tail_speed = tail_speed_of(spec, filled, static_cast<double>(capacity / spec.sm_count));
+  waves.tail_speed = throughput_of(spec, filled, static_cast<double>(capacity / spec.sm_count));
   waves.tail_length = filled / waves.tail_speed;
   return waves;
+}
+
+void drain(Occupancy& occupancy, const DeviceSpec& spec, double work_per_wave) {
+  occupancy.drain_work = static_cast<Work>(kDrain * work_per_wave);
+  for (std::size_t step = 0; step < Occupancy::kSteps; ++step) {
+    const double filled = (static_cast<double>(step) + 0.5) / static_cast<double>(Occupancy::kSteps);
+    occupancy.drain_throughput[step] = share_of(std::pow(filled, spec.sm_fill_exponent));
+  }
 }
 
 }  // namespace
@@ -63,24 +74,23 @@ std::uint64_t resident_blocks(const DeviceSpec& spec, const LaunchShape& shape) 
 }
 
 Occupancy occupancy_of(const DeviceSpec& spec, OpKind kind, const LaunchShape& shape, Work work, double fraction) {
-  if (fraction == 0) return {};
+  Occupancy occupancy;
+  if (fraction == 0) return occupancy;
   if (is_memory_op(kind)) {
-    const SmShare share = share_of(std::min(1.0, kMemoryOpFraction / fraction));
-    return {share, share, 0, {}};
+    occupancy.room = occupancy.throughput = share_of(std::min(1.0, kMemoryOpFraction / fraction));
+    return occupancy;
   }
   const std::uint64_t capacity = kind == OpKind::kKernel ? resident_blocks(spec, shape) : 0;
-  if (capacity == 0) return {};
-  const Waves on_device = waves_of(spec, shape.blocks(), capacity, 1.0);
-  const Waves waves = fraction == 1.0 ? on_device : waves_of(spec, shape.blocks(), capacity, fraction);
-  Occupancy occupancy;
-  const double blocks_in_turn = on_device.full > 0 ? on_device.length() : 1.0;
-  occupancy.wave = time_for(static_cast<Work>(static_cast<double>(work) / blocks_in_turn), kFullRate);
-  if (waves.tail_speed == 0) return occupancy;
-  occupancy.tail = share_of(waves.tail_speed);
-  if (waves.full == 0) {
-    occupancy.body = occupancy.tail;
+  if (capacity == 0) return occupancy;
+  const double waves_on_device = static_cast<double>(shape.blocks()) / static_cast<double>(capacity);
+  occupancy.wave = time_for(static_cast<Work>(static_cast<double>(work) / std::max(1.0, waves_on_device)), kFullRate);
+  const double waves = waves_on_device / fraction;
+  if (waves > 1.0 + kRounding) {
+    drain(occupancy, spec, static_cast<double>(work) / waves);
   } else {
-    occupancy.tail_work = static_cast<Work>(static_cast<double>(work) * waves.tail_length / waves.length());
+    const auto blocks_per_sm = static_cast<double>(capacity / spec.sm_count);
+    occupancy.room = share_of(std::min(1.0, waves));
+    occupancy.throughput = share_of(throughput_of(spec, std::min(1.0, waves), blocks_per_sm));
   }
   return occupancy;
 }

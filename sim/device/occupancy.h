@@ -1,34 +1,60 @@
 #pragma once
 
+#include <array>
+
 #include "sim/device/spec.h"
 #include "sim/device/work.h"
 #include "traces/timeline.h"
 
 namespace corun {
 
-/// A share of the throughput of the device, or of the part of it that an operation runs on, in units of 2^-20:
-/// kFullRate is that of all its SMs.
+/// A share of the device, or of the part of it that an operation runs on, in units of 2^-20: of its throughput, or of its
+/// room for blocks. kFullRate is that of all its SMs.
 using SmShare = std::int64_t;
 inline constexpr SmShare kAllSms = kFullRate;
 
-/// What throughput an operation asks for while it runs.
+/// What an operation holds and asks for while it runs: room for its blocks, and throughput.
+///
+/// A kernel whose blocks do not all find room at once (of more than one wave) leaves no room until its last block has been
+/// dispatched. Then its blocks end one after another, and what they leave is free: in the last `drain_work` of it room and
+/// throughput become less in kSteps steps. One whose blocks all find room holds what they fill to its end.
+///
+/// How long it drains was measured: blocks of a small kernel that waited beside real ones on an H200 began 0.65 (0.4 to
+/// 0.85) of a block's time before these ended, whether their last wave was nearly full or nearly empty
+/// (docs/accuracy.md, "When room comes free").
 struct Occupancy {
-  SmShare body = kAllSms;  ///< while more than `tail_work` is left
-  SmShare tail = kAllSms;  ///< in its last wave
-  Work tail_work = 0;      ///< work of the last wave; 0 = the last wave is full
-  Duration wave{};         ///< how long a block runs: its SMs come free after each such time; 0 = only at its end
+  static constexpr std::int64_t kSteps = 4;
 
-  SmShare demand(Work work_left) const { return work_left > tail_work ? body : tail; }
+  SmShare room = kAllSms;        ///< of the room for blocks, before the drain
+  SmShare throughput = kAllSms;  ///< asked for before the drain
+  Work drain_work = 0;           ///< work that is left when the last block is dispatched; 0 = all blocks end together
+  std::array<SmShare, kSteps> drain_throughput{};  ///< by step, the last one first
+  Duration wave{};               ///< how long a block runs: its SMs come free after each such time; 0 = only at its end
+
+  SmShare room_at(Work work_left) const {
+    return work_left > drain_work ? room : room * (2 * step_at(work_left) + 1) / (2 * kSteps);
+  }
+  SmShare throughput_at(Work work_left) const {
+    return work_left > drain_work ? throughput : drain_throughput[static_cast<std::size_t>(step_at(work_left))];
+  }
+  /// Work until it holds less, or ends.
+  Work until_change(Work work_left) const {
+    return work_left > drain_work ? work_left - drain_work : work_left - drain_work * step_at(work_left) / kSteps;
+  }
+
+ private:
+  /// kSteps - 1 when the drain begins, 0 at the end.
+  std::int64_t step_at(Work work_left) const { return work_left == 0 ? 0 : (work_left * kSteps - 1) / drain_work; }
 };
 
 /// Blocks of one kernel that the whole device holds at once: per SM by threads, registers, shared memory and blocks.
 /// 0 if the shape is unknown or one block exceeds an SM.
 std::uint64_t resident_blocks(const DeviceSpec& spec, const LaunchShape& shape);
 
-/// Full waves are equally long. A partial last one goes to as many SMs as it has blocks: with blocks on a fraction t of
-/// the SMs, each holding a fraction f of those it could, it has t^sm_rate_exponent f^sm_fill_exponent of the throughput,
-/// and is t f of a wave long over that. Memsets and copies inside the device fill a sixteenth. An unknown shape, and
-/// graphics, fill the device.
+/// A block takes the kernel's time over its waves, with its last wave not rounded up. Blocks on a fraction t of the SMs,
+/// each holding a fraction f of those it could, have t^sm_rate_exponent f^sm_fill_exponent of the throughput; blocks go to
+/// empty SMs first. Memsets and copies inside the device fill a sixteenth. An unknown shape, and graphics, fill the device
+/// to their end.
 ///
 /// `fraction` [0, 1]: the operation runs on a part of the device, with so much of its SMs, and the shares are of that
 /// part; its blocks make 1 / fraction as many waves. `work` is what it takes alone on the whole device.

@@ -29,7 +29,7 @@ struct ActiveOp {
   Rate speed = kFullRate;  ///< with all that it asks for; less where its client has only a part of the device
   std::int64_t bytes_per_s = 0;  ///< of a copy alone; 0 = not known
   Occupancy occupancy;     ///< what it fills, where SMs are shared in space
-  SmShare share = 0;       ///< what it was given last, where SMs are shared in space
+  SmShare room = 0;        ///< the room that it was given last, where SMs are shared in space
   Rate rate = 0;           ///< at which it progresses now, were its context on the device
   bool started = false;    ///< has been served, where operations are served one after another
   Time begin = kNever;

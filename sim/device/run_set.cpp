@@ -14,7 +14,7 @@ Rate own_rate(const ActiveOp& op) { return op.gap_left > 0 ? kFullRate : op.spee
 
 Work work_to_change(const ActiveOp& op) {
   if (op.gap_left > 0) return op.gap_left;
-  return op.work_left > op.occupancy.tail_work ? op.work_left - op.occupancy.tail_work : op.work_left;
+  return op.occupancy.until_change(op.work_left);
 }
 
 }  // namespace

@@ -27,9 +27,17 @@ Rate on_part(Rate rate, Rate speed, double gain) {
   return std::clamp<Rate>(static_cast<Rate>(std::llround(slowed)), 1, kFullRate);
 }
 
+/// Throughput that an operation asks for where it has only `room` for its blocks: they lie on fewer SMs.
+SmShare throughput_in(const ActiveOp& op, SmShare room, double exponent) {
+  const SmShare whole = op.occupancy.room_at(op.work_left), throughput = op.occupancy.throughput_at(op.work_left);
+  if (room == 0 || room == whole) return room == 0 ? 0 : throughput;
+  const double part = std::pow(static_cast<double>(room) / static_cast<double>(whole), exponent);
+  return std::max<SmShare>(1, static_cast<SmShare>(part * static_cast<double>(throughput)));
+}
+
 /// Whether it has blocks that began earlier and have not ended.
 bool runs_blocks(const ActiveOp& op) {
-  if (op.share == 0 || op.device_time == Duration{}) return false;
+  if (op.room == 0 || op.device_time == Duration{}) return false;
   return op.occupancy.wave == Duration{} || op.device_time % op.occupancy.wave != Duration{};
 }
 
@@ -49,12 +57,13 @@ void SpatialSet::treat(std::span<const ContextControls> controls, double availab
   if (parts[0].fraction < kNothing) parts[0].fraction = 0;
   for (std::size_t c = 0; c < controls.size(); ++c) {
     const double fraction = parts[clients_[c].part].fraction;
-    const double cap = fraction > 0 ? std::pow(std::min(1.0, controls[c].sm_cap / fraction), exponent_) : 1.0;
+    const double sms = fraction > 0 ? std::min(1.0, controls[c].sm_cap / fraction) : 1.0;
+    const double cap = rule_ == SpatialRule::kMaxMin ? std::pow(sms, exponent_) : sms;
     caps_[c] = std::max<SmShare>(1, static_cast<SmShare>(cap * static_cast<double>(kAllSms)));
   }
   const auto same_size = [](const Part& a, const Part& b) { return a.fraction == b.fraction; };
   if (!std::ranges::equal(parts, parts_, same_size))
-    for (const OpIndex index : members_) ops_[index].share = 0;
+    for (const OpIndex index : members_) ops_[index].room = 0;
   parts_ = std::move(parts);
   has_parts_ = parts_.size() > 1 || parts_[0].fraction < 1.0;
   has_priorities_ = std::ranges::any_of(clients_, [&](const Client& c) { return c.priority != clients_[0].priority; });
@@ -76,6 +85,8 @@ void SpatialSet::assign_rates() {
   } else {
     share_in_dispatch_order();
   }
+  for (const Part& part : parts_) CORUN_ASSERT(part.left >= 0, "{} SM shares too many are given out", -part.left);
+  if (rule_ != SpatialRule::kMaxMin) share_throughput();
   give_rates();
 }
 
@@ -93,8 +104,10 @@ void SpatialSet::find_wants() {
   wants_.clear();
   for (std::size_t i = 0; i < dispatched_; ++i) {
     const ActiveOp& op = member(i);
+    const SmShare most = rule_ == SpatialRule::kMaxMin ? op.occupancy.throughput_at(op.work_left)
+                                                       : op.occupancy.room_at(op.work_left);
     SmShare& left = cap_left_[op.client.value];
-    wants_.push_back(std::min(op.occupancy.demand(op.work_left), left));
+    wants_.push_back(std::min(most, left));
     left -= wants_.back();
   }
 }
@@ -126,7 +139,7 @@ void SpatialSet::share_by_priority() {
 void SpatialSet::keep_running_blocks() {
   shares_.clear();
   for (std::size_t i = 0; i < dispatched_; ++i) {
-    shares_.push_back(runs_blocks(member(i)) ? std::min(member(i).share, wants_[i]) : 0);
+    shares_.push_back(runs_blocks(member(i)) ? std::min(member(i).room, wants_[i]) : 0);
     left_for(i) -= shares_.back();
   }
 }
@@ -164,15 +177,24 @@ void SpatialSet::share_fairly() {
   }
 }
 
+void SpatialSet::share_throughput() {
+  for (Part& part : parts_) part.left = kAllSms;
+  for (std::size_t k = 0; k < dispatched_; ++k) {
+    const std::size_t i = has_priorities_ ? order_[k] : k;
+    ActiveOp& op = member(i);
+    op.room = shares_[i];
+    shares_[i] = std::min(throughput_in(op, op.room, exponent_), left_for(i));
+    left_for(i) -= shares_[i];
+  }
+}
+
 void SpatialSet::give_rates() {
   const double gain = has_parts_ ? bandwidth_gain() : 1.0;
   for (std::size_t i = 0; i < dispatched_; ++i) {
     ActiveOp& op = member(i);
-    op.share = shares_[i];
-    op.rate = rate_on(op.share, op.occupancy.demand(op.work_left));
+    op.rate = rate_on(shares_[i], op.occupancy.throughput_at(op.work_left));
     if (has_parts_) op.rate = on_part(op.rate, op.speed, gain);
   }
-  for (const Part& part : parts_) CORUN_ASSERT(part.left >= 0, "{} SM shares too many are given out", -part.left);
 }
 
 /// Throughput of a part over its fraction of the device, while some parts leave their memory bandwidth to others.

@@ -8,20 +8,20 @@
 
 namespace corun {
 
-/// Kernels of all clients on the device at once, as under MPS: they divide its throughput between them.
+/// Kernels of all clients on the device at once, as under MPS: they divide its room for blocks, and its throughput.
 ///
-/// A kernel asks for the throughput of the SMs that its present wave fills: all of it in its full waves, less in a
-/// partial last one, so the next kernel's blocks overlap with a last wave. How
-/// much that is, occupancy_of() says: a kernel on half of the SMs leaves less than half to the next, one with a few blocks
-/// on each of them leaves little.
-/// On part of what it asks for, a kernel progresses in proportion; with none, it waits. A dispatch gap takes time but
-/// nothing else. A client's `sm_cap` bounds the SMs that its kernels get together and reserves nothing.
+/// Room comes first: blocks of a kernel dispatched earlier go before those of a later one, which has what is left and more
+/// as it comes free; with none it waits. A kernel of several waves leaves none until its last block has been dispatched
+/// (Occupancy). Who has room for its blocks asks for throughput, with part of the room for that of as many fewer SMs;
+/// again the earlier one comes first. On part of the throughput a kernel progresses in proportion. A dispatch gap takes
+/// time but nothing else. A client's `sm_cap` bounds the SMs that its kernels get together and reserves nothing.
 ///
-/// Priorities: kernels of higher priority are served first, but running blocks are not displaced. What a kernel was
+/// Priorities: kernels of higher priority are served first, but running blocks are not displaced. What room a kernel was
 /// given it keeps until its blocks end, all together, every `Occupancy::wave` of its running time; then it yields what
 /// the others want. A kernel of one wave, or of unknown shape, yields nothing before its end. (Really, blocks that
-/// began at different times end at different times: an SM comes free earlier, all of them no earlier.) Under kMaxMin
-/// priorities mean nothing.
+/// began at different times end at different times: an SM comes free earlier, all of them no earlier.)
+///
+/// Under kMaxMin there is no room: throughput is divided fairly, and priorities mean nothing.
 ///
 /// SM shares: a client with `sm_share` s has a part of the device, with the fraction s of the SMs, for its kernels
 /// alone; the others have what nobody reserved. Each part is served by itself, as above. Parts compete for memory
@@ -47,7 +47,7 @@ class SpatialSet final : public RunSet {
   };
   struct Part {
     double fraction = 1.0;   ///< of the device's SMs
-    SmShare left = kAllSms;  ///< of its own throughput, while shares are being given out
+    SmShare left = kAllSms;  ///< of its own room or throughput, while shares are being given out
   };
 
   ActiveOp& member(std::size_t i) { return ops_[members_[i]]; }
@@ -59,20 +59,21 @@ class SpatialSet final : public RunSet {
   void share_fairly();
   void keep_running_blocks();
   void find_yielding();
+  void share_throughput();
   void give_rates();
   double bandwidth_gain() const;
 
   const SpatialRule rule_;
   const double exponent_;
   std::vector<Client> clients_;
-  std::vector<SmShare> caps_;       ///< by client, of its part
+  std::vector<SmShare> caps_;       ///< by client, of its part's room; under kMaxMin of its throughput
   std::vector<Part> parts_{1};      ///< [0]: what nobody reserved
   bool has_parts_ = false;          ///< not all is one part
   bool has_priorities_ = false;     ///< not all are equal
   std::vector<SmShare> cap_left_;   ///< by client, while wants are being found
   std::size_t dispatched_ = 0;      ///< members past their gap; they come first, in order of dispatch
-  std::vector<SmShare> wants_;      ///< by dispatched member
-  std::vector<SmShare> shares_;     ///< by dispatched member, of its part
+  std::vector<SmShare> wants_;      ///< by dispatched member: room; under kMaxMin throughput
+  std::vector<SmShare> shares_;     ///< by dispatched member, of its part: room, in the end throughput
   std::vector<std::size_t> order_;  ///< of dispatched members by priority
   std::vector<OpIndex> yielding_;   ///< have SMs that a higher priority wants: until their blocks end
 };

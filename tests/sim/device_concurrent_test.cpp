@@ -63,14 +63,15 @@ TEST(Concurrent, TheLaterKernelGetsTheLeftoverAndGrowsWhenTheEarlierEnds) {
   EXPECT_NEAR(static_cast<double>(driver.end(second)), 13.0e6 + 1e6 / 3, kRounding);
 }
 
-TEST(Concurrent, TheLastWaveOfTheEarlierKernelMakesRoomForTheLater) {
+TEST(Concurrent, BlocksOfTheLaterKernelFollowTheLastOnesOfTheEarlier) {
   DeviceDriver driver(ten_sms(), 2);
-  const Ticket first = kernel(driver, 0, 15, 10 * kMs);
+  const Ticket first = kernel(driver, 0, 15, 15 * kMs);  // a block takes 10 ms: 6.5 ms before the end all are dispatched
   const Ticket second = kernel(driver, 1, 5, 4 * kMs);
   driver.drain();
-  EXPECT_EQ(driver.begin(second), 5 * kMs);
-  EXPECT_EQ(driver.end(second), 9 * kMs);
-  EXPECT_EQ(driver.end(first), 10 * kMs);
+  EXPECT_EQ(driver.begin(second), 8'500'000);
+  // An eighth of the room, three eighths and then more than its half come free, 1.625 ms after one another.
+  EXPECT_NEAR(static_cast<double>(driver.end(second)), 11.75e6 + 4e6 - 1.625e6 * (0.25 + 0.75), kRounding);
+  EXPECT_EQ(driver.end(first), 15 * kMs);
 }
 
 TEST(Concurrent, AKernelOfUnknownShapeFillsTheDevice) {

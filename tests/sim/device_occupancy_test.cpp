@@ -26,29 +26,49 @@ TEST(Occupancy, BlocksPerSmAreLimitedByWhicheverResourceRunsOutFirst) {
 
 TEST(Occupancy, AnUnknownShapeFillsTheDevice) {
   const Occupancy unknown = occupancy_of(DeviceSpec{}, OpKind::kKernel, {}, 1000);
-  EXPECT_EQ(unknown.demand(1000), kAllSms);
-  EXPECT_EQ(unknown.demand(1), kAllSms);
+  for (const Work left : {1000, 1}) {
+    EXPECT_EQ(unknown.room_at(left), kAllSms);
+    EXPECT_EQ(unknown.throughput_at(left), kAllSms);
+  }
 }
 
-TEST(Occupancy, OnlyThePartialLastWaveLeavesRoom) {
+DeviceSpec four_sms_of_one_block() {
   DeviceSpec spec;
   spec.sm_count = 4;
   spec.max_blocks_per_sm = 1;
-  const Occupancy two_and_a_half = occupancy_of(spec, OpKind::kKernel, shape(10, 32, 0, 0), 900);
-  EXPECT_EQ(two_and_a_half.demand(301), kAllSms);
-  EXPECT_EQ(two_and_a_half.demand(300), kAllSms / 2);
-  const Occupancy three_full = occupancy_of(spec, OpKind::kKernel, shape(12, 32, 0, 0), 900);
-  EXPECT_EQ(three_full.demand(1), kAllSms);
+  return spec;
 }
 
-TEST(Occupancy, APartialWaveOutrunsItsShareOfTheSmsWhereHalfOfThemDrawMostOfTheThroughput) {
-  DeviceSpec spec;
-  spec.sm_count = 4;
-  spec.max_blocks_per_sm = 1;
-  spec.sm_rate_exponent = 0.5;
-  const Occupancy quarter_left = occupancy_of(spec, OpKind::kKernel, shape(5, 32, 0, 0), 1500);
-  EXPECT_EQ(quarter_left.tail, kAllSms / 2);
-  EXPECT_EQ(quarter_left.tail_work, 500);  // a full wave of 1000, then half of one
+TEST(Occupancy, RoomComesFreeWhenTheLastBlockHasBeenDispatched) {
+  const DeviceSpec spec = four_sms_of_one_block();
+  for (const std::uint32_t blocks : {8, 10, 12}) {  // a block takes 1000; 650 before the end all are dispatched
+    const Occupancy waves = occupancy_of(spec, OpKind::kKernel, shape(blocks, 32, 0, 0), 250 * blocks);
+    EXPECT_EQ(waves.room_at(651), kAllSms) << blocks;
+    EXPECT_LT(waves.room_at(650), kAllSms) << blocks;
+    EXPECT_EQ(waves.until_change(1000), 350) << blocks;
+  }
+}
+
+TEST(Occupancy, ADrainingKernelGivesUpEverMoreRoomInEqualSteps) {
+  DeviceSpec spec = four_sms_of_one_block();
+  spec.sm_fill_exponent = 0.5;
+  const Occupancy waves = occupancy_of(spec, OpKind::kKernel, shape(8, 32, 0, 0), 16'000);
+  ASSERT_EQ(waves.drain_work, 5200);
+  Work left = waves.drain_work;
+  for (const double room : {7 / 8.0, 5 / 8.0, 3 / 8.0, 1 / 8.0}) {
+    EXPECT_NEAR(static_cast<double>(waves.room_at(left)) / kAllSms, room, 1e-5);
+    EXPECT_NEAR(static_cast<double>(waves.throughput_at(left)) / kAllSms, std::sqrt(room), 1e-5);
+    EXPECT_EQ(waves.until_change(left), 1300);
+    left -= waves.until_change(left);
+  }
+  EXPECT_EQ(left, 0);
+}
+
+TEST(Occupancy, BlocksThatAllFindRoomHoldItToTheEnd) {
+  const Occupancy half = occupancy_of(four_sms_of_one_block(), OpKind::kKernel, shape(2, 32, 0, 0), 1000);
+  EXPECT_EQ(half.room_at(1000), kAllSms / 2);
+  EXPECT_EQ(half.room_at(1), kAllSms / 2);
+  EXPECT_EQ(half.until_change(1000), 1000);
 }
 
 TEST(Occupancy, BlocksGoToEmptySmsFirstAndAFewOfThemUseUpMostOfAnSm) {
@@ -58,7 +78,7 @@ TEST(Occupancy, BlocksGoToEmptySmsFirstAndAFewOfThemUseUpMostOfAnSm) {
   spec.sm_rate_exponent = 0.5;
   spec.sm_fill_exponent = 0.25;
   const auto demand = [&](std::uint32_t blocks) {
-    return static_cast<double>(occupancy_of(spec, OpKind::kKernel, shape(blocks, 32, 0, 0), 1000).body) / kAllSms;
+    return static_cast<double>(occupancy_of(spec, OpKind::kKernel, shape(blocks, 32, 0, 0), 1000).throughput) / kAllSms;
   };
   EXPECT_NEAR(demand(1), 0.5 * std::pow(0.25, 0.25), 1e-5);  // one block on a quarter of the SMs
   EXPECT_NEAR(demand(4), std::pow(0.25, 0.25), 1e-5);        // one on each
@@ -76,7 +96,7 @@ TEST(Occupancy, WhereAnSmIsNoMoreThanItsBlocksOnlyTheirNumberCounts) {
     for (std::uint32_t blocks = 1; blocks < 16; ++blocks) {
       spec.sm_rate_exponent = spec.sm_fill_exponent = exponent;
       const Occupancy occupancy = occupancy_of(spec, OpKind::kKernel, shape(blocks, 32, 0, 0), 1000);
-      EXPECT_NEAR(static_cast<double>(occupancy.body) / kAllSms, std::pow(blocks / 16.0, exponent), 1e-5) << blocks;
+      EXPECT_NEAR(static_cast<double>(occupancy.throughput) / kAllSms, std::pow(blocks / 16.0, exponent), 1e-5) << blocks;
     }
 }
 
