@@ -20,7 +20,7 @@ struct ClusterLists {
   std::vector<PodSpec> pods;
 };
 
-/// What the runs of an experiment share: captures, workloads, host-gap fits and solo baselines, each made once.
+/// What the runs of an experiment share: workloads, host-gap fits and solo baselines, each made once.
 ///
 /// Any number of threads may ask; `experiment`, `hashes` and `policies` must outlive it.
 class Materials {
@@ -69,7 +69,6 @@ class Materials {
   const FileHashes& hashes_;
   const PolicyRegistry& policies_;
   const World world_;
-  Memo<std::shared_ptr<const Timeline>> timelines_;
   Memo<SharedWorkload> workloads_;
   Memo<HostGapFit> fits_;
   Memo<SoloBaseline> baselines_;

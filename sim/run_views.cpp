@@ -16,7 +16,7 @@ std::uint64_t snapshot_bytes(const ClientSpec& spec) {
 
 std::vector<double> sm_demands(const DeviceSpec& spec, const Workload& workload) {
   std::vector<double> demands;
-  for (const WorkOp& op : workload.ops) {
+  for (const WorkOp& op : workload.ops.prototypes()) {
     const std::uint64_t capacity = op.kind == OpKind::kKernel ? resident_blocks(spec, op.shape) : 0;
     const double waves =
         static_cast<double>(op.shape.blocks()) / static_cast<double>(std::max<std::uint64_t>(capacity, 1));

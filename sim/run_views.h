@@ -18,7 +18,7 @@ std::vector<ArbiterClient> arbiter_clients(const RunInput& input);
 std::uint64_t allocated_bytes(const ClientSpec& spec);
 std::uint64_t snapshot_bytes(const ClientSpec& spec);
 
-/// Fraction of the SMs that the first wave of each operation fills.
+/// Fraction of the SMs that the first wave of an operation fills, by prototype of the workload.
 std::vector<double> sm_demands(const DeviceSpec& spec, const Workload& workload);
 
 }  // namespace corun

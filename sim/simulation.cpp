@@ -85,7 +85,7 @@ bool Simulation::submit(ClientId client, const OpView& op) {
   const Client& submitter = *clients_[client.value];
   const Submission& submission = submitter.submission(op.number);
   OpView view = op;
-  view.sm_demand = (*sm_demands_[client.value])[submission.op - submitter.spec().workload->ops.data()];
+  view.sm_demand = (*sm_demands_[client.value])[submitter.spec().workload->ops.prototype_of(submission.index)];
   if (input_.tells_exact_durations) view.exact = submission.duration;
   return arbiter_.submit(client, view);
 }
@@ -95,12 +95,11 @@ void Simulation::launch(ClientId client, std::uint64_t number) {
   Client& launcher = *clients_[client.value];
   launcher.launched(number);
   const Submission& submission = launcher.submission(number);
-  const WorkOp& op = *submission.op;
+  const WorkOp& op = submission.op;
   const Workload& workload = *launcher.spec().workload;
-  const auto index = static_cast<std::uint64_t>(&op - workload.ops.data());
   awaited_.clear();
   for (std::uint32_t a = 0; a < op.awaits_count; ++a)
-    awaited_.push_back(ticket_of(client, number - (index - workload.awaits[op.awaits_begin + a])));
+    awaited_.push_back(ticket_of(client, number - (submission.index - workload.awaits[op.awaits_begin + a])));
   DeviceOp device_op;
   device_op.ticket = ticket_of(client, number);
   device_op.client = client;

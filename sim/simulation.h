@@ -120,7 +120,7 @@ class Simulation : public Backend, public ClientHost {
   bool begin_is_due_ = false;
   std::vector<Completion> completions_;
   std::vector<Ticket> awaited_;
-  std::vector<std::shared_ptr<const std::vector<double>>> sm_demands_;  // by client, then operation of its workload
+  std::vector<std::shared_ptr<const std::vector<double>>> sm_demands_;  // by client, then prototype of its workload
   std::vector<ContextControls> controls_;                               // by client
   std::vector<std::optional<CopyEvent>> copying_;                       // by client, while a copy of its memory goes on
   std::vector<PlannedResize> resizes_;

@@ -218,6 +218,11 @@ class Timeline {
   /// Text of a string id; "" for none.
   std::string_view text(StringId id) const;
 
+  /// Frees the memory of calls or operations, for an owner that has taken from them what it needs. Indices into them
+  /// mean nothing after it.
+  void forget_calls() { calls_ = std::vector<CallRecord>(); }
+  void forget_ops() { ops_ = std::vector<OpRecord>(); }
+
   friend bool operator==(const Timeline&, const Timeline&) = default;
 
  private:

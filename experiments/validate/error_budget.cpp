@@ -25,23 +25,24 @@ Duration times(Duration duration, double factor) {
 /// The same frames, each with one more visit that is waited for.
 Workload with_one_more_visit(const Workload& workload) {
   Workload out = workload;
-  out.ops.clear();
+  out.ops = {};
   out.steps.clear();
   for (Job& job : out.jobs) {
-    const auto op = workload.ops.begin() + job.first_op;
     const auto step = workload.steps.begin() + job.first_step;
+    const std::uint32_t first_op = job.first_op;
     const auto shift = static_cast<std::uint32_t>(out.ops.size()) - job.first_op;
     job.first_op = static_cast<std::uint32_t>(out.ops.size());
     job.first_step = static_cast<std::uint32_t>(out.steps.size());
-    out.ops.insert(out.ops.end(), op, op + job.op_count);
+    for (std::uint32_t op = first_op; op < first_op + job.op_count; ++op) out.ops.push_back(workload.ops[op]);
     for (auto at = step; at != step + job.step_count; ++at) {
       HostStep copy = *at;
       const bool is_of_op = copy.kind == StepKind::kSubmit || copy.kind == StepKind::kWaitOp;
       if (is_of_op) copy.target += shift;
       out.steps.push_back(copy);
     }
-    out.ops.push_back(out.ops.back());
-    out.ops.back().duration = kSmallVisit;
+    WorkOp small = out.ops.back();
+    small.duration = kSmallVisit;
+    out.ops.push_back(small);
     const auto visit = static_cast<std::uint32_t>(out.ops.size() - 1);
     out.steps.push_back({Duration{0}, StepKind::kWaitOp, visit - 1});
     out.steps.push_back({Duration{0}, StepKind::kSubmit, visit});

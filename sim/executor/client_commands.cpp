@@ -15,12 +15,12 @@ namespace {
 std::uint64_t bytes_of(const WorkOp& op) { return std::max<std::uint64_t>(op.bytes, 1); }
 
 /// Of a stream, it is enough to wait for the newest.
-void await_other_streams(Command& command, const Workload& workload, const WorkOp& op) {
-  const auto index = static_cast<std::uint64_t>(&op - workload.ops.data());
+void await_other_streams(Command& command, const Workload& workload, const Submission& submission) {
+  const WorkOp& op = submission.op;
   for (std::uint32_t i = 0; i < op.awaits_count; ++i) {
     const std::uint32_t awaited = workload.awaits[op.awaits_begin + i];
     std::uint64_t& newest = command.awaits[workload.ops[awaited].stream.value];
-    newest = std::max(newest, command.number - (index - awaited) + 1);
+    newest = std::max(newest, command.number - (submission.index - awaited) + 1);
   }
 }
 
@@ -46,13 +46,13 @@ WorkerSetup setup_of(const ClientSpec& spec, const ExecuteOptions& options, std:
 }
 
 Command command_for(const Submission& submission, const Workload& workload, bool is_graphics) {
-  const WorkOp& op = *submission.op;
+  const WorkOp& op = submission.op;
   Command command;
   command.kind = is_graphics ? CommandKind::kRender : command_kind(op.kind);
   command.number = submission.number;
   command.stream = op.stream.value;
   command.bytes = bytes_of(op);
-  await_other_streams(command, workload, op);
+  await_other_streams(command, workload, submission);
   return command;
 }
 

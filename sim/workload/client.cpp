@@ -71,7 +71,7 @@ Client::Client(ClientId id, const ClientSpec& spec, std::uint64_t seed, std::uin
     arrival_ += scaled(first_job_length(spec), phase.uniform());
   }
   std::uint32_t streams = 0;
-  for (const WorkOp& op : spec.workload->ops) streams = std::max(streams, op.stream.value + 1);
+  for (const WorkOp& op : spec.workload->ops.prototypes()) streams = std::max(streams, op.stream.value + 1);
   outstanding_by_stream_.resize(streams);
 }
 
@@ -178,7 +178,7 @@ void Client::add_shadow(JobProgress& job, std::uint32_t level) {
   const SceneEffect scene = workload.scene_of(*job.job);
   Duration at_best{};
   for (std::uint32_t i = 0; i < job.job->op_count; ++i) {
-    const WorkOp& op = workload.ops[job.job->first_op + i];
+    const WorkOp op = workload.ops[job.job->first_op + i];
     if (op.kind != OpKind::kRender) continue;
     at_best += op.duration;
     job.last_render = job.first_submission + i;
@@ -253,12 +253,13 @@ bool Client::wait_is_over(const HostStep& step) const {
   return true;
 }
 
-Submission& Client::push_submission(const WorkOp& op) {
+Submission& Client::push_submission(std::uint32_t index) {
   if (next_submission_ - oldest_submission_ == ring_.size()) {
     std::vector<Submission> larger(ring_.size() * 2);
     for (std::uint64_t n = oldest_submission_; n < next_submission_; ++n) larger[n % larger.size()] = submission(n);
     ring_ = std::move(larger);
   }
+  const WorkOp op = spec_.workload->ops[index];
   JobProgress& job = jobs_.back();
   const bool is_render = op.kind == OpKind::kRender;
   double factor = 1.0;
@@ -269,8 +270,8 @@ Submission& Client::push_submission(const WorkOp& op) {
   factor *= job.duration_factor;
   Submission& pushed = ring_[next_submission_ % ring_.size()];
   const Duration extra = is_render ? extra_render_time(job) : Duration{0};
-  pushed = Submission{next_submission_, job.number, &op,  std::min(scaled(op.duration, factor) + extra, kLongestOp),
-                      host_.now(),      kNever,     false};
+  const Duration duration = std::min(scaled(op.duration, factor) + extra, kLongestOp);
+  pushed = Submission{next_submission_, job.number, index, op, duration, host_.now(), kNever, false};
   ++next_submission_;
   ++outstanding_;
   ++outstanding_by_stream_[op.stream.value];
@@ -287,8 +288,8 @@ Duration Client::extra_render_time(JobProgress& job) const {
 
 void Client::submit_step(const HostStep& step) {
   const Workload& workload = *spec_.workload;
-  const WorkOp& op = workload.ops[step.target];
-  const Submission& pushed = push_submission(op);
+  const Submission& pushed = push_submission(step.target);
+  const WorkOp& op = pushed.op;
   if (jobs_.back().submit == kNever) jobs_.back().submit = host_.now();
   OpView view;
   view.number = pushed.number;
@@ -327,7 +328,7 @@ void Client::refused() {
   while (next_submission_ > oldest_submission_ && submission(next_submission_ - 1).launched == kNever) {
     --next_submission_;
     --outstanding_;
-    --outstanding_by_stream_[submission(next_submission_).op->stream.value];
+    --outstanding_by_stream_[submission(next_submission_).op.stream.value];
   }
   state_ = State::kRefused;
   finish_if_refused();
@@ -342,7 +343,7 @@ bool Client::completed(std::uint64_t number, const Completion& completion) {
   Submission& submission = ring_[number % ring_.size()];
   submission.is_complete = true;
   --outstanding_;
-  --outstanding_by_stream_[submission.op->stream.value];
+  --outstanding_by_stream_[submission.op.stream.value];
   const auto job =
       std::find_if(jobs_.begin(), jobs_.end(), [&](const JobProgress& j) { return j.number == submission.job; });
   CORUN_ASSERT(job != jobs_.end(), "client '{}' completes operation {} of job {}", spec_.name, number, submission.job);
@@ -350,8 +351,8 @@ bool Client::completed(std::uint64_t number, const Completion& completion) {
   job->gpu_begin = std::min(job->gpu_begin, begin);
   job->gpu_end = std::max(job->gpu_end, end);
   job->gpu_busy += device_time;
-  recorder_.on_op(OpFact{id_, number, submission.job, submission.op->stream, submission.op->kind,
-                         spec_.workload->names[submission.op->name], submission.submitted, submission.launched, begin,
+  recorder_.on_op(OpFact{id_, number, submission.job, submission.op.stream, submission.op.kind,
+                         spec_.workload->names[submission.op.name], submission.submitted, submission.launched, begin,
                          end, device_time, completion.is_lost});
   while (oldest_submission_ < next_submission_ && this->submission(oldest_submission_).is_complete)
     ++oldest_submission_;

@@ -29,7 +29,8 @@ class ClientHost {
 struct Submission {
   std::uint64_t number = 0;
   std::uint64_t job = 0;
-  const WorkOp* op = nullptr;
+  std::uint32_t index = 0;  ///< of its operation in the workload
+  WorkOp op;
   Duration duration{};  ///< device time, quality level and jitter applied
   Time submitted, launched;
   bool is_complete = false;
@@ -126,7 +127,7 @@ class Client {
   void report(const JobProgress& job);
   Time shown(const JobProgress& job) const;
   void wait_until(State state, Time when);
-  Submission& push_submission(const WorkOp& op);
+  Submission& push_submission(std::uint32_t index);
   void apply_settings(JobProgress& job);
   void add_shadow(JobProgress& job, std::uint32_t level);
   Duration extra_render_time(JobProgress& job) const;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 #include <span>
+#include <utility>
 
 #include "sim/workload/frames.h"
 #include "sim/workload/host_sequence.h"
@@ -23,27 +24,39 @@ constexpr double kJitterIsOfJobs = 0.8;
 
 std::int64_t end_of(const OpRecord& op) { return op.start_ns + op.duration_ns; }
 
-/// When each operation could have begun at the earliest by what it depends on, without its own launch.
-std::vector<std::int64_t> dependency_ends(const Timeline& timeline, const CrossStreamWaits& waits) {
-  std::vector<std::int64_t> ends(timeline.ops().size());
-  std::vector<std::int64_t> tails(timeline.queues().size(), kNoDependency_ns);
-  for (std::uint32_t i = 0; i < ends.size(); ++i) {
-    const OpRecord& op = timeline.ops()[i];
-    ends[i] = tails[op.queue];
-    for (const std::uint32_t awaited : waits.of(i)) ends[i] = std::max(ends[i], end_of(timeline.ops()[awaited]));
-    tails[op.queue] = std::max(tails[op.queue], end_of(op));
+/// When operations could have begun at the earliest by what they depend on, without their own launch; asked for one
+/// after the other.
+class DependencyEnds {
+ public:
+  DependencyEnds(const Timeline& timeline, const CrossStreamWaits& waits)
+      : ops_(timeline.ops()), waits_(waits), tails_(timeline.queues().size(), kNoDependency_ns) {}
+
+  std::int64_t next() {
+    const OpRecord& op = ops_[next_];
+    std::int64_t& tail = tails_[op.queue];
+    std::int64_t end = tail;
+    for (const std::uint32_t awaited : waits_.of(next_)) end = std::max(end, end_of(ops_[awaited]));
+    tail = std::max(tail, end_of(op));
+    ++next_;
+    return end;
   }
-  return ends;
-}
+
+ private:
+  const std::vector<OpRecord>& ops_;
+  const CrossStreamWaits& waits_;
+  std::vector<std::int64_t> tails_;  // by queue
+  std::uint32_t next_ = 0;
+};
 
 /// The latency of a launch into an idle stream that nine in ten launches exceed: what queued launches are given.
-std::int64_t least_latency(const Timeline& timeline, const std::vector<HostEvent>& host,
-                           const std::vector<std::int64_t>& dependency_end) {
+std::int64_t least_latency(const Timeline& timeline, const HostSequence& host, const CrossStreamWaits& waits) {
   std::vector<std::int64_t> latencies;
-  for (const HostEvent& event : host) {
-    if (event.kind != StepKind::kSubmit || timeline.ops()[event.target].call == OpRecord::kNoIndex) continue;
-    if (dependency_end[event.target] <= event.start_ns)
-      latencies.push_back(std::max<std::int64_t>(0, timeline.ops()[event.target].start_ns - event.start_ns));
+  DependencyEnds ends(timeline, waits);
+  for (std::size_t i = 0; i < timeline.ops().size(); ++i) {
+    const std::int64_t submitted_ns = host.submitted()[i];
+    const bool was_idle = ends.next() <= submitted_ns;
+    if (was_idle && timeline.ops()[i].call != OpRecord::kNoIndex)
+      latencies.push_back(std::max<std::int64_t>(0, timeline.ops()[i].start_ns - submitted_ns));
   }
   if (latencies.size() < 5) return kTypicalLaunchLatency_ns;
   const auto tenth = latencies.begin() + static_cast<std::ptrdiff_t>(latencies.size() / 10);
@@ -57,13 +70,14 @@ bool was_queued(std::int64_t submitted_ns, std::int64_t dependency_end_ns, std::
 
 /// The gap that an operation which found its stream idle would have had in a queue: the median of those that queued,
 /// without kernels that overlap their predecessor by design (programmatic dependent launch).
-std::int64_t typical_dispatch_gap(const Timeline& timeline, const std::vector<HostEvent>& host,
-                                  const std::vector<std::int64_t>& dependency_end, std::int64_t least_latency_ns) {
+std::int64_t typical_dispatch_gap(const Timeline& timeline, const HostSequence& host, const CrossStreamWaits& waits,
+                                  std::int64_t least_latency_ns) {
   std::vector<std::int64_t> gaps;
-  for (const HostEvent& event : host) {
-    if (event.kind != StepKind::kSubmit) continue;
-    const std::int64_t gap = timeline.ops()[event.target].start_ns - dependency_end[event.target];
-    if (gap > 0 && was_queued(event.start_ns, dependency_end[event.target], least_latency_ns)) gaps.push_back(gap);
+  DependencyEnds ends(timeline, waits);
+  for (std::size_t i = 0; i < timeline.ops().size(); ++i) {
+    const std::int64_t end_ns = ends.next();
+    const std::int64_t gap = timeline.ops()[i].start_ns - end_ns;
+    if (gap > 0 && was_queued(host.submitted()[i], end_ns, least_latency_ns)) gaps.push_back(gap);
   }
   if (gaps.size() < kEnoughGaps) return kTypicalDispatchGap_ns;
   const auto middle = gaps.begin() + static_cast<std::ptrdiff_t>(gaps.size() / 2);
@@ -71,25 +85,49 @@ std::int64_t typical_dispatch_gap(const Timeline& timeline, const std::vector<Ho
   return *middle;
 }
 
-/// Builds a workload from a capture's operations, one host event at a time.
+/// Builds a workload from a capture: its operations as they ran, then one host event at a time. The capture's rows are
+/// dropped as soon as what is needed of them is known: they take more memory than all that is made of them.
 class Conversion {
  public:
-  Conversion(const Timeline& timeline, const WorkloadOptions& options)
-      : timeline_(timeline),
-        host_(host_sequence(timeline)),
-        waits_(timeline),
-        dependency_end_(dependency_ends(timeline, waits_)),
-        least_latency_ns_(least_latency(timeline, host_, dependency_end_)),
-        typical_gap_ns_(typical_dispatch_gap(timeline, host_, dependency_end_, least_latency_ns_)),
-        work_index_(timeline.ops().size(), OpRecord::kNoIndex),
-        split_(split_into_jobs(timeline, host_, options.iterations)) {}
+  Conversion(Timeline timeline, const WorkloadOptions& options)
+      : timeline_(std::move(timeline)),
+        host_(timeline_),
+        waits_(timeline_),
+        split_(split_into_jobs(timeline_, host_, options.iterations)) {}
 
   Workload run() {
     workload_.job_kind = JobKind::kIteration;
-    for (std::uint32_t i = 0; i < timeline_.strings().size(); ++i) workload_.names.push_back(timeline_.strings()[i]);
+    workload_.names = timeline_.strings();
     workload_.names.emplace_back("");
+    set_facts();
+    timeline_.forget_calls();
+    take_ops();
+    timeline_.forget_ops();
+    add_jobs();
+    settle_edges();
+    add_left_out();
+    predict_from_means(workload_);
+    return std::move(workload_);
+  }
+
+ private:
+  void take_ops() {
+    least_latency_ns_ = least_latency(timeline_, host_, waits_);
+    typical_gap_ns_ = typical_dispatch_gap(timeline_, host_, waits_, least_latency_ns_);
+    recorded_.reserve(timeline_.ops().size());
+    DependencyEnds ends(timeline_, waits_);
+    for (std::size_t i = 0; i < timeline_.ops().size(); ++i) {
+      const OpRecord& op = timeline_.ops()[i];
+      WorkOp work = work_of(op);
+      set_latency(work, op, host_.submitted()[i], ends.next());
+      recorded_.push_back(work);
+    }
+  }
+
+  void add_jobs() {
+    work_index_.assign(recorded_.size(), OpRecord::kNoIndex);
     workload_.steps.reserve(split_.end - split_.begins.front());
-    workload_.ops.reserve(timeline_.ops().size());
+    workload_.ops.reserve(host_.submissions(split_.begins.front(), split_.end));
     std::size_t next_job = 0;
     for (std::size_t i = split_.begins.front(); i < split_.end; ++i) {
       if (next_job < split_.begins.size() && i == split_.begins[next_job]) {
@@ -98,14 +136,8 @@ class Conversion {
       }
       add_step(host_[i]);
     }
-    settle_edges();
-    add_left_out();
-    predict_from_means(workload_);
-    set_facts();
-    return std::move(workload_);
   }
 
- private:
   void begin_job(const HostEvent& first) {
     if (!workload_.jobs.empty()) close_job();
     Job job;
@@ -129,7 +161,7 @@ class Conversion {
     free_since_ns_ = std::max(free_since_ns_, event.release_ns);
     if (event.kind == StepKind::kSubmit) {
       step.target = static_cast<std::uint32_t>(workload_.ops.size());
-      add_op(event);
+      add_op(event.target);
     } else if (event.kind == StepKind::kWaitOp) {
       step.target = work_index_[event.target];
       if (step.target == OpRecord::kNoIndex) return;  // it waited for work that is left out
@@ -137,17 +169,15 @@ class Conversion {
     workload_.steps.push_back(step);
   }
 
-  void add_op(const HostEvent& event) {
-    const OpRecord& op = timeline_.ops()[event.target];
-    WorkOp work = work_of(op);
-    set_latency(work, op, event.start_ns, dependency_end_[event.target]);
+  void add_op(std::uint32_t recorded) {
+    WorkOp work = recorded_[recorded];
     work.awaits_begin = static_cast<std::uint32_t>(workload_.awaits.size());
-    for (const std::uint32_t awaited : waits_.of(event.target)) {
+    for (const std::uint32_t awaited : waits_.of(recorded)) {
       const std::uint32_t index = work_index_[awaited];
       if (index != OpRecord::kNoIndex) workload_.awaits.push_back(index);
     }
     work.awaits_count = static_cast<std::uint32_t>(workload_.awaits.size()) - work.awaits_begin;
-    work_index_[event.target] = static_cast<std::uint32_t>(workload_.ops.size());
+    work_index_[recorded] = static_cast<std::uint32_t>(workload_.ops.size());
     workload_.ops.push_back(work);
   }
 
@@ -163,8 +193,12 @@ class Conversion {
   }
 
   void add_left_out() {
-    for (std::size_t i = 0; i < work_index_.size(); ++i)
-      if (work_index_[i] == OpRecord::kNoIndex) workload_.left_out.push_back(work_of(timeline_.ops()[i]));
+    for (std::size_t i = 0; i < work_index_.size(); ++i) {
+      if (work_index_[i] != OpRecord::kNoIndex) continue;
+      WorkOp work = recorded_[i];
+      work.dispatch_gap = work.launch_latency = Duration{};
+      workload_.left_out.push_back(work);
+    }
   }
 
   /// Splits the time before an operation's begin into its launch's latency and the device's own gap, so that replaying
@@ -204,10 +238,11 @@ class Conversion {
 
   void set_facts() {
     std::int64_t first = INT64_MAX, last = 0;
-    for (std::size_t i = 0; i < work_index_.size(); ++i) {
-      if (work_index_[i] == OpRecord::kNoIndex) continue;
-      first = std::min(first, timeline_.ops()[i].start_ns);
-      last = std::max(last, end_of(timeline_.ops()[i]));
+    for (std::size_t i = split_.begins.front(); i < split_.end; ++i) {
+      if (!host_.is_submission(i)) continue;
+      const OpRecord& op = timeline_.ops()[host_[i].target];
+      first = std::min(first, op.start_ns);
+      last = std::max(last, end_of(op));
     }
     workload_.recorded_span = Duration{last - first};
     if (!split_.note.empty()) workload_.notes.push_back(split_.note);
@@ -223,8 +258,8 @@ class Conversion {
   void use_bare_pass() {
     const UntracedRate& rate = *timeline_.provenance().untraced_rate;
     const std::vector<std::int64_t> all = launch_instants(timeline_);
-    const std::span kept(std::ranges::lower_bound(all, host_[split_.begins.front()].start_ns),
-                         std::ranges::upper_bound(all, host_[split_.end - 1].start_ns));
+    const std::span kept(std::ranges::lower_bound(all, host_.start_of(split_.begins.front())),
+                         std::ranges::upper_bound(all, host_.start_of(split_.end - 1)));
     if (kept.empty()) return;
     double kept_per_s = rate.launches_per_s();
     if (kept.size() < all.size()) {
@@ -241,7 +276,7 @@ class Conversion {
       kept_per_s *= launches_per_s(kept) / counted_per_s;
     }
     const auto launches = static_cast<double>(kept.size());
-    workload_.untraced_jobs_per_s = kept_per_s * static_cast<double>(workload_.jobs.size()) / launches;
+    workload_.untraced_jobs_per_s = kept_per_s * static_cast<double>(split_.begins.size()) / launches;
     const double share = launches / static_cast<double>(all.size());
     if (share >= kJitterIsOfJobs) {
       workload_.untraced_jitter = rate.jitter_ppm * 1e-6;
@@ -251,14 +286,13 @@ class Conversion {
     }
   }
 
-  const Timeline& timeline_;
-  const std::vector<HostEvent> host_;
+  Timeline timeline_;
+  const HostSequence host_;
   const CrossStreamWaits waits_;
-  const std::vector<std::int64_t> dependency_end_;
-  const std::int64_t least_latency_ns_;
-  const std::int64_t typical_gap_ns_;
-  std::vector<std::uint32_t> work_index_;  // of each operation of the timeline
   const JobSplit split_;
+  std::int64_t least_latency_ns_ = 0, typical_gap_ns_ = 0;
+  WorkOps recorded_;                       // all operations, as they ran
+  std::vector<std::uint32_t> work_index_;  // of each of them in the workload
   std::int64_t free_since_ns_ = 0;
   Workload workload_;
 };
@@ -270,14 +304,14 @@ bool is_frames_alone(const Timeline& timeline) {
 
 }  // namespace
 
-Workload workload_from_timeline(const Timeline& timeline, const WorkloadOptions& options) {
+Workload workload_from_timeline(Timeline timeline, const WorkloadOptions& options) {
   const std::string& file = timeline.provenance().source_file;
   if (timeline.fidelity().co_run && !options.allow_co_run)
     throw Error(ErrorKind::kUnsupported, SourceLocation{file},
                 "other contexts used the GPU during this capture, so its durations contain time away",
                 "capture the program alone, or state allow_co_run: true");
   if (is_frames_alone(timeline)) return workload_from_frames(timeline, options);
-  Workload workload = Conversion(timeline, options).run();
+  Workload workload = Conversion(std::move(timeline), options).run();
   workload.check();
   return workload;
 }

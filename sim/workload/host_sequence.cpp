@@ -1,6 +1,9 @@
 #include "sim/workload/host_sequence.h"
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
+#include <unordered_map>
 
 namespace corun {
 
@@ -60,11 +63,27 @@ class Finished {
   std::int64_t all_ = INT64_MIN;
 };
 
-void add_wait(const CallRecord& call, std::uint32_t last_op, std::vector<HostEvent>& events) {
-  HostEvent wait{call.start_ns, call.start_ns, StepKind::kWaitAll, 0};
-  if (call.kind == CallKind::kBlockingCopy && last_op != OpRecord::kNoIndex) {
+bool is_wait(CallKind kind) {
+  return kind == CallKind::kSynchronizeDevice || kind == CallKind::kSynchronizeStream ||
+         kind == CallKind::kSynchronizeEvent || kind == CallKind::kBlockingCopy;
+}
+
+/// Of each call that waits for the copy that it submits, the last operation that came from it.
+std::unordered_map<std::uint32_t, std::uint32_t> copies_of_blocking_calls(const Timeline& timeline) {
+  std::unordered_map<std::uint32_t, std::uint32_t> copies;
+  for (std::uint32_t i = 0; i < timeline.ops().size(); ++i) {
+    const std::uint32_t call = timeline.ops()[i].call;
+    if (call != OpRecord::kNoIndex && timeline.calls()[call].kind == CallKind::kBlockingCopy) copies[call] = i;
+  }
+  return copies;
+}
+
+/// What the host waits for in a call, and until when; nothing where that is not recorded.
+std::optional<HostEvent> wait_of(const CallRecord& call, std::optional<std::uint32_t> copy) {
+  HostEvent wait{call.start_ns, call.start_ns + call.duration_ns, StepKind::kWaitAll, 0};
+  if (call.kind == CallKind::kBlockingCopy && copy) {
     wait.kind = StepKind::kWaitOp;
-    wait.target = last_op;
+    wait.target = *copy;
   } else if (call.kind == CallKind::kSynchronizeStream && call.queue != OpRecord::kNoIndex) {
     wait.kind = StepKind::kWaitStream;
     wait.target = call.queue;
@@ -72,49 +91,81 @@ void add_wait(const CallRecord& call, std::uint32_t last_op, std::vector<HostEve
     wait.kind = StepKind::kWaitOp;
     wait.target = call.awaited;
   } else if (call.kind == CallKind::kSynchronizeEvent) {
-    return;  // which work it was for is not recorded; waiting for everything would invent a dependency
+    return std::nullopt;  // waiting for everything would invent a dependency
   }
-  wait.release_ns = call.start_ns + call.duration_ns;
-  events.push_back(wait);
+  return wait;
+}
+
+std::vector<HostEvent> waits_in(const Timeline& timeline) {
+  std::vector<HostEvent> waits;
+  const auto copies = copies_of_blocking_calls(timeline);
+  for (std::uint32_t c = 0; c < timeline.calls().size(); ++c) {
+    const CallRecord& call = timeline.calls()[c];
+    if (!is_wait(call.kind)) continue;
+    const auto copy = copies.find(c);
+    const auto wait = wait_of(call, copy == copies.end() ? std::nullopt : std::optional(copy->second));
+    if (wait) waits.push_back(*wait);
+  }
+  return waits;
 }
 
 }  // namespace
 
-std::vector<HostEvent> host_sequence(const Timeline& timeline) {
-  std::vector<HostEvent> events;
-  events.reserve(timeline.ops().size() + timeline.calls().size() / 8);
-  const std::vector<std::int64_t> submitted = submission_times(timeline);
-  std::vector<std::uint32_t> last_op_of_call(timeline.calls().size(), OpRecord::kNoIndex);
-  for (std::uint32_t i = 0; i < submitted.size(); ++i) {
-    events.push_back(HostEvent{submitted[i], submitted[i], StepKind::kSubmit, i});
-    if (timeline.ops()[i].call != OpRecord::kNoIndex) last_op_of_call[timeline.ops()[i].call] = i;
-  }
-  for (std::uint32_t c = 0; c < last_op_of_call.size(); ++c) {
-    const CallKind kind = timeline.calls()[c].kind;
-    if (kind == CallKind::kSynchronizeDevice || kind == CallKind::kSynchronizeStream ||
-        kind == CallKind::kSynchronizeEvent || kind == CallKind::kBlockingCopy)
-      add_wait(timeline.calls()[c], last_op_of_call[c], events);
-  }
-  std::stable_sort(events.begin(), events.end(), [](const HostEvent& a, const HostEvent& b) {
-    if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
-    return (a.kind == StepKind::kSubmit) > (b.kind == StepKind::kSubmit);
-  });
+HostSequence::HostSequence(const Timeline& timeline)
+    : submitted_(submission_times(timeline)), waits_(waits_in(timeline)) {
+  order_by_start();
+  settle_releases(timeline);
+}
+
+HostEvent HostSequence::operator[](std::size_t event) const {
+  if (!is_submission(event)) return waits_[order_[event] - submitted_.size()];
+  const std::int64_t start_ns = submitted_[order_[event]];
+  return {start_ns, start_ns, StepKind::kSubmit, order_[event]};
+}
+
+std::int64_t HostSequence::start_of(std::size_t event) const {
+  const std::uint32_t number = order_[event];
+  return number < submitted_.size() ? submitted_[number] : waits_[number - submitted_.size()].start_ns;
+}
+
+std::size_t HostSequence::submissions(std::size_t begin, std::size_t end) const {
+  return static_cast<std::size_t>(std::count_if(order_.begin() + static_cast<std::ptrdiff_t>(begin),
+                                                order_.begin() + static_cast<std::ptrdiff_t>(end),
+                                                [&](std::uint32_t number) { return number < submitted_.size(); }));
+}
+
+/// At one instant submissions come before waits; operations keep the order in which they ran, waits that of calls.
+void HostSequence::order_by_start() {
+  order_.resize(submitted_.size() + waits_.size());
+  std::iota(order_.begin(), order_.end(), 0U);
+  const auto first_wait = order_.begin() + static_cast<std::ptrdiff_t>(submitted_.size());
+  const auto submitted_at = [&](std::uint32_t op) { return submitted_[op]; };
+  if (!std::ranges::is_sorted(submitted_)) std::ranges::stable_sort(order_.begin(), first_wait, {}, submitted_at);
+  std::ranges::stable_sort(waits_, {}, &HostEvent::start_ns);
+  const auto start = [&](std::uint32_t number) {
+    return number < submitted_.size() ? submitted_[number] : waits_[number - submitted_.size()].start_ns;
+  };
+  std::ranges::inplace_merge(order_, first_wait, {}, start);
+}
+
+/// Leaves out waits for what was not submitted before.
+void HostSequence::settle_releases(const Timeline& timeline) {
   Finished finished(timeline);
-  std::vector<bool> seen(timeline.ops().size());
+  std::vector<bool> seen(submitted_.size());
   std::size_t kept = 0;
-  for (HostEvent& event : events) {
-    if (event.kind == StepKind::kSubmit) {
-      finished.submitted(event.target);
-      seen[event.target] = true;
+  for (const std::uint32_t number : order_) {
+    if (number < submitted_.size()) {
+      finished.submitted(number);
+      seen[number] = true;
     } else {
-      if (event.kind == StepKind::kWaitOp && !seen[event.target]) continue;
+      HostEvent& wait = waits_[number - submitted_.size()];
+      if (wait.kind == StepKind::kWaitOp && !seen[wait.target]) continue;
       // The host went on when its wait returned, but the time after the awaited work's end is its own: waking up.
-      event.release_ns = std::clamp(finished.of(event), event.start_ns, std::max(event.start_ns, event.release_ns));
+      wait.release_ns = std::clamp(finished.of(wait), wait.start_ns, std::max(wait.start_ns, wait.release_ns));
     }
-    events[kept++] = event;
+    order_[kept++] = number;
   }
-  events.resize(kept);
-  return events;
+  order_.resize(kept);
 }
 
 CrossStreamWaits::CrossStreamWaits(const Timeline& timeline) {

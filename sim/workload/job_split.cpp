@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
-#include <span>
 
 #include "sim/workload/repetition.h"
 #include "traces/base/error.h"
@@ -66,23 +65,19 @@ std::vector<std::int64_t> marked_boundaries(const Timeline& timeline) {
   return starts;
 }
 
-bool is_submission(const HostEvent& event) { return event.kind == StepKind::kSubmit; }
-
-std::vector<std::size_t> marked_begins(const Timeline& timeline, const std::vector<HostEvent>& host) {
+std::vector<std::size_t> marked_begins(const Timeline& timeline, const HostSequence& host) {
   std::vector<std::size_t> begins{0};
   std::size_t i = 0;
   for (const std::int64_t boundary : marked_boundaries(timeline)) {
     bool has_work = false;
-    for (; i < host.size() && host[i].start_ns < boundary; ++i) has_work |= is_submission(host[i]);
+    for (; i < host.size() && host.start_of(i) < boundary; ++i) has_work |= host.is_submission(i);
     if (has_work && i < host.size()) begins.push_back(i);
   }
-  const auto last = host.begin() + static_cast<std::ptrdiff_t>(begins.back());
-  if (begins.size() > 1 && std::none_of(last, host.end(), is_submission)) begins.pop_back();
+  if (begins.size() > 1 && host.submissions(begins.back(), host.size()) == 0) begins.pop_back();
   return begins;
 }
 
-std::vector<std::size_t> equal_begins(const Timeline& timeline, const std::vector<HostEvent>& host,
-                                      std::uint32_t iterations) {
+std::vector<std::size_t> equal_begins(const Timeline& timeline, const HostSequence& host, std::uint32_t iterations) {
   const std::size_t ops = timeline.ops().size();
   if (iterations > ops)
     throw Error(ErrorKind::kInput, fmt::format("{}: iterations: {} but the capture has {} operations",
@@ -90,18 +85,19 @@ std::vector<std::size_t> equal_begins(const Timeline& timeline, const std::vecto
   std::vector<std::size_t> begins{0};
   std::size_t submitted = 0;
   for (std::size_t i = 0; i < host.size(); ++i)
-    if (is_submission(host[i]) && begins.size() < iterations && submitted++ == ops * begins.size() / iterations)
+    if (host.is_submission(i) && begins.size() < iterations && submitted++ == ops * begins.size() / iterations)
       begins.push_back(i);
   return begins;
 }
 
 /// Waits are part of it: equal layers do not tell where a step ends, the wait for it does.
-std::vector<std::uint32_t> symbols(const Timeline& timeline, const std::vector<HostEvent>& host) {
+std::vector<std::uint32_t> symbols(const Timeline& timeline, const HostSequence& host) {
   constexpr std::uint32_t kKinds = 16;
   std::vector<std::uint32_t> sequence;
   sequence.reserve(host.size());
-  for (const HostEvent& event : host) {
-    if (is_submission(event)) {
+  for (std::size_t i = 0; i < host.size(); ++i) {
+    const HostEvent event = host[i];
+    if (event.kind == StepKind::kSubmit) {
       const OpRecord& op = timeline.ops()[event.target];
       const std::uint32_t name = op.name.is_none() ? 1 : op.name.value + 2;
       sequence.push_back(name * kKinds + static_cast<std::uint32_t>(op.kind));
@@ -114,25 +110,25 @@ std::vector<std::uint32_t> symbols(const Timeline& timeline, const std::vector<H
 
 /// Position inside the period of the launch before which the host paused longest, in all, since the launch before. The
 /// first period does not count: what came before it is not of the loop.
-std::size_t phase_of_longest_pause(const std::vector<HostEvent>& host, const Repetition& repetition) {
+std::size_t phase_of_longest_pause(const HostSequence& host, const Repetition& repetition) {
   const std::size_t period = repetition.period;
   const std::size_t whole = (repetition.end - repetition.begin) / period * period;
   std::vector<std::int64_t> pauses(period);
   std::int64_t last_ns = 0;
   for (std::size_t i = 0; i < whole; ++i) {
-    const HostEvent& event = host[repetition.begin + i];
-    if (!is_submission(event)) continue;
-    if (i >= period) pauses[i % period] += event.start_ns - last_ns;
-    last_ns = event.start_ns;
+    if (!host.is_submission(repetition.begin + i)) continue;
+    const std::int64_t start_ns = host.start_of(repetition.begin + i);
+    if (i >= period) pauses[i % period] += start_ns - last_ns;
+    last_ns = start_ns;
   }
   return static_cast<std::size_t>(std::max_element(pauses.begin(), pauses.end()) - pauses.begin());
 }
 
 /// How many jobs at the beginning are still start-up: libraries being loaded, memory being reserved.
-std::size_t count_slow_starts(const std::vector<HostEvent>& host, const std::vector<std::size_t>& begins) {
+std::size_t count_slow_starts(const HostSequence& host, const std::vector<std::size_t>& begins) {
   std::vector<std::int64_t> lengths;
   for (std::size_t j = 1; j < begins.size(); ++j)
-    lengths.push_back(host[begins[j]].start_ns - host[begins[j - 1]].start_ns);
+    lengths.push_back(host.start_of(begins[j]) - host.start_of(begins[j - 1]));
   std::vector<std::int64_t> sorted = lengths;
   const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
   std::nth_element(sorted.begin(), middle, sorted.end());
@@ -141,30 +137,28 @@ std::size_t count_slow_starts(const std::vector<HostEvent>& host, const std::vec
   return static_cast<std::size_t>(first_usual - lengths.begin());
 }
 
-std::string left_out(std::span<const HostEvent> events) {
-  const auto ops = std::ranges::count_if(events, is_submission);
+std::string left_out(const HostSequence& host, std::size_t begin, std::size_t end) {
+  const std::size_t ops = host.submissions(begin, end);
   if (ops == 0) return "nothing";
   return fmt::format("{} operation{} in {:.3g} s", ops, ops == 1 ? "" : "s",
-                     static_cast<double>(events.back().start_ns - events.front().start_ns) * 1e-9);
+                     static_cast<double>(host.start_of(end - 1) - host.start_of(begin)) * 1e-9);
 }
 
-std::string repetition_note(const std::vector<HostEvent>& host, const JobSplit& split) {
-  const std::span all(host);
+std::string repetition_note(const HostSequence& host, const JobSplit& split) {
   const std::size_t first = split.begins.front();
-  const auto ops = std::ranges::count_if(all.subspan(first, split.begins[1] - first), is_submission);
+  const std::size_t ops = host.submissions(first, split.begins[1]);
   return fmt::format("its launches repeat, so it is taken as {} jobs of {} operation{}; left out: {} before, {} after",
-                     split.begins.size(), ops, ops == 1 ? "" : "s", left_out(all.first(first)),
-                     left_out(all.subspan(split.end)));
+                     split.begins.size(), ops, ops == 1 ? "" : "s", left_out(host, 0, first),
+                     left_out(host, split.end, host.size()));
 }
 
 /// Jobs of a host that repeats itself; without begins where it does not.
-JobSplit repeated_jobs(const Timeline& timeline, const std::vector<HostEvent>& host) {
+JobSplit repeated_jobs(const Timeline& timeline, const HostSequence& host) {
   JobSplit split;
   const std::optional<Repetition> repetition = find_repetition(symbols(timeline, host));
   if (!repetition) return split;
-  const auto period = std::span(host).subspan(repetition->begin, repetition->period);
-  const auto launches = static_cast<std::size_t>(std::ranges::count_if(period, is_submission));
-  if (launches == 0 || launches == period.size()) return split;
+  const std::size_t launches = host.submissions(repetition->begin, repetition->begin + repetition->period);
+  if (launches == 0 || launches == repetition->period) return split;
   split.end = repetition->begin + phase_of_longest_pause(host, *repetition);
   for (; split.end + repetition->period <= repetition->end; split.end += repetition->period)
     split.begins.push_back(split.end);
@@ -176,7 +170,7 @@ JobSplit repeated_jobs(const Timeline& timeline, const std::vector<HostEvent>& h
 
 }  // namespace
 
-JobSplit split_into_jobs(const Timeline& timeline, const std::vector<HostEvent>& host, std::uint32_t iterations) {
+JobSplit split_into_jobs(const Timeline& timeline, const HostSequence& host, std::uint32_t iterations) {
   if (iterations > 0) return {equal_begins(timeline, host, iterations), host.size(), {}};
   const std::vector<std::size_t> marked = marked_begins(timeline, host);
   if (marked.size() > 1) return {marked, host.size(), {}};

@@ -29,6 +29,6 @@ struct JobSplit {
 ///   equal layers.
 ///
 /// Otherwise the capture does not say, and is one job. Throws Error(kInput) for more iterations than operations.
-JobSplit split_into_jobs(const Timeline& timeline, const std::vector<HostEvent>& host, std::uint32_t iterations);
+JobSplit split_into_jobs(const Timeline& timeline, const HostSequence& host, std::uint32_t iterations);
 
 }  // namespace corun

@@ -77,10 +77,9 @@ namespace {
 
 /// A launch now and then takes `straggler_factor` times its usual duration; whether it does is drawn for each launch.
 void delay_stragglers(Workload& workload, const TrainingProfile& profile, RandomStream& random) {
-  for (WorkOp& op : workload.ops) {
-    if (random.uniform() >= profile.straggler_probability) continue;
-    op.duration = scaled(op.duration, profile.straggler_factor);
-  }
+  workload.ops.change([&](WorkOp& op) {
+    if (random.uniform() < profile.straggler_probability) op.duration = scaled(op.duration, profile.straggler_factor);
+  });
 }
 
 }  // namespace

@@ -13,34 +13,41 @@ struct Mean {
   Duration sum{};
   std::int64_t count = 0;
 
-  void add(Duration duration) {
-    sum += duration;
-    ++count;
+  void add(const Mean& other) {
+    sum += other.sum;
+    count += other.count;
   }
   Duration value() const { return sum / count; }
 };
 
-void predict_from_means(std::vector<WorkOp>& ops, std::size_t names) {
+std::vector<Mean> means_of_prototypes(const WorkOps& ops) {
+  std::vector<Mean> means(ops.prototypes().size());
+  for (std::size_t i = 0; i < ops.size(); ++i) means[ops.prototype_of(i)].add({ops.duration_of(i), 1});
+  return means;
+}
+
+void predict_from_means(WorkOps& ops, std::size_t names) {
   const auto shape_key = [](const WorkOp& op) {
     return std::tuple(op.name, op.shape.blocks(), op.shape.threads_per_block(), op.bytes);
   };
   std::vector<Mean> by_name(names);
   std::map<decltype(shape_key(WorkOp{})), Mean> by_shape;
-  for (const WorkOp& op : ops) {
-    by_name[op.name].add(op.duration);
-    by_shape[shape_key(op)].add(op.duration);
+  const std::vector<Mean> means = means_of_prototypes(ops);
+  for (std::size_t p = 0; p < means.size(); ++p) {
+    by_name[ops.prototypes()[p].name].add(means[p]);
+    by_shape[shape_key(ops.prototypes()[p])].add(means[p]);
   }
-  for (WorkOp& op : ops) {
+  ops.predict([&](WorkOp& op) {
     op.predicted_by_name = by_name[op.name].value();
     op.predicted_by_shape = by_shape[shape_key(op)].value();
-  }
+  });
 }
 
 }  // namespace
 
 Duration Workload::device_time(const Job& job) const {
   Duration sum{};
-  for (std::uint32_t i = 0; i < job.op_count; ++i) sum += ops[job.first_op + i].duration;
+  for (std::uint32_t i = 0; i < job.op_count; ++i) sum += ops.duration_of(job.first_op + i);
   return sum;
 }
 
@@ -66,7 +73,7 @@ void Workload::check() const {
     }
     CORUN_ASSERT(submitted == next_op, "job submits {} of {} operations", submitted - job.first_op, job.op_count);
     for (std::uint32_t o = job.first_op; o < next_op; ++o) {
-      const WorkOp& op = ops[o];
+      const WorkOp op = ops[o];
       CORUN_ASSERT(op.duration >= Duration{0} && op.name < names.size(), "operation {}", o);
       for (std::uint32_t a = 0; a < op.awaits_count; ++a) {
         const std::uint32_t awaited = awaits[op.awaits_begin + a];

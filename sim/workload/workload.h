@@ -5,9 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/policy/view.h"
 #include "sim/workload/quality.h"
-#include "traces/base/ids.h"
+#include "sim/workload/work_ops.h"
 #include "traces/base/time.h"
 #include "traces/timeline.h"
 
@@ -15,23 +14,6 @@ namespace corun {
 
 /// What a job of a workload is called.
 enum class JobKind : std::uint8_t { kFrame, kIteration, kRequest };
-
-/// An operation of a workload. All durations come from a solo capture or a synthetic profile.
-struct WorkOp {
-  OpKind kind = OpKind::kKernel;
-  bool continues = false;  ///< goes on with what the operation before began: jitter makes both as much longer
-  std::uint32_t name = 0;  ///< index into Workload::names
-  StreamId stream;
-  /// Cross-stream waits: Workload::awaits[begin, begin + count): earlier ops of its pass.
-  std::uint32_t awaits_begin = 0, awaits_count = 0;
-  LaunchShape shape;
-  std::uint64_t bytes = 0;
-  Duration duration{};        ///< device time alone
-  Duration dispatch_gap{};    ///< least time between its stream predecessor's end and its begin: the device's own
-  Duration launch_latency{};  ///< from the host's call to visible to the device
-  Duration predicted_by_name = kUnknownDuration;
-  Duration predicted_by_shape = kUnknownDuration;
-};
 
 /// What a host does next, after its gap.
 enum class StepKind : std::uint8_t {
@@ -62,8 +44,8 @@ struct Job {
 struct Workload {
   JobKind job_kind = JobKind::kIteration;
   std::vector<std::string> names;
-  std::vector<WorkOp> ops;
-  std::vector<WorkOp> left_out;  ///< what a capture holds beside the jobs: nobody replays it, but it has been profiled
+  WorkOps ops;
+  WorkOps left_out;  ///< what a capture holds beside the jobs: nobody replays it, but it has been profiled
   std::vector<HostStep> steps;
   std::vector<std::uint32_t> awaits;
   std::vector<Job> jobs;
@@ -104,7 +86,7 @@ struct WorkloadOptions {
 /// Host gaps are the times between the capture's calls; an operation whose call was cut off keeps its recorded distance
 /// to its stream predecessor. In a capture of frames without other work, a frame becomes one operation per visit.
 /// Throws Error(kUnsupported) for a capture that cannot be replayed (no operations and no frames; sampled logs; co-run
-/// captures; frames without GPU time), saying what to do.
-Workload workload_from_timeline(const Timeline& timeline, const WorkloadOptions& options);
+/// captures; frames without GPU time), saying what to do. A timeline that is moved here frees its memory on the way.
+Workload workload_from_timeline(Timeline timeline, const WorkloadOptions& options);
 
 }  // namespace corun

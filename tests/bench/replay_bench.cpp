@@ -75,13 +75,9 @@ class Counter : public Collector {
 /// From the file to metrics; returns how many operations were run. Ends when the programs have.
 std::int64_t replay(const std::string& path, std::size_t iterations, const PolicyDescriptor& policy,
                     std::uint32_t programs) {
-  std::shared_ptr<const Workload> capture;
-  {
-    const Timeline timeline = load_timeline(path);
-    WorkloadOptions options;
-    options.iterations = static_cast<std::uint32_t>(iterations);
-    capture = std::make_shared<const Workload>(workload_from_timeline(timeline, options));
-  }
+  WorkloadOptions options;
+  options.iterations = static_cast<std::uint32_t>(iterations);
+  const auto capture = std::make_shared<const Workload>(workload_from_timeline(load_timeline(path), options));
   const std::unique_ptr<Policy> rules = policy.create(policy.defaults());
   RunInput input;
   input.clients = clients_for(capture, programs);

@@ -29,7 +29,7 @@ class Execute : public ::testing::Test {
     Workload workload;
     workload.names = {"kernel"};
     append_job(workload, durations, 100us, 20us, waits);
-    for (WorkOp& op : workload.ops) op.shape = {132, 1, 1, 256, 1, 1, 32, 0};
+    workload.ops.change([](WorkOp& op) { op.shape = {132, 1, 1, 256, 1, 1, 32, 0}; });
     ClientSpec spec;
     spec.name = name;
     spec.workload = std::make_shared<const Workload>(std::move(workload));
@@ -75,7 +75,7 @@ class Execute : public ::testing::Test {
 inline ClientSpec game(ClientSpec spec) {
   Workload workload = *spec.workload;
   workload.job_kind = JobKind::kFrame;
-  for (WorkOp& op : workload.ops) op.kind = OpKind::kRender;
+  workload.ops.change([](WorkOp& op) { op.kind = OpKind::kRender; });
   spec.workload = std::make_shared<const Workload>(std::move(workload));
   spec.role = Role::kInteractive;
   spec.repeat = 10;

@@ -65,8 +65,7 @@ TEST_F(Execute, ThePolicyDecidesAsInSimulation) {
 TEST_F(Execute, OperationsThatAwaitAnotherStreamBeginAfterIt) {
   ClientSpec spec = client("a", {4ms, 1ms}, false);
   Workload workload = *spec.workload;
-  workload.ops[1].stream = StreamId{1};
-  workload.ops[1].awaits_count = 1;
+  workload.ops.change(1, [](WorkOp& op) { op.stream = StreamId{1}, op.awaits_count = 1; });
   workload.awaits = {0};
   spec.workload = std::make_shared<const Workload>(std::move(workload));
   spec.repeat = 5;
@@ -80,8 +79,10 @@ TEST_F(Execute, OperationsThatAwaitAnotherStreamBeginAfterIt) {
 TEST_F(Execute, CopiesAreCopies) {
   ClientSpec spec = client("a", {1ms});
   Workload workload = *spec.workload;
-  workload.ops[0].kind = OpKind::kCopyHostToDevice;
-  workload.ops[0].bytes = 50'000'000;  // 5 ms on this driver
+  workload.ops.change(0, [](WorkOp& op) {
+    op.kind = OpKind::kCopyHostToDevice;
+    op.bytes = 50'000'000;  // 5 ms on this driver
+  });
   spec.workload = std::make_shared<const Workload>(std::move(workload));
   spec.repeat = 4;
   const Facts facts = run({spec}, 30s);
@@ -92,7 +93,7 @@ TEST_F(Execute, CopiesAreCopies) {
 TEST_F(Execute, CopiesOfUnknownSizeAreCopiesToo) {
   ClientSpec spec = client("a", {1ms});
   Workload workload = *spec.workload;
-  workload.ops[0].kind = OpKind::kCopyDeviceToHost;
+  workload.ops.change(0, [](WorkOp& op) { op.kind = OpKind::kCopyDeviceToHost; });
   spec.workload = std::make_shared<const Workload>(std::move(workload));
   spec.repeat = 4;
   EXPECT_EQ(run({spec}, 30s).ops.size(), 4u);
@@ -101,8 +102,7 @@ TEST_F(Execute, CopiesOfUnknownSizeAreCopiesToo) {
 TEST_F(Execute, CopiesInsideTheDeviceTakeTheirTimeOnItsSms) {
   ClientSpec spec = client("a", {3ms});
   Workload workload = *spec.workload;
-  workload.ops[0].kind = OpKind::kCopyDeviceToDevice;
-  workload.ops[0].shape = {};
+  workload.ops.change(0, [](WorkOp& op) { op.kind = OpKind::kCopyDeviceToDevice, op.shape = {}; });
   spec.workload = std::make_shared<const Workload>(std::move(workload));
   spec.repeat = 4;
   const Facts facts = run({spec}, 30s);

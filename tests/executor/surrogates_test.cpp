@@ -115,7 +115,7 @@ class ExecuteQueue : public Execute {
     Workload workload;
     workload.names = {"kernel"};
     append_job(workload, durations, 0ns, 0ns, false);
-    for (WorkOp& op : workload.ops) op.dispatch_gap = gap;
+    workload.ops.change([&](WorkOp& op) { op.dispatch_gap = gap; });
     ClientSpec spec;
     spec.name = "a";
     spec.workload = std::make_shared<const Workload>(std::move(workload));

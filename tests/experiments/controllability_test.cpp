@@ -43,9 +43,10 @@ double achieved(CapLimiter limiter, const DeviceSpec& device, const ClientSpec& 
 ClientSpec kernels(std::uint32_t blocks, Duration duration) {
   Workload workload;
   workload.names = {"kernel"};
-  workload.ops.resize(1);
-  workload.ops[0].duration = workload.ops[0].predicted_by_name = workload.ops[0].predicted_by_shape = duration;
-  workload.ops[0].shape = {blocks, 1, 1, 256, 1, 1, 0, 0};
+  workload.ops = {WorkOp{.shape = {blocks, 1, 1, 256, 1, 1, 0, 0},
+                         .duration = duration,
+                         .predicted_by_name = duration,
+                         .predicted_by_shape = duration}};
   workload.steps = {{Duration{0}, StepKind::kSubmit, 0}};
   workload.jobs = {{0, 1, 0, 1, Time{}}};
   workload.recorded_span = duration;
@@ -106,10 +107,11 @@ TEST(Controllability, program_without_kernels_cannot_be_limited) {
 
 TEST(Controllability, profile_counts_blocks_and_time_of_kernels_only) {
   Workload workload = *kernels(100, 2ms).workload;
-  workload.ops.push_back(workload.ops[0]);
-  workload.ops[1].kind = OpKind::kCopyHostToDevice;
-  workload.ops.push_back(workload.ops[0]);
-  workload.ops[2].shape = {};
+  WorkOp copy = workload.ops[0], shapeless = workload.ops[0];
+  copy.kind = OpKind::kCopyHostToDevice;
+  shapeless.shape = {};
+  workload.ops.push_back(copy);
+  workload.ops.push_back(shapeless);
   workload.recorded_span = Duration{8ms};
   const LaunchProfile profile = profile_launches(workload, 0);
   EXPECT_EQ(profile.launches, 2U);

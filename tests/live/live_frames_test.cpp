@@ -33,8 +33,7 @@ class LiveFrames : public Live {
     Workload profile;
     profile.names = {"kernel", "Memset"};
     testing::append_job(profile, {500us, 5us}, 0us, 0us, false);
-    profile.ops[1].name = 1;
-    profile.ops[1].kind = OpKind::kMemset;
+    profile.ops.change(1, [](WorkOp& op) { op.name = 1, op.kind = OpKind::kMemset; });
     predict_from_means(profile);
     spec.workload = std::make_shared<const Workload>(profile);
     return spec;
@@ -87,7 +86,7 @@ TEST(LiveProfile, KnowsMemsetsWithoutAName) {
   Workload capture;
   capture.names = {"Memset"};
   testing::append_job(capture, {5us, 7us}, 0us, 0us, false);
-  for (WorkOp& op : capture.ops) op.kind = OpKind::kMemset;
+  capture.ops.change([](WorkOp& op) { op.kind = OpKind::kMemset; });
   const live::Profile profile(capture);
   EXPECT_EQ(profile.by_name(OpKind::kMemset, ""), 6us);
   EXPECT_EQ(profile.by_name(OpKind::kCopyHostToDevice, ""), kUnknownDuration);
@@ -122,9 +121,8 @@ TEST(LiveProfile, TellsGridsOfAKernelApart) {
   Workload capture;
   capture.names = {"kernel"};
   testing::append_job(capture, {100us, 300us}, 0us, 0us, false);
-  for (WorkOp& op : capture.ops) op.shape.grid_y = op.shape.grid_z = 1;
-  capture.ops[0].shape.grid_x = 10;
-  capture.ops[1].shape.grid_x = 30;
+  capture.ops.change([](WorkOp& op) { op.shape.grid_x = 10, op.shape.grid_y = op.shape.grid_z = 1; });
+  capture.ops.change(1, [](WorkOp& op) { op.shape.grid_x = 30; });
   predict_from_means(capture);
   const live::Profile profile(capture);
   EXPECT_EQ(profile.by_shape(OpKind::kKernel, "kernel", 10), 100us);

@@ -215,9 +215,10 @@ std::shared_ptr<const Workload> slower(const Workload& once, std::int64_t k) {
   auto scaled = std::make_shared<Workload>(once);
   const auto stretch = [k](Duration& time) { time = time == kUnknownDuration ? time : time * k; };
   for (auto* ops : {&scaled->ops, &scaled->left_out})
-    for (WorkOp& op : *ops)
+    ops->change([&](WorkOp& op) {
       for (Duration* time : {&op.duration, &op.dispatch_gap, &op.launch_latency, &op.predicted_by_name, &op.predicted_by_shape})
         stretch(*time);
+    });
   for (HostStep& step : scaled->steps) stretch(step.gap);
   for (Job& job : scaled->jobs) job.recorded_start = kRunStart + (job.recorded_start - kRunStart) * k;
   stretch(scaled->recorded_span);

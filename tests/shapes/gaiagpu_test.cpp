@@ -26,11 +26,11 @@ ClientSpec client(const std::string& name, const Kernels& kernels) {
   workload.names = {"kernel"};
   testing::append_job(workload, std::vector<Duration>(50, kernels.duration), Duration{5us},
                       Duration{5us} + kernels.think, kernels.waits);
-  for (WorkOp& op : workload.ops) {
+  workload.ops.change([&](WorkOp& op) {
     op.shape.grid_x = kernels.blocks;
     op.shape.grid_y = op.shape.grid_z = op.shape.block_y = op.shape.block_z = 1;
     op.shape.block_x = 256;
-  }
+  });
   workload.check();
   ClientSpec spec;
   spec.name = name;

@@ -68,7 +68,7 @@ std::shared_ptr<const Workload> synthetic_resnet50() {
 
 std::shared_ptr<const Workload> exactly_predicted(const std::shared_ptr<const Workload>& workload) {
   Workload exact = *workload;
-  for (WorkOp& op : exact.ops) op.predicted_by_name = op.predicted_by_shape = op.duration;
+  exact.ops.change([](WorkOp& op) { op.predicted_by_name = op.predicted_by_shape = op.duration; });
   return std::make_shared<const Workload>(std::move(exact));
 }
 
@@ -235,7 +235,10 @@ TEST(Pilotfish, ItsBaselinesAreWastefulOrHarmful) {
 // F5: a kernel in ten thousand takes a hundred times as long as its profile says.
 std::shared_ptr<const Workload> with_stragglers(const std::shared_ptr<const Workload>& workload) {
   Workload stretched = *workload;
-  for (std::size_t i = 500; i < stretched.ops.size(); i += 10'000) stretched.ops[i].duration *= 100;
+  std::size_t next = 0;
+  stretched.ops.change([&](WorkOp& op) {
+    if (next++ % 10'000 == 500) op.duration *= 100;
+  });
   return std::make_shared<const Workload>(std::move(stretched));
 }
 
@@ -265,7 +268,7 @@ std::shared_ptr<const Workload> game_with_gaps() {
   workload.names = {"frame"};
   workload.present_period = kVsync;
   testing::append_job(workload, {milliseconds{3}, milliseconds{3}}, Duration{0}, milliseconds{2}, true);
-  for (WorkOp& op : workload.ops) op.kind = OpKind::kRender;
+  workload.ops.change([](WorkOp& op) { op.kind = OpKind::kRender; });
   return std::make_shared<const Workload>(std::move(workload));
 }
 

@@ -49,9 +49,10 @@ std::shared_ptr<const Workload> kernels(std::string name, std::size_t count, Dur
   Workload workload;
   workload.names = {std::move(name)};
   testing::append_job(workload, std::vector<Duration>(count, duration), first_gap, microseconds{5}, false);
-  for (WorkOp& op : workload.ops)
+  workload.ops.change([&](WorkOp& op) {
     if (blocks > 0)
       op.shape = {.grid_x = blocks, .grid_y = 1, .grid_z = 1, .block_x = 1024, .block_y = 1, .block_z = 1};
+  });
   workload.check();
   return std::make_shared<const Workload>(std::move(workload));
 }

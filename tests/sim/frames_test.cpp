@@ -106,8 +106,7 @@ double frames_beside_compute(const Timeline& timeline, Duration draw, Duration* 
   game.workload = std::make_shared<Workload>(workload_from_timeline(timeline, options));
   Workload kernels;
   kernels.names = {"kernel"};
-  kernels.ops.emplace_back();
-  kernels.ops.back().duration = 100us;
+  kernels.ops = {WorkOp{.duration = 100us}};
   kernels.steps.push_back(HostStep{});
   kernels.jobs.push_back(Job{.step_count = 1, .op_count = 1});
   kernels.recorded_span = 100us;

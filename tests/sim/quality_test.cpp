@@ -341,7 +341,7 @@ TEST(SwitchCost, is_not_paid_where_a_client_begins) {
 TEST(SwitchCost, is_paid_by_the_first_render_operation_of_a_frame_that_begins_with_a_copy) {
   ClientSpec spec = game({1ms, 10ms});
   Workload workload = *spec.workload;
-  workload.ops[0].kind = OpKind::kMemset;
+  workload.ops.change(0, [](WorkOp& op) { op.kind = OpKind::kMemset; });
   spec.workload = std::make_shared<Workload>(std::move(workload));
   spec.quality_menu[2].switch_cost = 20ms;
   Scripted policy;

@@ -174,9 +174,8 @@ TEST(Simulate, a_client_with_passes_to_repeat_leaves_when_it_has_finished) {
 
 TEST(Simulate, a_stream_waits_for_the_event_of_another_stream) {
   Workload workload = chain(2, 2ms);
-  workload.ops[1].stream = StreamId{1};
   workload.awaits = {0};
-  workload.ops[1].awaits_count = 1;
+  workload.ops.change(1, [](WorkOp& op) { op.stream = StreamId{1}, op.awaits_count = 1; });
   ClientSpec spec = client("a", std::move(workload));
   spec.repeat = 1;
   const Facts facts = run_open(device(), {spec}, 1s);
