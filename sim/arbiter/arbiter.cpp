@@ -131,10 +131,10 @@ void Arbiter::launch(ClientId client, const OpView& op) {
   if (pending.next - pending.oldest == pending.in_flight.size()) {
     std::vector<OpView> larger(pending.in_flight.size() * 2);
     for (std::uint64_t n = pending.oldest; n < pending.next; ++n)
-      larger[n % larger.size()] = pending.in_flight[n % pending.in_flight.size()];
+      larger[n & (larger.size() - 1)] = pending.slot(n);
     pending.in_flight = std::move(larger);
   }
-  pending.in_flight[op.number % pending.in_flight.size()] = op;
+  pending.slot(op.number) = op;
   ++pending.next;
   ++launcher.in_flight;
   launcher.in_flight_predicted += known(op.predicted_by_name);
@@ -147,13 +147,11 @@ void Arbiter::complete(ClientId client, std::uint64_t number, Duration device_ti
   ClientView& completer = views_[client.value];
   Pending& pending = pending_[client.value];
   CORUN_ASSERT(number >= pending.oldest && number < pending.next, "client '{}' completes {}", completer.name, number);
-  OpView& slot = pending.in_flight[number % pending.in_flight.size()];
+  OpView& slot = pending.slot(number);
   completer.in_flight_predicted -= known(slot.predicted_by_name);
   const std::optional<OpView> told = hears_.completed ? std::optional(slot) : std::nullopt;
   slot.number = UINT64_MAX;
-  while (pending.oldest < pending.next &&
-         pending.in_flight[pending.oldest % pending.in_flight.size()].number == UINT64_MAX)
-    ++pending.oldest;
+  while (pending.oldest < pending.next && pending.slot(pending.oldest).number == UINT64_MAX) ++pending.oldest;
   --completer.in_flight;
   if (told) policy_.on_completed(view(), client, *told, device_time);
   heard(hears_.completed);

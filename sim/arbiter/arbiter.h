@@ -79,7 +79,8 @@ class Arbiter {
     std::vector<OpView> held;  ///< in order; the first `passed` are through the gate already
     std::size_t passed = 0;
     std::span<const OpView> waiting() const { return std::span(held).subspan(passed); }
-    std::vector<OpView> in_flight;  ///< ring: number modulo its size (a power of two)
+    std::vector<OpView> in_flight;  ///< ring: number modulo its size, a power of two
+    OpView& slot(std::uint64_t number) { return in_flight[number & (in_flight.size() - 1)]; }
     std::uint64_t oldest = 0;       ///< smallest number that may be in flight
     std::uint64_t next = 0;         ///< number of the next launch
   };

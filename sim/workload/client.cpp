@@ -256,10 +256,13 @@ bool Client::wait_is_over(const HostStep& step) const {
 Submission& Client::push_submission(std::uint32_t index) {
   if (next_submission_ - oldest_submission_ == ring_.size()) {
     std::vector<Submission> larger(ring_.size() * 2);
-    for (std::uint64_t n = oldest_submission_; n < next_submission_; ++n) larger[n % larger.size()] = submission(n);
+    for (std::uint64_t n = oldest_submission_; n < next_submission_; ++n)
+      larger[n & (larger.size() - 1)] = submission(n);
     ring_ = std::move(larger);
   }
-  const WorkOp op = spec_.workload->ops[index];
+  Submission& pushed = slot(next_submission_);
+  pushed.op = spec_.workload->ops[index];
+  const WorkOp& op = pushed.op;
   JobProgress& job = jobs_.back();
   const bool is_render = op.kind == OpKind::kRender;
   double factor = 1.0;
@@ -268,10 +271,14 @@ Submission& Client::push_submission(std::uint32_t index) {
   if (spec_.duration_jitter > 0 && !op.continues)
     job.duration_factor = duration_random_.lognormal(1.0, spec_.duration_jitter);
   factor *= job.duration_factor;
-  Submission& pushed = ring_[next_submission_ % ring_.size()];
   const Duration extra = is_render ? extra_render_time(job) : Duration{0};
-  const Duration duration = std::min(scaled(op.duration, factor) + extra, kLongestOp);
-  pushed = Submission{next_submission_, job.number, index, op, duration, host_.now(), kNever, false};
+  pushed.number = next_submission_;
+  pushed.job = job.number;
+  pushed.index = index;
+  pushed.duration = std::min(scaled(op.duration, factor) + extra, kLongestOp);
+  pushed.submitted = host_.now();
+  pushed.launched = kNever;
+  pushed.is_complete = false;
   ++next_submission_;
   ++outstanding_;
   ++outstanding_by_stream_[op.stream.value];
@@ -315,7 +322,7 @@ void Client::submit_step(const HostStep& step) {
 }
 
 void Client::launched(std::uint64_t number) {
-  Submission& submission = ring_[number % ring_.size()];
+  Submission& submission = slot(number);
   submission.launched = host_.now();
   if (state_ != State::kGate || is_submitting_) return;
   next_step();
@@ -340,7 +347,7 @@ void Client::finish_if_refused() {
 
 bool Client::completed(std::uint64_t number, const Completion& completion) {
   const auto [begin, end, device_time] = std::tuple(completion.begin, completion.end, completion.device_time);
-  Submission& submission = ring_[number % ring_.size()];
+  Submission& submission = slot(number);
   submission.is_complete = true;
   --outstanding_;
   --outstanding_by_stream_[submission.op.stream.value];

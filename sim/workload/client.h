@@ -68,7 +68,7 @@ class Client {
   /// Its next frame is rendered once more at that level.
   void shadow(std::uint32_t level) { shadow_level_ = level; }
 
-  const Submission& submission(std::uint64_t number) const { return ring_[number % ring_.size()]; }
+  const Submission& submission(std::uint64_t number) const { return ring_[number & (ring_.size() - 1)]; }
 
   /// First submission of the oldest unfinished frame whose begin has not been reported, or UINT64_MAX.
   std::uint64_t frame_awaiting_begin() const { return has_frames_ ? first_of_unbegun_frame() : UINT64_MAX; }
@@ -127,6 +127,7 @@ class Client {
   void report(const JobProgress& job);
   Time shown(const JobProgress& job) const;
   void wait_until(State state, Time when);
+  Submission& slot(std::uint64_t number) { return ring_[number & (ring_.size() - 1)]; }
   Submission& push_submission(std::uint32_t index);
   void apply_settings(JobProgress& job);
   void add_shadow(JobProgress& job, std::uint32_t level);
@@ -156,7 +157,7 @@ class Client {
   std::uint32_t rendered_level_ = 0;  ///< of the frame begun last
   std::optional<std::uint32_t> shadow_level_;
 
-  std::vector<Submission> ring_;
+  std::vector<Submission> ring_;  ///< by number; its size is a power of two
   std::uint64_t next_submission_ = 0;
   std::uint64_t oldest_submission_ = 0;
   std::uint32_t outstanding_ = 0;
