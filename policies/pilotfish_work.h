@@ -31,9 +31,11 @@ class UnfinishedWork {
   /// Takes the launch out and returns it.
   Launch completed(ClientId client, std::uint64_t number) {
     Client& its = clients_[client.value];
-    const auto found = std::ranges::lower_bound(its.launches, number, {}, &Numbered::number);
+    const bool is_oldest = its.launches.front().number == number;  // as most are
+    const auto found =
+        is_oldest ? its.launches.begin() : std::ranges::lower_bound(its.launches, number, {}, &Numbered::number);
     const Launch launch = found->launch;
-    its.launches.erase(found);
+    is_oldest ? its.launches.pop_front() : void(its.launches.erase(found));
     its.unknown -= launch.is_unknown;
     its.cost -= launch.cost;
     total_ -= launch.cost;

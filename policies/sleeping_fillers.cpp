@@ -11,18 +11,27 @@ void SleepingFillers::admit(const GpuView& view, AdmissionRule& rule, Actions& a
   ++takes_;
   admitted_.assign(count, 0);
   turns_.clear();
-  for (bool has_admitted = true; has_admitted;) {
-    has_admitted = false;
-    std::size_t turn = last_served_.value;
-    for (std::size_t turns = 0; turns < count; ++turns) {
-      turn = turn + 1 < count ? turn + 1 : 0;
-      const ClientView& client = view.clients[turn];
-      if (is_filler(client) && admit_next(view, client, rule)) has_admitted = true;
-    }
+  find_contenders(view);
+  while (!contenders_.empty()) {
+    std::size_t kept = 0;
+    for (const ClientView* filler : contenders_)
+      if (admit_next(view, *filler, rule)) contenders_[kept++] = filler;
+    contenders_.resize(kept);
   }
   for (const auto& [client, operations] : turns_) actions.admit(client, operations);
   for (const ClientView& client : view.clients)
-    if (is_filler(client)) explain(view, client, rule, actions);
+    if (is_filler(client) && admitted_[client.id.value] < client.waiting.size()) explain(view, client, rule, actions);
+}
+
+/// Fillers with launches that wait, in turn. Who is refused once is so for the rest of the decision.
+void SleepingFillers::find_contenders(const GpuView& view) {
+  contenders_.clear();
+  std::size_t turn = last_served_.value;
+  for (std::size_t turns = 0; turns < view.clients.size(); ++turns) {
+    turn = turn + 1 < view.clients.size() ? turn + 1 : 0;
+    const ClientView& client = view.clients[turn];
+    if (is_filler(client) && !client.waiting.empty()) contenders_.push_back(&client);
+  }
 }
 
 bool SleepingFillers::admit_next(const GpuView& view, const ClientView& filler, AdmissionRule& rule) {
@@ -49,9 +58,7 @@ const Verdict& SleepingFillers::judge(const ClientView& filler, const OpView& op
 /// Only what holds at the end of a decision is said: a room that another filler took later is no reason to wake up.
 void SleepingFillers::explain(const GpuView& view, const ClientView& filler, const AdmissionRule& rule,
                               Actions& actions) {
-  const std::uint32_t admitted = admitted_[filler.id.value];
-  if (admitted == filler.waiting.size()) return;
-  const OpView& op = filler.waiting[admitted];
+  const OpView& op = filler.waiting[admitted_[filler.id.value]];
   SleepingLaunch& sleeper = sleepers_[filler.id.value];
   const Verdict& verdict = judge(filler, op, rule);
   if (verdict.passes()) {

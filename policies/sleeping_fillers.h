@@ -51,6 +51,7 @@ class SleepingFillers {
     std::uint64_t takes = UINT64_MAX;
   };
 
+  void find_contenders(const GpuView& view);
   bool admit_next(const GpuView& view, const ClientView& filler, AdmissionRule& rule);
   void explain(const GpuView& view, const ClientView& filler, const AdmissionRule& rule, Actions& actions);
   const Verdict& judge(const ClientView& filler, const OpView& op, const AdmissionRule& rule);
@@ -61,6 +62,7 @@ class SleepingFillers {
   std::vector<Judged> judged_;                             // by client
   std::vector<SleepingLaunch> sleepers_;                   // by client
   std::vector<std::uint32_t> admitted_;                    // by client, in this decision
+  std::vector<const ClientView*> contenders_;              // may be admitted yet, in this decision
   std::vector<std::pair<ClientId, std::uint32_t>> turns_;  // in order, one's operations in a row together
 };
 
