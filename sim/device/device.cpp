@@ -74,7 +74,8 @@ void Device::submit(const DeviceOp& op, Time now) {
   }
 }
 
-Time Device::find_next_change() const {
+/// When the first of the operations that run ends, or something else changes that is not a wake.
+Time Device::next_end() const {
   Time change = ring_.next_change();
   for (const auto& instance : instances_) change = std::min(change, instance->next_change());
   if (residency_.modelled()) change = std::min(change, residency_.next_change());
@@ -84,7 +85,7 @@ Time Device::find_next_change() const {
       if (until != Duration::max()) change = std::min(change, now_ + until);
     }
   }
-  return wakes_.empty() ? change : std::min(change, wakes_.top().time);
+  return change;
 }
 
 void Device::advance(Time to, std::vector<Completion>& completions) {
@@ -104,7 +105,7 @@ void Device::advance(Time to, std::vector<Completion>& completions) {
   if (to < next_change_ && shared_ == nullptr && !residency_.modelled()) return check_usage();
   do {
     start_due();
-    complete_finished(completions);  // what this frees has no rate yet, and cannot finish before settle()
+    if (next_end_ <= now_) complete_finished(completions);  // what this frees cannot finish before settle()
     settle();
   } while (next_change_ == now_);
   check_usage();
@@ -175,7 +176,8 @@ void Device::settle() {
     share_host_link();
     for (FirstComeSet& engine : copies_) engine.note_begins(now_);
   }
-  next_change_ = find_next_change();
+  next_end_ = next_end();
+  next_change_ = wakes_.empty() ? next_end_ : std::min(next_end_, wakes_.top().time);
 }
 
 // A copy that was recorded faster than the link is said to be takes its recorded time where it is alone.

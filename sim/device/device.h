@@ -78,7 +78,7 @@ class Device : public DeviceModel {
   Place instance_of(ClientId client);
   void move_to(ClientId client, const Place& place);
   void forget_wakes(ClientId client);
-  Time find_next_change() const;
+  Time next_end() const;
   void complete_finished(std::vector<Completion>& completions);
   void complete(OpIndex op, std::vector<Completion>& completions);
   void check_usage() const;
@@ -101,7 +101,8 @@ class Device : public DeviceModel {
   std::vector<OpIndex> finished_;
   std::vector<OpIndex> freed_;
   Time now_ = kRunStart;
-  Time next_change_ = kNever;
+  Time next_end_ = kNever;     ///< before it no operation ends
+  Time next_change_ = kNever;  ///< also the next operation to become visible
 };
 
 }  // namespace corun
