@@ -49,6 +49,30 @@ Timeline capture(const std::vector<Row>& rows,
   return std::move(builder).seal();
 }
 
+TEST(WorkOps, what_operations_have_in_common_is_kept_once_and_each_is_what_was_put_in) {
+  WorkOp plain{.name = 1, .stream = StreamId{2}, .bytes = 3, .duration = Duration{4}};
+  WorkOp larger = plain, waiting = plain;
+  larger.shape.grid_x = 7;
+  larger.launch_latency = Duration{5};
+  waiting.awaits_begin = 1, waiting.awaits_count = 2;
+  waiting.dispatch_gap = Duration{6};
+  const std::vector<WorkOp> all{plain, larger, waiting, larger};
+  WorkOps ops;
+  for (const WorkOp& op : all) ops.push_back(op);
+  for (std::size_t i = 0; i < all.size(); ++i) EXPECT_TRUE(ops[i] == all[i]) << i;
+  EXPECT_EQ(ops.prototypes().size(), 2u);
+  EXPECT_EQ(ops.prototype_of(0), ops.prototype_of(2));
+}
+
+TEST(WorkOps, a_change_of_one_operation_leaves_the_others_as_they_are) {
+  WorkOps ops{WorkOp{.name = 1}, WorkOp{.name = 1}, WorkOp{.name = 2}};
+  ops.change(1, [](WorkOp& op) { op.name = 2; });
+  EXPECT_EQ(ops[0].name, 1u);
+  EXPECT_TRUE(ops[1] == ops[2]);
+  ops.change([](WorkOp& op) { op.name = 2; });
+  EXPECT_EQ(ops.prototypes().size(), 1u) << "no prototype is without an operation";
+}
+
 TEST(WorkloadFromTimeline, a_launch_into_an_idle_stream_keeps_its_latency) {
   const Workload workload = workload_from_timeline(capture({{0, 5, 10}, {100, 107, 10}}), {});
   EXPECT_EQ(workload.ops[1].launch_latency, Duration{7 * us});
