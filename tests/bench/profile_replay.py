@@ -12,17 +12,18 @@ CASES = ["passthrough", "pilotfish", "gaiagpu"]
 # Symbols of corun by the part that they belong to; first match counts.
 PARTS = [
     (INVARIANTS, ["RunBooks"]),
+    ("policy", ["PilotFish", "Pilot", "Gaia", "Nvshare", "Passthrough", "Limiter", "Forecast", "Window", "Fillers",
+                "close_fillers", "UnfinishedWork", "Predictor", "Guarantee", "Buckets", "Lock"]),
     ("events", ["EventQueue", "Engine"]),
-    ("device model", ["Device::", "OpTable", "RunSet", "TogetherSet", "FirstComeSet", "SpatialSet", "ContextRing",
+    ("device model", ["Device::", "OpTable", "TicketIndex", "RunSet", "TogetherSet", "FirstComeSet", "SpatialSet", "ContextRing",
                       "ClientLedger", "HostLink", "Residency"]),
     ("simulation (joins the parts)", ["Simulation", "report_completion", "report_frame"]),
     ("clients", ["Client::"]),
     ("arbiter and views", ["Arbiter", "Actions"]),
-    ("policy", ["PilotFish", "Pilot", "Gaia", "Nvshare", "Passthrough", "Limiter", "Forecast", "Window"]),
     ("metrics", ["Collector", "Counter", "quantile", "Sheet"]),
-    ("reading the file", ["Timeline", "read_native", "Column", "Chunk", "visit<", "load_timeline", "XXH", "crc"]),
-    ("making a workload", ["workload_from_timeline", "Conversion", "host_sequence", "split_into", "predict_from",
-                           "cross_stream", "HostEvent", "Workload"]),
+    ("reading the file", ["Timeline", "read_native", "schema::", "Column", "Chunk", "visit<", "load_timeline", "XXH", "crc"]),
+    ("making a workload", ["workload_from_timeline", "Conversion", "HostSequence", "split_into", "predict_from",
+                           "DependencyEnds", "CrossStream", "HostEvent", "Workload", "WorkOp"]),
     ("making the capture (not counted)", ["make_capture", "floor_columns", "bench::", "write_native", "encode_native"]),
 ]
 
