@@ -232,6 +232,11 @@ class CommandLine {
     app->add_option("--captures", live_.captures, "Folder for a capture of each run");
     app->add_flag("--alone", live_.runs_alone_first, "Run every client alone first: for slowdown and harvest");
     app->add_option("--gate", live_.gate, "Library for CUDA programs; libcorun_gate.so if not given");
+    app->add_option_function<std::string>(
+           "--gate-by", [this](const std::string& way) { live_.is_gated_by_cupti = way == "cupti"; },
+           "How launches come to the gate: preload, or cupti only")
+        ->check(CLI::IsMember({"preload", "cupti"}))
+        ->default_str("preload");
     app->add_option("--frames", live_.frames, "Library for programs with frames; libcorun_gl.so if not given");
   }
 

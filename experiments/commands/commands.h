@@ -65,6 +65,7 @@ struct ExecuteCommandOptions : RunOptions {
 /// Programs as they are, one run at a time.
 struct LiveCommandOptions : RunOptions {
   std::string gate;    ///< libcorun_gate.so; "" = beside this program
+  bool is_gated_by_cupti = false;  ///< not by a preload
   std::string frames;  ///< libcorun_gl.so; "" = beside this program, where it was built
   unsigned most_in_flight = 1024;
   Duration most_queued{30'000'000};

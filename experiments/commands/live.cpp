@@ -31,6 +31,7 @@ std::string existing(const std::string& path) {
 World world_of_programs(const LiveCommandOptions& options) {
   live::LiveOptions live;
   live.gate_library = options.gate.empty() ? found_beside_this_program("libcorun_gate.so") : existing(options.gate);
+  live.is_gated_by_cupti = options.is_gated_by_cupti;
   live.frame_library =
       options.frames.empty() ? found_beside_this_program("libcorun_gl.so") : existing(options.frames);
   if (const std::string manifest = found_beside_this_program(kManifest); !manifest.empty())

@@ -106,6 +106,7 @@ class LiveRun : public Backend {
   void prepare(gate::Lane& lane) const;
   void start_due();
   void start(std::uint32_t client);
+  Guests guests_of(const ClientSpec& spec) const;
   bool hear_all();
   void wake_policy();
   void decide_if_due();
@@ -171,15 +172,25 @@ void LiveRun::start_due() {
 void LiveRun::start(std::uint32_t client) {
   const ClientSpec& spec = input_.clients[client];
   std::vector<std::string> variables = {fmt::format("{}={}", gate::kFileVariable, owner_.path()),
-                                        fmt::format("{}={}", gate::kClientVariable, client),
-                                        "CUDA_INJECTION64_PATH=" + options_.gate_library};
+                                        fmt::format("{}={}", gate::kClientVariable, client)};
+  if (options_.is_gated_by_cupti) variables.push_back("CUDA_INJECTION64_PATH=" + options_.gate_library);
   if (const auto& quality = quality_files_[client]; quality != nullptr)
     variables.push_back(fmt::format("{}={}", QualityFile::kVariable, quality->path()));
-  const bool has_frames = spec.role == Role::kInteractive;
-  programs_[client].start(spec.name, spec.command, variables,
-                          has_frames ? Guests{options_.frame_library, options_.layer_data} : Guests{});
+  programs_[client].start(spec.name, spec.command, variables, guests_of(spec));
   states_[client] = State::kPresent;
   arbiter_.join(ClientId{client});
+}
+
+/// LD_PRELOAD cannot name a path that has one of its separators.
+Guests LiveRun::guests_of(const ClientSpec& spec) const {
+  Guests guests;
+  const bool is_preloadable = options_.gate_library.find_first_of(" :") == std::string::npos;
+  if (!options_.is_gated_by_cupti && is_preloadable) guests.preloads.push_back(options_.gate_library);
+  guests.injection = options_.gate_library;
+  if (spec.role != Role::kInteractive) return guests;
+  if (!options_.frame_library.empty()) guests.preloads.push_back(options_.frame_library);
+  guests.layer_data = options_.layer_data;
+  return guests;
 }
 
 bool LiveRun::hear_all() {
@@ -282,6 +293,9 @@ void LiveRun::tell() {
       report_.notes.push_back(fmt::format(
           "client '{}' was never at the gate: no frames, and no CUDA, or it said why not on its standard error",
           client.name()));
+    if (!options_.is_gated_by_cupti && lane.way.load() == gate::Way::kCupti)
+      report_.notes.push_back(fmt::format(
+          "client '{}' came to its driver past the preload: CUPTI tells its gate of launches", client.name()));
     if (const std::uint32_t strangers = lane.strangers.load(); strangers > 0)
       report_.notes.push_back(
           fmt::format("client '{}': {} of its processes ran without a gate", client.name(), strangers));

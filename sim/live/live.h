@@ -11,7 +11,8 @@ namespace corun::live {
 
 /// How a live run gets at its clients.
 struct LiveOptions {
-  std::string gate_library = {};        ///< libcorun_gate.so, for CUDA_INJECTION64_PATH
+  std::string gate_library = {};        ///< libcorun_gate.so
+  bool is_gated_by_cupti = false;       ///< not by a preload, with CUPTI where a program's driver is called past it
   std::string frame_library = {};       ///< libcorun_gl.so, preloaded into interactive clients; "" = none
   std::string layer_data = {};          ///< data folder with the manifest of the Vulkan layer, for these; "" = none
   std::uint32_t most_in_flight = 1024;  ///< launches of a client not known to be complete; 0 = no bound

@@ -19,6 +19,8 @@ namespace {
 /// Assignments by name, each whole.
 using Variables = std::map<std::string, std::string>;
 
+const std::string kInjection = "CUDA_INJECTION64_PATH";
+
 /// A list of paths, with one more behind or in front of it.
 void append(Variables& variables, const std::string& name, const std::string& path) {
   std::string& list = variables.try_emplace(name, name + "=").first->second;
@@ -40,7 +42,8 @@ std::vector<std::string> environment_with(const std::vector<std::string>& first,
   for (char** at = environ; *at != nullptr; ++at) put(*at);
   for (const auto* list : {&first, &then})
     for (const std::string& assignment : *list) put(assignment);
-  if (!guests.preload.empty()) append(variables, "LD_PRELOAD", guests.preload);
+  for (const std::string& library : guests.preloads) append(variables, "LD_PRELOAD", library);
+  if (!guests.injection.empty()) variables.try_emplace(kInjection, kInjection + "=" + guests.injection);
   if (!guests.layer_data.empty()) {
     prepend(variables, "XDG_DATA_DIRS", guests.layer_data, "/usr/local/share:/usr/share");
     put("CORUN_TRACE_VULKAN=1");

@@ -9,9 +9,10 @@
 
 namespace corun::live {
 
-/// What goes into a program that has frames; "" = none.
+/// What goes into a program; "" = nothing.
 struct Guests {
-  std::string preload;     ///< a library that is loaded behind those that its LD_PRELOAD names
+  std::vector<std::string> preloads;  ///< libraries that are loaded behind those that its LD_PRELOAD names
+  std::string injection;              ///< what its CUDA driver loads, where its environment names nothing else
   std::string layer_data;  ///< a folder in front of its XDG_DATA_DIRS, where loaders of Vulkan find our layer
 };
 

@@ -13,13 +13,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 namespace {
 
-constexpr int kOk = 0, kNotReady = 600, kSpoilt = 901, kNotInitialized = 3;
+constexpr int kOk = 0, kNotReady = 600, kSpoilt = 901, kNotInitialized = 3, kNotFound = 500;
 constexpr std::uint32_t kEnter = 0, kExit = 1;
 
 std::int64_t now_ns() {
@@ -46,6 +47,10 @@ class Stream {
   void drain() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return unfinished_ == 0; });
+  }
+  bool is_idle() {
+    const std::lock_guard lock(mutex_);
+    return unfinished_ == 0;
   }
   std::unique_ptr<Graph> captured;
 
@@ -116,6 +121,43 @@ int reported(std::uint32_t function, const void* parameters, const char* symbol,
   return result;
 }
 
+struct Named {
+  bool is_kernel;
+  std::string name;
+};
+
+int make_named(void** handle, const char* name, bool is_kernel) {
+  return *handle = new Named{is_kernel, name}, kOk;
+}
+
+int name_of(const char** name, void* handle, bool is_kernel) {
+  const auto* named = static_cast<const Named*>(handle);
+  if (named->is_kernel != is_kernel) std::abort();
+  return *name = named->name.c_str(), kOk;
+}
+
+struct KernelLaunch {
+  void* function;
+  unsigned grid[3], block[3], shared_bytes;
+  void* stream;
+  void **parameters, **extra;
+};
+
+int launch(std::uint32_t function, const KernelLaunch& given) {
+  const unsigned length = given.shared_bytes;
+  return reported(function, &given, static_cast<const Named*>(given.function)->name.c_str(), [&] {
+    Stream& its = stream_of(given.stream);
+    if (its.captured == nullptr) return length == 0 && its.is_idle() ? kOk : (its.push([=] { pass_time(length); }), kOk);
+    its.captured->microseconds += length;
+    its.captured->grids.push_back(given.grid[0]);
+    return kOk;
+  });
+}
+
+int copy_asynchronously(std::uint64_t to, const void* from, std::size_t bytes, void* stream) {
+  return cuMemcpyHtoDAsync_v2(to, from, bytes, stream);
+}
+
 void offend() {
   if (device().captures > 0 && !is_relaxed) device().is_spoilt = true;
 }
@@ -133,22 +175,46 @@ int cuInit(unsigned) {
   return kOk;
 }
 
-int cuLaunchKernel(const char* name, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+int cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                    unsigned block_y, unsigned block_z, unsigned shared_bytes, void* stream, void** parameters,
                    void** extra) {
-  struct {
-    const char* function;
-    unsigned grid[3], block[3], shared_bytes;
-    void* stream;
-    void **parameters, **extra;
-  } const given{name, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, stream, parameters, extra};
-  return reported(307, &given, name, [&] {
-    Stream& its = stream_of(stream);
-    if (its.captured == nullptr) return its.push([=] { pass_time(shared_bytes); }), kOk;
-    its.captured->microseconds += shared_bytes;
-    its.captured->grids.push_back(grid_x);
-    return kOk;
-  });
+  return launch(307, {function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, stream, parameters,
+                      extra});
+}
+
+int cuLaunchKernel_ptsz(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                        unsigned block_y, unsigned block_z, unsigned shared_bytes, void* stream, void** parameters,
+                        void** extra) {
+  if (stream == nullptr) stream = reinterpret_cast<void*>(2);
+  return launch(442, {function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, stream, parameters,
+                      extra});
+}
+
+// Both are told from one another, as the driver does, and neither says its name as the other.
+int cuModuleGetFunction(void** function, void*, const char* name) { return make_named(function, name, false); }
+int cuLibraryGetKernel(void** kernel, void*, const char* name) { return make_named(kernel, name, true); }
+int cuFuncGetName(const char** name, void* function) { return name_of(name, function, false); }
+int cuKernelGetName(const char** name, void* kernel) { return name_of(name, kernel, true); }
+int cuCtxGetCurrent(void** current) { return *current = &context, kOk; }
+
+// What it answers for copies is not what is exported: so a gate has to tell by name and version.
+int cuGetProcAddress_v2(const char* symbol, void** found, int version, std::uint64_t flags, int*) {
+#define OWN(name) {#name, reinterpret_cast<void*>(&name)}
+  static const std::map<std::string, void*> kOwn = {
+      {"cuMemcpyHtoDAsync", reinterpret_cast<void*>(&copy_asynchronously)},
+      {"cuGraphInstantiate", reinterpret_cast<void*>(&cuGraphInstantiateWithFlags)},  // its name since 12.0
+      OWN(cuInit), OWN(cuGetProcAddress_v2), OWN(cuLaunchKernel), OWN(cuLaunchKernel_ptsz), OWN(cuModuleGetFunction),
+      OWN(cuLibraryGetKernel), OWN(cuStreamCreate), OWN(cuStreamDestroy_v2), OWN(cuStreamSynchronize),
+      OWN(cuStreamWaitEvent), OWN(cuCtxSynchronize), OWN(cuEventCreate), OWN(cuEventRecord), OWN(cuMemcpyHtoD_v2),
+      OWN(cuStreamBeginCapture_v2), OWN(cuStreamEndCapture), OWN(cuGraphInstantiateWithFlags), OWN(cuGraphLaunch),
+      OWN(cuStreamWaitFlag), OWN(cuOnEventRecord)};
+#undef OWN
+  if (version < 12000) return kNotFound;
+  for (const char* ending : {(flags & 2) != 0 ? "_ptsz" : "", "_v2", ""}) {
+    const auto own = kOwn.find(std::string(symbol) + ending);
+    if (own != kOwn.end()) return *found = own->second, kOk;
+  }
+  return kNotFound;
 }
 
 int cuStreamCreate(void** stream, unsigned) {
@@ -188,11 +254,11 @@ int cuEventRecord(void* event, void* stream) {
   if (its.captured != nullptr) return device().is_spoilt = true, kSpoilt;
   auto* recorded = static_cast<Event*>(event);
   const std::uint64_t number = ++recorded->recorded;
-  its.push([=] {
+  const auto happen = [=] {
     recorded->at_ns = now_ns();
     recorded->done = number;
-  });
-  return kOk;
+  };
+  return its.is_idle() ? happen() : its.push(happen), kOk;
 }
 
 int cuEventQuery(void* event) {

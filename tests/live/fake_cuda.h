@@ -4,16 +4,23 @@
 #include <cstdint>
 
 /// A CUDA driver without a device, whose calls a fake CUPTI reports: every stream runs its work in real time, one after
-/// another, beside the others. A kernel takes as many microseconds as it asks for bytes of shared memory.
+/// another, beside the others. A kernel takes as many microseconds as it asks for bytes of shared memory; one that takes
+/// none into an idle stream has ended when its launch returns, and so has an event.
 ///
 /// It watches its manners as the real one does: an event in a stream that is being captured, or a question about one
 /// while anything is captured (but by a thread that has relaxed), spoils the capture.
 extern "C" {
 
 int cuInit(unsigned);  ///< loads what CUDA_INJECTION64_PATH names
-int cuLaunchKernel(const char* name, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+int cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                    unsigned block_y, unsigned block_z, unsigned shared_bytes, void* stream, void** parameters,
                    void** extra);
+int cuLaunchKernel_ptsz(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                        unsigned block_y, unsigned block_z, unsigned shared_bytes, void* stream, void** parameters,
+                        void** extra);
+int cuModuleGetFunction(void** function, void* module, const char* name);  ///< what the module is does not matter
+int cuLibraryGetKernel(void** kernel, void* library, const char* name);
+int cuGetProcAddress_v2(const char* symbol, void** found, int version, std::uint64_t flags, int* status);
 int cuStreamCreate(void** stream, unsigned flags);
 int cuStreamDestroy_v2(void* stream);
 int cuStreamSynchronize(void* stream);

@@ -27,12 +27,12 @@ std::atomic<bool> is_to_end{false};
 std::atomic<long> launched{0};
 long most = 0;
 unsigned length = 0, blocks = 4;
-const char* name = "kernel";
+void *kernel = nullptr, *node = nullptr;  // a kernel of a library, a function of a module
 
 bool goes_on() { return !is_to_end && (most == 0 || launched < most); }
 
 void launch(void* stream = nullptr) {
-  cuLaunchKernel(name, blocks, 1, 1, 32, 1, 1, length, stream, nullptr, nullptr);
+  cuLaunchKernel(kernel, blocks, 1, 1, 32, 1, 1, length, stream, nullptr, nullptr);
   ++launched;
 }
 
@@ -45,6 +45,26 @@ void step() {
 
 void never_synchronise() {
   while (goes_on()) launch();
+}
+
+// Says what one took, in nanoseconds. In bursts: a scheduler hears fewer of them in a second than a driver that does
+// nothing takes.
+void time_launches() {
+  constexpr long kBurst = 1000, kBurstsBefore = 10;
+  const auto now_ns = [] {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+  };
+  double took_ns = 0;
+  for (long burst = -kBurstsBefore; burst * kBurst < most; ++burst) {
+    usleep(3000);
+    const double begin = now_ns();
+    for (long i = 0; i < kBurst; ++i) launch();
+    if (burst >= 0) took_ns += now_ns() - begin;
+  }
+  std::printf("%.1f\n", took_ns / static_cast<double>(most));
+  std::fflush(stdout);
 }
 
 void launch_few_and_sleep() {
@@ -107,7 +127,7 @@ int launch_graphs() {
   });
   cuStreamBeginCapture_v2(stream, 0);
   for (int i = 0; i < 20; ++i) {
-    cuLaunchKernel("node", 3, 1, 1, 32, 1, 1, length, stream, nullptr, nullptr);
+    cuLaunchKernel(node, 3, 1, 1, 32, 1, 1, length, stream, nullptr, nullptr);
     usleep(500);
   }
   if (cuStreamEndCapture(stream, &graph) != 0) return 3;
@@ -127,6 +147,28 @@ void copy() {
     launch();
   }
   cuCtxSynchronize();
+}
+
+// Launches into the default stream of all threads, and into that of this one.
+void launch_into_default_streams() {
+  void* found = nullptr;
+  cuGetProcAddress_v2("cuLaunchKernel", &found, 13000, 2, nullptr);
+  const auto launch_of_thread = reinterpret_cast<decltype(&cuLaunchKernel)>(found);
+  while (goes_on()) {
+    launch();
+    if (launch_of_thread(kernel, blocks, 1, 1, 32, 1, 1, length, nullptr, nullptr, nullptr) == 0) ++launched;
+  }
+  cuCtxSynchronize();
+}
+
+// As a program of a CUDA that is not known yet.
+void ask_for_newer_copies() {
+  void* found = nullptr;
+  cuGetProcAddress_v2("cuMemcpyHtoDAsync", &found, 14000, 0, nullptr);
+  const auto copy_asynchronously = reinterpret_cast<decltype(&cuMemcpyHtoDAsync_v2)>(found);
+  static const char bytes[1'000'000] = {};
+  for (int i = 0; i < 5; ++i) copy_asynchronously(1, bytes, sizeof(bytes), nullptr);
+  step();
 }
 
 // Wherever its thread is at that moment: here, inside a call that a gate makes of the driver.
@@ -164,18 +206,22 @@ int main(int count, char** arguments) {
   most = count > 2 ? std::atol(arguments[2]) : 0;
   length = count > 3 ? static_cast<unsigned>(std::atoi(arguments[3])) : 100;
   if (count > 4) blocks = static_cast<unsigned>(std::atoi(arguments[4]));
-  if (count > 5) name = arguments[5];
   if (manner == "profiled") take_cupti();
   cuInit(0);
+  cuLibraryGetKernel(&kernel, nullptr, count > 5 ? arguments[5] : "kernel");
+  cuModuleGetFunction(&node, nullptr, "node");
   int code = 0;
   if (manner == "step" || manner == "profiled") step();
   if (manner == "never_synchronise") never_synchronise();
+  if (manner == "time_launches") time_launches();
   if (manner == "few_and_sleep") launch_few_and_sleep();
   if (manner == "threads") launch_in_threads();
   if (manner == "cross_streams") cross_streams();
   if (manner == "wait_for_later") wait_for_later();
   if (manner == "graphs") code = launch_graphs();
   if (manner == "copy") copy();
+  if (manner == "default_streams") launch_into_default_streams();
+  if (manner == "newer_copies") ask_for_newer_copies();
   if (manner == "exit_in_handler") exit_in_handler();
   if (manner == "start_anew") start_anew(arguments);
   std::fprintf(stderr, "launched %ld\n", launched.load());

@@ -41,7 +41,15 @@ Duration together(const LiveFacts& facts) {
   return each[0].total() + each[1].total() - any.total();
 }
 
-TEST_F(Live, AProgramRunsToItsEndAndEveryLaunchIsHeard) {
+class LiveByEachWay : public Live, public ::testing::WithParamInterface<bool> {
+ protected:
+  LiveByEachWay() { options_.is_gated_by_cupti = GetParam(); }
+};
+INSTANTIATE_TEST_SUITE_P(Ways, LiveByEachWay, ::testing::Bool(), [](const auto& way) {
+  return way.param ? "Cupti" : "Preload";
+});
+
+TEST_P(LiveByEachWay, AProgramRunsToItsEndAndEveryLaunchIsHeard) {
   const LiveFacts facts = run({client("a", {"step", "500", "200"})}, 20s);
   EXPECT_EQ(facts.ops.size(), 500u);
   EXPECT_EQ(result_.jobs_finished[0], 500u) << "without a profile, a launch is a job";
@@ -63,20 +71,20 @@ TEST_F(Live, AProgramRunsToItsEndAndEveryLaunchIsHeard) {
   EXPECT_LE(device_time, last - first) << "one stream has one kernel at a time";
 }
 
-TEST_F(Live, CopiesAreLaunchesToo) {
+TEST_P(LiveByEachWay, CopiesAreLaunchesToo) {
   const LiveFacts facts = run({client("a", {"copy", "20", "100"})}, 20s);
   const auto count = [&](OpKind kind) { return std::ranges::count(facts.ops, kind, &OpFact::kind); };
   EXPECT_EQ(count(OpKind::kCopyHostToDevice), 40);
   EXPECT_EQ(count(OpKind::kKernel), 20);
 }
 
-TEST_F(Live, AtTheHorizonProgramsAreAskedToEnd) {
+TEST_P(LiveByEachWay, AtTheHorizonProgramsAreAskedToEnd) {
   const LiveFacts facts = run({client("a", {"step", "0", "200"})}, 500ms);
   EXPECT_GT(facts.ops.size(), 100u);
   EXPECT_EQ(result_.end, kRunStart + 500ms);
 }
 
-TEST_F(Live, TheLockOfNvshareAlternates) {
+TEST_P(LiveByEachWay, TheLockOfNvshareAlternates) {
   const LiveFacts facts = run({client("a", {"step", "0", "500"}), client("b", {"step", "0", "500"})}, 2s, "nvshare",
                               {{"quantum", "100ms"}});
   EXPECT_GT(facts.of(0).size(), 300u);
@@ -86,7 +94,7 @@ TEST_F(Live, TheLockOfNvshareAlternates) {
   EXPECT_LT(together(facts), 20ms) << "a closed gate means a device without the client";
 }
 
-TEST_F(Live, TokensOfGaiaGpuHoldAClientBack) {
+TEST_P(LiveByEachWay, TokensOfGaiaGpuHoldAClientBack) {
   ClientSpec spec = client("a", {"step", "0", "1000", "20000"});
   spec.requested_share = 0.3;
   const LiveFacts facts = run({spec}, 3s, "gaiagpu");
@@ -94,7 +102,7 @@ TEST_F(Live, TokensOfGaiaGpuHoldAClientBack) {
   EXPECT_LT(facts.ops.size(), 3000u * 45 / 100) << "of 3000 that the device could do";
 }
 
-TEST_F(Live, FixedPriorityLeavesTheOtherWhatIsLeft) {
+TEST_P(LiveByEachWay, FixedPriorityLeavesTheOtherWhatIsLeft) {
   ClientSpec high = client("high", {"step", "0", "500"}), low = client("low", {"step", "0", "500"});
   high.priority = 2;
   low.priority = 1;
@@ -102,7 +110,7 @@ TEST_F(Live, FixedPriorityLeavesTheOtherWhatIsLeft) {
   EXPECT_GT(facts.of(0).size(), 4 * facts.of(1).size()) << "the first hardly ever leaves the device idle";
 }
 
-TEST_F(Live, AProgramThatNeverSynchronisesIsHeldAtTheBound) {
+TEST_P(LiveByEachWay, AProgramThatNeverSynchronisesIsHeldAtTheBound) {
   options_.most_queued = 2ms;
   const LiveFacts facts = run({client("a", {"never_synchronise", "0", "1000"}), client("b", {"step", "0", "500"})}, 2s,
                               "nvshare", {{"quantum", "200ms"}, {"window_max", "0"}});
@@ -112,12 +120,12 @@ TEST_F(Live, AProgramThatNeverSynchronisesIsHeldAtTheBound) {
   EXPECT_LE(most_at_once(later), 4u) << "2 ms of work, and one that waits to be below it";
 }
 
-TEST_F(Live, WorkThatNobodyWaitsForIsSeenToEnd) {
+TEST_P(LiveByEachWay, WorkThatNobodyWaitsForIsSeenToEnd) {
   const LiveFacts facts = run({client("a", {"few_and_sleep", "0", "500"})}, 500ms, "nvshare");
   EXPECT_EQ(facts.ops.size(), 3u);
 }
 
-TEST_F(Live, EightThreadsAreGatedTogether) {
+TEST_P(LiveByEachWay, EightThreadsAreGatedTogether) {
   const LiveFacts facts = run({client("a", {"threads", "2000", "100"}), client("b", {"threads", "2000", "100"})}, 30s,
                               "nvshare", {{"quantum", "50ms"}});
   EXPECT_GE(facts.of(0).size(), 2000u);
@@ -125,7 +133,7 @@ TEST_F(Live, EightThreadsAreGatedTogether) {
   EXPECT_LT(result_.end, kRunStart + 25s);
 }
 
-TEST_F(Live, StreamsThatWaitForOneAnotherDoNotLock) {
+TEST_P(LiveByEachWay, StreamsThatWaitForOneAnotherDoNotLock) {
   const LiveFacts facts =
       run({client("a", {"cross_streams", "1000", "100"}), client("b", {"cross_streams", "1000", "100"})}, 30s,
           "nvshare", {{"quantum", "50ms"}});
@@ -133,21 +141,21 @@ TEST_F(Live, StreamsThatWaitForOneAnotherDoNotLock) {
   EXPECT_LT(result_.end, kRunStart + 25s);
 }
 
-TEST_F(Live, AStreamThatWaitsForALaterLaunchDoesNotLock) {
+TEST_P(LiveByEachWay, AStreamThatWaitsForALaterLaunchDoesNotLock) {
   options_.most_in_flight = 32;
   const LiveFacts facts = run({client("a", {"wait_for_later", "60", "100"})}, 30s, "nvshare", {{"window_max", "0"}});
   EXPECT_EQ(facts.ops.size(), 60u);
   EXPECT_GT(report_.let_through, 0u);
 }
 
-TEST_F(Live, CapturedLaunchesPassAndAGraphIsOneLaunch) {
+TEST_P(LiveByEachWay, CapturedLaunchesPassAndAGraphIsOneLaunch) {
   const LiveFacts facts = run({client("a", {"graphs", "0", "100"})}, 30s, "nvshare");
   EXPECT_EQ(report_.captured, 20u);
   EXPECT_EQ(std::ranges::count(facts.names, ""), 5) << "graphs have no name";
   EXPECT_TRUE(report_.notes.empty()) << "the capture was not spoilt: " << report_.notes.front();
 }
 
-TEST_F(Live, TwoProgramsOfOneCommandFollowOneAnother) {
+TEST_P(LiveByEachWay, TwoProgramsOfOneCommandFollowOneAnother) {
   ClientSpec both = client("a", {});
   both.command.words = {"sh", "-c", std::string(LIVE_APP) + " step 50 100 && " + LIVE_APP + " step 70 100"};
   const LiveFacts facts = run({both}, 20s, "nvshare");
@@ -155,7 +163,7 @@ TEST_F(Live, TwoProgramsOfOneCommandFollowOneAnother) {
 }
 
 /// Captures hold names as people write them, a driver knows those that the compiler wrote; PyTorch's are long.
-TEST_F(Live, KernelsAreKnownByTheNamesOfACapture) {
+TEST_P(LiveByEachWay, KernelsAreKnownByTheNamesOfACapture) {
   const std::string type(600, 't');
   const LiveFacts facts =
       run({client("a", {"step", "20", "100", "4", "_Z3addI" + std::to_string(type.size()) + type + "EvT_"})}, 20s);
@@ -163,7 +171,7 @@ TEST_F(Live, KernelsAreKnownByTheNamesOfACapture) {
   EXPECT_EQ(facts.names.front(), "void add<" + type + ">(" + type + ")");
 }
 
-TEST_F(Live, WhatCannotBeStartedIsTheUsersTurn) {
+TEST_P(LiveByEachWay, WhatCannotBeStartedIsTheUsersTurn) {
   ClientSpec missing = client("a", {});
   missing.command.words = {"/nonexistent/program"};
   try {
@@ -175,7 +183,7 @@ TEST_F(Live, WhatCannotBeStartedIsTheUsersTurn) {
   }
 }
 
-TEST_F(Live, WhatIsNotLiveIsRefusedByName) {
+TEST_P(LiveByEachWay, WhatIsNotLiveIsRefusedByName) {
   ClientSpec replayed = client("a", {});
   replayed.command.words.clear();
   try {

@@ -1,15 +1,11 @@
 #include "tracer/gate/calls.h"
 
+#include <array>
+
 #include "tracer/cuda/cupti_abi.h"
 
 namespace corun::gate {
 namespace {
-
-struct KernelParameters {
-  const void* function;
-  std::uint32_t grid[3], block[3], shared_bytes;
-  void* stream;
-};
 
 struct LaunchConfig {
   std::uint32_t grid[3], block[3], shared_bytes;
@@ -37,6 +33,18 @@ struct MemsetParameters {
   std::uint64_t count;
   void* stream;
 };
+
+constexpr auto kRoles = [] {
+  std::array<CallRole, 1024> roles{};
+  for (const CallRange& range : kCalls)
+    for (std::uint32_t function = range.first; function <= range.last; ++function) roles[function] = range.role;
+  return roles;
+}();
+
+bool is_kernel_with_shape(std::uint32_t function) {
+  return function == 307 || function == 442 || function == 477 || function == 478;
+}
+bool is_kernel_with_config(std::uint32_t function) { return function == 652 || function == 653; }
 
 // Functions whose default stream is the thread's: their names end with _ptsz.
 bool has_thread_stream(std::uint32_t function) {
@@ -121,16 +129,29 @@ std::uint64_t memset_width(std::uint32_t function) {
 }  // namespace
 
 CallRole role_of(std::uint32_t function) {
-  for (const CallRange& range : kCalls)
-    if (function <= range.last) return function >= range.first ? range.role : CallRole::kOther;
-  return CallRole::kOther;
+  return function < kRoles.size() ? kRoles[function] : CallRole::kOther;
+}
+
+const void* lay_out(std::uint32_t function, const std::uint64_t* words, KernelParameters& kernel) {
+  if (!is_kernel_with_shape(function)) return words;
+  const auto number = [words](int argument) { return static_cast<std::uint32_t>(words[argument]); };
+  kernel = {reinterpret_cast<const void*>(words[0]),   {number(1), number(2), number(3)},
+            {number(4), number(5), number(6)},         number(7),
+            reinterpret_cast<void*>(words[8])};
+  return &kernel;
+}
+
+const void* launched_kernel(std::uint32_t function, const void* parameters) {
+  if (is_kernel_with_shape(function)) return static_cast<const KernelParameters*>(parameters)->function;
+  if (is_kernel_with_config(function)) return static_cast<const KernelExParameters*>(parameters)->function;
+  return nullptr;
 }
 
 LaunchCall read_launch(std::uint32_t function, const void* parameters) {
   LaunchCall call;
-  if (function == 307 || function == 442 || function == 477 || function == 478) {
+  if (is_kernel_with_shape(function)) {
     take_shape(call, *static_cast<const KernelParameters*>(parameters));
-  } else if (function == 652 || function == 653) {
+  } else if (is_kernel_with_config(function)) {
     take_shape(call, *static_cast<const KernelExParameters*>(parameters)->config);
   } else if (function == 514 || function == 515) {
     const auto& given = *static_cast<const GraphParameters*>(parameters);

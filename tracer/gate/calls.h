@@ -7,6 +7,14 @@
 /// What the driver's functions do, by CUPTI's numbers of them, and what their arguments say.
 namespace corun::gate {
 
+/// A call of the driver that a program makes.
+struct Call {
+  std::uint32_t function;  ///< CUPTI's number
+  const void* parameters;  ///< the arguments as CUPTI lays them out: one after the other, each aligned as it is
+  const char* symbol;      ///< of the kernel that is launched; nullptr: none, or not known
+  void* context;           ///< of the calling thread
+};
+
 enum class CallRole : std::uint8_t {
   kOther,
   kLaunch,        ///< gives the device work
@@ -52,6 +60,19 @@ inline constexpr CallRange kCalls[] = {
 };
 
 CallRole role_of(std::uint32_t function);
+
+/// Launches of kernels that take their shape as numbers.
+struct KernelParameters {
+  const void* function;
+  std::uint32_t grid[3], block[3], shared_bytes;
+  void* stream;
+};
+/// The arguments as CUPTI lays them out, of those that a function takes one a machine word. `kernel` is room for them
+/// where that makes a difference.
+const void* lay_out(std::uint32_t function, const std::uint64_t* words, KernelParameters& kernel);
+
+/// The handle of the kernel that this function launches; nullptr: it launches none, or none alone.
+const void* launched_kernel(std::uint32_t function, const void* parameters);
 
 /// A call that gives the device work, as far as its arguments are understood.
 struct LaunchCall {

@@ -31,6 +31,11 @@ struct Driver {
   Result (*graph_nodes)(void* graph, void** nodes, std::size_t* count) = nullptr;
   Result (*node_type)(void* node, int* type) = nullptr;
   Result (*kernel_node)(void* node, KernelNode* parameters) = nullptr;
+  Result (*get_context)(void** context) = nullptr;
+
+  /// Since CUDA 12.3: may be null.
+  Result (*function_name)(const char** name, void* function) = nullptr;
+  Result (*kernel_name)(const char** name, void* kernel) = nullptr;
 
   /// False where one is missing.
   bool load();

@@ -1,6 +1,5 @@
 #include "tracer/gate/gate.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,90 +14,66 @@ namespace {
 constexpr std::int64_t kNapNs = 10'000'000;  // between looks at whether the scheduler lives
 constexpr std::int64_t kShortestNapNs = 20'000, kLongestNapNs = 200'000;  // between looks at what has ended
 constexpr std::uint64_t kLaunchesPerRing = 1024;                          // that pass an open gate unheard, at most
+constexpr std::uint64_t kNoTicket = 0;
 
-constexpr char kNoCupti[] = "corun: no libcupti.so.13 was found, this program runs on without a gate\n";
-constexpr char kTaken[] = "corun: another profiler holds CUPTI in this program, it runs on without a gate\n";
 constexpr char kNoDriver[] = "corun: the CUDA driver lacks what a gate needs, this program runs on without one\n";
 constexpr char kStranger[] = "corun: another process of this client has the gate, this one runs on without one\n";
 constexpr char kGone[] = "corun: the scheduler is gone, this program runs on without a gate\n";
 
 }  // namespace
 
-void Gate::start(cupti::Callback callback) {
-  if (!link_.open()) return;
-  const char* path = secure_getenv("CORUN_TRACE_CUPTI");
-  if (cupti::load(path == nullptr ? "" : path, cupti_) != cupti::LoadResult::kLoaded) return give_up(kNoCupti);
-  if (!graphs_.load()) return give_up(kNoDriver);
-  if (!subscribe(callback)) return give_up(kTaken);
-  const char* const obstacle = !link_.claim_launches() ? kStranger : !checkpoints_.start(link_) ? kNoDriver : nullptr;
-  if (obstacle != nullptr) {
-    cupti_.unsubscribe(subscriber_);
-    return give_up(obstacle);
-  }
+bool Gate::start(Way way) {
+  const char* const obstacle = !graphs_.load()             ? kNoDriver
+                               : !link_.claim_launches()   ? kStranger
+                               : !checkpoints_.start(link_) ? kNoDriver
+                                                           : nullptr;
+  if (obstacle != nullptr) return give_up(obstacle), false;
   process_ = getpid();
-  is_on_ = true;
+  link_.lane().way = way;
+  way_ = way;
   link_.ring();
-}
-
-// CUPTI refuses numbers of functions that are newer than itself.
-bool Gate::subscribe(cupti::Callback callback) {
-  if (cupti_.subscribe(&subscriber_, callback, nullptr) != cupti::kSuccess) return false;
-  bool is_enabled = false;
-  for (const CallRange& range : kCalls)
-    for (std::uint32_t function = range.first; function <= range.last; ++function)
-      is_enabled |= cupti_.enable_callback(1, subscriber_, cupti::kDomainDriver, function) == cupti::kSuccess;
-  return is_enabled;
+  return true;
 }
 
 void Gate::give_up(const char* line) {
-  is_on_ = false;
+  way_ = Way::kNone;
   if (has_spoken_.exchange(true)) return;
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line, strlen(line));
 }
 
 // Nobody is told of a client that has left or a run that has ended as it should.
 bool Gate::must_give_up() {
-  if (!is_on_) return true;
-  if (link_.is_over()) return is_on_ = false, true;
+  if (way_ == Way::kNone) return true;
+  if (link_.is_over()) return way_ = Way::kNone, true;
   if (link_.has_scheduler()) return false;
   give_up(kGone);
   return true;
 }
 
-void Gate::on_call(std::uint32_t function, const cupti::CallbackSite& site) {
-  const CallRole role = role_of(function);
-  if (site.site == cupti::kSiteEnter) {
-    if (role == CallRole::kLaunch) *site.shared = 0;
-    if (is_on_.load(std::memory_order_relaxed)) before(function, role, site);
-  } else if (is_on_.load(std::memory_order_relaxed)) {
-    after(function, role, site);
-  }
-}
-
-void Gate::before(std::uint32_t function, CallRole role, const cupti::CallbackSite& site) {
-  switch (role) {
+std::uint64_t Gate::before(const Call& call) {
+  switch (role_of(call.function)) {
     case CallRole::kLaunch:
-      return enter_launch(function, site);
+      return enter_launch(call);
     case CallRole::kSynchronise:
-      return checkpoints_.close_groups(site.context);
+      return checkpoints_.close_groups(call.context), kNoTicket;
     case CallRole::kBeginCapture:
-      return checkpoints_.capture_began();
+      return checkpoints_.capture_began(), kNoTicket;
     case CallRole::kDestroyStream:
-      return checkpoints_.forget_stream(site.context, const_cast<void*>(first_handle(site.parameters)));
+      checkpoints_.forget_stream(call.context, const_cast<void*>(first_handle(call.parameters)));
+      return kNoTicket;
     case CallRole::kDestroyContext:
-      return checkpoints_.forget_context();
+      return checkpoints_.forget_context(), kNoTicket;
     case CallRole::kDestroyGraph:
-      return graphs_.destroyed(first_handle(site.parameters));
+      return graphs_.destroyed(first_handle(call.parameters)), kNoTicket;
     default:
-      return;
+      return kNoTicket;
   }
 }
 
-void Gate::after(std::uint32_t function, CallRole role, const cupti::CallbackSite& site) {
-  const bool has_failed = site.result != nullptr && *site.result != cupti::kSuccess;
-  switch (role) {
+void Gate::after(const Call& call, std::uint64_t ticket, bool has_failed) {
+  switch (role_of(call.function)) {
     case CallRole::kLaunch:
-      return leave_launch(function, site);
+      return ticket != kNoTicket ? leave_launch(call, ticket - 1, has_failed) : void();
     case CallRole::kSynchronise:
       return checkpoints_.look();
     case CallRole::kBeginCapture:
@@ -106,7 +81,7 @@ void Gate::after(std::uint32_t function, CallRole role, const cupti::CallbackSit
     case CallRole::kEndCapture:
       return checkpoints_.capture_ended();
     case CallRole::kMakeGraph:
-      if (const MadeGraph made = read_made_graph(site.parameters); !has_failed && made.made != nullptr)
+      if (const MadeGraph made = read_made_graph(call.parameters); !has_failed && made.made != nullptr)
         graphs_.made(*made.made, made.graph);
       return;
     default:
@@ -114,43 +89,42 @@ void Gate::after(std::uint32_t function, CallRole role, const cupti::CallbackSit
   }
 }
 
-void Gate::enter_launch(std::uint32_t function, const cupti::CallbackSite& site) {
-  const LaunchCall call = read_launch(function, site.parameters);
+/// The ticket of a launch is 1 + its number.
+std::uint64_t Gate::enter_launch(const Call& call) {
+  const LaunchCall launch = read_launch(call.function, call.parameters);
   Lane& lane = link_.lane();
-  if (call.has_stream && checkpoints_.is_in_capture(call.stream)) {
-    lane.captured.fetch_add(1, std::memory_order_relaxed);
-    return;
-  }
-  if (!call.has_stream) checkpoints_.close_groups(site.context);
+  if (launch.has_stream && checkpoints_.is_in_capture(launch.stream))
+    return lane.captured.fetch_add(1, std::memory_order_relaxed), kNoTicket;
+  if (!launch.has_stream) checkpoints_.close_groups(call.context);
   const std::uint64_t before = lane.gate.fetch_add(1);
   const std::uint64_t number = launches_of(before);
-  if (!await_entry(number)) return;
-  submit(number, call, site);
+  if (!await_entry(number)) return kNoTicket;
+  submit(number, launch, call);
   if (!passes(before, number)) {
-    await_admission(number, site.context);
+    await_admission(number, call.context);
   } else if (number % kLaunchesPerRing == 0) {
     link_.ring();
   }
-  await_bound(site.context);
-  if (!is_on_.load(std::memory_order_relaxed)) return;
+  await_bound(call.context);
+  if (way_.load(std::memory_order_relaxed) == Way::kNone) return kNoTicket;
   checkpoints_.launched();
-  *site.shared = number + 1;
-  if (call.has_stream) checkpoints_.before_launch(site.context, call.stream);
+  if (launch.has_stream) checkpoints_.before_launch(call.context, launch.stream);
+  return number + 1;
 }
 
-void Gate::submit(std::uint64_t number, const LaunchCall& call, const cupti::CallbackSite& site) {
+void Gate::submit(std::uint64_t number, const LaunchCall& given, const Call& call) {
   Launch& launch = link_.lane().launches[number % kDepth];
   launch.submitted_ns = guest::monotonic_ns();
-  launch.kind = call.kind;
-  launch.name = call.kind == LaunchKind::kKernel ? names_.number_of(site.symbol, link_.lane()) : kNoName;
-  launch.stream = call.has_stream ? checkpoints_.number_of(site.context, call.stream) : 0;
-  launch.threads = call.threads;
-  launch.blocks = call.blocks;
-  launch.bytes = call.bytes;
-  launch.shared_bytes = call.shared_bytes;
+  launch.kind = given.kind;
+  launch.name = given.kind == LaunchKind::kKernel ? names_.number_of(call.symbol, link_.lane()) : kNoName;
+  launch.stream = given.has_stream ? checkpoints_.number_of(call.context, given.stream) : 0;
+  launch.threads = given.threads;
+  launch.blocks = given.blocks;
+  launch.bytes = given.bytes;
+  launch.shared_bytes = given.shared_bytes;
   launch.graph_nodes = 0;
-  if (call.kind == LaunchKind::kGraph) {
-    const GraphTable::Sum sum = graphs_.sum_of(call.graph);
+  if (given.kind == LaunchKind::kGraph) {
+    const GraphTable::Sum sum = graphs_.sum_of(given.graph);
     launch.graph_nodes = sum.kernels;
     launch.blocks = sum.blocks;
   }
@@ -222,18 +196,15 @@ void Gate::await_bound(void* context) {
   }
 }
 
-void Gate::leave_launch(std::uint32_t function, const cupti::CallbackSite& site) {
-  if (*site.shared == 0) return;
-  const std::uint64_t number = *site.shared - 1;
-  const bool has_failed = site.result != nullptr && *site.result != cupti::kSuccess;
-  const LaunchCall call = read_launch(function, site.parameters);
-  if (has_failed || !call.has_stream) return checkpoints_.ended_with_call(number);
-  checkpoints_.after_launch(site.context, call.stream, number);
+void Gate::leave_launch(const Call& call, std::uint64_t number, bool has_failed) {
+  const LaunchCall launch = read_launch(call.function, call.parameters);
+  if (has_failed || !launch.has_stream) return checkpoints_.ended_with_call(number);
+  checkpoints_.after_launch(call.context, launch.stream, number);
 }
 
 void Gate::finish() {
   if (getpid() != process_) return;
-  is_on_ = false;
+  way_ = Way::kNone;
   checkpoints_.stop();
 }
 

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstdint>
 
-#include "tracer/cuda/cupti_library.h"
 #include "tracer/gate/calls.h"
 #include "tracer/gate/checkpoints.h"
 #include "tracer/gate/futex.h"
@@ -16,49 +15,52 @@
 
 namespace corun::gate {
 
-/// Holds the launches of this process at the gate of its client, by CUPTI's callbacks on the driver's functions.
+/// Holds the launches of this process at the gate of its client, whichever way its calls of the driver come here.
 ///
 /// A launch through an open gate makes no system call. At a closed gate, the calling thread sleeps in its call; nothing
 /// but launches is held, whatever the program's other threads do. Launches that are captured into a graph pass and
-/// are none; the launch of a graph is one. It fails open: without CUPTI, without a scheduler, or after any error the
-/// program runs as it would without a gate, and says so once. Never destroyed.
+/// are none; the launch of a graph is one. It fails open: without a scheduler, or after any error the program runs as it
+/// would without a gate, and says so once. Never destroyed.
 class Gate {
  public:
-  /// Where the environment names a gate: loads CUPTI, subscribes, and takes the launches of the client last, so that
-  /// nobody has them who is not gated.
-  void start(cupti::Callback callback);
-  void on_call(std::uint32_t function, const cupti::CallbackSite& site);
+  /// False where the environment names no gate. To be called first.
+  bool open() { return link_.open(); }
+  /// Takes the launches of the client, when calls can come here: nobody is to have them who is not gated.
+  bool start(Way way);
+  /// Says once, on the program's standard error, that it runs without a gate.
+  void give_up(const char* line);
+
+  /// Whether calls that come this way are to be told.
+  bool is_on(Way way) const { return way_.load(std::memory_order_relaxed) == way; }
+  /// Around a call of the driver; a launch may be held in before(), whose ticket is for after().
+  std::uint64_t before(const Call& call);
+  void after(const Call& call, std::uint64_t ticket, bool has_failed);
+
   /// The program ends.
   void finish();
   /// In the child of a fork.
-  void abandon() { is_on_ = false; }
+  void abandon() { way_ = Way::kNone; }
 
   static constexpr std::int64_t kPatienceNs = 100'000'000;  ///< at the bound, while nothing ends
 
  private:
-  bool subscribe(cupti::Callback callback);
-  void before(std::uint32_t function, CallRole role, const cupti::CallbackSite& site);
-  void after(std::uint32_t function, CallRole role, const cupti::CallbackSite& site);
-  void enter_launch(std::uint32_t function, const cupti::CallbackSite& site);
-  void leave_launch(std::uint32_t function, const cupti::CallbackSite& site);
-  void submit(std::uint64_t number, const LaunchCall& call, const cupti::CallbackSite& site);
+  std::uint64_t enter_launch(const Call& call);
+  void leave_launch(const Call& call, std::uint64_t number, bool has_failed);
+  void submit(std::uint64_t number, const LaunchCall& launch, const Call& call);
   bool await_entry(std::uint64_t number);
   void await_admission(std::uint64_t number, void* context);
   void await_bound(void* context);
   bool is_at_bound() const;
   void sleep_until_turn(std::uint32_t seen);
   bool must_give_up();
-  void give_up(const char* line);
 
   GateLink link_;
-  cupti::Library cupti_;
-  cupti::Subscriber subscriber_ = nullptr;
   Checkpoints checkpoints_;
   NameTable names_;
   GraphTable graphs_;
   AwakeWait awake_;
   pid_t process_ = 0;
-  std::atomic<bool> is_on_{false};
+  std::atomic<Way> way_{Way::kNone};
   std::atomic<bool> has_spoken_{false};
 };
 

@@ -14,7 +14,7 @@ namespace corun::gate {
 
 inline constexpr char kFileVariable[] = "CORUN_GATE";
 inline constexpr char kClientVariable[] = "CORUN_GATE_CLIENT";
-inline constexpr std::uint64_t kMagic = 0x0006'4554'4147'4f43;  ///< changes with the layout
+inline constexpr std::uint64_t kMagic = 0x0007'4554'4147'4f43;  ///< changes with the layout
 
 inline constexpr std::uint32_t kMostClients = 64;
 inline constexpr std::uint64_t kDepth = 8192;      ///< launches from the oldest that is not complete to the newest
@@ -32,6 +32,13 @@ inline constexpr std::int64_t kHeartbeatNs = 10'000'000;
 /// How long who asks stays awake for the answer, and who answers for the next question, before they sleep.
 inline constexpr std::int64_t kAwakeForAnswerNs = 20'000;
 inline constexpr std::int64_t kAwakeForQuestionNs = 50'000;
+
+/// How the calls of a process come to its gate.
+enum class Way : std::uint32_t {
+  kNone,
+  kPreload,  ///< the process calls us in place of the driver
+  kCupti,    ///< CUPTI calls us back
+};
 
 enum class LaunchKind : std::uint32_t { kKernel, kGraph, kCopyToDevice, kCopyFromDevice, kCopy, kMemset };
 
@@ -81,6 +88,7 @@ struct Lane {
   alignas(64) std::atomic<std::uint32_t> turn;  ///< futex
   std::atomic<std::uint32_t> sleepers;          ///< threads that wait for it, or were killed as they did
   std::atomic<std::uint32_t> process;           ///< that has the launches: its id, or one of process.h
+  std::atomic<Way> way;                         ///< of that process, or the last
   std::atomic<std::uint32_t> is_over;           ///< the client has left, or the run has ended: everything passes
   std::atomic<std::uint32_t> bound;             ///< most launches not known to be complete; 0 = no bound
   std::atomic<std::uint64_t> bound_ns;     ///< most device time of those, as launches took lately; 0 = no such bound

@@ -1,8 +1,9 @@
 #include "tracer/gl/gate_frames.h"
 
 #include "tracer/gate/frame_gate.h"
-#include "tracer/gl/scopes.h"
+#include "tracer/gl/everywhere.h"
 #include "tracer/guest/kept_errno.h"
+#include "tracer/preload/scopes.h"
 
 constinit corun::gate::FrameGate corun::gate::frame_gate{corun::gate::FrameTeller::kGl};
 
@@ -22,7 +23,7 @@ constexpr int kTimedOut = 0x30F5;
 void GateFrames::find_functions(const void* real) {
   if (functions_.create != nullptr) return;
   const auto find = [&](const char* name) {
-    void* found = find_in_scope_of(real, name);
+    void* found = preload::find_in_scope_of(real, name);
     return found != nullptr ? found : find_anywhere(name);
   };
   functions_.wait = reinterpret_cast<decltype(functions_.wait)>(find("eglClientWaitSync"));

@@ -172,27 +172,4 @@ R"(
     endbr64
     xorl %eax, %eax
     ret
-
-  # The C library tells from the return address who asks for RTLD_NEXT: its dlsym must be entered by a jump.
-  .type dlsym, @function
-  .globl dlsym
-  dlsym:
-    .cfi_startproc
-    endbr64
-    pushq %rdi
-    .cfi_adjust_cfa_offset 8
-    pushq %rsi
-    .cfi_adjust_cfa_offset 8
-    subq $8, %rsp
-    .cfi_adjust_cfa_offset 8
-    call corun_gl_choose_dlsym
-    addq $8, %rsp
-    .cfi_adjust_cfa_offset -8
-    popq %rsi
-    .cfi_adjust_cfa_offset -8
-    popq %rdi
-    .cfi_adjust_cfa_offset -8
-    jmp *%rax
-    .cfi_endproc
-  .size dlsym, . - dlsym
 )");

@@ -31,7 +31,6 @@ void corun_gl_nothing();
 /// Called by the stubs. `stub` is inside the one of the work call.
 void corun_gl_before_work(const void* stub);
 void* corun_gl_resolve(std::size_t name, const void* caller);
-void* corun_gl_choose_dlsym(void* handle, const char* name);
 }
 
 inline bool is_stub(const void* function) {

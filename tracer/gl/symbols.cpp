@@ -7,14 +7,18 @@
 #include <cstdint>
 
 #include "tracer/gl/call_sites.h"
-#include "tracer/guest/kept_errno.h"
+#include "tracer/gl/everywhere.h"
 #include "tracer/gl/hooked_calls.h"
-#include "tracer/gl/scopes.h"
 #include "tracer/gl/stubs.h"
 #include "tracer/gl/work_calls.h"
+#include "tracer/guest/kept_errno.h"
+#include "tracer/preload/dlsym_entry.h"
+#include "tracer/preload/scopes.h"
 
 namespace corun::gl {
 namespace {
+
+using namespace preload;
 
 constexpr const char* kNames[] = {
 #define CORUN_NAME(name, ...) #name,
@@ -143,12 +147,13 @@ extern "C" void* corun_gl_resolve(std::size_t name, const void* caller) {
   return found != nullptr ? found : reinterpret_cast<void*>(&corun_gl_nothing);
 }
 
-extern "C" void* corun_gl_choose_dlsym(void* handle, const char* name) {
-  const guest::KeptErrno kept;
-  const DlSym truth = true_dlsym();
-  if (truth == nullptr) return reinterpret_cast<void*>(&corun_gl_nothing);
-  const bool is_ours = handle != RTLD_NEXT && index_of(name) != kNone;
-  return reinterpret_cast<void*>(is_ours ? &find_and_wrap : truth);
-}
-
 }  // namespace corun::gl
+
+extern "C" void* corun_choose_dlsym(void* handle, const char* name) {
+  using namespace corun;
+  const guest::KeptErrno kept;
+  const preload::DlSym truth = preload::true_dlsym();
+  if (truth == nullptr) return reinterpret_cast<void*>(&gl::corun_gl_nothing);
+  const bool is_ours = handle != RTLD_NEXT && gl::index_of(name) != gl::kNone;
+  return reinterpret_cast<void*>(is_ours ? &gl::find_and_wrap : truth);
+}

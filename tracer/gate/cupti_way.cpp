@@ -1,0 +1,57 @@
+#include <stdlib.h>
+
+#include "tracer/cuda/cupti_library.h"
+#include "tracer/gate/process_gate.h"
+#include "tracer/guest/kept_errno.h"
+
+/// The way in by CUPTI: its callbacks around the driver's functions, for a process whose driver loads this library since
+/// CUDA_INJECTION64_PATH names it, and was not called through the preload.
+namespace corun::gate {
+namespace {
+
+constexpr char kNoCupti[] = "corun: no libcupti.so.13 was found, this program runs on without a gate\n";
+constexpr char kTaken[] = "corun: another profiler holds CUPTI in this program, it runs on without a gate\n";
+
+constinit cupti::Library library;
+constinit cupti::Subscriber subscriber = nullptr;
+
+void on_call(void*, std::uint32_t domain, std::uint32_t function, const void* told) {
+  if (domain != cupti::kDomainDriver) return;
+  const guest::KeptErrno kept;
+  const auto& site = *static_cast<const cupti::CallbackSite*>(told);
+  const Call call{function, site.parameters, site.symbol, site.context};
+  if (site.site == cupti::kSiteEnter) {
+    *site.shared = process_gate.is_on(Way::kCupti) ? process_gate.before(call) : 0;
+  } else if (process_gate.is_on(Way::kCupti)) {
+    process_gate.after(call, *site.shared, site.result != nullptr && *site.result != cupti::kSuccess);
+  }
+}
+
+// CUPTI refuses numbers of functions that are newer than itself.
+bool subscribe() {
+  if (library.subscribe(&subscriber, &on_call, nullptr) != cupti::kSuccess) return false;
+  bool is_enabled = false;
+  for (const CallRange& range : kCalls)
+    for (std::uint32_t function = range.first; function <= range.last; ++function)
+      is_enabled |= library.enable_callback(1, subscriber, cupti::kDomainDriver, function) == cupti::kSuccess;
+  return is_enabled;
+}
+
+const char* take_calls() {
+  const char* path = secure_getenv("CORUN_TRACE_CUPTI");
+  if (cupti::load(path == nullptr ? "" : path, library) != cupti::LoadResult::kLoaded) return kNoCupti;
+  return subscribe() ? nullptr : kTaken;
+}
+
+void leave_calls() { library.unsubscribe(subscriber); }
+
+}  // namespace
+}  // namespace corun::gate
+
+/// Called by the driver inside cuInit(). Always 1: whatever went wrong is not the program's concern.
+extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
+  const corun::guest::KeptErrno kept;
+  if (!corun::gate::is_in_preload())
+    corun::gate::start_process_gate(corun::gate::Way::kCupti, &corun::gate::take_calls, &corun::gate::leave_calls);
+  return 1;
+}

@@ -1,0 +1,171 @@
+#include "tracer/gate/handed_out.h"
+#include "tracer/gate/kernel_table.h"
+#include "tracer/gate/process_gate.h"
+#include "tracer/guest/kept_errno.h"
+
+/// The way in by LD_PRELOAD: this library in place of the driver, for all functions of driver_calls.h. Each calls the one
+/// behind it once, with what it was given. What a library behind us calls meanwhile passes: it is part of that call.
+namespace corun::gate {
+namespace {
+
+using Word = std::uint64_t;
+using Result = int;
+
+constexpr Result kNotFound = 500;
+constexpr char kNoDriver[] = "corun: the CUDA driver lacks what a gate needs, this program runs on without one\n";
+
+__thread int depth __attribute__((tls_model("initial-exec"))) = 0;
+
+constinit KernelTable kernels;
+constinit Driver driver;
+
+enum : std::uint32_t {  // CUPTI's numbers
+  kInit = 1,
+  kModuleGetFunction = 23,
+  kGetProcAddress = 626,
+  kGetProcAddressV2 = 677,
+  kLibraryGetKernel = 681,
+  kKernelGetFunction = 683,
+  kModuleEnumerateFunctions = 738,
+  kLibraryEnumerateKernels = 740,
+};
+
+class Visit {
+ public:
+  Visit() { ++depth; }
+  ~Visit() { --depth; }
+  Visit(const Visit&) = delete;
+  Visit& operator=(const Visit&) = delete;
+  bool is_nested() const { return depth > 1; }
+};
+
+void learn(Result (*find_name)(const char**, void*), void* handle) {
+  const char* name = nullptr;
+  if (find_name != nullptr && handle != nullptr && find_name(&name, handle) == Driver::kSuccess)
+    kernels.learn(handle, name);
+}
+
+template <class Value>
+Value as(Word word) {
+  return reinterpret_cast<Value>(word);
+}
+
+// Their first arguments: where the handle is, or the handles are, and how many of these.
+void learn_made(std::uint32_t function, const Word* given) {
+  const bool is_kernel = function == kLibraryGetKernel || function == kLibraryEnumerateKernels;
+  const bool is_many = function == kModuleEnumerateFunctions || function == kLibraryEnumerateKernels;
+  const auto handles = as<void* const*>(given[0]);
+  const std::uint32_t count = is_many ? static_cast<std::uint32_t>(given[1]) : 1;
+  for (std::uint32_t i = 0; handles != nullptr && i < count; ++i)
+    learn(is_kernel ? driver.kernel_name : driver.function_name, handles[i]);
+}
+
+void answer(const Word* given) {
+  const auto found = as<void**>(given[1]);
+  const auto symbol = as<const char*>(given[0]);
+  if (symbol != nullptr && found != nullptr && *found != nullptr)
+    *found = hand_out_for(symbol, static_cast<int>(given[2]), given[3], *found);
+}
+
+const char* nothing_to_take() { return driver.load() ? nullptr : kNoDriver; }
+void nothing_to_leave() {}
+
+void initialised() { start_process_gate(Way::kPreload, &nothing_to_take, &nothing_to_leave); }
+
+/// One call on its way through us.
+struct Passing {
+  KernelParameters kernel;
+  Call call;
+  std::uint64_t ticket;
+};
+
+bool begin(std::uint32_t function, const Word* given, Passing& passing) {
+  if (!process_gate.is_on(Way::kPreload)) return false;
+  const guest::KeptErrno kept;
+  passing.call = {function, lay_out(function, given, passing.kernel), nullptr, nullptr};
+  if (driver.get_context(&passing.call.context) != Driver::kSuccess || passing.call.context == nullptr) return false;
+  if (const void* kernel = launched_kernel(function, passing.call.parameters); kernel != nullptr)
+    passing.call.symbol = kernels.name_of(kernel);
+  passing.ticket = process_gate.before(passing.call);
+  return true;
+}
+
+void end(std::uint32_t function, const Word* given, const Passing* passing, Result result) {
+  const guest::KeptErrno kept;
+  const bool has_failed = result != Driver::kSuccess;
+  switch (function) {
+    case kInit:
+      return has_failed ? void() : initialised();
+    case kGetProcAddress:
+    case kGetProcAddressV2:
+      return has_failed ? void() : answer(given);
+    case kModuleGetFunction:
+    case kLibraryGetKernel:
+    case kKernelGetFunction:
+    case kModuleEnumerateFunctions:
+    case kLibraryEnumerateKernels:
+      return has_failed || !process_gate.is_on(Way::kPreload) ? void() : learn_made(function, given);
+    default:
+      if (passing != nullptr) process_gate.after(passing->call, passing->ticket, has_failed);
+  }
+}
+
+template <std::size_t kRow, class... Words>
+inline Result pass(const void* caller, Words... words) {
+  constexpr std::uint32_t kFunction = kDriverCalls[kRow].function;
+  const auto behind = reinterpret_cast<Result (*)(Words...)>(find_behind(kRow, caller));
+  if (behind == nullptr) return kNotFound;
+  const Visit visit;
+  if (visit.is_nested()) return behind(words...);
+  const Word given[] = {words..., 0};
+  Passing passing;
+  const bool is_told = begin(kFunction, given, passing);
+  const Result result = behind(words...);
+  end(kFunction, given, is_told ? &passing : nullptr, result);
+  return result;
+}
+
+enum Row : std::size_t {
+#define CORUN_ROW(name, ...) kRow_##name,
+  CORUN_DRIVER_CALLS(CORUN_ROW)
+#undef CORUN_ROW
+};
+
+}  // namespace
+
+bool is_in_preload() { return depth > 0; }
+
+}  // namespace corun::gate
+
+#define CORUN_TAKE_0
+#define CORUN_TAKE_1 Word a
+#define CORUN_TAKE_2 CORUN_TAKE_1, Word b
+#define CORUN_TAKE_3 CORUN_TAKE_2, Word c
+#define CORUN_TAKE_4 CORUN_TAKE_3, Word d
+#define CORUN_TAKE_5 CORUN_TAKE_4, Word e
+#define CORUN_TAKE_6 CORUN_TAKE_5, Word f
+#define CORUN_TAKE_8 CORUN_TAKE_6, Word g, Word h
+#define CORUN_TAKE_9 CORUN_TAKE_8, Word i
+#define CORUN_TAKE_10 CORUN_TAKE_9, Word j
+#define CORUN_TAKE_11 CORUN_TAKE_10, Word k
+#define CORUN_GIVE_0
+#define CORUN_GIVE_1 , a
+#define CORUN_GIVE_2 CORUN_GIVE_1, b
+#define CORUN_GIVE_3 CORUN_GIVE_2, c
+#define CORUN_GIVE_4 CORUN_GIVE_3, d
+#define CORUN_GIVE_5 CORUN_GIVE_4, e
+#define CORUN_GIVE_6 CORUN_GIVE_5, f
+#define CORUN_GIVE_8 CORUN_GIVE_6, g, h
+#define CORUN_GIVE_9 CORUN_GIVE_8, i
+#define CORUN_GIVE_10 CORUN_GIVE_9, j
+#define CORUN_GIVE_11 CORUN_GIVE_10, k
+
+extern "C" {
+using corun::gate::Word;
+#define CORUN_EXPORT(name, function, since, arguments)                                            \
+  __attribute__((visibility("default"))) corun::gate::Result name(CORUN_TAKE_##arguments) {       \
+    return corun::gate::pass<corun::gate::kRow_##name>(__builtin_return_address(0) CORUN_GIVE_##arguments); \
+  }
+CORUN_DRIVER_CALLS(CORUN_EXPORT)
+#undef CORUN_EXPORT
+}

@@ -1,0 +1,27 @@
+#include "tracer/gate/process_gate.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+namespace corun::gate {
+
+constinit Gate process_gate;
+
+namespace {
+
+constinit std::atomic<bool> has_started{false};
+
+void finish() { process_gate.finish(); }
+void abandon() { process_gate.abandon(); }
+
+}  // namespace
+
+void start_process_gate(Way way, const char* (*take_calls)(), void (*leave_calls)()) {
+  if (has_started.exchange(true) || !process_gate.open()) return;
+  pthread_atfork(nullptr, nullptr, &abandon);
+  if (const char* obstacle = take_calls(); obstacle != nullptr) return process_gate.give_up(obstacle);
+  if (!process_gate.start(way)) return leave_calls();
+  atexit(&finish);
+}
+
+}  // namespace corun::gate
