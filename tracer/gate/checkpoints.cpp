@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "tracer/cuda/cupti_abi.h"
 #include "tracer/gate/futex.h"
@@ -21,6 +22,7 @@ constexpr std::int64_t kAwakeNs = 5'000'000;    // after the last work, lest eve
 constexpr int kRelaxed = 2;                     // a mode of capturing
 constexpr std::int64_t kLongGroupNs = 500'000;  // as launches took lately: so much may end before we hear of it
 constexpr std::int64_t kNewestWeighs = 8;       // an eighth
+constexpr std::int64_t kBackToBackNs = 20'000;  // from the end of a group's launches to the next: as between two of its own
 constexpr std::int64_t kIdleNs = 1'000'000'000;
 constexpr std::int64_t kStopPatienceNs = 100'000'000;
 
@@ -42,15 +44,28 @@ Checkpoints::Group* Checkpoints::group_of(void* context, void* stream) {
     if (group.context == context && group.stream == stream && group.thread == thread) return &group;
   }
   for (std::uint32_t i = 0; i < group_count_; ++i)
-    if (groups_[i].context == nullptr) return groups_[i] = {context, stream, thread, nullptr}, &groups_[i];
+    if (groups_[i].context == nullptr) return groups_[i] = {context, stream, thread, nullptr, nullptr}, &groups_[i];
   if (group_count_ == kMostGroups) return nullptr;
-  groups_[group_count_] = {context, stream, thread, nullptr};
+  groups_[group_count_] = {context, stream, thread, nullptr, nullptr};
   return &groups_[group_count_++];
 }
 
-std::uint32_t Checkpoints::number_of(void* context, void* stream) {
+__thread Checkpoints::Known Checkpoints::known_ __attribute__((tls_model("initial-exec")));
+
+bool Checkpoints::is_known(void* context, void* stream) const {
+  return known_.context == context && known_.stream == stream &&
+         known_.generation == generation_.load(std::memory_order_relaxed);
+}
+
+Checkpoints::Group* Checkpoints::known_group(void* context, void* stream) {
+  if (is_known(context, stream)) return known_.group;
   const Lock locked(lock_);
-  const Group* group = group_of(context, stream);
+  known_ = {context, stream, group_of(context, stream), generation_.load()};
+  return known_.group;
+}
+
+std::uint32_t Checkpoints::number_of(void* context, void* stream) {
+  const Group* group = known_group(context, stream);
   return group == nullptr ? kMostGroups : static_cast<std::uint32_t>(group - groups_);
 }
 
@@ -82,27 +97,50 @@ bool Checkpoints::may_record(void* stream) const {
 }
 
 void Checkpoints::before_launch(void* context, void* stream) {
+  const Group* known = known_group(context, stream);
+  if (known == nullptr || __atomic_load_n(&known->open, __ATOMIC_RELAXED) != nullptr) return;
   const Lock locked(lock_);
   Group* group = is_stopped_ ? nullptr : group_of(context, stream);
   if (group != nullptr) open(*group);
 }
 
-// One that was opened for a launch that failed begins anew.
 void Checkpoints::open(Group& group) {
-  const std::int64_t now = guest::monotonic_ns();
-  const bool is_stale = group.open != nullptr && group.open->count == 0 && now - group.open->opened_ns > kOldestNs;
-  if ((group.open != nullptr && !is_stale) || !may_record(group.stream)) return;
-  Checkpoint* checkpoint = is_stale ? group.open : make(group.context);
-  group.open = nullptr;
+  if (group.open != nullptr || !may_record(group.stream)) return;
+  Checkpoint* checkpoint = make(group.context);
   if (checkpoint == nullptr) return;
-  checkpoint->opened_ns = now;
-  checkpoint->is_used = driver_.event_record(checkpoint->begin, group.stream) == Driver::kSuccess;
-  if (checkpoint->is_used) group.open = checkpoint;
+  if (begin(*checkpoint, group)) return put(group, checkpoint);
+  release(*checkpoint);
 }
 
+// An event costs a launch-bound program more than all else here: of two groups back to back, one serves both.
+bool Checkpoints::begin(Checkpoint& checkpoint, Group& group) {
+  checkpoint.opened_ns = guest::monotonic_ns();
+  Checkpoint* before = group.last;
+  const bool is_back_to_back = before != nullptr && before->is_used && before->group == &group &&
+                               checkpoint.opened_ns - before->closed_ns < kBackToBackNs;
+  if (!is_back_to_back) return driver_.event_record(checkpoint.begin, group.stream) == Driver::kSuccess;
+  checkpoint.before = before;
+  before->next = &checkpoint;
+  return true;
+}
+
+// Who comes behind takes over the event.
+void Checkpoints::release(Checkpoint& checkpoint) {
+  if (checkpoint.next != nullptr) {
+    std::swap(checkpoint.end, checkpoint.next->begin);
+    checkpoint.next->before = nullptr;
+  }
+  if (checkpoint.before != nullptr) checkpoint.before->next = nullptr;
+  checkpoint.before = checkpoint.next = nullptr;
+  checkpoint.is_used = false;
+}
+
+void Checkpoints::put(Group& group, Checkpoint* open) { __atomic_store_n(&group.open, open, __ATOMIC_RELAXED); }
+
+// The clock is looked at for what has waited, not for every launch: hence the time at which it was submitted.
 void Checkpoints::after_launch(void* context, void* stream, std::uint64_t number) {
   const Lock locked(lock_);
-  Group* group = is_stopped_ ? nullptr : group_of(context, stream);
+  Group* group = is_stopped_ ? nullptr : is_known(context, stream) ? known_.group : group_of(context, stream);
   if (group != nullptr) open(*group);  // where somebody has closed it since: its time is lost, its end is not
   if (group == nullptr || group->open == nullptr || group->open->count == kMostLaunches) {
     link_->lane().unobserved.fetch_add(1);
@@ -113,10 +151,23 @@ void Checkpoints::after_launch(void* context, void* stream, std::uint64_t number
   Checkpoint& open = *group->open;
   open.numbers[open.count++] = number;
   const std::uint32_t every = std::clamp(link_->lane().every.load(std::memory_order_relaxed), 1U, kMostLaunches);
-  const bool is_old = guest::monotonic_ns() - open.opened_ns >= kOldestNs;
+  const bool is_old = link_->lane().launches[number % kDepth].submitted_ns - open.opened_ns >= kOldestNs;
   const bool is_long = open.count * typical_ns_ >= kLongGroupNs;
   if (open.count >= every || is_old || is_long || is_of_thread(stream)) close(*group);
   wake();
+}
+
+// What was recorded before it may have been long before the next one.
+void Checkpoints::has_failed(void* context, void* stream, std::uint64_t number) {
+  {
+    const Lock locked(lock_);
+    Group* group = group_of(context, stream);
+    if (group != nullptr && group->open != nullptr && group->open->count == 0) {
+      release(*group->open);
+      put(*group, nullptr);
+    }
+  }
+  ended_with_call(number);
 }
 
 void Checkpoints::ended_with_call(std::uint64_t number) {
@@ -132,9 +183,11 @@ void Checkpoints::ended_with_call(std::uint64_t number) {
 bool Checkpoints::close(Group& group) {
   Checkpoint* open = group.open;
   if (open == nullptr || open->count == 0 || is_stopped_ || !may_record(group.stream)) return false;
-  group.open = nullptr;
+  put(group, nullptr);
   if (driver_.event_record(open->end, group.stream) != Driver::kSuccess) return finish(*open, false), false;
   open->group = &group;
+  open->closed_ns = guest::monotonic_ns();
+  group.last = open;
   closed_[closed_count_++] = open;
   return true;
 }
@@ -197,7 +250,7 @@ void Checkpoints::finish(Checkpoint& checkpoint, bool is_observed) {
   }
   if (!is_observed) link_->lane().unobserved.fetch_add(checkpoint.count);
   last_end_ns_ = now;
-  checkpoint.is_used = false;
+  release(checkpoint);
   tell();
 }
 
@@ -230,9 +283,10 @@ void Checkpoints::forget_stream(void* context, void* stream) {
     Group& group = groups_[i];
     if (group.stream != stream || group.context != context) continue;
     if (!close(group) && group.open != nullptr) {
-      group.open->count > 0 ? finish(*group.open, false) : void(group.open->is_used = false);
+      group.open->count > 0 ? finish(*group.open, false) : release(*group.open);
     }
     group = {};
+    ++generation_;
   }
 }
 
@@ -247,6 +301,7 @@ void Checkpoints::forget_context() {
     if (open != nullptr && open->count > 0) finish(*open, false);
     groups_[i] = {};
   }
+  ++generation_;
   for (Checkpoint& checkpoint : checkpoints_) checkpoint = {};
 }
 

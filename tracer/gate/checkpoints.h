@@ -14,11 +14,11 @@ namespace corun::gate {
 /// Sees launches end, and tells the scheduler: events before the first and behind the last of a few launches of a
 /// stream, which a thread of ours asks for.
 ///
-/// Launches of a stream are grouped: a group is closed by an event behind it after Lane::every launches, or half a
+/// Launches of a stream are grouped: a group begins with an event, or where the one before has just ended; it is closed by an event behind it after Lane::every launches, or half a
 /// millisecond of them, kOldestNs after its first, whenever the program waits, and after each launch into a thread's
 /// default stream, which nobody else can record in. What a group took is shared out among its launches equally, one
 /// after another. No stream that is being captured gets an event. Any thread of the program; one lock, under which the
-/// driver is called.
+/// driver is called; a launch into an open group takes it once.
 class Checkpoints {
  public:
   /// Finds the driver and starts the thread. False where launches cannot be seen to end.
@@ -27,8 +27,9 @@ class Checkpoints {
   /// Around a launch into a stream of this context. `number` is the launch's.
   void before_launch(void* context, void* stream);
   void after_launch(void* context, void* stream, std::uint64_t number);
-  /// It ended with its call, or failed.
+  /// It ended with its call; or it failed, and what was recorded before it is of nothing.
   void ended_with_call(std::uint64_t number);
+  void has_failed(void* context, void* stream, std::uint64_t number);
   /// The program is about to wait: whatever has been launched is to be seen to end.
   void close_groups(void* context);
   /// The program has waited.
@@ -62,7 +63,9 @@ class Checkpoints {
     void* context;
     const void* group;  ///< of one, they end in the order of closing
     void *begin, *end;  ///< events
-    std::int64_t opened_ns;
+    Checkpoint* before;  ///< not seen to end, and its end is where this one begins, whose own event is not used
+    Checkpoint* next;    ///< to which it is that
+    std::int64_t opened_ns, closed_ns;
     std::uint32_t count;
     std::uint64_t numbers[kMostLaunches];
     bool is_used;
@@ -71,15 +74,27 @@ class Checkpoints {
     void* context;
     void* stream;
     pthread_t thread;  ///< of a thread's default stream
-    Checkpoint* open;  ///< nullptr: none
+    Checkpoint* open;  ///< nullptr: none; changed under the lock
+    Checkpoint* last;  ///< that was closed; may be somebody else's by now
+  };
+
+  struct Known {
+    void *context, *stream;
+    Group* group;
+    std::uint32_t generation;
   };
 
   static void* run(void* self);
   void watch();
   Group* group_of(void* context, void* stream);
+  Group* known_group(void* context, void* stream);
+  bool is_known(void* context, void* stream) const;
   Checkpoint* make(void* context);
   bool may_record(void* stream) const;
   void open(Group& group);
+  bool begin(Checkpoint& checkpoint, Group& group);
+  static void put(Group& group, Checkpoint* open);
+  static void release(Checkpoint& checkpoint);
   bool close(Group& group);
   void close_old_groups(std::int64_t now_ns);
   void poll();
@@ -89,9 +104,13 @@ class Checkpoints {
   bool has_open_group() const;
   void wake();
 
+  /// Of each thread: the group that it launched into last.
+  static __thread Known known_ __attribute__((tls_model("initial-exec")));
+
   Driver driver_;
   const GateLink* link_ = nullptr;
-  pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_t lock_ = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;  // held for a few calls of the driver
+  std::atomic<std::uint32_t> generation_{1};                      // of groups: changes where some are forgotten
   Group groups_[kMostGroups] = {};
   std::uint32_t group_count_ = 0;
   Checkpoint checkpoints_[kMostCheckpoints] = {};

@@ -198,7 +198,8 @@ void Gate::await_bound(void* context) {
 
 void Gate::leave_launch(const Call& call, std::uint64_t number, bool has_failed) {
   const LaunchCall launch = read_launch(call.function, call.parameters);
-  if (has_failed || !launch.has_stream) return checkpoints_.ended_with_call(number);
+  if (!launch.has_stream) return checkpoints_.ended_with_call(number);
+  if (has_failed) return checkpoints_.has_failed(call.context, launch.stream, number);
   checkpoints_.after_launch(call.context, launch.stream, number);
 }
 

@@ -2,17 +2,22 @@
 
 #include <string.h>
 
+#include "tracer/guest/lock.h"
+
 namespace corun::gate {
 
 std::uint32_t NameTable::number_of(const char* name, Lane& lane) {
   if (name == nullptr || name[0] == '\0') return kNoName;
-  pthread_mutex_lock(&lock_);
-  Slot& slot = slots_[(reinterpret_cast<std::uintptr_t>(name) >> 4) % kSlots];
+  const auto address = reinterpret_cast<std::uint64_t>(name);
+  std::atomic<std::uint64_t>& slot = slots_[(address >> 4) % kSlots];
+  const std::uint64_t seen = slot.load(std::memory_order_acquire);
+  const auto known = static_cast<std::uint32_t>(seen >> kNumberShift);
   // Another module's name may have come to lie in the same place.
-  const bool is_known = slot.name == name && strcmp(lane.name(slot.number), name) == 0;
-  if (!is_known) slot = {name, find_or_add(name, lane)};
-  const std::uint32_t number = slot.number;
-  pthread_mutex_unlock(&lock_);
+  const bool is_same_place = (seen ^ address) << (64 - kNumberShift) == 0;
+  if (seen != 0 && is_same_place && strcmp(lane.name(known), name) == 0) return known;
+  const guest::Lock locked(lock_);
+  const std::uint32_t number = find_or_add(name, lane);
+  slot.store(address | std::uint64_t{number} << kNumberShift, std::memory_order_release);
   return number;
 }
 

@@ -2,11 +2,14 @@
 
 #include <pthread.h>
 
+#include <atomic>
 #include <cstdint>
 
 #include "tracer/gate/gate_channel.h"
 
 namespace corun::gate {
+
+static_assert(kMostNames <= 1 << 16);
 
 /// Numbers for names of kernels, which go into the lane once. Any thread.
 class NameTable {
@@ -16,15 +19,13 @@ class NameTable {
 
  private:
   static constexpr std::uint32_t kSlots = 8192;
-  struct Slot {
-    const char* name;  ///< where the driver keeps it: a key that mostly holds
-    std::uint32_t number;
-  };
+  static constexpr int kNumberShift = 48;  ///< addresses of programs take 47 bits
 
   static std::uint32_t find_or_add(const char* name, Lane& lane);
 
   pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
-  Slot slots_[kSlots] = {};
+  /// Where the driver keeps a name, a key that mostly holds, and above it its number: read without the lock.
+  std::atomic<std::uint64_t> slots_[kSlots] = {};
 };
 
 }  // namespace corun::gate
