@@ -1,0 +1,71 @@
+// `simcli live` and `simcli validate --live` from the command line to their tables, with programs of the fake driver.
+#include <gtest/gtest.h>
+
+#include "tests/support/temporary_folder.h"
+#include "tests/tracer/gl/traced_run.h"
+
+namespace corun {
+namespace {
+
+constexpr char kPair[] = R"(
+version: 1
+name: pair
+device: h200
+horizon: 900ms
+warmup: 200ms
+policies: [passthrough, nvshare: { quantum: 50ms }]
+clients:
+  - name: one
+    command: [LIVE_APP, step, "0", "500"]
+    synthetic: { kernels: { duration: 500us, count: 10, blocks: 132 } }
+  - name: two
+    command: [LIVE_APP, step, "0", "500"]
+    synthetic: { kernels: { duration: 500us, count: 10, blocks: 132 } }
+)";
+
+class LiveCommand : public ::testing::Test {
+ protected:
+  LiveCommand() {
+    std::string text = kPair;
+    for (std::size_t at = 0; (at = text.find("LIVE_APP", at)) != std::string::npos;) text.replace(at, 8, LIVE_APP);
+    std::ofstream(folder_ / "pair.yaml") << text;
+  }
+  Ended simcli(const std::string& arguments) const {
+    return run("cd " + (folder_.path().string()) + " && " + (build_folder() / "simcli").string() + " " + arguments);
+  }
+  std::string sql(const std::string& query) const { return simcli("sql r.sqlite --csv -c \"" + query + "\"").output; }
+
+  testing::TemporaryFolder folder_;
+};
+
+TEST_F(LiveCommand, RunsEveryPolicyAndWritesTheSameTables) {
+  const Ended ended = simcli("live pair.yaml --progress none -o r.sqlite");
+  EXPECT_EQ(ended.code, 0) << ended.output;
+  EXPECT_NE(ended.output.find("nvshare"), std::string::npos) << ended.output;
+  EXPECT_NE(sql("SELECT 'live runs ' || count(*) FROM runs WHERE backend = 'live' AND error IS NULL").find("live runs 2"),
+            std::string::npos);
+  EXPECT_NE(sql("SELECT 'rates ' || count(*) FROM metrics WHERE metric = 'throughput_per_s' AND value > 1").find("rates 4"),
+            std::string::npos);
+}
+
+TEST_F(LiveCommand, IsGatedInTheWayThatIsNamed) {
+  EXPECT_EQ(simcli("live pair.yaml --progress none --gate-by cupti -o r.sqlite").code, 0);
+  const Ended wrong = simcli("live pair.yaml --gate-by ptrace -o again.sqlite");
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_NE(wrong.output.find("--gate-by"), std::string::npos) << wrong.output;
+}
+
+TEST_F(LiveCommand, ValidatesPredictionsOfEveryClientAndPolicy) {
+  const Ended ended =
+      simcli("validate --live pair.yaml --progress none --repetitions 2 --window 500ms -o r.sqlite --report r.md");
+  EXPECT_TRUE(ended.code == 0 || ended.code == 6) << ended.output;  // goals are no matter here
+  EXPECT_NE(ended.output.find("(100.0 %)"), std::string::npos) << "figures are missing: " << ended.output;
+  std::ifstream file(folder_ / "r.md");
+  const std::string report{std::istreambuf_iterator<char>(file), {}};
+  for (const char* row : {"| alone: one | one | throughput_per_s |", "| pair / passthrough | two | rate_kept |",
+                          "| pair / nvshare | one | job_time_p99_ms |"})
+    EXPECT_NE(report.find(row), std::string::npos) << report;
+}
+
+}  // namespace
+}  // namespace corun
