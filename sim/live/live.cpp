@@ -30,6 +30,7 @@ class LiveRun : public Backend {
         programs_(input.clients.size()),
         states_(input.clients.size(), State::kToCome),
         quality_files_(input.clients.size()),
+        kill_at_(input.clients.size(), kNever),
         use_(input.clients.size(), input.device.sharing != Sharing::kConcurrent),
         warm_times_(input.clients.size()) {
     for (std::uint32_t i = 0; i < input.clients.size(); ++i) {
@@ -63,7 +64,7 @@ class LiveRun : public Backend {
   void shadow(ClientId, std::uint32_t) override { refuse_to("render shadow frames"); }
   void snapshot(ClientId) override { refuse_to("take snapshots"); }
   void kill(ClientId) override { refuse_to("kill contexts"); }
-  void refuse(ClientId) override { refuse_to("answer a program's call with an error"); }
+  void refuse(ClientId client) override { refused_.push_back(client.value); }
   void prefetch(ClientId) override { refuse_to("prefetch"); }
   void control(const Action& action) override { refuse_to(to_string(action.kind)); }
   void wake_at(Time when) override { wake_ = when; }
@@ -85,6 +86,7 @@ class LiveRun : public Backend {
       const bool has_news = hear_all();
       wake_policy();
       decide_if_due();
+      turn_away_refused();
       follow_gates();
       for (const auto& client : clients_) client->wake_the_admitted();
       look_after_programs();
@@ -112,7 +114,9 @@ class LiveRun : public Backend {
   void decide_if_due();
   void follow_gates();
   void look_after_programs();
+  void turn_away_refused();
   void leave(std::uint32_t client);
+  void end_gate(std::uint32_t client);
   void remember_warm_times();
   void end_programs();
   RunResult finish();
@@ -129,6 +133,8 @@ class LiveRun : public Backend {
   std::vector<Program> programs_;
   std::vector<State> states_;
   std::vector<std::unique_ptr<QualityFile>> quality_files_;  // by client; of those with a menu
+  std::vector<std::uint32_t> refused_;  // by the policy, and not yet asked to end
+  std::vector<Time> kill_at_;           // by client: of those refused
   Time wake_ = kNever;
   Time next_look_ = kRunStart;
   bool decision_is_due_ = false;
@@ -223,6 +229,7 @@ void LiveRun::look_after_programs() {
   for (const auto& client : clients_) oldest = std::min(oldest, client->oldest_unfinished());
   use_.settle(oldest);
   for (std::uint32_t i = 0; i < programs_.size(); ++i) {
+    if (clock_.now() >= kill_at_[i]) programs_[i].kill();
     if (states_[i] != State::kPresent) continue;
     if (programs_[i].has_ended()) {
       leave(i);
@@ -233,15 +240,31 @@ void LiveRun::look_after_programs() {
   }
 }
 
+/// No error can be given to a program as it is: it is asked to end, and counts as gone.
+void LiveRun::turn_away_refused() {
+  for (const std::uint32_t client : std::exchange(refused_, {})) {
+    clients_[client]->turn_away(arbiter_, use_);
+    end_gate(client);
+    kill_at_[client] = clock_.now() + options_.end_patience;
+    report_.notes.push_back(fmt::format("client '{}' was refused by the policy after {:.3f} s: its program was ended",
+                                        clients_[client]->name(), to_seconds(now_ - kRunStart)));
+  }
+}
+
 void LiveRun::leave(std::uint32_t client) {
   clients_[client]->lose_process(arbiter_, use_);
-  arbiter_.leave(ClientId{client});
-  owner_.open_for_good(client);  // what it started and left behind is to end, and has no gate any more
-  programs_[client].terminate();
-  states_[client] = State::kLeft;
+  end_gate(client);
   if (const std::string& ending = programs_[client].ending(); !ending.empty())
     report_.notes.push_back(fmt::format("client '{}' ended with {} after {:.3f} s", clients_[client]->name(), ending,
                                         to_seconds(now_ - kRunStart)));
+}
+
+/// What it started and left behind is to end, and has no gate any more.
+void LiveRun::end_gate(std::uint32_t client) {
+  arbiter_.leave(ClientId{client});
+  owner_.open_for_good(client);
+  programs_[client].terminate();
+  states_[client] = State::kLeft;
 }
 
 void LiveRun::remember_warm_times() {

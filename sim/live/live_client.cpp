@@ -221,7 +221,15 @@ bool LiveClient::has_lost_process() const {
 void LiveClient::lose_process(Arbiter& arbiter, DeviceUse& use) {
   hear(arbiter, use);
   tell_what_slipped(arbiter);
+  turn_away(arbiter, use);
+}
+
+void LiveClient::turn_away(Arbiter& arbiter, DeviceUse& use) {
   hear_ends(arbiter, use);
+  give_up(arbiter);
+}
+
+void LiveClient::give_up(Arbiter& arbiter) {
   for (Frame& frame : frames_) complete_render(frame, Duration{0}, arbiter);
   frames_.clear();
   arbiter.abandon(id_);

@@ -39,6 +39,8 @@ class LiveClient {
   /// The process behind the lane is gone: hears what it still told. What is in flight then counts as lost, what waits
   /// as never launched.
   void lose_process(Arbiter& arbiter, DeviceUse& use);
+  /// The same for one that the policy has refused, of whose new launches the arbiter wants to hear nothing.
+  void turn_away(Arbiter& arbiter, DeviceUse& use);
   bool has_lost_process() const;
 
   const std::string& name() const { return spec_.name; }
@@ -83,6 +85,7 @@ class LiveClient {
   void complete_render(Frame& frame, Duration device_time, Arbiter& arbiter);
   void begin_frame(Time at, Arbiter& arbiter);
   void end_frame(const gate::FrameRecord& record, Arbiter& arbiter, DeviceUse& use);
+  void give_up(Arbiter& arbiter);
   void retire();
   std::string_view name_of(std::uint32_t number);
 

@@ -121,17 +121,21 @@ bool Program::is_gone() {
   if (group_ <= 0) return true;
   if (!has_ended()) return false;
   waitpid(group_, nullptr, WNOHANG);
-  if (kill(-group_, 0) != 0 && errno == ESRCH) group_ = 0;
+  if (::kill(-group_, 0) != 0 && errno == ESRCH) group_ = 0;
   return group_ <= 0;
 }
 
 void Program::terminate() {
-  if (group_ > 0) kill(-group_, SIGTERM);
+  if (group_ > 0) ::kill(-group_, SIGTERM);
+}
+
+void Program::kill() {
+  if (group_ > 0) ::kill(-group_, SIGKILL);
 }
 
 Program::~Program() {
   if (group_ <= 0) return;
-  kill(-group_, SIGKILL);
+  kill();
   waitpid(group_, nullptr, 0);
 }
 

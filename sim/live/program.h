@@ -37,6 +37,8 @@ class Program {
   const std::string& ending() const { return ending_; }
   /// Asks the whole group to end.
   void terminate();
+  /// Ends it.
+  void kill();
 
  private:
   pid_t group_ = 0;  // also the process of the command

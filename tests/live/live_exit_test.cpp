@@ -125,6 +125,57 @@ TEST_F(LiveExit, ProgramsOfARunThatFailsAreAskedToEnd) {
   EXPECT_EQ(output("a"), "asked\n");
 }
 
+/// Refuses the first client that launches anything, as admission does.
+class Refuser : public Policy {
+ public:
+  void on_submitted(const GpuView&, ClientId client, const OpView&) override {
+    if (!refused_) refused_ = client;
+  }
+  void decide(const GpuView& view, Actions& actions) override {
+    for (const ClientView& client : view.clients)
+      if (client.is_present) actions.open(client.id);
+    if (!refused_ || is_done_) return;
+    is_done_ = true;
+    actions.close(*refused_);
+    actions.refuse(*refused_);
+  }
+
+ private:
+  std::optional<ClientId> refused_;
+  bool is_done_ = false;
+};
+
+TEST_F(LiveExit, AClientThatIsRefusedIsEndedAndTheOthersGoOn) {
+  Refuser policy;
+  RunInput input;
+  input.clients = {shell("a", "trap 'echo asked >$OUT; exit' TERM; $APP never_synchronise 0 500 & wait"),
+                   client("b", {"step", "200", "500"})};
+  input.clients[1].arrival = 400ms;
+  input.policy = &policy;
+  input.policy_name = "refuser";
+  input.horizon = 20s;
+  LiveFacts facts;
+  const RunResult result = live::run_live(input, facts, options_, report_);
+  EXPECT_EQ(output("a"), "asked\n");
+  EXPECT_EQ(facts.of(1).size(), 200u);
+  EXPECT_LT(result.end, kRunStart + 10s) << "nobody is left";
+  ASSERT_EQ(report_.notes.size(), 1u);
+  EXPECT_NE(report_.notes[0].find("client 'a' was refused by the policy"), std::string::npos) << report_.notes[0];
+}
+
+TEST_F(LiveExit, ARefusedProgramThatDoesNotEndIsKilled) {
+  options_.end_patience = 200ms;
+  Refuser policy;
+  RunInput input;
+  input.clients = {shell("a", "trap '' TERM; $APP step 3 100; sleep 1.5; echo lives >$OUT"), shell("b", "sleep 2")};
+  input.policy = &policy;
+  input.policy_name = "refuser";
+  input.horizon = 20s;
+  LiveFacts facts;
+  live::run_live(input, facts, options_, report_);
+  EXPECT_EQ(output("a"), "");
+}
+
 /// A program that is the first to touch a page of a full /dev/shm would be killed for it.
 TEST(LiveGate, HasItsMemoryBeforeAnybodyWritesIntoIt) {
   const live::GateOwner owner(2);
