@@ -194,6 +194,16 @@ TEST_F(LiveGame, FramesAreHeard) {
   }
 }
 
+/// Two libraries are preloaded then, the gate's and that of frames, and both answer for dlsym().
+TEST_F(LiveGame, FramesOfAGameThatFindsItsFunctionsByDlsymAreHeardBesideTheGate) {
+  for (const bool is_gated_by_cupti : {false, true}) {
+    options_.is_gated_by_cupti = is_gated_by_cupti;
+    ClientSpec spec = game();
+    spec.command.words.push_back("by_dlsym");
+    EXPECT_GT(run({spec}, 2s).frames.size(), 5u) << is_gated_by_cupti;
+  }
+}
+
 /// How much of the filler falls into frames depends on how fast a processor renders them: not asked here.
 TEST_F(LiveGame, PilotFishHearsFramesAndLetsAFillerRunBesideThem) {
   const LiveFacts facts = run({game(), filler()}, 2s, "pilotfish", {{"budget", "absolute"}, {"launch_retry", "1ms"}});

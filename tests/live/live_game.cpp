@@ -1,8 +1,13 @@
 // A game without a screen: a frame every 16 ms, of some milliseconds on whatever renders it, until a signal ends it.
+//
+//   live_game [by_dlsym]
+//
+// by_dlsym: it shows frames by a function that dlsym() has found, as games on SDL do.
 #define EGL_NO_X11
 #define GL_GLEXT_PROTOTYPES
 #include <EGL/egl.h>
 #include <GL/gl.h>
+#include <dlfcn.h>
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
@@ -11,6 +16,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 namespace {
 
@@ -47,17 +53,26 @@ void draw() {
   }
 }
 
+using SwapBuffers = EGLBoolean (*)(EGLDisplay, EGLSurface);
+SwapBuffers found_by_dlsym() {
+  void* library = dlopen("libEGL.so.1", RTLD_LAZY | RTLD_LOCAL);
+  void* found = library == nullptr ? nullptr : dlsym(library, "eglSwapBuffers");
+  if (found == nullptr) std::exit(3);
+  return reinterpret_cast<SwapBuffers>(found);
+}
+
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
   alarm(120);  // whatever becomes of the test
   signal(SIGTERM, [](int) { is_to_end = true; });
   EGLDisplay display = eglGetPlatformDisplay(kSurfaceless, nullptr, nullptr);
   EGLSurface surface = open_surface(display);
+  const SwapBuffers show = argc > 1 && std::string_view(argv[1]) == "by_dlsym" ? found_by_dlsym() : eglSwapBuffers;
   int frames = 0;
   for (std::int64_t next = now_ns(); !is_to_end; ++frames) {
     draw();
-    eglSwapBuffers(display, surface);
+    show(display, surface);
     glFinish();
     next += 16'000'000;
     const std::int64_t left = next - now_ns();

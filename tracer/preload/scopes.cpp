@@ -19,9 +19,14 @@ const void* object_of(const void* address) {
 DlSym true_dlsym() {
   static void* found = nullptr;
   void* known = __atomic_load_n(&found, __ATOMIC_RELAXED);
+  if (known != nullptr) return reinterpret_cast<DlSym>(known);
   for (const char* version : {"GLIBC_2.34", "GLIBC_2.2.5"}) {
     if (known == nullptr) known = dlvsym(RTLD_NEXT, "dlsym", version);
   }
+  // One without a version, as a preloaded library behind us has, is not found by version.
+  if (void* behind = known == nullptr ? nullptr : reinterpret_cast<DlSym>(known)(RTLD_NEXT, "dlsym");
+      behind != nullptr && !is_ours(behind))
+    known = behind;
   __atomic_store_n(&found, known, __ATOMIC_RELAXED);
   return reinterpret_cast<DlSym>(known);
 }
