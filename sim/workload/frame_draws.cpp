@@ -20,18 +20,34 @@ Pieces equal_pieces(Duration gpu, Duration each) {
   return pieces;
 }
 
-Pieces scaled_pieces(Duration gpu, const std::vector<std::int64_t>& ends_ns) {
-  const Duration shortest = std::max(FrameDraws::kUncut, gpu / FrameDraws::kMostPieces);
+/// Where draws end, in a frame that takes `gpu`.
+Pieces scaled_ends(Duration gpu, const std::vector<std::int64_t>& ends_ns) {
   const double scale = static_cast<double>(gpu.count()) / static_cast<double>(ends_ns.back());
+  Pieces ends;
+  for (const std::int64_t end_ns : ends_ns) ends.emplace_back(std::llround(static_cast<double>(end_ns) * scale));
+  return ends;
+}
+
+/// Cuts at the ends of draws that leave pieces nearest to kUncut: a long draw is not joined to short ones before it.
+Pieces scaled_pieces(Duration gpu, const std::vector<std::int64_t>& ends_ns) {
+  const Duration usual = std::max(FrameDraws::kUncut, 2 * gpu / FrameDraws::kMostPieces);
   Pieces pieces;
-  Duration begin{};
-  for (const std::int64_t end_ns : ends_ns) {
-    const Duration end{std::llround(static_cast<double>(end_ns) * scale)};
-    if (end - begin < shortest || gpu - end < shortest) continue;
+  Duration begin{}, before{};
+  const auto cut_at = [&](Duration end) {
     pieces.push_back(end - begin);
     begin = end;
+  };
+  for (const Duration end : scaled_ends(gpu, ends_ns)) {
+    const bool is_before_nearer = usual - (before - begin) < end - begin - usual;
+    if (before > begin && end - begin > usual && is_before_nearer) cut_at(before);
+    if (end - begin >= usual) cut_at(end);
+    before = end;
   }
-  pieces.push_back(gpu - begin);
+  if (pieces.empty() || gpu - begin > usual / 2) {
+    cut_at(gpu);
+  } else {
+    pieces.back() += gpu - begin;
+  }
   return pieces;
 }
 

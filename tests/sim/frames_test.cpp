@@ -91,6 +91,19 @@ TEST(FrameDraws, short_draws_are_put_together) {
   EXPECT_EQ(result.back(), Duration{7ms}) << "a long one stays as it is";
 }
 
+TEST(FrameDraws, a_long_draw_is_not_joined_to_short_ones_that_are_nearly_long_enough) {
+  std::vector<std::int64_t> lengths(17, kMs / 10);
+  lengths.push_back(29 * kMs / 10);
+  lengths.insert(lengths.end(), 14, kMs / 10);
+  lengths.push_back(22 * kMs / 10);
+  EXPECT_EQ(pieces(game({82 * kMs / 10}, {{0, lengths}}), 0), (std::vector<Duration>{1700us, 2900us, 1400us, 2200us}));
+}
+
+TEST(FrameDraws, a_short_rest_belongs_to_the_piece_before_it) {
+  const std::vector<std::int64_t> lengths{3 * kMs, kMs / 10};
+  EXPECT_EQ(pieces(game({31 * kMs / 10}, {{0, lengths}}), 0), (std::vector<Duration>{3100us}));
+}
+
 TEST(FrameDraws, what_was_taken_for_draws_is_said) {
   const auto note = [](const Timeline& timeline) { return workload_from_timeline(timeline, {}).notes.front(); };
   EXPECT_EQ(note(game({kMs})), "what of its frames the device draws without a break was not recorded: taken as 2ms; state draw");
