@@ -66,6 +66,9 @@ Pacing pacing_of(const ClientChoice& choice, const Workload& workload) {
   Pacing pacing;
   if (choice.pacing) {
     pacing = *choice.pacing;
+  } else if (workload.limiter_period > Duration::zero()) {
+    pacing.mode = Pacing::Mode::kLimited;
+    pacing.period = workload.limiter_period;
   } else if (workload.present_period > Duration::zero()) {
     pacing.mode = Pacing::Mode::kVsync;
     pacing.period = workload.present_period;

@@ -7,6 +7,7 @@
 #include "sim/workload/frame_draws.h"
 #include "sim/workload/steady_start.h"
 #include "traces/base/error.h"
+#include "traces/base/units.h"
 
 namespace corun {
 
@@ -48,7 +49,7 @@ std::int64_t gpu_time(const FrameRecord& frame, const WorkloadOptions& options) 
   return -1;
 }
 
-double median_interval(const std::vector<FrameRecord>& frames, double quantile) {
+double interval_at(const std::vector<FrameRecord>& frames, double quantile) {
   std::vector<std::int64_t> intervals;
   for (const FrameRecord& frame : frames)
     if (frame.interval_ns > 0) intervals.push_back(frame.interval_ns);
@@ -58,14 +59,34 @@ double median_interval(const std::vector<FrameRecord>& frames, double quantile) 
   return static_cast<double>(*at);
 }
 
+/// The median interval, where the others are within `spread` of it and the GPU has time to spare; else 0.
+double steady_interval(const std::vector<FrameRecord>& frames, double mean_gpu_ns, double spread) {
+  const double median = interval_at(frames, 0.5);
+  const bool is_steady = interval_at(frames, 0.75) - interval_at(frames, 0.25) <= spread * median;
+  return is_steady && mean_gpu_ns <= 0.9 * median ? median : 0.0;
+}
+
+/// The period of a display's refresh rate; 0 if it is none.
+Duration refresh_period(double interval_ns) {
+  for (const double rate : kRefreshRates)
+    if (std::abs(interval_ns * rate / 1e9 - 1.0) < 0.01) return Duration{std::llround(1e9 / rate)};
+  return Duration{0};
+}
+
 /// The vsync period that paced the log; 0 if its intervals do not sit on one.
 Duration paced_period(const std::vector<FrameRecord>& frames, double mean_gpu_ns) {
-  const double median = median_interval(frames, 0.5);
-  const double spread = median_interval(frames, 0.75) - median_interval(frames, 0.25);
-  if (median <= 0 || spread > 0.15 * median || mean_gpu_ns > 0.9 * median) return Duration{0};
-  for (const double rate : kRefreshRates)
-    if (std::abs(median * rate / 1e9 - 1.0) < 0.01) return Duration{std::llround(1e9 / rate)};
-  return Duration{0};
+  return refresh_period(steady_interval(frames, mean_gpu_ns, 0.15));
+}
+
+/// The period of a limiter in the game, 0 where there is none: frames come at a beat, and their hosts seem to work
+/// longer than a beat and the GPU's part allow, since what they sleep before the next frame counts as work.
+Duration limiter_period(const std::vector<FrameRecord>& frames, double mean_gpu_ns) {
+  const double beat = steady_interval(frames, mean_gpu_ns, 0.03);
+  double host_ns = 0;
+  for (const FrameRecord& frame : frames) host_ns += static_cast<double>(std::max<std::int64_t>(frame.cpu_busy_ns, 0));
+  if (beat == 0.0 || host_ns / static_cast<double>(frames.size()) + mean_gpu_ns < 1.02 * beat) return Duration{0};
+  const Duration refresh = refresh_period(beat);
+  return refresh > Duration{0} ? refresh : Duration{std::llround(beat)};
 }
 
 /// Device times of a frame's operations: the draws of its first visit, then its later visits.
@@ -94,11 +115,32 @@ void add_frame(Workload& workload, Duration gap, const std::vector<Duration>& pi
   workload.jobs.push_back(job);
 }
 
+/// Most that a frame's host can have worked: where the GPU is never without work and the host never idle either, it
+/// waits for the GPU within its calls, and its least busy frames tell how long it works. No limit elsewhere.
+std::int64_t most_host_work(const std::vector<FrameRecord>& frames, const WorkloadOptions& options) {
+  std::int64_t host_sum_ns = 0, gpu_sum_ns = 0, interval_sum_ns = 0;
+  std::vector<std::int64_t> host_ns;
+  for (const FrameRecord& frame : frames) {
+    const std::int64_t gpu_ns = gpu_time(frame, options);
+    if (gpu_ns < 0 || frame.cpu_busy_ns < 0 || frame.interval_ns < 0) continue;
+    host_ns.push_back(frame.cpu_busy_ns);
+    host_sum_ns += frame.cpu_busy_ns;
+    gpu_sum_ns += gpu_ns;
+    interval_sum_ns += frame.interval_ns;
+  }
+  if (host_ns.empty() || std::min(host_sum_ns, gpu_sum_ns) < interval_sum_ns / 10 * 9) return INT64_MAX;
+  const auto quartile = host_ns.begin() + static_cast<std::ptrdiff_t>(host_ns.size() / 4);
+  std::ranges::nth_element(host_ns, quartile);
+  return *quartile;
+}
+
 /// What all frames together tell, and the GPU time of each; -1 where the log does not tell.
 struct Load {
   std::vector<std::int64_t> gpu_ns;
   std::int64_t gpu_sum_ns = 0;
   Duration present_period{};
+  Duration limiter_period{};
+  std::int64_t most_host_work_ns = INT64_MAX;
   bool is_host_bound = false;
 };
 
@@ -111,13 +153,19 @@ Load load_of(const std::vector<FrameRecord>& frames, const WorkloadOptions& opti
     interval_sum_ns += std::max<std::int64_t>(0, frame.interval_ns);
   }
   const auto gpu_sum = static_cast<double>(load.gpu_sum_ns);
-  load.present_period = paced_period(frames, gpu_sum / static_cast<double>(frames.size()));
+  const double mean_gpu_ns = gpu_sum / static_cast<double>(frames.size());
+  load.present_period = paced_period(frames, mean_gpu_ns);
+  load.limiter_period = limiter_period(frames, mean_gpu_ns);
+  load.most_host_work_ns = most_host_work(frames, options);
   load.is_host_bound = load.present_period == Duration{0} && static_cast<double>(interval_sum_ns) > 1.1 * gpu_sum;
   return load;
 }
 
+/// Before a limited game's first submission, its work cannot be told from its sleep.
 std::int64_t host_time(const FrameRecord& frame, const Load& load) {
-  if (frame.cpu_busy_ns >= 0) return frame.cpu_busy_ns;
+  if (frame.cpu_busy_ns >= 0 && load.limiter_period > Duration{0})
+    return frame.submit_ns < 0 ? 0 : std::clamp<std::int64_t>(frame.present_ns - frame.submit_ns, 0, frame.cpu_busy_ns);
+  if (frame.cpu_busy_ns >= 0) return std::min(frame.cpu_busy_ns, load.most_host_work_ns);
   return load.is_host_bound ? std::max<std::int64_t>(0, frame.interval_ns) : 0;
 }
 
@@ -177,8 +225,19 @@ Workload workload_from_frames(const Timeline& timeline, const WorkloadOptions& o
   if (workload.jobs.size() < frames.size())
     workload.notes.push_back(fmt::format("{} of {} frames say nothing of their GPU time and are left out",
                                          frames.size() - workload.jobs.size(), frames.size()));
+  if (load.limiter_period > Duration{0})
+    workload.notes.push_back(
+        fmt::format("its frames wait for a limiter of {:.4g}/s, which counts as their host's work: of that, only what "
+                    "follows a frame's first submission is kept",
+                    1e9 / static_cast<double>(to_ns(load.limiter_period))));
+  if (load.most_host_work_ns < INT64_MAX)
+    workload.notes.push_back(
+        fmt::format("its host waits for the GPU within its calls, which counts as work: {} a frame at most are kept, the "
+                    "lower quartile",
+                    format_duration(Duration{load.most_host_work_ns})));
   if (load.is_host_bound) workload.notes.push_back("frame intervals exceed GPU time: taken as bound by the host");
   workload.present_period = load.present_period;
+  workload.limiter_period = load.limiter_period;
   workload.recorded_span = span_of(frames, load);
   predict_from_means(workload);
   workload.check();

@@ -52,6 +52,7 @@ struct Workload {
   std::vector<SceneEffect> scenes;  ///< parts of a game; empty = settings matter as the menu says throughout
   Duration recorded_span{};   ///< first operation's begin to last one's end in the capture; of frames, their intervals
   Duration present_period{};  ///< of a capture that was paced: its vsync period; 0 = uncapped or not frames
+  Duration limiter_period{};  ///< of a capture that its game held back: from frame to frame; 0 = it did not
   /// Jobs a second of the program alone and untraced: the launch rate of the capture's bare pass over the launches of a
   /// job (see launch_instants). Where a part of the capture is left out, the rate of the jobs in the capture times the
   /// factor by which the bare pass was faster. 0 = there was no bare pass, or it does not tell.

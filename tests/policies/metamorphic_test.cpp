@@ -223,6 +223,7 @@ std::shared_ptr<const Workload> slower(const Workload& once, std::int64_t k) {
   for (Job& job : scaled->jobs) job.recorded_start = kRunStart + (job.recorded_start - kRunStart) * k;
   stretch(scaled->recorded_span);
   stretch(scaled->present_period);
+  stretch(scaled->limiter_period);
   return scaled;
 }
 

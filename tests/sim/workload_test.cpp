@@ -236,6 +236,66 @@ TEST(WorkloadFromFrames, intervals_on_a_refresh_rate_with_gpu_time_to_spare_were
   EXPECT_EQ(workload_from_timeline(frames(50, 7'300, 6'000), {}).present_period, Duration{0});
 }
 
+/// Frames of a game that sleeps until the next one is due, from one `interval_us` to the next.
+Timeline limited_frames(std::int64_t interval_us, std::int64_t gpu_us, std::int64_t submit_before_present_us) {
+  TimelineBuilder builder;
+  builder.swapchain(SwapchainRecord{builder.intern("game"), 1, "0x1"});
+  for (std::int64_t i = 0; i < 200; ++i) {
+    FrameRecord frame;
+    frame.present_ns = (i + 1) * interval_us * us;
+    frame.interval_ns = interval_us * us;
+    frame.cpu_busy_ns = (interval_us - 10) * us;
+    frame.gpu_busy_ns = gpu_us * us;
+    if (submit_before_present_us >= 0) frame.submit_ns = frame.present_ns - submit_before_present_us * us;
+    builder.add(frame);
+  }
+  builder.fidelity().has_frames = true;
+  builder.fidelity().per_frame = true;
+  return std::move(builder).seal();
+}
+
+/// Frames whose hosts take 3 and 17 ms in turns.
+Timeline uncapped_frames(std::int64_t gpu_us) {
+  TimelineBuilder builder;
+  builder.swapchain(SwapchainRecord{builder.intern("game"), 1, "0x1"});
+  std::int64_t at_ns = 0;
+  for (std::int64_t i = 0; i < 200; ++i) {
+    FrameRecord frame;
+    frame.interval_ns = frame.cpu_busy_ns = (i % 2 == 0 ? 3'000 : 17'000) * us;
+    frame.present_ns = at_ns += frame.interval_ns;
+    frame.gpu_busy_ns = gpu_us * us;
+    builder.add(frame);
+  }
+  builder.fidelity().has_frames = true;
+  builder.fidelity().per_frame = true;
+  return std::move(builder).seal();
+}
+
+Duration host_work(const Workload& workload, std::size_t frame) {
+  return workload.steps[workload.jobs[frame].first_step].gap;
+}
+
+TEST(WorkloadFromFrames, sleep_of_a_limiter_is_no_work) {
+  const Workload known = workload_from_timeline(limited_frames(16'000, 9'000, 700), {});
+  EXPECT_EQ(known.limiter_period, Duration{16'000 * us});
+  EXPECT_EQ(host_work(known, 0), Duration{700 * us}) << "from its first submission to its present";
+  const Workload unknown = workload_from_timeline(limited_frames(16'667, 9'000, -1), {});
+  EXPECT_EQ(unknown.limiter_period, Duration{16'666'667}) << "that of a display, if it is near one";
+  EXPECT_EQ(host_work(unknown, 0), Duration{0});
+}
+
+TEST(WorkloadFromFrames, a_host_that_keeps_its_gpu_busy_half_of_the_time_is_believed) {
+  const Workload workload = workload_from_timeline(uncapped_frames(8'000), {});
+  EXPECT_EQ(workload.limiter_period, Duration{0});
+  EXPECT_EQ(host_work(workload, 1), Duration{17'000 * us});
+}
+
+TEST(WorkloadFromFrames, waits_for_a_gpu_that_is_always_busy_are_no_work) {
+  const Workload workload = workload_from_timeline(uncapped_frames(9'800), {});
+  EXPECT_EQ(host_work(workload, 0), Duration{3'000 * us});
+  EXPECT_EQ(host_work(workload, 1), Duration{3'000 * us}) << "its driver let it go on when the GPU had caught up";
+}
+
 TEST(WorkloadFromFrames, visits_are_operations_of_one_frame_and_share_its_gpu_time) {
   WorkloadOptions options;
   options.visits_per_frame = 2;
