@@ -36,6 +36,7 @@ validation::ValidatorOptions validator_options(const CommonOptions& common, cons
                                                const Experiment& experiment) {
   validation::ValidatorOptions out;
   out.window = options.window;
+  out.keeps_warmup = options.is_live;
   out.only = options.only;
   out.repetitions = options.repetitions;
   out.jobs = options.jobs > 0 ? options.jobs : usable_processors();

@@ -125,7 +125,7 @@ Tier tier_of(const Cell& cell, Sharing sharing) {
 
 }  // namespace
 
-Experiment with_solos(const Experiment& experiment, Duration window, const FileHashes& hashes,
+Experiment with_solos(const Experiment& experiment, const RunLengths& lengths, const FileHashes& hashes,
                       std::span<const std::string> only) {
   Experiment out = experiment;
   out.record = {.frames = false, .operations = false, .decisions = 0, .baselines = false};
@@ -135,8 +135,9 @@ Experiment with_solos(const Experiment& experiment, Duration window, const FileH
                   fmt::format("scenario `{}` is a cluster: only a single device is validated", scenario.name));
     if (is_solo(scenario) || is_canary(scenario))
       throw_input(scenario.where, "scenario `{}`: a validation gives that name itself", scenario.name);
-    scenario.warmup = std::min(scenario.warmup_or_default(), window / 4);
-    scenario.horizon = std::min(scenario.horizon, *scenario.warmup + window);
+    const Duration stated = scenario.warmup_or_default();
+    scenario.warmup = lengths.keeps_warmup ? stated : std::min(stated, lengths.window / 4);
+    scenario.horizon = std::min(scenario.horizon, *scenario.warmup + lengths.window);
     forget_expectations(scenario);
   }
   std::set<std::string> known;

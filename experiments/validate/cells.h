@@ -33,11 +33,16 @@ struct Cell {
   std::vector<CellClient> clients{};
 };
 
+/// How long runs of a validation last.
+struct RunLengths {
+  Duration window;            ///< behind the warm-up, at most
+  bool keeps_warmup = false;  ///< as stated: programs as they are have to start; else at most a quarter of the window
+};
+
 /// The scenarios of `experiment`, then one for every different client alone, then the canary's: a client of fixed work.
-/// No run keeps more than its metrics. Windows are at most `window` long, behind the warm-up. Of `only` some scenarios,
-/// where any are named, with the clients of these alone, which are then called and run as among all.
+/// No run keeps more than its metrics. Of `only` some scenarios, where any are named, with the clients of these alone, which are then called and run as among all.
 /// Throws Error(kUnsupported) for a cluster.
-Experiment with_solos(const Experiment& experiment, Duration window, const FileHashes& hashes,
+Experiment with_solos(const Experiment& experiment, const RunLengths& lengths, const FileHashes& hashes,
                       std::span<const std::string> only = {});
 
 /// Whether a scenario was added by with_solos.

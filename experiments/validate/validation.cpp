@@ -78,7 +78,7 @@ Validation::Validation(const Experiment& experiment, const PolicyRegistry& polic
     : policies_(policies),
       options_(options),
       hashes_(make_plan(experiment).hashes),
-      experiment_(with_solos(experiment, options.window, hashes_, options.only)),
+      experiment_(with_solos(experiment, {options.window, options.keeps_warmup}, hashes_, options.only)),
       materials_(std::make_unique<Materials>(experiment_, hashes_, policies)) {
   materials_->check();
   prepare(experiment_, *materials_, options.jobs);

@@ -17,6 +17,7 @@ namespace corun::validation {
 
 struct ValidationOptions {
   Duration window{20'000'000'000};  ///< most that is measured of a run; horizons as written may be shorter
+  bool keeps_warmup = false;        ///< as stated (see RunLengths)
   std::vector<std::string> only;    ///< scenarios to validate; empty = all
   unsigned repetitions = 5;         ///< of every cell, at least 1
   unsigned jobs = 1;                ///< simulations at a time

@@ -20,7 +20,7 @@ class Cut {
   explicit Cut(const std::string& text, Duration window = 20s, const std::vector<std::string>& only = {})
       : question_(text),
         hashes_(make_plan(question_.experiment).hashes),
-        experiment_(with_solos(question_.experiment, window, hashes_, only)),
+        experiment_(with_solos(question_.experiment, {window}, hashes_, only)),
         materials_(experiment_, hashes_, question_.policies),
         cells_(make_cells(experiment_, hashes_, materials_, question_.policies)) {}
 
@@ -157,7 +157,7 @@ name: pods
 cluster: { nodes: [{ cards: 1 }], pods: [{ cards: 1, runtime: 1h }] }
 policies: [bin_pack]
 )");
-  EXPECT_THROW(with_solos(question.experiment, 20s, {}), Error);
+  EXPECT_THROW(with_solos(question.experiment, {20s}, {}), Error);
 }
 
 }  // namespace
