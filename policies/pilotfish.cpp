@@ -19,6 +19,7 @@
 
 #include "policies/builtin.h"
 #include "policies/duration_predictor.h"
+#include "policies/launches_ahead.h"
 #include "policies/pilotfish_guarantee.h"
 #include "policies/pilotfish_link.h"
 #include "policies/pilotfish_memory.h"
@@ -100,6 +101,7 @@ class PilotFish : public Policy {
     if (op.is_copy && has_game(view)) link_.take(view.device, op, view.now);
     if (!op.is_kernel()) return;
     const Duration predicted = predictor_.predict(client, op);
+    if (predicted != kUnknownDuration) ahead_.expects(client, predicted);
     const Duration cost = std::max(charge(view, predicted), Duration::zero());
     work_.launched(view, client, op.number, cost, predicted == kUnknownDuration);
     window_.spend(cost);
@@ -112,7 +114,7 @@ class PilotFish : public Policy {
     }
     if (op.is_kernel()) {
       const UnfinishedWork::Launch launch = work_.completed(client, op.number);
-      if (UnfinishedWork::is_representative(view.client(client), launch)) predictor_.learn(client, op, device_time);
+      if (UnfinishedWork::is_representative(view.client(client), launch)) learn(client, op, device_time);
     }
     guarantee_.completed(view.client(client));
   }
@@ -134,6 +136,14 @@ class PilotFish : public Policy {
     fillers_.admit(view, round, actions);
     actions.wake_at(window_.noticed_at());
     if (uses_gaps_) actions.wake_at(gaps_.noticed_at(view.now));
+  }
+
+  std::uint32_t admits_ahead(const GpuView& view, const ClientView& client) const override {
+    if (!is_filler(client) || room_shrinks(view) || may_wait(view, client)) return 0;
+    const auto fillers = static_cast<std::size_t>(std::ranges::count_if(view.clients, is_filler));
+    const std::uint64_t ahead = ahead_.in(room(view), client.id, fillers), in_flight = work_.count(client.id);
+    if (max_in_flight_ == 0) return static_cast<std::uint32_t>(ahead);
+    return static_cast<std::uint32_t>(std::min(ahead, max_in_flight_ - std::min(in_flight, max_in_flight_)));
   }
 
  private:
@@ -219,6 +229,11 @@ class PilotFish : public Policy {
     return game.frame_period > Duration::zero() ? game.frame_period : kUsualPeriod;
   }
 
+  void learn(ClientId client, const OpView& op, Duration device_time) {
+    predictor_.learn(client, op, device_time);
+    ahead_.expects(client, predictor_.predict(client, op));
+  }
+
   Time earliest_next_begin(const GpuView& view) const {
     Time earliest = kNever;
     for (const ClientView& client : view.clients)
@@ -231,6 +246,12 @@ class PilotFish : public Policy {
     Duration room = gates_on_rendering_ && is_rendering(view) ? kNoRoom : window_.room(view.now, work_.total());
     if (uses_gaps_) room = std::max(room, gaps_.room(view, work_.total()));
     return room == kNoRoom ? kNoRoom : room + allowance_;
+  }
+
+  /// Whether an operation of the filler may be refused whatever room there is.
+  bool may_wait(const GpuView& view, const ClientView& filler) const {
+    return work_.has_unknown(filler.id) || link_.keeps_any() || !guarantee_.holds(view, filler).empty() ||
+           (requires_memory_fit_ && !memory_.hold(filler.id).rule.empty());
   }
 
   /// Whether it is the window's own end that is near, rather than what there is to spend.
@@ -267,6 +288,7 @@ class PilotFish : public Policy {
   FrameGuarantee guarantee_;
   LinkReserve link_;
   MemoryFit memory_;
+  LaunchesAhead ahead_;
   SleepingFillers fillers_;
   std::vector<Promised> promised_;  // by client, in one decision
 };

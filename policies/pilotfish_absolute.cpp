@@ -19,6 +19,7 @@
 #include "policies/builtin.h"
 #include "policies/duration_predictor.h"
 #include "policies/filler_lease.h"
+#include "policies/launches_ahead.h"
 #include "policies/pilotfish_margin.h"
 #include "policies/pilotfish_memory.h"
 #include "policies/pilotfish_parameters.h"
@@ -87,6 +88,7 @@ class PilotFishAbsolute : public Policy {
     const bool is_unknown = predicted == kUnknownDuration;
     windows_in_vain_[client.value] = 0;
     if (work_.total() == Duration::zero()) progress_ = view.now;
+    if (!is_unknown) ahead_.expects(client, predicted);
     work_.launched(view, client, op.number, is_unknown ? std::max(room(view), Duration{}) : predicted, is_unknown);
     has_launched_ = true;
     predicted_end_ = end_of_work(view.now);
@@ -97,7 +99,7 @@ class PilotFishAbsolute : public Policy {
       games_[client.value].unfinished -= op.is_render;
     } else if (op.is_kernel()) {
       const UnfinishedWork::Launch launch = work_.completed(client, op.number);
-      if (UnfinishedWork::is_representative(view.client(client), launch)) predictor_.learn(client, op, device_time);
+      if (UnfinishedWork::is_representative(view.client(client), launch)) learn(client, op, device_time);
       progress_ = view.now;
     }
   }
@@ -116,6 +118,13 @@ class PilotFishAbsolute : public Policy {
     Round round(*this, view);
     fillers_.admit(view, round, actions);
     actions.wake_at(noticed_);
+  }
+
+  std::uint32_t admits_ahead(const GpuView& view, const ClientView& client) const override {
+    const bool waits = !is_filler(client) || memory_hold(client.id) != nullptr || work_.has_unknown(client.id) ||
+                       windows_in_vain_[client.id.value] >= kStarvedAfterWindows;
+    if (waits) return 0;
+    return ahead_.in(room(view), client.id, static_cast<std::size_t>(std::ranges::count_if(view.clients, is_filler)));
   }
 
  private:
@@ -225,6 +234,11 @@ class PilotFishAbsolute : public Policy {
     return nullptr;
   }
 
+  void learn(ClientId client, const OpView& op, Duration device_time) {
+    predictor_.learn(client, op, device_time);
+    ahead_.expects(client, predictor_.predict(client, op));
+  }
+
   /// kUnknownDuration of what is not known, or is to be timed anew.
   Duration expectation(ClientId client, const OpView& op) const {
     if (windows_in_vain_[client.value] >= kStarvedAfterWindows) return kUnknownDuration;
@@ -259,6 +273,7 @@ class PilotFishAbsolute : public Policy {
   OverrunMargin margin_;
   UnfinishedWork work_;
   MemoryFit memory_;
+  LaunchesAhead ahead_;
   SleepingFillers fillers_;
   std::vector<Game> games_;                     // by client
   std::vector<std::uint32_t> windows_in_vain_;  // by client: in a row, something waited and nothing passed

@@ -15,6 +15,9 @@ class LinkReserve {
  public:
   explicit LinkReserve(double reserve) : share_(1.0 - reserve) {}
 
+  /// Whether any copy may have to wait.
+  bool keeps_any() const { return share_ != 1.0; }
+
   /// When the filler's copy may pass, at `now` or later. Copies of unknown size or direction, or on a link of unknown
   /// bandwidth, always may.
   Time passes_at(const DeviceView& device, const OpView& copy, Time now) const {

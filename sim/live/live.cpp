@@ -18,6 +18,8 @@ namespace {
 
 using executor::WallClock;
 
+constexpr Duration kPromiseHolds = std::chrono::microseconds{250};  // of a policy, before it is asked again
+
 /// The scheduler of a live run: one thread that sleeps until a client or the policy wants something.
 class LiveRun : public Backend {
  public:
@@ -155,7 +157,8 @@ void LiveRun::prepare(gate::Lane& lane) const {
 }
 
 Time LiveRun::next_instant() const {
-  Time next = std::min(wake_, clock_.now() + Duration{gate::kHeartbeatNs});
+  const bool has_promised = std::ranges::any_of(clients_, [](const auto& client) { return client->has_promise(); });
+  Time next = std::min(wake_, clock_.now() + (has_promised ? kPromiseHolds : Duration{gate::kHeartbeatNs}));
   next = std::min(next, kRunStart + input_.horizon);
   for (std::uint32_t i = 0; i < states_.size(); ++i)
     if (states_[i] == State::kToCome) next = std::min(next, kRunStart + input_.clients[i].arrival);

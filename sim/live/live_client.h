@@ -36,6 +36,8 @@ class LiveClient {
   void set_quality(std::uint32_t level) { quality_level_ = level; }
   /// Wakes those whom launch() and follow() have let pass.
   void wake_the_admitted();
+  /// Whether launches may pass its closed gate that the policy has promised to admit.
+  bool has_promise() const { return !is_open_ && limit_ > launched_; }
   /// The process behind the lane is gone: hears what it still told. What is in flight then counts as lost, what waits
   /// as never launched.
   void lose_process(Arbiter& arbiter, DeviceUse& use);
