@@ -6,10 +6,11 @@
 
 `measure` runs the experiments one after the other, all of them N times, into FOLDER/NAME-REPETITION.sqlite; what is there
 is not run again. The GPU is CUDA's N-th. Loads are those of games/scene; the menu of the players is measured first, by
-`scene --menu`. `table` prints means over the repetitions and their 95 % intervals (Student's t).
+`scene --menu`. `table` prints means over the repetitions and their 95 % intervals (Student's t); results of
+`simcli validate --live` will do, too.
 
 Harvest is the sum, over the programs beside games, of rate over rate alone, divided by the time that the games leave idle
-when alone: 1 - gpu_busy_ratio. Rates alone are those of runs in which nothing else takes part.
+when alone: 1 - gpu_busy_ratio. What is alone is the median of the runs in which nothing else takes part.
 """
 
 import argparse
@@ -79,7 +80,8 @@ def read(paths):
     runs, failed = collections.defaultdict(list), []
     for path in paths:
         file = sqlite3.connect(f"file:{pathlib.Path(path).resolve()}?mode=ro", uri=True)
-        for run, error, *key in file.execute("SELECT id, error, experiment, scenario, policy FROM runs ORDER BY rowid"):
+        query = "SELECT id, error, experiment, scenario, policy FROM runs WHERE backend = 'live' ORDER BY rowid"
+        for run, error, *key in file.execute(query):
             if error is not None:
                 failed.append(f"{path}: {'/'.join(key)}: {error}")
                 continue
@@ -110,7 +112,7 @@ def shown(values, digits):
 
 
 def alone(runs):
-    """{client: {metric: mean}} of the runs that it has to itself under passthrough."""
+    """{client: {metric: median}} of the runs that it has to itself under passthrough: the first on a host may read files."""
     found = collections.defaultdict(lambda: collections.defaultdict(list))
     for key, repetitions in runs.items():
         for clients in repetitions:
@@ -118,7 +120,7 @@ def alone(runs):
                 (client, metrics), = clients.items()
                 for metric, value in metrics.items():
                     found[client][metric].append(value)
-    return {client: {metric: statistics.fmean(values) for metric, values in metrics.items()}
+    return {client: {metric: statistics.median(values) for metric, values in metrics.items()}
             for client, metrics in found.items()}
 
 
