@@ -30,7 +30,8 @@ inline constexpr std::size_t kChunkKinds = 13;
 /// Limits of the format. Readers check them before they allocate; a file beyond them is damaged.
 inline constexpr std::uint32_t kMaxChunkBytes = 16u << 20;   ///< payload before compression
 inline constexpr std::uint32_t kMaxChunkRows = 1u << 16;     ///< rows in a chunk
-inline constexpr std::uint64_t kMaxFileRows = 1ull << 26;    ///< rows in a file, all kinds together: 4 GiB in memory
+inline constexpr std::uint64_t kMaxFileRows = 1ull << 28;    ///< rows in a file, all kinds together
+inline constexpr std::uint64_t kMaxFreeRows = 1ull << 26;    ///< of them, those that need no bytes: 4 GiB in memory
 inline constexpr std::uint32_t kMaxStringBytes = 64u << 10;  ///< a string of the dictionary
 
 /// What a chunk says of itself, protected by a checksum of its own.
@@ -61,6 +62,12 @@ constexpr std::uint64_t max_rows(ChunkKind kind) {
   if (kind == ChunkKind::kStrings) return 1u << 20;
   if (kind == ChunkKind::kThreads || kind == ChunkKind::kSwapchains) return 1u << 16;
   return kMaxFileRows;
+}
+
+/// Most rows in a file of so many bytes. Rows that equal one another take next to no bytes in a chunk, but all of their
+/// memory; beyond 2^26 a file needs a byte for each of its rows, so that a small file cannot ask for much.
+constexpr std::uint64_t max_rows_of(std::uint64_t file_bytes) {
+  return file_bytes < kMaxFreeRows ? kMaxFreeRows : file_bytes < kMaxFileRows ? file_bytes : kMaxFileRows;
 }
 
 /// True if the bytes begin as a chunk does: enough to recognise a native file.

@@ -85,7 +85,8 @@ class FileWriter {
   FileFooter footer_;
 };
 
-void check_row_limits(const Timeline& timeline) {
+/// What no reader would take back.
+void check_row_limits(const Timeline& timeline, std::uint64_t file_bytes) {
   std::uint64_t rows = 0;
   const auto count = [&](ChunkKind kind) {
     const std::uint64_t of_kind = count_rows(timeline, kind);
@@ -96,7 +97,9 @@ void check_row_limits(const Timeline& timeline) {
   };
   for (ChunkKind kind : kDictionaries) count(kind);
   for (ChunkKind kind : kTimedRows) count(kind);
-  if (rows > kMaxFileRows) throw_input({}, "timeline of {} rows, expected at most {}", rows, kMaxFileRows);
+  const std::uint64_t most = max_rows_of(file_bytes);
+  if (rows > most)
+    throw_input({}, "timeline of {} rows in {} bytes, expected at most {} rows", rows, file_bytes, most);
 }
 
 std::string describe_total(const NativeReport& report) {
@@ -159,8 +162,10 @@ class NativeImporter final : public TraceImporter {
 }  // namespace
 
 std::string encode_native(const Timeline& timeline) {
-  check_row_limits(timeline);
-  return FileWriter{timeline}.write();
+  check_row_limits(timeline, UINT64_MAX);
+  std::string file = FileWriter{timeline}.write();
+  check_row_limits(timeline, file.size());
+  return file;
 }
 
 void write_native(const Timeline& timeline, const std::string& path, bool overwrite) {

@@ -25,7 +25,7 @@ bool has_timed_rows(std::uint32_t kind) {
 class Scan {
  public:
   Scan(std::string_view file, const std::string& path, TimelineBuilder& builder)
-      : path_(path), builder_(builder), reader_(file) {}
+      : path_(path), most_rows_(max_rows_of(file.size())), builder_(builder), reader_(file) {}
 
   NativeReport run() {
     if (reader_.is_at_end()) set_damage(0, "the file is empty, expected a chunk");
@@ -91,7 +91,7 @@ class Scan {
   void check_limits(const ChunkHeader& header) const {
     std::uint64_t all = header.row_count;
     for (std::uint64_t rows : known_rows_) all += rows;
-    if (all > kMaxFileRows) throw_input({}, "{} rows up to here, expected at most {}", all, kMaxFileRows);
+    if (all > most_rows_) throw_input({}, "{} rows up to here, expected at most {}", all, most_rows_);
     const std::uint64_t most = max_rows(static_cast<ChunkKind>(header.kind));
     const std::uint64_t rows = header.first_row + header.row_count;
     if (rows > most) throw_input({}, "{} rows of kind {}, expected at most {}", rows, header.kind, most);
@@ -138,6 +138,7 @@ class Scan {
   }
 
   const std::string& path_;
+  const std::uint64_t most_rows_;
   TimelineBuilder& builder_;
   ChunkReader reader_;
   NativeReport report_;

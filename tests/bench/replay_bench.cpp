@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <thread>
 
 #include "policies/builtin.h"
@@ -110,6 +111,21 @@ struct Files {
   std::string native = folder / "capture.corun", columns = folder / "columns";
 };
 
+/// Files that are made when the first case that replays them runs, so that a case that is run alone makes no others.
+class SharedFiles {
+ public:
+  SharedFiles(std::size_t operations, std::uint32_t streams, std::uint32_t programs)
+      : files_([=] { return std::make_unique<const Files>(operations, streams, programs); }) {}
+  const Files& get() {
+    if (!made_) made_ = files_();
+    return *made_;
+  }
+
+ private:
+  std::function<std::unique_ptr<const Files>()> files_;
+  std::unique_ptr<const Files> made_;
+};
+
 void set_items(benchmark::State& state, std::int64_t operations) { state.SetItemsProcessed(operations); }
 
 void BM_Replay(benchmark::State& state, const PolicyDescriptor& policy, const Files& files) {
@@ -160,21 +176,22 @@ void add_benchmarks(std::size_t operations) {
                                                gaiagpu_policy()};
   using benchmark::RegisterBenchmark;
   for (const std::uint32_t streams : {8u, 64u, 512u, 4096u}) {
-    const auto files = std::make_shared<const Files>(operations, streams, kPrograms);
+    const auto files = std::make_shared<SharedFiles>(operations, streams, kPrograms);
     RegisterBenchmark(fmt::format("BM_ReplayFloor/{}", streams).c_str(),
-                      [files](benchmark::State& state) { BM_ReplayFloor(state, *files); })
+                      [files](benchmark::State& state) { BM_ReplayFloor(state, files->get()); })
         ->Iterations(1);
     for (const PolicyDescriptor& policy : policies)
       RegisterBenchmark(fmt::format("BM_Replay/{}/{}", policy.name, streams).c_str(),
-                        [files, policy](benchmark::State& state) { BM_Replay(state, policy, *files); })
+                        [files, policy](benchmark::State& state) { BM_Replay(state, policy, files->get()); })
           ->Iterations(1);
   }
   RegisterBenchmark("BM_OneFile", [operations](benchmark::State& state) { BM_OneFile(state, operations); })
       ->Iterations(1);
-  const auto small = std::make_shared<const Files>(operations / 4, 8, kPrograms);
+  const auto small = std::make_shared<SharedFiles>(operations / 4, 8, kPrograms);
   RegisterBenchmark("BM_IndependentRuns",
                     [small](benchmark::State& state) {
-                      on_threads(state, [&] { replay(small->native, small->iterations, passthrough_policy(), kPrograms); });
+                      const Files& files = small->get();
+                      on_threads(state, [&] { replay(files.native, files.iterations, passthrough_policy(), kPrograms); });
                     })
       ->Arg(1)->Arg(2)->Iterations(1)->UseRealTime();
   RegisterBenchmark("BM_IndependentCounting", [](benchmark::State& state) { on_threads(state, count_up); })

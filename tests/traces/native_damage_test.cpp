@@ -235,6 +235,12 @@ TEST(NativeDamage, RowsOfAllChunksTogetherAreLimited) {
   EXPECT_HAS(error_of_reading(bytes)->message(), "first row");
 }
 
+TEST(NativeDamage, ManyRowsNeedAByteEach) {
+  EXPECT_EQ(max_rows_of(1'000), kMaxFreeRows);
+  EXPECT_EQ(max_rows_of(100'000'000), 100'000'000u);
+  EXPECT_EQ(max_rows_of(UINT64_MAX), kMaxFileRows);
+}
+
 TEST(NativeDamage, APayloadThatIsNoMessageIsRefused) {
   const auto error =
       error_of_reading(with_chunk({.kind = static_cast<std::uint32_t>(ChunkKind::kOps)}, "\xFF\xFF\xFF"));
