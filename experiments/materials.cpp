@@ -94,9 +94,9 @@ Materials::SharedWorkload Materials::captured(const ClientChoice& choice, const 
       fmt::format("{} {} {} {} {} {} {}", trace, options.iterations, options.visits_per_frame, options.gpu_busy_ratio,
                   options.allow_co_run, to_ns(options.draw), options.keep_start);
   return workloads_.get(key, [&]() -> SharedWorkload {
-    Timeline timeline = load_timeline(trace);
+    CompactCapture capture = load_compact(trace);
     try {
-      return std::make_shared<const Workload>(workload_from_timeline(std::move(timeline), options));
+      return std::make_shared<const Workload>(workload_from_capture(std::move(capture), options));
     } catch (const Error& error) {
       throw Error(error.kind(), where, fmt::format("client `{}`, trace {}: {}", choice.name, trace, error.message()),
                   error.help());

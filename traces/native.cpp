@@ -1,5 +1,8 @@
 #include "traces/native.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -148,6 +151,17 @@ void note_losses(const NativeReport& report, TimelineBuilder& builder) {
   }
 }
 
+constexpr std::uint64_t kBytesToGiveBack = 1u << 20;
+
+/// Frees the memory pages of bytes [from, to), which read as zero from then on. Returns up to where it did.
+std::uint64_t give_back(std::string& bytes, std::uint64_t from, std::uint64_t to) {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data());
+  const std::uintptr_t first = (begin + from + page - 1) / page * page, last = (begin + to) / page * page;
+  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+  return last - begin;
+}
+
 class NativeImporter final : public TraceImporter {
  public:
   std::string_view name() const override { return "corun"; }
@@ -183,6 +197,26 @@ Timeline read_native(std::string_view bytes, const std::string& path, const Nati
     return std::move(builder).seal();
   } catch (const Error& error) {
     throw Error(error.kind(), SourceLocation{path}, error.message(), error.help());
+  }
+}
+
+std::optional<CompactCapture> read_native_compact(std::string bytes, const std::string& path) {
+  CompactRows rows;
+  TimelineBuilder builder;
+  builder.divert(rows);
+  std::uint64_t given_back = 0;
+  const NativeReport report = scan_native(bytes, path, builder, [&](std::uint64_t read) {
+    if (read - given_back >= kBytesToGiveBack) given_back = give_back(bytes, given_back, read);
+  });
+  if (report.damage || !report.has_footer) return std::nullopt;
+  const std::int64_t origin_ns = builder.provenance().origin_ns;
+  try {
+    Timeline rest = std::move(builder).seal();
+    const bool is_at_origin = rest.provenance().origin_ns == origin_ns;
+    if (!is_at_origin || !rows.are_sound(rest)) return std::nullopt;
+    return std::move(rows).take(std::move(rest));
+  } catch (const Error&) {
+    return std::nullopt;
   }
 }
 

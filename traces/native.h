@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "traces/compact_capture.h"
 #include "traces/reader.h"
 #include "traces/timeline.h"
 
@@ -61,6 +62,11 @@ struct NativeReport {
 /// is of a newer version.
 NativeReport verify_native(const std::string& path);
 NativeReport verify_native(std::string_view bytes, const std::string& path);
+
+/// Reads a capture without making rows of its operations and calls. The bytes are given back to the machine as they are
+/// read: they mean nothing afterwards. Nothing comes of a file that is damaged or unfinished, or whose rows are out of
+/// order or wrong: read_native says what is the matter with it.
+std::optional<CompactCapture> read_native_compact(std::string bytes, const std::string& path);
 
 /// The native format as one of the importers; it reads damaged files not at all.
 std::unique_ptr<TraceImporter> make_native_importer();

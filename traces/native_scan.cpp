@@ -24,8 +24,9 @@ bool has_timed_rows(std::uint32_t kind) {
 
 class Scan {
  public:
-  Scan(std::string_view file, const std::string& path, TimelineBuilder& builder)
-      : path_(path), most_rows_(max_rows_of(file.size())), builder_(builder), reader_(file) {}
+  Scan(std::string_view file, const std::string& path, TimelineBuilder& builder,
+       const std::function<void(std::uint64_t)>& on_read)
+      : path_(path), most_rows_(max_rows_of(file.size())), builder_(builder), on_read_(on_read), reader_(file) {}
 
   NativeReport run() {
     if (reader_.is_at_end()) set_damage(0, "the file is empty, expected a chunk");
@@ -55,6 +56,7 @@ class Scan {
 
   void take(const Chunk& chunk) {
     if (!report_.damage) accept(chunk);
+    if (on_read_) on_read_(chunk.end);
     count(chunk.header);
     if (report_.damage && chunk.header.kind == static_cast<std::uint32_t>(ChunkKind::kFooter)) trust_footer(chunk);
   }
@@ -140,6 +142,7 @@ class Scan {
   const std::string& path_;
   const std::uint64_t most_rows_;
   TimelineBuilder& builder_;
+  const std::function<void(std::uint64_t)>& on_read_;
   ChunkReader reader_;
   NativeReport report_;
   std::uint64_t next_sequence_ = 0;
@@ -149,8 +152,9 @@ class Scan {
 
 }  // namespace
 
-NativeReport scan_native(std::string_view file, const std::string& path, TimelineBuilder& builder) {
-  return Scan{file, path, builder}.run();
+NativeReport scan_native(std::string_view file, const std::string& path, TimelineBuilder& builder,
+                         const std::function<void(std::uint64_t)>& on_read) {
+  return Scan{file, path, builder, on_read}.run();
 }
 
 }  // namespace corun

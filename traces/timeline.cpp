@@ -129,11 +129,13 @@ std::uint32_t TimelineBuilder::shape(const LaunchShape& shape) {
 }
 
 std::uint32_t TimelineBuilder::add(const OpRecord& op) {
+  if (sink_ != nullptr) return sink_->add(op), OpRecord::kNoIndex;
   timeline_.ops_.push_back(op);
   return static_cast<std::uint32_t>(timeline_.ops_.size() - 1);
 }
 
 std::uint32_t TimelineBuilder::add(const CallRecord& call) {
+  if (sink_ != nullptr) return sink_->add(call), OpRecord::kNoIndex;
   timeline_.calls_.push_back(call);
   return static_cast<std::uint32_t>(timeline_.calls_.size() - 1);
 }

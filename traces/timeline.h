@@ -241,6 +241,24 @@ class Timeline {
   Fidelity fidelity_;
 };
 
+/// First and last instant at which some rows begin; the first is the later one where there are none.
+struct RowSpan {
+  std::int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+};
+
+/// Longest time that a timeline holds: 73 years. Sums of a few instants and durations below it cannot overflow, and
+/// instants since 1970 fit until 2043.
+inline constexpr std::int64_t kLongestNs = INT64_MAX / 4;
+
+/// Takes operations and calls as they are read, in place of a timeline (TimelineBuilder::divert).
+class RowSink {
+ public:
+  virtual ~RowSink() = default;
+  virtual void add(const OpRecord& op) = 0;
+  virtual void add(const CallRecord& call) = 0;
+  virtual RowSpan span() const = 0;
+};
+
 /// Collects rows in any order, then seals them into a Timeline. One builder makes one timeline; one thread.
 ///
 /// Rows may be added unsorted, and the indices returned by the add functions stay meaningful until seal(), which sorts
@@ -263,6 +281,10 @@ class TimelineBuilder {
   std::size_t op_count() const { return timeline_.ops_.size(); }
   std::size_t call_count() const { return timeline_.calls_.size(); }
 
+  /// Operations and calls go to `sink` from now on, and the sealed timeline has none of them. Its origin is that of all
+  /// rows together.
+  void divert(RowSink& sink) { sink_ = &sink; }
+
   /// Counts a record that was left out. `where` is "file:line" or "file: byte N"; the first three per reason are kept.
   void skip(std::string_view reason, std::string_view where);
 
@@ -278,6 +300,7 @@ class TimelineBuilder {
   void move_origin();
 
   Timeline timeline_;
+  RowSink* sink_ = nullptr;
   std::unordered_map<std::string, std::uint32_t> string_index_;
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> queue_index_;
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> shape_index_;

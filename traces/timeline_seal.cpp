@@ -10,9 +10,6 @@ namespace {
 
 constexpr std::uint32_t kNoIndex = OpRecord::kNoIndex;
 
-// 73 years. Sums of a few instants and durations below it cannot overflow, and instants since 1970 fit until 2043.
-constexpr std::int64_t kLongestNs = std::numeric_limits<std::int64_t>::max() / 4;
-
 std::int64_t start_of(const FrameRecord& frame) { return frame.present_ns; }
 template <class Row>
 std::int64_t start_of(const Row& row) {
@@ -152,6 +149,12 @@ class Extent {
     for (const FrameRecord& frame : timeline.frames()) add(frame);
   }
 
+  void add(const RowSpan& elsewhere) {
+    if (elsewhere.first_ns > elsewhere.last_ns) return;
+    add(elsewhere.first_ns);
+    add(elsewhere.last_ns);
+  }
+
   std::int64_t first_ns() const { return first_ns_; }
   std::int64_t length_ns() const { return last_ns_ - first_ns_; }
   bool is_empty() const { return first_ns_ > last_ns_; }
@@ -215,7 +218,8 @@ void TimelineBuilder::sort_rows() {
 }
 
 void TimelineBuilder::move_origin() {
-  const Extent extent{timeline_};
+  Extent extent{timeline_};
+  if (sink_ != nullptr) extent.add(sink_->span());
   if (extent.is_empty()) return;
   const std::int64_t origin_ns = timeline_.provenance_.origin_ns + extent.first_ns();
   if (extent.length_ns() > kLongestNs || origin_ns > kLongestNs || origin_ns < -kLongestNs) {

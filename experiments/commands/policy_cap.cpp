@@ -73,7 +73,7 @@ int policy_cap_command(const CommonOptions& common, const CapOptions& options) {
   const DeviceSpec device = device_named(options.device);
   WorkloadOptions split;
   split.iterations = options.iterations;
-  const Workload workload = workload_from_timeline(load_timeline(options.file), split);
+  const Workload workload = workload_from_capture(load_compact(options.file), split);
   const LaunchProfile profile = profile_launches(workload, rate_of(options.solo_rate));
   if (profile.launches == 0)
     throw Error(ErrorKind::kUnsupported, {options.file}, "it has no kernels: no launch passes a limiter");

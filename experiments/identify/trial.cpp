@@ -151,7 +151,7 @@ Workload followed_by_tiny_visits(const Workload& frames) {
   for (const Job& job : frames.jobs) {
     begin_job(workload, job.recorded_start);
     for (std::uint32_t i = job.first_step; i < job.first_step + job.step_count; ++i) {
-      const HostStep& step = frames.steps[i];
+      const HostStep step = frames.steps[i];
       if (step.kind != StepKind::kSubmit) {
         wait_for_last(workload, step.gap);
         continue;

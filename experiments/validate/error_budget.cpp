@@ -28,14 +28,14 @@ Workload with_one_more_visit(const Workload& workload) {
   out.ops = {};
   out.steps.clear();
   for (Job& job : out.jobs) {
-    const auto step = workload.steps.begin() + job.first_step;
+    const std::uint32_t first_step = job.first_step;
     const std::uint32_t first_op = job.first_op;
     const auto shift = static_cast<std::uint32_t>(out.ops.size()) - job.first_op;
     job.first_op = static_cast<std::uint32_t>(out.ops.size());
     job.first_step = static_cast<std::uint32_t>(out.steps.size());
     for (std::uint32_t op = first_op; op < first_op + job.op_count; ++op) out.ops.push_back(workload.ops[op]);
-    for (auto at = step; at != step + job.step_count; ++at) {
-      HostStep copy = *at;
+    for (std::uint32_t step = first_step; step < first_step + job.step_count; ++step) {
+      HostStep copy = workload.steps[step];
       const bool is_of_op = copy.kind == StepKind::kSubmit || copy.kind == StepKind::kWaitOp;
       if (is_of_op) copy.target += shift;
       out.steps.push_back(copy);

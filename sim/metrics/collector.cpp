@@ -12,12 +12,21 @@ namespace {
 constexpr double kMostNines = 6;
 constexpr double kServedFps = 0.97 * 30;
 
-/// Exact order statistic, nearest rank; `values` must not be empty.
+/// Which of so many values in ascending order is their quantile: exact, nearest rank.
+std::size_t rank_of(double q, std::size_t count) {
+  const auto rank = static_cast<std::size_t>(std::ceil(q * static_cast<double>(count)));
+  return std::max<std::size_t>(rank, 1) - 1;
+}
+
+/// `values` must not be empty.
 double quantile(std::vector<std::int64_t> values, double q) {
-  const auto rank = static_cast<std::size_t>(std::ceil(q * static_cast<double>(values.size())));
-  const auto at = values.begin() + static_cast<std::ptrdiff_t>(std::max<std::size_t>(rank, 1) - 1);
+  const auto at = values.begin() + static_cast<std::ptrdiff_t>(rank_of(q, values.size()));
   std::ranges::nth_element(values, at);
   return static_cast<double>(*at);
+}
+
+double quantile(const ShortNumbers& values, double q) {
+  return static_cast<double>(values.ranked(rank_of(q, values.size())));
 }
 
 double mean(const std::vector<std::int64_t>& values) {

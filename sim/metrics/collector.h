@@ -6,6 +6,7 @@
 
 #include "sim/metrics/metric.h"
 #include "sim/run.h"
+#include "traces/base/short_numbers.h"
 
 namespace corun {
 
@@ -49,7 +50,7 @@ class Collector : public Recorder {
 
  private:
   struct Series {
-    std::vector<std::int64_t> wait_ns;
+    ShortNumbers wait_ns;
     std::vector<Time> job_ends;
     std::vector<std::int64_t> job_latency_ns;
     std::vector<FrameFact> frames;

@@ -32,12 +32,14 @@ Duration first_job_length(const ClientSpec& spec) {
 }
 
 void refuse_long_operations(const ClientSpec& spec) {
-  for (const WorkOp& op : spec.workload->ops)
-    if (std::max(op.duration, op.dispatch_gap) > kLongestOp)
+  const WorkOps& ops = spec.workload->ops;
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const Duration longest = std::max(ops.duration_of(i), ops.dispatch_gap_of(i));
+    if (longest > kLongestOp)
       throw Error(ErrorKind::kUnsupported,
                   fmt::format("client '{}': operation '{}' lasts {:.0f} s; a device takes at most {:.0f} s", spec.name,
-                              spec.workload->names[op.name], to_seconds(std::max(op.duration, op.dispatch_gap)),
-                              to_seconds(kLongestOp)));
+                              spec.workload->names[ops[i].name], to_seconds(longest), to_seconds(kLongestOp)));
+  }
 }
 
 }  // namespace
@@ -206,7 +208,7 @@ void Client::resume() {
 bool Client::run_steps() {
   const Workload& workload = *spec_.workload;
   while (step_ < jobs_.back().job->step_count) {
-    const HostStep& step = workload.steps[jobs_.back().job->first_step + step_];
+    const HostStep step = workload.steps[jobs_.back().job->first_step + step_];
     const Duration gap = scaled(step.gap, spec_.host_gap_scale * jobs_.back().gap_factor);
     if (!gap_served_ && gap > Duration{0}) {
       wait_until(State::kGap, host_.now() + gap);
@@ -375,7 +377,7 @@ bool Client::completed(std::uint64_t number, const Completion& completion) {
   const std::size_t unfinished_before = jobs_.size();
   finish_jobs();
   if (state_ == State::kWaiting || state_ == State::kQueueFull) {
-    const HostStep& step = spec_.workload->steps[jobs_.back().job->first_step + step_];
+    const HostStep step = spec_.workload->steps[jobs_.back().job->first_step + step_];
     if (state_ == State::kQueueFull || wait_is_over(step)) host_.resume_at(id_, host_.now());
   } else if (host_is_between_jobs && jobs_.size() < unfinished_before) {
     host_.resume_at(id_, host_.now());

@@ -11,32 +11,30 @@ namespace {
 
 constexpr std::int64_t kQueuedWithin_ns = 20'000;
 
-std::int64_t end_of(const OpRecord& op) { return op.start_ns + op.duration_ns; }
-
 /// When each operation was submitted.
-std::vector<std::int64_t> submission_times(const Timeline& timeline) {
-  std::vector<std::int64_t> times(timeline.ops().size());
+std::vector<std::int64_t> submission_times(const CompactCapture& capture) {
+  std::vector<std::int64_t> times(capture.op_count());
   struct Tail {
     std::int64_t submitted_ns = 0, end_ns = INT64_MIN / 2;
   };
-  std::vector<Tail> tails(timeline.queues().size());
+  std::vector<Tail> tails(capture.rest.queues().size());
   for (std::uint32_t i = 0; i < times.size(); ++i) {
-    const OpRecord& op = timeline.ops()[i];
-    Tail& tail = tails[op.queue];
-    if (op.call != OpRecord::kNoIndex) {
-      times[i] = timeline.calls()[op.call].start_ns;
+    const std::int64_t start_ns = capture.starts[i];
+    Tail& tail = tails[capture.prototype(i).queue];
+    if (capture.call_of[i] != OpRecord::kNoIndex) {
+      times[i] = capture.call_starts[capture.call_of[i]];
     } else {
-      const bool was_queued = op.start_ns - tail.end_ns <= kQueuedWithin_ns;
-      times[i] = was_queued ? tail.submitted_ns : op.start_ns;
+      const bool was_queued = start_ns - tail.end_ns <= kQueuedWithin_ns;
+      times[i] = was_queued ? tail.submitted_ns : start_ns;
     }
-    tail = Tail{times[i], std::max(tail.end_ns, end_of(op))};
+    tail = Tail{times[i], std::max(tail.end_ns, start_ns + capture.durations[i])};
   }
   // A stream runs in order: what ran before a recorded call's operation was submitted no later than that call.
-  std::vector<std::int64_t> next_call(timeline.queues().size(), INT64_MAX);
+  std::vector<std::int64_t> next_call(capture.rest.queues().size(), INT64_MAX);
   for (std::size_t i = times.size(); i-- > 0;) {
-    const OpRecord& op = timeline.ops()[i];
-    if (op.call == OpRecord::kNoIndex) times[i] = std::min(times[i], next_call[op.queue]);
-    next_call[op.queue] = std::min(next_call[op.queue], times[i]);
+    std::int64_t& next = next_call[capture.prototype(i).queue];
+    if (capture.call_of[i] == OpRecord::kNoIndex) times[i] = std::min(times[i], next);
+    next = std::min(next, times[i]);
   }
   return times;
 }
@@ -44,21 +42,22 @@ std::vector<std::int64_t> submission_times(const Timeline& timeline) {
 /// Latest end, up to each call, of the operations a wait is for.
 class Finished {
  public:
-  explicit Finished(const Timeline& timeline) : timeline_(timeline), by_queue_(timeline.queues().size(), INT64_MIN) {}
+  explicit Finished(const CompactCapture& capture)
+      : capture_(capture), by_queue_(capture.rest.queues().size(), INT64_MIN) {}
 
   void submitted(std::uint32_t op) {
-    const std::int64_t end = end_of(timeline_.ops()[op]);
-    std::int64_t& queue = by_queue_[timeline_.ops()[op].queue];
+    const std::int64_t end = capture_.end_of(op);
+    std::int64_t& queue = by_queue_[capture_.prototype(op).queue];
     queue = std::max(queue, end);
     all_ = std::max(all_, end);
   }
   std::int64_t of(const HostEvent& wait) const {
-    if (wait.kind == StepKind::kWaitOp) return end_of(timeline_.ops()[wait.target]);
+    if (wait.kind == StepKind::kWaitOp) return capture_.end_of(wait.target);
     return wait.kind == StepKind::kWaitStream ? by_queue_[wait.target] : all_;
   }
 
  private:
-  const Timeline& timeline_;
+  const CompactCapture& capture_;
   std::vector<std::int64_t> by_queue_;
   std::int64_t all_ = INT64_MIN;
 };
@@ -69,21 +68,22 @@ bool is_wait(CallKind kind) {
 }
 
 /// Of each call that waits for the copy that it submits, the last operation that came from it.
-std::unordered_map<std::uint32_t, std::uint32_t> copies_of_blocking_calls(const Timeline& timeline) {
+std::unordered_map<std::uint32_t, std::uint32_t> copies_of_blocking_calls(const CompactCapture& capture) {
   std::unordered_map<std::uint32_t, std::uint32_t> copies;
-  for (std::uint32_t i = 0; i < timeline.ops().size(); ++i) {
-    const std::uint32_t call = timeline.ops()[i].call;
-    if (call != OpRecord::kNoIndex && timeline.calls()[call].kind == CallKind::kBlockingCopy) copies[call] = i;
-  }
+  for (const auto& [number, call] : capture.other_calls)
+    if (call.kind == CallKind::kBlockingCopy) copies.emplace(number, OpRecord::kNoIndex);
+  if (copies.empty()) return copies;
+  for (std::uint32_t i = 0; i < capture.op_count(); ++i)
+    if (const auto copy = copies.find(capture.call_of[i]); copy != copies.end()) copy->second = i;
   return copies;
 }
 
 /// What the host waits for in a call, and until when; nothing where that is not recorded.
-std::optional<HostEvent> wait_of(const CallRecord& call, std::optional<std::uint32_t> copy) {
+std::optional<HostEvent> wait_of(const CallRecord& call, std::uint32_t copy) {
   HostEvent wait{call.start_ns, call.start_ns + call.duration_ns, StepKind::kWaitAll, 0};
-  if (call.kind == CallKind::kBlockingCopy && copy) {
+  if (call.kind == CallKind::kBlockingCopy && copy != OpRecord::kNoIndex) {
     wait.kind = StepKind::kWaitOp;
-    wait.target = *copy;
+    wait.target = copy;
   } else if (call.kind == CallKind::kSynchronizeStream && call.queue != OpRecord::kNoIndex) {
     wait.kind = StepKind::kWaitStream;
     wait.target = call.queue;
@@ -96,14 +96,13 @@ std::optional<HostEvent> wait_of(const CallRecord& call, std::optional<std::uint
   return wait;
 }
 
-std::vector<HostEvent> waits_in(const Timeline& timeline) {
+std::vector<HostEvent> waits_in(const CompactCapture& capture) {
   std::vector<HostEvent> waits;
-  const auto copies = copies_of_blocking_calls(timeline);
-  for (std::uint32_t c = 0; c < timeline.calls().size(); ++c) {
-    const CallRecord& call = timeline.calls()[c];
+  const auto copies = copies_of_blocking_calls(capture);
+  for (const auto& [number, call] : capture.other_calls) {
     if (!is_wait(call.kind)) continue;
-    const auto copy = copies.find(c);
-    const auto wait = wait_of(call, copy == copies.end() ? std::nullopt : std::optional(copy->second));
+    const auto copy = copies.find(number);
+    const auto wait = wait_of(call, copy == copies.end() ? OpRecord::kNoIndex : copy->second);
     if (wait) waits.push_back(*wait);
   }
   return waits;
@@ -111,54 +110,57 @@ std::vector<HostEvent> waits_in(const Timeline& timeline) {
 
 }  // namespace
 
-HostSequence::HostSequence(const Timeline& timeline)
-    : submitted_(submission_times(timeline)), waits_(waits_in(timeline)) {
-  order_by_start();
-  settle_releases(timeline);
+HostSequence::HostSequence(CompactCapture& capture) : waits_(waits_in(capture)) {
+  has_call_.reserve(capture.op_count());
+  for (const std::uint32_t call : capture.call_of) has_call_.push_back(call != OpRecord::kNoIndex);
+  set_order(capture);
+  set_starts(capture);
+}
+
+void HostSequence::set_order(CompactCapture& capture) {
+  const std::vector<std::int64_t> submitted = submission_times(capture);
+  capture.forget_calls();
+  order_by_start(submitted);
+  settle_releases(capture);
+  set_delays(capture, submitted);
 }
 
 HostEvent HostSequence::operator[](std::size_t event) const {
-  if (!is_submission(event)) return waits_[order_[event] - submitted_.size()];
-  const std::int64_t start_ns = submitted_[order_[event]];
-  return {start_ns, start_ns, StepKind::kSubmit, order_[event]};
-}
-
-std::int64_t HostSequence::start_of(std::size_t event) const {
-  const std::uint32_t number = order_[event];
-  return number < submitted_.size() ? submitted_[number] : waits_[number - submitted_.size()].start_ns;
+  if (!is_submission(event)) return waits_[order_[event] - op_count()];
+  return {starts_[event], starts_[event], StepKind::kSubmit, order_[event]};
 }
 
 std::size_t HostSequence::submissions(std::size_t begin, std::size_t end) const {
   return static_cast<std::size_t>(std::count_if(order_.begin() + static_cast<std::ptrdiff_t>(begin),
                                                 order_.begin() + static_cast<std::ptrdiff_t>(end),
-                                                [&](std::uint32_t number) { return number < submitted_.size(); }));
+                                                [&](std::uint32_t number) { return number < op_count(); }));
 }
 
 /// At one instant submissions come before waits; operations keep the order in which they ran, waits that of calls.
-void HostSequence::order_by_start() {
-  order_.resize(submitted_.size() + waits_.size());
+void HostSequence::order_by_start(const std::vector<std::int64_t>& submitted) {
+  order_.resize(submitted.size() + waits_.size());
   std::iota(order_.begin(), order_.end(), 0U);
-  const auto first_wait = order_.begin() + static_cast<std::ptrdiff_t>(submitted_.size());
-  const auto submitted_at = [&](std::uint32_t op) { return submitted_[op]; };
-  if (!std::ranges::is_sorted(submitted_)) std::ranges::stable_sort(order_.begin(), first_wait, {}, submitted_at);
+  const auto first_wait = order_.begin() + static_cast<std::ptrdiff_t>(submitted.size());
+  const auto submitted_at = [&](std::uint32_t op) { return submitted[op]; };
+  if (!std::ranges::is_sorted(submitted)) std::ranges::stable_sort(order_.begin(), first_wait, {}, submitted_at);
   std::ranges::stable_sort(waits_, {}, &HostEvent::start_ns);
   const auto start = [&](std::uint32_t number) {
-    return number < submitted_.size() ? submitted_[number] : waits_[number - submitted_.size()].start_ns;
+    return number < submitted.size() ? submitted[number] : waits_[number - submitted.size()].start_ns;
   };
   std::ranges::inplace_merge(order_, first_wait, {}, start);
 }
 
 /// Leaves out waits for what was not submitted before.
-void HostSequence::settle_releases(const Timeline& timeline) {
-  Finished finished(timeline);
-  std::vector<bool> seen(submitted_.size());
+void HostSequence::settle_releases(const CompactCapture& capture) {
+  Finished finished(capture);
+  std::vector<bool> seen(op_count());
   std::size_t kept = 0;
   for (const std::uint32_t number : order_) {
-    if (number < submitted_.size()) {
+    if (number < op_count()) {
       finished.submitted(number);
       seen[number] = true;
     } else {
-      HostEvent& wait = waits_[number - submitted_.size()];
+      HostEvent& wait = waits_[number - op_count()];
       if (wait.kind == StepKind::kWaitOp && !seen[wait.target]) continue;
       // The host went on when its wait returned, but the time after the awaited work's end is its own: waking up.
       wait.release_ns = std::clamp(finished.of(wait), wait.start_ns, std::max(wait.start_ns, wait.release_ns));
@@ -168,21 +170,36 @@ void HostSequence::settle_releases(const Timeline& timeline) {
   order_.resize(kept);
 }
 
-CrossStreamWaits::CrossStreamWaits(const Timeline& timeline) {
-  if (std::ranges::find(timeline.calls(), CallKind::kStreamWaitEvent, &CallRecord::kind) == timeline.calls().end())
-    return;
+void HostSequence::set_delays(const CompactCapture& capture, const std::vector<std::int64_t>& submitted) {
+  delays_.reserve(submitted.size());
+  for (std::size_t i = 0; i < submitted.size(); ++i) delays_.push_back(capture.starts[i] - submitted[i]);
+}
+
+void HostSequence::set_starts(const CompactCapture& capture) {
+  starts_.reserve(order_.size());
+  for (const std::uint32_t number : order_) {
+    const bool is_wait = number >= op_count();
+    starts_.push_back(is_wait ? waits_[number - op_count()].start_ns : capture.starts[number] - delays_[number]);
+  }
+}
+
+CrossStreamWaits::CrossStreamWaits(const CompactCapture& capture) {
+  const auto is_stream_wait = [](const CompactCapture::OtherCall& other) {
+    return other.call.kind == CallKind::kStreamWaitEvent;
+  };
+  if (std::ranges::none_of(capture.other_calls, is_stream_wait)) return;
   std::vector<std::pair<std::int64_t, std::uint32_t>> order;  // host time of each operation, in call order
-  for (std::uint32_t i = 0; i < timeline.ops().size(); ++i) {
-    const std::uint32_t call = timeline.ops()[i].call;
-    if (call != OpRecord::kNoIndex) order.emplace_back(timeline.calls()[call].start_ns, i);
+  for (std::uint32_t i = 0; i < capture.op_count(); ++i) {
+    const std::uint32_t call = capture.call_of[i];
+    if (call != OpRecord::kNoIndex) order.emplace_back(capture.call_starts[call], i);
   }
   std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<std::vector<std::uint32_t>> pending(timeline.queues().size());
+  std::vector<std::vector<std::uint32_t>> pending(capture.rest.queues().size());
   std::size_t next = 0;
   const auto hand_out = [&](std::int64_t until_ns) {
     for (; next < order.size() && order[next].first < until_ns; ++next) {
       const std::uint32_t op = order[next].second;
-      std::vector<std::uint32_t>& its = pending[timeline.ops()[op].queue];
+      std::vector<std::uint32_t>& its = pending[capture.prototype(op).queue];
       if (its.empty()) continue;
       const auto begin = static_cast<std::uint32_t>(awaited_.size());
       awaited_.insert(awaited_.end(), its.begin(), its.end());
@@ -190,7 +207,7 @@ CrossStreamWaits::CrossStreamWaits(const Timeline& timeline) {
       its.clear();
     }
   };
-  for (const CallRecord& call : timeline.calls()) {
+  for (const auto& [number, call] : capture.other_calls) {
     if (call.kind != CallKind::kStreamWaitEvent || call.queue == OpRecord::kNoIndex ||
         call.awaited == OpRecord::kNoIndex)
       continue;

@@ -3,10 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "sim/workload/workload.h"
-#include "traces/timeline.h"
+#include "traces/compact_capture.h"
 
 namespace corun {
 
@@ -15,7 +16,7 @@ struct HostEvent {
   std::int64_t start_ns = 0;    ///< when it called
   std::int64_t release_ns = 0;  ///< when it could go on: start for a submission; for a wait, when what it awaited ended
   StepKind kind = StepKind::kSubmit;
-  std::uint32_t target = 0;     ///< kSubmit, kWaitOp: index of the timeline's operation; kWaitStream: queue
+  std::uint32_t target = 0;     ///< kSubmit, kWaitOp: index of the capture's operation; kWaitStream: queue
 };
 
 /// The host's side of a capture as one sequence of submissions and waits. All threads of the capture are merged in
@@ -27,33 +28,48 @@ struct HostEvent {
 /// they are asked for.
 class HostSequence {
  public:
-  explicit HostSequence(const Timeline& timeline);
+  /// Frees the capture's calls as soon as it knows what they say.
+  explicit HostSequence(CompactCapture& capture);
 
-  std::size_t size() const { return order_.size(); }
+  std::size_t size() const { return starts_.size(); }
   HostEvent operator[](std::size_t event) const;
-  bool is_submission(std::size_t event) const { return order_[event] < submitted_.size(); }
-  std::int64_t start_of(std::size_t event) const;
+  bool is_submission(std::size_t event) const { return order_[event] < op_count(); }
+  std::int64_t start_of(std::size_t event) const { return starts_[event]; }
   /// How many of the events [begin, end) are submissions.
   std::size_t submissions(std::size_t begin, std::size_t end) const;
-  /// When each of the timeline's operations was submitted.
-  const std::vector<std::int64_t>& submitted() const { return submitted_; }
+
+  /// Time from each operation's submission to its begin.
+  const ShortNumbers& delays() const { return delays_; }
+  bool has_call(std::uint32_t op) const { return has_call_[op]; }
+
+  /// For an owner that needs them no more: after the former, delays() is empty; after the latter, only size() and
+  /// start_of() may be asked.
+  ShortNumbers take_delays() { return std::move(delays_); }
+  void forget_order() { order_ = std::vector<std::uint32_t>(); }
 
  private:
-  void order_by_start();
-  void settle_releases(const Timeline& timeline);
+  std::size_t op_count() const { return has_call_.size(); }
+  void set_order(CompactCapture& capture);
+  void order_by_start(const std::vector<std::int64_t>& submitted);
+  void settle_releases(const CompactCapture& capture);
+  void set_delays(const CompactCapture& capture, const std::vector<std::int64_t>& submitted);
+  void set_starts(const CompactCapture& capture);
 
-  std::vector<std::int64_t> submitted_;  ///< by operation
+  std::vector<bool> has_call_;           ///< by operation
+  ShortNumbers delays_;                  ///< by operation
   std::vector<HostEvent> waits_;
   std::vector<std::uint32_t> order_;     ///< operations, and behind their numbers those of waits_
+  Instants starts_;                      ///< of the events
 };
 
 /// Which operations of other streams an operation's stream was told to wait for. Few operations wait, so only these take
 /// memory.
 class CrossStreamWaits {
  public:
-  explicit CrossStreamWaits(const Timeline& timeline);
+  explicit CrossStreamWaits(const CompactCapture& capture);
 
-  /// Indices of the timeline's operations that operation `op` waits for, in the order of the calls that said so.
+  bool empty() const { return waiting_.empty(); }
+  /// Indices of the capture's operations that operation `op` waits for, in the order of the calls that said so.
   std::span<const std::uint32_t> of(std::uint32_t op) const;
 
  private:

@@ -77,11 +77,11 @@ std::vector<std::size_t> marked_begins(const Timeline& timeline, const HostSeque
   return begins;
 }
 
-std::vector<std::size_t> equal_begins(const Timeline& timeline, const HostSequence& host, std::uint32_t iterations) {
-  const std::size_t ops = timeline.ops().size();
+std::vector<std::size_t> equal_begins(const CompactCapture& capture, const HostSequence& host, std::uint32_t iterations) {
+  const std::size_t ops = capture.op_count();
   if (iterations > ops)
     throw Error(ErrorKind::kInput, fmt::format("{}: iterations: {} but the capture has {} operations",
-                                               timeline.provenance().source_file, iterations, ops));
+                                               capture.rest.provenance().source_file, iterations, ops));
   std::vector<std::size_t> begins{0};
   std::size_t submitted = 0;
   for (std::size_t i = 0; i < host.size(); ++i)
@@ -91,14 +91,14 @@ std::vector<std::size_t> equal_begins(const Timeline& timeline, const HostSequen
 }
 
 /// Waits are part of it: equal layers do not tell where a step ends, the wait for it does.
-std::vector<std::uint32_t> symbols(const Timeline& timeline, const HostSequence& host) {
+std::vector<std::uint32_t> symbols(const CompactCapture& capture, const HostSequence& host) {
   constexpr std::uint32_t kKinds = 16;
   std::vector<std::uint32_t> sequence;
   sequence.reserve(host.size());
   for (std::size_t i = 0; i < host.size(); ++i) {
     const HostEvent event = host[i];
     if (event.kind == StepKind::kSubmit) {
-      const OpRecord& op = timeline.ops()[event.target];
+      const OpRecord& op = capture.prototype(event.target);
       const std::uint32_t name = op.name.is_none() ? 1 : op.name.value + 2;
       sequence.push_back(name * kKinds + static_cast<std::uint32_t>(op.kind));
     } else {
@@ -153,9 +153,9 @@ std::string repetition_note(const HostSequence& host, const JobSplit& split) {
 }
 
 /// Jobs of a host that repeats itself; without begins where it does not.
-JobSplit repeated_jobs(const Timeline& timeline, const HostSequence& host) {
+JobSplit repeated_jobs(const CompactCapture& capture, const HostSequence& host) {
   JobSplit split;
-  const std::optional<Repetition> repetition = find_repetition(symbols(timeline, host));
+  const std::optional<Repetition> repetition = find_repetition(symbols(capture, host));
   if (!repetition) return split;
   const std::size_t launches = host.submissions(repetition->begin, repetition->begin + repetition->period);
   if (launches == 0 || launches == repetition->period) return split;
@@ -170,11 +170,11 @@ JobSplit repeated_jobs(const Timeline& timeline, const HostSequence& host) {
 
 }  // namespace
 
-JobSplit split_into_jobs(const Timeline& timeline, const HostSequence& host, std::uint32_t iterations) {
-  if (iterations > 0) return {equal_begins(timeline, host, iterations), host.size(), {}};
-  const std::vector<std::size_t> marked = marked_begins(timeline, host);
+JobSplit split_into_jobs(const CompactCapture& capture, const HostSequence& host, std::uint32_t iterations) {
+  if (iterations > 0) return {equal_begins(capture, host, iterations), host.size(), {}};
+  const std::vector<std::size_t> marked = marked_begins(capture.rest, host);
   if (marked.size() > 1) return {marked, host.size(), {}};
-  const JobSplit repeated = repeated_jobs(timeline, host);
+  const JobSplit repeated = repeated_jobs(capture, host);
   return repeated.begins.empty() ? JobSplit{{0}, host.size(), {}} : repeated;
 }
 

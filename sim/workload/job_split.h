@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/workload/host_sequence.h"
-#include "traces/timeline.h"
+#include "traces/compact_capture.h"
 
 namespace corun {
 
@@ -29,6 +29,6 @@ struct JobSplit {
 ///   equal layers.
 ///
 /// Otherwise the capture does not say, and is one job. Throws Error(kInput) for more iterations than operations.
-JobSplit split_into_jobs(const Timeline& timeline, const HostSequence& host, std::uint32_t iterations);
+JobSplit split_into_jobs(const CompactCapture& capture, const HostSequence& host, std::uint32_t iterations);
 
 }  // namespace corun

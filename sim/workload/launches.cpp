@@ -4,21 +4,21 @@
 
 namespace corun {
 
-std::vector<std::int64_t> launch_instants(const Timeline& timeline) {
-  const std::vector<CallRecord>& calls = timeline.calls();
-  std::vector<bool> is_launch(calls.size());
-  for (std::size_t i = 0; i < calls.size(); ++i) is_launch[i] = calls[i].kind == CallKind::kGraphLaunch;
+std::vector<std::int64_t> launch_instants(const CompactCapture& capture) {
+  std::vector<bool> is_launch(capture.call_starts.size());
+  for (const auto& [number, call] : capture.other_calls) is_launch[number] = call.kind == CallKind::kGraphLaunch;
   std::vector<std::int64_t> instants;
-  for (const OpRecord& op : timeline.ops()) {
+  for (std::size_t i = 0; i < capture.op_count(); ++i) {
+    const OpRecord& op = capture.prototype(i);
     if (op.kind != OpKind::kKernel) continue;
-    if (op.call != OpRecord::kNoIndex) {
-      is_launch[op.call] = true;
+    if (capture.call_of[i] != OpRecord::kNoIndex) {
+      is_launch[capture.call_of[i]] = true;
     } else if (op.graph_node == 0) {
-      instants.push_back(op.start_ns);
+      instants.push_back(capture.starts[i]);
     }
   }
-  for (std::size_t i = 0; i < calls.size(); ++i)
-    if (is_launch[i]) instants.push_back(calls[i].start_ns);
+  for (std::size_t i = 0; i < is_launch.size(); ++i)
+    if (is_launch[i]) instants.push_back(capture.call_starts[i]);
   std::sort(instants.begin(), instants.end());
   return instants;
 }

@@ -1,5 +1,9 @@
 #include "sim/workload/work_ops.h"
 
+#include <algorithm>
+
+#include "traces/base/error.h"
+
 namespace corun {
 
 namespace {
@@ -24,17 +28,43 @@ WorkOps::WorkOps(std::initializer_list<WorkOp> ops) {
   for (const WorkOp& op : ops) push_back(op);
 }
 
-void WorkOps::push_back(const WorkOp& op) {
-  Own own{0, 0, op.duration, op.dispatch_gap, op.launch_latency};
-  if (op.awaits_count > 0) {
-    waiting_.push_back({op.awaits_begin, op.awaits_count});
-    own.waiting = static_cast<std::uint32_t>(waiting_.size());
+WorkOps::WorkOps(const std::vector<WorkOp>& prototypes, Columns columns) : own_(std::move(columns)) {
+  constexpr std::uint32_t kUnused = UINT32_MAX;
+  std::vector<std::uint32_t> numbers(prototypes.size(), kUnused);
+  for (std::uint32_t& prototype : own_.prototype) {
+    std::uint32_t& number = numbers[prototype];
+    if (number == kUnused) number = number_of(prototypes[prototype]);
+    prototype = number;
   }
+}
+
+void WorkOps::reserve(std::size_t count) {
+  own_.prototype.reserve(count);
+  for (ShortNumbers* times : {&own_.duration, &own_.dispatch_gap, &own_.launch_latency}) times->reserve(count);
+}
+
+void WorkOps::push_back(const WorkOp& op) {
+  if (op.awaits_count > 0) await(size(), op.awaits_begin, op.awaits_count);
   WorkOp prototype = op;
   prototype.duration = prototype.dispatch_gap = prototype.launch_latency = Duration{};
   prototype.awaits_begin = prototype.awaits_count = 0;
-  own.prototype = number_of(prototype);
-  own_.push_back(own);
+  own_.prototype.push_back(number_of(prototype));
+  own_.duration.push_back(to_ns(op.duration));
+  own_.dispatch_gap.push_back(to_ns(op.dispatch_gap));
+  own_.launch_latency.push_back(to_ns(op.launch_latency));
+}
+
+void WorkOps::await(std::size_t index, std::uint32_t begin, std::uint32_t count) {
+  CORUN_ASSERT(waiting_.empty() || waiting_.back().op < index, "operation {} awaits after operation {}", index,
+               waiting_.back().op);
+  waiting_.push_back({index, begin, count});
+}
+
+void WorkOps::set_awaits(WorkOp& op, std::size_t index) const {
+  const auto found = std::ranges::lower_bound(waiting_, index, {}, &Awaits::op);
+  if (found == waiting_.end() || found->op != index) return;
+  op.awaits_begin = found->begin;
+  op.awaits_count = found->count;
 }
 
 std::uint32_t WorkOps::number_of(const WorkOp& prototype) {

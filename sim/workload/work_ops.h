@@ -3,13 +3,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <iterator>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "sim/policy/view.h"
+#include "sim/workload/indexed.h"
 #include "traces/base/ids.h"
+#include "traces/base/short_numbers.h"
 #include "traces/base/time.h"
 #include "traces/timeline.h"
 
@@ -35,27 +36,38 @@ struct WorkOp {
 
 /// The operations of a workload, in order. A capture repeats a few kernels millions of times, so what they have in
 /// common (kind, name, stream, shape, bytes, predictions) is kept once, as a prototype; an operation is the number of
-/// its prototype and its own times, 32 bytes. It is put together when it is asked for.
+/// its prototype and its own times, four columns of 4 bytes. It is put together when it is asked for.
 class WorkOps {
  public:
-  class Iterator;
+  using Iterator = IndexedIterator<WorkOps, WorkOp>;
+
+  /// The columns of operations: times in nanoseconds.
+  struct Columns {
+    std::vector<std::uint32_t> prototype;
+    ShortNumbers duration, dispatch_gap, launch_latency;
+  };
 
   WorkOps() = default;
   WorkOps(std::initializer_list<WorkOp> ops);
+  /// Operations that await nothing; those of `prototypes` that none has are left out.
+  WorkOps(const std::vector<WorkOp>& prototypes, Columns columns);
 
-  std::size_t size() const { return own_.size(); }
-  bool empty() const { return own_.empty(); }
-  void reserve(std::size_t count) { own_.reserve(count); }
+  std::size_t size() const { return own_.prototype.size(); }
+  bool empty() const { return own_.prototype.empty(); }
+  void reserve(std::size_t count);
   void push_back(const WorkOp& op);
+  /// Operation `index` awaits Workload::awaits[begin, begin + count). Told in the order of operations.
+  void await(std::size_t index, std::uint32_t begin, std::uint32_t count);
   const WorkOp operator[](std::size_t index) const;  // const: an assignment to what it returns would be lost
   const WorkOp back() const { return (*this)[size() - 1]; }
-  Iterator begin() const;
-  Iterator end() const;
+  Iterator begin() const { return {*this, 0}; }
+  Iterator end() const { return {*this, size()}; }
 
   /// What operations have in common, their own times left at 0. Each has at least one operation.
   const std::vector<WorkOp>& prototypes() const { return prototypes_; }
-  std::uint32_t prototype_of(std::size_t index) const { return own_[index].prototype; }
-  Duration duration_of(std::size_t index) const { return own_[index].duration; }
+  std::uint32_t prototype_of(std::size_t index) const { return own_.prototype[index]; }
+  Duration duration_of(std::size_t index) const { return Duration{own_.duration[index]}; }
+  Duration dispatch_gap_of(std::size_t index) const { return Duration{own_.dispatch_gap[index]}; }
 
   /// Gives operations of equal name, shape and bytes the same predictions: `predict` sets them in every prototype.
   template <class Predict>
@@ -68,64 +80,30 @@ class WorkOps {
   void change(std::size_t index, Change change);
 
  private:
-  struct Own {
-    std::uint32_t prototype = 0;
-    std::uint32_t waiting = 0;  ///< 1 + index into waiting_; 0: awaits nothing, as most do
-    Duration duration{}, dispatch_gap{}, launch_latency{};
-  };
   struct Awaits {
+    std::size_t op = 0;
     std::uint32_t begin = 0, count = 0;
   };
   struct Hash {
     std::size_t operator()(const WorkOp& op) const;
   };
   std::uint32_t number_of(const WorkOp& prototype);
+  void set_awaits(WorkOp& op, std::size_t index) const;
 
-  std::vector<Own> own_;
-  std::vector<Awaits> waiting_;
+  Columns own_;
+  std::vector<Awaits> waiting_;  ///< of the few operations that await something, in order
   std::vector<WorkOp> prototypes_;
   std::unordered_map<WorkOp, std::uint32_t, Hash> numbers_;  ///< of prototypes
 };
 
-class WorkOps::Iterator {
- public:
-  using value_type = WorkOp;
-  using difference_type = std::ptrdiff_t;
-  using iterator_concept = std::forward_iterator_tag;
-  using iterator_category = std::input_iterator_tag;
-  using pointer = void;
-  using reference = WorkOp;
-
-  Iterator() = default;
-  Iterator(const WorkOps& ops, std::size_t index) : ops_(&ops), index_(index) {}
-  WorkOp operator*() const { return (*ops_)[index_]; }
-  Iterator& operator++() {
-    ++index_;
-    return *this;
-  }
-  Iterator operator++(int) { return {*ops_, index_++}; }
-  friend bool operator==(const Iterator&, const Iterator&) = default;
-
- private:
-  const WorkOps* ops_ = nullptr;
-  std::size_t index_ = 0;
-};
-
 inline const WorkOp WorkOps::operator[](std::size_t index) const {
-  const Own& own = own_[index];
-  WorkOp op = prototypes_[own.prototype];
-  op.duration = own.duration;
-  op.dispatch_gap = own.dispatch_gap;
-  op.launch_latency = own.launch_latency;
-  if (own.waiting > 0) {
-    op.awaits_begin = waiting_[own.waiting - 1].begin;
-    op.awaits_count = waiting_[own.waiting - 1].count;
-  }
+  WorkOp op = prototypes_[own_.prototype[index]];
+  op.duration = Duration{own_.duration[index]};
+  op.dispatch_gap = Duration{own_.dispatch_gap[index]};
+  op.launch_latency = Duration{own_.launch_latency[index]};
+  if (!waiting_.empty()) set_awaits(op, index);
   return op;
 }
-
-inline WorkOps::Iterator WorkOps::begin() const { return {*this, 0}; }
-inline WorkOps::Iterator WorkOps::end() const { return {*this, size()}; }
 
 template <class Predict>
 void WorkOps::predict(Predict predict) {

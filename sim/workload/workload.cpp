@@ -65,7 +65,7 @@ void Workload::check() const {
     next_op += job.op_count;
     std::uint32_t submitted = job.first_op;
     for (std::uint32_t s = job.first_step; s < next_step; ++s) {
-      const HostStep& step = steps[s];
+      const HostStep step = steps[s];
       CORUN_ASSERT(step.gap >= Duration{0}, "step {} has gap {}", s, step.gap.count());
       if (step.kind == StepKind::kSubmit)
         CORUN_ASSERT(step.target == submitted++, "step {} submits {}", s, step.target);

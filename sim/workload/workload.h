@@ -3,31 +3,19 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/workload/quality.h"
 #include "sim/workload/work_ops.h"
+#include "sim/workload/work_steps.h"
 #include "traces/base/time.h"
-#include "traces/timeline.h"
+#include "traces/compact_capture.h"
 
 namespace corun {
 
 /// What a job of a workload is called.
 enum class JobKind : std::uint8_t { kFrame, kIteration, kRequest };
-
-/// What a host does next, after its gap.
-enum class StepKind : std::uint8_t {
-  kSubmit,      ///< call the driver with operation `target`; goes on at once unless held at the gate
-  kWaitAll,     ///< wait for everything submitted so far
-  kWaitStream,  ///< wait for what was submitted to stream `target`
-  kWaitOp,      ///< wait for operation `target`, submitted earlier in the same pass over the jobs
-};
-
-struct HostStep {
-  Duration gap{};  ///< host time from the step before (its return, where that one waited) to this one
-  StepKind kind = StepKind::kSubmit;
-  std::uint32_t target = 0;
-};
 
 /// A unit of progress: a contiguous run of steps, submitting a contiguous run of operations.
 struct Job {
@@ -39,14 +27,14 @@ struct Job {
 
 /// What a client does, job by job: immutable, shared by all runs that replay it.
 ///
-/// A frame's operations are its visits to the graphics engine, in order. Built by `workload_from_timeline` or by the
+/// A frame's operations are its visits to the graphics engine, in order. Built by `workload_from_capture` or by the
 /// synthetic profiles; checked by `check`.
 struct Workload {
   JobKind job_kind = JobKind::kIteration;
   std::vector<std::string> names;
   WorkOps ops;
   WorkOps left_out;  ///< what a capture holds beside the jobs: nobody replays it, but it has been profiled
-  std::vector<HostStep> steps;
+  WorkSteps steps;
   std::vector<std::uint32_t> awaits;
   std::vector<Job> jobs;
   std::vector<SceneEffect> scenes;  ///< parts of a game; empty = settings matter as the menu says throughout
@@ -87,7 +75,11 @@ struct WorkloadOptions {
 /// Host gaps are the times between the capture's calls; an operation whose call was cut off keeps its recorded distance
 /// to its stream predecessor. In a capture of frames without other work, a frame becomes one operation per visit.
 /// Throws Error(kUnsupported) for a capture that cannot be replayed (no operations and no frames; sampled logs; co-run
-/// captures; frames without GPU time), saying what to do. A timeline that is moved here frees its memory on the way.
-Workload workload_from_timeline(Timeline timeline, const WorkloadOptions& options);
+/// captures; frames without GPU time), saying what to do. What the capture takes is freed on the way: at no time do both
+/// take more than 32 bytes an operation.
+Workload workload_from_capture(CompactCapture capture, const WorkloadOptions& options);
+inline Workload workload_from_timeline(Timeline timeline, const WorkloadOptions& options) {
+  return workload_from_capture(compact(std::move(timeline)), options);
+}
 
 }  // namespace corun

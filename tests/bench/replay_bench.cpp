@@ -6,6 +6,7 @@
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -78,7 +79,7 @@ std::int64_t replay(const std::string& path, std::size_t iterations, const Polic
                     std::uint32_t programs) {
   WorkloadOptions options;
   options.iterations = static_cast<std::uint32_t>(iterations);
-  const auto capture = std::make_shared<const Workload>(workload_from_timeline(load_timeline(path), options));
+  const auto capture = std::make_shared<const Workload>(workload_from_capture(load_compact(path), options));
   const std::unique_ptr<Policy> rules = policy.create(policy.defaults());
   RunInput input;
   input.clients = clients_for(capture, programs);
@@ -149,6 +150,7 @@ double peak_memory_bytes() {
 /// All kernels in one file, replayed by one program. Run alone in its process, it tells the memory that takes.
 void BM_OneFile(benchmark::State& state, std::size_t operations) {
   const Files files(operations, 8, 1);
+  malloc_trim(0);
   std::ofstream("/proc/self/clear_refs") << 5;  // forgets the peak of making the file
   std::int64_t done = 0;
   for (auto _ : state) done += replay(files.native, files.iterations, passthrough_policy(), 1);

@@ -219,7 +219,7 @@ std::shared_ptr<const Workload> slower(const Workload& once, std::int64_t k) {
       for (Duration* time : {&op.duration, &op.dispatch_gap, &op.launch_latency, &op.predicted_by_name, &op.predicted_by_shape})
         stretch(*time);
     });
-  for (HostStep& step : scaled->steps) stretch(step.gap);
+  for (std::size_t i = 0; i < scaled->steps.size(); ++i) scaled->steps.set_gap(i, scaled->steps[i].gap * k);
   for (Job& job : scaled->jobs) job.recorded_start = kRunStart + (job.recorded_start - kRunStart) * k;
   stretch(scaled->recorded_span);
   stretch(scaled->present_period);

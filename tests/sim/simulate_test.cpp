@@ -63,7 +63,7 @@ TEST(Simulate, a_host_that_never_waits_keeps_the_device_busy) {
 TEST(Simulate, a_host_that_waits_within_a_job_launches_nothing_meanwhile) {
   for (const StepKind wait : {StepKind::kWaitAll, StepKind::kWaitStream, StepKind::kWaitOp}) {
     Workload workload = chain(2, 1ms);
-    workload.steps.insert(workload.steps.begin() + 1, HostStep{0ns, wait, 0});
+    workload.steps = {workload.steps[0], HostStep{0ns, wait, 0}, workload.steps[1]};
     workload.jobs[0].step_count = 3;
     const Facts facts = run_open(device(), {client("a", workload)}, 10ms);
     ASSERT_GE(facts.ops.size(), 2u) << static_cast<int>(wait);
@@ -221,7 +221,7 @@ TEST(FitHostGapScale, counts_whole_passes_over_jobs_that_differ) {
   // 100 jobs, the second half with three times the host time: 2.1 ms a job on average, and as recorded so.
   Workload workload = chain(1, 100us, 1ms);
   workload.steps.push_back(workload.steps.front());
-  workload.steps.back().gap = 3ms;
+  workload.steps.set_gap(1, 3ms);
   const Job first = workload.jobs.front();
   workload.jobs.assign(100, first);
   for (std::size_t i = 50; i < 100; ++i) workload.jobs[i].first_step = 1;

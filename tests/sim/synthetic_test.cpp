@@ -174,7 +174,7 @@ TEST(SyntheticGame, FurtherVisitsAreSubmittedAfterTheOneBeforeIsDoneAndShareTheF
 std::vector<Duration> gaps_within(const Workload& workload, const Job& job) {
   std::vector<Duration> gaps;
   for (std::uint32_t s = 1; s < job.step_count; ++s) {
-    const HostStep& step = workload.steps[job.first_step + s];
+    const HostStep step = workload.steps[job.first_step + s];
     if (step.kind == StepKind::kSubmit) gaps.push_back(step.gap);
   }
   return gaps;
@@ -330,7 +330,7 @@ TEST(SyntheticTraining, ALaunchTakesTheHostItsGap) {
   profile.launch_gap = milliseconds{1};
   RandomStream random(1, "train");
   const Workload workload = make_training(profile, 2, random);
-  for (const HostStep& step : workload.steps) EXPECT_EQ(step.gap, milliseconds{1});
+  for (const HostStep step : workload.steps) EXPECT_EQ(step.gap, milliseconds{1});
   EXPECT_EQ(workload.jobs[1].recorded_start, kRunStart + milliseconds{946});
 }
 
@@ -450,7 +450,7 @@ TEST(SyntheticProgram, APhaseOfKernelsLastsAsLongAsStatedWithTheHostWorkingInBet
   EXPECT_EQ(workload.ops[0].duration, milliseconds{80});
   EXPECT_EQ(workload.ops[10].duration, milliseconds{40});
   Duration length{};
-  for (const HostStep& step : workload.steps) length += step.gap;
+  for (const HostStep step : workload.steps) length += step.gap;
   EXPECT_EQ(length + workload.device_time(workload.jobs[0]), milliseconds{1050});
 }
 
@@ -473,7 +473,7 @@ TEST(SyntheticKernels, AJobHasTheStatedKernelsAndDoesNotWait) {
   EXPECT_EQ(workload.ops[2].shape.blocks(), 4096u);
   EXPECT_EQ(workload.ops[2].shape.threads_per_block(), 128u);
   EXPECT_EQ(workload.ops[2].predicted_by_shape, milliseconds{1});
-  for (const HostStep& step : workload.steps) EXPECT_EQ(step.kind, StepKind::kSubmit);
+  for (const HostStep step : workload.steps) EXPECT_EQ(step.kind, StepKind::kSubmit);
 }
 
 }  // namespace

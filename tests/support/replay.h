@@ -49,7 +49,7 @@ class Facts : public Recorder {
 };
 
 inline std::shared_ptr<const Workload> load_workload(const std::string& path, const WorkloadOptions& options = {}) {
-  return std::make_shared<Workload>(workload_from_timeline(load_timeline(path), options));
+  return std::make_shared<Workload>(workload_from_capture(load_compact(path), options));
 }
 
 /// Runs clients with open gates and gives back the facts.

@@ -47,6 +47,16 @@ const TraceImporter* surest_importer(const SourceFile& source) {
   return surest;
 }
 
+const TraceImporter& importer_of(const SourceFile& source) {
+  const TraceImporter* importer = surest_importer(source);
+  if (importer == nullptr) {
+    throw Error(ErrorKind::kInput, SourceLocation{source.path},
+                fmt::format("the content is of no known trace format, expected one of {}", known_formats()),
+                "name the format with --from if it is one of these");
+  }
+  return *importer;
+}
+
 }  // namespace
 
 const std::vector<std::unique_ptr<TraceImporter>>& importers() {
@@ -56,15 +66,17 @@ const std::vector<std::unique_ptr<TraceImporter>>& importers() {
 
 Timeline load_timeline(const std::string& path, std::string_view format) {
   const bool is_chosen = !format.empty() && format != "auto";
-  const TraceImporter* importer = is_chosen ? importer_named(format) : nullptr;
+  const TraceImporter* chosen = is_chosen ? importer_named(format) : nullptr;
   const SourceFile source = read_source(path);
-  if (importer == nullptr) importer = surest_importer(source);
-  if (importer == nullptr) {
-    throw Error(ErrorKind::kInput, SourceLocation{path},
-                fmt::format("the content is of no known trace format, expected one of {}", known_formats()),
-                "name the format with --from if it is one of these");
-  }
-  return importer->read(source);
+  return (is_chosen ? *chosen : importer_of(source)).read(source);
+}
+
+CompactCapture load_compact(const std::string& path) {
+  SourceFile source = read_source(path);
+  const TraceImporter& importer = importer_of(source);
+  if (importer.name() != make_native_importer()->name()) return compact(importer.read(source));
+  if (auto capture = read_native_compact(std::move(source.bytes), path)) return *std::move(capture);
+  return compact(load_timeline(path));
 }
 
 }  // namespace corun

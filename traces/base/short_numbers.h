@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace corun {
+
+/// A column of numbers that nearly always are from 0 to 2^32 - 2: four bytes each. Others are kept beside, by index.
+///
+/// Durations and gaps in nanoseconds are such numbers: one in millions takes over four seconds.
+class ShortNumbers {
+ public:
+  void reserve(std::size_t count) { near_.reserve(count); }
+  void push_back(std::int64_t value) {
+    if (!is_near(value)) far_.emplace_back(near_.size(), value);
+    near_.push_back(is_near(value) ? static_cast<std::uint32_t>(value) : kFar);
+  }
+  void pop_back();
+  void set(std::size_t index, std::int64_t value);
+
+  std::int64_t operator[](std::size_t index) const { return near_[index] == kFar ? far(index) : near_[index]; }
+  std::size_t size() const { return near_.size(); }
+  bool empty() const { return near_.empty(); }
+
+  /// The number at place `rank` (from 0) of all in ascending order. The column is neither copied nor sorted for it.
+  std::int64_t ranked(std::size_t rank) const;
+
+ private:
+  static constexpr std::uint32_t kFar = UINT32_MAX;
+  using Far = std::vector<std::pair<std::size_t, std::int64_t>>;
+
+  static bool is_near(std::int64_t value) { return value >= 0 && value < kFar; }
+  Far::const_iterator place_of(std::size_t index) const;
+  std::int64_t far(std::size_t index) const { return place_of(index)->second; }
+  std::uint32_t ranked_near(std::size_t rank) const;
+
+  std::vector<std::uint32_t> near_;
+  Far far_;  ///< by index
+};
+
+}  // namespace corun

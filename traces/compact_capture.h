@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "traces/base/instants.h"
+#include "traces/base/short_numbers.h"
+#include "traces/timeline.h"
+
+namespace corun {
+
+/// A capture from which a workload is made: its operations and calls are columns, 20 bytes an operation with its call,
+/// where the rows of a timeline take 88. A capture in our own format never exists as rows (load_compact).
+///
+/// Columns are freed one by one by who makes the workload, as soon as it is done with them.
+struct CompactCapture {
+  /// A call that does more than submit, and its number among all calls.
+  struct OtherCall {
+    std::uint32_t number = 0;
+    CallRecord call;
+  };
+
+  Timeline rest;  ///< everything else: it has no operations and no calls
+
+  /// What operations have in common: kind, name, queue, shape, bytes; `graph_node` is 1 if they are of a graph.
+  std::vector<OpRecord> prototypes;
+  std::vector<std::uint32_t> prototype_of;  ///< by operation, as the next three
+  Instants starts;
+  ShortNumbers durations;
+  std::vector<std::uint32_t> call_of;  ///< OpRecord::kNoIndex where it was cut off
+
+  Instants call_starts;
+  std::vector<OtherCall> other_calls;
+
+  std::size_t op_count() const { return prototype_of.size(); }
+  const OpRecord& prototype(std::size_t op) const { return prototypes[prototype_of[op]]; }
+  std::int64_t end_of(std::size_t op) const { return starts[op] + durations[op]; }
+  void forget_calls();
+};
+
+/// Makes the columns out of rows that come in order of their starts.
+class CompactRows : public RowSink {
+ public:
+  void add(const OpRecord& op) override;
+  void add(const CallRecord& call) override;
+  RowSpan span() const override;
+
+  /// False if a row cannot be part of a timeline, or came out of order: the rows are to be sorted and sealed first, which
+  /// says what is wrong. `rest`: the same capture's, sealed.
+  bool are_sound(const Timeline& rest) const;
+  CompactCapture take(Timeline rest) &&;
+
+ private:
+  struct Hash {
+    std::size_t operator()(const OpRecord& prototype) const;
+  };
+  /// The largest number of each kind that rows refer to.
+  struct Largest {
+    std::int64_t name = -1, queue = -1, call = -1, shape = -1, thread = -1, awaited = -1;
+  };
+  std::uint32_t number_of(const OpRecord& prototype);
+  void check_times(const Instants& before, std::int64_t start_ns, std::int64_t duration_ns);
+
+  CompactCapture capture_;
+  std::unordered_map<OpRecord, std::uint32_t, Hash> numbers_;  ///< of prototypes
+  Largest largest_;
+  bool are_in_order_ = true;
+};
+
+/// The same capture without its rows.
+CompactCapture compact(Timeline timeline);
+
+/// Reads a trace of any known format, as load_timeline does. Of our own format no rows are made.
+CompactCapture load_compact(const std::string& path);
+
+}  // namespace corun
