@@ -2,6 +2,10 @@
 """Compares a results file with what was measured and prints a Markdown table.
 
 usage: accuracy.py RESULTS.sqlite MEASURED.jsonl [GAMES.txt]
+       accuracy.py --nulls PREDICTIONS.json MEASURED.jsonl
+
+The second compares what `simcli validate --predict-only` wrote: beside the prediction stand the null models, and how far
+each is off, by what the programs are bound by (docs/validate.md says what is meant by both).
 
 A measured row names its run and its program; the scenario of that run has its name, or else begins it, the client
 the one whose name begins the program's (an "_a" or "_b" at its end left out). Rates are jobs or frames per second.
@@ -32,14 +36,41 @@ def predicted(database):
     return rates
 
 
-def comparisons(rates, rows):
-    scenarios = {scenario for scenario, _ in rates}
+def comparisons(predictions, rows):
+    """(run, program, measured, what {(scenario, client): ...} has for it) of each row that was predicted."""
+    scenarios = {scenario for scenario, _ in predictions}
     for run, program, measured in dict.fromkeys(rows):
         named = [run] if run in scenarios else [s for s in scenarios if run.startswith((s + "_r", s + "_e"))]
-        for (scenario, client), values in rates.items():
+        for (scenario, client), prediction in predictions.items():
             if scenario in named and program.startswith(re.sub(r"_[abc]$", "", client)):
-                yield run, program, measured, values
+                yield run, program, measured, prediction
                 break
+
+
+def published(predictions):
+    """{(scenario, client): (bound, {model: rate})} of cells that have null models."""
+    return {(cell["scenario"], figure["client"]):
+            (figure["bound"], {"model": figure["predicted"]["mean"], **figure["null_models"]})
+            for cell in predictions["cells"] for figure in cell["figures"]
+            if figure["metric"] == "throughput_per_s" and figure["null_models"]}
+
+
+def print_nulls(predictions, measured):
+    compared = list(comparisons(published(json.load(open(predictions))), measured_rows(measured)))
+    models = list(compared[0][3][1])
+    print("| run | program | bound by | measured /s |" + "".join(f" {model} |" for model in models))
+    print("|---" * (4 + len(models)) + "|")
+    errors = {}
+    for run, program, value, (bound, rates) in compared:
+        off = [100 * (rates[model] / value - 1) for model in models]
+        errors.setdefault(bound, []).append(off)
+        print(f"| {run} | {program} | {bound} | {value:.2f} |" + "".join(f" {error:+.1f} % |" for error in off))
+    print("\n| bound by, mean (worst) | rates |" + "".join(f" {model} |" for model in models))
+    print("|---" * (2 + len(models)) + "|")
+    for group, rows in [*sorted(errors.items()), ("all", sum(errors.values(), []))]:
+        columns = [[abs(error) for error in column] for column in zip(*rows)]
+        print(f"| {group} | {len(rows)} |"
+              + "".join(f" {sum(column) / len(column):.1f} % ({max(column):.1f}) |" for column in columns))
 
 
 def main(results, measured, games=None):
@@ -59,6 +90,9 @@ def main(results, measured, games=None):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (3, 4):
+    if len(sys.argv) == 4 and sys.argv[1] == "--nulls":
+        print_nulls(*sys.argv[2:])
+    elif len(sys.argv) in (3, 4) and sys.argv[1] != "--nulls":
+        main(*sys.argv[1:])
+    else:
         sys.exit(__doc__)
-    main(*sys.argv[1:])
