@@ -5,7 +5,8 @@ room.py table FOLDER...
 `measure` plays each workload of torch_loop.py under simtrace, beside one-block kernels of PROGRAM (small_kernels.cu) called
 every 0.1 ms, under an MPS daemon of its own: FOLDER/WORKLOAD.corun and FOLDER/WORKLOAD.bin. `table` (numpy, corun) says of
 each kernel how long before its end a block began that had waited for room, in the middle, and how many times of one of the
-kernel's blocks that is: its duration over its waves, or all of it where it has less than one.
+kernel's blocks that is: its duration over its waves, or all of it where it has less than one. Long blocks are told apart: the
+microsecond that a waiting block takes to begin, and to which the clocks are known, counts little beside them.
 
 The clocks of the two recordings differ by a constant: that under which waits and long kernels fall together most.
 """
@@ -21,6 +22,7 @@ import time
 # Of an SM of compute capability 9.0.
 THREADS, BLOCKS, REGISTERS, SHARED_MEMORY, SMS = 2048, 32, 65536, 233472, 132
 WAITED_NS, LONG_NS = 8_000, 15_000
+LONG_BLOCK_US = 3
 FEW = 8  # begins beside a kernel: fewer are no row
 
 
@@ -101,7 +103,7 @@ def table(options):
     import corun
     print("| kernel | blocks | at once | waves | duration, us | room before the end, us | in blocks' times |")
     print("|---|---|---|---|---|---|---|")
-    several, one = [], []
+    several, long, one = [], [], []
     for folder in options.folders:
         for path in sorted(pathlib.Path(folder).glob("*.corun")):
             small = begins(numpy, path.with_suffix(".bin"))
@@ -113,9 +115,12 @@ def table(options):
                 before, duration = (float(numpy.median(column)) / 1000 for column in zip(*seen))
                 ratio = before * max(waves, 1) / duration
                 (several if waves > 1 else one).append(ratio)
+                if waves > 1 and duration / waves >= LONG_BLOCK_US:
+                    long.append(ratio)
                 print(f"| {path.stem}: {name[:48].replace('|', ' ')} | {blocks} | {blocks_at_once(threads, *rest)} | {waves:.2f} "
                       f"| {duration:.1f} | {before:.1f} | {ratio:.2f} |")
-    for what, ratios in (("more than one wave", several), ("one wave or less", one)):
+    for what, ratios in (("more than one wave", several), (f"of these, blocks of {LONG_BLOCK_US} us and more", long),
+                         ("one wave or less", one)):
         if ratios:
             low, middle, high = numpy.quantile(ratios, [0.1, 0.5, 0.9])
             print(f"\n{what}: {len(ratios)} kernels, mean {numpy.mean(ratios):.2f}, in the middle {middle:.2f}, "
