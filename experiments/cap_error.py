@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Prints how far utilisation caps were missed, as a Markdown table: ours against another policy, paired by seed.
+Needs the package (PYTHONPATH=build/release/python).
 
 usage: cap_error.py RESULTS.sqlite [OTHER]
 
@@ -8,13 +9,10 @@ The error of a run is the distance between the utilisation of `a` and its cap, i
 of `other minus ours` over the seeds with its 95 % interval: above 0, ours is closer.
 """
 
-import pathlib
 import sqlite3
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "python"))
-
-from corun.intervals import mean_interval  # noqa: E402
+from corun.statistics import mean_interval
 
 
 def shares(path):
@@ -34,9 +32,9 @@ def main(path, other="gaiagpu"):
     print("|---|---|---|---|---|---|---|")
     verdicts = {"closer": 0, "further": 0, "no difference": 0}
     for (scenario, policy, cap), ours in sorted(found.items()):
-        if policy != "ours":
+        theirs = found.get((scenario, other, cap))
+        if policy != "ours" or not theirs:
             continue
-        theirs = found[scenario, other, cap]
         seeds = sorted(ours.keys() & theirs.keys())
         differences = [abs(theirs[seed] - cap) - abs(ours[seed] - cap) for seed in seeds]
         mean, low, high = mean_interval(differences)

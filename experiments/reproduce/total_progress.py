@@ -4,16 +4,15 @@
 usage: total_progress.py RESULTS.sqlite BASE_POLICY
 
 Total progress is the sum over the clients of progress_ratio. Intervals are 95 % Student-t intervals over the seeds.
+Needs the package (PYTHONPATH=build/release/python).
 """
 
 import collections
 import contextlib
-import pathlib
 import sqlite3
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
-from corun.intervals import mean_interval  # noqa: E402
+from corun.statistics import mean_interval
 
 QUERY = """SELECT scenario, policy, seed, SUM(value) FROM metrics JOIN runs ON runs.id = metrics.run
            WHERE metric = 'progress_ratio' GROUP BY scenario, policy, seed ORDER BY runs.rowid"""
