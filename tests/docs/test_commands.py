@@ -22,7 +22,7 @@ NOT_RUN = {
         ("./dev test", "the tests themselves"),
     ],
     "docs/tutorial.md": [("./dev build", "the build itself; tests/fresh_root.sh runs it on an empty system")],
-    "docs/accuracy.md": [("", "a minute of computing; test_summary.py of tests/python holds the experiments' figures")],
+    "docs/accuracy.md": [("", "minutes of computing, or a GPU; tests/experiments/test_accuracy.py runs the script on made-up results")],
     "docs/calibrate.md": [("simcli calibrate --gpu", GPU)],
     "docs/capture.md": [("simtrace", GPU + "; tests/tracer runs them on stand-ins"), ("python3 train.py", GPU)],
     "docs/cluster.md": [("simcli run experiments/cluster/openb.yaml", "needs a public trace that is not in the repository")],
