@@ -29,7 +29,7 @@ NOT_RUN = {
     "docs/execute.md": [("simcli execute", GPU + "; tests/executor runs it on a stand-in")],
     "docs/games.md": [("python3 tests/hardware", GPU)],
     "docs/identify.md": [("simcli identify", "minutes of computing, or a GPU; tests/identify runs it smaller")],
-    "docs/live.md": [("simcli live", GPU), ("simcli validate --live", GPU + "; tests/live runs it on a stand-in"), ("python3 tests/hardware/live_table.py measure", GPU),
+    "docs/live.md": [("simcli live", GPU), ("simcli validate --live", GPU + "; tests/live runs it on a stand-in"),
                      ("gunzip", "unpacks into the checkout"), ("python3 tests/hardware/live_table.py table", "as above")],
     "docs/policies/block_time_limiter.md": [("", "a minute of computing; `./dev reproduce` runs it")],
     "docs/policies/nvshare_adaptive.md": [("", "minutes of computing; `./dev reproduce` runs it")],
