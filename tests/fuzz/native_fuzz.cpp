@@ -1,3 +1,5 @@
+#include <optional>
+
 #include "tests/fuzz/chunk_input.h"
 #include "tests/fuzz/harness.h"
 #include "traces/native.h"
@@ -20,6 +22,12 @@ void read(std::string_view input) {
     promise(encode_native(read_native(written, "again")) == written, "what is read is written alike");
   });
   promise(!(is_whole && report.damage), "a damaged file is not taken for a good one");
+  accepts([&] {
+    const std::optional<CompactCapture> columns = read_native_compact(file, "input");
+    if (!columns) return;
+    promise(is_whole, "what becomes columns is a whole file");
+    promise(columns->op_count() == read_native(file, "input").ops().size(), "columns hold every operation");
+  });
   accepts([&] { read_native(file, "input", {.use_prefix = true}); });
 }
 
