@@ -12,13 +12,13 @@ live_table = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(live_table)
 
 
-def write_results(path, runs):
+def write_results(path, runs, backend="live"):
     """`runs`: (experiment, scenario, policy, error, {client: {metric: value}})."""
     file = sqlite3.connect(path)
-    file.execute("CREATE TABLE runs (id TEXT, experiment TEXT, scenario TEXT, policy TEXT, error TEXT)")
+    file.execute("CREATE TABLE runs (id TEXT, experiment TEXT, scenario TEXT, policy TEXT, error TEXT, backend TEXT)")
     file.execute("CREATE TABLE metrics (run TEXT, client TEXT, metric TEXT, value REAL, unit TEXT)")
     for number, (*key, error, clients) in enumerate(runs):
-        file.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?)", [str(number), *key, error])
+        file.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?)", [str(number), *key, error, backend])
         for client, metrics in clients.items():
             for metric, value in metrics.items():
                 file.execute("INSERT INTO metrics VALUES (?, ?, ?, ?, '')", [str(number), client, metric, value])
@@ -67,6 +67,17 @@ def test_harvest_is_progress_over_the_time_left_idle(results, capsys):
     _, rows, _ = printed(capsys, results)
     assert rows[5][7:] == ["12.50 ± 6.35", "0.417 ± 0.212", "0.83 ± 0.42"]
     assert rows[3][2:] == ["train", "", "", "", "", "30.00 ± 0.00", "1.000 ± 0.000", ""], "nothing is harvested alone"
+
+
+def test_what_was_simulated_beside_live_runs_is_left_out(results, capsys, tmp_path):
+    write_results(tmp_path / "simulated.sqlite", [("mix", "pair", "pilotfish", None, {"game": game(1)})], "simulation")
+    assert printed(capsys, [*results, str(tmp_path / "simulated.sqlite")]) == printed(capsys, results)
+
+
+def test_what_is_alone_is_the_median_run(results, capsys, tmp_path):
+    write_results(tmp_path / "cold.sqlite", [("mix", "train alone", "passthrough", None, {"train": rate(3)})])
+    _, rows, _ = printed(capsys, [*results, str(tmp_path / "cold.sqlite")])
+    assert rows[5][8] == "0.417 ± 0.212"
 
 
 def test_one_repetition_has_no_interval(results, capsys):
