@@ -1,5 +1,7 @@
 #include "tracer/gl/recording.h"
 
+#include <atomic>
+
 #include "tracer/gate/frame_gate.h"
 #include "tracer/gl/current.h"
 
@@ -10,7 +12,7 @@ constinit Recording recording;
 namespace {
 
 enum class Start { kNotYet, kUnderWay, kDone, kRefused };
-Start started = Start::kNotYet;
+std::atomic<Start> started{Start::kNotYet};
 
 // In the child of a fork: nobody is left who could give the lock back.
 void give_up_in_child() {
@@ -32,14 +34,12 @@ __attribute__((destructor)) void end_of_process() {
 }  // namespace
 
 bool Recording::start() {
-  Start known = __atomic_load_n(&started, __ATOMIC_ACQUIRE);
+  Start known = started.load();
   if (known != Start::kNotYet) return known == Start::kDone && is_on();
-  const bool is_mine =
-      __atomic_compare_exchange_n(&started, &known, Start::kUnderWay, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
-  if (!is_mine) return false;
+  if (!started.compare_exchange_strong(known, Start::kUnderWay)) return false;
   pthread_atfork(nullptr, nullptr, &give_up_in_child);
   const bool is_recording = log.start(part::Source::kGl, 0);
-  __atomic_store_n(&started, is_recording ? Start::kDone : Start::kRefused, __ATOMIC_RELEASE);
+  started = is_recording ? Start::kDone : Start::kRefused;
   return is_recording;
 }
 
