@@ -3,7 +3,7 @@
 // of that.
 //
 //   vk_app [--frames N] [--submits K] [--submit2] [--swapchains 2] [--recreate EVERY] [--present-thread]
-//          [--devices 2] [--leave] [--validate] [--headless]
+//          [--devices 2] [--leave] [--validate] [--headless] [--fills N] [--fps F]
 //
 // Every device has an instance of its own. --leave ends without destroying anything, as most games do. --validate
 // counts the messages of the validation layer. --headless needs no X server, but a driver with VK_EXT_headless_surface.
@@ -13,6 +13,7 @@
 #include <vulkan/vulkan.h>
 #include <xcb/xcb.h>
 
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -26,11 +27,12 @@ namespace {
 
 constexpr std::uint32_t kSize = 32;
 constexpr std::uint16_t kWindow = 64;
+constexpr VkDeviceSize kFilledBytes = 256 << 20;
 constexpr int kExitCode = 9;
 constexpr int kSkipCode = 77;
 
 struct Options {
-  int frames = 10, submits = 1, swapchains = 1, recreate = 0, devices = 1;
+  int frames = 10, submits = 1, swapchains = 1, recreate = 0, devices = 1, fills = 0, fps = 0;
   bool submit2 = false, present_thread = false, leave = false, validate = false, headless = false;
 };
 
@@ -60,6 +62,8 @@ Options parse(int count, char** words) {
     if (word == "--swapchains") options.swapchains = number(i);
     if (word == "--recreate") options.recreate = number(i);
     if (word == "--devices") options.devices = number(i);
+    if (word == "--fills") options.fills = number(i);
+    if (word == "--fps") options.fps = number(i);
     if (word == "--submit2") options.submit2 = true;
     if (word == "--present-thread") options.present_thread = true;
     if (word == "--leave") options.leave = true;
@@ -212,6 +216,7 @@ class Gpu {
     if (count == 0) std::_Exit(kSkipCode);
     make_device();
     make_target();
+    if (options.fills > 0) filled_ = make_buffer(kFilledBytes, 0, filled_memory_);
     for (int i = 0; i < options.swapchains; ++i) {
       windows_.emplace_back(instance, display).make_swapchain(physical_, device_);
     }
@@ -248,8 +253,10 @@ class Gpu {
     vkDestroyCommandPool(device_, pool_, nullptr);
     vkDestroyImage(device_, image_, nullptr);
     vkDestroyBuffer(device_, buffer_, nullptr);
+    vkDestroyBuffer(device_, filled_, nullptr);
     vkFreeMemory(device_, image_memory_, nullptr);
     vkFreeMemory(device_, buffer_memory_, nullptr);
+    vkFreeMemory(device_, filled_memory_, nullptr);
     vkDestroyDevice(device_, nullptr);
   }
 
@@ -313,13 +320,21 @@ class Gpu {
     image_memory_ = allocate(needs, 0);
     CHECK(vkBindImageMemory(device_, image_, image_memory_, 0));
 
-    VkBufferCreateInfo buffer{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
-    buffer.size = kSize * kSize * 4;
-    buffer.usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT;
-    CHECK(vkCreateBuffer(device_, &buffer, nullptr, &buffer_));
-    vkGetBufferMemoryRequirements(device_, buffer_, &needs);
-    buffer_memory_ = allocate(needs, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
-    CHECK(vkBindBufferMemory(device_, buffer_, buffer_memory_, 0));
+    buffer_ = make_buffer(kSize * kSize * 4, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
+                          buffer_memory_);
+  }
+
+  VkBuffer make_buffer(VkDeviceSize bytes, VkMemoryPropertyFlags wanted, VkDeviceMemory& memory) {
+    VkBufferCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
+    info.size = bytes;
+    info.usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+    VkBuffer buffer = VK_NULL_HANDLE;
+    CHECK(vkCreateBuffer(device_, &info, nullptr, &buffer));
+    VkMemoryRequirements needs;
+    vkGetBufferMemoryRequirements(device_, buffer, &needs);
+    memory = allocate(needs, wanted);
+    CHECK(vkBindBufferMemory(device_, buffer, memory, 0));
+    return buffer;
   }
 
   void recreate() {
@@ -330,6 +345,8 @@ class Gpu {
   void record(VkCommandBuffer commands, int colour, bool is_last, const std::vector<std::uint32_t>& images) {
     const VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
     CHECK(vkBeginCommandBuffer(commands, &begin));
+    for (int i = 0; i < options_.fills; ++i)
+      vkCmdFillBuffer(commands, filled_, 0, VK_WHOLE_SIZE, static_cast<std::uint32_t>(i));
     clear(commands, image_, colour, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL);
     if (is_last) {
       VkBufferImageCopy whole{};
@@ -401,8 +418,8 @@ class Gpu {
   VkFence acquired_ = VK_NULL_HANDLE, done_ = VK_NULL_HANDLE;
   VkSemaphore rendered_ = VK_NULL_HANDLE;
   VkImage image_ = VK_NULL_HANDLE;
-  VkBuffer buffer_ = VK_NULL_HANDLE;
-  VkDeviceMemory image_memory_ = VK_NULL_HANDLE, buffer_memory_ = VK_NULL_HANDLE;
+  VkBuffer buffer_ = VK_NULL_HANDLE, filled_ = VK_NULL_HANDLE;
+  VkDeviceMemory image_memory_ = VK_NULL_HANDLE, buffer_memory_ = VK_NULL_HANDLE, filled_memory_ = VK_NULL_HANDLE;
   std::vector<Window> windows_;
   std::uint64_t checksum_ = 14695981039346656037u;
 };
@@ -425,8 +442,11 @@ int main(int count, char** words) {
     if (options.validate) messengers.push_back(make_messenger(instances.back()));
     gpus.emplace_back(instances.back(), display, options);
   }
+  auto next = std::chrono::steady_clock::now();
   for (int i = 0; i < options.frames; ++i) {
+    std::this_thread::sleep_until(next);
     for (Gpu& gpu : gpus) gpu.frame(i);
+    if (options.fps > 0) next += std::chrono::nanoseconds(1'000'000'000 / options.fps);
   }
   for (const Gpu& gpu : gpus) std::printf("checksum %016llx\n", static_cast<unsigned long long>(gpu.checksum()));
   if (options.leave) return kExitCode;
