@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/live/group_times.h"
 #include "tracer/gate/futex.h"
 #include "tracer/gate/gate_word.h"
 #include "tracer/gate/process.h"
@@ -88,7 +89,8 @@ bool LiveClient::hear_launches(Arbiter& arbiter) {
     const gate::Launch& launch = lane_.launches[next_ % gate::kDepth];
     if (launch.ready.load(std::memory_order_acquire) != next_ + 1) break;
     const OpView op = view_of(launch);
-    ops_.push_back({next_number_++, op.submitted, kNever, op_kind(launch.kind), launch.name, launch.stream, false});
+    ops_.push_back({next_number_++, op.submitted, kNever, op_kind(launch.kind), launch.name, launch.stream, false,
+                    op.predicted_by_shape});
     ++launches_;
     if (!has_passed(next_)) last_question_ = clock_.now();
     if (has_passed(next_) && heard_late_.size() < kMostLateness) heard_late_.push_back(clock_.now() - op.submitted);
@@ -146,26 +148,56 @@ void LiveClient::wake_the_admitted() {
   must_wake_ = false;
 }
 
-/// In the order of their ends. One may be told here before its launch has been heard, or before the arbiter has let it
-/// pass: then it is for the next time.
+/// In the order of their ends.
 bool LiveClient::hear_ends(Arbiter& arbiter, DeviceUse& use) {
   const std::uint64_t before = ends_heard_;
   const std::uint64_t told = lane_.done_count.load(std::memory_order_acquire);
-  for (; ends_heard_ < told; ++ends_heard_) {
-    const std::uint64_t in_lane = lane_.done[ends_heard_ % gate::kDepth];
-    if (in_lane >= next_) break;
-    if (in_lane < first_) continue;
-    Op& op = ops_[in_lane - first_];
-    if (op.launched == kNever) break;
-    if (op.is_complete) continue;
-    const gate::Launch& launch = lane_.launches[in_lane % gate::kDepth];
-    const Time begin = std::max(clock_.at(launch.begin_ns), op.launched),
-               end = std::max(clock_.at(launch.end_ns), begin);
-    use.add(id_, begin, end);
-    complete(op, begin, end, Duration{launch.device_ns}, false, arbiter);
-  }
+  while (ends_heard_ < told && can_hear_group(told)) hear_group(arbiter, use);
   if (ends_heard_ != before) retire();
   return ends_heard_ != before;
+}
+
+const gate::Launch& LiveClient::ended(std::uint64_t end) const {
+  return lane_.launches[lane_.done[end % gate::kDepth] % gate::kDepth];
+}
+
+/// Null for one of a process that is gone.
+LiveClient::Op* LiveClient::op_ended(std::uint64_t end) {
+  const std::uint64_t in_lane = lane_.done[end % gate::kDepth];
+  return in_lane < first_ ? nullptr : &ops_[in_lane - first_];
+}
+
+/// One may be told here before its launch has been heard, or before the arbiter has let it pass: then it is for the next
+/// time, and with it those whose time is known together with its own.
+bool LiveClient::can_hear_group(std::uint64_t told) {
+  const std::uint64_t behind = ends_heard_ + std::max(ended(ends_heard_).group, 1U);
+  if (behind > told) return false;
+  for (std::uint64_t i = ends_heard_; i < behind; ++i) {
+    if (lane_.done[i % gate::kDepth] >= next_) return false;
+    if (const Op* op = op_ended(i); op != nullptr && op->launched == kNever) return false;
+  }
+  return true;
+}
+
+void LiveClient::hear_group(Arbiter& arbiter, DeviceUse& use) {
+  const std::uint64_t behind = ends_heard_ + std::max(ended(ends_heard_).group, 1U);
+  std::vector<Duration> expected;
+  Duration took{};
+  for (std::uint64_t i = ends_heard_; i < behind; ++i) {
+    const Op* op = op_ended(i);
+    expected.push_back(op != nullptr ? op->expected : kUnknownDuration);
+    took += Duration{ended(i).device_ns};
+  }
+  Time from = clock_.at(ended(behind - 1).end_ns) - took;
+  for (const Duration time : group_times(took, expected)) {
+    Op* op = op_ended(ends_heard_++);
+    if (op != nullptr && !op->is_complete) {
+      const Time begin = std::max(from, op->launched), end = std::max(from + time, begin);
+      use.add(id_, begin, end);
+      complete(*op, begin, end, time, false, arbiter);
+    }
+    from += time;
+  }
 }
 
 void LiveClient::complete(Op& op, Time begin, Time end, Duration device_time, bool is_lost, Arbiter& arbiter) {

@@ -63,6 +63,7 @@ class LiveClient {
     OpKind kind = OpKind::kKernel;
     std::uint32_t name = 0, stream = 0;
     bool is_complete = false;
+    Duration expected = kUnknownDuration;  ///< by the profile
   };
 
   /// A frame that was handed over, whose rendering the arbiter knows as an operation, mostly.
@@ -75,6 +76,10 @@ class LiveClient {
   bool is_abandoned(std::uint64_t frame_record);
   bool hear_launches(Arbiter& arbiter);
   bool hear_ends(Arbiter& arbiter, DeviceUse& use);
+  const gate::Launch& ended(std::uint64_t end) const;
+  Op* op_ended(std::uint64_t end);
+  bool can_hear_group(std::uint64_t told);
+  void hear_group(Arbiter& arbiter, DeviceUse& use);
   bool has_passed(std::uint64_t in_lane) const { return is_open_ || in_lane < std::max(passed_, limit_); }
   void tell_what_slipped(Arbiter& arbiter);
   void open_gate();

@@ -44,6 +44,18 @@ void step() {
   }
 }
 
+// Every tenth kernel takes ten times as long, and has one block more.
+void launch_unevenly() {
+  while (goes_on()) {
+    for (int i = 0; i < 10 && goes_on(); ++i) {
+      const unsigned is_long = i == 6 ? 1 : 0;
+      cuLaunchKernel(kernel, blocks + is_long, 1, 1, 32, 1, 1, length * (is_long != 0 ? 10 : 1), nullptr, nullptr, nullptr);
+      ++launched;
+    }
+    cuCtxSynchronize();
+  }
+}
+
 void never_synchronise() {
   while (goes_on()) launch();
 }
@@ -214,6 +226,7 @@ int main(int count, char** arguments) {
   cuModuleGetFunction(&node, nullptr, "node");
   int code = 0;
   if (manner == "step" || manner == "profiled") step();
+  if (manner == "unevenly") launch_unevenly();
   if (manner == "never_synchronise") never_synchronise();
   if (manner == "time_launches") time_launches();
   if (manner == "few_and_sleep") launch_few_and_sleep();

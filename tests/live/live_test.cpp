@@ -71,6 +71,36 @@ TEST_P(LiveByEachWay, AProgramRunsToItsEndAndEveryLaunchIsHeard) {
   EXPECT_LE(device_time, last - first) << "one stream has one kernel at a time";
 }
 
+/// One operation of each shape that `live_app unevenly` launches, as a capture would predict them.
+std::shared_ptr<const Workload> profile_of_uneven(Duration length, std::uint32_t blocks) {
+  auto workload = std::make_shared<Workload>();
+  workload->names = {"kernel"};
+  WorkOp op;
+  op.kind = OpKind::kKernel;
+  op.shape.grid_x = blocks, op.shape.grid_y = op.shape.grid_z = 1;
+  op.predicted_by_name = op.predicted_by_shape = length;
+  workload->left_out.push_back(op);
+  op.shape.grid_x = blocks + 1;
+  op.predicted_by_shape = 10 * length;
+  workload->left_out.push_back(op);
+  return workload;
+}
+
+TEST_P(LiveByEachWay, LaunchesWhoseTimeIsKnownTogetherShareItAsTheirProfileSays) {
+  ClientSpec spec = client("a", {"unevenly", "300", "200", "4"});
+  spec.workload = profile_of_uneven(200us, 4);
+  const LiveFacts facts = run({spec}, 20s);
+  ASSERT_EQ(facts.ops.size(), 300u);
+  std::vector<Duration> longs, shorts;
+  for (const OpFact& op : facts.ops) (op.number % 10 == 6 ? longs : shorts).push_back(op.device_time);
+  const auto middle = [](std::vector<Duration>& times) {
+    std::ranges::sort(times);
+    return times[times.size() / 2];
+  };
+  EXPECT_GT(middle(longs), 1500us);
+  EXPECT_LT(middle(shorts), 400us);
+}
+
 TEST_P(LiveByEachWay, CopiesAreLaunchesToo) {
   const LiveFacts facts = run({client("a", {"copy", "20", "100"})}, 20s);
   const auto count = [&](OpKind kind) { return std::ranges::count(facts.ops, kind, &OpFact::kind); };

@@ -145,7 +145,7 @@ void Checkpoints::after_launch(void* context, void* stream, std::uint64_t number
   if (group == nullptr || group->open == nullptr || group->open->count == kMostLaunches) {
     link_->lane().unobserved.fetch_add(1);
     const std::int64_t now = guest::monotonic_ns();
-    report(number, now, now, 0);
+    report(number, now, now, 0, 1);
     return tell();
   }
   Checkpoint& open = *group->open;
@@ -176,7 +176,7 @@ void Checkpoints::ended_with_call(std::uint64_t number) {
   const std::int64_t now = guest::monotonic_ns();
   const std::int64_t submitted = link_->lane().launches[number % kDepth].submitted_ns;
   const std::int64_t begin = std::clamp(last_end_ns_, std::min(submitted, now), now);
-  report(number, begin, now, now - begin);
+  report(number, begin, now, now - begin, 1);
   tell();
 }
 
@@ -246,7 +246,7 @@ void Checkpoints::finish(Checkpoint& checkpoint, bool is_observed) {
   if (has_time) typical_ns_ = typical_ns_ + (each - typical_ns_) / kNewestWeighs;
   for (std::uint32_t i = 0; i < checkpoint.count; ++i) {
     const std::int64_t begin = now - took + each * i;
-    report(checkpoint.numbers[i], begin, begin + each, each);
+    report(checkpoint.numbers[i], begin, begin + each, each, checkpoint.count);
   }
   if (!is_observed) link_->lane().unobserved.fetch_add(checkpoint.count);
   last_end_ns_ = now;
@@ -254,12 +254,14 @@ void Checkpoints::finish(Checkpoint& checkpoint, bool is_observed) {
   tell();
 }
 
-void Checkpoints::report(std::uint64_t number, std::int64_t begin_ns, std::int64_t end_ns, std::int64_t device_ns) {
+void Checkpoints::report(std::uint64_t number, std::int64_t begin_ns, std::int64_t end_ns, std::int64_t device_ns,
+                         std::uint32_t group) {
   Lane& lane = link_->lane();
   Launch& launch = lane.launches[number % kDepth];
   launch.begin_ns = std::max(begin_ns, launch.submitted_ns);
   launch.end_ns = std::max(end_ns, launch.begin_ns);
   launch.device_ns = device_ns;
+  launch.group = group;
   const std::uint64_t place = lane.done_count.load(std::memory_order_relaxed);
   lane.done[place % kDepth] = number;
   lane.done_count.store(place + 1, std::memory_order_release);

@@ -99,7 +99,8 @@ class Checkpoints {
   void close_old_groups(std::int64_t now_ns);
   void poll();
   void finish(Checkpoint& checkpoint, bool is_observed);
-  void report(std::uint64_t number, std::int64_t begin_ns, std::int64_t end_ns, std::int64_t device_ns);
+  void report(std::uint64_t number, std::int64_t begin_ns, std::int64_t end_ns, std::int64_t device_ns,
+              std::uint32_t group);
   void tell();
   bool has_open_group() const;
   void wake();

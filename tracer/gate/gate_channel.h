@@ -14,7 +14,7 @@ namespace corun::gate {
 
 inline constexpr char kFileVariable[] = "CORUN_GATE";
 inline constexpr char kClientVariable[] = "CORUN_GATE_CLIENT";
-inline constexpr std::uint64_t kMagic = 0x0007'4554'4147'4f43;  ///< changes with the layout
+inline constexpr std::uint64_t kMagic = 0x0008'4554'4147'4f43;  ///< changes with the layout
 
 inline constexpr std::uint32_t kMostClients = 64;
 inline constexpr std::uint64_t kDepth = 8192;      ///< launches from the oldest that is not complete to the newest
@@ -57,6 +57,7 @@ struct Launch {
   std::int64_t begin_ns;      ///< on the device; valid once its number is among Lane::done
   std::int64_t end_ns;
   std::int64_t device_ns;
+  std::uint32_t group;  ///< launches whose time is known together, and shared out equally here: neighbours in Lane::done
 };
 
 /// A moment in the life of a frame.
