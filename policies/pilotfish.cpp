@@ -101,7 +101,7 @@ class PilotFish : public Policy {
     if (op.is_copy && has_game(view)) link_.take(view.device, op, view.now);
     if (!op.is_kernel()) return;
     const Duration predicted = predictor_.predict(client, op);
-    if (predicted != kUnknownDuration) ahead_.expects(client, predicted);
+    if (predicted != kUnknownDuration) ahead_.launched(client, predicted);
     const Duration cost = std::max(charge(view, predicted), Duration::zero());
     work_.launched(view, client, op.number, cost, predicted == kUnknownDuration);
     window_.spend(cost);
@@ -231,7 +231,7 @@ class PilotFish : public Policy {
 
   void learn(ClientId client, const OpView& op, Duration device_time) {
     predictor_.learn(client, op, device_time);
-    ahead_.expects(client, predictor_.predict(client, op));
+    ahead_.measured(client, predictor_.predict(client, op));
   }
 
   Time earliest_next_begin(const GpuView& view) const {

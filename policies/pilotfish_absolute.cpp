@@ -88,7 +88,7 @@ class PilotFishAbsolute : public Policy {
     const bool is_unknown = predicted == kUnknownDuration;
     windows_in_vain_[client.value] = 0;
     if (work_.total() == Duration::zero()) progress_ = view.now;
-    if (!is_unknown) ahead_.expects(client, predicted);
+    if (!is_unknown) ahead_.launched(client, predicted);
     work_.launched(view, client, op.number, is_unknown ? std::max(room(view), Duration{}) : predicted, is_unknown);
     has_launched_ = true;
     predicted_end_ = end_of_work(view.now);
@@ -236,7 +236,7 @@ class PilotFishAbsolute : public Policy {
 
   void learn(ClientId client, const OpView& op, Duration device_time) {
     predictor_.learn(client, op, device_time);
-    ahead_.expects(client, predictor_.predict(client, op));
+    ahead_.measured(client, predictor_.predict(client, op));
   }
 
   /// kUnknownDuration of what is not known, or is to be timed anew.

@@ -62,8 +62,8 @@ class Policy {
 
   virtual void decide(const GpuView&, Actions&) = 0;
 
-  /// A promise: if the client submitted so many operations now, one after another and each like one of its newest
-  /// thousand, decide() would admit each of them at its instant, though its gate is closed. Asked after a decision that
+  /// A promise: if the client submitted so many operations now that take what some so many in a row of its newest
+  /// thousand were expected to, decide() would admit each, though its gate is closed. Asked after a decision that
   /// left nothing of the client waiting, and every quarter of a millisecond. It holds until anything else is heard or
   /// the wake-up comes, and a world in which asking takes time lets such operations pass before they are heard. Changes
   /// no decision.

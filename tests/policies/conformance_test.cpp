@@ -122,19 +122,34 @@ FakeOp random_op(std::mt19937_64& random, bool is_game) {
   return op;
 }
 
+/// Kernels that take what is expected of them whenever they come again.
+std::vector<FakeOp> program_of(std::mt19937_64& random) {
+  std::vector<FakeOp> program;
+  for (std::uint32_t position = 0; position < 12; ++position) {
+    FakeOp op = random_op(random, false);
+    op.position = position;
+    op.predicted = op.predicted_by_shape = op.duration;
+    program.push_back(op);
+  }
+  return program;
+}
+
+enum class Fillers { kRandom, kRepeatThemselves };
+
 /// One random history: clients join and leave and submit at any time, for a fifth of a second; then the games leave,
 /// then the others, each when its work is done.
 class History {
  public:
-  History(const Corner& corner, std::uint64_t seed)
+  History(const Corner& corner, std::uint64_t seed, Fillers fillers = Fillers::kRandom)
       : world(corner.policy, corner.parameters, four_clients(), known_device()), random_(seed) {
     for (std::uint32_t client = 0; client < 4; ++client) {
       world.set_depth(client, 1 + random_() % 5);
       world.set_most_waiting(client, 1 + random_() % 3);
       world.at(instant(50), [=, this] { world.join(client); });
-      const bool is_game = client % 2 == 0;
-      for (int i = 0; i < 60; ++i) {
-        const FakeOp op = random_op(random_, is_game);
+      const bool is_game = client % 2 == 0, repeats = !is_game && fillers == Fillers::kRepeatThemselves;
+      const std::vector<FakeOp> program = repeats ? program_of(random_) : std::vector<FakeOp>{};
+      for (std::size_t i = 0; i < 60; ++i) {
+        const FakeOp op = repeats ? program[i % program.size()] : random_op(random_, is_game);
         world.at(instant(200), [=, this] { submit(client, op); });
       }
     }
@@ -247,17 +262,19 @@ TEST_P(Conformance, says_why_whenever_an_operation_has_to_wait) {
 TEST_P(Conformance, admits_what_it_promised_to_admit_unseen) {
   for (const Corner& corner : corners_of(GetParam())) {
     SCOPED_TRACE(corner.name);
-    History history(corner, 5);
+    History history(corner, 5, Fillers::kRepeatThemselves);
     FakeBackend& world = history.world;
     std::mt19937_64 random(9);
-    int extra = 200;  // operations, so that it ends
+    int extra = 500;  // operations, so that it ends
     for (std::uint32_t client = 0; client < 4; ++client) world.set_depth(client, 1000);
     world.after_instant = [&] {
       for (std::uint32_t client = 0; client < 4; ++client) {
         const std::uint32_t promised = world.arbiter().admits_ahead(ClientId{client});
-        const std::vector<FakeOp>& known = history.submitted[client];
-        for (std::uint32_t i = 0; i < std::min(promised, 3U) && extra > 0 && !known.empty(); ++i, --extra) {
-          world.script(client, known[random() % known.size()]);
+        const std::vector<FakeOp> known = history.submitted[client];
+        const std::size_t from = known.empty() ? 0 : random() % known.size();
+        const std::size_t behind = std::min<std::size_t>(from + promised, known.size());
+        for (std::size_t i = from; i < behind && extra > 0; ++i, --extra) {  // some so many in a row
+          world.script(client, known[i]);
           world.arbiter().decide();
           EXPECT_EQ(world.waiting(client), 0U) << "client " << client << " at " << to_ns(world.now()) << " ns";
         }
