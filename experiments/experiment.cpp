@@ -18,6 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration kLongestHorizon{std::chrono::hours{24 * 3650}};
+constexpr Duration kLongestDelay = 1s;
 
 /// A scenario as written: the values where they are plain, else the nodes, since those of the top level are the
 /// defaults of every scenario.
@@ -26,7 +27,7 @@ struct ScenarioDraft {
   std::string description;
   std::optional<Duration> horizon, warmup;
   std::optional<bool> is_seen;
-  const Node *device = nullptr, *seeds = nullptr, *clients = nullptr, *policies = nullptr, *expect = nullptr,
+  const Node *device = nullptr, *gate = nullptr, *seeds = nullptr, *clients = nullptr, *policies = nullptr, *expect = nullptr,
              *cluster = nullptr;
 };
 
@@ -63,6 +64,7 @@ FieldTable<T> scenario_fields() {
           node_field<T>("device", "model or mapping", &ScenarioDraft::device),
           duration_field<T>("horizon", &ScenarioDraft::horizon, Duration(1us)),
           duration_field<T>("warmup", &ScenarioDraft::warmup, Duration(0)),
+          node_field<T>("gate", "mapping", &ScenarioDraft::gate),
           node_field<T>("seeds", "count or list", &ScenarioDraft::seeds),
           node_field<T>("clients", "list", &ScenarioDraft::clients),
           node_field<T>("cluster", "mapping", &ScenarioDraft::cluster),
@@ -72,10 +74,26 @@ FieldTable<T> scenario_fields() {
            [](const Node& node, T& out, ScalarReader& read) { out.is_seen = read.boolean(node); }}};
 }
 
+Field<GateDelays> delay_field(std::string_view key, Duration GateDelays::*member) {
+  return {key, "duration", [=](const Node& node, GateDelays& out, ScalarReader& read) {
+            if (const auto delay = read.duration(node, Duration{0}, kLongestDelay, "us")) out.*member = *delay;
+          }};
+}
+
 bool read_all_or_none(const Node& node, bool fallback, ScalarReader& read) {
   constexpr std::array<std::string_view, 2> kChoices = {"none", "all"};
   const auto index = read.choice(node, kChoices);
   return index ? *index == 1 : fallback;
+}
+
+const FieldTable<GateDelays>& gate_fields() {
+  static const FieldTable<GateDelays> table = {
+      delay_field("frame_heard", &GateDelays::frame_heard),
+      delay_field("end_heard", &GateDelays::end_heard),
+      delay_field("answer", &GateDelays::answer),
+      delay_field("wake", &GateDelays::wake),
+  };
+  return table;
 }
 
 const FieldTable<RecordChoice>& record_fields() {
@@ -149,6 +167,7 @@ class Assembly {
         read_device(*draft.device, folder_, out.device, out.device_spreads, reader_);
       check_device(either(draft.device, top_.device), out.device, where);
     }
+    if (const Node* node = either(draft.gate, top_.gate)) read_gate(*node, out.gate);
     out.horizon = draft.horizon.value_or(top_.horizon.value_or(out.horizon));
     out.warmup = draft.warmup ? draft.warmup : top_.warmup;
     if (out.warmup && *out.warmup >= out.horizon) reader_.wrong(where, "`warmup` is not shorter than `horizon`");
@@ -165,6 +184,11 @@ class Assembly {
 
  private:
   static const Node* either(const Node* own, const Node* shared) { return own != nullptr ? own : shared; }
+
+  void read_gate(const Node& node, GateDelays& gate) {
+    if (reader_.expect(node, Node::Kind::kMapping, "gate: { frame_heard: 30us, wake: 50us }"))
+      read_fields(node, gate_fields(), "key", gate, reader_);
+  }
 
   void check_device(const Node* node, const DeviceSpec& device, const Node& where) {
     const bool has_model =

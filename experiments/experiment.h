@@ -13,6 +13,7 @@
 #include "experiments/expectation.h"
 #include "experiments/policy_choice.h"
 #include "experiments/sweep.h"
+#include "sim/arbiter/gate_delays.h"
 #include "sim/policy/descriptor.h"
 #include "sim/workload/client_spec.h"
 #include "sim/workload/synthetic.h"
@@ -84,6 +85,7 @@ struct Scenario {
   DeviceSpreads device_spreads;  ///< where its file tells them and the experiment does not override the value
   Duration horizon{10'000'000'000};
   std::optional<Duration> warmup;  ///< default: 1 s, at most a tenth of the horizon
+  GateDelays gate;
   std::vector<std::uint64_t> seeds{1};
   std::vector<ClientChoice> clients;
   std::optional<ClusterChoice> cluster;

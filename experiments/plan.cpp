@@ -206,6 +206,9 @@ std::string canonical_run(const Scenario& scenario, const PolicyChoice& policy, 
     if (scenario.clients.empty()) return lines.text();
   }
   lines.add_text("device.", device_text(scenario.device));
+  if (scenario.gate != GateDelays{})
+    lines.add("gate_ns", fmt::format("{} {} {} {}", to_ns(scenario.gate.frame_heard), to_ns(scenario.gate.end_heard),
+                                     to_ns(scenario.gate.answer), to_ns(scenario.gate.wake)));
   std::size_t index = 0;
   for (const ClientChoice& client : scenario.clients)
     lines.add_text(fmt::format("client.{:04}.", index++), canonical_client(client, hashes));

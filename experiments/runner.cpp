@@ -97,6 +97,7 @@ void execute(const Experiment& experiment, const RunSpec& spec, Materials& mater
   const std::unique_ptr<Policy> policy = descriptor.create(choice.parameters);
   RunInput input{scenario.device,  materials.clients(scenario, spec.seed), policy.get(), choice.label,
                  scenario.horizon, scenario.warmup_or_default(),           spec.seed,    descriptor.needs.oracle};
+  input.gate = scenario.gate;
   if (descriptor.needs.shared_context && input.device.sharing != Sharing::kConcurrent) {
     input.device.sharing = Sharing::kConcurrent;
     notes.push_back(one_context_note(choice.label));

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/arbiter/gate_delays.h"
 #include "sim/device/device_model.h"
 #include "sim/metrics/recorder.h"
 #include "sim/policy/policy.h"
@@ -21,6 +22,7 @@ struct RunInput {
   Duration warmup{};            ///< facts of jobs that end before it are not counted in metrics
   std::uint64_t seed = 1;
   bool tells_exact_durations = false;  ///< fills OpView::exact, for policies that need an oracle
+  GateDelays gate{};                   ///< of a simulation: worlds of real gates have their own
 };
 
 /// What a run says about itself besides the facts it recorded.

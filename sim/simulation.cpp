@@ -19,6 +19,12 @@ constexpr std::uint64_t kCopyNumber = (std::uint64_t{1} << kNumberBits) - 1;  //
 Ticket ticket_of(ClientId client, std::uint64_t number) { return (Ticket{client.value} << kNumberBits) | number; }
 std::uint64_t number_of(Ticket ticket) { return ticket & ((Ticket{1} << kNumberBits) - 1); }
 
+std::vector<bool> which_render(const RunInput& input) {
+  std::vector<bool> renders;
+  for (const ClientSpec& spec : input.clients) renders.push_back(spec.workload->job_kind == JobKind::kFrame);
+  return renders;
+}
+
 }  // namespace
 
 Simulation::Simulation(const RunInput& input, Engine& engine, Recorder& recorder, Finished on_finished)
@@ -27,6 +33,7 @@ Simulation::Simulation(const RunInput& input, Engine& engine, Recorder& recorder
       books_(input.clients.size(), recorder),
       device_(make_device(input.device)),
       arbiter_(*input.policy, input.policy_name, device_view(input.device), arbiter_clients(input), *this, books_),
+      news_(input.gate, which_render(input), engine, arbiter_),
       on_finished_(std::move(on_finished)) {
   for (std::uint32_t i = 0; i < input.clients.size(); ++i) {
     const ClientSpec& spec = input.clients[i];
@@ -87,13 +94,23 @@ bool Simulation::submit(ClientId client, const OpView& op) {
   OpView view = op;
   view.sm_demand = (*sm_demands_[client.value])[submitter.spec().workload->ops.prototype_of(submission.index)];
   if (input_.tells_exact_durations) view.exact = submission.duration;
+  is_promised_ = input_.gate.answer > Duration{} && arbiter_.admits_ahead(client) > 0;
   return arbiter_.submit(client, view);
+}
+
+/// Rendering passes whatever its gate is, and a launch that was promised to pass asks nobody.
+Duration Simulation::held_for(ClientId client, const Submission& submission) const {
+  const Duration waited = now() - submission.submitted;
+  const bool is_asked = submission.op.kind != OpKind::kRender && !arbiter_.gate_is_open(client) && !is_promised_;
+  if (waited > GateDelays::kStaysAwake) return input_.gate.wake;
+  return waited > Duration{} || is_asked ? input_.gate.answer : Duration{};
 }
 
 void Simulation::launch(ClientId client, std::uint64_t number) {
   books_.launched(client, number, now());
   Client& launcher = *clients_[client.value];
-  launcher.launched(number);
+  const Duration held = held_for(client, launcher.submission(number));
+  launcher.launched(number, held);
   const Submission& submission = launcher.submission(number);
   const WorkOp& op = submission.op;
   const Workload& workload = *launcher.spec().workload;
@@ -107,7 +124,7 @@ void Simulation::launch(ClientId client, std::uint64_t number) {
   device_op.kind = op.kind;
   device_op.duration = submission.duration;
   device_op.dispatch_gap = op.dispatch_gap;
-  device_op.ready_at = now() + op.launch_latency;
+  device_op.ready_at = now() + held + op.launch_latency;
   device_op.shape = op.shape;
   device_op.bytes = op.bytes;
   device_op.after = awaited_;
@@ -208,6 +225,7 @@ void Simulation::finished(ClientId client) {
   for (const PlannedResize& planned : resizes_)
     if (planned.client == client) engine_.cancel(planned.event);
   books_.left(client, now());
+  news_.catch_up(client);
   arbiter_.leave(client);
   advance_device(now());
   if (copying_[client.value]) device_->abort(client, now(), completions_);
@@ -274,14 +292,17 @@ void Simulation::device_changed() {
 void Simulation::complete(const Completion& completion) {
   const std::uint64_t number = number_of(completion.ticket);
   if (number == kCopyNumber) return copy_completed(completion.client);
-  report_completion(number, completion, *clients_[completion.client.value], arbiter_);
+  if (completion.is_lost) news_.catch_up(completion.client);
+  Client& client = *clients_[completion.client.value];
+  completion.is_lost ? report_completion(number, completion, client, arbiter_)
+                     : report_completion(number, completion, client, news_);
 }
 
 void Simulation::report_frame_begins() {
   for (const ClientId id : framed_) {
     Client& client = *clients_[id.value];
     const std::uint64_t first = client.frame_awaiting_begin();
-    if (has_begun(first, id)) report_frame_begin(id, client, arbiter_, device_->begin_of(ticket_of(id, first)));
+    if (has_begun(first, id)) report_frame_begin(id, client, news_, device_->begin_of(ticket_of(id, first)));
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "sim/arbiter/arbiter.h"
 #include "sim/engine/engine.h"
+#include "sim/late_news.h"
 #include "sim/run.h"
 #include "sim/run_books.h"
 #include "sim/workload/client.h"
@@ -104,6 +105,7 @@ class Simulation : public Backend, public ClientHost {
   void copy_completed(ClientId client);
   void report_frame_begins();
   bool has_begun(std::uint64_t number, ClientId client) const;
+  Duration held_for(ClientId client, const Submission& submission) const;
   void remember_warm_usage();
 
   const RunInput& input_;
@@ -113,6 +115,8 @@ class Simulation : public Backend, public ClientHost {
   std::vector<std::unique_ptr<Client>> clients_;
   std::vector<ClientId> framed_;  ///< those whose jobs are frames
   Arbiter arbiter_;
+  LateNews news_;
+  bool is_promised_ = false;  ///< the launch that is submitted would pass its closed gate unasked
   std::vector<EventHandle> resume_events_;
   EventHandle wake_event_, device_event_;
   Time wake_time_ = kNever, device_event_time_ = kNever;

@@ -323,12 +323,12 @@ void Client::submit_step(const HostStep& step) {
   }
 }
 
-void Client::launched(std::uint64_t number) {
+void Client::launched(std::uint64_t number, Duration held) {
   Submission& submission = slot(number);
-  submission.launched = host_.now();
+  submission.launched = host_.now() + held;
   if (state_ != State::kGate || is_submitting_) return;
   next_step();
-  wait_until(State::kReleased, host_.now());
+  wait_until(State::kReleased, host_.now() + held);
 }
 
 void Client::refused() {

@@ -56,8 +56,8 @@ class Client {
 
   void start();   ///< it has joined
   void resume();  ///< the instant asked for with resume_at has come
-  /// Submission `number` has passed the gate, at once or after waiting there.
-  void launched(std::uint64_t number);
+  /// Submission `number` has passed the gate, at once or after waiting there. Its host goes on so much later.
+  void launched(std::uint64_t number, Duration held = {});
   /// Submission `number` has finished; the backend tells begin, end and device time as measured. One that was lost in a
   /// kill counts as done: the program goes on behind it, as it does where a hook restores its memory.
   /// Returns true if that ended its frame (all of the job's work is done and its host has submitted everything).

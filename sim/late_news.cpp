@@ -1,0 +1,53 @@
+#include "sim/late_news.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace corun {
+
+LateNews::LateNews(const GateDelays& delays, std::vector<bool> renders, Engine& engine, Arbiter& arbiter)
+    : delays_(delays),
+      renders_(std::move(renders)),
+      engine_(engine),
+      arbiter_(arbiter),
+      on_the_way_(renders_.size()) {}
+
+void LateNews::complete(ClientId client, std::uint64_t number, Duration device_time) {
+  send(client, delay_of(client), Completed{number, device_time});
+}
+
+/// A frame's begin is told by the program's own call.
+void LateNews::frame(ClientId client, FrameEvent event, const FrameView& frame) {
+  send(client, event == FrameEvent::kBegin ? Duration{} : delay_of(client), Framed{event, frame});
+}
+
+void LateNews::shadow(ClientId client, const ShadowFrame& shadow) { send(client, delay_of(client), shadow); }
+
+void LateNews::send(ClientId client, Duration delay, const std::variant<Completed, Framed, ShadowFrame>& what) {
+  std::deque<News>& waiting = on_the_way_[client.value];
+  if (delay == Duration{} && waiting.empty()) return tell(client, what);
+  const Time due = std::max(engine_.now() + delay, waiting.empty() ? kRunStart : waiting.back().due);
+  waiting.push_back({due, what});
+  engine_.at(due, Phase::kCompletion, &LateNews::on_due, this, client.value);
+}
+
+void LateNews::on_due(void* subject, std::uint64_t client) {
+  LateNews& news = *static_cast<LateNews*>(subject);
+  std::deque<News>& waiting = news.on_the_way_[client];
+  if (waiting.empty() || waiting.front().due > news.engine_.now()) return;  // it has caught up
+  const News next = waiting.front();
+  waiting.pop_front();
+  news.tell(ClientId{static_cast<std::uint32_t>(client)}, next.what);
+}
+
+void LateNews::catch_up(ClientId client) {
+  for (const News& each : std::exchange(on_the_way_[client.value], {})) tell(client, each.what);
+}
+
+void LateNews::tell(ClientId client, const std::variant<Completed, Framed, ShadowFrame>& what) {
+  if (const auto* done = std::get_if<Completed>(&what)) arbiter_.complete(client, done->number, done->device_time);
+  if (const auto* framed = std::get_if<Framed>(&what)) arbiter_.frame(client, framed->event, framed->frame);
+  if (const auto* shadow = std::get_if<ShadowFrame>(&what)) arbiter_.shadow(client, *shadow);
+}
+
+}  // namespace corun
