@@ -30,7 +30,7 @@ ClientWorker::ClientWorker(ClientId id, const RunInput& input, const ExecuteOpti
       processor_(processor),
       account_(account),
       setup_(setup_of(spec_, options, streams)),
-      surrogates_(*spec_.workload, input.device.sm_count, setup_.is_graphics),
+      surrogates_(*spec_.workload, input.device, setup_.is_graphics),
       in_flight_(id, streams) {
   if (setup_.snapshot_bytes == 0) return;
   snapshot_ = SharedMemory::create("corun-snapshot", setup_.snapshot_bytes);

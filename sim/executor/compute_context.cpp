@@ -126,6 +126,8 @@ class ComputeContext : public DeviceContext {
     cuda_.check(cuda_.module_load(&module, kSurrogatePtx), "compiling the surrogate kernels");
     cuda_.check(cuda_.module_function(&surrogate_, module, "corun_surrogate"), "finding the surrogate kernel");
     cuda_.check(cuda_.module_function(&clock_, module, "corun_clock"), "finding the clock kernel");
+    // Kernels that want another carve-out would wait until an SM is empty.
+    cuda_.check(cuda_.function_attribute(surrogate_, kSharedCarveout, 100), "asking for shared memory");
     std::uint32_t most_shared = 0;
     for (std::uint32_t i = 0; i < channel_.setup.shapes; ++i)
       most_shared = std::max(most_shared, channel_.shapes[i].shared_bytes);
@@ -136,7 +138,9 @@ class ComputeContext : public DeviceContext {
     if (most_shared > static_cast<std::uint32_t>(limit))
       throw Error(
           ErrorKind::kUnsupported,
-          fmt::format("a kernel has {} bytes of shared memory a block; this device has {}", most_shared, limit));
+          fmt::format("a surrogate needs {} bytes of shared memory a block, for itself or in place of registers; this "
+                      "device has {}",
+                      most_shared, limit));
     cuda_.check(cuda_.function_attribute(surrogate_, kMostDynamicShared, static_cast<int>(most_shared)),
                 "asking for shared memory");
   }

@@ -32,6 +32,7 @@ enum CudaAttribute : int {
 };
 
 inline constexpr int kMostDynamicShared = 8;  ///< CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+inline constexpr int kSharedCarveout = 9;     ///< CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, in percent
 
 /// CUexecAffinityParam: which part of a device a context may use. Of its kinds there is one.
 struct CudaAffinity {

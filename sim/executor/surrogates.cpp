@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/device/occupancy.h"
 #include "traces/base/error.h"
 
 namespace corun::executor {
@@ -13,6 +14,7 @@ constexpr std::uint32_t kMostThreads = 1024;
 constexpr std::uint32_t kUsualThreads = 256;
 constexpr std::uint32_t kBlocksPerSm = 8;  // of 256 threads: they fill an SM of 2048
 constexpr std::uint64_t kMostBlocks = 0x7fffffff;
+constexpr std::uint32_t kSharedOfSystem = 1024;  // that each block takes beside what it asks for
 
 }  // namespace
 
@@ -32,13 +34,24 @@ CommandKind command_kind(OpKind kind) {
 Surrogates::Shape Surrogates::shape_of(const WorkOp& op) const {
   if (is_graphics_) return {1, 1, 0};
   const bool is_known = op.kind == OpKind::kKernel && op.shape.blocks() > 0 && op.shape.threads_per_block() > 0;
-  if (!is_known) return {sm_count_ * kBlocksPerSm, kUsualThreads, 0};
+  if (!is_known) return {device_.sm_count * kBlocksPerSm, kUsualThreads, 0};
   return {static_cast<std::uint32_t>(std::min(op.shape.blocks(), kMostBlocks)),
-          std::min(op.shape.threads_per_block(), kMostThreads), op.shape.shared_memory_bytes};
+          std::min(op.shape.threads_per_block(), kMostThreads), shared_bytes_of(op.shape)};
 }
 
-Surrogates::Surrogates(const Workload& workload, std::uint32_t sm_count, bool is_graphics)
-    : sm_count_(std::max(sm_count, 1U)), is_graphics_(is_graphics) {
+std::uint32_t Surrogates::shared_bytes_of(const LaunchShape& shape) const {
+  LaunchShape of_few_registers = shape;
+  of_few_registers.registers_per_thread = 0;
+  const std::uint64_t blocks = resident_blocks(device_, shape) / device_.sm_count;
+  if (blocks == 0 || blocks == resident_blocks(device_, of_few_registers) / device_.sm_count)
+    return shape.shared_memory_bytes;
+  const auto room = static_cast<std::uint32_t>(device_.shared_memory_per_sm_bytes / blocks);
+  return std::max(shape.shared_memory_bytes, room - std::min(room, kSharedOfSystem));
+}
+
+Surrogates::Surrogates(const Workload& workload, const DeviceSpec& device, bool is_graphics)
+    : device_(device), is_graphics_(is_graphics) {
+  device_.sm_count = std::max(device.sm_count, 1U);
   for (const WorkOp& op : workload.ops) {
     if (command_kind(op.kind) != CommandKind::kKernel) continue;
     const Shape shape = shape_of(op);

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <vector>
 
+#include "sim/device/spec.h"
 #include "sim/executor/channel.h"
 #include "sim/workload/workload.h"
 
@@ -15,11 +16,14 @@ namespace corun::executor {
 CommandKind command_kind(OpKind kind);
 
 /// The launch shapes of a workload, and what to ask of a kernel of one of them so that it takes a given time.
+///
+/// A surrogate has the captured kernel's blocks, threads and shared memory, and registers of its own. Where the captured
+/// registers let fewer blocks onto an SM, more shared memory does in their place: who has an SM beside whom depends on it.
 class Surrogates {
  public:
   /// Throws Error(kUnsupported) where a workload has more shapes than a channel holds.
   /// `is_graphics`: its operations are rendered, and all have one shape.
-  Surrogates(const Workload& workload, std::uint32_t sm_count, bool is_graphics);
+  Surrogates(const Workload& workload, const DeviceSpec& device, bool is_graphics);
 
   /// Tells a worker what it is to measure.
   void describe(Channel& channel) const;
@@ -42,10 +46,11 @@ class Surrogates {
  private:
   using Shape = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;  ///< blocks, threads, shared bytes
   Shape shape_of(const WorkOp& op) const;
+  std::uint32_t shared_bytes_of(const LaunchShape& shape) const;
   /// What a queued kernel is to take, so that its stream keeps the recorded pace.
   double after_gap_ns(const WorkOp& op, const ShapeLaw& law, double recorded_ns);
 
-  std::uint32_t sm_count_;
+  DeviceSpec device_;
   bool is_graphics_;
   std::map<Shape, std::size_t> index_;
   std::vector<ShapeLaw> laws_;

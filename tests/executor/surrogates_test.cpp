@@ -12,6 +12,12 @@ using executor::Command;
 using executor::MappedChannel;
 using executor::Surrogates;
 
+DeviceSpec device_of_100_sms() {
+  DeviceSpec device;
+  device.sm_count = 100;
+  return device;
+}
+
 /// Of one shape that takes 2 us and 1 ns an iteration, on a device with a gap of 5 us.
 class SurrogatesTest : public ::testing::Test {
  protected:
@@ -44,8 +50,30 @@ class SurrogatesTest : public ::testing::Test {
     return 2'000 + command.iterations;
   }
 
-  Surrogates surrogates_{workload(), 100, false};
+  Surrogates surrogates_{workload(), device_of_100_sms(), false};
 };
+
+/// Shared memory of a block of the surrogate of this kernel, on an SM with 65,536 registers and 228 KiB.
+std::uint32_t shared_bytes(std::uint32_t threads, std::uint32_t registers, std::uint32_t captured_bytes) {
+  Workload workload;
+  append_job(workload, {1ms}, 0ns, 0ns, false);
+  workload.ops.change(0, [&](WorkOp& op) {
+    op.shape = {1000, 1, 1, threads, 1, 1, registers, captured_bytes};
+  });
+  return Surrogates(workload, device_of_100_sms(), false).laws().at(0).shared_bytes;
+}
+
+TEST(SurrogateShapes, SharedMemoryTakesThePlaceOfRegisters) {
+  EXPECT_EQ(shared_bytes(256, 232, 0), 227u << 10) << "one block an SM: all that a block can have";
+  EXPECT_EQ(shared_bytes(256, 128, 0), (228u << 10) / 2 - 1024) << "two, each with the KiB that the system takes";
+  EXPECT_EQ(shared_bytes(256, 128, 16 << 10), (228u << 10) / 2 - 1024);
+}
+
+TEST(SurrogateShapes, SharedMemoryStaysWhereRegistersLeaveAsManyBlocks) {
+  EXPECT_EQ(shared_bytes(256, 32, 0), 0u) << "eight blocks, which is what the threads allow";
+  EXPECT_EQ(shared_bytes(256, 128, 200 << 10), 200u << 10);
+  EXPECT_EQ(shared_bytes(256, 0, 4096), 4096u) << "registers are not known";
+}
 
 TEST_F(SurrogatesTest, IntoAnEmptyStreamAKernelTakesItsTime) {
   EXPECT_EQ(asked(op(1us), 20us, false), 20'000u);
@@ -92,7 +120,7 @@ TEST_F(SurrogatesTest, WhatIsTooShortIsToldByItsOwnTime) {
 TEST(SurrogatesOfVisits, AreLeftAsTheyAre) {
   Workload workload;
   append_job(workload, {1ms}, 0ns, 0ns, false);
-  Surrogates visits(workload, 100, true);
+  Surrogates visits(workload, device_of_100_sms(), true);
   MappedChannel channel = MappedChannel::create();
   channel->shapes[0].points = 2;
   channel->shapes[0].point[1] = {100'000, 100'000};
