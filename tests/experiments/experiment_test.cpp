@@ -446,7 +446,7 @@ TEST(Overrides, SeedsReplaceAndUntilShortens) {
 }
 
 TEST(DeviceFiles, EveryBuiltInDeviceNamesTheSourceOfEveryNumber) {
-  ASSERT_EQ(builtin_devices().size(), 4U);
+  ASSERT_EQ(builtin_devices().size(), 5U);
   for (const BuiltinDevice& builtin : builtin_devices()) {
     const DeviceFile device = read_device_file(builtin.text, std::string(builtin.model));
     EXPECT_EQ(device.spec.name, builtin.model);
