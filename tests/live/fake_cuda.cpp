@@ -207,7 +207,8 @@ int cuGetProcAddress_v2(const char* symbol, void** found, int version, std::uint
       OWN(cuLibraryGetKernel), OWN(cuStreamCreate), OWN(cuStreamDestroy_v2), OWN(cuStreamSynchronize),
       OWN(cuStreamWaitEvent), OWN(cuCtxSynchronize), OWN(cuEventCreate), OWN(cuEventRecord), OWN(cuMemcpyHtoD_v2),
       OWN(cuStreamBeginCapture_v2), OWN(cuStreamEndCapture), OWN(cuGraphInstantiateWithFlags), OWN(cuGraphLaunch),
-      OWN(cuStreamWaitFlag), OWN(cuOnEventRecord)};
+      OWN(cuModuleEnumerateFunctions), OWN(cuModuleGetFunctionCount), OWN(cuDevicePrimaryCtxRelease_v2),
+      OWN(cuDevicePrimaryCtxGetState), OWN(cuStreamWaitFlag), OWN(cuOnEventRecord)};
 #undef OWN
   if (version < 12000) return kNotFound;
   for (const char* ending : {(flags & 2) != 0 ? "_ptsz" : "", "_v2", ""}) {
@@ -216,6 +217,20 @@ int cuGetProcAddress_v2(const char* symbol, void** found, int version, std::uint
   }
   return kNotFound;
 }
+
+int cuModuleEnumerateFunctions(void** functions, unsigned most, void*) {
+  constexpr const char* kNames[] = {"first", "second"};
+  for (unsigned i = 0; i < most && i < std::size(kNames); ++i) make_named(&functions[i], kNames[i], false);
+  return kOk;
+}
+
+int cuModuleGetFunctionCount(unsigned* count, void*) { return *count = 2, kOk; }
+
+int cuDevicePrimaryCtxRelease_v2(int number) {
+  return reported(544, &number, nullptr, [] { return kOk; });
+}
+
+int cuDevicePrimaryCtxGetState(int, unsigned* flags, int* is_active) { return *flags = 0, *is_active = 1, kOk; }
 
 int cuStreamCreate(void** stream, unsigned) {
   auto* made = new Stream;

@@ -20,6 +20,11 @@ int cuLaunchKernel_ptsz(void* function, unsigned grid_x, unsigned grid_y, unsign
                         void** extra);
 int cuModuleGetFunction(void** function, void* module, const char* name);  ///< what the module is does not matter
 int cuLibraryGetKernel(void** kernel, void* library, const char* name);
+/// A module has two functions, "first" and "second". What of the buffer they do not take is left as it is.
+int cuModuleEnumerateFunctions(void** functions, unsigned most, void* module);
+int cuModuleGetFunctionCount(unsigned* count, void* module);
+int cuDevicePrimaryCtxRelease_v2(int device);  ///< the context is held as often as the test cares to release it
+int cuDevicePrimaryCtxGetState(int device, unsigned* flags, int* is_active);
 int cuGetProcAddress_v2(const char* symbol, void** found, int version, std::uint64_t flags, int* status);
 int cuStreamCreate(void** stream, unsigned flags);
 int cuStreamDestroy_v2(void* stream);

@@ -46,6 +46,9 @@ FOUND(cuLaunchKernel, cuLaunchKernel,
       (function, gx, gy, gz, bx, by, bz, bytes, stream, parameters, extra))
 FOUND(cuModuleGetFunction, cuModuleGetFunction, (void** made, void* module, const char* name), (made, module, name))
 FOUND(cuLibraryGetKernel, cuLibraryGetKernel, (void** made, void* library, const char* name), (made, library, name))
+FOUND(cuModuleEnumerateFunctions, cuModuleEnumerateFunctions, (void** made, unsigned most, void* module),
+      (made, most, module))
+FOUND(cuDevicePrimaryCtxRelease_v2, cuDevicePrimaryCtxRelease, (int device), (device))
 FOUND(cuGetProcAddress_v2, cuGetProcAddress,
       (const char* symbol, void** found, int version, std::uint64_t flags, int* status),
       (symbol, found, version, flags, status))

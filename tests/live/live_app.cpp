@@ -56,6 +56,24 @@ void launch_unevenly() {
   }
 }
 
+// Room for more functions than there are, in memory that was used before.
+void launch_enumerated() {
+  void* functions[16];
+  std::fill(std::begin(functions), std::end(functions), reinterpret_cast<void*>(0xa5a5a5a5a5a5a5a5));
+  cuModuleEnumerateFunctions(functions, 16, nullptr);
+  kernel = functions[1];
+  step();
+}
+
+// As libraries do, each of which has retained the context of all.
+void release_again_and_again() {
+  while (goes_on()) {
+    for (int i = 0; i < 4 && goes_on(); ++i) launch();
+    cuDevicePrimaryCtxRelease_v2(0);
+    cuCtxSynchronize();
+  }
+}
+
 void never_synchronise() {
   while (goes_on()) launch();
 }
@@ -227,6 +245,8 @@ int main(int count, char** arguments) {
   int code = 0;
   if (manner == "step" || manner == "profiled") step();
   if (manner == "unevenly") launch_unevenly();
+  if (manner == "enumerated") launch_enumerated();
+  if (manner == "release") release_again_and_again();
   if (manner == "never_synchronise") never_synchronise();
   if (manner == "time_launches") time_launches();
   if (manner == "few_and_sleep") launch_few_and_sleep();

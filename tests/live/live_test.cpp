@@ -101,6 +101,19 @@ TEST_P(LiveByEachWay, LaunchesWhoseTimeIsKnownTogetherShareItAsTheirProfileSays)
   EXPECT_LT(middle(shorts), 400us);
 }
 
+TEST_P(LiveByEachWay, FunctionsThatAProgramEnumeratesIntoALargerBufferAreKnown) {
+  const LiveFacts facts = run({client("a", {"enumerated", "100", "200"})}, 20s);
+  EXPECT_TRUE(report_.notes.empty()) << report_.notes.front();
+  EXPECT_EQ(facts.ops.size(), 100u);
+  EXPECT_EQ(std::set<std::string>(facts.names.begin(), facts.names.end()), std::set<std::string>{"second"});
+}
+
+TEST_P(LiveByEachWay, AContextThatIsGivenBackByOneOfManyGoesOn) {
+  const LiveFacts facts = run({client("a", {"release", "200", "200"})}, 20s);
+  EXPECT_EQ(facts.ops.size(), 200u);
+  EXPECT_EQ(report_.unobserved, 0u);
+}
+
 TEST_P(LiveByEachWay, CopiesAreLaunchesToo) {
   const LiveFacts facts = run({client("a", {"copy", "20", "100"})}, 20s);
   const auto count = [&](OpKind kind) { return std::ranges::count(facts.ops, kind, &OpFact::kind); };

@@ -178,6 +178,8 @@ LaunchCall read_launch(std::uint32_t function, const void* parameters) {
 
 const void* first_handle(const void* parameters) { return *static_cast<const void* const*>(parameters); }
 
+int first_number(const void* parameters) { return *static_cast<const int*>(parameters); }
+
 MadeGraph read_made_graph(const void* parameters) {
   const auto* given = static_cast<const MadeGraph*>(parameters);
   return *given;

@@ -25,6 +25,8 @@ enum class CallRole : std::uint8_t {
   kDestroyGraph,
   kDestroyStream,
   kDestroyContext,
+  kReleaseContext,  ///< a primary one, once: others may hold it
+  kResetContext,    ///< a primary one, whoever holds it
 };
 
 /// Every function that is looked at, as ranges of numbers. NVIDIA never gives a number to another function.
@@ -44,15 +46,15 @@ inline constexpr CallRange kCalls[] = {
     {248, 254, CallRole::kLaunch},         {276, 293, CallRole::kLaunch},
     {305, 306, CallRole::kLaunch},         {307, 307, CallRole::kLaunch},  // cuLaunchKernel
     {318, 321, CallRole::kLaunch},         {322, 322, CallRole::kDestroyContext},
-    {326, 326, CallRole::kDestroyStream},  {387, 387, CallRole::kDestroyContext},  // cuDevicePrimaryCtxRelease
-    {389, 389, CallRole::kDestroyContext}, {397, 416, CallRole::kLaunch},
+    {326, 326, CallRole::kDestroyStream},  {387, 387, CallRole::kReleaseContext},  // cuDevicePrimaryCtxRelease
+    {389, 389, CallRole::kResetContext}, {397, 416, CallRole::kLaunch},
     {418, 433, CallRole::kLaunch},         {440, 440, CallRole::kSynchronise},
     {442, 442, CallRole::kLaunch},         {477, 478, CallRole::kLaunch},  // cuLaunchCooperativeKernel
     {480, 480, CallRole::kLaunch},         {495, 496, CallRole::kBeginCapture},
     {497, 498, CallRole::kEndCapture},     {513, 513, CallRole::kMakeGraph},
     {514, 515, CallRole::kLaunch},  // cuGraphLaunch
     {516, 516, CallRole::kDestroyGraph},   {539, 540, CallRole::kBeginCapture},
-    {544, 545, CallRole::kDestroyContext}, {578, 578, CallRole::kMakeGraph},
+    {544, 544, CallRole::kReleaseContext}, {545, 545, CallRole::kResetContext}, {578, 578, CallRole::kMakeGraph},
     {643, 643, CallRole::kMakeGraph},      {652, 653, CallRole::kLaunch},  // cuLaunchKernelEx
     {656, 657, CallRole::kMakeGraph},      {720, 721, CallRole::kBeginCapture},
     {776, 779, CallRole::kLaunch},         {796, 799, CallRole::kLaunch},
@@ -87,6 +89,9 @@ LaunchCall read_launch(std::uint32_t function, const void* parameters);
 
 /// The first handle among the arguments of a function that destroys one, or captures a stream.
 const void* first_handle(const void* parameters);
+
+/// The first argument of a function that is told a device.
+int first_number(const void* parameters);
 
 /// kMakeGraph: where the handle that is made will be, and the graph that it is made of.
 struct MadeGraph {

@@ -293,18 +293,39 @@ void Checkpoints::forget_stream(void* context, void* stream) {
 }
 
 // Events go with their context.
-void Checkpoints::forget_context() {
+void Checkpoints::forget_context(const void* context) {
   const Lock locked(lock_);
   poll();
-  for (std::uint32_t i = 0; i < closed_count_; ++i) finish(*closed_[i], false);
-  closed_count_ = 0;
-  for (std::uint32_t i = 0; i < group_count_; ++i) {
-    Checkpoint* open = groups_[i].open;
-    if (open != nullptr && open->count > 0) finish(*open, false);
-    groups_[i] = {};
+  std::uint32_t kept = 0;
+  for (std::uint32_t i = 0; i < closed_count_; ++i) {
+    if (closed_[i]->context == context) {
+      finish(*closed_[i], false);
+    } else {
+      closed_[kept++] = closed_[i];
+    }
+  }
+  closed_count_ = kept;
+  for (Group& group : groups_) {
+    if (group.context != context) continue;
+    if (group.open != nullptr && group.open->count > 0) finish(*group.open, false);
+    group = {};
   }
   ++generation_;
-  for (Checkpoint& checkpoint : checkpoints_) checkpoint = {};
+  for (Checkpoint& checkpoint : checkpoints_)
+    if (checkpoint.context == context) checkpoint = {};
+}
+
+void Checkpoints::forget_contexts() {
+  for (std::uint32_t i = 0; i < group_count_; ++i)
+    if (const void* context = groups_[i].context; context != nullptr) forget_context(context);
+}
+
+void Checkpoints::released_primary(int device, const void* context) {
+  unsigned flags = 0;
+  int is_active = 0;
+  const bool is_known = driver_.primary_context_state != nullptr &&
+                        driver_.primary_context_state(device, &flags, &is_active) == Driver::kSuccess;
+  if (is_known && is_active == 0) forget_context(context);
 }
 
 // A signal's handler may end the program while its own thread is in the lock.

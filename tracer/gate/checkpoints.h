@@ -40,7 +40,10 @@ class Checkpoints {
   bool is_in_capture(void* stream) const;
 
   void forget_stream(void* context, void* stream);
-  void forget_context();  ///< any: what is in flight counts as complete
+  void forget_context(const void* context);  ///< it ends with its events: what is in flight in it counts as complete
+  void forget_contexts();                    ///< all of them
+  /// The primary context of a device was given back once. It has ended if that was the last time.
+  void released_primary(int device, const void* context);
   /// No call of the driver from here on. Waits for one that is being made, but not for ever: it may be this thread's.
   void stop();
 

@@ -13,6 +13,9 @@ bool Driver::load() {
   };
   find(function_name, "cuFuncGetName");
   find(kernel_name, "cuKernelGetName");
+  find(functions_in_module, "cuModuleGetFunctionCount");
+  find(kernels_in_library, "cuLibraryGetKernelCount");
+  find(primary_context_state, "cuDevicePrimaryCtxGetState");
   return find(event_create, "cuEventCreate") && find(event_record, "cuEventRecord") &&
          find(event_query, "cuEventQuery") && find(event_elapsed, "cuEventElapsedTime") &&
          find(is_capturing, "cuStreamIsCapturing") && find(set_context, "cuCtxSetCurrent") &&

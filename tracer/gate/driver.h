@@ -36,6 +36,11 @@ struct Driver {
   /// Since CUDA 12.3: may be null.
   Result (*function_name)(const char** name, void* function) = nullptr;
   Result (*kernel_name)(const char** name, void* kernel) = nullptr;
+  /// Since CUDA 12.4: may be null.
+  Result (*functions_in_module)(unsigned* count, void* module) = nullptr;
+  Result (*kernels_in_library)(unsigned* count, void* library) = nullptr;
+
+  Result (*primary_context_state)(int device, unsigned* flags, int* is_active) = nullptr;  ///< may be null
 
   /// False where one is missing.
   bool load();

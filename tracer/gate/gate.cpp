@@ -62,7 +62,9 @@ std::uint64_t Gate::before(const Call& call) {
       checkpoints_.forget_stream(call.context, const_cast<void*>(first_handle(call.parameters)));
       return kNoTicket;
     case CallRole::kDestroyContext:
-      return checkpoints_.forget_context(), kNoTicket;
+      return checkpoints_.forget_context(first_handle(call.parameters)), kNoTicket;
+    case CallRole::kResetContext:
+      return checkpoints_.forget_contexts(), kNoTicket;
     case CallRole::kDestroyGraph:
       return graphs_.destroyed(first_handle(call.parameters)), kNoTicket;
     default:
@@ -76,6 +78,8 @@ void Gate::after(const Call& call, std::uint64_t ticket, bool has_failed) {
       return ticket != kNoTicket ? leave_launch(call, ticket - 1, has_failed) : void();
     case CallRole::kSynchronise:
       return checkpoints_.look();
+    case CallRole::kReleaseContext:
+      return has_failed ? void() : checkpoints_.released_primary(first_number(call.parameters), call.context);
     case CallRole::kBeginCapture:
       return has_failed ? checkpoints_.capture_ended() : void();
     case CallRole::kEndCapture:

@@ -50,12 +50,21 @@ Value as(Word word) {
   return reinterpret_cast<Value>(word);
 }
 
-// Their first arguments: where the handle is, or the handles are, and how many of these.
+// The program says how many handles it has room for, the driver how many there are: the rest of the room is not written.
+std::uint32_t count_of(bool is_kernel, const Word* given) {
+  const auto count_in = is_kernel ? driver.kernels_in_library : driver.functions_in_module;
+  unsigned there = 0;
+  if (count_in == nullptr || count_in(&there, as<void*>(given[2])) != Driver::kSuccess) return 0;
+  const auto room = static_cast<std::uint32_t>(given[1]);
+  return room < there ? room : there;
+}
+
+// Their first arguments: where the handle is, or the handles are, for how many of these there is room, and of what.
 void learn_made(std::uint32_t function, const Word* given) {
   const bool is_kernel = function == kLibraryGetKernel || function == kLibraryEnumerateKernels;
   const bool is_many = function == kModuleEnumerateFunctions || function == kLibraryEnumerateKernels;
   const auto handles = as<void* const*>(given[0]);
-  const std::uint32_t count = is_many ? static_cast<std::uint32_t>(given[1]) : 1;
+  const std::uint32_t count = is_many ? count_of(is_kernel, given) : 1;
   for (std::uint32_t i = 0; handles != nullptr && i < count; ++i)
     learn(is_kernel ? driver.kernel_name : driver.function_name, handles[i]);
 }
