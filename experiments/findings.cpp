@@ -106,7 +106,7 @@ std::vector<std::string> describe_games(const std::vector<PolicyFinding>& findin
 std::vector<std::string> describe_work(const std::vector<PolicyFinding>& findings) {
   const auto by_speed = [](const PolicyFinding& a, const PolicyFinding& b) { return guest_speed(a) < guest_speed(b); };
   const PolicyFinding& best = *std::ranges::max_element(findings, by_speed);
-  const auto was_never_alone = [](const ClientFinding& client) { return std::isnan(client.alone_per_s); };
+  const auto was_never_alone = [](const ClientFinding& client) { return !(client.alone_per_s > 0); };
   if (std::ranges::any_of(best.clients, was_never_alone)) return {};
   std::vector<std::string> parts;
   for (const ClientFinding& client : best.clients)

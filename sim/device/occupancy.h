@@ -44,7 +44,11 @@ struct Occupancy {
 
  private:
   /// kSteps - 1 when the drain begins, 0 at the end.
-  std::int64_t step_at(Work work_left) const { return work_left == 0 ? 0 : (work_left * kSteps - 1) / drain_work; }
+  std::int64_t step_at(Work work_left) const {
+    if (work_left == 0) return 0;
+    const auto left = static_cast<std::uint64_t>(work_left), drain = static_cast<std::uint64_t>(drain_work);
+    return static_cast<std::int64_t>((left * kSteps - 1) / drain);  // the longest wave, kSteps times, needs all 64 bits
+  }
 };
 
 /// Blocks of one kernel that the whole device holds at once: per SM by threads, registers, shared memory and blocks.

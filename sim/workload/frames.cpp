@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <vector>
 
+#include "sim/device/work.h"
 #include "sim/workload/frame_draws.h"
 #include "sim/workload/steady_start.h"
 #include "traces/base/error.h"
@@ -13,11 +15,31 @@ namespace corun {
 
 namespace {
 
+constexpr std::uint32_t kMostVisits = 64;  // as an experiment may state
+constexpr std::int64_t kLongestFrame_ns = 1'000'000'000'000'000;  // eleven days
 constexpr double kRefreshRates[] = {24, 25, 30, 40, 45, 48, 50, 60, 72, 75, 90, 100, 120, 144, 165, 240};
 
 [[noreturn]] void refuse(const Timeline& timeline, std::string what, std::string help) {
   throw Error(ErrorKind::kUnsupported, SourceLocation{timeline.provenance().source_file}, std::move(what),
               std::move(help));
+}
+
+std::int64_t gpu_span(const FrameRecord& frame) {
+  return frame.gpu_begin_ns >= 0 && frame.gpu_end_ns >= frame.gpu_begin_ns ? frame.gpu_end_ns - frame.gpu_begin_ns : -1;
+}
+
+/// What is longer is no frame, and sums of such would leave what 64 bits hold.
+void refuse_long_frames(const Timeline& timeline) {
+  for (const FrameRecord& frame : timeline.frames()) {
+    const std::int64_t gpu_ns = std::max(frame.gpu_busy_ns, gpu_span(frame));
+    const std::int64_t host_ns = std::max(frame.cpu_busy_ns, frame.interval_ns);
+    if (gpu_ns <= to_ns(kLongestOp) && host_ns <= kLongestFrame_ns) continue;
+    refuse(timeline,
+           fmt::format("the frame shown at {:.6f} s took {:.3g} s of the GPU, and {:.3g} s in all",
+                       static_cast<double>(frame.present_ns) * 1e-9, static_cast<double>(gpu_ns) * 1e-9,
+                       static_cast<double>(host_ns) * 1e-9),
+           fmt::format("a frame takes {:.0f} s of a GPU at most, and eleven days in all", to_seconds(kLongestOp)));
+  }
 }
 
 /// Frames of the program that presents most, the desktop's compositor apart.
@@ -27,10 +49,12 @@ std::vector<FrameRecord> frames_of_the_game(const Timeline& timeline, Workload& 
   const auto is_compositor = [&](std::size_t chain) {
     return timeline.text(timeline.swapchains()[chain].application) == "dwm.exe";
   };
+  const auto rank = [&](std::size_t chain) {
+    return std::make_tuple(count[chain] > 0, !is_compositor(chain), count[chain]);
+  };
   std::size_t best = 0;
   for (std::size_t chain = 1; chain < count.size(); ++chain)
-    if (std::make_pair(!is_compositor(chain), count[chain]) > std::make_pair(!is_compositor(best), count[best]))
-      best = chain;
+    if (rank(chain) > rank(best)) best = chain;
   if (count.size() > 1)
     workload.notes.push_back(fmt::format("{} of {} swap chains replayed: {} with {} frames", 1, count.size(),
                                          timeline.text(timeline.swapchains()[best].application), count[best]));
@@ -43,7 +67,7 @@ std::vector<FrameRecord> frames_of_the_game(const Timeline& timeline, Workload& 
 /// GPU time of a frame; -1 where the log does not tell.
 std::int64_t gpu_time(const FrameRecord& frame, const WorkloadOptions& options) {
   if (frame.gpu_busy_ns >= 0) return frame.gpu_busy_ns;
-  if (frame.gpu_begin_ns >= 0 && frame.gpu_end_ns >= frame.gpu_begin_ns) return frame.gpu_end_ns - frame.gpu_begin_ns;
+  if (gpu_span(frame) >= 0) return gpu_span(frame);
   if (options.gpu_busy_ratio > 0 && frame.interval_ns >= 0)
     return std::llround(static_cast<double>(frame.interval_ns) * options.gpu_busy_ratio);
   return -1;
@@ -118,17 +142,17 @@ void add_frame(Workload& workload, Duration gap, const std::vector<Duration>& pi
 /// Most that a frame's host can have worked: where the GPU is never without work and the host never idle either, it
 /// waits for the GPU within its calls, and its least busy frames tell how long it works. No limit elsewhere.
 std::int64_t most_host_work(const std::vector<FrameRecord>& frames, const WorkloadOptions& options) {
-  std::int64_t host_sum_ns = 0, gpu_sum_ns = 0, interval_sum_ns = 0;
+  double host_sum_ns = 0, gpu_sum_ns = 0, interval_sum_ns = 0;
   std::vector<std::int64_t> host_ns;
   for (const FrameRecord& frame : frames) {
     const std::int64_t gpu_ns = gpu_time(frame, options);
     if (gpu_ns < 0 || frame.cpu_busy_ns < 0 || frame.interval_ns < 0) continue;
     host_ns.push_back(frame.cpu_busy_ns);
-    host_sum_ns += frame.cpu_busy_ns;
-    gpu_sum_ns += gpu_ns;
-    interval_sum_ns += frame.interval_ns;
+    host_sum_ns += static_cast<double>(frame.cpu_busy_ns);
+    gpu_sum_ns += static_cast<double>(gpu_ns);
+    interval_sum_ns += static_cast<double>(frame.interval_ns);
   }
-  if (host_ns.empty() || std::min(host_sum_ns, gpu_sum_ns) < interval_sum_ns / 10 * 9) return INT64_MAX;
+  if (host_ns.empty() || std::min(host_sum_ns, gpu_sum_ns) < interval_sum_ns * 0.9) return INT64_MAX;
   const auto quartile = host_ns.begin() + static_cast<std::ptrdiff_t>(host_ns.size() / 4);
   std::ranges::nth_element(host_ns, quartile);
   return *quartile;
@@ -137,7 +161,7 @@ std::int64_t most_host_work(const std::vector<FrameRecord>& frames, const Worklo
 /// What all frames together tell, and the GPU time of each; -1 where the log does not tell.
 struct Load {
   std::vector<std::int64_t> gpu_ns;
-  std::int64_t gpu_sum_ns = 0;
+  double gpu_sum_ns = 0;
   Duration present_period{};
   Duration limiter_period{};
   std::int64_t most_host_work_ns = INT64_MAX;
@@ -146,18 +170,17 @@ struct Load {
 
 Load load_of(const std::vector<FrameRecord>& frames, const WorkloadOptions& options) {
   Load load;
-  std::int64_t interval_sum_ns = 0;
+  double interval_sum_ns = 0;
   for (const FrameRecord& frame : frames) {
     load.gpu_ns.push_back(gpu_time(frame, options));
-    load.gpu_sum_ns += std::max<std::int64_t>(0, load.gpu_ns.back());
-    interval_sum_ns += std::max<std::int64_t>(0, frame.interval_ns);
+    load.gpu_sum_ns += static_cast<double>(std::max<std::int64_t>(0, load.gpu_ns.back()));
+    interval_sum_ns += static_cast<double>(std::max<std::int64_t>(0, frame.interval_ns));
   }
-  const auto gpu_sum = static_cast<double>(load.gpu_sum_ns);
-  const double mean_gpu_ns = gpu_sum / static_cast<double>(frames.size());
+  const double mean_gpu_ns = load.gpu_sum_ns / static_cast<double>(frames.size());
   load.present_period = paced_period(frames, mean_gpu_ns);
   load.limiter_period = limiter_period(frames, mean_gpu_ns);
   load.most_host_work_ns = most_host_work(frames, options);
-  load.is_host_bound = load.present_period == Duration{0} && static_cast<double>(interval_sum_ns) > 1.1 * gpu_sum;
+  load.is_host_bound = load.present_period == Duration{0} && interval_sum_ns > 1.1 * load.gpu_sum_ns;
   return load;
 }
 
@@ -187,7 +210,7 @@ void add_frames(Workload& workload, const std::vector<FrameRecord>& frames, cons
                 const WorkloadOptions& options) {
   for (std::size_t i = 0; i < frames.size(); ++i) {
     if (load.gpu_ns[i] < 0) continue;
-    const std::uint32_t captured = std::max(1u, frames[i].visits);
+    const std::uint32_t captured = std::clamp(frames[i].visits, 1U, kMostVisits);
     const std::uint32_t visits = options.visits_per_frame > 0 ? options.visits_per_frame : captured;
     const std::int64_t present_ns = frames[i].present_ns;
     add_frame(workload, Duration{host_time(frames[i], load)}, cut(draws, present_ns, Duration{load.gpu_ns[i]}, visits),
@@ -199,7 +222,7 @@ void add_frames(Workload& workload, const std::vector<FrameRecord>& frames, cons
 Duration span_of(const std::vector<FrameRecord>& frames, const Load& load) {
   const std::int64_t between_ns = frames.back().present_ns - frames.front().present_ns;
   const auto intervals = static_cast<std::int64_t>(frames.size()) - 1;
-  return Duration{between_ns > 0 ? between_ns + between_ns / intervals : load.gpu_sum_ns};
+  return Duration{between_ns > 0 ? between_ns + between_ns / intervals : std::llround(load.gpu_sum_ns)};
 }
 
 }  // namespace
@@ -213,6 +236,7 @@ Workload workload_from_frames(const Timeline& timeline, const WorkloadOptions& o
   Workload workload;
   workload.job_kind = JobKind::kFrame;
   workload.names = {"frame"};
+  refuse_long_frames(timeline);
   std::vector<FrameRecord> frames = frames_of_the_game(timeline, workload);
   if (!options.keep_start) leave_out_start(frames, options, workload);
   const FrameDraws draws(timeline, frames.front().swapchain, options.draw);
@@ -222,6 +246,10 @@ Workload workload_from_frames(const Timeline& timeline, const WorkloadOptions& o
     refuse(timeline, "this log does not say how long the GPU worked on its frames",
            "state gpu_busy_ratio: 60% (GPU time per frame time), or capture with GPU timing on");
   workload.notes.push_back(draws.note());
+  const auto has_many_visits = [](const FrameRecord& frame) { return frame.visits > kMostVisits; };
+  if (const auto many = std::ranges::count_if(frames, has_many_visits); many > 0 && options.visits_per_frame == 0)
+    workload.notes.push_back(fmt::format("{} of {} frames say that the GPU worked on them in more than {} visits: taken as {}",
+                                         many, frames.size(), kMostVisits, kMostVisits));
   if (workload.jobs.size() < frames.size())
     workload.notes.push_back(fmt::format("{} of {} frames say nothing of their GPU time and are left out",
                                          frames.size() - workload.jobs.size(), frames.size()));

@@ -122,15 +122,15 @@ class Conversion {
     latencies_ = host_.take_delays();
     gaps_.reserve(capture_.op_count());
     DependencyEnds ends(capture_, waits_);
-    for (std::size_t i = 0; i < capture_.op_count(); ++i) {
-      const std::int64_t start_ns = capture_.starts[i], delay = latencies_[i], end_ns = ends.next();
+    latencies_.change([&](std::size_t i, std::int64_t delay) {
+      const std::int64_t start_ns = capture_.starts[i], end_ns = ends.next();
       const bool queued = was_queued(start_ns - delay, end_ns, least);
       std::int64_t gap = std::numeric_limits<std::int64_t>::max();
       if (end_ns != kNoDependency_ns) gap = start_ns - end_ns;
       if (!queued) gap = std::min(gap, typical_gap);
-      latencies_.set(i, queued ? least : std::max<std::int64_t>(0, delay));
       gaps_.push_back(std::max<std::int64_t>(0, gap));
-    }
+      return queued ? least : std::max<std::int64_t>(0, delay);
+    });
     capture_.starts = {};
   }
 

@@ -1,8 +1,10 @@
 #include "sim/workload/workload.h"
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 
+#include "sim/device/work.h"
 #include "traces/base/error.h"
 
 namespace corun {
@@ -22,7 +24,7 @@ struct Mean {
 
 std::vector<Mean> means_of_prototypes(const WorkOps& ops) {
   std::vector<Mean> means(ops.prototypes().size());
-  for (std::size_t i = 0; i < ops.size(); ++i) means[ops.prototype_of(i)].add({ops.duration_of(i), 1});
+  for (std::size_t i = 0; i < ops.size(); ++i) means[ops.prototype_of(i)].add({std::min(ops.duration_of(i), kLongestOp), 1});  // a longer one is refused
   return means;
 }
 

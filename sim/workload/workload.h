@@ -27,7 +27,7 @@ struct Job {
 
 /// What a client does, job by job: immutable, shared by all runs that replay it.
 ///
-/// A frame's operations are its visits to the graphics engine, in order. Built by `workload_from_capture` or by the
+/// A frame's operations are pieces of its draws, then its later visits, in order. Built by `workload_from_capture` or by the
 /// synthetic profiles; checked by `check`.
 struct Workload {
   JobKind job_kind = JobKind::kIteration;
@@ -73,10 +73,10 @@ struct WorkloadOptions {
 /// Turns a capture into jobs of operations with dependencies and host gaps.
 ///
 /// Host gaps are the times between the capture's calls; an operation whose call was cut off keeps its recorded distance
-/// to its stream predecessor. In a capture of frames without other work, a frame becomes one operation per visit.
+/// to its stream predecessor. In a capture of frames without other work, a frame becomes pieces (FrameDraws) and visits.
 /// Throws Error(kUnsupported) for a capture that cannot be replayed (no operations and no frames; sampled logs; co-run
-/// captures; frames without GPU time), saying what to do. What the capture takes is freed on the way: at no time do both
-/// take more than 32 bytes an operation.
+/// captures; frames without GPU time), saying what to do. What the capture takes is freed on the way: both take 24 to
+/// 32 bytes an operation, and up to 50 while jobs are found by repetition or streams wait for each other.
 Workload workload_from_capture(CompactCapture capture, const WorkloadOptions& options);
 inline Workload workload_from_timeline(Timeline timeline, const WorkloadOptions& options) {
   return workload_from_capture(compact(std::move(timeline)), options);

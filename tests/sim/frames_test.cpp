@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <numeric>
 
@@ -142,6 +143,43 @@ TEST(FrameDraws, a_frame_of_many_draws_gives_the_device_away_between_them) {
   EXPECT_EQ(whole_alone, cut_alone) << "alone it makes no difference";
   EXPECT_NEAR(whole, 1000 / (6 + 2.2), 1.5) << "one turn, then a slice and two switches";
   EXPECT_NEAR(cut, 1000 / (6 * (1 + 2.2)), 1.5) << "six turns";
+}
+
+Timeline one_frame(const FrameRecord& record) {
+  TimelineBuilder builder;
+  builder.swapchain(SwapchainRecord{});
+  builder.add(record);
+  builder.fidelity().has_frames = true;
+  return std::move(builder).seal();
+}
+
+TEST(Frames, one_that_takes_longer_than_a_device_lets_anything_run_is_refused_with_its_time) {
+  for (const std::int64_t gpu_ns : {std::int64_t{1} << 43, std::int64_t{2'000'000'000'000'000'000}}) {
+    try {
+      workload_from_timeline(one_frame(frame(0, gpu_ns)), {});
+      ADD_FAILURE() << gpu_ns;
+    } catch (const Error& error) {
+      EXPECT_NE(error.message().find("the frame shown at 0.001000 s took"), std::string::npos) << error.message();
+    }
+  }
+}
+
+TEST(Frames, no_capture_makes_more_visits_of_a_frame_than_an_experiment_may_state) {
+  FrameRecord record = frame(0, 10 * kMs);
+  record.visits = 4'000'000'000;
+  const Workload workload = workload_from_timeline(one_frame(record), {});
+  EXPECT_LE(workload.ops.size(), 5u + 63u);
+  const auto says = [](const std::string& note) { return note.find("more than 64 visits") != std::string::npos; };
+  EXPECT_EQ(std::ranges::count_if(workload.notes, says), 1);
+}
+
+TEST(Frames, a_swap_chain_that_shows_nothing_is_not_the_game) {
+  TimelineBuilder builder;
+  builder.swapchain({.application = builder.intern("dwm.exe")});
+  builder.swapchain({.application = builder.intern("game.exe")});
+  builder.add(frame(0, 5 * kMs));
+  builder.fidelity().has_frames = true;
+  EXPECT_EQ(workload_from_timeline(std::move(builder).seal(), {}).jobs.size(), 1u);
 }
 
 TEST(SteadyStart, the_loading_of_a_map_is_left_out_and_said) {

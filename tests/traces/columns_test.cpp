@@ -30,6 +30,18 @@ TEST(ShortNumbers, hold_any_number) {
   for (std::size_t i = 0; i < numbers.size(); ++i) EXPECT_EQ(column[i], numbers[i]) << i;
 }
 
+TEST(ShortNumbers, can_be_changed_all_at_once_however_many_were_and_become_far) {
+  ShortNumbers column;
+  constexpr std::size_t kCount = 200'000;  // one by one, in the square of it
+  for (std::size_t i = 0; i < kCount; ++i) column.push_back(i % 2 == 0 ? -5 : 7);
+  column.change([](std::size_t i, std::int64_t value) {
+    EXPECT_EQ(value, i % 2 == 0 ? -5 : 7);
+    return i % 3 == 0 ? std::int64_t{1} << 40 : value + 5;
+  });
+  for (std::size_t i = 0; i < kCount; ++i)
+    ASSERT_EQ(column[i], i % 3 == 0 ? std::int64_t{1} << 40 : i % 2 == 0 ? 0 : 12) << i;
+}
+
 TEST(ShortNumbers, are_ranked_as_sorting_ranks_them) {
   std::vector<std::int64_t> numbers = mixed_numbers(1'000);
   ShortNumbers column;

@@ -18,7 +18,11 @@ class ShortNumbers {
     near_.push_back(is_near(value) ? static_cast<std::uint32_t>(value) : kFar);
   }
   void pop_back();
+  /// One number. It moves those of `far_` behind it: to write many, change().
   void set(std::size_t index, std::int64_t value);
+  /// Makes every number, in order, what `change(index, number)` says.
+  template <class Change>
+  void change(Change change);
 
   std::int64_t operator[](std::size_t index) const { return near_[index] == kFar ? far(index) : near_[index]; }
   std::size_t size() const { return near_.size(); }
@@ -39,5 +43,16 @@ class ShortNumbers {
   std::vector<std::uint32_t> near_;
   Far far_;  ///< by index
 };
+
+template <class Change>
+void ShortNumbers::change(Change change) {
+  const Far before = std::exchange(far_, {});
+  auto far = before.begin();
+  for (std::size_t i = 0; i < near_.size(); ++i) {
+    const std::int64_t value = change(i, near_[i] == kFar ? (far++)->second : std::int64_t{near_[i]});
+    if (!is_near(value)) far_.emplace_back(i, value);
+    near_[i] = is_near(value) ? static_cast<std::uint32_t>(value) : kFar;
+  }
+}
 
 }  // namespace corun
