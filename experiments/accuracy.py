@@ -12,6 +12,7 @@ the one whose name begins the program's (an "_a" or "_b" at its end left out). R
 """
 
 import json
+import pathlib
 import re
 import sqlite3
 import sys
@@ -57,6 +58,8 @@ def published(predictions):
 
 def print_nulls(predictions, measured):
     compared = list(comparisons(published(json.load(open(predictions))), measured_rows(measured)))
+    if not compared:
+        sys.exit(f"accuracy.py: no rate of {measured} is predicted in {predictions}: scenarios and clients are matched by name")
     models = list(compared[0][3][1])
     print("| run | program | bound by | measured /s |" + "".join(f" {model} |" for model in models))
     print("|---" * (4 + len(models)) + "|")
@@ -74,7 +77,7 @@ def print_nulls(predictions, measured):
 
 
 def main(results, measured, games=None):
-    rates = predicted(sqlite3.connect(results))
+    rates = predicted(sqlite3.connect(f"{pathlib.Path(results).resolve().as_uri()}?mode=ro", uri=True))
     print("| run | program | measured /s | predicted /s | range over seeds | error |")
     print("|---|---|---|---|---|---|")
     errors = {}

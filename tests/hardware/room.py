@@ -44,9 +44,14 @@ def record(workload, folder, options, environment):
     command = [f"{options.build}/simtrace", "record", "-o", f"{folder}/{workload}.corun", "--", sys.executable, str(loop),
                workload, "--seconds", str(options.start + 3)]
     program = subprocess.Popen(command, env=environment)
-    time.sleep(options.start)
-    subprocess.run([options.probe, "spin", "1", "128", "5", "1", "0.7", f"{folder}/{workload}.bin"], env=environment, check=True)
-    program.wait()
+    try:
+        time.sleep(options.start)
+        subprocess.run([options.probe, "spin", "1", "128", "5", "1", "0.7", f"{folder}/{workload}.bin"], env=environment, check=True)
+    except BaseException:
+        program.terminate()
+        raise
+    finally:
+        program.wait()
 
 
 def blocks_at_once(threads, registers, shared_memory):

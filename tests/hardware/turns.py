@@ -37,8 +37,13 @@ def watch(probe, gpu):
 def main(probe, gpu, seconds, *command):
     game = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True)
     time.sleep(float(seconds))
-    begins, lengths = watch(probe, gpu)
-    os.killpg(game.pid, signal.SIGTERM)
+    try:
+        begins, lengths = watch(probe, gpu)
+    finally:
+        os.killpg(game.pid, signal.SIGTERM)
+        game.wait()
+    if not lengths:
+        sys.exit("turns.py: the game never had the device")
     own = [after - begin - length for begin, length, after in zip(begins, lengths, begins[1:])]
     if "TURNS" in os.environ:
         with open(os.environ["TURNS"], "w", encoding="utf-8") as file:
