@@ -26,25 +26,40 @@ bool holds_points(SQLite::Database& results) {
   return !columns_of(results, "points").empty() && !columns_of(results, "planned_runs").empty();
 }
 
-SweptPoints read_points(SQLite::Database& results) {
+[[noreturn]] void refuse_points(const std::string& file, std::string what) {
+  throw Error(ErrorKind::kInput, {file}, std::move(what),
+              "the points of a sweep are 0, 1, 2 and so on, each with all parameters: run or merge it again");
+}
+
+SweptPoints read_points(SQLite::Database& results, const std::string& file) {
   SweptPoints points;
   if (!holds_points(results)) return points;
   SQLite::Statement row(results, "SELECT point, parameter, value FROM points ORDER BY rowid");
   while (row.executeStep()) {
-    const auto point = static_cast<std::size_t>(row.getColumn(0).getInt64());
-    if (point == points.values.size()) points.values.emplace_back();
-    if (points.values.size() == 1) points.parameters.push_back(row.getColumn(1));
-    if (point + 1 == points.values.size()) points.values.back().push_back(row.getColumn(2));
+    const std::int64_t point = row.getColumn(0).getInt64(), next = std::ssize(points.values);
+    if (point != next && point != next - 1) refuse_points(file, fmt::format("point {} comes behind {}", point, next - 1));
+    if (point == next) points.values.emplace_back();
+    if (point == 0) points.parameters.push_back(row.getColumn(1));
+    points.values.back().push_back(row.getColumn(2));
   }
+  for (std::size_t i = 0; i < points.values.size(); ++i)
+    if (points.values[i].size() != points.parameters.size())
+      refuse_points(file, fmt::format("point {} has {} values of {} parameters", i, points.values[i].size(),
+                                      points.parameters.size()));
   return points;
 }
 
 /// The points of every run; of results that are no sweep, none.
-std::map<std::string, std::vector<std::size_t>> points_of_runs(SQLite::Database& results) {
+std::map<std::string, std::vector<std::size_t>> points_of_runs(SQLite::Database& results, std::size_t count,
+                                                               const std::string& file) {
   std::map<std::string, std::vector<std::size_t>> points;
   if (!holds_points(results)) return points;
   SQLite::Statement row(results, "SELECT DISTINCT run, point FROM planned_runs WHERE point IS NOT NULL ORDER BY point");
-  while (row.executeStep()) points[row.getColumn(0)].push_back(static_cast<std::size_t>(row.getColumn(1).getInt64()));
+  while (row.executeStep()) {
+    const auto point = static_cast<std::size_t>(row.getColumn(1).getInt64());
+    if (point >= count) refuse_points(file, fmt::format("a run is of point {}, and there are {}", row.getColumn(1).getInt64(), count));
+    points[row.getColumn(0)].push_back(point);
+  }
   return points;
 }
 
@@ -62,7 +77,7 @@ class Reader {
   void read(const std::string& file) {
     const auto results = open_results(file);
     try {
-      take_points(read_points(*results), file);
+      take_points(read_points(*results, file), file);
       const Places groups = read_runs(*results, file);
       read_metrics(*results, groups);
       for (std::string& text : horizon_warnings(*results)) add_once(std::move(text));
@@ -94,7 +109,7 @@ class Reader {
   /// Where every run of the file belongs that is new and went well.
   Places read_runs(SQLite::Database& results, const std::string& file) {
     Places fresh;
-    const auto points_of = points_of_runs(results);
+    const auto points_of = points_of_runs(results, out_.points.values.size(), file);
     SQLite::Statement row(results, kRuns);
     while (row.executeStep()) {
       const std::string id = row.getColumn(0);
