@@ -29,13 +29,10 @@ void ContextRing::set_time_slice(ContextIndex context, Duration time_slice) {
   contexts_[context].time_slice = length;
   if (state_ == State::kIdle || current_ != context) return;
   if (now_ <= entered_) {
-    slices_from_ = entered_;
-  } else if (!slice_ends()) {
-    slices_from_ = slice_end();
+    slices_begin_at(entered_, length);
   } else {
-    slices_from_ = now_;
+    slices_begin_at(slice_ends() ? now_ : slice_end(), length);
   }
-  slice_ = length;
 }
 
 void ContextRing::add(ContextIndex context, OpIndex op) {
@@ -50,15 +47,6 @@ void ContextRing::take_client(ContextIndex context, ClientId client, std::vector
   if (!its.waiting || !its.runs->empty()) return;
   its.waiting = false;
   std::erase(ring_, context);
-}
-
-Time ContextRing::next_change() const {
-  if (state_ == State::kIdle) return kNever;
-  if (state_ == State::kSwitching) return entered_;
-  const Context& context = contexts_[current_];
-  const Duration until = context.runs->until_change();
-  Time change = until == Duration::max() ? kNever : now_ + until;
-  return !ring_.empty() && sliced(context) ? std::min(change, slice_end()) : change;
 }
 
 DeviceUsage ContextRing::progress(Time to) {
@@ -84,17 +72,29 @@ void ContextRing::decide() {
   if (preempted() || (state_ == State::kResident && visit_ends())) leave();
   if (state_ == State::kIdle && !ring_.empty()) enter_next();
   if (state_ == State::kResident && settles_) settle_successor();
-  if (state_ == State::kResident) contexts_[current_].runs->assign_rates();
-  if (residency_ != nullptr) slow_down_for_paging();
-  if (state_ == State::kResident) contexts_[current_].runs->note_begins(now_);
   visit_over_ = false;
+  const Duration until = settle_runs();
+  next_change_ = state_ == State::kSwitching ? entered_ : until == Duration::max() ? kNever : now_ + until;
+  if (state_ == State::kResident && !ring_.empty() && sliced(contexts_[current_]))
+    next_change_ = std::min(next_change_, slice_end());
+}
+
+/// Who progresses from now on, and for how long nothing of that changes.
+Duration ContextRing::settle_runs() {
+  RunSet* const resident = state_ == State::kResident ? contexts_[current_].runs.get() : nullptr;
+  if (residency_ == nullptr) return resident != nullptr ? resident->settle(now_) : Duration::max();
+  if (resident != nullptr) resident->assign_rates();
+  slow_down_for_paging();
+  if (resident == nullptr) return Duration::max();
+  resident->note_begins(now_);
+  return resident->until_change();
 }
 
 bool ContextRing::sliced(const Context& context) const {
   return !context.graphics || graphics_ == GraphicsScheduling::kSliced;
 }
 
-bool ContextRing::visit_ends() const {
+bool ContextRing::visit_ends() {
   const Context& context = contexts_[current_];
   if (context.runs->empty()) return true;
   if (ring_.empty()) return false;
@@ -103,9 +103,20 @@ bool ContextRing::visit_ends() const {
   return now_ > entered_ && slice_ends();
 }
 
-bool ContextRing::slice_ends() const {
+void ContextRing::slices_begin_at(Time when, Duration slice) {
+  slices_from_ = slice_begin_ = when;
+  slice_ = slice;
+}
+
+/// Goes on to the rolling slice that the present instant is in or begins.
+void ContextRing::roll() {
+  if (now_ >= slice_begin_ + slice_) slice_begin_ += (now_ - slice_begin_) / slice_ * slice_;
+}
+
+bool ContextRing::slice_ends() {
   if (!rolls()) return now_ >= slice_end();
-  return now_ >= slices_from_ && (now_ - slices_from_) % slice_ == Duration{};
+  roll();
+  return now_ == slice_begin_;
 }
 
 bool ContextRing::preempted() const {
@@ -134,8 +145,7 @@ void ContextRing::enter_next() {
   const bool free_of_charge = same || loaded_ == kNoContext;
   loaded_ = current_;
   entered_ = free_of_charge ? now_ : now_ + switch_cost_;
-  slices_from_ = entered_;
-  slice_ = contexts_[current_].time_slice;
+  slices_begin_at(entered_, contexts_[current_].time_slice);
   state_ = State::kSwitching;
   if (free_of_charge) begin_turn();
 }
@@ -183,11 +193,10 @@ void ContextRing::settle_successor() {
   successor_ = ring_.empty() ? kNoContext : *next_in_order();
 }
 
-Time ContextRing::slice_end() const {
+Time ContextRing::slice_end() {
   if (!rolls()) return slices_from_ > entered_ ? slices_from_ : entered_ + slice_;
-  if (now_ < slices_from_) return slices_from_;
-  const std::int64_t slices = (now_ - slices_from_) / slice_ + 1;
-  return slices_from_ + slices * slice_;
+  roll();
+  return now_ < slice_begin_ ? slice_begin_ : slice_begin_ + slice_;
 }
 
 }  // namespace corun

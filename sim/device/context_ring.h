@@ -44,7 +44,7 @@ class ContextRing {
   void take_client(ContextIndex context, ClientId client, std::vector<OpIndex>& taken);
 
   /// Earliest instant after the last decide() at which something changes by itself; kNever if none.
-  Time next_change() const;
+  Time next_change() const { return next_change_; }
 
   /// Moves to `to`, at most next_change(). Returns where the time went.
   DeviceUsage progress(Time to);
@@ -66,19 +66,22 @@ class ContextRing {
   enum class State : std::uint8_t { kIdle, kSwitching, kResident };
 
   bool sliced(const Context& context) const;
-  bool visit_ends() const;
+  bool visit_ends();
   bool preempted() const;
   void join_tail(ContextIndex context);
   void leave();
   void enter_next();
   void begin_turn();
+  Duration settle_runs();
   void slow_down_for_paging();
   std::deque<ContextIndex>::iterator next_in_ring();
   std::deque<ContextIndex>::iterator next_in_order();
   void settle_successor();
   bool rolls() const;
-  bool slice_ends() const;
-  Time slice_end() const;
+  void slices_begin_at(Time when, Duration slice);
+  void roll();
+  bool slice_ends();
+  Time slice_end();
 
   const GraphicsScheduling graphics_;
   const LoneSlice lone_slice_;
@@ -101,6 +104,8 @@ class ContextRing {
   Time entered_ = kRunStart;            ///< begin of the visit, or end of the switch while switching
   Duration slice_{};                    ///< of the current context, once `slices_from_` is reached
   Time slices_from_ = kRunStart;        ///< from when slices are that long; in the future while an older one runs out
+  Time slice_begin_ = kRunStart;        ///< of a slice that rolls: `slices_from_`, or later by whole slices
+  Time next_change_ = kNever;
   bool visit_over_ = false;             ///< a graphics visit ended at this instant
   std::vector<ClientId> running_;
   Rate pace_ = kFullRate;               ///< of the running client that memory slows down least

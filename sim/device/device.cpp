@@ -151,7 +151,10 @@ void Device::free_op(OpIndex index) {
 void Device::start(OpIndex index) {
   const ActiveOp& op = ops_[index];
   const std::size_t direction = direction_of(op.kind);
-  if (direction != kNoDirection) return copies_[direction].add(index);
+  if (direction != kNoDirection) {
+    ++copying_;
+    return copies_[direction].add(index);
+  }
   const Place& place = clients_[op.client.value].place;
   if (residency_.modelled() && place.ring == &ring_) residency_.begin_operation(op.client);
   place.ring->add(place.context_of(op.kind), index);
@@ -212,6 +215,7 @@ void Device::complete_finished(std::vector<Completion>& completions) {
 void Device::complete(OpIndex index, std::vector<Completion>& completions) {
   const ActiveOp& op = ops_[index];
   completions.push_back({op.ticket, op.client, op.begin == kNever ? now_ : op.begin, now_, op.device_time});
+  if (direction_of(op.kind) != kNoDirection) --copying_;
   freed_.clear();
   ops_.remove(index, now_, freed_);
   for (const OpIndex freed : freed_) free_op(freed);
@@ -313,7 +317,9 @@ void Device::abort(ClientId client, Time now, std::vector<Completion>& completio
   std::vector<OpIndex> running;
   place.ring->take_client(place.compute, client, running);
   if (place.graphics != place.compute) place.ring->take_client(place.graphics, client, running);
+  const std::size_t computing = running.size();
   for (FirstComeSet& engine : copies_) engine.take_client(client, running);
+  copying_ -= running.size() - computing;
   forget_wakes(client);
   if (residency_.modelled()) residency_.free_memory(client);
   const std::vector<OpIndex> in_flight = ops_.in_flight();

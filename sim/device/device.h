@@ -67,7 +67,7 @@ class Device : public DeviceModel {
   void free_op(OpIndex op);
   void start(OpIndex op);
   void start_due();
-  bool is_copying() const { return !copies_[0].empty() || !copies_[1].empty() || !copies_[2].empty(); }
+  bool is_copying() const { return copying_ > 0; }
   void settle();
   void ask_for_host_link();
   void share_host_link();
@@ -91,6 +91,7 @@ class Device : public DeviceModel {
   ContextRing ring_;
   SpatialSet* shared_ = nullptr;  ///< the compute of all clients, where they share the SMs
   std::array<FirstComeSet, kDirections> copies_;
+  std::size_t copying_ = 0;                ///< operations at the copy engines
   std::vector<Client> clients_;
   std::vector<ContextControls> controls_;  ///< by client
   std::vector<std::unique_ptr<ContextRing>> instances_;

@@ -58,7 +58,7 @@ OpIndex OpTable::insert(const DeviceOp& op) {
   active.gap_left = work_of(op.dispatch_gap);
   active.work = active.work_left = work_of(op.duration);
   active.shape = op.shape;
-  if (op.duration > Duration{})
+  if (op.bytes > 0 && op.duration > Duration{})
     active.bytes_per_s =
         std::llround(std::min(kMostBytesPerSecond, static_cast<double>(op.bytes) / to_seconds(op.duration)));
 
@@ -116,7 +116,7 @@ OpIndex OpTable::take_slot() {
   return index;
 }
 
-OpTable::Stream& OpTable::stream_of(ClientId client, StreamId stream) {
+OpTable::Stream& OpTable::new_stream(ClientId client, StreamId stream) {
   if (client.value >= streams_.size()) streams_.resize(client.value + 1);
   std::vector<Stream>& streams = streams_[client.value];
   if (stream.value >= streams.size()) streams.resize(stream.value + 1);

@@ -89,7 +89,11 @@ class OpTable {
     OpIndex tail = kNoOp;    ///< last operation in flight
     Time last_end = kNever;  ///< of its operations
   };
-  Stream& stream_of(ClientId client, StreamId stream);
+  Stream& stream_of(ClientId client, StreamId stream) {
+    const bool is_known = client.value < streams_.size() && stream.value < streams_[client.value].size();
+    return is_known ? streams_[client.value][stream.value] : new_stream(client, stream);
+  }
+  Stream& new_stream(ClientId client, StreamId stream);
   void release(OpIndex index, std::vector<OpIndex>& freed);
 
   std::vector<ActiveOp> ops_;

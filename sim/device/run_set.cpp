@@ -47,6 +47,12 @@ Duration RunSet::until_change() const {
   return least;
 }
 
+Duration RunSet::settle(Time now) {
+  assign_rates();
+  note_begins(now);
+  return until_change();
+}
+
 bool RunSet::progress(Time from, Time to, ClientLedger* ledger) {
   bool progressed = false;
   if (from == to) return false;
@@ -86,6 +92,18 @@ void RunSet::take_client(ClientId client, std::vector<OpIndex>& taken) {
 
 void TogetherSet::assign_rates() {
   for (const OpIndex index : members_) ops_[index].rate = own_rate(ops_[index]);
+}
+
+Duration TogetherSet::settle(Time now) {
+  Duration least = Duration::max();
+  for (const OpIndex index : members_) {
+    ActiveOp& op = ops_[index];
+    op.rate = own_rate(op);
+    if (op.rate == 0) continue;
+    if (op.gap_left == 0 && op.begin == kNever) op.begin = now;
+    least = std::min(least, time_for(work_to_change(op), op.rate));
+  }
+  return least;
 }
 
 void FirstComeSet::add(OpIndex op) {

@@ -66,6 +66,9 @@ class RunSet {
   /// present rates. Duration::max() if none will.
   virtual Duration until_change() const;
 
+  /// The three of a context that nothing slows down: assigns rates, notes begins, and returns the time until a change.
+  virtual Duration settle(Time now);
+
   /// Moves all members from `from` to `to`, at most until_change() later. True if one progressed past its gap.
   bool progress(Time from, Time to, ClientLedger* ledger);
 
@@ -83,6 +86,7 @@ class TogetherSet final : public RunSet {
  public:
   using RunSet::RunSet;
   void assign_rates() override;
+  Duration settle(Time now) override;
 };
 
 /// The first `servers` members progress at their own speed, the others wait: copy engines, graphics visits, and a
