@@ -87,21 +87,20 @@ RunResult Simulation::finish() {
 }
 
 /// Adds what the device's shape and, for an oracle, the future tell of the operation.
-bool Simulation::submit(ClientId client, const OpView& op) {
+bool Simulation::submit(ClientId client, OpView op) {
   books_.submitted(client, op.number, now());
   const Client& submitter = *clients_[client.value];
   const Submission& submission = submitter.submission(op.number);
-  OpView view = op;
-  view.sm_demand = (*sm_demands_[client.value])[submitter.spec().workload->ops.prototype_of(submission.index)];
-  if (input_.tells_exact_durations) view.exact = submission.duration;
+  op.sm_demand = (*sm_demands_[client.value])[submitter.spec().workload->ops.prototype_of(submission.index)];
+  if (input_.tells_exact_durations) op.exact = submission.duration;
   is_promised_ = input_.gate.answer > Duration{} && arbiter_.admits_ahead(client) > 0;
-  return arbiter_.submit(client, view);
+  return arbiter_.submit(client, op);
 }
 
 /// Rendering passes whatever its gate is, and a launch that was promised to pass asks nobody.
 Duration Simulation::held_for(ClientId client, const Submission& submission) const {
   const Duration waited = now() - submission.submitted;
-  const bool is_asked = submission.op.kind != OpKind::kRender && !arbiter_.gate_is_open(client) && !is_promised_;
+  const bool is_asked = submission.shared->kind != OpKind::kRender && !arbiter_.gate_is_open(client) && !is_promised_;
   if (waited > GateDelays::kStaysAwake) return input_.gate.wake;
   return waited > Duration{} || is_asked ? input_.gate.answer : Duration{};
 }
@@ -112,19 +111,20 @@ void Simulation::launch(ClientId client, std::uint64_t number) {
   const Duration held = held_for(client, launcher.submission(number));
   launcher.launched(number, held);
   const Submission& submission = launcher.submission(number);
-  const WorkOp& op = submission.op;
+  const WorkOp& op = *submission.shared;
   const Workload& workload = *launcher.spec().workload;
+  const auto [awaits_begin, awaits_count] = workload.ops.awaits_of(submission.index);
   awaited_.clear();
-  for (std::uint32_t a = 0; a < op.awaits_count; ++a)
-    awaited_.push_back(ticket_of(client, number - (submission.index - workload.awaits[op.awaits_begin + a])));
+  for (std::uint32_t a = awaits_begin; a < awaits_begin + awaits_count; ++a)
+    awaited_.push_back(ticket_of(client, number - (submission.index - workload.awaits[a])));
   DeviceOp device_op;
   device_op.ticket = ticket_of(client, number);
   device_op.client = client;
   device_op.stream = op.stream;
   device_op.kind = op.kind;
   device_op.duration = submission.duration;
-  device_op.dispatch_gap = op.dispatch_gap;
-  device_op.ready_at = now() + held + op.launch_latency;
+  device_op.dispatch_gap = workload.ops.dispatch_gap_of(submission.index);
+  device_op.ready_at = now() + held + workload.ops.launch_latency_of(submission.index);
   device_op.shape = op.shape;
   device_op.bytes = op.bytes;
   device_op.after = awaited_;

@@ -58,7 +58,7 @@ class Simulation : public Backend, public ClientHost {
     engine_.cancel(resume_events_[client.value]);
     resume_events_[client.value] = engine_.at(when, Phase::kArrival, &Simulation::on_resume, this, client.value);
   }
-  bool submit(ClientId client, const OpView& op) override;
+  bool submit(ClientId client, OpView op) override;
   void finished(ClientId client) override;
 
  private:

@@ -1,7 +1,7 @@
 #include "sim/arbiter/arbiter.h"
 
 #include <algorithm>
-#include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "traces/base/error.h"
@@ -51,7 +51,8 @@ Arbiter::Arbiter(Policy& policy, std::string policy_name, const DeviceView& devi
     view.allocated_bytes = clients_[i].allocated_bytes;
     view.snapshot_bytes = clients_[i].snapshot_bytes;
     view.priority = clients_[i].priority;
-    pending_[i].in_flight.resize(kInitialRing);
+    pending_[i].predicted.resize(kInitialRing);
+    if (hears_.completed) pending_[i].told.resize(kInitialRing);
   }
 }
 
@@ -124,20 +125,27 @@ void Arbiter::abandon(ClientId client) {
   end_hold(client);
 }
 
+void Arbiter::Pending::grow() {
+  const auto enlarge = [this](auto& ring) {
+    auto larger = std::remove_reference_t<decltype(ring)>(2 * ring.size());
+    for (std::uint64_t n = oldest; n < next; ++n) larger[n & (larger.size() - 1)] = ring[slot(n)];
+    return larger;
+  };
+  if (!told.empty()) told = enlarge(told);
+  predicted = enlarge(predicted);
+}
+
 void Arbiter::launch(ClientId client, const OpView& op) {
   ClientView& launcher = views_[client.value];
   Pending& pending = pending_[client.value];
   CORUN_ASSERT(op.number == pending.next, "client '{}' launches {} after {}", launcher.name, op.number, pending.next);
-  if (pending.next - pending.oldest == pending.in_flight.size()) {
-    std::vector<OpView> larger(pending.in_flight.size() * 2);
-    for (std::uint64_t n = pending.oldest; n < pending.next; ++n)
-      larger[n & (larger.size() - 1)] = pending.slot(n);
-    pending.in_flight = std::move(larger);
-  }
-  pending.slot(op.number) = op;
+  if (pending.next - pending.oldest == pending.predicted.size()) pending.grow();
+  const std::size_t slot = pending.slot(op.number);
+  pending.predicted[slot] = known(op.predicted_by_name);
+  if (hears_.completed) pending.told[slot] = op;
   ++pending.next;
   ++launcher.in_flight;
-  launcher.in_flight_predicted += known(op.predicted_by_name);
+  launcher.in_flight_predicted += pending.predicted[slot];
   backend_.launch(client, op.number);
   if (hears_.launched) policy_.on_launched(view(), client, op);
   heard(hears_.launched);
@@ -147,13 +155,11 @@ void Arbiter::complete(ClientId client, std::uint64_t number, Duration device_ti
   ClientView& completer = views_[client.value];
   Pending& pending = pending_[client.value];
   CORUN_ASSERT(number >= pending.oldest && number < pending.next, "client '{}' completes {}", completer.name, number);
-  OpView& slot = pending.slot(number);
-  completer.in_flight_predicted -= known(slot.predicted_by_name);
-  const std::optional<OpView> told = hears_.completed ? std::optional(slot) : std::nullopt;
-  slot.number = UINT64_MAX;
-  while (pending.oldest < pending.next && pending.slot(pending.oldest).number == UINT64_MAX) ++pending.oldest;
+  const std::size_t slot = pending.slot(number);
+  completer.in_flight_predicted -= std::exchange(pending.predicted[slot], kCompleted);
+  while (pending.oldest < pending.next && pending.predicted[pending.slot(pending.oldest)] == kCompleted) ++pending.oldest;
   --completer.in_flight;
-  if (told) policy_.on_completed(view(), client, *told, device_time);
+  if (hears_.completed) policy_.on_completed(view(), client, pending.told[slot], device_time);
   heard(hears_.completed);
 }
 

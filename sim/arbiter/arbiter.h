@@ -79,11 +79,16 @@ class Arbiter {
     std::vector<OpView> held;  ///< in order; the first `passed` are through the gate already
     std::size_t passed = 0;
     std::span<const OpView> waiting() const { return std::span(held).subspan(passed); }
-    std::vector<OpView> in_flight;  ///< ring: number modulo its size, a power of two
-    OpView& slot(std::uint64_t number) { return in_flight[number & (in_flight.size() - 1)]; }
-    std::uint64_t oldest = 0;       ///< smallest number that may be in flight
-    std::uint64_t next = 0;         ///< number of the next launch
+    // In flight, by number modulo the size of the ring, a power of two. A policy that does not hear of completions is
+    // told of none, and thousands may be in flight.
+    std::vector<Duration> predicted;  ///< as they count in in_flight_predicted; kCompleted once they have
+    std::vector<OpView> told;         ///< empty where the policy does not hear of completions
+    std::uint64_t oldest = 0;         ///< smallest number that may be in flight
+    std::uint64_t next = 0;           ///< number of the next launch
+    std::size_t slot(std::uint64_t number) const { return number & (predicted.size() - 1); }
+    void grow();
   };
+  static constexpr Duration kCompleted{-1};
 
   /// What one client's gate tells of itself.
   struct Holding {

@@ -109,11 +109,23 @@ OpIndex OpTable::take_slot() {
   }
   const OpIndex index = unused_.back();
   unused_.pop_back();
-  std::vector<OpIndex> dependents = std::move(ops_[index].dependents);
-  dependents.clear();
-  ops_[index] = ActiveOp{};
-  ops_[index].dependents = std::move(dependents);
+  reset(ops_[index]);
   return index;
+}
+
+/// Makes it as new but for what insert() sets and, where SMs are shared in space, Device::fit().
+void OpTable::reset(ActiveOp& used) {
+  used.rate = 0;
+  used.speed = kFullRate;
+  used.begin = kNever;
+  used.device_time = Duration{};
+  used.started = false;
+  used.unmet = 0;
+  used.predecessor_end = kNever;
+  used.next_in_stream = kNoOp;
+  used.dependents.clear();
+  used.bytes_per_s = 0;
+  used.room = 0;
 }
 
 OpTable::Stream& OpTable::new_stream(ClientId client, StreamId stream) {

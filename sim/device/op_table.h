@@ -13,32 +13,33 @@ namespace corun {
 using OpIndex = std::uint32_t;
 inline constexpr OpIndex kNoOp = UINT32_MAX;
 
-/// An operation between submit() and completion.
-struct ActiveOp {
-  Ticket ticket = 0;
+/// An operation between submit() and completion. Thousands may be in flight, so what its progress changes comes first
+/// and together.
+struct alignas(64) ActiveOp {
+  Rate rate = 0;           ///< at which it progresses now, were its context on the device
+  Rate speed = kFullRate;  ///< with all that it asks for; less where its client has only a part of the device
+  Work gap_left = 0;       ///< dispatch gap, spent before `work_left`
+  Work work_left = 0;
+  Time begin = kNever;
+  Duration device_time{};
   ClientId client;
   StreamId stream;
   OpKind kind = OpKind::kKernel;
-  std::uint64_t sequence = 0;  ///< of submission, over all clients
-  Time ready_at{};
-
-  LaunchShape shape;
-  Work gap_left = 0;       ///< dispatch gap, spent before `work_left`
-  Work work = 0;           ///< all of it, in time alone on the whole device
-  Work work_left = 0;
-  Rate speed = kFullRate;  ///< with all that it asks for; less where its client has only a part of the device
-  std::int64_t bytes_per_s = 0;  ///< of a copy alone; 0 = not known
-  Occupancy occupancy;     ///< what it fills, where SMs are shared in space
-  SmShare room = 0;        ///< the room that it was given last, where SMs are shared in space
-  Rate rate = 0;           ///< at which it progresses now, were its context on the device
   bool started = false;    ///< has been served, where operations are served one after another
-  Time begin = kNever;
-  Duration device_time{};
 
-  Time predecessor_end = kNever;         ///< of its stream; kNever if there was none or it is in flight
-  std::uint32_t unmet = 0;               ///< predecessors still in flight
+  std::uint32_t unmet = 0;        ///< predecessors still in flight
+  Ticket ticket = 0;
+  std::uint64_t sequence = 0;     ///< of submission, over all clients
+  Time ready_at{};
+  Time predecessor_end = kNever;  ///< of its stream; kNever if there was none or it is in flight
   OpIndex next_in_stream = kNoOp;
-  std::vector<OpIndex> dependents;       ///< in other streams
+  std::vector<OpIndex> dependents;  ///< in other streams
+
+  std::int64_t bytes_per_s = 0;  ///< of a copy alone; 0 = not known
+  Work work = 0;                 ///< all of it, in time alone on the whole device
+  LaunchShape shape;
+  SmShare room = 0;              ///< the room that it was given last, where SMs are shared in space
+  Occupancy occupancy;           ///< what it fills, where SMs are shared in space: else it fills the device
 };
 
 /// The operations in flight by ticket: open addressing, at most half full, so that an operation costs no allocation.
@@ -85,6 +86,7 @@ class OpTable {
 
  private:
   OpIndex take_slot();
+  void reset(ActiveOp& used);
   struct Stream {
     OpIndex tail = kNoOp;    ///< last operation in flight
     Time last_end = kNever;  ///< of its operations

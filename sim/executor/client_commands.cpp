@@ -16,9 +16,9 @@ std::uint64_t bytes_of(const WorkOp& op) { return std::max<std::uint64_t>(op.byt
 
 /// Of a stream, it is enough to wait for the newest.
 void await_other_streams(Command& command, const Workload& workload, const Submission& submission) {
-  const WorkOp& op = submission.op;
-  for (std::uint32_t i = 0; i < op.awaits_count; ++i) {
-    const std::uint32_t awaited = workload.awaits[op.awaits_begin + i];
+  const auto [begin, count] = workload.ops.awaits_of(submission.index);
+  for (std::uint32_t i = begin; i < begin + count; ++i) {
+    const std::uint32_t awaited = workload.awaits[i];
     std::uint64_t& newest = command.awaits[workload.ops[awaited].stream.value];
     newest = std::max(newest, command.number - (submission.index - awaited) + 1);
   }
@@ -46,7 +46,7 @@ WorkerSetup setup_of(const ClientSpec& spec, const ExecuteOptions& options, std:
 }
 
 Command command_for(const Submission& submission, const Workload& workload, bool is_graphics) {
-  const WorkOp& op = submission.op;
+  const WorkOp& op = *submission.shared;
   Command command;
   command.kind = is_graphics ? CommandKind::kRender : command_kind(op.kind);
   command.number = submission.number;

@@ -66,7 +66,7 @@ void ClientWorker::start_process() {
 }
 
 void ClientWorker::launch(const Submission& submission, Time now) {
-  const WorkOp& op = submission.op;
+  const WorkOp op = spec_.workload->ops[submission.index];
   Command command = command_for(submission, *spec_.workload, setup_.is_graphics);
   command.priority = priority_;
   const bool is_queued = in_flight_.has_work(op.stream);

@@ -150,7 +150,7 @@ void GpuRun::see_completions() {
 }
 
 bool GpuRun::is_kernel(const Ended& ended) const {
-  return command_kind(clients_[ended.client.value]->submission(ended.ticket).op.kind) == CommandKind::kKernel;
+  return command_kind(clients_[ended.client.value]->submission(ended.ticket).shared->kind) == CommandKind::kKernel;
 }
 
 void GpuRun::take(const Ended& ended) {

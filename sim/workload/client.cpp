@@ -263,8 +263,8 @@ Submission& Client::push_submission(std::uint32_t index) {
     ring_ = std::move(larger);
   }
   Submission& pushed = slot(next_submission_);
-  pushed.op = spec_.workload->ops[index];
-  const WorkOp& op = pushed.op;
+  const WorkOps& ops = spec_.workload->ops;
+  const WorkOp& op = ops.shared_by(index);
   JobProgress& job = jobs_.back();
   const bool is_render = op.kind == OpKind::kRender;
   double factor = 1.0;
@@ -277,7 +277,8 @@ Submission& Client::push_submission(std::uint32_t index) {
   pushed.number = next_submission_;
   pushed.job = job.number;
   pushed.index = index;
-  pushed.duration = std::min(scaled(op.duration, factor) + extra, kLongestOp);
+  pushed.shared = &op;
+  pushed.duration = std::min(scaled(ops.duration_of(index), factor) + extra, kLongestOp);
   pushed.submitted = host_.now();
   pushed.launched = kNever;
   pushed.is_complete = false;
@@ -295,27 +296,30 @@ Duration Client::extra_render_time(JobProgress& job) const {
   return extra;
 }
 
-void Client::submit_step(const HostStep& step) {
-  const Workload& workload = *spec_.workload;
-  const Submission& pushed = push_submission(step.target);
-  const WorkOp& op = pushed.op;
-  if (jobs_.back().submit == kNever) jobs_.back().submit = host_.now();
+OpView Client::view_of(const Submission& submission) const {
+  const WorkOp& op = *submission.shared;
   OpView view;
-  view.number = pushed.number;
-  view.name = workload.names[op.name];
+  view.number = submission.number;
+  view.name = spec_.workload->names[op.name];
   view.is_render = op.kind == OpKind::kRender;
   view.is_copy = is_copy(op.kind);
   view.is_to_device = op.kind == OpKind::kCopyHostToDevice;
   view.is_from_device = op.kind == OpKind::kCopyDeviceToHost;
-  view.position = static_cast<std::uint32_t>(pushed.number - jobs_.back().first_submission);
+  view.position = static_cast<std::uint32_t>(submission.number - jobs_.back().first_submission);
   view.blocks = op.shape.blocks();
   view.bytes = op.bytes;
   view.predicted_by_name = op.predicted_by_name;
   view.predicted_by_shape = op.predicted_by_shape;
-  view.submitted = host_.now();
+  view.submitted = submission.submitted;
+  return view;
+}
+
+void Client::submit_step(const HostStep& step) {
+  const Submission& pushed = push_submission(step.target);
+  if (jobs_.back().submit == kNever) jobs_.back().submit = pushed.submitted;
   if (!is_open()) state_ = State::kGate;
   is_submitting_ = true;
-  const bool passed = host_.submit(id_, view);
+  const bool passed = host_.submit(id_, view_of(pushed));
   is_submitting_ = false;
   if (passed || is_open()) {
     state_ = State::kReleased;
@@ -337,7 +341,7 @@ void Client::refused() {
   while (next_submission_ > oldest_submission_ && submission(next_submission_ - 1).launched == kNever) {
     --next_submission_;
     --outstanding_;
-    --outstanding_by_stream_[submission(next_submission_).op.stream.value];
+    --outstanding_by_stream_[submission(next_submission_).shared->stream.value];
   }
   state_ = State::kRefused;
   finish_if_refused();
@@ -352,7 +356,8 @@ bool Client::completed(std::uint64_t number, const Completion& completion) {
   Submission& submission = slot(number);
   submission.is_complete = true;
   --outstanding_;
-  --outstanding_by_stream_[submission.op.stream.value];
+  const WorkOp& op = *submission.shared;
+  --outstanding_by_stream_[op.stream.value];
   const auto job =
       std::find_if(jobs_.begin(), jobs_.end(), [&](const JobProgress& j) { return j.number == submission.job; });
   CORUN_ASSERT(job != jobs_.end(), "client '{}' completes operation {} of job {}", spec_.name, number, submission.job);
@@ -360,8 +365,8 @@ bool Client::completed(std::uint64_t number, const Completion& completion) {
   job->gpu_begin = std::min(job->gpu_begin, begin);
   job->gpu_end = std::max(job->gpu_end, end);
   job->gpu_busy += device_time;
-  recorder_.on_op(OpFact{id_, number, submission.job, submission.op.stream, submission.op.kind,
-                         spec_.workload->names[submission.op.name], submission.submitted, submission.launched, begin,
+  recorder_.on_op(OpFact{id_, number, submission.job, op.stream, op.kind, spec_.workload->names[op.name],
+                         submission.submitted, submission.launched, begin,
                          end, device_time, completion.is_lost});
   while (oldest_submission_ < next_submission_ && this->submission(oldest_submission_).is_complete)
     ++oldest_submission_;

@@ -19,8 +19,8 @@ class ClientHost {
   virtual Time now() const = 0;
   /// Calls Client::resume at `when` (once; one wish at a time per client).
   virtual void resume_at(ClientId client, Time when) = 0;
-  /// Hands a submission to the arbiter. True if it passed the gate at once.
-  virtual bool submit(ClientId client, const OpView& op) = 0;
+  /// Hands a submission to the arbiter, with what the host knows of it besides. True if it passed the gate at once.
+  virtual bool submit(ClientId client, OpView op) = 0;
   /// The client has nothing more to do and nothing in flight.
   virtual void finished(ClientId client) = 0;
 };
@@ -29,11 +29,11 @@ class ClientHost {
 struct Submission {
   std::uint64_t number = 0;
   std::uint64_t job = 0;
-  std::uint32_t index = 0;  ///< of its operation in the workload
-  WorkOp op;
-  Duration duration{};  ///< device time, quality level and jitter applied
-  Time submitted, launched;
+  std::uint32_t index = 0;           ///< of its operation in the workload
   bool is_complete = false;
+  const WorkOp* shared = nullptr;    ///< what its operation has in common with others: all but times and awaits
+  Duration duration{};               ///< device time, quality level and jitter applied
+  Time submitted, launched;
 };
 
 /// The state machine that replays a workload: one logical host thread that submits, waits and paces itself.
@@ -129,6 +129,7 @@ class Client {
   void wait_until(State state, Time when);
   Submission& slot(std::uint64_t number) { return ring_[number & (ring_.size() - 1)]; }
   Submission& push_submission(std::uint32_t index);
+  OpView view_of(const Submission& submission) const;
   void apply_settings(JobProgress& job);
   void add_shadow(JobProgress& job, std::uint32_t level);
   Duration extra_render_time(JobProgress& job) const;

@@ -60,11 +60,10 @@ void WorkOps::await(std::size_t index, std::uint32_t begin, std::uint32_t count)
   waiting_.push_back({index, begin, count});
 }
 
-void WorkOps::set_awaits(WorkOp& op, std::size_t index) const {
+std::pair<std::uint32_t, std::uint32_t> WorkOps::find_awaits(std::size_t index) const {
   const auto found = std::ranges::lower_bound(waiting_, index, {}, &Awaits::op);
-  if (found == waiting_.end() || found->op != index) return;
-  op.awaits_begin = found->begin;
-  op.awaits_count = found->count;
+  if (found == waiting_.end() || found->op != index) return {0, 0};
+  return {found->begin, found->count};
 }
 
 std::uint32_t WorkOps::number_of(const WorkOp& prototype) {

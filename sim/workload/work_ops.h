@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -66,8 +67,14 @@ class WorkOps {
   /// What operations have in common, their own times left at 0. Each has at least one operation.
   const std::vector<WorkOp>& prototypes() const { return prototypes_; }
   std::uint32_t prototype_of(std::size_t index) const { return own_.prototype[index]; }
+  const WorkOp& shared_by(std::size_t index) const { return prototypes_[own_.prototype[index]]; }  ///< its prototype
   Duration duration_of(std::size_t index) const { return Duration{own_.duration[index]}; }
   Duration dispatch_gap_of(std::size_t index) const { return Duration{own_.dispatch_gap[index]}; }
+  Duration launch_latency_of(std::size_t index) const { return Duration{own_.launch_latency[index]}; }
+  /// Places in Workload::awaits of what the operation awaits: the first, and how many.
+  std::pair<std::uint32_t, std::uint32_t> awaits_of(std::size_t index) const {
+    return waiting_.empty() ? std::pair{0u, 0u} : find_awaits(index);
+  }
 
   /// Gives operations of equal name, shape and bytes the same predictions: `predict` sets them in every prototype.
   template <class Predict>
@@ -88,7 +95,7 @@ class WorkOps {
     std::size_t operator()(const WorkOp& op) const;
   };
   std::uint32_t number_of(const WorkOp& prototype);
-  void set_awaits(WorkOp& op, std::size_t index) const;
+  std::pair<std::uint32_t, std::uint32_t> find_awaits(std::size_t index) const;
 
   Columns own_;
   std::vector<Awaits> waiting_;  ///< of the few operations that await something, in order
@@ -97,11 +104,11 @@ class WorkOps {
 };
 
 inline const WorkOp WorkOps::operator[](std::size_t index) const {
-  WorkOp op = prototypes_[own_.prototype[index]];
-  op.duration = Duration{own_.duration[index]};
-  op.dispatch_gap = Duration{own_.dispatch_gap[index]};
-  op.launch_latency = Duration{own_.launch_latency[index]};
-  if (!waiting_.empty()) set_awaits(op, index);
+  WorkOp op = shared_by(index);
+  op.duration = duration_of(index);
+  op.dispatch_gap = dispatch_gap_of(index);
+  op.launch_latency = launch_latency_of(index);
+  std::tie(op.awaits_begin, op.awaits_count) = awaits_of(index);
   return op;
 }
 
