@@ -11,7 +11,8 @@ void SleepingFillers::admit(const GpuView& view, AdmissionRule& rule, Actions& a
   ++takes_;
   admitted_.assign(count, 0);
   turns_.clear();
-  find_contenders(view);
+  find_waiting(view);
+  contenders_ = waiting_;
   while (!contenders_.empty()) {
     std::size_t kept = 0;
     for (const ClientView* filler : contenders_)
@@ -19,21 +20,23 @@ void SleepingFillers::admit(const GpuView& view, AdmissionRule& rule, Actions& a
     contenders_.resize(kept);
   }
   for (const auto& [client, operations] : turns_) actions.admit(client, operations);
-  for (const ClientView& client : view.clients)
-    if (is_filler(client) && admitted_[client.id.value] < client.waiting.size()) explain(view, client, rule, actions);
+  for (const ClientView* filler : waiting_)
+    if (admitted_[filler->id.value] < filler->waiting.size()) explain(view, *filler, rule, actions);
 }
 
-/// Fillers with launches that wait, in turn. Who is refused once is so for the rest of the decision.
-void SleepingFillers::find_contenders(const GpuView& view) {
-  contenders_.clear();
-  std::size_t turn = last_served_.value;
-  for (std::size_t turns = 0; turns < view.clients.size(); ++turns) {
-    turn = turn + 1 < view.clients.size() ? turn + 1 : 0;
-    const ClientView& client = view.clients[turn];
-    if (is_filler(client) && !client.waiting.empty()) contenders_.push_back(&client);
-  }
+/// Whoever comes after the one served last is first.
+void SleepingFillers::find_waiting(const GpuView& view) {
+  waiting_.clear();
+  const auto take = [&](std::span<const ClientView> clients) {
+    for (const ClientView& client : clients)
+      if (!client.waiting.empty() && is_filler(client)) waiting_.push_back(&client);
+  };
+  const std::size_t next = std::min<std::size_t>(last_served_.value + 1, view.clients.size());
+  take(view.clients.subspan(next));
+  take(view.clients.first(next));
 }
 
+/// Who is refused once is so for the rest of the decision.
 bool SleepingFillers::admit_next(const GpuView& view, const ClientView& filler, AdmissionRule& rule) {
   std::uint32_t& admitted = admitted_[filler.id.value];
   if (admitted == filler.waiting.size()) return false;

@@ -51,7 +51,7 @@ class SleepingFillers {
     std::uint64_t takes = UINT64_MAX;
   };
 
-  void find_contenders(const GpuView& view);
+  void find_waiting(const GpuView& view);
   bool admit_next(const GpuView& view, const ClientView& filler, AdmissionRule& rule);
   void explain(const GpuView& view, const ClientView& filler, const AdmissionRule& rule, Actions& actions);
   const Verdict& judge(const ClientView& filler, const OpView& op, const AdmissionRule& rule);
@@ -62,7 +62,8 @@ class SleepingFillers {
   std::vector<Judged> judged_;                             // by client
   std::vector<SleepingLaunch> sleepers_;                   // by client
   std::vector<std::uint32_t> admitted_;                    // by client, in this decision
-  std::vector<const ClientView*> contenders_;              // may be admitted yet, in this decision
+  std::vector<const ClientView*> waiting_;                 // fillers with launches that wait, in turn
+  std::vector<const ClientView*> contenders_;              // those who may be admitted yet, in this decision
   std::vector<std::pair<ClientId, std::uint32_t>> turns_;  // in order, one's operations in a row together
 };
 

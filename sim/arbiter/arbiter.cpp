@@ -26,9 +26,9 @@ Arbiter::Arbiter(Policy& policy, std::string policy_name, const DeviceView& devi
     : policy_(policy),
       policy_name_(std::move(policy_name)),
       hears_(policy.hears()),
-      device_(device),
       clients_(std::move(clients)),
       views_(clients_.size()),
+      view_{{}, device, views_},
       pending_(clients_.size()),
       holdings_(clients_.size()),
       kills_(clients_.size()),
@@ -56,10 +56,11 @@ Arbiter::Arbiter(Policy& policy, std::string policy_name, const DeviceView& devi
   }
 }
 
-GpuView Arbiter::view() {
-  device_.busy = backend_.device_busy();
+const GpuView& Arbiter::view() {
+  view_.now = backend_.now();
+  view_.device.busy = backend_.device_busy();
   backend_.measure(views_);
-  return GpuView{backend_.now(), device_, views_};
+  return view_;
 }
 
 void Arbiter::heard(bool wants) {
@@ -114,8 +115,7 @@ void Arbiter::slipped(ClientId client, std::uint32_t count) {
 std::uint32_t Arbiter::admits_ahead(ClientId client) {
   const ClientView& its = views_[client.value];
   if (!its.is_present || its.gate_is_open || !pending_[client.value].waiting().empty()) return 0;
-  const GpuView now = view();
-  return policy_.admits_ahead(now, its);
+  return policy_.admits_ahead(view(), its);
 }
 
 void Arbiter::abandon(ClientId client) {
@@ -210,8 +210,8 @@ void Arbiter::decide() {
     if (client.value < stated_.size()) stated_[client.value] = &hold;
   for (const Action& action : actions_.list())
     if (!repeats(action)) apply(action);
+  note_holds();
   const Time now = backend_.now();
-  for (const ClientView& client : views_) note_hold(client, now);
   if (actions_.wake() != kNever && actions_.wake() <= now)
     throw Error(ErrorKind::kPolicy,
                 fmt::format("policy '{}' at t={:.9f} s: wake_at({:.9f} s) is not in the future", policy_name_,
@@ -311,7 +311,7 @@ void Arbiter::check_copies(const Action& action) const {
   if (client.gate_is_open) reject(action, fmt::format("the gate of client '{}' is open", client.name));
   if (client.in_flight > 0)
     reject(action, fmt::format("client '{}' has {} operations in flight", client.name, client.in_flight));
-  if (client.snapshot_bytes == 0 || device_.from_device_bytes_per_s == 0)
+  if (client.snapshot_bytes == 0 || view_.device.from_device_bytes_per_s == 0)
     reject(action, fmt::format("client '{}' has no known memory to copy, or the device no host link", client.name));
 }
 
@@ -434,20 +434,27 @@ void Arbiter::refuse_client(ClientId client) {
   backend_.refuse(client);
 }
 
+void Arbiter::note_holds() {
+  const Time now = backend_.now();
+  for (const ClientView& client : views_)
+    if (stated_[client.id.value] != nullptr || holdings_[client.id.value].is_held) note_hold(client, now);
+}
+
 /// Begins, goes on with, or ends the stretch of time in which the client's operations wait for one reason.
 void Arbiter::note_hold(const ClientView& client, Time now) {
   const Hold* reason = stated_[client.id.value];
+  if (client.gate_is_open || client.waiting.empty() || (reason != nullptr && reason->rule.empty())) reason = nullptr;
   Holding& holding = holdings_[client.id.value];
-  const bool is_waiting =
-      reason != nullptr && !client.gate_is_open && !client.waiting.empty() && !reason->rule.empty();
-  if (!is_waiting && !holding.is_held) return;
-  if (is_waiting && holding.is_held && is_same(holding.hold.rule, reason->rule)) {
-    // What begins now began with the reason of the decision before, whose numbers are another operation's.
-    if (holding.since == now) holding.hold = *reason;
-    return;
-  }
-  end_hold(client.id);
-  if (is_waiting) holding = Holding{true, *reason, now};
+  const bool goes_on =
+      reason == nullptr ? !holding.is_held : holding.is_held && is_same(holding.hold.rule, reason->rule);
+  if (!goes_on) return change_hold(client.id, reason, now);
+  // What begins now began with the reason of the decision before, whose numbers are another operation's.
+  if (reason != nullptr && holding.since == now) holding.hold = *reason;
+}
+
+void Arbiter::change_hold(ClientId client, const Hold* reason, Time now) {
+  end_hold(client);
+  if (reason != nullptr) holdings_[client.value] = Holding{true, *reason, now};
 }
 
 void Arbiter::end_hold(ClientId client) {

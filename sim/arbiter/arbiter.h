@@ -104,7 +104,7 @@ class Arbiter {
     Duration device_time_kept{};  ///< when its last snapshot began, or when it was restored
   };
 
-  GpuView view();
+  const GpuView& view();
   void show_waiting(ClientId client) { views_[client.value].waiting = pending_[client.value].waiting(); }
   bool repeats(const Action& action) const;
   void apply(const Action& action);
@@ -117,7 +117,9 @@ class Arbiter {
   void carry_out(const Action& action);
   void kill(ClientId client);
   void refuse_client(ClientId client);
+  void note_holds();
   void note_hold(const ClientView& client, Time now);
+  void change_hold(ClientId client, const Hold* reason, Time now);
   void end_hold(ClientId client);
   void end_restore(ClientId client, Time restored);
   void launch(ClientId client, const OpView& op);
@@ -128,9 +130,9 @@ class Arbiter {
   Policy& policy_;
   const std::string policy_name_;
   const Hears hears_;
-  DeviceView device_;
   std::vector<ArbiterClient> clients_;
   std::vector<ClientView> views_;
+  GpuView view_;  ///< of the above, as it was shown last
   std::vector<Pending> pending_;
   std::vector<Holding> holdings_;
   std::vector<Kill> kills_;

@@ -27,15 +27,13 @@ EventHandle Engine::at(Time when, Phase phase, EventAction action, void* subject
 
 StopReason Engine::run(Time end) {
   stopped_ = false;
-  while (!queue_.empty()) {
-    if (queue_.next_time() >= end) {
-      if (end > now_) now_ = end;
-      return StopReason::kHorizon;
-    }
+  while (queue_.next_time() < end) {
     fire(queue_.pop());
     if (stopped_) return StopReason::kStopped;
   }
-  return StopReason::kDrained;
+  if (queue_.empty()) return StopReason::kDrained;
+  if (end > now_) now_ = end;
+  return StopReason::kHorizon;
 }
 
 void Engine::fire(const EventQueue::Event& event) {
