@@ -452,7 +452,7 @@ void Arbiter::note_hold(const ClientView& client, Time now) {
   if (reason != nullptr && holding.since == now) holding.hold = *reason;
 }
 
-void Arbiter::change_hold(ClientId client, const Hold* reason, Time now) {
+[[gnu::noinline]] void Arbiter::change_hold(ClientId client, const Hold* reason, Time now) {
   end_hold(client);
   if (reason != nullptr) holdings_[client.value] = Holding{true, *reason, now};
 }

@@ -4,19 +4,15 @@
 
 namespace corun {
 
-bool EventQueue::cancel(EventHandle handle) {
-  if (handle.slot >= slots_.size()) return false;
-  const Slot& entry = slots_[handle.slot];
-  if (entry.action == nullptr || entry.generation != handle.generation) return false;
-  const std::size_t place = place_of_[handle.slot];
-  give_slot(handle.slot);
-  place == kIsNear ? cancel_near(handle.slot) : cancel_in_heap(handle.slot);
-  return true;
+void EventQueue::cancel_pending(std::uint64_t order) {
+  const std::uint32_t slot = slot_of(order);
+  give_slot(slot);
+  place_of_[slot] == kIsNear ? cancel_near(order) : cancel_in_heap(slot);
 }
 
-void EventQueue::cancel_near(std::uint32_t slot) {
+void EventQueue::cancel_near(std::uint64_t order) {
   std::size_t gap = near_ - 1;
-  while (slot_of(nearest_[gap]) != slot) --gap;
+  while (nearest_[gap].order != order) --gap;
   std::copy(&nearest_[gap + 1], &nearest_[near_], &nearest_[gap]);
   --near_;
 }

@@ -25,8 +25,7 @@ using EventAction = void (*)(void* subject, std::uint64_t argument);
 
 /// Names a scheduled event. A default or stale handle is harmless: cancelling it does nothing.
 struct EventHandle {
-  std::uint32_t slot = UINT32_MAX;
-  std::uint32_t generation = 0;
+  std::uint64_t order = UINT64_MAX;  ///< of the event's key: no other event of the run has it
 };
 
 /// Pending events of a run, ordered by (time, phase, sequence): a 4-ary heap of 16-byte keys over reused slots.
@@ -64,10 +63,10 @@ class EventQueue {
     Key keys[4];
   };
   struct Slot {
-    EventAction action = nullptr;  ///< null while the slot is free
+    EventAction action = nullptr;
     void* subject = nullptr;
-    std::uint64_t argument = 0;
-    std::uint32_t generation = 0;
+    std::uint64_t argument = 0;      ///< of a free slot: the next one that is free
+    std::uint64_t order = kNoOrder;  ///< of the event; kNoOrder while the slot is free
   };
 
   static bool before(const Key& a, const Key& b) {
@@ -75,19 +74,20 @@ class EventQueue {
     return (Both{static_cast<std::uint64_t>(a.time_ns)} << 64 | a.order) <
            (Both{static_cast<std::uint64_t>(b.time_ns)} << 64 | b.order);
   }
-  static std::uint32_t slot_of(const Key& key) { return static_cast<std::uint32_t>(key.order & kMaxSlot); }
+  static std::uint32_t slot_of(std::uint64_t order) { return static_cast<std::uint32_t>(order & kMaxSlot); }
   /// Keys by their number in the heap. The root shares its line with nobody; the children of `i` are line i + 1.
   Key& key(std::size_t i) { return lines_[(i + kArity - 1) / kArity].keys[(i + kArity - 1) % kArity]; }
   void place(std::size_t i, const Key& placed) {
     key(i) = placed;
-    place_of_[slot_of(placed)] = static_cast<std::uint32_t>(i);
+    place_of_[slot_of(placed.order)] = static_cast<std::uint32_t>(i);
   }
   std::uint32_t take_slot();
   void give_slot(std::uint32_t slot);
   bool precedes_heap(const Key& earlier) const;
   bool is_near_first() const { return near_ > 0 && precedes_heap(nearest_[near_ - 1]); }
   void push_near(const Key& pushed);
-  void cancel_near(std::uint32_t slot);
+  void cancel_pending(std::uint64_t order);
+  void cancel_near(std::uint64_t order);
   void cancel_in_heap(std::uint32_t slot);
   void push_into_heap(const Key& pushed);
   void close_hole();
@@ -100,6 +100,8 @@ class EventQueue {
   static constexpr std::size_t kArity = 4;
   static constexpr std::size_t kMostNear = 16;
   static constexpr std::uint32_t kIsNear = UINT32_MAX;
+  static constexpr std::uint64_t kNoOrder = UINT64_MAX - 1;
+  static constexpr std::uint64_t kNoSlot = UINT64_MAX;
 
   std::array<Key, kMostNear> nearest_;  ///< latest first
   std::size_t near_ = 0;                ///< how many they are
@@ -107,7 +109,7 @@ class EventQueue {
   std::size_t keys_ = 0;                 ///< in the heap, the hole included
   std::vector<std::uint32_t> place_of_;  ///< in the heap, by slot; or kIsNear
   std::vector<Slot> slots_;
-  std::vector<std::uint32_t> free_;
+  std::uint64_t free_ = kNoSlot;  ///< the slot that became free last
   std::uint64_t next_sequence_ = 0;
   bool root_is_hole_ = false;
 };
@@ -124,7 +126,15 @@ inline EventHandle EventQueue::push(Time time, Phase phase, EventAction action, 
   const std::uint64_t phase_bits = std::uint64_t{static_cast<std::uint8_t>(phase)} << kSequenceBits;
   const Key pushed{to_ns(time), (phase_bits | next_sequence_++) << kSlotBits | slot};
   near_ < kMostNear && precedes_heap(pushed) ? push_near(pushed) : push_into_heap(pushed);
-  return {slot, entry.generation};
+  entry.order = pushed.order;
+  return {pushed.order};
+}
+
+inline bool EventQueue::cancel(EventHandle handle) {
+  const std::uint32_t slot = slot_of(handle.order);
+  if (slot >= slots_.size() || slots_[slot].order != handle.order) return false;
+  cancel_pending(handle.order);
+  return true;
 }
 
 inline bool EventQueue::precedes_heap(const Key& earlier) const {
@@ -137,7 +147,7 @@ inline void EventQueue::push_near(const Key& pushed) {
   std::size_t place = near_++;
   for (; place > 0 && before(nearest_[place - 1], pushed); --place) nearest_[place] = nearest_[place - 1];
   nearest_[place] = pushed;
-  place_of_[slot_of(pushed)] = kIsNear;
+  place_of_[slot_of(pushed.order)] = kIsNear;
 }
 
 inline void EventQueue::push_into_heap(const Key& pushed) {
@@ -166,29 +176,29 @@ inline EventQueue::Event EventQueue::pop() {
     first = key(0);
     root_is_hole_ = true;
   }
-  const Slot& entry = slots_[slot_of(first)];
+  const Slot& entry = slots_[slot_of(first.order)];
   const auto phase = static_cast<Phase>(first.order >> (kSequenceBits + kSlotBits));
   const Event event{time_from_ns(first.time_ns), phase, entry.action, entry.subject, entry.argument};
-  give_slot(slot_of(first));
+  give_slot(slot_of(first.order));
   return event;
 }
 
 inline std::uint32_t EventQueue::take_slot() {
-  if (free_.empty()) {
+  if (free_ == kNoSlot) {
     CORUN_ASSERT(slots_.size() <= kMaxSlot, "{} events are pending", slots_.size());
     slots_.emplace_back();
     place_of_.emplace_back();
     return static_cast<std::uint32_t>(slots_.size() - 1);
   }
-  const std::uint32_t slot = free_.back();
-  free_.pop_back();
+  const auto slot = static_cast<std::uint32_t>(free_);
+  free_ = slots_[slot].argument;
   return slot;
 }
 
 inline void EventQueue::give_slot(std::uint32_t slot) {
-  slots_[slot].action = nullptr;
-  ++slots_[slot].generation;
-  free_.push_back(slot);
+  slots_[slot].order = kNoOrder;
+  slots_[slot].argument = free_;
+  free_ = slot;
 }
 
 inline void EventQueue::close_hole() {

@@ -358,25 +358,23 @@ bool Client::completed(std::uint64_t number, const Completion& completion) {
   --outstanding_;
   const WorkOp& op = *submission.shared;
   --outstanding_by_stream_[op.stream.value];
-  const auto job =
-      std::find_if(jobs_.begin(), jobs_.end(), [&](const JobProgress& j) { return j.number == submission.job; });
-  CORUN_ASSERT(job != jobs_.end(), "client '{}' completes operation {} of job {}", spec_.name, number, submission.job);
-  --job->unfinished;
-  job->gpu_begin = std::min(job->gpu_begin, begin);
-  job->gpu_end = std::max(job->gpu_end, end);
-  job->gpu_busy += device_time;
+  JobProgress& job = progress_of(submission);
+  --job.unfinished;
+  job.gpu_begin = std::min(job.gpu_begin, begin);
+  job.gpu_end = std::max(job.gpu_end, end);
+  job.gpu_busy += device_time;
   recorder_.on_op(OpFact{id_, number, submission.job, op.stream, op.kind, spec_.workload->names[op.name],
                          submission.submitted, submission.launched, begin,
                          end, device_time, completion.is_lost});
   while (oldest_submission_ < next_submission_ && this->submission(oldest_submission_).is_complete)
     ++oldest_submission_;
-  const bool ends_frame = has_frames_ && job->unfinished == 0;
+  const bool ends_frame = has_frames_ && job.unfinished == 0;
   if (ends_frame) {
-    last_frame_.number = job->number;
-    last_frame_.gpu_busy = std::max(job->gpu_busy - job->shadow_time, Duration{0});
-    last_frame_.quality_level = job->quality_level;
-    last_frame_.scene = job->job->scene;
-    last_shadow_ = job->shadow;
+    last_frame_.number = job.number;
+    last_frame_.gpu_busy = std::max(job.gpu_busy - job.shadow_time, Duration{0});
+    last_frame_.quality_level = job.quality_level;
+    last_frame_.scene = job.job->scene;
+    last_shadow_ = job.shadow;
   }
   const bool host_is_between_jobs = state_ == State::kPacing;
   const std::size_t unfinished_before = jobs_.size();
@@ -389,6 +387,13 @@ bool Client::completed(std::uint64_t number, const Completion& completion) {
   }
   finish_if_refused();
   return ends_frame;
+}
+
+Client::JobProgress& Client::progress_of(const Submission& submission) {
+  const std::uint64_t place = jobs_.empty() ? 0 : submission.job - jobs_.front().number;
+  CORUN_ASSERT(place < jobs_.size(), "client '{}' completes operation {} of job {}", spec_.name, submission.number,
+               submission.job);
+  return jobs_[place];
 }
 
 void Client::finish_jobs() {

@@ -112,6 +112,7 @@ class Client {
   };
 
   std::uint64_t first_of_unbegun_frame() const;
+  JobProgress& progress_of(const Submission& submission);
   bool is_open() const { return spec_.replay == Replay::kOpen; }
   std::uint32_t queued_ahead() const;
   void advance_host();
