@@ -9,7 +9,7 @@ void SleepingFillers::admit(const GpuView& view, AdmissionRule& rule, Actions& a
   sleepers_.resize(count);
   judged_.resize(count);
   ++takes_;
-  admitted_.assign(count, 0);
+  admitted_.resize(count);
   turns_.clear();
   find_waiting(view);
   contenders_ = waiting_;
@@ -22,6 +22,7 @@ void SleepingFillers::admit(const GpuView& view, AdmissionRule& rule, Actions& a
   for (const auto& [client, operations] : turns_) actions.admit(client, operations);
   for (const ClientView* filler : waiting_)
     if (admitted_[filler->id.value] < filler->waiting.size()) explain(view, *filler, rule, actions);
+  for (const auto& [client, operations] : turns_) admitted_[client.value] = 0;
 }
 
 /// Whoever comes after the one served last is first.

@@ -61,7 +61,7 @@ class SleepingFillers {
   std::uint64_t takes_ = 0;                                // a new decision counts as one, too
   std::vector<Judged> judged_;                             // by client
   std::vector<SleepingLaunch> sleepers_;                   // by client
-  std::vector<std::uint32_t> admitted_;                    // by client, in this decision
+  std::vector<std::uint32_t> admitted_;                    // by client, in this decision; else 0
   std::vector<const ClientView*> waiting_;                 // fillers with launches that wait, in turn
   std::vector<const ClientView*> contenders_;              // those who may be admitted yet, in this decision
   std::vector<std::pair<ClientId, std::uint32_t>> turns_;  // in order, one's operations in a row together

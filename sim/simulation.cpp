@@ -86,11 +86,15 @@ RunResult Simulation::finish() {
   return result;
 }
 
-/// Adds what the device's shape and, for an oracle, the future tell of the operation.
-bool Simulation::submit(ClientId client, OpView op) {
-  books_.submitted(client, op.number, now());
+/// A policy is shown, besides, what the device's shape and, for an oracle, the future tell of the operation.
+bool Simulation::submit(ClientId client, const Submission& submission) {
+  books_.submitted(client, submission.number, now());
+  if (arbiter_.passes_unheard(client)) {
+    arbiter_.pass(client, submission.number, submission.shared->predicted_by_name);
+    return true;
+  }
   const Client& submitter = *clients_[client.value];
-  const Submission& submission = submitter.submission(op.number);
+  OpView op = submitter.view_of(submission);
   op.sm_demand = (*sm_demands_[client.value])[submitter.spec().workload->ops.prototype_of(submission.index)];
   if (input_.tells_exact_durations) op.exact = submission.duration;
   is_promised_ = input_.gate.answer > Duration{} && arbiter_.admits_ahead(client) > 0;
@@ -281,12 +285,17 @@ void Simulation::device_changed() {
   device_event_time_ = kNever;
   begin_is_due_ = false;
   advance_device(now());
-  std::vector<Completion> done;
-  done.swap(completions_);
-  for (const Completion& completion : done) complete(completion);
+  if (!completions_.empty()) tell_completions();
   report_frame_begins();
-  if (completions_.empty()) completions_ = std::move(done), completions_.clear();
   watch_device();
+}
+
+/// What completes while they are told is told at the next change, which is now.
+void Simulation::tell_completions() {
+  std::vector<Completion> told = std::exchange(completions_, std::exchange(told_, {}));
+  for (const Completion& completion : told) complete(completion);
+  told.clear();
+  told_ = std::move(told);
 }
 
 void Simulation::complete(const Completion& completion) {

@@ -58,7 +58,7 @@ class Simulation : public Backend, public ClientHost {
     engine_.cancel(resume_events_[client.value]);
     resume_events_[client.value] = engine_.at(when, Phase::kArrival, &Simulation::on_resume, this, client.value);
   }
-  bool submit(ClientId client, OpView op) override;
+  bool submit(ClientId client, const Submission& submission) override;
   void finished(ClientId client) override;
 
  private:
@@ -103,6 +103,7 @@ class Simulation : public Backend, public ClientHost {
   void copy_memory(ClientId client, OpKind kind, std::uint64_t bytes_per_s);
   void restore(ClientId client);
   void copy_completed(ClientId client);
+  void tell_completions();
   void report_frame_begins();
   bool has_begun(std::uint64_t number, ClientId client) const;
   Duration held_for(ClientId client, const Submission& submission) const;
@@ -122,7 +123,8 @@ class Simulation : public Backend, public ClientHost {
   Time wake_time_ = kNever, device_event_time_ = kNever;
   bool decision_is_due_ = false;
   bool begin_is_due_ = false;
-  std::vector<Completion> completions_;
+  std::vector<Completion> completions_;  ///< to be told
+  std::vector<Completion> told_;         ///< empty: their memory, to be used again
   std::vector<Ticket> awaited_;
   std::vector<std::shared_ptr<const std::vector<double>>> sm_demands_;  // by client, then prototype of its workload
   std::vector<ContextControls> controls_;                               // by client

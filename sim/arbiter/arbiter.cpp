@@ -105,6 +105,18 @@ bool Arbiter::submit(ClientId client, const OpView& op) {
   return passes;
 }
 
+bool Arbiter::passes_unheard(ClientId client) const {
+  const bool is_heard = hears_.submitted || hears_.launched || hears_.completed;
+  return !is_heard && views_[client.value].gate_is_open && pending_[client.value].waiting().empty() &&
+         !is_refused_[client.value];
+}
+
+void Arbiter::pass(ClientId client, std::uint64_t number, Duration predicted_by_name) {
+  views_[client.value].last_submitted = backend_.now();
+  take_in(client, number, predicted_by_name);
+  backend_.launch(client, number);
+}
+
 void Arbiter::slipped(ClientId client, std::uint32_t count) {
   CORUN_ASSERT(count <= pending_[client.value].waiting().size(), "{} operations of client '{}' slipped, {} wait", count,
                views_[client.value].name, pending_[client.value].waiting().size());
@@ -136,19 +148,25 @@ void Arbiter::Pending::grow() {
 }
 
 void Arbiter::launch(ClientId client, const OpView& op) {
-  ClientView& launcher = views_[client.value];
+  take_in(client, op.number, op.predicted_by_name);
   Pending& pending = pending_[client.value];
-  CORUN_ASSERT(op.number == pending.next, "client '{}' launches {} after {}", launcher.name, op.number, pending.next);
-  if (pending.next - pending.oldest == pending.predicted.size()) pending.grow();
-  const std::size_t slot = pending.slot(op.number);
-  pending.predicted[slot] = known(op.predicted_by_name);
-  if (hears_.completed) pending.told[slot] = op;
-  ++pending.next;
-  ++launcher.in_flight;
-  launcher.in_flight_predicted += pending.predicted[slot];
+  if (hears_.completed) pending.told[pending.slot(op.number)] = op;
   backend_.launch(client, op.number);
   if (hears_.launched) policy_.on_launched(view(), client, op);
   heard(hears_.launched);
+}
+
+/// It is in flight from now on.
+void Arbiter::take_in(ClientId client, std::uint64_t number, Duration predicted_by_name) {
+  ClientView& launcher = views_[client.value];
+  Pending& pending = pending_[client.value];
+  CORUN_ASSERT(number == pending.next, "client '{}' launches {} after {}", launcher.name, number, pending.next);
+  if (pending.next - pending.oldest == pending.predicted.size()) pending.grow();
+  const Duration predicted = known(predicted_by_name);
+  pending.predicted[pending.slot(number)] = predicted;
+  ++pending.next;
+  ++launcher.in_flight;
+  launcher.in_flight_predicted += predicted;
 }
 
 void Arbiter::complete(ClientId client, std::uint64_t number, Duration device_time) {
@@ -436,8 +454,8 @@ void Arbiter::refuse_client(ClientId client) {
 
 void Arbiter::note_holds() {
   const Time now = backend_.now();
-  for (const ClientView& client : views_)
-    if (stated_[client.id.value] != nullptr || holdings_[client.id.value].is_held) note_hold(client, now);
+  for (std::size_t c = 0; c < views_.size(); ++c)
+    if (stated_[c] != nullptr || holdings_[c].is_held) note_hold(views_[c], now);
 }
 
 /// Begins, goes on with, or ends the stretch of time in which the client's operations wait for one reason.

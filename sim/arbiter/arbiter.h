@@ -42,6 +42,10 @@ class Arbiter {
   /// The client's host asks to run `op`; `op.number` must count its submissions. True if it passed the gate at once
   /// (Backend::launch has been called), false if it waits there and will be launched later.
   bool submit(ClientId client, const OpView& op);
+  /// Whether an operation submitted now would pass and the policy hear nothing of it: then pass() may take the place of
+  /// submit(), and nobody needs to be shown the operation.
+  bool passes_unheard(ClientId client) const;
+  void pass(ClientId client, std::uint64_t number, Duration predicted_by_name);
   /// The first `count` of its waiting operations have passed, whatever the gate is. Only in worlds whose gates take
   /// time to close.
   void slipped(ClientId client, std::uint32_t count);
@@ -123,6 +127,7 @@ class Arbiter {
   void end_hold(ClientId client);
   void end_restore(ClientId client, Time restored);
   void launch(ClientId client, const OpView& op);
+  void take_in(ClientId client, std::uint64_t number, Duration predicted_by_name);
   void launch_waiting(ClientId client, std::size_t count);
   void heard(bool wants);
   [[noreturn]] void reject(const Action& action, const std::string& why) const;

@@ -46,7 +46,9 @@ class GpuRun : public Backend, public ClientHost {
 
   // ClientHost
   void resume_at(ClientId client, Time when) override { due_[client.value] = when; }
-  bool submit(ClientId client, OpView op) override { return arbiter_.submit(client, op); }
+  bool submit(ClientId client, const Submission& submission) override {
+    return arbiter_.submit(client, clients_[client.value]->view_of(submission));
+  }
   void finished(ClientId client) override;
 
  private:

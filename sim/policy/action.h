@@ -121,7 +121,9 @@ class Actions {
 
   /// Why the operations that this decision leaves waiting at the client's gate wait. Each decision states it anew; the
   /// last of one decision counts; a client without waiting operations needs none. Changes nothing.
-  void hold(ClientId client, const Hold& hold) { holds_.push_back({client, hold}); }
+  void hold(ClientId client, const Hold& hold) {
+    holds_.emplace_back(client, hold);
+  }
 
   struct ClientHold {
     ClientId client;

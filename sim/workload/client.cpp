@@ -296,21 +296,21 @@ Duration Client::extra_render_time(JobProgress& job) const {
   return extra;
 }
 
-OpView Client::view_of(const Submission& submission) const {
-  const WorkOp& op = *submission.shared;
+OpView Client::view_of(const Submission& newest) const {
+  const WorkOp& op = *newest.shared;
   OpView view;
-  view.number = submission.number;
+  view.number = newest.number;
   view.name = spec_.workload->names[op.name];
   view.is_render = op.kind == OpKind::kRender;
   view.is_copy = is_copy(op.kind);
   view.is_to_device = op.kind == OpKind::kCopyHostToDevice;
   view.is_from_device = op.kind == OpKind::kCopyDeviceToHost;
-  view.position = static_cast<std::uint32_t>(submission.number - jobs_.back().first_submission);
+  view.position = static_cast<std::uint32_t>(newest.number - jobs_.back().first_submission);
   view.blocks = op.shape.blocks();
   view.bytes = op.bytes;
   view.predicted_by_name = op.predicted_by_name;
   view.predicted_by_shape = op.predicted_by_shape;
-  view.submitted = submission.submitted;
+  view.submitted = newest.submitted;
   return view;
 }
 
@@ -319,7 +319,7 @@ void Client::submit_step(const HostStep& step) {
   if (jobs_.back().submit == kNever) jobs_.back().submit = pushed.submitted;
   if (!is_open()) state_ = State::kGate;
   is_submitting_ = true;
-  const bool passed = host_.submit(id_, view_of(pushed));
+  const bool passed = host_.submit(id_, pushed);
   is_submitting_ = false;
   if (passed || is_open()) {
     state_ = State::kReleased;

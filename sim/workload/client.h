@@ -12,6 +12,8 @@
 
 namespace corun {
 
+struct Submission;
+
 /// What a replaying client needs of the world. Simulated and real backends implement it.
 class ClientHost {
  public:
@@ -19,8 +21,8 @@ class ClientHost {
   virtual Time now() const = 0;
   /// Calls Client::resume at `when` (once; one wish at a time per client).
   virtual void resume_at(ClientId client, Time when) = 0;
-  /// Hands a submission to the arbiter, with what the host knows of it besides. True if it passed the gate at once.
-  virtual bool submit(ClientId client, OpView op) = 0;
+  /// Hands the client's newest submission to the arbiter. True if it passed the gate at once.
+  virtual bool submit(ClientId client, const Submission& submission) = 0;
   /// The client has nothing more to do and nothing in flight.
   virtual void finished(ClientId client) = 0;
 };
@@ -68,6 +70,8 @@ class Client {
   /// Its next frame is rendered once more at that level.
   void shadow(std::uint32_t level) { shadow_level_ = level; }
 
+  /// Its newest submission as a policy may see it.
+  OpView view_of(const Submission& newest) const;
   const Submission& submission(std::uint64_t number) const { return ring_[number & (ring_.size() - 1)]; }
 
   /// First submission of the oldest unfinished frame whose begin has not been reported, or UINT64_MAX.
@@ -130,7 +134,6 @@ class Client {
   void wait_until(State state, Time when);
   Submission& slot(std::uint64_t number) { return ring_[number & (ring_.size() - 1)]; }
   Submission& push_submission(std::uint32_t index);
-  OpView view_of(const Submission& submission) const;
   void apply_settings(JobProgress& job);
   void add_shadow(JobProgress& job, std::uint32_t level);
   Duration extra_render_time(JobProgress& job) const;
