@@ -37,7 +37,8 @@ SweptPoints read_points(SQLite::Database& results, const std::string& file) {
   SQLite::Statement row(results, "SELECT point, parameter, value FROM points ORDER BY rowid");
   while (row.executeStep()) {
     const std::int64_t point = row.getColumn(0).getInt64(), next = std::ssize(points.values);
-    if (point != next && point != next - 1) refuse_points(file, fmt::format("point {} comes behind {}", point, next - 1));
+    const bool is_in_order = point == next || (next > 0 && point == next - 1);
+    if (!is_in_order) refuse_points(file, fmt::format("point {} stands where point {} is to come", point, next));
     if (point == next) points.values.emplace_back();
     if (point == 0) points.parameters.push_back(row.getColumn(1));
     points.values.back().push_back(row.getColumn(2));
