@@ -6,9 +6,11 @@
 #include <xxhash.h>
 
 #include <array>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "traces/base/error.h"
@@ -47,7 +49,9 @@ std::string file_hash(const std::string& path) {
   std::error_code failure;
   if (!std::filesystem::exists(path, failure)) throw_input({path}, "there is no such file");
   if (!std::filesystem::is_regular_file(path, failure)) throw_input({path}, "this is not a regular file");
+  errno = 0;
   std::ifstream stream(path, std::ios::binary);
+  if (!stream && errno == ENOMEM) throw std::bad_alloc();  // opening it takes memory, too
   if (!stream) throw_input({path}, "the file cannot be opened");
   ContentHasher hasher;
   std::vector<char> block(1 << 16);

@@ -3,6 +3,7 @@
 #include <yaml.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -182,10 +183,13 @@ std::string read_text_file(const std::string& path) {
   const auto status = std::filesystem::status(path, failure);
   if (failure || !std::filesystem::exists(status)) throw_input({path}, "there is no such file");
   if (!std::filesystem::is_regular_file(status)) throw_input({path}, "this is not a regular file");
+  errno = 0;
   std::ifstream stream(path, std::ios::binary);
   std::string text(kMaxYamlBytes + 1, '\0');
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (stream.bad() || (!stream.eof() && stream.fail())) throw_input({path}, "the file cannot be read");
+  const bool has_failed = stream.bad() || (!stream.eof() && stream.fail());
+  if (has_failed && errno == ENOMEM) throw std::bad_alloc();  // opening it takes memory, too
+  if (has_failed) throw_input({path}, "the file cannot be read");
   text.resize(static_cast<std::size_t>(stream.gcount()));
   return text;
 }
