@@ -67,8 +67,9 @@ RC_GTEST_PROP(EventQueueProperty, AgreesWithASortedListUnderRandomPushesPopsAndC
   std::uint64_t name = 0;
   const int before = *rc::gen::inRange(0, 100);  // more than are kept beside the heap
   for (int number = 0; number < before; ++number) {
-    model.emplace_back(number % 7, 0, name);
-    handles.emplace_back(push(queue, number % 7, Phase::kCompletion, name++), model.back());
+    const int time = number * 37 % 23;
+    model.emplace_back(time, 0, name);
+    handles.emplace_back(push(queue, time, Phase::kCompletion, name++), model.back());
   }
   for (const auto& [choice, number, phase] : steps) {
     if (choice < 6) {
@@ -76,7 +77,7 @@ RC_GTEST_PROP(EventQueueProperty, AgreesWithASortedListUnderRandomPushesPopsAndC
       handles.emplace_back(push(queue, number, static_cast<Phase>(phase), name++), entry);
       model.push_back(entry);
     } else if (choice < 8 && !handles.empty()) {
-      const auto& [handle, entry] = handles[static_cast<std::size_t>(number) % handles.size()];
+      const auto& [handle, entry] = handles[static_cast<std::size_t>(number + 20 * phase) % handles.size()];
       const auto found = std::find(model.begin(), model.end(), entry);
       RC_ASSERT(queue.cancel(handle) == (found != model.end()));
       if (found != model.end()) model.erase(found);
