@@ -16,7 +16,9 @@ struct ExecuteOptions {
   std::string library = "libcuda.so.1";       ///< the CUDA driver
   int device = 0;                             ///< its number for the driver
   bool renders = true;                        ///< frames by OpenGL; else by kernels that fill the device
-  std::uint32_t width = 1920, height = 1080;  ///< of the frames
+  /// Of the frames. Few pixels, so that a visit can be short: an H200, which has few units for graphics, needs 148 us to
+  /// fill 1920 x 1080.
+  std::uint32_t width = 480, height = 270;
   const MpsDaemon* mps = nullptr;             ///< to which all contexts shall belong; nullptr = as the environment says
   double traffic = 0.0;                       ///< part of the memory's bandwidth that each kernel is to draw, [0, 1]
   /// To pin to: the scheduler's, then one for each client; kAnyProcessor = not pinned, as is who has none. Empty = each

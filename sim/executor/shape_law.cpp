@@ -19,13 +19,29 @@ double shortest_ns(DeviceContext& context, const ShapeLaw& shape, std::uint64_t 
   return shortest;
 }
 
-/// In the middle of the last stretches: what kernels of tens and hundreds of microseconds are asked by.
-double worst_error_between_points(DeviceContext& context, const ShapeLaw& shape) {
+void insert(ShapeLaw& shape, std::uint32_t at, const ShapeLaw::Point& point) {
+  std::copy_backward(shape.point + at, shape.point + shape.points, shape.point + shape.points + 1);
+  shape.point[at] = point;
+  ++shape.points;
+}
+
+/// Halves stretches whose middle the law misses, as long as there is room for points: where a launch of many blocks stops
+/// hiding their work the time has a corner, and a straight line across it asks for too little work. Returns the worst
+/// error that is left.
+double refine(DeviceContext& context, ShapeLaw& shape) {
+  constexpr double kGoodEnough = 0.01;
   double worst = 0;
-  for (std::uint32_t last = shape.points - 1; last > 1 && last + 3 > shape.points; --last) {
-    const std::uint64_t middle = (shape.point[last - 1].iterations + shape.point[last].iterations) / 2;
+  for (std::uint32_t end = 1; end < shape.points;) {
+    const ShapeLaw::Point from = shape.point[end - 1], to = shape.point[end];
+    const std::uint64_t middle = (from.iterations + to.iterations) / 2;
     const double measured = shortest_ns(context, shape, middle);
-    worst = std::max(worst, std::abs(shape.ns_of(middle) - measured) / measured);
+    const double error = std::abs(shape.ns_of(middle) - measured) / measured;
+    if (error <= kGoodEnough || middle == from.iterations || shape.points == ShapeLaw::kMostPoints) {
+      worst = std::max(worst, error);
+      ++end;
+    } else {
+      insert(shape, end, {middle, std::clamp(measured, from.ns, to.ns)});
+    }
   }
   return worst;
 }
@@ -86,7 +102,7 @@ void measure_shape(DeviceContext& context, ShapeLaw& shape) {
     shape.point[shape.points++] = {iterations, ns};
     if (ns >= long_ns || shape.points == ShapeLaw::kMostPoints) break;
   }
-  shape.worst_error = worst_error_between_points(context, shape);
+  shape.worst_error = refine(context, shape);
 }
 
 /// With a read every n iterations these take n * t + L instead of n * t, where L is what a read adds: what its latency

@@ -118,6 +118,14 @@ TEST(MeasureShape, AShapeWhoseLaunchHidesShortWorkIsMeasuredBeyondIt) {
   EXPECT_LT(law.points, 10u) << "a flat stretch is two points";
 }
 
+TEST(MeasureShape, FindsTheCornerWhereALaunchOfManyBlocksStopsHidingTheirWork) {
+  const auto device = [](double iterations) { return std::max(400'000.0, 150'000 + 700 * iterations); };
+  const ShapeLaw law = measured(device);
+  for (double asked = 410'000; asked < 3e6; asked += 7'000)
+    EXPECT_NEAR(device(static_cast<double>(law.iterations_in(asked))) / asked, 1, 0.015) << asked;
+  EXPECT_LT(law.worst_error, 0.01);
+}
+
 /// A step in the middle of the last stretch is what two points cannot know of.
 TEST(MeasureShape, ItsErrorIsThatBetweenItsPoints) {
   const auto device = [](double iterations) {
