@@ -76,7 +76,9 @@ std::string device_text(const DeviceSpec& d) {
       d.copy_engines_per_direction, static_cast<int>(d.graphics), to_ns(d.graphics_slice), d.launch_queue_depth,
       static_cast<int>(d.lone_slice), d.name, static_cast<int>(d.sharing), to_ns(d.switch_cost), to_ns(d.time_slice),
       static_cast<int>(d.turn_order));
-  return memory + multiprocessors + scheduling;
+  // Runs on devices that do not have it keep the ids that they had before it was known.
+  const std::string state = d.switch_state > 0 ? fmt::format("switch_state={}\n", d.switch_state) : "";
+  return memory + multiprocessors + scheduling + state;
 }
 
 }  // namespace corun

@@ -129,6 +129,10 @@ const FieldTable<DeviceSpec>& device_fields() {
       duration_field("time_slice", &DeviceSpec::time_slice, Duration(1us)),
       duration_field("graphics_slice", &DeviceSpec::graphics_slice, Duration(0)),
       duration_field("switch_cost", &DeviceSpec::switch_cost, Duration(0)),
+      {"switch_state", "number",
+       [](const Node& node, DeviceSpec& spec, ScalarReader& read) {
+         if (const auto value = read.number(node, 0.0, 1.0)) spec.switch_state = *value;
+       }},
       count_field("launch_queue_depth", &DeviceSpec::launch_queue_depth, 1 << 20),
       count_field("copy_engines_per_direction", &DeviceSpec::copy_engines_per_direction, 64),
       bandwidth_field("handover_bandwidth", &DeviceSpec::handover_bandwidth_bytes_per_s),

@@ -93,7 +93,7 @@ FramesAndCompute rehearse(const Scene& scene, const Hypothesis& hypothesis, Devi
   const int extra = scene.is_finished ? hypothesis.extra_finished : hypothesis.extra;
   for (int i = 0; i < extra; ++i) frames.ops.push_back(Duration{kShortVisitNs});
   std::vector<Program> programs = {frames};
-  for (std::size_t i = 0; i < scene.computing; ++i) programs.push_back({.ops = {2 * kLength}});
+  for (std::size_t i = 0; i < scene.computing; ++i) programs.push_back({.ops = {2 * kLength}, .shape = kOneThread});
   const std::vector<Progress> progress = predict(device, programs, kLength);
   FramesAndCompute out{progress[0].job_ns > 0 ? progress[0].job_ns : 1e9, 0};
   for (std::size_t i = 1; i < progress.size(); ++i) out.computing_share += progress[i].device_share;

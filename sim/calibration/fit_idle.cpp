@@ -61,7 +61,7 @@ Visits visits_of(const Samples& samples, const std::string& trial) {
 
 /// Their waits on the model of a device.
 std::vector<double> rehearse(const Visits& visits, const DeviceSpec& device) {
-  Program busy{.ops = {2 * visits.length}};
+  Program busy{.ops = {2 * visits.length}, .shape = kOneThread};
   if (visits.queued > Duration{}) busy = {.ops = {visits.queued}, .ahead = 3};
   std::vector<Program> programs(visits.spinning, busy);
   programs.push_back({.ops = {Duration{visits.kernel_ns}}, .at = visits.submitted});

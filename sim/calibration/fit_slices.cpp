@@ -5,9 +5,11 @@
 #include <numeric>
 
 #include "sim/calibration/fit.h"
+#include "sim/calibration/plan.h"
 #include "sim/calibration/prediction.h"
 #include "sim/calibration/together.h"
 #include "sim/calibration/work_kind.h"
+#include "sim/device/occupancy.h"
 
 namespace corun::calibration {
 
@@ -101,20 +103,32 @@ Turns turns_of(const Sample& load, Window window, double slice_ns) {
   return turns;
 }
 
+LaunchShape shape_of(const Sample& load) {
+  return {.grid_x = static_cast<std::uint32_t>(load.first("blocks", 1)),
+          .grid_y = 1,
+          .grid_z = 1,
+          .block_x = static_cast<std::uint32_t>(load.first("threads", 1)),
+          .block_y = 1,
+          .block_z = 1};
+}
+
 /// Two programs of equal kernels beside each other.
 struct WorkPair {
   double turn_ns = 0;  ///< from one absence of a program to its next, mean of both
   double kept = 0;     ///< of the work that they would get done without switches
+  LaunchShape shape{};  ///< of the first one's kernels
   Duration undisturbed[2]{};
   Duration length{};
 };
 
-std::vector<WorkPair> work_pairs(const Samples& samples, WorkKind kind, double slice_ns) {
+std::string work_trial(WorkKind kind) { return fmt::format("slice_work_{}", to_string(kind)); }
+
+std::vector<WorkPair> work_pairs(const Samples& samples, const std::string& trial, double slice_ns) {
   std::vector<WorkPair> pairs;
-  for (const Together& loads : together(samples, fmt::format("slice_work_{}", to_string(kind)))) {
+  for (const Together& loads : together(samples, trial)) {
     const Window window = window_of_loads(loads, 3);
     if (window.to <= window.from || loads.size() != 2) continue;
-    WorkPair pair{.length = Duration{window.to - window.from}};
+    WorkPair pair{.shape = shape_of(*loads[0]), .length = Duration{window.to - window.from}};
     for (std::size_t i = 0; i < 2; ++i) {
       const Turns turns = turns_of(*loads[i], window, slice_ns);
       pair.undisturbed[i] = Duration{static_cast<std::int64_t>(turns.undisturbed_ns)};
@@ -126,32 +140,34 @@ std::vector<WorkPair> work_pairs(const Samples& samples, WorkKind kind, double s
   return pairs;
 }
 
-double turn_of_spinners(const Samples& samples, const std::string& trial) {
-  std::vector<double> turns;
-  for (const Together& spinners : together(samples, trial))
-    for (const Sample* spinner : spinners) {
-      const Series& begins = spinner->of("gap_begin_ns");
-      turns.push_back(mean_step({begins.begin(), begins.end()}));
-    }
-  return turns.empty() ? 0 : median(turns);
-}
-
 struct SwitchCost {
   std::string between;
   double ns;
 };
 
-/// A turn of two contexts is two slices and two switches.
-std::vector<SwitchCost> switch_costs(const Samples& samples, double slice_ns) {
-  std::vector<SwitchCost> costs;
-  const auto add = [&](const std::string& between, double turn_ns) {
-    if (turn_ns > 0) costs.push_back({between, turn_ns / 2 - slice_ns});
+struct SwitchCosts {
+  std::vector<SwitchCost> light;  ///< between contexts of one thread
+  std::vector<SwitchCost> full;   ///< between contexts that fill the device
+  /// A device file's: where nothing filled the device, that between threads.
+  const std::vector<SwitchCost>& usual() const { return full.empty() ? light : full; }
+};
+
+/// What of two contexts neither gets, a switch: each is away for the other's slice and two switches.
+SwitchCosts switch_costs(const Samples& samples, double slice_ns) {
+  SwitchCosts costs;
+  const auto add_spinners = [&](std::vector<SwitchCost>& to, const std::string& between, const std::string& trial) {
+    const Absences absences = absences_of(samples, trial);
+    if (absences.runs.empty()) return;
+    const double cost_ns = (median(absences.gaps) - median(absences.runs)) / 2;
+    if (cost_ns > 0) to.push_back({between, cost_ns});  // else they were away too seldom to tell
   };
-  add("two spinning threads", turn_of_spinners(samples, "slice_two"));
-  add("two spinning kernels that fill the device", turn_of_spinners(samples, "slice_full"));
+  add_spinners(costs.light, "two spinning threads", "slice_two");
+  add_spinners(costs.full, "two spinning kernels that fill the device", "slice_full");
   for (const WorkKind kind : kWorkKinds)
-    for (const WorkPair& pair : work_pairs(samples, kind, slice_ns))
-      add(fmt::format("two programs of `{}` kernels", to_string(kind)), pair.turn_ns);
+    for (const WorkPair& pair : work_pairs(samples, work_trial(kind), slice_ns))
+      costs.full.push_back({fmt::format("two programs of `{}` kernels, {} of it from turn to turn", to_string(kind),
+                                        text_of(pair.turn_ns / 2 - slice_ns, Unit::kNs)),
+                            slice_ns * (1 / pair.kept - 1)});
   return costs;
 }
 
@@ -159,17 +175,49 @@ Finding switch_finding(const std::vector<SwitchCost>& costs) {
   std::vector<double> values;
   for (const SwitchCost& cost : costs) values.push_back(cost.ns);
   Finding finding{.key = "switch_cost", .title = "switch cost", .value = spread_of(values)};
-  finding.method =
-      fmt::format("median of {} pairs of contexts: half of the time from turn to turn, less a slice", costs.size());
+  finding.method = fmt::format("median of {} pairs of contexts: what neither got, a switch", costs.size());
   for (const SwitchCost& cost : costs)
     finding.notes.push_back(fmt::format("{} between {}", text_of(cost.ns, Unit::kNs), cost.between));
   return finding;
 }
 
+/// What threads, which leave next to nothing to save, pay less than contexts that fill the device.
+Finding state_finding(const SwitchCosts& costs) {
+  const double light_ns = costs.light.front().ns;
+  std::vector<double> parts;
+  for (const SwitchCost& cost : costs.full) parts.push_back(std::clamp(1 - light_ns / cost.ns, 0.0, 1.0));
+  Finding finding{.key = "switch_state",
+                  .title = "part of the switch cost that goes with threads",
+                  .unit = Unit::kRatio,
+                  .value = spread_of(parts)};
+  finding.method =
+      fmt::format("median of {} pairs of contexts that fill the device: what two spinning threads, {} a switch, lose less",
+                  parts.size(), text_of(light_ns, Unit::kNs));
+  return finding;
+}
+
+/// What programs lose that fill a part of the device is predicted from those that fill it.
+void compare_fills(const Samples& samples, const DeviceSpec& device, Finding& finding) {
+  const double slice = as_double(to_ns(device.time_slice)), cost = as_double(to_ns(device.switch_cost));
+  for (const int percent : kSliceFills)
+    for (const WorkPair& pair : work_pairs(samples, fmt::format("slice_fill_{}", percent), slice)) {
+      const SmShare threads = resident_threads(device, OpKind::kKernel, pair.shape);
+      const auto with_state = [&](SmShare state) {
+        return cost * (1 - device.switch_state * (1 - as_double(state) / as_double(kAllSms)));
+      };
+      finding.comparisons.push_back({fmt::format("switch between programs that fill {} % of the device", percent),
+                                     slice * (1 / pair.kept - 1),
+                                     with_state(saved_state(threads)),
+                                     {{"in proportion to their threads", with_state(threads)},
+                                      {"as between threads", with_state(0)},
+                                      {"as between full ones", cost}}});
+    }
+}
+
 void compare_work(const Samples& samples, const DeviceSpec& device, Finding& finding) {
   const double slice = as_double(to_ns(device.time_slice)), cost = as_double(to_ns(device.switch_cost));
   for (const WorkKind kind : kWorkKinds)
-    for (const WorkPair& pair : work_pairs(samples, kind, slice)) {
+    for (const WorkPair& pair : work_pairs(samples, work_trial(kind), slice)) {
       std::vector<Program> programs;
       for (const Duration undisturbed : pair.undisturbed) programs.push_back({.ops = {undisturbed}, .ahead = 3});
       const auto kept = [&](const DeviceSpec& spec) {
@@ -183,8 +231,6 @@ void compare_work(const Samples& samples, const DeviceSpec& device, Finding& fin
                  {"open driver's slice of 1.024 ms", kept(with(device, kOpenDriverSliceNs, cost))},
                  {"twice the slice", kept(with(device, 2 * slice, cost))}};
       finding.comparisons.push_back(std::move(c));
-      finding.notes.push_back(fmt::format("by the work that got lost, {} between two programs of `{}` kernels",
-                                          text_of(slice * (1 / pair.kept - 1), Unit::kNs), to_string(kind)));
     }
 }
 
@@ -213,12 +259,12 @@ std::vector<Finding> fit_slices(const Samples& samples, DeviceSpec& device) {
   }
   Finding slice = slice_finding(two);
   const double slice_ns = slice.value.value;
-  const std::vector<SwitchCost> costs = switch_costs(samples, slice_ns);
+  const SwitchCosts costs = switch_costs(samples, slice_ns);
   device.sharing = Sharing::kTimeSliced;
   device.time_slice = Duration{static_cast<std::int64_t>(slice_ns)};
-  if (costs.empty()) return {slice};
-  const double light_ns = costs.front().ns;
-  Finding cost = switch_finding(costs);
+  if (costs.light.empty()) return {slice};
+  const double light_ns = costs.light.front().ns;
+  Finding cost = switch_finding(costs.usual());
   device.switch_cost = Duration{static_cast<std::int64_t>(cost.value.value)};
   const double length = as_double(pairs.front().front()->first("end_ns") - pairs.front().front()->first("begin_ns"));
   compare_absences(two, 1, slice_ns, light_ns, length, slice);
@@ -226,7 +272,11 @@ std::vector<Finding> fit_slices(const Samples& samples, DeviceSpec& device) {
   note_fairness(samples, slice);
   cost.compared_in = Unit::kRatio;
   compare_work(samples, device, cost);
-  return {slice, cost};
+  if (costs.full.empty()) return {slice, cost};
+  Finding state = state_finding(costs);
+  device.switch_state = state.value.value;
+  compare_fills(samples, device, state);
+  return {slice, cost, state};
 }
 
 }  // namespace corun::calibration

@@ -56,6 +56,10 @@ void add_slices(std::vector<Trial>& plan) {
     const ProbeChoice each = load(kind, 200 * kUs, length);
     plan.push_back({"slice", fmt::format("slice_work_{}", to_string(kind)), {each, each}});
   }
+  for (const int percent : kSliceFills) {
+    const ProbeChoice each = load(WorkKind::kCompute, 200 * kUs, length, 1, percent);
+    plan.push_back({"slice", fmt::format("slice_fill_{}", percent), {each, each}});
+  }
   const std::int64_t long_enough = 2'500 * kMs;
   plan.push_back({"idle", "idle_short", {spin(long_enough), shorts(20 * kUs, 7 * kMs, long_enough, 1)}});
   plan.push_back(

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,9 @@ struct Trial {
 
   Duration expected() const;  ///< about how long it takes, with the starting of its processes
 };
+
+/// Parts of the device, in percent, that programs fill which take turns in trials slice_fill_*.
+inline constexpr std::array kSliceFills = {5, 25, 50};
 
 /// Everything that `simcli calibrate` measures, in the order of its worth.
 const std::vector<Trial>& calibration_plan();

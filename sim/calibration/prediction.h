@@ -18,6 +18,9 @@ struct Program {
   std::vector<Duration> at{};   ///< when its jobs are submitted, ascending; empty = as `ahead` and `period` allow
 };
 
+/// Of a spinning thread.
+inline constexpr LaunchShape kOneThread{.grid_x = 1, .grid_y = 1, .grid_z = 1, .block_x = 1, .block_y = 1, .block_z = 1};
+
 /// What it got.
 struct Progress {
   double jobs_per_s = 0.0;

@@ -1,16 +1,19 @@
 #include "sim/device/context_ring.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace corun {
 
 ContextRing::ContextRing(const DeviceSpec& spec, OpTable& ops, ClientLedger& ledger, Residency* residency)
-    : graphics_(spec.graphics),
+    : spec_(spec),
+      graphics_(spec.graphics),
       lone_slice_(spec.lone_slice),
       turn_order_(spec.turn_order),
       graphics_slice_(spec.graphics_slice),
       time_slice_(spec.time_slice),
       switch_cost_(spec.switch_cost),
+      state_cost_(std::llround(static_cast<double>(to_ns(spec.switch_cost)) * spec.switch_state)),
       ops_(ops),
       ledger_(ledger),
       residency_(residency != nullptr && residency->modelled() ? residency : nullptr) {
@@ -19,7 +22,7 @@ ContextRing::ContextRing(const DeviceSpec& spec, OpTable& ops, ClientLedger& led
 }
 
 ContextIndex ContextRing::add_context(bool graphics, std::unique_ptr<RunSet> runs) {
-  contexts_.push_back({graphics, false, time_slice_, std::move(runs)});
+  contexts_.push_back({graphics, false, 0, time_slice_, std::move(runs)});
   return static_cast<ContextIndex>(contexts_.size() - 1);
 }
 
@@ -46,6 +49,7 @@ void ContextRing::take_client(ContextIndex context, ClientId client, std::vector
   its.runs->take_client(client, taken);
   if (!its.waiting || !its.runs->empty()) return;
   its.waiting = false;
+  its.saved = 0;
   std::erase(ring_, context);
 }
 
@@ -130,8 +134,23 @@ void ContextRing::join_tail(ContextIndex context) {
 }
 
 void ContextRing::leave() {
-  if (!contexts_[current_].runs->empty()) join_tail(current_);
+  Context& left = contexts_[current_];
+  if (state_cost_ > Duration{}) left.saved = state_of(*left.runs);
+  if (!left.runs->empty()) join_tail(current_);
   state_ = State::kIdle;
+}
+
+SmShare ContextRing::state_of(const RunSet& runs) const {
+  SmShare threads = 0;
+  for (const OpIndex index : runs.members()) {
+    const ActiveOp& op = ops_[index];
+    if (op.rate > 0 && op.begin != kNever) threads += resident_threads(spec_, op.kind, op.shape);
+  }
+  return saved_state(std::min(threads, kAllSms));
+}
+
+Duration ContextRing::cost_of_switch(const Context& from, const Context& to) const {
+  return switch_cost_ - state_cost_ + (from.saved + to.saved) * state_cost_ / (2 * kAllSms);
 }
 
 void ContextRing::enter_next() {
@@ -143,8 +162,8 @@ void ContextRing::enter_next() {
   const bool same = loaded_ == current_ || switch_cost_ == Duration{};
   // The first context of a run finds an empty device: there is nothing to switch from.
   const bool free_of_charge = same || loaded_ == kNoContext;
+  entered_ = free_of_charge ? now_ : now_ + cost_of_switch(contexts_[loaded_], contexts_[current_]);
   loaded_ = current_;
-  entered_ = free_of_charge ? now_ : now_ + switch_cost_;
   slices_begin_at(entered_, contexts_[current_].time_slice);
   state_ = State::kSwitching;
   if (free_of_charge) begin_turn();

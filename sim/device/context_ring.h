@@ -21,14 +21,15 @@ inline constexpr ContextIndex kNoContext = UINT32_MAX;
 /// once; one whose slice ended while others wait does so, too. Whose turn is next is TurnOrder: as woken, the ring is a
 /// queue; fixed, contexts keep the places in which they were added, and where a context begins a turn (after the switch)
 /// with nothing queued behind what it runs, its successor is settled then, or else when the first one wakes. Going from one context to another takes
-/// `switch_cost`, in which nothing runs; the same context resumes for nothing. A lone context is never switched out;
+/// `switch_cost`, in which nothing runs, or less where `switch_state` says so: the fewer threads are saved and brought back.
+/// The same context resumes for nothing. A lone context is never switched out;
 /// what its slice then means to one that wakes is LoneSlice. A context may have a slice of its own length. Graphics
 /// contexts follow GraphicsScheduling.
 ///
 /// Contexts differ only in their RunSet: who shares a context and how its operations progress is not decided here.
 class ContextRing {
  public:
-  /// `residency` may be null: then memory slows nobody down.
+  /// `spec` must outlive it. `residency` may be null: then memory slows nobody down.
   ContextRing(const DeviceSpec& spec, OpTable& ops, ClientLedger& ledger, Residency* residency);
 
   ContextIndex add_context(bool graphics, std::unique_ptr<RunSet> runs);
@@ -60,6 +61,7 @@ class ContextRing {
   struct Context {
     bool graphics = false;
     bool waiting = false;  ///< in the ring
+    SmShare saved = 0;     ///< state of what was cut when it was left last, of a full device's; 0 = it ran dry
     Duration time_slice{};
     std::unique_ptr<RunSet> runs;
   };
@@ -70,7 +72,9 @@ class ContextRing {
   bool preempted() const;
   void join_tail(ContextIndex context);
   void leave();
+  SmShare state_of(const RunSet& runs) const;
   void enter_next();
+  Duration cost_of_switch(const Context& from, const Context& to) const;
   void begin_turn();
   Duration settle_runs();
   void slow_down_for_paging();
@@ -83,12 +87,14 @@ class ContextRing {
   bool slice_ends();
   Time slice_end();
 
+  const DeviceSpec& spec_;
   const GraphicsScheduling graphics_;
   const LoneSlice lone_slice_;
   const TurnOrder turn_order_;
   const Duration graphics_slice_;
   const Duration time_slice_;
   const Duration switch_cost_;
+  const Duration state_cost_;  ///< of it
   OpTable& ops_;
   ClientLedger& ledger_;
   Residency* const residency_;  ///< null where it is not modelled

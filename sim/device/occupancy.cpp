@@ -73,6 +73,18 @@ std::uint64_t resident_blocks(const DeviceSpec& spec, const LaunchShape& shape) 
   return per_sm * spec.sm_count;
 }
 
+SmShare resident_threads(const DeviceSpec& spec, OpKind kind, const LaunchShape& shape) {
+  if (is_memory_op(kind)) return share_of(kMemoryOpFraction);
+  const std::uint64_t capacity = kind == OpKind::kKernel ? resident_blocks(spec, shape) : 0;
+  if (capacity == 0) return kAllSms;
+  const double threads = static_cast<double>(std::min(capacity, shape.blocks())) * shape.threads_per_block();
+  return share_of(threads / (static_cast<double>(spec.sm_count) * spec.max_threads_per_sm));
+}
+
+SmShare saved_state(SmShare threads) {
+  return std::llround(std::sqrt(static_cast<double>(threads) * static_cast<double>(kAllSms)));
+}
+
 Occupancy occupancy_of(const DeviceSpec& spec, OpKind kind, const LaunchShape& shape, Work work, double fraction) {
   Occupancy occupancy;
   if (fraction == 0) return occupancy;

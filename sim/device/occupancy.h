@@ -55,6 +55,14 @@ struct Occupancy {
 /// 0 if the shape is unknown or one block exceeds an SM.
 std::uint64_t resident_blocks(const DeviceSpec& spec, const LaunchShape& shape);
 
+/// Threads of an operation that the device holds at once, as a part of those that it can hold. An unknown shape, and
+/// graphics, fill it; memsets and copies inside the device fill a sixteenth.
+SmShare resident_threads(const DeviceSpec& spec, OpKind kind, const LaunchShape& shape);
+
+/// What saving or bringing back so many threads takes, of what a device full of them takes: the square root. Measured on
+/// an H200: of what full contexts lose more than single threads, those that filled 5, 25 and 50 % lost 5, 46 and 72 %.
+SmShare saved_state(SmShare threads);
+
 /// A block takes the kernel's time over its waves, with its last wave not rounded up. Blocks on a fraction t of the SMs,
 /// each holding a fraction f of those it could, have t^sm_rate_exponent f^sm_fill_exponent of the throughput; blocks go to
 /// empty SMs first. Memsets and copies inside the device fill a sixteenth. An unknown shape, and graphics, fill the device

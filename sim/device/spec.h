@@ -62,7 +62,10 @@ struct DeviceSpec {
   Duration time_slice{2'097'152};  ///< of one context while another has work
   Duration graphics_slice{0};     ///< of graphics that runs to completion: visits that are queued follow one another in
                                   ///< one turn until it has lasted so long; 0 = each is a turn of its own
-  Duration switch_cost{175'000};  ///< from one context to another, device idle meanwhile
+  Duration switch_cost{175'000};  ///< between contexts that fill the device: what neither of them gets, a switch
+  /// Part [0, 1] of `switch_cost` that goes with threads: half of it saves those of a context that is cut, half brings back
+  /// those of one that was; of fewer threads by saved_state(). A context that ran dry leaves nothing to save.
+  double switch_state = 0.0;
   std::uint32_t launch_queue_depth = 1024;  ///< operations in flight per client before its host blocks
 
   std::uint64_t to_device_bytes_per_s = 0;    ///< of the host link, all copies of that direction together; 0 = copies

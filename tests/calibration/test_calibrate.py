@@ -99,7 +99,8 @@ def test_a_real_h200_has_the_slices_of_its_driver(recorded):
     assert 2.08 < number(text, "time_slice", "ms") < 2.11
     assert value(text, "lone_slice") == "rolls_while_queued"
     assert value(text, "turn_order") == "fixed"
-    assert 150 < number(text, "switch_cost", "us") < 205  # as spinning contexts and real trainings have it
+    assert 200 < number(text, "switch_cost", "us") < 240  # between programs that fill the device
+    assert 0.25 < number(text, "switch_state", "") < 0.35  # spinning threads lose 154 us
 
 
 def test_a_real_h200_lets_graphics_finish_a_draw_and_cuts_turns(recorded):
@@ -117,9 +118,10 @@ def test_a_real_h200_shares_its_multiprocessors_in_dispatch_order(recorded):
 
 
 def test_the_model_of_a_real_h200_beats_its_rivals(recorded):
-    for title, worst in (("time slice", 0.1), ("switch cost", 2.5), ("slice of a context that is alone", 14),
-                         ("whose turn is next beside two busy contexts", 13),
-                         ("graphics beside compute", 4), ("turn of graphics that has more to draw", 4)):
+    for title, worst in (("time slice", 0.1), ("switch cost", 2.5), ("slice of a context that is alone", 17),
+                         ("whose turn is next beside two busy contexts", 14),
+                         ("part of the switch cost that goes with threads", 2.5),
+                         ("graphics beside compute", 4.5), ("turn of graphics that has more to draw", 4.5)):
         section = recorded[1].split(f"## {title}\n")[1].split("\n## ")[0]
         errors = [float(error) for error in re.findall(r"^.*: mean ([\d.]+) %", section, re.MULTILINE)]
         assert errors[0] == min(errors) and len(errors) > 1, section

@@ -460,7 +460,8 @@ TEST(DeviceFiles, TheMeasuredFiguresOfTheH200) {
   for (const BuiltinDevice& builtin : builtin_devices())
     if (builtin.model == "h200") h200 = read_device_file(builtin.text, "h200.yaml");
   EXPECT_EQ(h200.spec.time_slice, Duration(2'097'152));
-  EXPECT_EQ(h200.spec.switch_cost, Duration(175'000));
+  EXPECT_EQ(h200.spec.switch_cost, Duration(224'500));
+  EXPECT_EQ(h200.spec.switch_state, 0.315);
   EXPECT_EQ(h200.spec.memory_bytes, 150'109'880'320U);
 }
 

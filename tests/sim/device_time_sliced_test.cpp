@@ -64,6 +64,57 @@ TEST(TimeSliced, ALoneClientReplaysItsDurationsAndGapsExactly) {
   EXPECT_EQ(driver.device().usage().switching, Duration{});
 }
 
+/// Four SMs of 2048 threads; of a switch of 200 us, 80 go with threads.
+DeviceSpec sliced_with_state() {
+  DeviceSpec spec = sliced();
+  spec.sm_count = 4;
+  spec.switch_cost = Duration{200 * kUs};
+  spec.switch_state = 0.4;
+  return spec;
+}
+
+DeviceOp kernel_of(std::uint32_t client, std::uint32_t blocks, std::int64_t duration_ns) {
+  return {.client = ClientId{client},
+          .duration = Duration{duration_ns},
+          .shape = {.grid_x = blocks, .grid_y = 1, .grid_z = 1, .block_x = 1024, .block_y = 1, .block_z = 1}};
+}
+
+TEST(TimeSliced, SwitchesBetweenContextsThatFillTheDeviceCostAllOfTheSwitchCost) {
+  DeviceDriver driver(sliced_with_state(), 2);
+  driver.submit(kernel_of(0, 1'000, 50 * kMs));
+  driver.submit(kernel_of(1, 8, 50 * kMs));
+  driver.run_to(10 * 2 * (kSlice + 200 * kUs));
+  EXPECT_EQ(to_ns(driver.device().device_time(ClientId{0})), 10 * kSlice);
+  // The first switch to the second client brings nothing back: 40 us less.
+  EXPECT_EQ(to_ns(driver.device().usage().switching), 20 * 200 * kUs - 40 * kUs);
+}
+
+TEST(TimeSliced, WhoRunsDryLeavesNothingToSaveAndWhoIsNewBringsNothingBack) {
+  DeviceDriver driver(sliced_with_state(), 2);
+  driver.submit(kernel_of(0, 8, 3 * kMs));
+  const Ticket brief = driver.submit(kernel_of(1, 8, 100 * kUs));
+  const Ticket after = driver.submit(kernel_of(0, 8, 100 * kUs));
+  driver.drain();
+  EXPECT_EQ(driver.begin(brief), kSlice + 160 * kUs);                               // one is saved
+  EXPECT_EQ(driver.begin(after), kSlice + 160 * kUs + 100 * kUs + 160 * kUs + kMs);  // and brought back
+}
+
+TEST(TimeSliced, AQuarterOfTheThreadsTakesHalfAsLongToSave) {
+  DeviceDriver driver(sliced_with_state(), 2);
+  driver.submit(kernel_of(0, 2, 3 * kMs));
+  const Ticket brief = driver.submit(kernel_of(1, 8, 100 * kUs));
+  driver.drain();
+  EXPECT_EQ(driver.begin(brief), kSlice + 120 * kUs + 20 * kUs);
+}
+
+TEST(TimeSliced, AKernelOfUnknownShapeFillsTheDevice) {
+  DeviceDriver driver(sliced_with_state(), 2);
+  driver.submit(0, 3 * kMs);
+  const Ticket brief = driver.submit(1, 100 * kUs);
+  driver.drain();
+  EXPECT_EQ(driver.begin(brief), kSlice + 160 * kUs);
+}
+
 TEST(TimeSliced, AClientThatRunsDryLeavesAtOnce) {
   DeviceDriver driver(sliced(), 2);
   driver.submit(0, 300 * kUs);
