@@ -38,7 +38,7 @@ NOT_RUN = {
     "docs/sweep.md": [("python3 search.py", "needs Optuna; tests/python/test_searching.py runs it where that is installed"),
                       ("python3 tests/python/dask_sweep.py", "minutes of computing; test_sweeping.py runs it smaller"),
                       ("python3 tests/experiments/kill_and_resume.py", "minutes of computing; test_sweep.py runs it smaller")],
-    "docs/validate.md": [("experiments/validation/newest.py", "writes VALIDATION.md into the checkout"), ("simcli validate", "minutes of computing, or a GPU; tests/validate runs it smaller")],
+    "docs/validate.md": [("experiments/validation/score.py", "writes VALIDATION.md into the checkout"), ("simcli validate", "minutes of computing, or a GPU; tests/validate runs it smaller")],
 }
 RUN = [page for page in pages.PAGES
        if any(block.info in ("console", "python") or block.file_name for block in pages.blocks(pages.read_page(page)))]
