@@ -206,7 +206,10 @@ const ClusterLists& Materials::cluster(const Scenario& scenario) {
 
 ClientSpec Materials::client(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed) {
   ClientSpec spec = unfitted(scenario, choice, seed);
-  if (is_replayed() && solo_rate(choice, *spec.workload)) spec.host_gap_scale = fit(scenario, choice, spec).scale;
+  if (!is_replayed() || !solo_rate(choice, *spec.workload)) return spec;
+  const HostGapFit gaps = fit(scenario, choice, spec);
+  spec.host_gap_scale = gaps.scale;
+  spec.dispatch_gap_scale = gaps.dispatch_scale;
   return spec;
 }
 
@@ -272,7 +275,7 @@ namespace {
 /// What to say of a capture that does not reach its stated rate: most often its jobs were split wrongly.
 std::string out_of_reach(const ClientChoice& choice, const Workload& workload, const HostGapFit& gaps) {
   std::string text = fmt::format(
-      "warning: {}: no factor on its host gaps comes within 1 % of the {} rate; its capture is "
+      "warning: {}: no factor on its host gaps, nor on the device's, comes within 1 % of the {} rate; its capture is "
       "taken as {} job{}",
       choice.name, choice.solo_rate ? "stated" : "untraced", workload.jobs.size(),
       workload.jobs.size() == 1 ? "" : "s");
@@ -298,8 +301,10 @@ std::vector<std::string> Materials::notes(const Scenario& scenario) {
     }
     if (!rate) continue;
     const HostGapFit gaps = fit(scenario, choice, spec);
-    notes.push_back(fmt::format("{}: host gaps x {:.4g} give {:.4g}/s alone, {:.4g}/s is {}", choice.name, gaps.scale,
-                                gaps.reached_per_s, *rate,
+    const std::string on_device =
+        gaps.dispatch_scale < 1 ? fmt::format(" and the device's gaps x {:.4g}", gaps.dispatch_scale) : "";
+    notes.push_back(fmt::format("{}: host gaps x {:.4g}{} give {:.4g}/s alone, {:.4g}/s is {}", choice.name, gaps.scale,
+                                on_device, gaps.reached_per_s, *rate,
                                 choice.solo_rate ? "stated" : "what the capture's bare pass reached"));
     if (!gaps.within_reach) notes.push_back(out_of_reach(choice, *spec.workload, gaps));
   }

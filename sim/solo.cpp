@@ -40,8 +40,7 @@ std::uint64_t jobs_to_count(const Workload& workload) {
   return std::min(most, pass * ((kMeasuredJobs + pass - 1) / pass));
 }
 
-double solo_rate(ClientSpec client, const DeviceSpec& device, double scale, double expected_per_s) {
-  client.host_gap_scale = scale;
+double solo_rate(ClientSpec client, const DeviceSpec& device, double expected_per_s) {
   const std::uint64_t wanted = jobs_to_count(*client.workload);
   OpenGates policy;
   const double seconds = 1.5 * static_cast<double>(kWarmJobs + wanted + 1) / expected_per_s;
@@ -53,6 +52,27 @@ double solo_rate(ClientSpec client, const DeviceSpec& device, double scale, doub
   return static_cast<double>(counted) / to_seconds(jobs.ends[kWarmJobs + counted] - jobs.ends[kWarmJobs]);
 }
 
+bool is_near(double reached_per_s, double stated_per_s) {
+  return std::abs(reached_per_s / stated_per_s - 1) < kNearEnough;
+}
+
+/// For a client whose device is too slow as it was recorded.
+void fit_dispatch_gaps(ClientSpec steady, const DeviceSpec& device, double jobs_per_s, HostGapFit& fit) {
+  steady.host_gap_scale = fit.scale;
+  const auto rate = [&](double scale) {
+    steady.dispatch_gap_scale = scale;
+    return solo_rate(steady, device, jobs_per_s);
+  };
+  double low = 0.0, high = 1.0;
+  if (rate(low) < jobs_per_s * (1 - kNearEnough)) return;
+  for (int i = 0; i < 12; ++i) {
+    fit.dispatch_scale = (low + high) / 2;
+    fit.reached_per_s = rate(fit.dispatch_scale);
+    (fit.reached_per_s > jobs_per_s ? low : high) = fit.dispatch_scale;
+  }
+  fit.within_reach = is_near(fit.reached_per_s, jobs_per_s);
+}
+
 }  // namespace
 
 HostGapFit fit_host_gap_scale(const ClientSpec& client, const DeviceSpec& device, double jobs_per_s) {
@@ -61,16 +81,19 @@ HostGapFit fit_host_gap_scale(const ClientSpec& client, const DeviceSpec& device
   steady.random_phase = false;
   steady.arrival = Duration{0};
   steady.repeat = 0;
-  const auto rate = [&](double scale) { return solo_rate(steady, device, scale, jobs_per_s); };
+  const auto rate = [&](double scale) {
+    steady.host_gap_scale = scale;
+    return solo_rate(steady, device, jobs_per_s);
+  };
   const double fastest = rate(0.0);
   const double target = std::min(jobs_per_s, kTellsHostTime * fastest);
-  HostGapFit fit{1.0, rate(1.0), true};
+  HostGapFit fit{.reached_per_s = rate(1.0)};
   // The time of a job grows with the factor in nearly straight pieces: false position, which halves where that fails.
   const auto too_long = [&](double reached) { return 1 / reached - 1 / target; };
   double low = 0.0, high = 1.0, below = too_long(fastest), above = too_long(fit.reached_per_s);
   while (above < 0 && high < kLargestScale) {
     low = high, below = above, high *= 2;
-    fit = HostGapFit{high, rate(high), true};
+    fit = HostGapFit{.scale = high, .reached_per_s = rate(high)};
     above = too_long(fit.reached_per_s);
   }
   const auto is_met = [&] { return std::abs(fit.reached_per_s / target - 1) < kTolerance; };
@@ -81,7 +104,8 @@ HostGapFit fit_host_gap_scale(const ClientSpec& client, const DeviceSpec& device
     (excess < 0 ? low : high) = fit.scale;
     (excess < 0 ? below : above) = excess;
   }
-  fit.within_reach = std::abs(fit.reached_per_s / jobs_per_s - 1) < kNearEnough;
+  fit.within_reach = is_near(fit.reached_per_s, jobs_per_s);
+  if (!fit.within_reach && fit.reached_per_s < jobs_per_s) fit_dispatch_gaps(steady, device, jobs_per_s, fit);
   return fit;
 }
 

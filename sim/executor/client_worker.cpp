@@ -66,7 +66,8 @@ void ClientWorker::start_process() {
 }
 
 void ClientWorker::launch(const Submission& submission, Time now) {
-  const WorkOp op = spec_.workload->ops[submission.index];
+  WorkOp op = spec_.workload->ops[submission.index];
+  op.dispatch_gap = spec_.dispatch_gap_of(submission.index);
   Command command = command_for(submission, *spec_.workload, setup_.is_graphics);
   command.priority = priority_;
   const bool is_queued = in_flight_.has_work(op.stream);

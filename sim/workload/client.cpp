@@ -44,6 +44,10 @@ void refuse_long_operations(const ClientSpec& spec) {
 
 }  // namespace
 
+Duration ClientSpec::dispatch_gap_of(std::size_t index) const {
+  return scaled(workload->ops.dispatch_gap_of(index), dispatch_gap_scale);
+}
+
 Client::Client(ClientId id, const ClientSpec& spec, std::uint64_t seed, std::uint32_t launch_queue_depth,
                ClientHost& host, Recorder& recorder)
     : id_(id),

@@ -61,6 +61,7 @@ struct ClientSpec {
   Duration arrival{};            ///< joins this long after the run begins
   bool random_phase = false;     ///< adds a uniform fraction of its first job's length to the arrival
   double host_gap_scale = 1.0;   ///< multiplies every host gap (see fit_host_gap_scale)
+  double dispatch_gap_scale = 1.0;  ///< multiplies the device's own gaps between operations, likewise
   double host_jitter = 0.0;      ///< coefficient of variation of a factor drawn per job for its host gaps
   double duration_jitter = 0.0;  ///< coefficient of variation of a factor drawn per operation
 
@@ -75,6 +76,9 @@ struct ClientSpec {
   std::uint64_t snapshot_bytes = 0;          ///< persistent memory; 0 = its working set
   ContextSpec context;                       ///< working set and cap on the device
   LiveCommand command;                       ///< of live runs; `workload` then is its profile, and may have no jobs
+
+  /// Of an operation of its workload, scaled.
+  Duration dispatch_gap_of(std::size_t index) const;
 };
 
 }  // namespace corun

@@ -8,8 +8,8 @@ runs each in a process of its own, one after the other, without importing PyTorc
 `resnet50` trains ResNet-50 with batch 64 in fp32 (bound by the
 GPU), `encoder` runs a 12-layer encoder with batch 1, `small_train` trains ResNet-50 on two small pictures (both bound
 by the host). `gpt` trains a small decoder in tf32, `unet` segments pictures in fp16, `recommender` ranks with 26 tables,
-`lstm` trains two recurrent layers, `mixed` trains ResNet-50 in mixed precision; pairs.py runs them together. Every step
-ends with a wait for the device.
+`lstm` trains two recurrent layers, `mixed` trains ResNet-50 in mixed precision; pairs.py runs them together. `graph_encoder` and
+`graph_recommender` launch each step as one CUDA graph. Every step ends with a wait for the device.
 """
 
 import argparse
@@ -164,9 +164,24 @@ def mixed():
     return step
 
 
+def as_graph(step):
+    """The same step, recorded once and launched as one graph."""
+    aside = torch.cuda.Stream()
+    aside.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(aside):  # what a first step allocates must not be recorded
+        for _ in range(3):
+            step()
+    torch.cuda.current_stream().wait_stream(aside)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        step()
+    return graph.replay
+
+
 WORKLOADS = {"resnet50": lambda: training(resnet50(), 64, 224), "encoder": encoder,
              "small_train": lambda: training(resnet50(), 2, 64),
-             "gpt": gpt, "unet": unet, "recommender": recommender, "lstm": lstm, "mixed": mixed}
+             "gpt": gpt, "unet": unet, "recommender": recommender, "lstm": lstm, "mixed": mixed,
+             "graph_encoder": lambda: as_graph(encoder()), "graph_recommender": lambda: as_graph(recommender())}
 
 
 def timed_steps(step, steps, seconds):
