@@ -234,12 +234,8 @@ void LiveRun::look_after_programs() {
   for (std::uint32_t i = 0; i < programs_.size(); ++i) {
     if (clock_.now() >= kill_at_[i]) programs_[i].kill();
     if (states_[i] != State::kPresent) continue;
-    if (programs_[i].has_ended()) {
-      leave(i);
-    } else if (clients_[i]->has_lost_process()) {
-      clients_[i]->lose_process(arbiter_, use_);
-      decision_is_due_ = true;
-    }
+    if (clients_[i]->lose_the_dead(arbiter_, use_)) decision_is_due_ = true;
+    if (programs_[i].is_gone()) leave(i);
   }
 }
 
@@ -255,14 +251,13 @@ void LiveRun::turn_away_refused() {
 }
 
 void LiveRun::leave(std::uint32_t client) {
-  clients_[client]->lose_process(arbiter_, use_);
+  clients_[client]->lose_all(arbiter_, use_);
   end_gate(client);
   if (const std::string& ending = programs_[client].ending(); !ending.empty())
     report_.notes.push_back(fmt::format("client '{}' ended with {} after {:.3f} s", clients_[client]->name(), ending,
                                         to_seconds(now_ - kRunStart)));
 }
 
-/// What it started and left behind is to end, and has no gate any more.
 void LiveRun::end_gate(std::uint32_t client) {
   arbiter_.leave(ClientId{client});
   owner_.open_for_good(client);
@@ -315,11 +310,12 @@ void LiveRun::tell() {
     report_.captured += lane.captured.load();
     late.insert(late.end(), client.heard_late().begin(), client.heard_late().end());
     const bool has_frames = lane.frame_count.load() > 0;
-    if (!client.has_been_gated() && !has_frames)
+    const bool has_been_gated = lane.by_preload.load() + lane.by_cupti.load() > 0;
+    if (!has_been_gated && !has_frames)
       report_.notes.push_back(fmt::format(
           "client '{}' was never at the gate: no frames, and no CUDA, or it said why not on its standard error",
           client.name()));
-    if (!options_.is_gated_by_cupti && lane.way.load() == gate::Way::kCupti)
+    if (!options_.is_gated_by_cupti && lane.by_cupti.load() > 0)
       report_.notes.push_back(fmt::format(
           "client '{}' came to its driver past the preload: CUPTI tells its gate of launches", client.name()));
     if (const std::uint32_t strangers = lane.strangers.load(); strangers > 0)

@@ -220,6 +220,24 @@ void start_anew(char** arguments) {
   execv("/proc/self/exe", arguments);
 }
 
+// A program that launches once and starts itself in its place, for as often as it has launches.
+void go_from_one_to_the_next(char** arguments) {
+  launch();
+  const std::string left = std::to_string(most - 1);
+  arguments[2] = const_cast<char*>(left.c_str());
+  if (most > 1) execv("/proc/self/exe", arguments);
+}
+
+// A child of a process that uses CUDA cannot use it: here it can, and must not harm its parent.
+void fork_with_cuda() {
+  for (int i = 0; i < 5; ++i) launch();
+  if (fork() == 0) {
+    for (int i = 0; i < 20; ++i) cuLaunchKernel(kernel, blocks, 1, 1, 32, 1, 1, length, nullptr, nullptr, nullptr);
+    std::exit(0);
+  }
+  step();
+}
+
 // Before CUDA is used: so a gate finds CUPTI taken.
 void take_cupti() {
   const auto subscribe =
@@ -239,11 +257,13 @@ int main(int count, char** arguments) {
   length = count > 3 ? static_cast<unsigned>(std::atoi(arguments[3])) : 100;
   if (count > 4) blocks = static_cast<unsigned>(std::atoi(arguments[4]));
   if (manner == "profiled") take_cupti();
+  if (manner == "forked") fork();
   cuInit(0);
   cuLibraryGetKernel(&kernel, nullptr, count > 5 ? arguments[5] : "kernel");
   cuModuleGetFunction(&node, nullptr, "node");
   int code = 0;
-  if (manner == "step" || manner == "profiled") step();
+  if (manner == "step" || manner == "profiled" || manner == "forked") step();
+  if (manner == "fork_with_cuda") fork_with_cuda();
   if (manner == "unevenly") launch_unevenly();
   if (manner == "enumerated") launch_enumerated();
   if (manner == "release") release_again_and_again();
@@ -259,6 +279,7 @@ int main(int count, char** arguments) {
   if (manner == "newer_copies") ask_for_newer_copies();
   if (manner == "exit_in_handler") exit_in_handler();
   if (manner == "start_anew") start_anew(arguments);
+  if (manner == "chain") go_from_one_to_the_next(arguments);
   std::fprintf(stderr, "launched %ld\n", launched.load());
   std::fflush(stderr);
   _exit(code);
