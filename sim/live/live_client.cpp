@@ -114,6 +114,8 @@ void LiveClient::hear_launch(const gate::Launch& launch, Arbiter& arbiter) {
   ops_.push_back({next_number_++, op.submitted, kNever, op_kind(launch.kind), launch.name, launch.stream, launch.seat,
                   false, false, op.predicted_by_shape});
   ++launches_;
+  graphs_ += launch.kind == gate::LaunchKind::kGraph ? 1 : 0;
+  first_work_ = std::min(first_work_, op.submitted);
   if (!has_passed(next_)) last_question_ = clock_.now();
   if (has_passed(next_) && heard_late_.size() < kMostLateness) heard_late_.push_back(clock_.now() - op.submitted);
   arbiter.submit(id_, op);
@@ -396,6 +398,7 @@ bool LiveClient::hear_frames(Arbiter& arbiter, DeviceUse& use) {
 void LiveClient::on_frame(const gate::FrameRecord& record, Arbiter& arbiter, DeviceUse& use) {
   const Time at = clock_.at(record.at_ns);
   if (record.moment == gate::FrameMoment::kBegin) {
+    first_work_ = std::min(first_work_, at);
     FrameFact& frame = frames_.emplace_back().fact;
     frame.client = id_;
     frame.number = record.number;

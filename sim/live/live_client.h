@@ -67,6 +67,9 @@ class LiveClient {
   Time oldest_unfinished() const;
   std::uint64_t jobs_finished() const { return jobs_; }
   std::uint64_t launches() const { return launches_; }
+  std::uint64_t graphs() const { return graphs_; }  ///< among these
+  /// When its first launch was made, or its first frame began; kNever before.
+  Time first_work() const { return first_work_; }
   std::uint64_t slipped() const { return slipped_; }
   /// When a launch at a closed gate was heard of last; kNever before the first.
   Time last_question() const { return last_question_; }
@@ -148,7 +151,8 @@ class LiveClient {
   std::uint32_t quality_level_;
   Time job_begin_ = kNever;
   std::uint64_t job_launches_ = 0;
-  std::uint64_t jobs_ = 0, launches_ = 0, slipped_ = 0;
+  std::uint64_t jobs_ = 0, launches_ = 0, graphs_ = 0, slipped_ = 0;
+  Time first_work_ = kNever;
   std::vector<Duration> heard_late_;
 };
 

@@ -181,6 +181,21 @@ void copy() {
   cuCtxSynchronize();
 }
 
+void launch_graphs_only() {
+  void *stream = nullptr, *graph = nullptr, *executable = nullptr;
+  cuStreamCreate(&stream, 0);
+  cuStreamBeginCapture_v2(stream, 0);
+  cuLaunchKernel(node, 3, 1, 1, 32, 1, 1, length, stream, nullptr, nullptr);
+  cuStreamEndCapture(stream, &graph);
+  cuGraphInstantiateWithFlags(&executable, graph, 0);
+  while (goes_on()) cuGraphLaunch(executable, stream), ++launched;
+  cuCtxSynchronize();
+}
+
+void sleep_until_the_end() {
+  while (!is_to_end) usleep(1000);
+}
+
 // Launches into the default stream of all threads, and into that of this one.
 void launch_into_default_streams() {
   void* found = nullptr;
@@ -274,6 +289,8 @@ int main(int count, char** arguments) {
   if (manner == "cross_streams") cross_streams();
   if (manner == "wait_for_later") wait_for_later();
   if (manner == "graphs") code = launch_graphs();
+  if (manner == "graphs_only") launch_graphs_only();
+  if (manner == "sleep") sleep_until_the_end();
   if (manner == "copy") copy();
   if (manner == "default_streams") launch_into_default_streams();
   if (manner == "newer_copies") ask_for_newer_copies();

@@ -16,19 +16,25 @@ constexpr std::int64_t kShortestNapNs = 20'000, kLongestNapNs = 200'000;  // bet
 constexpr std::uint64_t kLaunchesPerRing = 1024;                          // that pass an open gate unheard, at most
 constexpr std::uint64_t kNoTicket = 0;
 
-constexpr char kNoDriver[] = "corun: the CUDA driver lacks what a gate needs, this program runs on without one\n";
-constexpr char kStranger[] = "corun: 32 processes of this client are at the gate, this one runs on without one\n";
+// By Obstacle.
+constexpr const char* kLines[] = {
+    "",
+    "corun: the CUDA driver lacks what a gate needs, this program runs on without one\n",
+    "corun: 32 processes of this client are at the gate, this one runs on without one\n",
+    "corun: no libcupti.so.13 was found, this program runs on without a gate\n",
+    "corun: another profiler holds CUPTI in this program, it runs on without a gate\n",
+    "corun: the scheduler is gone, this program runs on without a gate\n",
+};
 static_assert(kMostProcesses == 32);
-constexpr char kGone[] = "corun: the scheduler is gone, this program runs on without a gate\n";
 
 }  // namespace
 
 bool Gate::start(Way way) {
-  const char* const obstacle = !graphs_.load()              ? kNoDriver
-                               : !link_.take_seat()         ? kStranger
-                               : !checkpoints_.start(link_) ? kNoDriver
-                                                            : nullptr;
-  if (obstacle != nullptr) return give_up(obstacle), false;
+  const Obstacle obstacle = !graphs_.load()              ? Obstacle::kNoDriver
+                            : !link_.take_seat()         ? Obstacle::kNoSeat
+                            : !checkpoints_.start(link_) ? Obstacle::kNoDriver
+                                                         : Obstacle::kNone;
+  if (obstacle != Obstacle::kNone) return give_up(obstacle), false;
   process_ = getpid();
   (way == Way::kCupti ? link_.lane().by_cupti : link_.lane().by_preload).fetch_add(1);
   way_ = way;
@@ -36,9 +42,11 @@ bool Gate::start(Way way) {
   return true;
 }
 
-void Gate::give_up(const char* line) {
+void Gate::give_up(Obstacle obstacle) {
   way_ = Way::kNone;
+  link_.lane().obstacle = obstacle;
   if (has_spoken_.exchange(true)) return;
+  const char* line = kLines[static_cast<std::uint32_t>(obstacle)];
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line, strlen(line));
 }
 
@@ -47,7 +55,7 @@ bool Gate::must_give_up() {
   if (way_ == Way::kNone) return true;
   if (link_.is_over()) return way_ = Way::kNone, true;
   if (link_.has_scheduler()) return false;
-  give_up(kGone);
+  give_up(Obstacle::kNoScheduler);
   return true;
 }
 

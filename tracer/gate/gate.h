@@ -28,8 +28,8 @@ class Gate {
   bool open() { return link_.open(); }
   /// Takes a seat at the gate, when calls can come here: nobody is to have one who is not gated.
   bool start(Way way);
-  /// Says once, on the program's standard error, that it runs without a gate.
-  void give_up(const char* line);
+  /// Says once, on the program's standard error and to the scheduler, that it runs without a gate.
+  void give_up(Obstacle obstacle);
 
   /// Whether calls that come this way are to be told.
   bool is_on(Way way) const { return way_.load(std::memory_order_relaxed) == way; }

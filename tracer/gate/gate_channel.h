@@ -41,6 +41,16 @@ enum class Way : std::uint32_t {
   kCupti,    ///< CUPTI calls us back
 };
 
+/// Why a process runs without a gate.
+enum class Obstacle : std::uint32_t {
+  kNone,
+  kNoDriver,     ///< the driver lacks a function that a gate calls
+  kNoSeat,       ///< all seats are taken
+  kNoCupti,      ///< only CUPTI could tell of its calls, and there is none
+  kCuptiTaken,   ///< ... and another profiler has it
+  kNoScheduler,  ///< it has died
+};
+
 enum class LaunchKind : std::uint32_t { kKernel, kGraph, kCopyToDevice, kCopyFromDevice, kCopy, kMemset };
 
 /// One call that gives the device work.
@@ -112,6 +122,7 @@ struct Lane {
   std::atomic<std::uint32_t> tells;        ///< whether completions and frames wake the scheduler
   std::atomic<std::uint32_t> by_preload;   ///< processes that have been gated in this way so far
   std::atomic<std::uint32_t> by_cupti;
+  std::atomic<Obstacle> obstacle;          ///< of the last process that met one
   std::atomic<std::uint32_t> strangers;    ///< processes that came while all seats were taken
   std::atomic<std::uint32_t> seats_used;   ///< no seat from here on has been taken yet
   std::atomic<std::uint64_t> unobserved;   ///< launches whose end was not seen: said to be complete at once
