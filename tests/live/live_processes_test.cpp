@@ -37,7 +37,7 @@ TEST_F(LiveProcesses, WhatIsInFlightOfAllIsBounded) {
   const LiveFacts facts =
       run({shell("a", "for i in 1 2 3; do $APP never_synchronise 100 1000 & done; wait")}, 20s, "nvshare");
   EXPECT_EQ(facts.ops.size(), 300u);
-  EXPECT_LE(most_at_once(facts.ops), 12u + 3u) << "three processes may see the last place at once";
+  EXPECT_LT(most_at_once(facts.ops), 2u * 12u) << "each may see the last place free, and has one that waits";
 }
 
 /// Its launch was the first in the queue: the other's is heard anew.
