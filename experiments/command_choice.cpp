@@ -1,6 +1,10 @@
 #include "experiments/command_choice.h"
 
+#include <unistd.h>
+
+#include <cstdlib>
 #include <filesystem>
+#include <sstream>
 
 namespace corun {
 
@@ -24,6 +28,20 @@ void read_environment(const Node& node, ClientReading& out, ScalarReader& read) 
 void read_working_folder(const Node& node, ClientReading& out, ScalarReader& read) {
   if (const auto path = read.text(node))
     out.choice.command.working_folder = (std::filesystem::path(out.folder) / *path).lexically_normal().string();
+}
+
+bool is_runnable(const std::string& program, const std::string& working_folder) {
+  namespace fs = std::filesystem;
+  const auto is_there = [](const fs::path& path) {
+    std::error_code ignored;
+    return fs::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
+  };
+  if (program.find('/') != std::string::npos) return is_there(fs::path(working_folder) / program);
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "/bin:/usr/bin" : path);
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (is_there(fs::path(folder) / program)) return true;
+  return false;
 }
 
 }  // namespace corun

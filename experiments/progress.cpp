@@ -36,6 +36,16 @@ std::string Progress::line(const RunSpec& spec) const {
                      simulated_s_ / elapsed, eta, scenario.name, scenario.policies[spec.policy].label, spec.seed);
 }
 
+void Progress::begins(const RunSpec& spec) {
+  if (style_ == ProgressStyle::kNone) return;
+  const Scenario& scenario = experiment_.scenarios[spec.scenario];
+  const std::string text =
+      fmt::format("run {}/{}  {}, {}, seed {}  ETA {}", done_ + 1, plan_.runs.size(), scenario.name,
+                  scenario.policies[spec.policy].label, spec.seed, clock_text(planned_s_ - simulated_s_));
+  fmt::print(stderr, "{}\n", printable(text));
+  std::fflush(stderr);
+}
+
 void Progress::finished(const RunSpec& spec, const RunOutcome& outcome) {
   ++done_;
   events_ += outcome.events;

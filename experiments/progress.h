@@ -16,6 +16,8 @@ enum class ProgressStyle : std::uint8_t { kAuto, kPlain, kNone };
 class Progress {
  public:
   Progress(const Experiment& experiment, const Plan& plan, ProgressStyle style, const Terminal& terminal);
+  /// For runs that take as long as they say, one after the other: a line as each begins, with the time that is left.
+  void begins(const RunSpec& spec);
   void finished(const RunSpec& spec, const RunOutcome& outcome);
   void clear();  ///< removes the bar
 

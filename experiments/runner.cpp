@@ -201,6 +201,7 @@ std::size_t run_plan(const Experiment& experiment, const Plan& plan, Materials& 
   const auto work = [&] {
     while (const auto index = exchange.next(options.stop)) {
       const RunSpec& spec = plan.runs[*index];
+      if (options.on_started) options.on_started(spec);
       exchange.put(*index, run_one(experiment, spec, materials, policies, world), [&](const RunOutcome& outcome) {
         if (options.on_finished) options.on_finished(spec, outcome);
       });

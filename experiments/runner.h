@@ -42,8 +42,10 @@ struct RunnerOptions {
   unsigned jobs = 1;                        ///< worker threads
   const std::atomic<bool>* stop = nullptr;  ///< set by whoever wants it to end early; what is running is finished
   /// Called from one thread at a time whenever a run has finished, in any order.
-  std::function<void(const RunSpec&, const RunOutcome&)> on_finished;
+  std::function<void(const RunSpec&, const RunOutcome&)> on_finished{};
   std::optional<World> world{};  ///< where runs take place, in place of the materials' world
+  /// Called by the thread of each run as it begins.
+  std::function<void(const RunSpec&)> on_started{};
 };
 
 /// Does one run. Never throws for what is wrong with the run: that is part of the outcome.

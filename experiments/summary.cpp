@@ -53,6 +53,7 @@ std::string short_number(double value) { return fmt::format("{:.{}f}", value, de
 void Summary::add(const RunSpec& spec, const RunOutcome& outcome) {
   const Scenario& scenario = experiment_.scenarios[spec.scenario];
   const std::string& policy = scenario.policies[spec.policy].label;
+  seen_.insert({scenario.name, policy});
   std::vector<std::string>& notes = notes_[scenario.name];
   for (std::string_view rest = outcome.notes; !rest.empty();) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
@@ -61,6 +62,7 @@ void Summary::add(const RunSpec& spec, const RunOutcome& outcome) {
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   if (outcome.error) {
+    failed_.insert({scenario.name, policy});
     failures_.push_back(fmt::format("{}, {}, seed {}: {}", scenario.name, policy, spec.seed, outcome.error->what()));
     failure_kinds_.insert(outcome.error->kind());
     return;
@@ -107,6 +109,11 @@ bool Summary::is_turned_away(const Scenario& scenario, const std::string& policy
   return mean(scenario, policy, client, "refused") == 1 && !(mean(scenario, policy, client, "throughput_per_s") > 0);
 }
 
+const char* Summary::absence(const Scenario& scenario, const std::string& policy) const {
+  if (failed_.contains({scenario.name, policy})) return "failed";
+  return seen_.contains({scenario.name, policy}) ? "not measured" : "not run";
+}
+
 std::string Summary::cluster_table(const Scenario& scenario) const {
   std::vector<std::vector<std::string>> rows = {{"policy", "allocated", "peak", "fragmented", "wait", "p99 wait",
                                                  "pod time", "started", "waiting", "rejected", "failed"}};
@@ -118,7 +125,7 @@ std::string Summary::cluster_table(const Scenario& scenario) const {
           "pod_time_mean_s", "pods_started", "pods_waiting", "pods_rejected", "pods_failed"})
       row.push_back(cell(scenario, policy.label, "cluster", metric, true));
     if (!scenario.clients.empty()) row.push_back(cell(scenario, policy.label, "cluster", "slowdown_mean", true));
-    if (row[1].empty()) row[1] = "failed";
+    if (row[1].empty()) row[1] = absence(scenario, policy.label);
     rows.push_back(std::move(row));
   }
   return aligned(rows);
@@ -148,7 +155,7 @@ std::string Summary::table(const Scenario& scenario) const {
                                       ""};
       const bool is_turned_away = this->is_turned_away(scenario, policy.label, client.name);
       if (is_turned_away) row[2] = "refused";
-      if (row[2].empty()) row[2] = "failed";
+      if (row[2].empty()) row[2] = absence(scenario, policy.label);
       const bool is_guest = fps.empty() && !has_harvest && !is_turned_away;
       if (is_guest) row.back() = cell(scenario, policy.label, "device", "harvest_ratio", true);
       has_harvest = has_harvest || is_guest;

@@ -42,6 +42,8 @@ class Summary {
   std::vector<Verdict> verdicts(const Scenario& scenario, bool of_qos) const;
 
  private:
+  /// What stands where there is no figure: the run failed, was not done, or ended too soon.
+  const char* absence(const Scenario& scenario, const std::string& policy) const;
   std::string cluster_table(const Scenario& scenario) const;
   /// Refused with every seed before it got anything done.
   bool is_turned_away(const Scenario& scenario, const std::string& policy, const std::string& client) const;
@@ -57,6 +59,7 @@ class Summary {
   std::map<Key, std::vector<double>> values_;
   std::map<std::string, std::vector<std::string>> notes_;
   std::vector<std::string> failures_;
+  std::set<std::pair<std::string, std::string>> seen_, failed_;  // scenario and policy of runs
   std::set<ErrorKind> failure_kinds_;
 };
 

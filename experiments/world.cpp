@@ -31,15 +31,25 @@ void tell(const executor::ExecuteReport& report, std::vector<std::string>& notes
       microseconds(report.most_behind)));
 }
 
-void tell(const live::LiveReport& report, std::vector<std::string>& notes) {
+/// What did not happen is left out.
+std::string launches_of(const live::LiveReport& report) {
+  std::string text = fmt::format("{} launches", report.launches);
+  const auto add = [&](std::uint64_t count, const char* what) {
+    if (count > 0) text += fmt::format("; {} {}", count, what);
+  };
+  add(report.unobserved, "whose end was not seen");
+  add(report.slipped, "that slipped past a gate that was being closed");
+  add(report.let_through, "let beyond the bound, since nothing ended");
+  add(report.captured, "more were captured into graphs, ungated");
+  if (report.heard_p99 > Duration{0})
+    text += fmt::format("; heard p50 {:.1f} us, p99 {:.1f} us after they had passed an open gate",
+                        microseconds(report.heard_p50), microseconds(report.heard_p99));
+  return text;
+}
+
+void tell(const live::LiveReport& report, const std::string& policy, std::vector<std::string>& notes) {
   notes.insert(notes.end(), report.notes.begin(), report.notes.end());
-  notes.push_back(fmt::format(
-      "live: {} launches; the end of {} was not seen; {} slipped past a gate that was being closed; {} were let beyond "
-      "the bound, since nothing ended; {} were captured into graphs, ungated",
-      report.launches, report.unobserved, report.slipped, report.let_through, report.captured));
-  if (report.heard_p99 == Duration{0}) return;
-  notes.push_back(fmt::format("launches at open gates were heard p50 {:.1f} us, p99 {:.1f} us later",
-                              microseconds(report.heard_p50), microseconds(report.heard_p99)));
+  notes.push_back(fmt::format("live, {}: {}", policy, launches_of(report)));
 }
 
 }  // namespace
@@ -57,11 +67,11 @@ World live_world(const live::LiveOptions& options, const std::string& captures) 
             ++*runs;
             if (captures.empty()) {
               RunResult result = live::run_live(input, recorder, options, report);
-              return tell(report, notes), result;
+              return tell(report, std::string(input.policy_name), notes), result;
             }
             live::LiveCapture capture(recorder, input.clients);
             RunResult result = live::run_live(input, capture, options, report);
-            tell(report, notes);
+            tell(report, std::string(input.policy_name), notes);
             const std::string path = fmt::format("{}/{}-{}.corun", captures, *runs, input.policy_name);
             write_native(std::move(capture).seal(input.policy_name), path, false);
             notes.push_back(fmt::format("capture of the run: {}", path));

@@ -224,6 +224,8 @@ std::string counted(std::size_t count, std::string_view noun);
 
 /// Set by the first interrupt, once run_in has begun.
 const std::atomic<bool>& interrupted();
+/// Whether one has come again, in a run whose programs are then to be killed.
+const std::atomic<bool>& interrupted_again();
 /// Makes a scenario one of that world. Throws Error(kUnsupported) where it cannot take place there.
 void put_in(const World& world, Scenario& scenario);
 /// Reads, runs and reports an experiment in a world.

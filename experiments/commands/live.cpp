@@ -43,6 +43,7 @@ World world_of_programs(const LiveCommandOptions& options) {
   live.most_queued = options.most_queued;
   live.every = options.every;
   live.stop = &interrupted();
+  live.hurry = &interrupted_again();
   if (!options.captures.empty()) fs::create_directories(options.captures);
   return live_world(live, options.captures);
 }

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -6,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "experiments/command_choice.h"
 #include "experiments/commands/commands.h"
 #include "experiments/json.h"
 #include "experiments/processors.h"
@@ -20,16 +22,21 @@ namespace {
 
 constexpr std::size_t kMostShown = 12;  // notes, failures
 
-/// A first interrupt lets running runs finish; a second one ends the program, as the system does by default. A signal
-/// handler can reach nothing but a global.
-std::atomic<bool> g_interrupted{false};
+/// A first interrupt lets running runs finish; a second one ends the program, as the system does by default. In a live
+/// run the first asks the programs to end, the second kills them, the third ends the program. A signal handler can
+/// reach nothing but a global.
+std::atomic<bool> g_interrupted{false}, g_interrupted_again{false}, g_has_programs{false};
+constexpr char kAsked[] = "\ninterrupted: its programs are asked to end (once more: they are killed)\n";
 std::atomic<int> g_signal{0};
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
 
 void interrupt(int signal) {
   g_signal.store(signal);
-  g_interrupted.store(true);
-  std::signal(signal, SIG_DFL);
+  const bool is_again = g_interrupted.exchange(true);
+  if (!g_has_programs || is_again) std::signal(signal, SIG_DFL);
+  if (is_again) g_interrupted_again.store(true);
+  if (g_has_programs && !is_again) [[maybe_unused]]
+    const ssize_t said = write(STDERR_FILENO, kAsked, sizeof kAsked - 1);
 }
 
 std::string output_of(const Experiment& experiment, const RunOptions& options) {
@@ -179,8 +186,9 @@ void print_trailer(const Experiment& experiment, const Summary& summary, const R
   fmt::print(stderr, ")\n");
 }
 
-void print_stop(const RunOptions& options, std::size_t done, std::size_t wanted) {
-  fmt::print(stderr, "stopped after {} of {} runs\n", done, wanted);
+void print_stop(const RunOptions& options, std::size_t done, std::size_t wanted, bool is_cut_short) {
+  fmt::print(stderr, "stopped after {} of {} runs{}\n", done, wanted,
+             is_cut_short ? ", the last of them cut short" : "");
   if (!options.resume_arguments.empty())
     fmt::print(stderr, "to go on: simcli {}\n", printable(options.resume_arguments));
 }
@@ -210,6 +218,15 @@ Plan remaining(const Plan& plan, const std::optional<Shard>& shard, const std::m
   return rest;
 }
 
+/// Before anything is started: a run of minutes is not to fail at its last client.
+void check_command(const ClientChoice& client) {
+  const std::string& program = client.command.words.front();
+  if (is_runnable(program, client.command.working_folder)) return;
+  throw Error(ErrorKind::kInput, client.where,
+              fmt::format("client `{}`: there is no program `{}` that can be run", client.name, program),
+              program.find('/') == std::string::npos ? "it is looked for in the folders of PATH" : "");
+}
+
 }  // namespace
 
 std::string counted(std::size_t count, std::string_view noun) {
@@ -219,6 +236,7 @@ std::string counted(std::size_t count, std::string_view noun) {
 }
 
 const std::atomic<bool>& interrupted() { return g_interrupted; }
+const std::atomic<bool>& interrupted_again() { return g_interrupted_again; }
 
 void put_in(const World& world, Scenario& scenario) {
   scenario.backend = world.backend;
@@ -231,6 +249,7 @@ void put_in(const World& world, Scenario& scenario) {
     if (is_live && client.command.words.empty())
       throw Error(ErrorKind::kUnsupported, client.where,
                   fmt::format("client `{}` has no `command`: a live run starts one for each client", client.name));
+    if (is_live) check_command(client);
     if (!is_live && !has_replay)
       throw Error(ErrorKind::kUnsupported, client.where,
                   fmt::format("client `{}` has a `command` alone: there is nothing to replay", client.name),
@@ -261,6 +280,7 @@ int run_in(const World& world, const CommonOptions& common, const RunOptions& op
   const std::size_t most_jobs = std::max<std::size_t>(rest.runs.size(), 1);
   const auto jobs =
       static_cast<unsigned>(std::min<std::size_t>(options.jobs == 0 ? usable_processors() : options.jobs, most_jobs));
+  g_has_programs = world.backend == kLiveBackend;
   std::signal(SIGINT, interrupt);
   std::signal(SIGTERM, interrupt);
   fmt::print(stderr, "{}   {}   {}   {}\n", printable(experiment.name), shape_of(experiment, plan),
@@ -278,8 +298,9 @@ int run_in(const World& world, const CommonOptions& common, const RunOptions& op
   for (const RunSpec& s : plan.runs)
     if (const auto done = there.find(s.id); done != there.end()) summarize(s, done->second);
   Progress progress(experiment, rest, options.progress, common.err);
-  const RunnerOptions runner{jobs, &g_interrupted,
-                             [&](const RunSpec& s, const RunOutcome& o) { progress.finished(s, o); }};
+  RunnerOptions runner{.jobs = jobs, .stop = &g_interrupted};
+  runner.on_finished = [&](const RunSpec& s, const RunOutcome& o) { progress.finished(s, o); };
+  if (world.backend == kLiveBackend) runner.on_started = [&](const RunSpec& s) { progress.begins(s); };
   const std::size_t delivered =
       run_plan(experiment, rest, materials, policies, runner, [&](const RunSpec& s, const RunOutcome& o) {
         results.write(experiment, plan.hashes, s, o);
@@ -287,12 +308,13 @@ int run_in(const World& world, const CommonOptions& common, const RunOptions& op
       });
   progress.clear();
   results.close();
-  const bool is_complete = delivered == rest.runs.size();
+  const bool is_cut_short = world.backend == kLiveBackend && g_interrupted;
+  const bool is_complete = delivered == rest.runs.size() && !is_cut_short;
   const std::size_t done = there.size() + delivered;
   const bool all_hold = is_sweep ? print_sweep(common, experiment, sweep, summary, output, done)
                                  : print_results(common, experiment, summary, output, done);
   print_trailer(experiment, summary, options, plan, output);
-  if (!is_complete) print_stop(options, done, there.size() + rest.runs.size());
+  if (!is_complete) print_stop(options, done, there.size() + rest.runs.size(), is_cut_short);
   return exit_code(summary, done, all_hold, is_complete);
 }
 

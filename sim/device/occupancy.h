@@ -60,7 +60,8 @@ std::uint64_t resident_blocks(const DeviceSpec& spec, const LaunchShape& shape);
 SmShare resident_threads(const DeviceSpec& spec, OpKind kind, const LaunchShape& shape);
 
 /// What saving or bringing back so many threads takes, of what a device full of them takes: the square root. Measured on
-/// an H200: of what full contexts lose more than single threads, those that filled 5, 25 and 50 % lost 5, 46 and 72 %.
+/// an H200: of what full contexts lose more than single threads, those that filled 5, 25 and 50 % lost 18, 54 and 65 %
+/// (docs/calibrate.md).
 SmShare saved_state(SmShare threads);
 
 /// A block takes the kernel's time over its waves, with its last wave not rounded up. Blocks on a fraction t of the SMs,

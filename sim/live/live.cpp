@@ -7,6 +7,7 @@
 #include "sim/arbiter/arbiter.h"
 #include "sim/live/gate_owner.h"
 #include "sim/live/live_client.h"
+#include "sim/live/live_notes.h"
 #include "sim/live/program.h"
 #include "sim/live/quality_file.h"
 #include "sim/run_views.h"
@@ -68,7 +69,9 @@ class LiveRun : public Backend {
   void kill(ClientId) override { refuse_to("kill contexts"); }
   void refuse(ClientId client) override { refused_.push_back(client.value); }
   void prefetch(ClientId) override { refuse_to("prefetch"); }
-  void control(const Action& action) override { refuse_to(to_string(action.kind)); }
+  void control(const Action& action) override {
+    refuse_to(fmt::format("control the device (`{}`)", to_string(action.kind)));
+  }
   void wake_at(Time when) override { wake_ = when; }
   void request_decision() override { decision_is_due_ = true; }
   std::uint64_t resident_bytes(ClientId) const override { return 0; }
@@ -99,7 +102,8 @@ class LiveRun : public Backend {
   }
 
   [[noreturn]] void refuse_to(std::string_view what) const {
-    throw Error(ErrorKind::kUnsupported, fmt::format("policy '{}': a live run does not {}", input_.policy_name, what));
+    throw Error(ErrorKind::kUnsupported, fmt::format("policy '{}' wants to {}: a live run can only hold launches back",
+                                                     input_.policy_name, what));
   }
   bool is_stopped() const { return options_.stop != nullptr && options_.stop->load(); }
   bool has_clients() const { return std::ranges::count(states_, State::kLeft) < std::ssize(states_); }
@@ -234,12 +238,8 @@ void LiveRun::look_after_programs() {
   for (std::uint32_t i = 0; i < programs_.size(); ++i) {
     if (clock_.now() >= kill_at_[i]) programs_[i].kill();
     if (states_[i] != State::kPresent) continue;
-    if (programs_[i].has_ended()) {
-      leave(i);
-    } else if (clients_[i]->has_lost_process()) {
-      clients_[i]->lose_process(arbiter_, use_);
-      decision_is_due_ = true;
-    }
+    if (clients_[i]->lose_the_dead(arbiter_, use_)) decision_is_due_ = true;
+    if (programs_[i].is_gone()) leave(i);
   }
 }
 
@@ -255,14 +255,12 @@ void LiveRun::turn_away_refused() {
 }
 
 void LiveRun::leave(std::uint32_t client) {
-  clients_[client]->lose_process(arbiter_, use_);
+  clients_[client]->lose_all(arbiter_, use_);
   end_gate(client);
-  if (const std::string& ending = programs_[client].ending(); !ending.empty())
-    report_.notes.push_back(fmt::format("client '{}' ended with {} after {:.3f} s", clients_[client]->name(), ending,
-                                        to_seconds(now_ - kRunStart)));
+  const std::string note = note_of_leaving(clients_[client]->name(), programs_[client].ending(), now_, input_.warmup);
+  if (!note.empty()) report_.notes.push_back(note);
 }
 
-/// What it started and left behind is to end, and has no gate any more.
 void LiveRun::end_gate(std::uint32_t client) {
   arbiter_.leave(ClientId{client});
   owner_.open_for_good(client);
@@ -281,7 +279,8 @@ void LiveRun::end_programs() {
   for (Program& program : programs_) program.terminate();
   const Time patient_until = clock_.now() + options_.end_patience;
   const auto is_gone = [](Program& program) { return program.is_gone(); };
-  while (clock_.now() < patient_until && !std::ranges::all_of(programs_, is_gone))
+  const auto is_hurried = [&] { return options_.hurry != nullptr && options_.hurry->load(); };
+  while (clock_.now() < patient_until && !is_hurried() && !std::ranges::all_of(programs_, is_gone))
     owner_.await_bell(owner_.file().bell.load(), gate::kHeartbeatNs);
 }
 
@@ -303,7 +302,9 @@ RunResult LiveRun::finish() {
 }
 
 void LiveRun::tell() {
-  if (is_stopped()) report_.notes.push_back(fmt::format("interrupted after {:.3f} s", to_seconds(now_ - kRunStart)));
+  if (is_stopped())
+    report_.notes.push_back(
+        fmt::format("interrupted after {:.1f} of {:.1f} s", to_seconds(now_ - kRunStart), to_seconds(input_.horizon)));
   std::vector<Duration> late;
   for (std::uint32_t i = 0; i < clients_.size(); ++i) {
     const LiveClient& client = *clients_[i];
@@ -314,19 +315,7 @@ void LiveRun::tell() {
     report_.let_through += lane.let_through.load();
     report_.captured += lane.captured.load();
     late.insert(late.end(), client.heard_late().begin(), client.heard_late().end());
-    const bool has_frames = lane.frame_count.load() > 0;
-    if (!client.has_been_gated() && !has_frames)
-      report_.notes.push_back(fmt::format(
-          "client '{}' was never at the gate: no frames, and no CUDA, or it said why not on its standard error",
-          client.name()));
-    if (!options_.is_gated_by_cupti && lane.way.load() == gate::Way::kCupti)
-      report_.notes.push_back(fmt::format(
-          "client '{}' came to its driver past the preload: CUPTI tells its gate of launches", client.name()));
-    if (const std::uint32_t strangers = lane.strangers.load(); strangers > 0)
-      report_.notes.push_back(
-          fmt::format("client '{}': {} of its processes ran without a gate", client.name(), strangers));
-    if (const std::uint64_t lost = lane.frames_lost.load(); lost > 0)
-      report_.notes.push_back(fmt::format("client '{}': {} frame records were lost", client.name(), lost));
+    for (std::string& note : notes_of(client, lane, input_, options_)) report_.notes.push_back(std::move(note));
   }
   if (late.empty()) return;
   std::ranges::sort(late);

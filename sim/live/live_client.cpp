@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMostLateness = 1 << 20;
 constexpr Duration kLatestHeard = std::chrono::milliseconds{100};
-constexpr Duration kMostFilling = std::chrono::milliseconds{100};  // of a frame's record, which takes nanoseconds
+constexpr Duration kMostFilling = std::chrono::milliseconds{100};  // of a place, which takes nanoseconds
 
 bool is_copy(gate::LaunchKind kind) {
   return kind == gate::LaunchKind::kCopyToDevice || kind == gate::LaunchKind::kCopyFromDevice ||
@@ -42,6 +42,14 @@ std::uint64_t mean_launches(const Workload& workload) {
 
 }  // namespace
 
+bool Unfilled::is_abandoned(std::uint64_t place, Time now) {
+  if (place_ != place) {
+    place_ = place;
+    since_ = now;
+  }
+  return now - since_ > kMostFilling;
+}
+
 LiveClient::LiveClient(ClientId id, const ClientSpec& spec, gate::Lane& lane, const executor::WallClock& clock,
                        Recorder& recorder)
     : id_(id),
@@ -54,16 +62,15 @@ LiveClient::LiveClient(ClientId id, const ClientSpec& spec, gate::Lane& lane, co
       quality_level_(spec.quality_level) {}
 
 bool LiveClient::hear(Arbiter& arbiter, DeviceUse& use) {
-  has_been_gated_ = has_been_gated_ || lane_.process.load() != gate::kNoProcess;
   const bool has_frames = hear_frames(arbiter, use);
   const bool has_launches = hear_launches(arbiter);
   return hear_ends(arbiter, use) || has_launches || has_frames;
 }
 
-/// Captures hold names as people write them.
+/// Captures hold names as people write them. One before it may not have been written yet.
 std::string_view LiveClient::name_of(std::uint32_t number) {
-  while (names_.size() <= number)
-    names_.push_back(readable_name(lane_.name(static_cast<std::uint32_t>(names_.size()))));
+  if (names_.size() <= number) names_.resize(number + 1);
+  if (names_[number].empty()) names_[number] = readable_name(lane_.name(number));
   return names_[number];
 }
 
@@ -87,26 +94,60 @@ bool LiveClient::hear_launches(Arbiter& arbiter) {
   const std::uint64_t before = next_;
   for (;; ++next_) {
     const gate::Launch& launch = lane_.launches[next_ % gate::kDepth];
-    if (launch.ready.load(std::memory_order_acquire) != next_ + 1) break;
-    const OpView op = view_of(launch);
-    ops_.push_back({next_number_++, op.submitted, kNever, op_kind(launch.kind), launch.name, launch.stream, false,
-                    op.predicted_by_shape});
-    ++launches_;
-    if (!has_passed(next_)) last_question_ = clock_.now();
-    if (has_passed(next_) && heard_late_.size() < kMostLateness) heard_late_.push_back(clock_.now() - op.submitted);
-    arbiter.submit(id_, op);
+    const bool is_ready = launch.ready.load(std::memory_order_acquire) == next_ + 1;
+    if (!is_ready) {
+      const bool can_be = next_ < gate::launches_of(lane_.gate.load()) && next_ - first_ < gate::kDepth;
+      if (!can_be || !unfilled_launch_.is_abandoned(next_, clock_.now())) break;
+    }
+    if (is_ready && is_of_present(launch.seat)) {
+      hear_launch(launch, arbiter);
+    } else {
+      leave_out();
+    }
   }
+  pass_by_void();
   return next_ != before;
 }
 
+void LiveClient::hear_launch(const gate::Launch& launch, Arbiter& arbiter) {
+  const OpView op = view_of(launch);
+  ops_.push_back({next_number_++, op.submitted, kNever, op_kind(launch.kind), launch.name, launch.stream, launch.seat,
+                  false, false, op.predicted_by_shape});
+  ++launches_;
+  graphs_ += launch.kind == gate::LaunchKind::kGraph ? 1 : 0;
+  first_work_ = std::min(first_work_, op.submitted);
+  if (!has_passed(next_)) last_question_ = clock_.now();
+  if (has_passed(next_) && heard_late_.size() < kMostLateness) heard_late_.push_back(clock_.now() - op.submitted);
+  arbiter.submit(id_, op);
+}
+
+bool LiveClient::is_of_present(std::uint32_t seat_mark) const {
+  const std::uint32_t seat = seat_mark % gate::kMostProcesses;
+  return gate::mark_of_seat(seat, lane_.seats[seat].turn.load()) == seat_mark;
+}
+
+/// Its process has died, or the launch was never made.
+void LiveClient::leave_out() {
+  Op& op = ops_.emplace_back();
+  op.number = next_number_;
+  op.is_complete = op.is_void = true;
+}
+
+/// Should somebody wait there after all, it is let pass.
+void LiveClient::pass_by_void() {
+  while (launched_ - first_ < ops_.size() && ops_[launched_ - first_].is_void) ++launched_;
+}
+
 void LiveClient::launch(std::uint64_t number) {
-  const auto found = std::ranges::lower_bound(ops_, number, {}, &Op::number);
+  auto found = std::ranges::lower_bound(ops_, number, {}, &Op::number);
+  while (found != ops_.end() && found->is_void) ++found;
   if (found == ops_.end() || found->number != number) return;  // rendering
   Op& op = *found;
   op.launched = std::max(clock_.now(), op.submitted);
   const std::uint64_t in_lane = first_ + static_cast<std::uint64_t>(found - ops_.begin());
   op.launched = has_passed(in_lane) ? op.submitted : std::max(clock_.now(), op.submitted);
   launched_ = in_lane + 1;
+  pass_by_void();
 }
 
 void LiveClient::follow(Arbiter& arbiter) {
@@ -118,7 +159,8 @@ void LiveClient::follow(Arbiter& arbiter) {
 /// What passed before we could close the gate, or on a promise that the policy has not kept.
 void LiveClient::tell_what_slipped(Arbiter& arbiter) {
   std::uint32_t count = 0;
-  for (std::uint64_t in_lane = launched_; in_lane < next_ && has_passed(in_lane); ++in_lane) ++count;
+  for (std::uint64_t in_lane = launched_; in_lane < next_ && has_passed(in_lane); ++in_lane)
+    count += ops_[in_lane - first_].is_void ? 0 : 1;
   if (count == 0) return;
   slipped_ += count;
   arbiter.slipped(id_, count);
@@ -148,49 +190,61 @@ void LiveClient::wake_the_admitted() {
   must_wake_ = false;
 }
 
-/// In the order of their ends.
 bool LiveClient::hear_ends(Arbiter& arbiter, DeviceUse& use) {
-  const std::uint64_t before = ends_heard_;
-  const std::uint64_t told = lane_.done_count.load(std::memory_order_acquire);
-  while (ends_heard_ < told && can_hear_group(told)) hear_group(arbiter, use);
-  if (ends_heard_ != before) retire();
-  return ends_heard_ != before;
+  bool has_news = false;
+  const std::uint32_t used = std::min(lane_.seats_used.load(), gate::kMostProcesses);
+  for (std::uint32_t seat = 0; seat < used; ++seat) has_news |= hear_ends_of(seat, arbiter, use);
+  retire();
+  return has_news;
 }
 
-const gate::Launch& LiveClient::ended(std::uint64_t end) const {
-  return lane_.launches[lane_.done[end % gate::kDepth] % gate::kDepth];
+/// In the order of their ends.
+bool LiveClient::hear_ends_of(std::uint32_t seat, Arbiter& arbiter, DeviceUse& use) {
+  const std::uint64_t before = ends_heard_[seat];
+  const std::uint64_t told = lane_.seats[seat].done_count.load(std::memory_order_acquire);
+  while (ends_heard_[seat] < told && can_hear_group(seat, told)) hear_group(seat, arbiter, use);
+  return ends_heard_[seat] != before;
+}
+
+std::uint64_t LiveClient::number_ended(std::uint32_t seat, std::uint64_t end) const {
+  return lane_.seats[seat].done[end % gate::kDepth];
+}
+
+const gate::Launch& LiveClient::ended(std::uint32_t seat, std::uint64_t end) const {
+  return lane_.launches[number_ended(seat, end) % gate::kDepth];
 }
 
 /// Null for one of a process that is gone.
-LiveClient::Op* LiveClient::op_ended(std::uint64_t end) {
-  const std::uint64_t in_lane = lane_.done[end % gate::kDepth];
+LiveClient::Op* LiveClient::op_ended(std::uint32_t seat, std::uint64_t end) {
+  const std::uint64_t in_lane = number_ended(seat, end);
   return in_lane < first_ ? nullptr : &ops_[in_lane - first_];
 }
 
 /// One may be told here before its launch has been heard, or before the arbiter has let it pass: then it is for the next
 /// time, and with it those whose time is known together with its own.
-bool LiveClient::can_hear_group(std::uint64_t told) {
-  const std::uint64_t behind = ends_heard_ + std::max(ended(ends_heard_).group, 1U);
+bool LiveClient::can_hear_group(std::uint32_t seat, std::uint64_t told) {
+  const std::uint64_t behind = ends_heard_[seat] + std::max(ended(seat, ends_heard_[seat]).group, 1U);
   if (behind > told) return false;
-  for (std::uint64_t i = ends_heard_; i < behind; ++i) {
-    if (lane_.done[i % gate::kDepth] >= next_) return false;
-    if (const Op* op = op_ended(i); op != nullptr && op->launched == kNever) return false;
+  for (std::uint64_t i = ends_heard_[seat]; i < behind; ++i) {
+    if (number_ended(seat, i) >= next_) return false;
+    const Op* op = op_ended(seat, i);
+    if (op != nullptr && !op->is_void && op->launched == kNever) return false;
   }
   return true;
 }
 
-void LiveClient::hear_group(Arbiter& arbiter, DeviceUse& use) {
-  const std::uint64_t behind = ends_heard_ + std::max(ended(ends_heard_).group, 1U);
+void LiveClient::hear_group(std::uint32_t seat, Arbiter& arbiter, DeviceUse& use) {
+  const std::uint64_t behind = ends_heard_[seat] + std::max(ended(seat, ends_heard_[seat]).group, 1U);
   std::vector<Duration> expected;
   Duration took{};
-  for (std::uint64_t i = ends_heard_; i < behind; ++i) {
-    const Op* op = op_ended(i);
+  for (std::uint64_t i = ends_heard_[seat]; i < behind; ++i) {
+    const Op* op = op_ended(seat, i);
     expected.push_back(op != nullptr ? op->expected : kUnknownDuration);
-    took += Duration{ended(i).device_ns};
+    took += Duration{ended(seat, i).device_ns};
   }
-  Time from = clock_.at(ended(behind - 1).end_ns) - took;
+  Time from = clock_.at(ended(seat, behind - 1).end_ns) - took;
   for (const Duration time : group_times(took, expected)) {
-    Op* op = op_ended(ends_heard_++);
+    Op* op = op_ended(seat, ends_heard_[seat]++);
     if (op != nullptr && !op->is_complete) {
       const Time begin = std::max(from, op->launched), end = std::max(from + time, begin);
       use.add(id_, begin, end);
@@ -245,12 +299,58 @@ Time LiveClient::oldest_unfinished() const {
   return oldest;
 }
 
-bool LiveClient::has_lost_process() const {
-  const std::uint32_t process = lane_.process.load();
-  return process != gate::kNoProcess && gate::has_died(process);
+bool LiveClient::lose_the_dead(Arbiter& arbiter, DeviceUse& use) {
+  bool has_lost = false;
+  const std::uint32_t used = std::min(lane_.seats_used.load(), gate::kMostProcesses);
+  for (std::uint32_t seat = 0; seat < used; ++seat) {
+    const std::uint32_t process = lane_.seats[seat].process.load();
+    if (process == gate::kNoProcess || !gate::has_died(process)) continue;
+    lose_process(seat, arbiter, use);
+    has_lost = true;
+  }
+  std::uint32_t teller = lane_.frame_process.load();
+  if (teller == gate::kNoProcess || !gate::has_died(teller)) return has_lost;
+  hear_frames(arbiter, use);
+  lose_frames(arbiter);
+  lane_.frame_process.compare_exchange_strong(teller, gate::kNoProcess);
+  return true;
 }
 
-void LiveClient::lose_process(Arbiter& arbiter, DeviceUse& use) {
+void LiveClient::lose_process(std::uint32_t seat, Arbiter& arbiter, DeviceUse& use) {
+  hear(arbiter, use);
+  tell_what_slipped(arbiter);
+  hear_ends(arbiter, use);
+  gate::Seat& its = lane_.seats[seat];
+  its.in_flight.store(0);
+  its.turn.fetch_add(1);
+  ends_heard_[seat] = its.done_count.load(std::memory_order_acquire);
+  for (Op& op : ops_)
+    if (!op.is_complete && op.launched != kNever && !is_of_present(op.seat)) lose(op, arbiter);
+  submit_anew(arbiter);
+  pass_by_void();
+  retire();
+  its.process.store(gate::kNoProcess);
+}
+
+/// What waits of processes that are there.
+void LiveClient::submit_anew(Arbiter& arbiter) {
+  const auto waits = [](const Op& op) { return op.launched == kNever && !op.is_void; };
+  const auto is_dead = [&](const Op& op) { return waits(op) && !is_of_present(op.seat); };
+  if (std::ranges::none_of(ops_, is_dead)) return;
+  arbiter.abandon(id_);
+  next_number_ -= static_cast<std::uint64_t>(std::ranges::count_if(ops_, waits));
+  for (std::uint64_t in_lane = launched_, behind = next_; in_lane < behind; ++in_lane) {
+    Op& op = ops_[in_lane - first_];
+    if (is_dead(op)) op.is_complete = op.is_void = true;
+    op.number = next_number_;
+    if (op.is_void) continue;
+    const OpView view = view_of(lane_.launches[in_lane % gate::kDepth]);
+    ++next_number_;
+    arbiter.submit(id_, view);
+  }
+}
+
+void LiveClient::lose_all(Arbiter& arbiter, DeviceUse& use) {
   hear(arbiter, use);
   tell_what_slipped(arbiter);
   turn_away(arbiter, use);
@@ -261,24 +361,25 @@ void LiveClient::turn_away(Arbiter& arbiter, DeviceUse& use) {
   give_up(arbiter);
 }
 
-void LiveClient::give_up(Arbiter& arbiter) {
+void LiveClient::lose(Op& op, Arbiter& arbiter) {
+  const Time now = std::max(clock_.now(), op.launched);
+  complete(op, now, now, Duration{0}, true, arbiter);
+}
+
+void LiveClient::lose_frames(Arbiter& arbiter) {
   for (Frame& frame : frames_) complete_render(frame, Duration{0}, arbiter);
   frames_.clear();
+}
+
+void LiveClient::give_up(Arbiter& arbiter) {
+  lose_frames(arbiter);
   arbiter.abandon(id_);
-  std::uint64_t waiting = 0;
-  for (Op& op : ops_) {
-    if (op.launched == kNever) ++waiting;
-    if (op.is_complete || op.launched == kNever) continue;
-    const Time now = std::max(clock_.now(), op.launched);
-    complete(op, now, now, Duration{0}, true, arbiter);
-  }
-  next_number_ -= waiting;
+  for (Op& op : ops_)
+    if (!op.is_complete && op.launched != kNever) lose(op, arbiter);
   ops_.clear();
   first_ = next_ = launched_ = gate::launches_of(lane_.gate.load());
   if (!is_open_) close_gate(first_);
-  ends_heard_ = lane_.done_count.load(std::memory_order_acquire);
   lane_.retired.store(first_, std::memory_order_release);
-  lane_.process.store(gate::kNoProcess);
 }
 
 bool LiveClient::hear_frames(Arbiter& arbiter, DeviceUse& use) {
@@ -286,26 +387,18 @@ bool LiveClient::hear_frames(Arbiter& arbiter, DeviceUse& use) {
   for (;; ++frames_heard_) {
     const gate::FrameRecord& record = lane_.frames[frames_heard_ % gate::kFrameDepth];
     const bool is_ready = record.ready.load(std::memory_order_acquire) == frames_heard_ + 1;
-    if (!is_ready && !is_abandoned(frames_heard_)) break;
+    const bool is_taken = frames_heard_ < lane_.frame_count.load();
+    if (!is_ready && !(is_taken && unfilled_frame_.is_abandoned(frames_heard_, clock_.now()))) break;
     is_ready ? on_frame(record, arbiter, use) : void(lane_.frames_lost.fetch_add(1));
     lane_.frames_read.store(frames_heard_ + 1, std::memory_order_release);
   }
   return frames_heard_ != before;
 }
 
-/// A process that was killed between taking a record's place and filling it would stop its client's frames for good.
-bool LiveClient::is_abandoned(std::uint64_t frame_record) {
-  if (frame_record == lane_.frame_count.load()) return false;
-  if (unfilled_ != frame_record) {
-    unfilled_ = frame_record;
-    unfilled_since_ = clock_.now();
-  }
-  return clock_.now() - unfilled_since_ > kMostFilling;
-}
-
 void LiveClient::on_frame(const gate::FrameRecord& record, Arbiter& arbiter, DeviceUse& use) {
   const Time at = clock_.at(record.at_ns);
   if (record.moment == gate::FrameMoment::kBegin) {
+    first_work_ = std::min(first_work_, at);
     FrameFact& frame = frames_.emplace_back().fact;
     frame.client = id_;
     frame.number = record.number;

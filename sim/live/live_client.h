@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -16,10 +17,25 @@
 
 namespace corun::live {
 
+/// Notices that a place in shared memory was taken by somebody who died before filling it.
+class Unfilled {
+ public:
+  /// Whether `place`, of those that follow one another, has been asked for in vain for so long that nobody will fill
+  /// it.
+  bool is_abandoned(std::uint64_t place, Time now);
+
+ private:
+  std::uint64_t place_ = UINT64_MAX;
+  Time since_;
+};
+
 /// One client as its lane of the gate file tells: launches become submissions, ends completions, frame records frames.
 ///
-/// It numbers submissions for the arbiter, rendering among them; those of a process that died before they were launched
-/// are used again. Rendering passes whatever the gate is, and is not told where launches wait there.
+/// All of its processes have launches in one order and one gate; each tells the ends of its own. One that dies takes
+/// what it had in flight with it, and what it had waiting: of the others', the arbiter then hears anew.
+///
+/// It numbers submissions for the arbiter, rendering among them; those that were never launched are used again.
+/// Rendering passes whatever the gate is, and is not told where launches wait there.
 class LiveClient {
  public:
   LiveClient(ClientId id, const ClientSpec& spec, gate::Lane& lane, const executor::WallClock& clock,
@@ -38,20 +54,23 @@ class LiveClient {
   void wake_the_admitted();
   /// Whether launches may pass its closed gate that the policy has promised to admit.
   bool has_promise() const { return !is_open_ && limit_ > launched_; }
-  /// The process behind the lane is gone: hears what it still told. What is in flight then counts as lost, what waits
-  /// as never launched.
-  void lose_process(Arbiter& arbiter, DeviceUse& use);
-  /// The same for one that the policy has refused, of whose new launches the arbiter wants to hear nothing.
+  /// Hears what processes that have died still told. What they had in flight then counts as lost, what they had waiting
+  /// as never launched. True if there were any.
+  bool lose_the_dead(Arbiter& arbiter, DeviceUse& use);
+  /// The same for all of them, dead or not: the client leaves.
+  void lose_all(Arbiter& arbiter, DeviceUse& use);
+  /// The same where the policy has refused it: the arbiter wants to hear of no launch any more.
   void turn_away(Arbiter& arbiter, DeviceUse& use);
-  bool has_lost_process() const;
 
   const std::string& name() const { return spec_.name; }
   /// Nothing that has not been heard of yet began before this, as long as it is not heard of very late.
   Time oldest_unfinished() const;
   std::uint64_t jobs_finished() const { return jobs_; }
   std::uint64_t launches() const { return launches_; }
+  std::uint64_t graphs() const { return graphs_; }  ///< among these
+  /// When its first launch was made, or its first frame began; kNever before.
+  Time first_work() const { return first_work_; }
   std::uint64_t slipped() const { return slipped_; }
-  bool has_been_gated() const { return has_been_gated_; }
   /// When a launch at a closed gate was heard of last; kNever before the first.
   Time last_question() const { return last_question_; }
   const std::vector<Duration>& heard_late() const { return heard_late_; }
@@ -61,8 +80,9 @@ class LiveClient {
     std::uint64_t number = 0;  ///< for the arbiter
     Time submitted, launched = kNever;
     OpKind kind = OpKind::kKernel;
-    std::uint32_t name = 0, stream = 0;
+    std::uint32_t name = 0, stream = 0, seat = 0;
     bool is_complete = false;
+    bool is_void = false;                  ///< of nobody: the arbiter knows nothing of it
     Duration expected = kUnknownDuration;  ///< by the profile
   };
 
@@ -73,13 +93,18 @@ class LiveClient {
   };
 
   bool hear_frames(Arbiter& arbiter, DeviceUse& use);
-  bool is_abandoned(std::uint64_t frame_record);
   bool hear_launches(Arbiter& arbiter);
+  void hear_launch(const gate::Launch& launch, Arbiter& arbiter);
+  bool is_of_present(std::uint32_t seat_mark) const;
+  void leave_out();
+  void pass_by_void();
   bool hear_ends(Arbiter& arbiter, DeviceUse& use);
-  const gate::Launch& ended(std::uint64_t end) const;
-  Op* op_ended(std::uint64_t end);
-  bool can_hear_group(std::uint64_t told);
-  void hear_group(Arbiter& arbiter, DeviceUse& use);
+  bool hear_ends_of(std::uint32_t seat, Arbiter& arbiter, DeviceUse& use);
+  std::uint64_t number_ended(std::uint32_t seat, std::uint64_t end) const;
+  const gate::Launch& ended(std::uint32_t seat, std::uint64_t end) const;
+  Op* op_ended(std::uint32_t seat, std::uint64_t end);
+  bool can_hear_group(std::uint32_t seat, std::uint64_t told);
+  void hear_group(std::uint32_t seat, Arbiter& arbiter, DeviceUse& use);
   bool has_passed(std::uint64_t in_lane) const { return is_open_ || in_lane < std::max(passed_, limit_); }
   void tell_what_slipped(Arbiter& arbiter);
   void open_gate();
@@ -92,6 +117,10 @@ class LiveClient {
   void complete_render(Frame& frame, Duration device_time, Arbiter& arbiter);
   void begin_frame(Time at, Arbiter& arbiter);
   void end_frame(const gate::FrameRecord& record, Arbiter& arbiter, DeviceUse& use);
+  void lose_process(std::uint32_t seat, Arbiter& arbiter, DeviceUse& use);
+  void submit_anew(Arbiter& arbiter);
+  void lose(Op& op, Arbiter& arbiter);
+  void lose_frames(Arbiter& arbiter);
   void give_up(Arbiter& arbiter);
   void retire();
   std::string_view name_of(std::uint32_t number);
@@ -109,22 +138,21 @@ class LiveClient {
   std::uint64_t first_ = 0;        // number in the lane
   std::uint64_t next_ = 0;         // in the lane: the next to be heard
   std::uint64_t next_number_ = 0;  // for the arbiter
-  std::uint64_t ends_heard_ = 0;
+  std::array<std::uint64_t, gate::kMostProcesses> ends_heard_{};  // by seat
   std::uint64_t frames_heard_ = 0;
-  std::uint64_t unfilled_ = UINT64_MAX;  // a frame's record whose place has been taken
-  Time unfilled_since_;
+  Unfilled unfilled_launch_, unfilled_frame_;
   std::uint64_t launched_ = 0;  // in the lane: below it, the arbiter has launched
   std::uint64_t passed_ = 0;    // in the lane: below it, launches passed an open gate, or one whose limit was higher
   std::uint64_t limit_ = 0;     // in the lane: below it, launches pass the closed gate
   bool is_open_ = false;
   bool must_wake_ = false;
-  bool has_been_gated_ = false;
   Time last_question_ = kNever;
   std::deque<Frame> frames_;  // handed over; the first is being rendered
   std::uint32_t quality_level_;
   Time job_begin_ = kNever;
   std::uint64_t job_launches_ = 0;
-  std::uint64_t jobs_ = 0, launches_ = 0, slipped_ = 0;
+  std::uint64_t jobs_ = 0, launches_ = 0, graphs_ = 0, slipped_ = 0;
+  Time first_work_ = kNever;
   std::vector<Duration> heard_late_;
 };
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -96,6 +97,7 @@ void Program::start(const std::string& client, const LiveCommand& command, const
   std::vector<std::string> environment = environment_with(command.environment, variables, guests);
   const std::vector<char*> arguments = pointers_to(words), assignments = pointers_to(environment);
   const Preparation preparation(command.working_folder);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
   const int failure = posix_spawnp(&group_, arguments[0], &preparation.actions, &preparation.attributes,
                                    arguments.data(), assignments.data());
   if (failure == 0) return;
@@ -104,23 +106,33 @@ void Program::start(const std::string& client, const LiveCommand& command, const
               fmt::format("client '{}': cannot start `{}`: {}", client, words.front(), std::strerror(failure)));
 }
 
-// It stays a zombie until this object goes: its number must remain that of the group.
-bool Program::has_ended() {
-  if (group_ <= 0 || is_over_) return true;
-  siginfo_t ended{};
-  if (waitid(P_PID, static_cast<id_t>(group_), &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid == 0)
-    return false;
+void Program::note_ending(int code, int status) {
   is_over_ = true;
-  if (ended.si_code != CLD_EXITED) ending_ = fmt::format("signal {}", ended.si_status);
-  if (ended.si_code == CLD_EXITED && ended.si_status != 0) ending_ = fmt::format("exit code {}", ended.si_status);
-  return true;
+  if (code != CLD_EXITED) ending_ = fmt::format("signal {}", status);
+  if (code == CLD_EXITED && status != 0) ending_ = fmt::format("exit code {}", status);
+}
+
+// The others are reaped as they end, lest they pile up; the command stays a zombie for is_gone().
+bool Program::has_ended() {
+  siginfo_t ended{};
+  while (!is_over_ && waitid(P_PGID, static_cast<id_t>(group_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         ended.si_pid != 0) {
+    if (ended.si_pid == group_) {
+      note_ending(ended.si_code, ended.si_status);
+    } else {
+      waitpid(ended.si_pid, nullptr, WNOHANG);
+    }
+    ended = {};
+  }
+  return is_over_;
 }
 
 // From when the command is no zombie any more, its number is the group's until the last of that has ended.
 bool Program::is_gone() {
   if (group_ <= 0) return true;
   if (!has_ended()) return false;
-  waitpid(group_, nullptr, WNOHANG);
+  while (waitpid(-group_, nullptr, WNOHANG) > 0) {
+  }
   if (::kill(-group_, 0) != 0 && errno == ESRCH) group_ = 0;
   return group_ <= 0;
 }

@@ -16,8 +16,11 @@ struct Guests {
   std::string layer_data;  ///< a folder in front of its XDG_DATA_DIRS, where loaders of Vulkan find our layer
 };
 
-/// The command of one client: a process with a process group of its own, as the user who runs us, without a terminal's
-/// input, its output on our standard error. What is left of the group is killed with this object.
+/// The command of one client and what it starts: processes of a process group of their own, as the user who runs us,
+/// without a terminal's input, their output on our standard error. What is left of the group is killed with this
+/// object.
+///
+/// From the first start() on, this process adopts those that lose their parents, so as to know when they end.
 class Program {
  public:
   Program() = default;
@@ -28,12 +31,9 @@ class Program {
   /// `variables` ("NAME=value") come on top of the command's. Throws Error(kInput) where it cannot be started.
   void start(const std::string& client, const LiveCommand& command, const std::vector<std::string>& variables,
              const Guests& guests);
-  /// Whether the command has ended; what it started may still run.
-  bool has_ended();
-  /// Whether all of its group has ended, too. To be asked only when the run is over: the command's id may be another's
-  /// later, once it and its group have ended.
+  /// Whether all of them have ended; the command itself may have before.
   bool is_gone();
-  /// How it ended, for people: "exit code 1", "signal 9"; "" while it runs and where it ended with 0.
+  /// How the command ended, for people: "exit code 1", "signal 9"; "" while it runs and where it ended with 0.
   const std::string& ending() const { return ending_; }
   /// Asks the whole group to end.
   void terminate();
@@ -41,7 +41,10 @@ class Program {
   void kill();
 
  private:
-  pid_t group_ = 0;  // also the process of the command
+  bool has_ended();
+  void note_ending(int code, int status);
+
+  pid_t group_ = 0;  // also the process of the command; 0 = gone
   bool is_over_ = false;
   std::string ending_;
 };

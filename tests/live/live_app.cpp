@@ -181,6 +181,21 @@ void copy() {
   cuCtxSynchronize();
 }
 
+void launch_graphs_only() {
+  void *stream = nullptr, *graph = nullptr, *executable = nullptr;
+  cuStreamCreate(&stream, 0);
+  cuStreamBeginCapture_v2(stream, 0);
+  cuLaunchKernel(node, 3, 1, 1, 32, 1, 1, length, stream, nullptr, nullptr);
+  cuStreamEndCapture(stream, &graph);
+  cuGraphInstantiateWithFlags(&executable, graph, 0);
+  while (goes_on()) cuGraphLaunch(executable, stream), ++launched;
+  cuCtxSynchronize();
+}
+
+void sleep_until_the_end() {
+  while (!is_to_end) usleep(1000);
+}
+
 // Launches into the default stream of all threads, and into that of this one.
 void launch_into_default_streams() {
   void* found = nullptr;
@@ -220,6 +235,24 @@ void start_anew(char** arguments) {
   execv("/proc/self/exe", arguments);
 }
 
+// A program that launches once and starts itself in its place, for as often as it has launches.
+void go_from_one_to_the_next(char** arguments) {
+  launch();
+  const std::string left = std::to_string(most - 1);
+  arguments[2] = const_cast<char*>(left.c_str());
+  if (most > 1) execv("/proc/self/exe", arguments);
+}
+
+// A child of a process that uses CUDA cannot use it: here it can, and must not harm its parent.
+void fork_with_cuda() {
+  for (int i = 0; i < 5; ++i) launch();
+  if (fork() == 0) {
+    for (int i = 0; i < 20; ++i) cuLaunchKernel(kernel, blocks, 1, 1, 32, 1, 1, length, nullptr, nullptr, nullptr);
+    std::exit(0);
+  }
+  step();
+}
+
 // Before CUDA is used: so a gate finds CUPTI taken.
 void take_cupti() {
   const auto subscribe =
@@ -239,11 +272,13 @@ int main(int count, char** arguments) {
   length = count > 3 ? static_cast<unsigned>(std::atoi(arguments[3])) : 100;
   if (count > 4) blocks = static_cast<unsigned>(std::atoi(arguments[4]));
   if (manner == "profiled") take_cupti();
+  if (manner == "forked") fork();
   cuInit(0);
   cuLibraryGetKernel(&kernel, nullptr, count > 5 ? arguments[5] : "kernel");
   cuModuleGetFunction(&node, nullptr, "node");
   int code = 0;
-  if (manner == "step" || manner == "profiled") step();
+  if (manner == "step" || manner == "profiled" || manner == "forked") step();
+  if (manner == "fork_with_cuda") fork_with_cuda();
   if (manner == "unevenly") launch_unevenly();
   if (manner == "enumerated") launch_enumerated();
   if (manner == "release") release_again_and_again();
@@ -254,11 +289,14 @@ int main(int count, char** arguments) {
   if (manner == "cross_streams") cross_streams();
   if (manner == "wait_for_later") wait_for_later();
   if (manner == "graphs") code = launch_graphs();
+  if (manner == "graphs_only") launch_graphs_only();
+  if (manner == "sleep") sleep_until_the_end();
   if (manner == "copy") copy();
   if (manner == "default_streams") launch_into_default_streams();
   if (manner == "newer_copies") ask_for_newer_copies();
   if (manner == "exit_in_handler") exit_in_handler();
   if (manner == "start_anew") start_anew(arguments);
+  if (manner == "chain") go_from_one_to_the_next(arguments);
   std::fprintf(stderr, "launched %ld\n", launched.load());
   std::fflush(stderr);
   _exit(code);

@@ -1,6 +1,10 @@
 // `simcli live` and `simcli validate --live` from the command line to their tables, with programs of the fake driver.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
 #include "tests/support/temporary_folder.h"
 #include "tests/tracer/gl/traced_run.h"
 
@@ -31,7 +35,12 @@ class LiveCommand : public ::testing::Test {
     std::ofstream(folder_ / "pair.yaml") << text;
   }
   Ended simcli(const std::string& arguments) const {
-    return run("cd " + (folder_.path().string()) + " && " + (build_folder() / "simcli").string() + " " + arguments);
+    return run("cd " + (folder_.path().string()) + " && FAKE_CUPTI_LOG=cupti.log " +
+               (build_folder() / "simcli").string() + " " + arguments);
+  }
+  std::ptrdiff_t programs_that_cupti_served() const {
+    std::ifstream log(folder_ / "cupti.log");
+    return std::count(std::istreambuf_iterator<char>(log), {}, '\n');
   }
   std::string sql(const std::string& query) const { return simcli("sql r.sqlite --csv -c \"" + query + "\"").output; }
 
@@ -49,7 +58,17 @@ TEST_F(LiveCommand, RunsEveryPolicyAndWritesTheSameTables) {
 }
 
 TEST_F(LiveCommand, IsGatedInTheWayThatIsNamed) {
-  EXPECT_EQ(simcli("live pair.yaml --progress none --gate-by cupti -o r.sqlite").code, 0);
+  for (const bool is_by_cupti : {false, true}) {
+    const Ended ended =
+        simcli(std::string("live pair.yaml --progress none -f -o r.sqlite") + (is_by_cupti ? " --gate-by cupti" : ""));
+    EXPECT_EQ(ended.code, 0) << ended.output;
+    EXPECT_EQ(programs_that_cupti_served(), is_by_cupti ? 4 : 0) << "two policies, two programs";
+    EXPECT_NE(
+        sql("SELECT 'rates ' || count(*) FROM metrics WHERE metric = 'throughput_per_s' AND value > 1").find("rates 4"),
+        std::string::npos)
+        << "launches did not come to the gate: " << ended.output;
+    EXPECT_EQ(ended.output.find("gate:"), std::string::npos) << ended.output;
+  }
   const Ended wrong = simcli("live pair.yaml --gate-by ptrace -o again.sqlite");
   EXPECT_EQ(wrong.code, 2);
   EXPECT_NE(wrong.output.find("--gate-by"), std::string::npos) << wrong.output;

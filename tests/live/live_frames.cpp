@@ -1,10 +1,11 @@
 // A game without graphics: tells the scheduler of frames as the GL library does, and renders on no device.
 //
 //   live_frames PERIOD_MS RENDER_MS [torn]
+//   live_frames torn_launch
 //
 // A frame every so many ms, each of so long, until a signal ends it. It obeys CORUN_QUALITY: at level n, a frame takes
 // RENDER_MS divided by n + 1. Torn: once it takes the place of a record and does not fill it, as a process that is
-// killed just then.
+// killed just then. The second one is killed between taking a launch's number and saying what it is.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -14,6 +15,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 
 #include "tracer/gate/gate_link.h"
 #include "tracer/guest/part_file.h"
@@ -37,14 +39,22 @@ const std::uint32_t* quality_level() {
   return static_cast<const std::uint32_t*>(mmap(nullptr, sizeof(kBest), PROT_READ, MAP_SHARED, descriptor, 0));
 }
 
+int take_number_and_die() {
+  corun::gate::GateLink link;
+  if (!link.open() || !link.take_seat()) return 3;
+  link.lane().gate.fetch_add(1);
+  _exit(0);
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
+  if (count == 2 && std::strcmp(arguments[1], "torn_launch") == 0) return take_number_and_die();
   if (count < 3) return 2;
   alarm(120);  // whatever becomes of the test
   signal(SIGTERM, [](int) { is_to_end = true; });
   corun::gate::GateLink link;
-  if (!link.open()) return 3;
+  if (!link.open() || !link.claim_frames(corun::gate::FrameTeller::kGl)) return 3;
   const std::int64_t period = std::atoll(arguments[1]) * 1'000'000, render = std::atoll(arguments[2]) * 1'000'000;
   const volatile std::uint32_t* level = quality_level();
   std::int64_t next = monotonic_ns();

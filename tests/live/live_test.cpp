@@ -3,7 +3,6 @@
 #include <map>
 #include <set>
 
-#include "sim/executor/busy_time.h"
 #include "sim/live/profile.h"
 #include "tests/live/live_fixture.h"
 #include "tracer/gate/gate_channel.h"
@@ -19,26 +18,6 @@ std::size_t turns(const std::vector<OpFact>& ops) {
   std::size_t turns = sorted.empty() ? 0 : 1;
   for (std::size_t i = 1; i < sorted.size(); ++i) turns += sorted[i].client != sorted[i - 1].client ? 1 : 0;
   return turns;
-}
-
-/// Largest number of operations that had been launched and not ended.
-std::size_t most_at_once(const std::vector<OpFact>& ops) {
-  std::multimap<Time, int> changes;  // ends before launches of the same instant
-  for (const OpFact& op : ops) changes.emplace(op.end, -1);
-  for (const OpFact& op : ops) changes.emplace(op.launched, 1);
-  std::ptrdiff_t now = 0, most = 0;
-  for (const auto& [time, change] : changes) most = std::max(most, now += change);
-  return static_cast<std::size_t>(most);
-}
-
-/// Device time in which operations of two clients ran at once.
-Duration together(const LiveFacts& facts) {
-  executor::BusyTime each[2], any;
-  for (const OpFact& op : facts.ops) {
-    each[op.client.value].add(op.begin, op.end);
-    any.add(op.begin, op.end);
-  }
-  return each[0].total() + each[1].total() - any.total();
 }
 
 class LiveByEachWay : public Live, public ::testing::WithParamInterface<bool> {

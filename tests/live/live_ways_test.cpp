@@ -71,7 +71,39 @@ TEST_F(LiveWays, WithoutThePreloadItIsToldToBeUngated) {
   const LiveFacts facts = run({client("a", {"profiled", "50", "100"})}, 20s);
   EXPECT_TRUE(facts.ops.empty());
   ASSERT_EQ(report_.notes.size(), 1u);
-  EXPECT_NE(report_.notes[0].find("client 'a' was never at the gate"), std::string::npos) << report_.notes[0];
+  EXPECT_NE(
+      report_.notes[0].find("client 'a' ran without a gate: its launches could be seen by CUPTI only, which another"),
+      std::string::npos)
+      << report_.notes[0];
+}
+
+/// Its figures count from the end of the warm-up, whether it had begun or not.
+TEST_F(LiveWays, AProgramThatBeginsLateIsToldOf) {
+  const auto rule = testing::make_policy("passthrough", {});
+  RunInput input;
+  input.clients = {shell("sleep 0.4; exec " LIVE_APP " step 50 100"), client("b", {"step", "0", "500"})};
+  input.policy = rule.get();
+  input.policy_name = "passthrough";
+  input.warmup = 200ms;
+  input.horizon = 700ms;
+  LiveFacts facts;
+  live::run_live(input, facts, options_, report_);
+  ASSERT_EQ(report_.notes.size(), 1u);
+  EXPECT_NE(report_.notes[0].find("client 'a' launched nothing until 0.4 s"), std::string::npos) << report_.notes[0];
+}
+
+TEST_F(LiveWays, AProgramOfGraphsOnlyIsGatedAndToldOf) {
+  const LiveFacts facts = run({client("a", {"graphs_only", "50", "1000"})}, 20s, "nvshare");
+  EXPECT_EQ(facts.ops.size(), 50u);
+  ASSERT_EQ(report_.notes.size(), 1u);
+  EXPECT_NE(report_.notes[0].find("client 'a' launches graphs only"), std::string::npos) << report_.notes[0];
+}
+
+TEST_F(LiveWays, AProgramThatLaunchesNothingIsToldApartFromOneWithoutCuda) {
+  run({client("a", {"sleep"}), shell("sleep 1")}, 500ms);
+  ASSERT_EQ(report_.notes.size(), 2u);
+  EXPECT_EQ(report_.notes[0], "client 'a' started CUDA and launched nothing");
+  EXPECT_EQ(report_.notes[1], "client 'a' was never at the gate: it used no CUDA and showed no frames");
 }
 
 TEST_F(LiveWays, WhoComesPastThePreloadIsGatedByCupti) {

@@ -33,7 +33,7 @@ bool is_legacy(const void* stream) { return reinterpret_cast<std::uintptr_t>(str
 
 bool Checkpoints::start(const GateLink& link) {
   link_ = &link;
-  typical_ns_ = kUsualNs;
+  link.seat().typical_ns = kUsualNs;
   return driver_.load() && guest::start_thread(&Checkpoints::run, this);
 }
 
@@ -152,7 +152,7 @@ void Checkpoints::after_launch(void* context, void* stream, std::uint64_t number
   open.numbers[open.count++] = number;
   const std::uint32_t every = std::clamp(link_->lane().every.load(std::memory_order_relaxed), 1U, kMostLaunches);
   const bool is_old = link_->lane().launches[number % kDepth].submitted_ns - open.opened_ns >= kOldestNs;
-  const bool is_long = open.count * typical_ns_ >= kLongGroupNs;
+  const bool is_long = open.count * link_->seat().typical_ns >= kLongGroupNs;
   if (open.count >= every || is_old || is_long || is_of_thread(stream)) close(*group);
   wake();
 }
@@ -243,7 +243,8 @@ void Checkpoints::finish(Checkpoint& checkpoint, bool is_observed) {
       is_observed && driver_.event_elapsed(&milliseconds, checkpoint.begin, checkpoint.end) == Driver::kSuccess;
   const std::int64_t took = has_time && milliseconds > 0 ? static_cast<std::int64_t>(milliseconds * 1e6F) : 0;
   const std::int64_t each = took / checkpoint.count;
-  if (has_time) typical_ns_ = typical_ns_ + (each - typical_ns_) / kNewestWeighs;
+  std::atomic<std::int64_t>& typical_ns = link_->seat().typical_ns;
+  if (has_time) typical_ns = typical_ns + (each - typical_ns) / kNewestWeighs;
   for (std::uint32_t i = 0; i < checkpoint.count; ++i) {
     const std::int64_t begin = now - took + each * i;
     report(checkpoint.numbers[i], begin, begin + each, each, checkpoint.count);
@@ -256,16 +257,16 @@ void Checkpoints::finish(Checkpoint& checkpoint, bool is_observed) {
 
 void Checkpoints::report(std::uint64_t number, std::int64_t begin_ns, std::int64_t end_ns, std::int64_t device_ns,
                          std::uint32_t group) {
-  Lane& lane = link_->lane();
-  Launch& launch = lane.launches[number % kDepth];
+  Seat& seat = link_->seat();
+  Launch& launch = link_->lane().launches[number % kDepth];
   launch.begin_ns = std::max(begin_ns, launch.submitted_ns);
   launch.end_ns = std::max(end_ns, launch.begin_ns);
   launch.device_ns = device_ns;
   launch.group = group;
-  const std::uint64_t place = lane.done_count.load(std::memory_order_relaxed);
-  lane.done[place % kDepth] = number;
-  lane.done_count.store(place + 1, std::memory_order_release);
-  in_flight_.fetch_sub(1);
+  const std::uint64_t place = seat.done_count.load(std::memory_order_relaxed);
+  seat.done[place % kDepth] = number;
+  seat.done_count.store(place + 1, std::memory_order_release);
+  seat.in_flight.fetch_sub(1);
 }
 
 void Checkpoints::tell() {

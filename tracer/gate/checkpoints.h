@@ -21,7 +21,7 @@ namespace corun::gate {
 /// driver is called; a launch into an open group takes it once.
 class Checkpoints {
  public:
-  /// Finds the driver and starts the thread. False where launches cannot be seen to end.
+  /// Finds the driver and starts the thread, once the process has its seat. False where launches cannot be seen to end.
   bool start(const GateLink& link);
 
   /// Around a launch into a stream of this context. `number` is the launch's.
@@ -47,10 +47,7 @@ class Checkpoints {
   /// No call of the driver from here on. Waits for one that is being made, but not for ever: it may be this thread's.
   void stop();
 
-  std::uint32_t in_flight() const { return in_flight_.load(); }
-  /// What those take if they take as long as launches did lately, time in which others had the device included.
-  std::int64_t in_flight_ns() const { return in_flight() * typical_ns_.load(std::memory_order_relaxed); }
-  void launched() { in_flight_.fetch_add(1); }
+  void launched() { link_->seat().in_flight.fetch_add(1); }
   /// Number of a stream for people.
   std::uint32_t number_of(void* context, void* stream);
 
@@ -123,9 +120,7 @@ class Checkpoints {
   std::int64_t last_end_ns_ = 0;
   std::atomic<bool> is_stopped_{false};
   std::atomic<int> captures_{0};
-  std::atomic<std::uint32_t> in_flight_{0};
-  std::atomic<std::int64_t> typical_ns_{0};  // mean device time of a launch, newer ones counting more; from start() on
-  std::atomic<std::uint32_t> work_{0};       // futex: changes when the thread has something to do again
+  std::atomic<std::uint32_t> work_{0};  // futex: changes when the thread has something to do again
   std::atomic<std::uint32_t> is_idle_{0};
 };
 

@@ -9,9 +9,6 @@
 namespace corun::gate {
 namespace {
 
-constexpr char kNoCupti[] = "corun: no libcupti.so.13 was found, this program runs on without a gate\n";
-constexpr char kTaken[] = "corun: another profiler holds CUPTI in this program, it runs on without a gate\n";
-
 constinit cupti::Library library;
 constinit cupti::Subscriber subscriber = nullptr;
 
@@ -37,10 +34,10 @@ bool subscribe() {
   return is_enabled;
 }
 
-const char* take_calls() {
+Obstacle take_calls() {
   const char* path = secure_getenv("CORUN_TRACE_CUPTI");
-  if (cupti::load(path == nullptr ? "" : path, library) != cupti::LoadResult::kLoaded) return kNoCupti;
-  return subscribe() ? nullptr : kTaken;
+  if (cupti::load(path == nullptr ? "" : path, library) != cupti::LoadResult::kLoaded) return Obstacle::kNoCupti;
+  return subscribe() ? Obstacle::kNone : Obstacle::kCuptiTaken;
 }
 
 void leave_calls() { library.unsubscribe(subscriber); }

@@ -16,28 +16,37 @@ constexpr std::int64_t kShortestNapNs = 20'000, kLongestNapNs = 200'000;  // bet
 constexpr std::uint64_t kLaunchesPerRing = 1024;                          // that pass an open gate unheard, at most
 constexpr std::uint64_t kNoTicket = 0;
 
-constexpr char kNoDriver[] = "corun: the CUDA driver lacks what a gate needs, this program runs on without one\n";
-constexpr char kStranger[] = "corun: another process of this client has the gate, this one runs on without one\n";
-constexpr char kGone[] = "corun: the scheduler is gone, this program runs on without a gate\n";
+// By Obstacle.
+constexpr const char* kLines[] = {
+    "",
+    "corun: the CUDA driver lacks what a gate needs, this program runs on without one\n",
+    "corun: 32 processes of this client are at the gate, this one runs on without one\n",
+    "corun: no libcupti.so.13 was found, this program runs on without a gate\n",
+    "corun: another profiler holds CUPTI in this program, it runs on without a gate\n",
+    "corun: the scheduler is gone, this program runs on without a gate\n",
+};
+static_assert(kMostProcesses == 32);
 
 }  // namespace
 
 bool Gate::start(Way way) {
-  const char* const obstacle = !graphs_.load()             ? kNoDriver
-                               : !link_.claim_launches()   ? kStranger
-                               : !checkpoints_.start(link_) ? kNoDriver
-                                                           : nullptr;
-  if (obstacle != nullptr) return give_up(obstacle), false;
+  const Obstacle obstacle = !graphs_.load()              ? Obstacle::kNoDriver
+                            : !link_.take_seat()         ? Obstacle::kNoSeat
+                            : !checkpoints_.start(link_) ? Obstacle::kNoDriver
+                                                         : Obstacle::kNone;
+  if (obstacle != Obstacle::kNone) return give_up(obstacle), false;
   process_ = getpid();
-  link_.lane().way = way;
+  (way == Way::kCupti ? link_.lane().by_cupti : link_.lane().by_preload).fetch_add(1);
   way_ = way;
   link_.ring();
   return true;
 }
 
-void Gate::give_up(const char* line) {
+void Gate::give_up(Obstacle obstacle) {
   way_ = Way::kNone;
+  link_.lane().obstacle = obstacle;
   if (has_spoken_.exchange(true)) return;
+  const char* line = kLines[static_cast<std::uint32_t>(obstacle)];
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line, strlen(line));
 }
 
@@ -46,7 +55,7 @@ bool Gate::must_give_up() {
   if (way_ == Way::kNone) return true;
   if (link_.is_over()) return way_ = Way::kNone, true;
   if (link_.has_scheduler()) return false;
-  give_up(kGone);
+  give_up(Obstacle::kNoScheduler);
   return true;
 }
 
@@ -127,6 +136,7 @@ void Gate::submit(std::uint64_t number, const LaunchCall& given, const Call& cal
   launch.bytes = given.bytes;
   launch.shared_bytes = given.shared_bytes;
   launch.graph_nodes = 0;
+  launch.seat = link_.seat_mark();
   if (given.kind == LaunchKind::kGraph) {
     const GraphTable::Sum sum = graphs_.sum_of(given.graph);
     launch.graph_nodes = sum.kernels;
@@ -169,13 +179,28 @@ void Gate::await_admission(std::uint64_t number, void* context) {
   }
 }
 
+// Of all processes of the client.
+Gate::InFlight Gate::in_flight() const {
+  InFlight sum{};
+  const Lane& lane = link_.lane();
+  const std::uint32_t used = lane.seats_used.load(std::memory_order_relaxed);
+  for (std::uint32_t i = 0; i < used && i < kMostProcesses; ++i) {
+    const std::uint32_t launches = lane.seats[i].in_flight.load(std::memory_order_relaxed);
+    sum.launches += launches;
+    sum.takes_ns += launches * lane.seats[i].typical_ns.load(std::memory_order_relaxed);
+  }
+  return sum;
+}
+
 // One launch always runs while the next is queued, however long they are.
 bool Gate::is_at_bound() const {
   const Lane& lane = link_.lane();
-  const std::uint32_t bound = lane.bound.load(std::memory_order_relaxed), in_flight = checkpoints_.in_flight();
+  const std::uint32_t bound = lane.bound.load(std::memory_order_relaxed);
   const auto bound_ns = static_cast<std::int64_t>(lane.bound_ns.load(std::memory_order_relaxed));
-  if (bound > 0 && in_flight >= bound) return true;
-  return bound_ns > 0 && in_flight >= 2 && checkpoints_.in_flight_ns() >= bound_ns;
+  if (bound == 0 && bound_ns == 0) return false;
+  const InFlight its = in_flight();
+  if (bound > 0 && its.launches >= bound) return true;
+  return bound_ns > 0 && its.launches >= 2 && its.takes_ns >= bound_ns;
 }
 
 // Who waits looks for ends itself: no other thread has to be woken first. A launch that nothing may follow until
@@ -185,10 +210,10 @@ void Gate::await_bound(void* context) {
   std::uint32_t least = UINT32_MAX;
   while (is_at_bound() && !must_give_up()) {
     const std::int64_t now = guest::monotonic_ns();
-    const std::uint32_t in_flight = checkpoints_.in_flight();
+    const std::uint32_t launches = in_flight().launches;
     if (least == UINT32_MAX) checkpoints_.close_groups(context);
-    if (in_flight < least) since_ns = now;
-    least = in_flight < least ? in_flight : least;
+    if (launches < least) since_ns = now;
+    least = launches < least ? launches : least;
     if (now - since_ns > kPatienceNs) {
       link_.lane().let_through.fetch_add(1, std::memory_order_relaxed);
       return;

@@ -15,20 +15,21 @@
 
 namespace corun::gate {
 
-/// Holds the launches of this process at the gate of its client, whichever way its calls of the driver come here.
+/// Holds the launches of this process at the gate that all of its client's have, whichever way its calls of the driver
+/// come here.
 ///
 /// A launch through an open gate makes no system call. At a closed gate, the calling thread sleeps in its call; nothing
 /// but launches is held, whatever the program's other threads do. Launches that are captured into a graph pass and
-/// are none; the launch of a graph is one. It fails open: without a scheduler, or after any error the program runs as it
-/// would without a gate, and says so once. Never destroyed.
+/// are none; the launch of a graph is one. It fails open: without a scheduler, or after any error the program runs as
+/// it would without a gate, and says so once. Never destroyed.
 class Gate {
  public:
   /// False where the environment names no gate. To be called first.
   bool open() { return link_.open(); }
-  /// Takes the launches of the client, when calls can come here: nobody is to have them who is not gated.
+  /// Takes a seat at the gate, when calls can come here: nobody is to have one who is not gated.
   bool start(Way way);
-  /// Says once, on the program's standard error, that it runs without a gate.
-  void give_up(const char* line);
+  /// Says once, on the program's standard error and to the scheduler, that it runs without a gate.
+  void give_up(Obstacle obstacle);
 
   /// Whether calls that come this way are to be told.
   bool is_on(Way way) const { return way_.load(std::memory_order_relaxed) == way; }
@@ -50,6 +51,12 @@ class Gate {
   bool await_entry(std::uint64_t number);
   void await_admission(std::uint64_t number, void* context);
   void await_bound(void* context);
+  struct InFlight {
+    std::uint32_t launches;
+    std::int64_t
+        takes_ns;  ///< if they take as long as launches did lately, time in which others had the device included
+  };
+  InFlight in_flight() const;
   bool is_at_bound() const;
   void sleep_until_turn(std::uint32_t seen);
   bool must_give_up();

@@ -14,9 +14,10 @@ namespace corun::gate {
 
 inline constexpr char kFileVariable[] = "CORUN_GATE";
 inline constexpr char kClientVariable[] = "CORUN_GATE_CLIENT";
-inline constexpr std::uint64_t kMagic = 0x0008'4554'4147'4f43;  ///< changes with the layout
+inline constexpr std::uint64_t kMagic = 0x0009'4554'4147'4f43;  ///< changes with the layout
 
 inline constexpr std::uint32_t kMostClients = 64;
+inline constexpr std::uint32_t kMostProcesses = 32;  ///< of a client that are gated at a time
 inline constexpr std::uint64_t kDepth = 8192;      ///< launches from the oldest that is not complete to the newest
 inline constexpr std::uint64_t kFrameDepth = 256;  ///< frame events that the scheduler has not read
 inline constexpr std::uint32_t kMostNames = 2048;
@@ -40,6 +41,16 @@ enum class Way : std::uint32_t {
   kCupti,    ///< CUPTI calls us back
 };
 
+/// Why a process runs without a gate.
+enum class Obstacle : std::uint32_t {
+  kNone,
+  kNoDriver,     ///< the driver lacks a function that a gate calls
+  kNoSeat,       ///< all seats are taken
+  kNoCupti,      ///< only CUPTI could tell of its calls, and there is none
+  kCuptiTaken,   ///< ... and another profiler has it
+  kNoScheduler,  ///< it has died
+};
+
 enum class LaunchKind : std::uint32_t { kKernel, kGraph, kCopyToDevice, kCopyFromDevice, kCopy, kMemset };
 
 /// One call that gives the device work.
@@ -54,10 +65,12 @@ struct Launch {
   std::uint64_t bytes;    ///< of copies and memsets
   std::uint32_t shared_bytes;
   std::uint32_t graph_nodes;  ///< kernels in it
-  std::int64_t begin_ns;      ///< on the device; valid once its number is among Lane::done
+  std::uint32_t seat;         ///< mark_of_seat() of the process
+  std::int64_t begin_ns;      ///< on the device; valid once its number is among Seat::done
   std::int64_t end_ns;
   std::int64_t device_ns;
-  std::uint32_t group;  ///< launches whose time is known together, and shared out equally here: neighbours in Lane::done
+  std::uint32_t
+      group;  ///< launches whose time is known together, and shared out equally here: neighbours in Seat::done
 };
 
 /// A moment in the life of a frame.
@@ -80,7 +93,21 @@ struct FrameRecord {
   std::int64_t gpu_busy_ns;               ///< kEnd
 };
 
-/// What the scheduler and the processes of one client say to each other. One process at a time has the launches.
+/// A process of a client that is at the gate, and what it tells of its own launches. It takes an empty one; the
+/// scheduler empties it once the process has died.
+struct Seat {
+  alignas(64) std::atomic<std::uint32_t> process;  ///< its id, or one of process.h
+  std::atomic<std::uint32_t> turn;                 ///< changes when it is emptied, which only the scheduler does
+  std::atomic<std::uint32_t> in_flight;            ///< launches not known to be complete
+  std::atomic<std::int64_t> typical_ns;            ///< mean device time of a launch, newer ones counting more
+  alignas(64) std::atomic<std::uint64_t> done_count;
+  std::uint64_t done[kDepth];  ///< numbers, in the order of their ends
+};
+
+/// Who had a seat, told from those before and after.
+constexpr std::uint32_t mark_of_seat(std::uint32_t seat, std::uint32_t turn) { return turn * kMostProcesses + seat; }
+
+/// What the scheduler and the processes of one client say to each other: one gate and one order of launches for all.
 ///
 /// A launch takes its number and learns whether it may pass by one addition to `gate` (gate_word.h); those that may not
 /// wait for `turn` to change.
@@ -88,34 +115,39 @@ struct Lane {
   alignas(64) std::atomic<std::uint64_t> gate;
   alignas(64) std::atomic<std::uint32_t> turn;  ///< futex
   std::atomic<std::uint32_t> sleepers;          ///< threads that wait for it, or were killed as they did
-  std::atomic<std::uint32_t> process;           ///< that has the launches: its id, or one of process.h
-  std::atomic<Way> way;                         ///< of that process, or the last
   std::atomic<std::uint32_t> is_over;           ///< the client has left, or the run has ended: everything passes
   std::atomic<std::uint32_t> bound;             ///< most launches not known to be complete; 0 = no bound
   std::atomic<std::uint64_t> bound_ns;     ///< most device time of those, as launches took lately; 0 = no such bound
   std::atomic<std::uint32_t> every;        ///< launches of a stream between two checkpoints
   std::atomic<std::uint32_t> tells;        ///< whether completions and frames wake the scheduler
-  std::atomic<std::uint32_t> strangers;    ///< processes that came while another one had the launches
+  std::atomic<std::uint32_t> by_preload;   ///< processes that have been gated in this way so far
+  std::atomic<std::uint32_t> by_cupti;
+  std::atomic<Obstacle> obstacle;          ///< of the last process that met one
+  std::atomic<std::uint32_t> strangers;    ///< processes that came while all seats were taken
+  std::atomic<std::uint32_t> seats_used;   ///< no seat from here on has been taken yet
   std::atomic<std::uint64_t> unobserved;   ///< launches whose end was not seen: said to be complete at once
   std::atomic<std::uint64_t> let_through;  ///< launches beyond the bound, since nothing ended for long
   std::atomic<std::uint64_t> captured;     ///< launches into a graph that is being captured: not among the launches
   alignas(64) std::atomic<std::uint64_t> retired;  ///< all launches below are complete, and the scheduler knows
-  alignas(64) std::atomic<std::uint64_t> done_count;
-  std::uint64_t done[kDepth];  ///< numbers, in the order of their ends
   Launch launches[kDepth];
+  Seat seats[kMostProcesses];
 
   alignas(64) std::atomic<std::uint64_t> frame_teller;  ///< program << 32 | FrameTeller: of the newest that began
+  std::atomic<std::uint32_t> frame_process;             ///< its id; 0 = it has died, and another may take its place
   std::atomic<std::uint64_t> frame_count;
   std::atomic<std::uint64_t> frames_read;
   std::atomic<std::uint64_t> frames_lost;
   FrameRecord frames[kFrameDepth];
 
-  std::atomic<std::uint32_t> name_count;
-  std::uint32_t name_end;             ///< bytes of `name_text` that are taken
-  std::uint32_t name_at[kMostNames];  ///< in `name_text`
-  char name_text[kNameBytes];         ///< as the compiler wrote them, whole, each with a zero behind it
+  std::atomic<std::uint64_t> names_taken;          ///< names << 32 | bytes of `name_text`
+  std::atomic<std::uint32_t> name_at[kMostNames];  ///< 1 + its place in `name_text`; 0 = not written
+  char name_text[kNameBytes];                      ///< as the compiler wrote them, whole, each with a zero behind it
 
-  const char* name(std::uint32_t number) const { return number == kNoName ? "" : name_text + name_at[number]; }
+  /// "" for one that is not written: its process may have died meanwhile.
+  const char* name(std::uint32_t number) const {
+    const std::uint32_t at = number == kNoName ? 0 : name_at[number].load(std::memory_order_acquire);
+    return at == 0 ? "" : name_text + (at - 1);
+  }
 };
 
 struct GateFile {

@@ -75,6 +75,7 @@ void GateLink::ring() const {
 
 void GateLink::tell_frame(FrameMoment moment, std::uint64_t frame, std::int64_t at_ns,
                           std::int64_t gpu_begin_ns) const {
+  if (!has_frames(moment)) return;
   Lane& its = lane();
   std::uint64_t place = its.frame_count.load();
   do {
@@ -101,25 +102,56 @@ static std::uint32_t mark_of_program() {
   return mark | 1;
 }
 
-bool GateLink::claim_frames(FrameTeller teller) const {
+bool GateLink::claim_frames(FrameTeller teller) {
   const std::uint64_t own = std::uint64_t{mark_of_program()} << 32;
   std::uint64_t known = lane().frame_teller.load();
   const std::uint64_t wanted = own | static_cast<std::uint32_t>(teller);
   do {
     if (known >> 32 == own >> 32) return known == wanted;
   } while (!lane().frame_teller.compare_exchange_weak(known, wanted));
+  frame_mark_ = wanted;
+  lane().frame_process = static_cast<std::uint32_t>(getpid());
   return true;
 }
 
-// One that has died is noticed by the scheduler, which then frees its place. One of our own id was another program, in
-// whose place this one was started (exec).
-bool GateLink::claim_launches() const {
-  const auto own = static_cast<std::uint32_t>(getpid());
-  for (int i = 0; i < kClaims; ++i) {
+// A launcher whose game has ended shows frames again.
+bool GateLink::has_frames(FrameMoment moment) const {
+  Lane& its = lane();
+  if (frame_mark_ == 0 || its.frame_teller.load(std::memory_order_relaxed) == frame_mark_) return true;
+  std::uint32_t nobody = kNoProcess;
+  if (moment != FrameMoment::kBegin || its.frame_process.load(std::memory_order_relaxed) != nobody) return false;
+  if (!its.frame_process.compare_exchange_strong(nobody, static_cast<std::uint32_t>(getpid()))) return false;
+  its.frame_teller = frame_mark_;
+  return true;
+}
+
+bool GateLink::take_empty_seat(std::uint32_t own) {
+  for (std::uint32_t i = 0; i < kMostProcesses; ++i) {
     std::uint32_t holder = kNoProcess;
-    if (lane().process.compare_exchange_strong(holder, own)) return true;
-    if (holder == own) lane().process.store(holder = kFormerProcess);
-    if (!has_died(holder) || !has_scheduler()) break;
+    if (!lane().seats[i].process.compare_exchange_strong(holder, own)) continue;
+    seat_ = i;
+    mark_ = mark_of_seat(i, lane().seats[i].turn.load());
+    std::uint32_t used = lane().seats_used.load();
+    while (used <= i && !lane().seats_used.compare_exchange_weak(used, i + 1)) {
+    }
+    return true;
+  }
+  return false;
+}
+
+// A process that has died is noticed by the scheduler, which then empties its seat. One of our own id was another
+// program, in whose place this one was started (exec).
+bool GateLink::take_seat() {
+  const auto own = static_cast<std::uint32_t>(getpid());
+  for (Seat& seat : lane().seats) {
+    std::uint32_t former = own;
+    seat.process.compare_exchange_strong(former, kFormerProcess);
+  }
+  for (int i = 0; i < kClaims; ++i) {
+    if (take_empty_seat(own)) return true;
+    bool has_dead = false;
+    for (const Seat& seat : lane().seats) has_dead = has_dead || has_died(seat.process.load());
+    if (!has_dead || !has_scheduler()) break;
     usleep(kBetweenClaimsUs);
   }
   lane().strangers.fetch_add(1);

@@ -20,20 +20,27 @@ class GateLink {
   bool has_scheduler() const;
   /// Wakes the scheduler if it sleeps.
   void ring() const;
-  /// Tells the scheduler of a frame, unless it is too far behind: then that is counted. kEnd: what the frame took on
-  /// the GPU began at `gpu_begin_ns`; 0 = not known.
+  /// Tells the scheduler of a frame, unless another process has taken the client's frames, or it is too far behind:
+  /// then that is counted. kEnd: what the frame took on the GPU began at `gpu_begin_ns`; 0 = not known.
   void tell_frame(FrameMoment moment, std::uint64_t frame, std::int64_t at_ns, std::int64_t gpu_begin_ns = 0) const;
-  /// Takes the frames of this process; false where another library in it has them.
-  bool claim_frames(FrameTeller teller) const;
-  /// Takes the launches of the client for this process; false where another process of it has them.
-  bool claim_launches() const;
+  /// Takes the frames of the client for this process, until a newer one does; false where another library in it has
+  /// them.
+  bool claim_frames(FrameTeller teller);
+  /// Takes a seat for this process; false where others of its client have them all.
+  bool take_seat();
+  /// After that.
+  Seat& seat() const { return lane().seats[seat_]; }
+  std::uint32_t seat_mark() const { return mark_; }
 
  private:
   bool map(const char* path);
+  bool take_empty_seat(std::uint32_t own);
+  bool has_frames(FrameMoment moment) const;
   bool is_locked() const;
 
   GateFile* file_ = nullptr;
-  std::uint32_t client_ = 0;
+  std::uint64_t frame_mark_ = 0;  ///< in Lane::frame_teller, once claimed
+  std::uint32_t client_ = 0, seat_ = 0, mark_ = 0;
   char path_[256] = {};
 };
 

@@ -21,16 +21,19 @@ std::uint32_t NameTable::number_of(const char* name, Lane& lane) {
   return number;
 }
 
+// Other processes of the client add names, too: two that do at once may have one of them twice.
 std::uint32_t NameTable::find_or_add(const char* name, Lane& lane) {
-  const std::uint32_t count = lane.name_count.load(std::memory_order_relaxed);
-  for (std::uint32_t i = 1; i <= count; ++i)
-    if (strcmp(lane.name(i), name) == 0) return i;
+  std::uint64_t taken = lane.names_taken.load();
   const std::size_t bytes = strlen(name) + 1;
-  if (count + 1 >= kMostNames || bytes > kNameBytes - lane.name_end) return kNoName;
-  memcpy(lane.name_text + lane.name_end, name, bytes);
-  lane.name_at[count + 1] = lane.name_end;
-  lane.name_end += static_cast<std::uint32_t>(bytes);
-  lane.name_count.store(count + 1, std::memory_order_release);
+  std::uint32_t count = 0, end = 0;
+  do {
+    count = static_cast<std::uint32_t>(taken >> 32), end = static_cast<std::uint32_t>(taken);
+    for (std::uint32_t i = 1; i <= count; ++i)
+      if (strcmp(lane.name(i), name) == 0) return i;
+    if (count + 1 >= kMostNames || bytes > kNameBytes - end) return kNoName;
+  } while (!lane.names_taken.compare_exchange_weak(taken, std::uint64_t{count + 1} << 32 | (end + bytes)));
+  memcpy(lane.name_text + end, name, bytes);
+  lane.name_at[count + 1].store(end + 1, std::memory_order_release);
   return count + 1;
 }
 

@@ -12,7 +12,6 @@ using Word = std::uint64_t;
 using Result = int;
 
 constexpr Result kNotFound = 500;
-constexpr char kNoDriver[] = "corun: the CUDA driver lacks what a gate needs, this program runs on without one\n";
 
 __thread int depth __attribute__((tls_model("initial-exec"))) = 0;
 
@@ -76,7 +75,7 @@ void answer(const Word* given) {
     *found = hand_out_for(symbol, static_cast<int>(given[2]), given[3], *found);
 }
 
-const char* nothing_to_take() { return driver.load() ? nullptr : kNoDriver; }
+Obstacle nothing_to_take() { return driver.load() ? Obstacle::kNone : Obstacle::kNoDriver; }
 void nothing_to_leave() {}
 
 void initialised() { start_process_gate(Way::kPreload, &nothing_to_take, &nothing_to_leave); }

@@ -9,7 +9,7 @@
 #include <climits>
 #include <cstdint>
 
-/// Who holds the launches of a client (Lane::process).
+/// Who has a seat at a client's gate (Seat::process).
 namespace corun::gate {
 
 inline constexpr std::uint32_t kNoProcess = 0;

@@ -16,10 +16,10 @@ void abandon() { process_gate.abandon(); }
 
 }  // namespace
 
-void start_process_gate(Way way, const char* (*take_calls)(), void (*leave_calls)()) {
+void start_process_gate(Way way, Obstacle (*take_calls)(), void (*leave_calls)()) {
   if (has_started.exchange(true) || !process_gate.open()) return;
   pthread_atfork(nullptr, nullptr, &abandon);
-  if (const char* obstacle = take_calls(); obstacle != nullptr) return process_gate.give_up(obstacle);
+  if (const Obstacle obstacle = take_calls(); obstacle != Obstacle::kNone) return process_gate.give_up(obstacle);
   if (!process_gate.start(way)) return leave_calls();
   atexit(&finish);
 }

@@ -8,8 +8,8 @@ namespace corun::gate {
 extern Gate process_gate;
 
 /// Starts it, once, where the environment names a gate. `take_calls` makes the calls of the driver come to it, and
-/// returns what to tell the people where it cannot; `leave_calls` takes that back, where the launches are not to be had.
-void start_process_gate(Way way, const char* (*take_calls)(), void (*leave_calls)());
+/// returns why it cannot; `leave_calls` takes that back, where the launches are not to be had.
+void start_process_gate(Way way, Obstacle (*take_calls)(), void (*leave_calls)());
 
 /// Whether the preload is in a call of the driver on this thread: then the driver was called through it.
 bool is_in_preload();

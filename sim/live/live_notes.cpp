@@ -1,0 +1,73 @@
+#include "sim/live/live_notes.h"
+
+#include <fmt/format.h>
+
+namespace corun::live {
+
+namespace {
+
+double seconds_of(Time time) { return to_seconds(time - kRunStart); }
+
+/// "" where there is none to tell of here.
+const char* reason(gate::Obstacle obstacle) {
+  switch (obstacle) {
+    case gate::Obstacle::kNoDriver:
+      return "its CUDA driver lacks a function that a gate calls";
+    case gate::Obstacle::kNoCupti:
+      return "its launches could be seen by CUPTI only, and no libcupti.so.13 was found";
+    case gate::Obstacle::kCuptiTaken:
+      return "its launches could be seen by CUPTI only, which another profiler holds";
+    default:
+      return "";
+  }
+}
+
+std::string note_of_gate(const gate::Lane& lane) {
+  const std::string why = reason(lane.obstacle.load());
+  const bool is_gated = lane.by_preload.load() + lane.by_cupti.load() > 0;
+  if (!why.empty()) return fmt::format("{} without a gate: {}", is_gated ? "was in part" : "ran", why);
+  if (is_gated || lane.frame_count.load() > 0 || lane.strangers.load() > 0) return {};
+  return "was never at the gate: it used no CUDA and showed no frames";
+}
+
+/// Figures count from the end of the warm-up, whether there was work or not.
+std::string note_of_begin(const LiveClient& client, const gate::Lane& lane, const RunInput& input) {
+  const bool is_gated = lane.by_preload.load() + lane.by_cupti.load() > 0;
+  if (client.first_work() == kNever) return is_gated ? "started CUDA and launched nothing" : "";
+  if (input.warmup == Duration{0} || client.first_work() < kRunStart + input.warmup) return {};
+  return fmt::format("launched nothing until {:.1f} s: its figures count from {:.1f} s, where the warm-up ends",
+                     seconds_of(client.first_work()), to_seconds(input.warmup));
+}
+
+std::string note_of_graphs(const LiveClient& client) {
+  if (client.launches() == 0 || client.graphs() < client.launches()) return {};
+  return "launches graphs only: each passes its gate as a whole, and no profile tells how long it takes";
+}
+
+}  // namespace
+
+std::vector<std::string> notes_of(const LiveClient& client, const gate::Lane& lane, const RunInput& input,
+                                  const LiveOptions& options) {
+  std::vector<std::string> notes;
+  const auto add = [&](const std::string& what) {
+    if (!what.empty()) notes.push_back(fmt::format("client '{}' {}", client.name(), what));
+  };
+  add(note_of_gate(lane));
+  add(note_of_begin(client, lane, input));
+  add(note_of_graphs(client));
+  if (!options.is_gated_by_cupti && lane.by_cupti.load() > 0)
+    add("came to its driver past the preload: CUPTI tells its gate of launches");
+  if (const std::uint32_t strangers = lane.strangers.load(); strangers > 0)
+    add(fmt::format("had too many processes at once: {} of its processes ran without a gate", strangers));
+  if (const std::uint64_t lost = lane.frames_lost.load(); lost > 0) add(fmt::format("lost {} frame records", lost));
+  return notes;
+}
+
+std::string note_of_leaving(const std::string& client, const std::string& ending, Time now, Duration warmup) {
+  const bool is_early = now < kRunStart + warmup;
+  if (ending.empty() && !is_early) return {};
+  return fmt::format("client '{}' ended{}{} after {:.3f} s{}", client, ending.empty() ? "" : " with ", ending,
+                     seconds_of(now), is_early ? ", within the warm-up: nothing of it is measured" : "");
+}
+
+}  // namespace corun::live
