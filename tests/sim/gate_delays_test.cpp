@@ -132,6 +132,26 @@ TEST(GateDelays, WhatWasPromisedAndWhatPassesAnOpenGateAsksNobody) {
   for (std::size_t i = 1; i < 3; ++i) EXPECT_EQ(facts.ops[i].launched, facts.ops[i].submitted);
 }
 
+/// Admits everything, and promises to admit what its first client launches.
+class PromisesTheFirst : public Listener {
+ public:
+  PromisesTheFirst() { is_open = false; }
+  std::uint32_t admits_ahead(const GpuView&, const ClientView& client) const override { return client.id.value == 0 ? 4 : 0; }
+};
+
+TEST(GateDelays, APromiseIsItsClientsOwn) {
+  ClientSpec promised = client(1), asked = client(1);
+  promised.name = "promised";
+  PromisesTheFirst policy;
+  RunInput input{DeviceSpec{}, {promised, asked}, &policy, "promises", 1s, {}, 1};  // both submit at the same instant
+  input.gate = {.answer = 8us};
+  testing::Facts facts;
+  simulate(input, facts);
+  ASSERT_EQ(facts.ops.size(), 2u);
+  for (const OpFact& op : facts.ops)
+    EXPECT_EQ(op.launched - op.submitted, op.client.value == 0 ? Duration{0} : Duration{8us});
+}
+
 TEST(GateDelays, RenderingIsHeldByNobody) {
   Listener policy;
   policy.is_open = false;
