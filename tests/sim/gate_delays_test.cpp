@@ -152,6 +152,32 @@ TEST(GateDelays, APromiseIsItsClientsOwn) {
     EXPECT_EQ(op.launched - op.submitted, op.client.value == 0 ? Duration{0} : Duration{8us});
 }
 
+/// Kills what it has admitted at once.
+class Killer : public Listener {
+ public:
+  Killer() { is_open = false; }
+  void decide(const GpuView& view, Actions& actions) override {
+    const ClientView& client = view.clients[0];
+    if (client.is_copying || !client.is_present) return;
+    if (client.in_flight > 0 && view.now >= kill_at) return actions.kill(client.id);
+    if (!client.waiting.empty()) {
+      actions.admit(client.id, 1);
+      if (kill_at == kNever) kill_at = view.now + 20us;
+    }
+    if (kill_at > view.now) actions.wake_at(kill_at);
+  }
+  Time kill_at = kNever;
+};
+
+TEST(GateDelays, WhatIsKilledBeforeItsHostGoesOnWasLaunchedNoLaterThanItEnded) {
+  Killer policy;
+  const testing::Facts facts = run(policy, client(2), {.answer = 100us});
+  ASSERT_EQ(facts.ops.size(), 2u);
+  EXPECT_TRUE(facts.ops[0].is_lost);
+  EXPECT_EQ(facts.ops[0].end - facts.ops[0].submitted, Duration{20us});
+  EXPECT_EQ(facts.ops[0].launched, facts.ops[0].end);
+}
+
 TEST(GateDelays, RenderingIsHeldByNobody) {
   Listener policy;
   policy.is_open = false;
