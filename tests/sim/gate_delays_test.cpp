@@ -178,6 +178,16 @@ TEST(GateDelays, WhatIsKilledBeforeItsHostGoesOnWasLaunchedNoLaterThanItEnded) {
   EXPECT_EQ(facts.ops[0].launched, facts.ops[0].end);
 }
 
+TEST(GateDelays, NewsThatCaughtUpDoesNotProlongTheRun) {
+  Listener policy;
+  const ClientSpec spec = client(3);
+  RunInput input{DeviceSpec{}, {spec}, &policy, "listener", 1s, {}, 1};
+  testing::Facts facts;
+  const Time end = simulate(input, facts).end;
+  input.gate = {.end_heard = 200us};
+  EXPECT_EQ(simulate(input, facts).end, end);
+}
+
 TEST(GateDelays, RenderingIsHeldByNobody) {
   Listener policy;
   policy.is_open = false;
