@@ -230,7 +230,11 @@ int cuDevicePrimaryCtxRelease_v2(int number) {
   return reported(544, &number, nullptr, [] { return kOk; });
 }
 
-int cuDevicePrimaryCtxGetState(int, unsigned* flags, int* is_active) { return *flags = 0, *is_active = 1, kOk; }
+int cuDevicePrimaryCtxGetState(int number, unsigned* flags, int* is_active) {
+  return *flags = 0, *is_active = number == 0 ? 1 : 0, kOk;
+}
+
+int cuCtxGetDevice(int* number) { return *number = 0, kOk; }
 
 int cuStreamCreate(void** stream, unsigned) {
   auto* made = new Stream;

@@ -66,10 +66,10 @@ void launch_enumerated() {
 }
 
 // As libraries do, each of which has retained the context of all.
-void release_again_and_again() {
+void release_again_and_again(int device) {
   while (goes_on()) {
     for (int i = 0; i < 4 && goes_on(); ++i) launch();
-    cuDevicePrimaryCtxRelease_v2(0);
+    cuDevicePrimaryCtxRelease_v2(device);
     cuCtxSynchronize();
   }
 }
@@ -246,7 +246,8 @@ int main(int count, char** arguments) {
   if (manner == "step" || manner == "profiled") step();
   if (manner == "unevenly") launch_unevenly();
   if (manner == "enumerated") launch_enumerated();
-  if (manner == "release") release_again_and_again();
+  if (manner == "release") release_again_and_again(0);
+  if (manner == "release_another") release_again_and_again(1);
   if (manner == "never_synchronise") never_synchronise();
   if (manner == "time_launches") time_launches();
   if (manner == "few_and_sleep") launch_few_and_sleep();
