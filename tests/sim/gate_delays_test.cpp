@@ -152,6 +152,29 @@ TEST(GateDelays, APromiseIsItsClientsOwn) {
     EXPECT_EQ(op.launched - op.submitted, op.client.value == 0 ? Duration{0} : Duration{8us});
 }
 
+/// Promises what its first decision made it know.
+class Late : public Listener {
+ public:
+  Late() { is_open = false; }
+  void decide(const GpuView& view, Actions& actions) override {
+    promises.resize(view.clients.size(), 1);
+    Listener::decide(view, actions);
+  }
+  std::uint32_t admits_ahead(const GpuView&, const ClientView& client) const override {
+    return promises.at(client.id.value);
+  }
+  std::vector<std::uint32_t> promises;
+};
+
+TEST(GateDelays, NobodyIsAskedForAPromiseBeforeItsFirstDecision) {
+  Late policy;
+  ClientSpec spec = client(1);
+  spec.host_gap_scale = 0;  // it submits at the instant at which it joins
+  const testing::Facts facts = run(policy, spec, {.answer = 8us});
+  ASSERT_EQ(facts.ops.size(), 1u);
+  EXPECT_EQ(facts.ops[0].launched - facts.ops[0].submitted, Duration{8us});
+}
+
 /// Kills what it has admitted at once.
 class Killer : public Listener {
  public:
