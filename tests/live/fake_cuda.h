@@ -26,6 +26,7 @@ int cuModuleGetFunctionCount(unsigned* count, void* module);
 /// The context of device 0, the only one that has work, is held as often as the test cares to release it. That of any other
 /// has ended by then.
 int cuDevicePrimaryCtxRelease_v2(int device);
+int cuDevicePrimaryCtxReset_v2(int device);  ///< its events are no more; what is launched next is in a new one of the same handle
 int cuDevicePrimaryCtxGetState(int device, unsigned* flags, int* is_active);
 int cuGetProcAddress_v2(const char* symbol, void** found, int version, std::uint64_t flags, int* status);
 int cuStreamCreate(void** stream, unsigned flags);

@@ -318,6 +318,8 @@ void Checkpoints::forget_context(const void* context) {
 void Checkpoints::forget_contexts() {
   for (std::uint32_t i = 0; i < group_count_; ++i)
     if (const void* context = groups_[i].context; context != nullptr) forget_context(context);
+  for (const Checkpoint& checkpoint : checkpoints_)  // whose streams are gone
+    if (const void* context = checkpoint.context; context != nullptr) forget_context(context);
 }
 
 void Checkpoints::released_primary(int device, const void* context) {
