@@ -227,6 +227,7 @@ CardSharing Materials::sharing(const Scenario& scenario, std::uint64_t seed) {
   sharing.clients = clients(scenario, seed);
   sharing.device = scenario.device;
   if (policy.needs.shared_context) sharing.device.sharing = Sharing::kConcurrent;
+  sharing.gate = scenario.gate;
   sharing.make_policy = [create = policy.create, parameters = choice.parameters] { return create(parameters); };
   sharing.policy_name = choice.label;
   sharing.tells_exact_durations = policy.needs.oracle;

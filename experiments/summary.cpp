@@ -5,6 +5,7 @@
 
 #include "experiments/findings.h"
 #include "experiments/terminal.h"
+#include "traces/base/units.h"
 
 namespace corun {
 
@@ -67,6 +68,7 @@ void Summary::add(const RunSpec& spec, const RunOutcome& outcome) {
     failure_kinds_.insert(outcome.error->kind());
     return;
   }
+  done_.emplace(scenario.name, policy);
   for (const Metric& metric : outcome.metrics)
     values_[{scenario.name, policy, metric.client, metric.name}].push_back(metric.value);
 }
@@ -96,7 +98,21 @@ double Summary::mean(const Scenario& scenario, const std::string& policy, const 
 
 std::vector<std::string> Summary::notes(const Scenario& scenario) const {
   const auto found = notes_.find(scenario.name);
-  return found == notes_.end() ? std::vector<std::string>{} : found->second;
+  std::vector<std::string> notes = found == notes_.end() ? std::vector<std::string>{} : found->second;
+  for (const ClientChoice& client : scenario.clients) {
+    const auto misses = [&](const PolicyChoice& policy) { return counts_nothing(scenario, policy.label, client.name); };
+    if (!scenario.cluster && std::ranges::any_of(scenario.policies, misses))
+      notes.push_back(fmt::format("{}: nothing of it counts: it has no time between the warm-up and the end, {} to {}; "
+                                  "shorten `warmup`, lengthen `horizon`, or let it come sooner or stay for longer",
+                                  client.name, format_duration(scenario.warmup_or_default()),
+                                  format_duration(scenario.horizon)));
+  }
+  return notes;
+}
+
+bool Summary::counts_nothing(const Scenario& scenario, const std::string& policy, const std::string& client) const {
+  return is_done(scenario, policy) && !get(scenario, policy, client, "throughput_per_s") &&
+         !is_turned_away(scenario, policy, client);
 }
 
 std::string Summary::cell(const Scenario& scenario, const std::string& policy, const std::string& client,

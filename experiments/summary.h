@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "experiments/runner.h"
@@ -26,7 +27,7 @@ class Summary {
   /// Kinds of error among the failed runs.
   const std::set<ErrorKind>& failure_kinds() const { return failure_kinds_; }
   const std::vector<std::string>& failure_lines() const { return failures_; }
-  /// What was assumed in a scenario, each sentence once.
+  /// What was assumed in a scenario, each sentence once; and of which clients nothing counts.
   std::vector<std::string> notes(const Scenario& scenario) const;
 
   /// Policy by client with the main metrics, aligned.
@@ -45,6 +46,12 @@ class Summary {
   /// What stands where there is no figure: the run failed, was not done, or ended too soon.
   const char* absence(const Scenario& scenario, const std::string& policy) const;
   std::string cluster_table(const Scenario& scenario) const;
+  /// A run of it went well.
+  bool is_done(const Scenario& scenario, const std::string& policy) const {
+    return done_.contains({scenario.name, policy});
+  }
+  /// Of a client none of whose time lies between warm-up and end, though the run went well.
+  bool counts_nothing(const Scenario& scenario, const std::string& policy, const std::string& client) const;
   /// Refused with every seed before it got anything done.
   bool is_turned_away(const Scenario& scenario, const std::string& policy, const std::string& client) const;
   using Key = std::tuple<std::string, std::string, std::string, std::string>;  // scenario, policy, client, metric
@@ -57,6 +64,7 @@ class Summary {
 
   const Experiment& experiment_;
   std::map<Key, std::vector<double>> values_;
+  std::set<std::pair<std::string, std::string>> done_;  // scenario, policy
   std::map<std::string, std::vector<std::string>> notes_;
   std::vector<std::string> failures_;
   std::set<std::pair<std::string, std::string>> seen_, failed_;  // scenario and policy of runs

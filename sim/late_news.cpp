@@ -27,21 +27,21 @@ void LateNews::send(ClientId client, Duration delay, const std::variant<Complete
   std::deque<News>& waiting = on_the_way_[client.value];
   if (delay == Duration{} && waiting.empty()) return tell(client, what);
   const Time due = std::max(engine_.now() + delay, waiting.empty() ? kRunStart : waiting.back().due);
-  waiting.push_back({due, what});
-  engine_.at(due, Phase::kCompletion, &LateNews::on_due, this, client.value);
+  waiting.push_back({due, engine_.at(due, Phase::kCompletion, &LateNews::on_due, this, client.value), what});
 }
 
 void LateNews::on_due(void* subject, std::uint64_t client) {
   LateNews& news = *static_cast<LateNews*>(subject);
-  std::deque<News>& waiting = news.on_the_way_[client];
-  if (waiting.empty() || waiting.front().due > news.engine_.now()) return;  // it has caught up
-  const News next = waiting.front();
-  waiting.pop_front();
+  const News next = news.on_the_way_[client].front();
+  news.on_the_way_[client].pop_front();
   news.tell(ClientId{static_cast<std::uint32_t>(client)}, next.what);
 }
 
 void LateNews::catch_up(ClientId client) {
-  for (const News& each : std::exchange(on_the_way_[client.value], {})) tell(client, each.what);
+  for (const News& each : std::exchange(on_the_way_[client.value], {})) {
+    engine_.cancel(each.event);  // what is left in the engine would prolong the run
+    tell(client, each.what);
+  }
 }
 
 void LateNews::tell(ClientId client, const std::variant<Completed, Framed, ShadowFrame>& what) {

@@ -39,6 +39,7 @@ class LateNews {
   };
   struct News {
     Time due;
+    EventHandle event;
     std::variant<Completed, Framed, ShadowFrame> what;
   };
 

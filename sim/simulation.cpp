@@ -50,6 +50,7 @@ Simulation::Simulation(const RunInput& input, Engine& engine, Recorder& recorder
                               : std::make_shared<const std::vector<double>>(sm_demands(input.device, *spec.workload)));
   }
   resume_events_.resize(clients_.size());
+  promised_.resize(clients_.size(), UINT64_MAX);
   copying_.resize(clients_.size());
   warm_time_.resize(clients_.size());
 }
@@ -97,14 +98,15 @@ bool Simulation::submit(ClientId client, const Submission& submission) {
   OpView op = submitter.view_of(submission);
   op.sm_demand = (*sm_demands_[client.value])[submitter.spec().workload->ops.prototype_of(submission.index)];
   if (input_.tells_exact_durations) op.exact = submission.duration;
-  is_promised_ = input_.gate.answer > Duration{} && arbiter_.admits_ahead(client) > 0;
+  if (input_.gate.answer > Duration{} && arbiter_.admits_ahead(client) > 0) promised_[client.value] = op.number;
   return arbiter_.submit(client, op);
 }
 
 /// Rendering passes whatever its gate is, and a launch that was promised to pass asks nobody.
 Duration Simulation::held_for(ClientId client, const Submission& submission) const {
   const Duration waited = now() - submission.submitted;
-  const bool is_asked = submission.shared->kind != OpKind::kRender && !arbiter_.gate_is_open(client) && !is_promised_;
+  const bool is_promised = promised_[client.value] == submission.number;
+  const bool is_asked = submission.shared->kind != OpKind::kRender && !arbiter_.gate_is_open(client) && !is_promised;
   if (waited > GateDelays::kStaysAwake) return input_.gate.wake;
   return waited > Duration{} || is_asked ? input_.gate.answer : Duration{};
 }

@@ -117,7 +117,7 @@ class Simulation : public Backend, public ClientHost {
   std::vector<ClientId> framed_;  ///< those whose jobs are frames
   Arbiter arbiter_;
   LateNews news_;
-  bool is_promised_ = false;  ///< the launch that is submitted would pass its closed gate unasked
+  std::vector<std::uint64_t> promised_;  ///< by client: its newest submission that may pass its closed gate unasked
   std::vector<EventHandle> resume_events_;
   EventHandle wake_event_, device_event_;
   Time wake_time_ = kNever, device_event_time_ = kNever;

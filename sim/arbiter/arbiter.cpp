@@ -126,7 +126,8 @@ void Arbiter::slipped(ClientId client, std::uint32_t count) {
 
 std::uint32_t Arbiter::admits_ahead(ClientId client) {
   const ClientView& its = views_[client.value];
-  if (!its.is_present || its.gate_is_open || !pending_[client.value].waiting().empty()) return 0;
+  const bool may_ask = has_decided_ && its.is_present && !its.gate_is_open && pending_[client.value].waiting().empty();
+  if (!may_ask) return 0;
   return policy_.admits_ahead(view(), its);
 }
 
@@ -224,6 +225,7 @@ void Arbiter::decide() {
     if (client.value < stated_.size()) stated_[client.value] = nullptr;
   actions_.clear();
   policy_.decide(view(), actions_);
+  has_decided_ = true;
   for (const auto& [client, hold] : actions_.holds())
     if (client.value < stated_.size()) stated_[client.value] = &hold;
   for (const Action& action : actions_.list())

@@ -69,7 +69,8 @@ class Arbiter {
   void finish();
 
   bool gate_is_open(ClientId client) const { return views_[client.value].gate_is_open; }
-  /// How many of its next operations the policy promises to admit through its closed gate (Policy::admits_ahead).
+  /// How many of its next operations the policy promises to admit through its closed gate (Policy::admits_ahead); 0 before
+  /// its first decision.
   std::uint32_t admits_ahead(ClientId client);
   /// Why the client's operations wait, with the numbers of when they began to for that reason; nullptr where none wait
   /// or the newest decision did not say.
@@ -145,6 +146,7 @@ class Arbiter {
   std::vector<std::vector<Action>> controls_;  ///< by client: the newest of each kind of control
   std::vector<const Hold*> stated_;            ///< by client, in `actions_`, by the newest decision; null: nothing
   Actions actions_;
+  bool has_decided_ = false;
   std::vector<OpView> passing_;                ///< through a gate, while they are launched; else empty
   Backend& backend_;
   Recorder& recorder_;

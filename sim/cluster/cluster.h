@@ -8,6 +8,7 @@
 
 #include "sim/policy/placement.h"
 #include "sim/policy/policy.h"
+#include "sim/run.h"
 #include "sim/workload/client_spec.h"
 
 namespace corun {
@@ -52,6 +53,7 @@ struct PlacementTimes {
 struct CardSharing {
   std::vector<ClientSpec> clients;                       ///< templates, by name
   DeviceSpec device;                                     ///< what each card is
+  GateDelays gate{};                                     ///< ... and how far its policy is from its clients
   std::function<std::unique_ptr<Policy>()> make_policy;  ///< a fresh one for each card
   std::string policy_name;                               ///< for messages
   bool tells_exact_durations = false;                    ///< as RunInput's

@@ -31,7 +31,8 @@ class SharedCards::Card : public Recorder {
                .horizon = {},
                .warmup = {},
                .seed = sharing.seed,
-               .tells_exact_durations = sharing.tells_exact_durations},
+               .tells_exact_durations = sharing.tells_exact_durations,
+               .gate = sharing.gate},
         simulation_(input_, engine, *this, std::move(on_finished)),
         is_refused_(input_.clients.size()) {}
 

@@ -13,7 +13,7 @@ void EventQueue::cancel_pending(std::uint64_t order) {
 void EventQueue::cancel_near(std::uint64_t order) {
   std::size_t gap = near_ - 1;
   while (nearest_[gap].order != order) --gap;
-  std::copy(&nearest_[gap + 1], &nearest_[near_], &nearest_[gap]);
+  std::copy(nearest_.begin() + gap + 1, nearest_.begin() + near_, nearest_.begin() + gap);
   --near_;
 }
 

@@ -360,6 +360,7 @@ bool Client::completed(std::uint64_t number, const Completion& completion) {
   Submission& submission = slot(number);
   submission.is_complete = true;
   --outstanding_;
+  const Time launched = completion.is_lost ? std::min(submission.launched, begin) : submission.launched;
   const WorkOp& op = *submission.shared;
   --outstanding_by_stream_[op.stream.value];
   JobProgress& job = progress_of(submission);
@@ -368,8 +369,7 @@ bool Client::completed(std::uint64_t number, const Completion& completion) {
   job.gpu_end = std::max(job.gpu_end, end);
   job.gpu_busy += device_time;
   recorder_.on_op(OpFact{id_, number, submission.job, op.stream, op.kind, spec_.workload->names[op.name],
-                         submission.submitted, submission.launched, begin,
-                         end, device_time, completion.is_lost});
+                         submission.submitted, launched, begin, end, device_time, completion.is_lost});
   while (oldest_submission_ < next_submission_ && this->submission(oldest_submission_).is_complete)
     ++oldest_submission_;
   const bool ends_frame = has_frames_ && job.unfinished == 0;

@@ -61,7 +61,8 @@ class Client {
   /// Submission `number` has passed the gate, at once or after waiting there. Its host goes on so much later.
   void launched(std::uint64_t number, Duration held = {});
   /// Submission `number` has finished; the backend tells begin, end and device time as measured. One that was lost in a
-  /// kill counts as done: the program goes on behind it, as it does where a hook restores its memory.
+  /// kill counts as done: the program goes on behind it, as it does where a hook restores its memory. Killed before its
+  /// host has gone on, it was launched when it ended.
   /// Returns true if that ended its frame (all of the job's work is done and its host has submitted everything).
   bool completed(std::uint64_t number, const Completion& completion);
   /// A call of its host was answered with an error: it submits nothing more and is finished when nothing is in flight.

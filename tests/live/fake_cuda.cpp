@@ -20,7 +20,7 @@
 
 namespace {
 
-constexpr int kOk = 0, kNotReady = 600, kSpoilt = 901, kNotInitialized = 3, kNotFound = 500;
+constexpr int kOk = 0, kNotReady = 600, kSpoilt = 901, kNotInitialized = 3, kNotFound = 500, kDestroyed = 709;
 constexpr std::uint32_t kEnter = 0, kExit = 1;
 
 std::int64_t now_ns() {
@@ -75,7 +75,10 @@ class Stream {
   std::jthread thread_;
 };
 
+std::atomic<unsigned> resets{0};
+
 struct Event {
+  const unsigned born = resets;  // it ends with its context
   std::atomic<std::uint64_t> recorded{0}, done{0};
   std::atomic<std::int64_t> at_ns{0};
 };
@@ -208,7 +211,7 @@ int cuGetProcAddress_v2(const char* symbol, void** found, int version, std::uint
       OWN(cuStreamWaitEvent), OWN(cuCtxSynchronize), OWN(cuEventCreate), OWN(cuEventRecord), OWN(cuMemcpyHtoD_v2),
       OWN(cuStreamBeginCapture_v2), OWN(cuStreamEndCapture), OWN(cuGraphInstantiateWithFlags), OWN(cuGraphLaunch),
       OWN(cuModuleEnumerateFunctions), OWN(cuModuleGetFunctionCount), OWN(cuDevicePrimaryCtxRelease_v2),
-      OWN(cuDevicePrimaryCtxGetState), OWN(cuStreamWaitFlag), OWN(cuOnEventRecord)};
+      OWN(cuDevicePrimaryCtxGetState), OWN(cuDevicePrimaryCtxReset_v2), OWN(cuStreamWaitFlag), OWN(cuOnEventRecord)};
 #undef OWN
   if (version < 12000) return kNotFound;
   for (const char* ending : {(flags & 2) != 0 ? "_ptsz" : "", "_v2", ""}) {
@@ -230,7 +233,15 @@ int cuDevicePrimaryCtxRelease_v2(int number) {
   return reported(544, &number, nullptr, [] { return kOk; });
 }
 
-int cuDevicePrimaryCtxGetState(int, unsigned* flags, int* is_active) { return *flags = 0, *is_active = 1, kOk; }
+int cuDevicePrimaryCtxReset_v2(int number) {
+  return reported(545, &number, nullptr, [] { return ++resets, kOk; });
+}
+
+int cuDevicePrimaryCtxGetState(int number, unsigned* flags, int* is_active) {
+  return *flags = 0, *is_active = number == 0 ? 1 : 0, kOk;
+}
+
+int cuCtxGetDevice(int* number) { return *number = 0, kOk; }
 
 int cuStreamCreate(void** stream, unsigned) {
   auto* made = new Stream;
@@ -268,6 +279,7 @@ int cuEventRecord(void* event, void* stream) {
   Stream& its = stream_of(stream);
   if (its.captured != nullptr) return device().is_spoilt = true, kSpoilt;
   auto* recorded = static_cast<Event*>(event);
+  if (recorded->born != resets) return kDestroyed;
   const std::uint64_t number = ++recorded->recorded;
   const auto happen = [=] {
     recorded->at_ns = now_ns();
@@ -279,6 +291,7 @@ int cuEventRecord(void* event, void* stream) {
 int cuEventQuery(void* event) {
   offend();
   const auto* asked = static_cast<const Event*>(event);
+  if (asked->born != resets) return kDestroyed;
   return asked->done == asked->recorded ? kOk : kNotReady;
 }
 

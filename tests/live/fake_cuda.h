@@ -23,7 +23,10 @@ int cuLibraryGetKernel(void** kernel, void* library, const char* name);
 /// A module has two functions, "first" and "second". What of the buffer they do not take is left as it is.
 int cuModuleEnumerateFunctions(void** functions, unsigned most, void* module);
 int cuModuleGetFunctionCount(unsigned* count, void* module);
-int cuDevicePrimaryCtxRelease_v2(int device);  ///< the context is held as often as the test cares to release it
+/// The context of device 0, the only one that has work, is held as often as the test cares to release it. That of any other
+/// has ended by then.
+int cuDevicePrimaryCtxRelease_v2(int device);
+int cuDevicePrimaryCtxReset_v2(int device);  ///< its events are no more; what is launched next is in a new one of the same handle
 int cuDevicePrimaryCtxGetState(int device, unsigned* flags, int* is_active);
 int cuGetProcAddress_v2(const char* symbol, void** found, int version, std::uint64_t flags, int* status);
 int cuStreamCreate(void** stream, unsigned flags);

@@ -49,6 +49,7 @@ FOUND(cuLibraryGetKernel, cuLibraryGetKernel, (void** made, void* library, const
 FOUND(cuModuleEnumerateFunctions, cuModuleEnumerateFunctions, (void** made, unsigned most, void* module),
       (made, most, module))
 FOUND(cuDevicePrimaryCtxRelease_v2, cuDevicePrimaryCtxRelease, (int device), (device))
+FOUND(cuDevicePrimaryCtxReset_v2, cuDevicePrimaryCtxReset, (int device), (device))
 FOUND(cuGetProcAddress_v2, cuGetProcAddress,
       (const char* symbol, void** found, int version, std::uint64_t flags, int* status),
       (symbol, found, version, flags, status))

@@ -66,11 +66,26 @@ void launch_enumerated() {
 }
 
 // As libraries do, each of which has retained the context of all.
-void release_again_and_again() {
+void release_again_and_again(int device) {
   while (goes_on()) {
     for (int i = 0; i < 4 && goes_on(); ++i) launch();
-    cuDevicePrimaryCtxRelease_v2(0);
+    cuDevicePrimaryCtxRelease_v2(device);
     cuCtxSynchronize();
+  }
+}
+
+// With streams of its own, all of which are gone by then.
+void reset_again_and_again() {
+  while (goes_on()) {
+    void* stream = nullptr;
+    cuStreamCreate(&stream, 0);
+    for (int i = 0; i < 4 && goes_on(); ++i) {
+      cuLaunchKernel(kernel, blocks, 1, 1, 32, 1, 1, length, stream, nullptr, nullptr);
+      ++launched;
+    }
+    cuStreamSynchronize(stream);
+    cuStreamDestroy_v2(stream);
+    cuDevicePrimaryCtxReset_v2(0);
   }
 }
 
@@ -281,7 +296,9 @@ int main(int count, char** arguments) {
   if (manner == "fork_with_cuda") fork_with_cuda();
   if (manner == "unevenly") launch_unevenly();
   if (manner == "enumerated") launch_enumerated();
-  if (manner == "release") release_again_and_again();
+  if (manner == "release") release_again_and_again(0);
+  if (manner == "release_another") release_again_and_again(1);
+  if (manner == "reset") reset_again_and_again();
   if (manner == "never_synchronise") never_synchronise();
   if (manner == "time_launches") time_launches();
   if (manner == "few_and_sleep") launch_few_and_sleep();

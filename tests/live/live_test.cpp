@@ -93,6 +93,18 @@ TEST_P(LiveByEachWay, AContextThatIsGivenBackByOneOfManyGoesOn) {
   EXPECT_EQ(report_.unobserved, 0u);
 }
 
+TEST_P(LiveByEachWay, AContextGoesOnWhenThatOfAnotherDeviceEnds) {
+  const LiveFacts facts = run({client("a", {"release_another", "200", "200"})}, 20s);
+  EXPECT_EQ(facts.ops.size(), 200u);
+  EXPECT_EQ(report_.unobserved, 0u);
+}
+
+TEST_P(LiveByEachWay, WhatFollowsAResetIsObservedAgain) {
+  const LiveFacts facts = run({client("a", {"reset", "200", "200"})}, 20s);
+  EXPECT_EQ(facts.ops.size(), 200u);
+  EXPECT_EQ(report_.unobserved, 0u);
+}
+
 TEST_P(LiveByEachWay, CopiesAreLaunchesToo) {
   const LiveFacts facts = run({client("a", {"copy", "20", "100"})}, 20s);
   const auto count = [&](OpKind kind) { return std::ranges::count(facts.ops, kind, &OpFact::kind); };

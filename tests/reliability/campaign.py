@@ -3,8 +3,8 @@
 
     tests/reliability/campaign.py [--seconds 300] [--seed N]
 
-An experiment is a random set of games, trainings, requests and programs on a random device, under
-policies drawn from those that share one. A broken promise (exit code 70) ends the campaign with what is needed to repeat
+An experiment is a random set of games, trainings, requests and programs on a random device, whose gate costs something or
+nothing, under policies drawn from those that share one. A broken promise (exit code 70) ends the campaign with what is needed to repeat
 it. The record adds up over campaigns. The same seed gives the same experiments: a campaign that is to add something has
 a seed of its own, and without one takes the number of campaigns before it.
 """
@@ -45,12 +45,19 @@ def client(draw, number):
     return f"  - {{ name: c{number}, synthetic: {work}{more} }}"
 
 
+def gate(draw):
+    """Of no policy, of one beside real programs, or of one that is far away."""
+    longest_us = draw.choice([0, 100, 100_000])
+    delays = ", ".join(f"{key}: {draw.randint(0, longest_us)}us" for key in ("frame_heard", "end_heard", "answer", "wake"))
+    return f"gate: {{ {delays} }}\n" if longest_us > 0 else ""
+
+
 def experiment(draw, names):
     clients = "\n".join(client(draw, number) for number in range(draw.randint(1, 5)))
     device = draw.choice(["h200", "v100", "p100", "rtx4090"])
     sharing = draw.choice(["time_sliced", "concurrent", "exclusive"])
     return (f"name: random\ndevice: {{ model: {device}, sharing: {sharing} }}\nhorizon: {draw.randint(200, 1500)}ms\n"
-            f"seeds: [{draw.randint(1, 10**6)}]\nclients:\n{clients}\npolicies: [{', '.join(names)}]\n")
+            f"seeds: [{draw.randint(1, 10**6)}]\n{gate(draw)}clients:\n{clients}\npolicies: [{', '.join(names)}]\n")
 
 
 def simulate(folder, text):

@@ -132,6 +132,85 @@ TEST(GateDelays, WhatWasPromisedAndWhatPassesAnOpenGateAsksNobody) {
   for (std::size_t i = 1; i < 3; ++i) EXPECT_EQ(facts.ops[i].launched, facts.ops[i].submitted);
 }
 
+/// Admits everything, and promises to admit what its first client launches.
+class PromisesTheFirst : public Listener {
+ public:
+  PromisesTheFirst() { is_open = false; }
+  std::uint32_t admits_ahead(const GpuView&, const ClientView& client) const override { return client.id.value == 0 ? 4 : 0; }
+};
+
+TEST(GateDelays, APromiseIsItsClientsOwn) {
+  ClientSpec promised = client(1), asked = client(1);
+  promised.name = "promised";
+  PromisesTheFirst policy;
+  RunInput input{DeviceSpec{}, {promised, asked}, &policy, "promises", 1s, {}, 1};  // both submit at the same instant
+  input.gate = {.answer = 8us};
+  testing::Facts facts;
+  simulate(input, facts);
+  ASSERT_EQ(facts.ops.size(), 2u);
+  for (const OpFact& op : facts.ops)
+    EXPECT_EQ(op.launched - op.submitted, op.client.value == 0 ? Duration{0} : Duration{8us});
+}
+
+/// Promises what its first decision made it know.
+class Late : public Listener {
+ public:
+  Late() { is_open = false; }
+  void decide(const GpuView& view, Actions& actions) override {
+    promises.resize(view.clients.size(), 1);
+    Listener::decide(view, actions);
+  }
+  std::uint32_t admits_ahead(const GpuView&, const ClientView& client) const override {
+    return promises.at(client.id.value);
+  }
+  std::vector<std::uint32_t> promises;
+};
+
+TEST(GateDelays, NobodyIsAskedForAPromiseBeforeItsFirstDecision) {
+  Late policy;
+  ClientSpec spec = client(1);
+  spec.host_gap_scale = 0;  // it submits at the instant at which it joins
+  const testing::Facts facts = run(policy, spec, {.answer = 8us});
+  ASSERT_EQ(facts.ops.size(), 1u);
+  EXPECT_EQ(facts.ops[0].launched - facts.ops[0].submitted, Duration{8us});
+}
+
+/// Kills what it has admitted at once.
+class Killer : public Listener {
+ public:
+  Killer() { is_open = false; }
+  void decide(const GpuView& view, Actions& actions) override {
+    const ClientView& client = view.clients[0];
+    if (client.is_copying || !client.is_present) return;
+    if (client.in_flight > 0 && view.now >= kill_at) return actions.kill(client.id);
+    if (!client.waiting.empty()) {
+      actions.admit(client.id, 1);
+      if (kill_at == kNever) kill_at = view.now + 20us;
+    }
+    if (kill_at > view.now) actions.wake_at(kill_at);
+  }
+  Time kill_at = kNever;
+};
+
+TEST(GateDelays, WhatIsKilledBeforeItsHostGoesOnWasLaunchedNoLaterThanItEnded) {
+  Killer policy;
+  const testing::Facts facts = run(policy, client(2), {.answer = 100us});
+  ASSERT_EQ(facts.ops.size(), 2u);
+  EXPECT_TRUE(facts.ops[0].is_lost);
+  EXPECT_EQ(facts.ops[0].end - facts.ops[0].submitted, Duration{20us});
+  EXPECT_EQ(facts.ops[0].launched, facts.ops[0].end);
+}
+
+TEST(GateDelays, NewsThatCaughtUpDoesNotProlongTheRun) {
+  Listener policy;
+  const ClientSpec spec = client(3);
+  RunInput input{DeviceSpec{}, {spec}, &policy, "listener", 1s, {}, 1};
+  testing::Facts facts;
+  const Time end = simulate(input, facts).end;
+  input.gate = {.end_heard = 200us};
+  EXPECT_EQ(simulate(input, facts).end, end);
+}
+
 TEST(GateDelays, RenderingIsHeldByNobody) {
   Listener policy;
   policy.is_open = false;

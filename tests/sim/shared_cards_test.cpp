@@ -44,6 +44,15 @@ class HalvesOnly : public Policy {
   }
 };
 
+/// Admits launch by launch.
+class AdmitsEach : public Policy {
+ public:
+  void decide(const GpuView& view, Actions& actions) override {
+    for (const ClientView& client : view.clients)
+      if (client.is_present) actions.admit(client.id, static_cast<std::uint32_t>(client.waiting.size()));
+  }
+};
+
 constexpr Duration kSolo{1'000'000'000};
 
 /// A thousand kernels of a millisecond, one at a time, without host time.
@@ -107,6 +116,12 @@ TEST(SharedCards, a_pod_alone_on_its_card_takes_the_time_of_its_work) {
   EXPECT_EQ(result.pods[0].end, kRunStart + 4s);
   EXPECT_DOUBLE_EQ(metric(result, "cluster", "slowdown_mean"), 1);
   EXPECT_EQ(time_alone(training(), device(Sharing::kExclusive), 1, 1h), kSolo);
+}
+
+TEST(SharedCards, cards_whose_gates_answer_late_take_longer) {
+  ClusterInput input = cluster<AdmitsEach>({pod("a", 500)});
+  input.sharing.gate.answer = 1ms;
+  EXPECT_EQ(run(input).pods[0].end, kRunStart + 2 * kSolo) << "a thousand kernels ask for a millisecond each";
 }
 
 TEST(SharedCards, two_pods_that_share_a_card_take_twice_as_long) {

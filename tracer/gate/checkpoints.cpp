@@ -319,6 +319,8 @@ void Checkpoints::forget_context(const void* context) {
 void Checkpoints::forget_contexts() {
   for (std::uint32_t i = 0; i < group_count_; ++i)
     if (const void* context = groups_[i].context; context != nullptr) forget_context(context);
+  for (const Checkpoint& checkpoint : checkpoints_)  // whose streams are gone
+    if (const void* context = checkpoint.context; context != nullptr) forget_context(context);
 }
 
 void Checkpoints::released_primary(int device, const void* context) {
@@ -326,7 +328,9 @@ void Checkpoints::released_primary(int device, const void* context) {
   int is_active = 0;
   const bool is_known = driver_.primary_context_state != nullptr &&
                         driver_.primary_context_state(device, &flags, &is_active) == Driver::kSuccess;
-  if (is_known && is_active == 0) forget_context(context);
+  int its_device = device;  // of a context that has ended, the driver may not say it
+  if (driver_.current_device != nullptr && driver_.current_device(&its_device) != Driver::kSuccess) its_device = device;
+  if (is_known && is_active == 0 && its_device == device) forget_context(context);
 }
 
 // A signal's handler may end the program while its own thread is in the lock.

@@ -42,7 +42,8 @@ class Checkpoints {
   void forget_stream(void* context, void* stream);
   void forget_context(const void* context);  ///< it ends with its events: what is in flight in it counts as complete
   void forget_contexts();                    ///< all of them
-  /// The primary context of a device was given back once. It has ended if that was the last time.
+  /// The primary context of a device was given back once. It has ended if that was the last time, and is taken to be
+  /// `context`, the one that is current, where that is of the same device.
   void released_primary(int device, const void* context);
   /// No call of the driver from here on. Waits for one that is being made, but not for ever: it may be this thread's.
   void stop();

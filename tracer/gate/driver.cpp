@@ -16,6 +16,7 @@ bool Driver::load() {
   find(functions_in_module, "cuModuleGetFunctionCount");
   find(kernels_in_library, "cuLibraryGetKernelCount");
   find(primary_context_state, "cuDevicePrimaryCtxGetState");
+  find(current_device, "cuCtxGetDevice");
   return find(event_create, "cuEventCreate") && find(event_record, "cuEventRecord") &&
          find(event_query, "cuEventQuery") && find(event_elapsed, "cuEventElapsedTime") &&
          find(is_capturing, "cuStreamIsCapturing") && find(set_context, "cuCtxSetCurrent") &&

@@ -41,6 +41,7 @@ struct Driver {
   Result (*kernels_in_library)(unsigned* count, void* library) = nullptr;
 
   Result (*primary_context_state)(int device, unsigned* flags, int* is_active) = nullptr;  ///< may be null
+  Result (*current_device)(int* device) = nullptr;                                         ///< may be null
 
   /// False where one is missing.
   bool load();
