@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -9,7 +8,8 @@
 namespace corun {
 
 /// A column of instants in ascending order, four bytes each: the lower half of each, and beside them where the upper
-/// half grows, every four seconds.
+/// half grows, every four seconds. Which upper half a block of instants begins with is known, so that asking for one
+/// takes no search, however long the column is.
 class Instants {
  public:
   void reserve(std::size_t count) { lower_.reserve(count); }
@@ -17,12 +17,14 @@ class Instants {
   void push_back(std::int64_t ns) {
     const std::int64_t upper = ns >> 32;
     if (uppers_.empty() || uppers_.back().second != upper) uppers_.emplace_back(lower_.size(), upper);
+    if (lower_.size() % kBlock == 0) upper_of_block_.push_back(static_cast<std::uint32_t>(uppers_.size() - 1));
     lower_.push_back(static_cast<std::uint32_t>(ns));
   }
 
   std::int64_t operator[](std::size_t index) const {
-    const auto behind = std::ranges::upper_bound(uppers_, index, {}, &Upper::first);
-    return std::prev(behind)->second * (std::int64_t{1} << 32) + lower_[index];
+    std::size_t at = upper_of_block_[index / kBlock];
+    while (at + 1 < uppers_.size() && uppers_[at + 1].first <= index) ++at;
+    return uppers_[at].second * (std::int64_t{1} << 32) + lower_[index];
   }
   std::int64_t front() const { return (*this)[0]; }
   std::int64_t back() const { return (*this)[size() - 1]; }
@@ -31,9 +33,11 @@ class Instants {
 
  private:
   using Upper = std::pair<std::size_t, std::int64_t>;  ///< from this index on
+  static constexpr std::size_t kBlock = 64;             ///< at most so many steps through uppers_
 
   std::vector<std::uint32_t> lower_;
   std::vector<Upper> uppers_;
+  std::vector<std::uint32_t> upper_of_block_;  ///< the place in uppers_ of each block's first instant
 };
 
 }  // namespace corun
