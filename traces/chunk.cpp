@@ -11,6 +11,7 @@
 
 #include "traces/base/crc32c.h"
 #include "traces/base/error.h"
+#include "traces/base/varint.h"
 #include "traces/schema/trace.pb.h"
 
 namespace corun {
@@ -35,11 +36,6 @@ constexpr int kCompressionLevel = 3;
 constexpr std::size_t kMaxHeaderBytes = 127;
 constexpr std::size_t kMaxVarintBytes = 5;  // of the lengths, which all fit 32 bits
 constexpr int kMostResyncs = 1000;          // a hostile file can have a sync word every few bytes
-
-void append_varint(std::string& out, std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7) out.push_back(static_cast<char>(value | 0x80));
-  out.push_back(static_cast<char>(value));
-}
 
 void append_fixed32(std::string& out, std::uint32_t value) {
   out.append(reinterpret_cast<const char*>(&value), sizeof(value));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -43,11 +44,11 @@ struct CompactCapture {
 /// Makes the columns out of rows that come in order of their starts.
 class CompactRows : public RowSink {
  public:
-  void add(const OpRecord& op) override;
-  void add(const CallRecord& call) override;
+  void add(std::span<const OpRecord> ops) override;
+  void add(std::span<const CallRecord> calls) override;
   RowSpan span() const override;
 
-  /// False if a row cannot be part of a timeline, or came out of order: the rows are to be sorted and sealed first, which
+  /// False if a row cannot be part of a timeline, or came out of order: rows are to be sorted and sealed first, which
   /// says what is wrong. `rest`: the same capture's, sealed.
   bool are_sound(const Timeline& rest) const;
   CompactCapture take(Timeline rest) &&;
@@ -60,11 +61,16 @@ class CompactRows : public RowSink {
   struct Largest {
     std::int64_t name = -1, queue = -1, call = -1, shape = -1, thread = -1, awaited = -1;
   };
+  template <class Row>
+  bool is_in_order(std::int64_t& last_ns, const Row& row);
+  std::uint32_t prototype_of(const OpRecord& op);
   std::uint32_t number_of(const OpRecord& prototype);
-  void check_times(const Instants& before, std::int64_t start_ns, std::int64_t duration_ns);
 
   CompactCapture capture_;
   std::unordered_map<OpRecord, std::uint32_t, Hash> numbers_;  ///< of prototypes
+  std::vector<std::uint32_t> followers_;  ///< by prototype: the one that came next the last time
+  std::uint32_t last_prototype_ = 0;
+  std::int64_t last_start_ns_ = INT64_MIN, last_call_ns_ = INT64_MIN;
   Largest largest_;
   bool are_in_order_ = true;
 };

@@ -129,15 +129,25 @@ std::uint32_t TimelineBuilder::shape(const LaunchShape& shape) {
 }
 
 std::uint32_t TimelineBuilder::add(const OpRecord& op) {
-  if (sink_ != nullptr) return sink_->add(op), OpRecord::kNoIndex;
+  if (sink_ != nullptr) return sink_->add(std::span(&op, 1)), OpRecord::kNoIndex;
   timeline_.ops_.push_back(op);
   return static_cast<std::uint32_t>(timeline_.ops_.size() - 1);
 }
 
 std::uint32_t TimelineBuilder::add(const CallRecord& call) {
-  if (sink_ != nullptr) return sink_->add(call), OpRecord::kNoIndex;
+  if (sink_ != nullptr) return sink_->add(std::span(&call, 1)), OpRecord::kNoIndex;
   timeline_.calls_.push_back(call);
   return static_cast<std::uint32_t>(timeline_.calls_.size() - 1);
+}
+
+void TimelineBuilder::add(std::span<const OpRecord> ops) {
+  if (sink_ != nullptr) return sink_->add(ops);
+  timeline_.ops_.insert(timeline_.ops_.end(), ops.begin(), ops.end());
+}
+
+void TimelineBuilder::add(std::span<const CallRecord> calls) {
+  if (sink_ != nullptr) return sink_->add(calls);
+  timeline_.calls_.insert(timeline_.calls_.end(), calls.begin(), calls.end());
 }
 
 void TimelineBuilder::skip(std::string_view reason, std::string_view where) {
