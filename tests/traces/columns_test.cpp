@@ -34,10 +34,12 @@ TEST(ShortNumbers, can_be_changed_all_at_once_however_many_were_and_become_far) 
   ShortNumbers column;
   constexpr std::size_t kCount = 200'000;  // one by one, in the square of it
   for (std::size_t i = 0; i < kCount; ++i) column.push_back(i % 2 == 0 ? -5 : 7);
-  column.change([](std::size_t i, std::int64_t value) {
+  ShortNumbers::Rewriter next(column);
+  for (std::size_t i = 0; i < kCount; ++i) {
+    const std::int64_t value = next.number();
     EXPECT_EQ(value, i % 2 == 0 ? -5 : 7);
-    return i % 3 == 0 ? std::int64_t{1} << 40 : value + 5;
-  });
+    next.put(i % 3 == 0 ? std::int64_t{1} << 40 : value + 5);
+  }
   for (std::size_t i = 0; i < kCount; ++i)
     ASSERT_EQ(column[i], i % 3 == 0 ? std::int64_t{1} << 40 : i % 2 == 0 ? 0 : 12) << i;
 }

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 namespace corun {
@@ -15,16 +14,15 @@ class Instants {
   void reserve(std::size_t count) { lower_.reserve(count); }
   /// `ns` must not lie before the last one.
   void push_back(std::int64_t ns) {
-    const std::int64_t upper = ns >> 32;
-    if (uppers_.empty() || uppers_.back().second != upper) uppers_.emplace_back(lower_.size(), upper);
+    const std::int64_t upper = ns & ~std::int64_t{UINT32_MAX};
+    if (uppers_.empty() || uppers_.back().ns != upper) begin_upper(upper);
     if (lower_.size() % kBlock == 0) upper_of_block_.push_back(static_cast<std::uint32_t>(uppers_.size() - 1));
     lower_.push_back(static_cast<std::uint32_t>(ns));
   }
 
   std::int64_t operator[](std::size_t index) const {
-    std::size_t at = upper_of_block_[index / kBlock];
-    while (at + 1 < uppers_.size() && uppers_[at + 1].first <= index) ++at;
-    return uppers_[at].second * (std::int64_t{1} << 32) + lower_[index];
+    const Upper& upper = uppers_[upper_of_block_[index / kBlock]];
+    return (index < upper.behind ? upper.ns : upper_behind(&upper, index)) + lower_[index];
   }
   std::int64_t front() const { return (*this)[0]; }
   std::int64_t back() const { return (*this)[size() - 1]; }
@@ -32,8 +30,20 @@ class Instants {
   bool empty() const { return lower_.empty(); }
 
  private:
-  using Upper = std::pair<std::size_t, std::int64_t>;  ///< from this index on
-  static constexpr std::size_t kBlock = 64;             ///< at most so many steps through uppers_
+  struct Upper {
+    std::int64_t ns = 0;
+    std::size_t behind = SIZE_MAX;  ///< from this index on it is another
+  };
+  static constexpr std::size_t kBlock = 64;  ///< at most so many steps through uppers_
+
+  void begin_upper(std::int64_t ns) {
+    if (!uppers_.empty()) uppers_.back().behind = lower_.size();
+    uppers_.push_back({ns});
+  }
+  static std::int64_t upper_behind(const Upper* upper, std::size_t index) {
+    while (upper->behind <= index) ++upper;
+    return upper->ns;
+  }
 
   std::vector<std::uint32_t> lower_;
   std::vector<Upper> uppers_;

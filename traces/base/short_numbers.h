@@ -18,11 +18,9 @@ class ShortNumbers {
     near_.push_back(is_near(value) ? static_cast<std::uint32_t>(value) : kFar);
   }
   void pop_back();
-  /// One number. It moves those of `far_` behind it: to write many, change().
+  /// One number. It moves those of `far_` behind it: to write all, Rewriter.
   void set(std::size_t index, std::int64_t value);
-  /// Makes every number, in order, what `change(index, number)` says.
-  template <class Change>
-  void change(Change change);
+  class Rewriter;
 
   std::int64_t operator[](std::size_t index) const { return near_[index] == kFar ? far(index) : near_[index]; }
   std::size_t size() const { return near_.size(); }
@@ -44,15 +42,27 @@ class ShortNumbers {
   Far far_;  ///< by index
 };
 
-template <class Change>
-void ShortNumbers::change(Change change) {
-  const Far before = std::exchange(far_, {});
-  auto far = before.begin();
-  for (std::size_t i = 0; i < near_.size(); ++i) {
-    const std::int64_t value = change(i, near_[i] == kFar ? (far++)->second : std::int64_t{near_[i]});
-    if (!is_near(value)) far_.emplace_back(i, value);
-    near_[i] = is_near(value) ? static_cast<std::uint32_t>(value) : kFar;
+/// Goes through all numbers of a column once and writes each anew.
+class ShortNumbers::Rewriter {
+ public:
+  explicit Rewriter(ShortNumbers& column) : column_(column), before_(std::exchange(column.far_, {})) {}
+
+  std::int64_t number() const {
+    const std::uint32_t near = column_.near_[next_];
+    return near == kFar ? before_[next_far_].second : near;
   }
-}
+  void put(std::int64_t number) {
+    std::uint32_t& place = column_.near_[next_];
+    if (place == kFar) ++next_far_;
+    if (!is_near(number)) column_.far_.emplace_back(next_, number);
+    place = is_near(number) ? static_cast<std::uint32_t>(number) : kFar;
+    ++next_;
+  }
+
+ private:
+  ShortNumbers& column_;
+  const Far before_;
+  std::size_t next_ = 0, next_far_ = 0;
+};
 
 }  // namespace corun
