@@ -180,7 +180,14 @@ schema::ChunkHeader read_header(Cursor& cursor) {
   return header;
 }
 
-Chunk read_chunk(std::string_view file, std::uint64_t offset) {
+/// A chunk whose header is right.
+struct Frame {
+  schema::ChunkHeader header;
+  std::uint64_t end = 0;    ///< byte after it
+  std::string_view stored;  ///< its payload, as it lies in the file
+};
+
+Frame read_frame(std::string_view file, std::uint64_t offset) {
   Cursor cursor{file, offset};
   cursor.expect({&kChunkTag, 1}, "a chunk (0a)");
   const std::uint32_t length = cursor.varint("a chunk");
@@ -192,9 +199,14 @@ Chunk read_chunk(std::string_view file, std::uint64_t offset) {
     throw_damage("payload of {} bytes in a chunk of {}, expected it to fill the chunk", stored_length, length);
   }
   const std::string_view stored = cursor.bytes(stored_length, "the rest of the payload");
+  return {.header = header, .end = cursor.offset(), .stored = stored};
+}
+
+Chunk read_chunk(std::string_view file, std::uint64_t offset) {
+  const auto [header, end, stored] = read_frame(file, offset);
   check_crc(stored, header.payload_crc(), "the payload");
 
-  Chunk chunk{decode_header(header), offset, cursor.offset(), decompress(stored, header)};
+  Chunk chunk{decode_header(header), offset, end, decompress(stored, header)};
   if (chunk.payload.size() != header.raw_length()) {
     throw_damage("payload of {} bytes, expected {}", chunk.payload.size(), header.raw_length());
   }
@@ -243,6 +255,21 @@ std::optional<std::uint32_t> first_chunk_kind(std::string_view file) {
   } catch (const Damage&) {
     return std::nullopt;
   }
+}
+
+RowCounts announced_rows(std::string_view file) {
+  RowCounts rows{};
+  try {
+    for (std::uint64_t offset = 0; offset < file.size();) {
+      const Frame frame = read_frame(file, offset);
+      const auto kind = static_cast<std::uint32_t>(frame.header.kind());
+      if (kind < kChunkKinds) rows[kind] += frame.header.row_count();
+      offset = frame.end;
+    }
+  } catch (const Damage&) {
+    return rows;
+  }
+  return rows;
 }
 
 std::optional<Chunk> ChunkReader::next() {

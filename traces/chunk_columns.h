@@ -179,6 +179,7 @@ class ColumnReader {
   template <class T, class Next>
   void read(std::uint32_t number, const char* name, T Row::*field, Offset offset, Next next) {
     Place place = block_ == 0 ? begin_of(columns_.varints(number)) : places_[number];
+    if (place.is_constant && place.entry == 0) return;  // rows are made with what 0 stands for
     std::size_t row = block_;
     try {
       for (; row < block_end_; ++row) {

@@ -40,7 +40,7 @@ OpRecord prototype_like(const OpRecord& op) {
 }  // namespace
 
 void CompactCapture::forget_calls() {
-  call_of = std::vector<std::uint32_t>();
+  call_of = Column<std::uint32_t>();
   call_starts = Instants();
   other_calls = std::vector<OtherCall>();
 }
@@ -79,6 +79,14 @@ bool CompactRows::is_in_order(std::int64_t& last_ns, const Row& row) {
   are_in_order_ = are_in_order_ && last_ns <= row.start_ns && row.duration_ns >= 0 && row.duration_ns <= kLongestNs;
   last_ns = row.start_ns;
   return are_in_order_;
+}
+
+void CompactRows::reserve(std::size_t ops, std::size_t calls) {
+  capture_.prototype_of.reserve(ops);
+  capture_.starts.reserve(ops);
+  capture_.durations.reserve(ops);
+  capture_.call_of.reserve(ops);
+  capture_.call_starts.reserve(calls);
 }
 
 void CompactRows::add(std::span<const OpRecord> ops) {

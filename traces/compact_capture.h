@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "traces/base/column.h"
 #include "traces/base/instants.h"
 #include "traces/base/short_numbers.h"
 #include "traces/timeline.h"
@@ -27,10 +28,10 @@ struct CompactCapture {
 
   /// What operations have in common: kind, name, queue, shape, bytes; `graph_node` is 1 if they are of a graph.
   std::vector<OpRecord> prototypes;
-  std::vector<std::uint32_t> prototype_of;  ///< by operation, as the next three
+  Column<std::uint32_t> prototype_of;  ///< by operation, as the next three
   Instants starts;
   ShortNumbers durations;
-  std::vector<std::uint32_t> call_of;  ///< OpRecord::kNoIndex where it was cut off
+  Column<std::uint32_t> call_of;  ///< OpRecord::kNoIndex where it was cut off
 
   Instants call_starts;
   std::vector<OtherCall> other_calls;
@@ -44,6 +45,7 @@ struct CompactCapture {
 /// Makes the columns out of rows that come in order of their starts.
 class CompactRows : public RowSink {
  public:
+  void reserve(std::size_t ops, std::size_t calls) override;
   void add(std::span<const OpRecord> ops) override;
   void add(std::span<const CallRecord> calls) override;
   RowSpan span() const override;

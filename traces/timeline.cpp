@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "traces/base/column.h"
 #include "traces/base/error.h"
 
 namespace corun {
@@ -44,6 +45,12 @@ std::uint32_t index_of(std::vector<Row>& rows, const Row& row) {
   auto found = std::find(rows.begin(), rows.end(), row);
   if (found == rows.end()) found = rows.insert(rows.end(), row);
   return static_cast<std::uint32_t>(found - rows.begin());
+}
+
+template <class Row>
+void reserve_rows(std::vector<Row>& rows, std::size_t count) {
+  rows.reserve(count);
+  prefer_large_pages(rows.data(), rows.capacity() * sizeof(Row));
 }
 
 // Sums stop at the largest number: durations are bounded one by one only.
@@ -126,6 +133,12 @@ std::uint32_t TimelineBuilder::swapchain(const SwapchainRecord& swapchain) {
 
 std::uint32_t TimelineBuilder::shape(const LaunchShape& shape) {
   return index_of(timeline_.shapes_, shape_index_, shape);
+}
+
+void TimelineBuilder::reserve(std::size_t ops, std::size_t calls) {
+  if (sink_ != nullptr) return sink_->reserve(ops, calls);
+  reserve_rows(timeline_.ops_, ops);
+  reserve_rows(timeline_.calls_, calls);
 }
 
 std::uint32_t TimelineBuilder::add(const OpRecord& op) {

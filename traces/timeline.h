@@ -255,6 +255,8 @@ inline constexpr std::int64_t kLongestNs = INT64_MAX / 4;
 class RowSink {
  public:
   virtual ~RowSink() = default;
+  /// So many rows may come.
+  virtual void reserve(std::size_t ops, std::size_t calls) = 0;
   virtual void add(std::span<const OpRecord> ops) = 0;
   virtual void add(std::span<const CallRecord> calls) = 0;
   virtual RowSpan span() const = 0;
@@ -272,6 +274,7 @@ class TimelineBuilder {
   std::uint32_t swapchain(const SwapchainRecord& swapchain);
   std::uint32_t shape(const LaunchShape& shape);
 
+  void reserve(std::size_t ops, std::size_t calls);
   std::uint32_t add(const OpRecord& op);
   std::uint32_t add(const CallRecord& call);
   void add(std::span<const OpRecord> ops);

@@ -33,7 +33,8 @@ class DependencyGaps {
       const std::int64_t start_ns = capture.starts[i];
       std::int64_t& tail = tails[capture.prototype(i).queue];
       std::int64_t end_ns = tail;
-      for (const std::uint32_t awaited : waits.of(i)) end_ns = std::max(end_ns, capture.end_of(awaited));
+      if (!waits.empty())
+        for (const std::uint32_t awaited : waits.of(i)) end_ns = std::max(end_ns, capture.end_of(awaited));
       tail = std::max(tail, start_ns + capture.durations[i]);
       gaps_.push_back(start_ns - end_ns + kUsualOverlap_ns);
     }
@@ -58,6 +59,7 @@ class DependencyGaps {
 /// The latency of a launch into an idle stream that nine in ten launches exceed: what queued launches are given.
 std::int64_t least_latency(const DependencyGaps& gaps, const HostSequence& host) {
   ShortNumbers latencies;
+  latencies.reserve(gaps.size());
   for (std::uint32_t i = 0; i < gaps.size(); ++i) {
     const std::int64_t delay = host.delays()[i];
     const bool was_idle = gaps[i] >= delay;
@@ -75,15 +77,16 @@ bool was_queued(std::int64_t delay_ns, std::int64_t gap_ns, std::int64_t least_l
 /// without kernels that overlap their predecessor by design (programmatic dependent launch).
 std::int64_t typical_dispatch_gap(const DependencyGaps& gaps, const HostSequence& host, std::int64_t least_latency_ns) {
   ShortNumbers queued;
+  queued.reserve(gaps.size());
   for (std::size_t i = 0; i < gaps.size(); ++i)
     if (gaps[i] > 0 && was_queued(host.delays()[i], gaps[i], least_latency_ns)) queued.push_back(gaps[i]);
   return queued.size() < kEnoughGaps ? kTypicalDispatchGap_ns : queued.ranked(queued.size() / 2);
 }
 
 /// The entries of a column that belong to these operations. Frees the column.
-template <class Column>
-Column pick(Column column, const std::vector<std::uint32_t>& ops) {
-  Column picked;
+template <class List>
+List pick(List column, const Column<std::uint32_t>& ops) {
+  List picked;
   picked.reserve(ops.size());
   for (const std::uint32_t op : ops) picked.push_back(column[op]);
   return picked;
@@ -150,17 +153,17 @@ class Conversion {
 
   void add_ops() {
     add_left_out();
-    std::vector<std::uint32_t> numbers = in_order(std::move(capture_.prototype_of));
+    Column<std::uint32_t> numbers = in_order(std::move(capture_.prototype_of));
     ShortNumbers durations = in_order(std::move(capture_.durations));
     ShortNumbers gaps = in_order(std::move(gaps_));
     ShortNumbers latencies = in_order(std::move(latencies_));
-    if (waits_.empty()) order_ = std::vector<std::uint32_t>();
+    if (waits_.empty()) order_ = Column<std::uint32_t>();
     workload_.ops = WorkOps(prototypes(), {std::move(numbers), std::move(durations), std::move(gaps), std::move(latencies)});
   }
 
   /// A column of the capture's operations as one of the workload's.
-  template <class Column>
-  Column in_order(Column column) const {
+  template <class List>
+  List in_order(List column) const {
     return is_as_recorded_ ? std::move(column) : pick(std::move(column), order_);
   }
 
@@ -334,9 +337,9 @@ class Conversion {
   HostSequence host_;
   const JobSplit split_;
   ShortNumbers gaps_, latencies_;           // by operation of the capture
-  std::vector<std::uint32_t> order_;        // by operation of the workload: its number in the capture
+  Column<std::uint32_t> order_;        // by operation of the workload: its number in the capture
   bool is_as_recorded_ = false;             // order_ is that of the capture, and whole
-  std::vector<std::uint32_t> index_of_;     // the other way, where somebody waits for single operations
+  Column<std::uint32_t> index_of_;     // the other way, where somebody waits for single operations
   std::vector<HostWait> host_waits_;
   std::uint32_t submitted_ = 0;
   std::int64_t free_since_ns_ = 0;

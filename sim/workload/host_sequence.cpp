@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t kQueuedWithin_ns = 20'000;
 
 /// When operations without a recorded call were submitted, as far as their streams tell.
-void guess_submissions(const CompactCapture& capture, std::vector<std::int64_t>& times) {
+void guess_submissions(const CompactCapture& capture, Column<std::int64_t>& times) {
   struct Tail {
     std::int64_t submitted_ns = 0, end_ns = INT64_MIN / 2;
   };
@@ -36,8 +36,8 @@ void guess_submissions(const CompactCapture& capture, std::vector<std::int64_t>&
 }
 
 /// When each operation was submitted.
-std::vector<std::int64_t> submission_times(const CompactCapture& capture) {
-  std::vector<std::int64_t> times(capture.op_count());
+Column<std::int64_t> submission_times(const CompactCapture& capture) {
+  Column<std::int64_t> times(capture.op_count());
   bool are_known = true;
   for (std::size_t i = 0; i < times.size(); ++i) {
     const std::uint32_t call = capture.call_of[i];
@@ -138,7 +138,7 @@ HostSequence::HostSequence(CompactCapture& capture) : has_call_(capture.op_count
 }
 
 void HostSequence::set_order(CompactCapture& capture) {
-  const std::vector<std::int64_t> submitted = submission_times(capture);
+  const Column<std::int64_t> submitted = submission_times(capture);
   capture.forget_calls();
   order_by_start(submitted);
   settle_releases(capture);
@@ -157,7 +157,7 @@ std::size_t HostSequence::submissions(std::size_t begin, std::size_t end) const 
 }
 
 /// At one instant submissions come before waits; operations keep the order in which they ran, waits that of calls.
-void HostSequence::order_by_start(const std::vector<std::int64_t>& submitted) {
+void HostSequence::order_by_start(const Column<std::int64_t>& submitted) {
   order_.resize(submitted.size() + waits_.size());
   std::iota(order_.begin(), order_.end(), 0U);
   const auto first_wait = order_.begin() + static_cast<std::ptrdiff_t>(submitted.size());
@@ -190,7 +190,7 @@ void HostSequence::settle_releases(const CompactCapture& capture) {
   order_.resize(kept);
 }
 
-void HostSequence::set_delays(const CompactCapture& capture, const std::vector<std::int64_t>& submitted) {
+void HostSequence::set_delays(const CompactCapture& capture, const Column<std::int64_t>& submitted) {
   delays_.reserve(submitted.size());
   for (std::size_t i = 0; i < submitted.size(); ++i) delays_.push_back(capture.starts[i] - submitted[i]);
 }

@@ -50,6 +50,7 @@ Timeline read_ops(const std::string& payload, std::uint32_t rows) {
 }
 
 struct Rows : RowSink {
+  void reserve(std::size_t, std::size_t) override {}
   void add(std::span<const OpRecord> more) override { ops.insert(ops.end(), more.begin(), more.end()); }
   void add(std::span<const CallRecord> more) override { calls.insert(calls.end(), more.begin(), more.end()); }
   RowSpan span() const override { return {}; }

@@ -5,6 +5,7 @@
 #include <random>
 #include <vector>
 
+#include "traces/base/column.h"
 #include "traces/base/instants.h"
 #include "traces/base/short_numbers.h"
 
@@ -21,6 +22,13 @@ std::vector<std::int64_t> mixed_numbers(std::size_t count) {
   }
   std::ranges::shuffle(numbers, random);
   return numbers;
+}
+
+TEST(Column, of_several_large_pages_holds_what_was_written) {
+  Column<std::uint32_t> column;
+  const std::size_t count = 3 * kLargePage / sizeof(std::uint32_t) + 5;
+  for (std::uint32_t i = 0; i < count; ++i) column.push_back(i * 3);
+  for (std::uint32_t i = 0; i < count; ++i) ASSERT_EQ(column[i], i * 3);
 }
 
 TEST(ShortNumbers, hold_any_number) {

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "traces/base/column.h"
+
 namespace corun {
 
 /// A column of instants in ascending order, four bytes each: the lower half of each, and beside them where the upper
@@ -20,7 +22,8 @@ class Instants {
     lower_.push_back(static_cast<std::uint32_t>(ns));
   }
 
-  std::int64_t operator[](std::size_t index) const {
+  /// Always inline: passes over a capture ask for every instant.
+  [[gnu::always_inline]] std::int64_t operator[](std::size_t index) const {
     const Upper& upper = uppers_[upper_of_block_[index / kBlock]];
     return (index < upper.behind ? upper.ns : upper_behind(&upper, index)) + lower_[index];
   }
@@ -40,12 +43,10 @@ class Instants {
     if (!uppers_.empty()) uppers_.back().behind = lower_.size();
     uppers_.push_back({ns});
   }
-  static std::int64_t upper_behind(const Upper* upper, std::size_t index) {
-    while (upper->behind <= index) ++upper;
-    return upper->ns;
-  }
+  /// Of the uppers from this one on, the one of the instant.
+  static std::int64_t upper_behind(const Upper* upper, std::size_t index);
 
-  std::vector<std::uint32_t> lower_;
+  Column<std::uint32_t> lower_;
   std::vector<Upper> uppers_;
   std::vector<std::uint32_t> upper_of_block_;  ///< the place in uppers_ of each block's first instant
 };

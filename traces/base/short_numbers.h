@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "traces/base/column.h"
+
 namespace corun {
 
 /// A column of numbers that nearly always are from 0 to 2^32 - 2: four bytes each. Others are kept beside, by index.
@@ -14,8 +16,8 @@ class ShortNumbers {
  public:
   void reserve(std::size_t count) { near_.reserve(count); }
   void push_back(std::int64_t value) {
-    if (!is_near(value)) far_.emplace_back(near_.size(), value);
-    near_.push_back(is_near(value) ? static_cast<std::uint32_t>(value) : kFar);
+    if (!is_near(value)) return push_far(value);
+    near_.push_back(static_cast<std::uint32_t>(value));
   }
   void pop_back();
   /// One number. It moves those of `far_` behind it: to write all, Rewriter.
@@ -34,11 +36,12 @@ class ShortNumbers {
   using Far = std::vector<std::pair<std::size_t, std::int64_t>>;
 
   static bool is_near(std::int64_t value) { return value >= 0 && value < kFar; }
+  void push_far(std::int64_t value);
   Far::const_iterator place_of(std::size_t index) const;
-  std::int64_t far(std::size_t index) const { return place_of(index)->second; }
+  std::int64_t far(std::size_t index) const;
   std::uint32_t ranked_near(std::size_t rank) const;
 
-  std::vector<std::uint32_t> near_;
+  Column<std::uint32_t> near_;
   Far far_;  ///< by index
 };
 
