@@ -7,6 +7,8 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <memory>
+#include <new>
 #include <utility>
 
 #include "traces/base/crc32c.h"
@@ -144,13 +146,21 @@ void check_crc(std::string_view bytes, std::uint32_t expected, const char* what)
   if (found != expected) throw_damage("checksum of {} 0x{:08x}, expected 0x{:08x}", what, found, expected);
 }
 
+/// What zstd works with, made once for each thread: it is as large as several chunks.
+ZSTD_DCtx* decompressor() {
+  thread_local const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context(ZSTD_createDCtx(), &ZSTD_freeDCtx);
+  if (!context) throw std::bad_alloc();
+  return context.get();
+}
+
 std::string decompress(std::string_view stored, const schema::ChunkHeader& header) {
   if (header.codec() == schema::ChunkHeader::NONE) return std::string{stored};
   if (header.codec() != schema::ChunkHeader::ZSTD) {
     throw_damage("codec {}, expected 0 (none) or 1 (zstd)", static_cast<int>(header.codec()));
   }
   std::string payload(header.raw_length(), '\0');
-  const std::size_t size = ZSTD_decompress(payload.data(), payload.size(), stored.data(), stored.size());
+  const std::size_t size =
+      ZSTD_decompressDCtx(decompressor(), payload.data(), payload.size(), stored.data(), stored.size());
   if (ZSTD_isError(size)) throw_damage("zstd: {}", ZSTD_getErrorName(size));
   payload.resize(size);
   return payload;

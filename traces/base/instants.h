@@ -17,8 +17,7 @@ class Instants {
   /// `ns` must not lie before the last one.
   void push_back(std::int64_t ns) {
     const std::int64_t upper = ns & ~std::int64_t{UINT32_MAX};
-    if (uppers_.empty() || uppers_.back().ns != upper) begin_upper(upper);
-    if (lower_.size() % kBlock == 0) upper_of_block_.push_back(static_cast<std::uint32_t>(uppers_.size() - 1));
+    if (lower_.size() % kBlock == 0 || uppers_.back().ns != upper) begin(upper);
     lower_.push_back(static_cast<std::uint32_t>(ns));
   }
 
@@ -39,10 +38,8 @@ class Instants {
   };
   static constexpr std::size_t kBlock = 64;  ///< at most so many steps through uppers_
 
-  void begin_upper(std::int64_t ns) {
-    if (!uppers_.empty()) uppers_.back().behind = lower_.size();
-    uppers_.push_back({ns});
-  }
+  /// Begins a block, or goes on with another upper half, or both.
+  void begin(std::int64_t upper_ns);
   /// Of the uppers from this one on, the one of the instant.
   static std::int64_t upper_behind(const Upper* upper, std::size_t index);
 
