@@ -55,7 +55,7 @@ HEAVY_HEADERS = {
     "SQLiteCpp/": ["traces/importers/", "experiments/", "python/"],
     "sqlite3.h": ["traces/importers/", "experiments/"],
     "google/protobuf/": ["traces/"],
-    "traces/schema/trace.pb.h": ["traces/chunk"],
+    "traces/schema/trace.pb.h": ["traces/chunk", "tests/traces/"],
     "traces/schema/perfetto.pb.h": ["traces/exporters/"],
     "Eigen/": ["sim/device/", "policies/", "experiments/validate/"],
     "pybind11/": ["python/"],

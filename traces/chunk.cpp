@@ -7,10 +7,13 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <memory>
+#include <new>
 #include <utility>
 
 #include "traces/base/crc32c.h"
 #include "traces/base/error.h"
+#include "traces/base/varint.h"
 #include "traces/schema/trace.pb.h"
 
 namespace corun {
@@ -35,11 +38,6 @@ constexpr int kCompressionLevel = 3;
 constexpr std::size_t kMaxHeaderBytes = 127;
 constexpr std::size_t kMaxVarintBytes = 5;  // of the lengths, which all fit 32 bits
 constexpr int kMostResyncs = 1000;          // a hostile file can have a sync word every few bytes
-
-void append_varint(std::string& out, std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7) out.push_back(static_cast<char>(value | 0x80));
-  out.push_back(static_cast<char>(value));
-}
 
 void append_fixed32(std::string& out, std::uint32_t value) {
   out.append(reinterpret_cast<const char*>(&value), sizeof(value));
@@ -148,13 +146,21 @@ void check_crc(std::string_view bytes, std::uint32_t expected, const char* what)
   if (found != expected) throw_damage("checksum of {} 0x{:08x}, expected 0x{:08x}", what, found, expected);
 }
 
+/// What zstd works with, made once for each thread: it is as large as several chunks.
+ZSTD_DCtx* decompressor() {
+  thread_local const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context(ZSTD_createDCtx(), &ZSTD_freeDCtx);
+  if (!context) throw std::bad_alloc();
+  return context.get();
+}
+
 std::string decompress(std::string_view stored, const schema::ChunkHeader& header) {
   if (header.codec() == schema::ChunkHeader::NONE) return std::string{stored};
   if (header.codec() != schema::ChunkHeader::ZSTD) {
     throw_damage("codec {}, expected 0 (none) or 1 (zstd)", static_cast<int>(header.codec()));
   }
   std::string payload(header.raw_length(), '\0');
-  const std::size_t size = ZSTD_decompress(payload.data(), payload.size(), stored.data(), stored.size());
+  const std::size_t size =
+      ZSTD_decompressDCtx(decompressor(), payload.data(), payload.size(), stored.data(), stored.size());
   if (ZSTD_isError(size)) throw_damage("zstd: {}", ZSTD_getErrorName(size));
   payload.resize(size);
   return payload;
@@ -184,7 +190,14 @@ schema::ChunkHeader read_header(Cursor& cursor) {
   return header;
 }
 
-Chunk read_chunk(std::string_view file, std::uint64_t offset) {
+/// A chunk whose header is right.
+struct Frame {
+  schema::ChunkHeader header;
+  std::uint64_t end = 0;    ///< byte after it
+  std::string_view stored;  ///< its payload, as it lies in the file
+};
+
+Frame read_frame(std::string_view file, std::uint64_t offset) {
   Cursor cursor{file, offset};
   cursor.expect({&kChunkTag, 1}, "a chunk (0a)");
   const std::uint32_t length = cursor.varint("a chunk");
@@ -196,9 +209,14 @@ Chunk read_chunk(std::string_view file, std::uint64_t offset) {
     throw_damage("payload of {} bytes in a chunk of {}, expected it to fill the chunk", stored_length, length);
   }
   const std::string_view stored = cursor.bytes(stored_length, "the rest of the payload");
+  return {.header = header, .end = cursor.offset(), .stored = stored};
+}
+
+Chunk read_chunk(std::string_view file, std::uint64_t offset) {
+  const auto [header, end, stored] = read_frame(file, offset);
   check_crc(stored, header.payload_crc(), "the payload");
 
-  Chunk chunk{decode_header(header), offset, cursor.offset(), decompress(stored, header)};
+  Chunk chunk{decode_header(header), offset, end, decompress(stored, header)};
   if (chunk.payload.size() != header.raw_length()) {
     throw_damage("payload of {} bytes, expected {}", chunk.payload.size(), header.raw_length());
   }
@@ -247,6 +265,21 @@ std::optional<std::uint32_t> first_chunk_kind(std::string_view file) {
   } catch (const Damage&) {
     return std::nullopt;
   }
+}
+
+RowCounts announced_rows(std::string_view file) {
+  RowCounts rows{};
+  try {
+    for (std::uint64_t offset = 0; offset < file.size();) {
+      const Frame frame = read_frame(file, offset);
+      const auto kind = static_cast<std::uint32_t>(frame.header.kind());
+      if (kind < kChunkKinds) rows[kind] += frame.header.row_count();
+      offset = frame.end;
+    }
+  } catch (const Damage&) {
+    return rows;
+  }
+  return rows;
 }
 
 std::optional<Chunk> ChunkReader::next() {

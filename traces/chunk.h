@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -75,6 +76,13 @@ bool begins_chunk(std::string_view file);
 
 /// Kind of the first chunk, by its header alone; empty where there is no readable one. For recognising files.
 std::optional<std::uint32_t> first_chunk_kind(std::string_view file);
+
+/// Rows by kind of chunk.
+using RowCounts = std::array<std::uint64_t, kChunkKinds>;
+
+/// How many rows the headers of a file's chunks announce, up to the first that is damaged: what memory there may be need
+/// of. Nobody has looked at the rows.
+RowCounts announced_rows(std::string_view file);
 
 /// Reads chunks out of a file in memory, one after another. It holds no more than one payload at a time.
 ///

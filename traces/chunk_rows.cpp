@@ -7,13 +7,13 @@
 
 #include "traces/base/error.h"
 #include "traces/chunk_columns.h"
-#include "traces/schema/trace.pb.h"
 
 namespace corun {
 namespace {
 
 constexpr std::uint64_t kRowsPerChunk = 8192;
 constexpr std::uint64_t kSwapchainsPerChunk = 128;  // each with an address of up to kMaxStringBytes
+constexpr std::uint32_t kTextField = 1;             // of Strings
 constexpr std::size_t kStringBytesPerChunk = std::size_t{1} << 20;
 
 using TimeRange = std::pair<std::int64_t, std::int64_t>;
@@ -33,103 +33,94 @@ TimeRange time_range(const FrameRecord& frame) {
   return range;
 }
 
-// One list of fields for each kind of row serves writing and reading.
+// One list of fields for each kind of row serves writing and reading: number in schema/trace.proto, name, member.
 
-template <class Codec>
-void visit(Codec&& codec, schema::Queues& c) {
-  codec.plain("device", c.mutable_device(), &QueueRecord::device);
-  codec.plain("context", c.mutable_context(), &QueueRecord::context);
-  codec.plain("stream", c.mutable_stream(), &QueueRecord::stream);
-  codec.plain("process", c.mutable_process(), &QueueRecord::process);
-  codec.delta("priority", c.mutable_priority(), &QueueRecord::priority);
+template <template <class> class Codec>
+void visit(Codec<QueueRecord>& codec) {
+  codec.plain(1, "device", &QueueRecord::device);
+  codec.plain(2, "context", &QueueRecord::context);
+  codec.plain(3, "stream", &QueueRecord::stream);
+  codec.plain(4, "process", &QueueRecord::process);
+  codec.delta(5, "priority", &QueueRecord::priority);
 }
 
-template <class Codec>
-void visit(Codec&& codec, schema::Threads& c) {
-  codec.plain("process", c.mutable_process(), &ThreadRecord::process);
-  codec.plain("thread", c.mutable_thread(), &ThreadRecord::thread);
+template <template <class> class Codec>
+void visit(Codec<ThreadRecord>& codec) {
+  codec.plain(1, "process", &ThreadRecord::process);
+  codec.plain(2, "thread", &ThreadRecord::thread);
 }
 
-template <class Codec>
-void visit(Codec&& codec, schema::Shapes& c) {
-  codec.plain("grid_x", c.mutable_grid_x(), &LaunchShape::grid_x);
-  codec.plain("grid_y", c.mutable_grid_y(), &LaunchShape::grid_y);
-  codec.plain("grid_z", c.mutable_grid_z(), &LaunchShape::grid_z);
-  codec.plain("block_x", c.mutable_block_x(), &LaunchShape::block_x);
-  codec.plain("block_y", c.mutable_block_y(), &LaunchShape::block_y);
-  codec.plain("block_z", c.mutable_block_z(), &LaunchShape::block_z);
-  codec.plain("registers_per_thread", c.mutable_registers_per_thread(), &LaunchShape::registers_per_thread);
-  codec.plain("shared_memory_bytes", c.mutable_shared_memory_bytes(), &LaunchShape::shared_memory_bytes);
+template <template <class> class Codec>
+void visit(Codec<LaunchShape>& codec) {
+  codec.plain(1, "grid_x", &LaunchShape::grid_x);
+  codec.plain(2, "grid_y", &LaunchShape::grid_y);
+  codec.plain(3, "grid_z", &LaunchShape::grid_z);
+  codec.plain(4, "block_x", &LaunchShape::block_x);
+  codec.plain(5, "block_y", &LaunchShape::block_y);
+  codec.plain(6, "block_z", &LaunchShape::block_z);
+  codec.plain(7, "registers_per_thread", &LaunchShape::registers_per_thread);
+  codec.plain(8, "shared_memory_bytes", &LaunchShape::shared_memory_bytes);
 }
 
-template <class Codec>
-void visit(Codec&& codec, schema::Swapchains& c) {
-  codec.plain("application", c.mutable_application(), &SwapchainRecord::application, Offset::kPlusOne);
-  codec.plain("process", c.mutable_process(), &SwapchainRecord::process);
-  codec.bytes("address", c.mutable_address(), &SwapchainRecord::address);
+template <template <class> class Codec>
+void visit(Codec<SwapchainRecord>& codec) {
+  codec.plain(1, "application", &SwapchainRecord::application, Offset::kPlusOne);
+  codec.plain(2, "process", &SwapchainRecord::process);
+  codec.texts(3, "address", &SwapchainRecord::address);
 }
 
-template <class Codec>
-void visit(Codec&& codec, schema::Ops& c) {
-  codec.delta("start_ns", c.mutable_start_ns(), &OpRecord::start_ns);
-  codec.plain("duration_ns", c.mutable_duration_ns(), &OpRecord::duration_ns);
-  codec.plain("kind", c.mutable_kind(), &OpRecord::kind);
-  codec.plain("name", c.mutable_name(), &OpRecord::name, Offset::kPlusOne);
-  codec.plain("queue", c.mutable_queue(), &OpRecord::queue);
-  codec.delta("call", c.mutable_call(), &OpRecord::call, Offset::kPlusOne);
-  codec.plain("shape", c.mutable_shape(), &OpRecord::shape, Offset::kPlusOne);
-  codec.plain("bytes", c.mutable_bytes(), &OpRecord::bytes);
-  codec.delta("graph_node", c.mutable_graph_node(), &OpRecord::graph_node);
+template <template <class> class Codec>
+void visit(Codec<OpRecord>& codec) {
+  codec.delta(1, "start_ns", &OpRecord::start_ns);
+  codec.plain(2, "duration_ns", &OpRecord::duration_ns);
+  codec.plain(3, "kind", &OpRecord::kind);
+  codec.plain(4, "name", &OpRecord::name, Offset::kPlusOne);
+  codec.plain(5, "queue", &OpRecord::queue);
+  codec.delta(6, "call", &OpRecord::call, Offset::kPlusOne);
+  codec.plain(7, "shape", &OpRecord::shape, Offset::kPlusOne);
+  codec.plain(8, "bytes", &OpRecord::bytes);
+  codec.delta(9, "graph_node", &OpRecord::graph_node);
 }
 
-template <class Codec>
-void visit(Codec&& codec, schema::Calls& c) {
-  codec.delta("start_ns", c.mutable_start_ns(), &CallRecord::start_ns);
-  codec.plain("duration_ns", c.mutable_duration_ns(), &CallRecord::duration_ns);
-  codec.plain("kind", c.mutable_kind(), &CallRecord::kind);
-  codec.plain("thread", c.mutable_thread(), &CallRecord::thread);
-  codec.plain("queue", c.mutable_queue(), &CallRecord::queue, Offset::kPlusOne);
-  codec.delta("awaited", c.mutable_awaited(), &CallRecord::awaited, Offset::kPlusOne);
+template <template <class> class Codec>
+void visit(Codec<CallRecord>& codec) {
+  codec.delta(1, "start_ns", &CallRecord::start_ns);
+  codec.plain(2, "duration_ns", &CallRecord::duration_ns);
+  codec.plain(3, "kind", &CallRecord::kind);
+  codec.plain(4, "thread", &CallRecord::thread);
+  codec.plain(5, "queue", &CallRecord::queue, Offset::kPlusOne);
+  codec.delta(6, "awaited", &CallRecord::awaited, Offset::kPlusOne);
 }
 
-template <class Codec>
-void visit(Codec&& codec, schema::Frames& c) {
-  codec.delta("present_ns", c.mutable_present_ns(), &FrameRecord::present_ns);
-  codec.plain("interval_ns", c.mutable_interval_ns(), &FrameRecord::interval_ns, Offset::kPlusOne);
-  codec.plain("cpu_busy_ns", c.mutable_cpu_busy_ns(), &FrameRecord::cpu_busy_ns, Offset::kPlusOne);
-  codec.plain("in_present_ns", c.mutable_in_present_ns(), &FrameRecord::in_present_ns, Offset::kPlusOne);
-  codec.delta("submit_ns", c.mutable_submit_ns(), &FrameRecord::submit_ns, Offset::kPlusOne);
-  codec.delta("gpu_begin_ns", c.mutable_gpu_begin_ns(), &FrameRecord::gpu_begin_ns, Offset::kPlusOne);
-  codec.delta("gpu_end_ns", c.mutable_gpu_end_ns(), &FrameRecord::gpu_end_ns, Offset::kPlusOne);
-  codec.plain("gpu_busy_ns", c.mutable_gpu_busy_ns(), &FrameRecord::gpu_busy_ns, Offset::kPlusOne);
-  codec.plain("visits", c.mutable_visits(), &FrameRecord::visits);
-  codec.plain("swapchain", c.mutable_swapchain(), &FrameRecord::swapchain);
-  codec.plain("dropped", c.mutable_dropped(), &FrameRecord::dropped);
+template <template <class> class Codec>
+void visit(Codec<FrameRecord>& codec) {
+  codec.delta(1, "present_ns", &FrameRecord::present_ns);
+  codec.plain(2, "interval_ns", &FrameRecord::interval_ns, Offset::kPlusOne);
+  codec.plain(3, "cpu_busy_ns", &FrameRecord::cpu_busy_ns, Offset::kPlusOne);
+  codec.plain(4, "in_present_ns", &FrameRecord::in_present_ns, Offset::kPlusOne);
+  codec.delta(5, "submit_ns", &FrameRecord::submit_ns, Offset::kPlusOne);
+  codec.delta(6, "gpu_begin_ns", &FrameRecord::gpu_begin_ns, Offset::kPlusOne);
+  codec.delta(7, "gpu_end_ns", &FrameRecord::gpu_end_ns, Offset::kPlusOne);
+  codec.plain(8, "gpu_busy_ns", &FrameRecord::gpu_busy_ns, Offset::kPlusOne);
+  codec.plain(9, "visits", &FrameRecord::visits);
+  codec.plain(10, "swapchain", &FrameRecord::swapchain);
+  codec.plain(11, "dropped", &FrameRecord::dropped);
 }
 
-template <class Codec>
-void visit(Codec&& codec, schema::Marks& c) {
-  codec.delta("start_ns", c.mutable_start_ns(), &MarkRecord::start_ns);
-  codec.plain("duration_ns", c.mutable_duration_ns(), &MarkRecord::duration_ns);
-  codec.plain("name", c.mutable_name(), &MarkRecord::name, Offset::kPlusOne);
-  codec.plain("thread", c.mutable_thread(), &MarkRecord::thread);
+template <template <class> class Codec>
+void visit(Codec<MarkRecord>& codec) {
+  codec.delta(1, "start_ns", &MarkRecord::start_ns);
+  codec.plain(2, "duration_ns", &MarkRecord::duration_ns);
+  codec.plain(3, "name", &MarkRecord::name, Offset::kPlusOne);
+  codec.plain(4, "thread", &MarkRecord::thread);
 }
 
-template <class Codec>
-void visit(Codec&& codec, schema::Draws& c) {
-  codec.delta("start_ns", c.mutable_start_ns(), &DrawRecord::start_ns);
-  codec.plain("duration_ns", c.mutable_duration_ns(), &DrawRecord::duration_ns);
-  codec.plain("calls", c.mutable_calls(), &DrawRecord::calls);
-  codec.plain("swapchain", c.mutable_swapchain(), &DrawRecord::swapchain);
-}
-
-template <class Message>
-Message parse(std::string_view payload) {
-  Message message;
-  if (!message.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
-    throw_input({}, "payload of {} bytes, expected a message of schema/trace.proto", payload.size());
-  }
-  return message;
+template <template <class> class Codec>
+void visit(Codec<DrawRecord>& codec) {
+  codec.delta(1, "start_ns", &DrawRecord::start_ns);
+  codec.plain(2, "duration_ns", &DrawRecord::duration_ns);
+  codec.plain(3, "calls", &DrawRecord::calls);
+  codec.plain(4, "swapchain", &DrawRecord::swapchain);
 }
 
 template <class Row>
@@ -142,44 +133,42 @@ void set_time_range(EncodedRows& encoded, std::span<const Row> rows) {
   }
 }
 
-template <class Columns, class Row>
+template <class Row>
 EncodedRows encode(const std::vector<Row>& all, std::uint64_t first_row, std::uint64_t most = kRowsPerChunk) {
   const auto count = std::min<std::uint64_t>(most, all.size() - first_row);
   const std::span<const Row> rows{all.data() + first_row, count};
-  Columns columns;
-  visit(ColumnWriter<Row>{rows}, columns);
-  EncodedRows encoded{.payload = columns.SerializeAsString(), .row_count = static_cast<std::uint32_t>(count)};
+  ColumnWriter<Row> writer{rows};
+  visit(writer);
+  EncodedRows encoded{.payload = writer.take(), .row_count = static_cast<std::uint32_t>(count)};
   if constexpr (requires { time_range(rows.front()); }) set_time_range(encoded, rows);
   return encoded;
 }
 
 EncodedRows encode_strings(const std::vector<std::string>& all, std::uint64_t first_row) {
-  schema::Strings strings;
+  EncodedRows encoded;
   std::size_t bytes = 0;
   for (std::uint64_t i = first_row; i < all.size() && i - first_row < kRowsPerChunk; ++i) {
     check_string_size(all[i]);
     bytes += all[i].size();
     if (bytes > kStringBytesPerChunk && i > first_row) break;
-    strings.add_text(all[i]);
+    append_field(encoded.payload, kTextField, all[i]);
+    ++encoded.row_count;
   }
-  return {.payload = strings.SerializeAsString(), .row_count = static_cast<std::uint32_t>(strings.text_size())};
+  return encoded;
 }
 
-template <class Columns, class Row>
+template <class Row>
 std::vector<Row> decode(std::string_view payload, std::uint32_t row_count) {
-  auto columns = parse<Columns>(payload);
-  ColumnReader<Row> reader{row_count};
-  visit(reader, columns);
+  ColumnReader<Row> reader{payload, row_count};
+  reader.read_all([](ColumnReader<Row>& codec) { visit(codec); });
   return reader.take();
 }
 
-std::vector<std::string> decode_strings(std::string_view payload, std::uint32_t row_count) {
-  const auto strings = parse<schema::Strings>(payload);
-  if (static_cast<std::uint32_t>(strings.text_size()) != row_count) {
-    throw_input({}, "{} strings, expected {}", strings.text_size(), row_count);
-  }
-  for (const std::string& text : strings.text()) check_string_size(text);
-  return {strings.text().begin(), strings.text().end()};
+std::vector<std::string_view> decode_strings(std::string_view payload, std::uint32_t row_count) {
+  std::vector<std::string_view> strings = texts_of(payload, kTextField);
+  if (strings.size() != row_count) throw_input({}, "{} strings, expected {}", strings.size(), row_count);
+  for (const std::string_view text : strings) check_string_size(text);
+  return strings;
 }
 
 // Adds entries of a dictionary, which hold their place only if none of them was there before.
@@ -233,23 +222,23 @@ EncodedRows encode_rows(const Timeline& timeline, ChunkKind kind, std::uint64_t 
     case ChunkKind::kStrings:
       return encode_strings(timeline.strings(), first_row);
     case ChunkKind::kQueues:
-      return encode<schema::Queues>(timeline.queues(), first_row);
+      return encode(timeline.queues(), first_row);
     case ChunkKind::kThreads:
-      return encode<schema::Threads>(timeline.threads(), first_row);
+      return encode(timeline.threads(), first_row);
     case ChunkKind::kShapes:
-      return encode<schema::Shapes>(timeline.shapes(), first_row);
+      return encode(timeline.shapes(), first_row);
     case ChunkKind::kSwapchains:
-      return encode<schema::Swapchains>(timeline.swapchains(), first_row, kSwapchainsPerChunk);
+      return encode(timeline.swapchains(), first_row, kSwapchainsPerChunk);
     case ChunkKind::kOps:
-      return encode<schema::Ops>(timeline.ops(), first_row);
+      return encode(timeline.ops(), first_row);
     case ChunkKind::kCalls:
-      return encode<schema::Calls>(timeline.calls(), first_row);
+      return encode(timeline.calls(), first_row);
     case ChunkKind::kFrames:
-      return encode<schema::Frames>(timeline.frames(), first_row);
+      return encode(timeline.frames(), first_row);
     case ChunkKind::kMarks:
-      return encode<schema::Marks>(timeline.marks(), first_row);
+      return encode(timeline.marks(), first_row);
     case ChunkKind::kDraws:
-      return encode<schema::Draws>(timeline.draws(), first_row);
+      return encode(timeline.draws(), first_row);
     case ChunkKind::kMeta:
     case ChunkKind::kFooter:
     case ChunkKind::kRecords:
@@ -263,29 +252,29 @@ void decode_rows(std::string_view payload, ChunkKind kind, std::uint64_t first_r
   switch (kind) {
     case ChunkKind::kStrings:
       return add_entries(decode_strings(payload, row_count), first_row,
-                         [&](const std::string& text) { return builder.intern(text).value; });
+                         [&](std::string_view text) { return builder.intern(text).value; });
     case ChunkKind::kQueues:
-      return add_entries(decode<schema::Queues, QueueRecord>(payload, row_count), first_row,
+      return add_entries(decode<QueueRecord>(payload, row_count), first_row,
                          [&](const QueueRecord& row) { return builder.queue(row); });
     case ChunkKind::kThreads:
-      return add_entries(decode<schema::Threads, ThreadRecord>(payload, row_count), first_row,
+      return add_entries(decode<ThreadRecord>(payload, row_count), first_row,
                          [&](const ThreadRecord& row) { return builder.thread(row); });
     case ChunkKind::kShapes:
-      return add_entries(decode<schema::Shapes, LaunchShape>(payload, row_count), first_row,
+      return add_entries(decode<LaunchShape>(payload, row_count), first_row,
                          [&](const LaunchShape& row) { return builder.shape(row); });
     case ChunkKind::kSwapchains:
-      return add_entries(decode<schema::Swapchains, SwapchainRecord>(payload, row_count), first_row,
+      return add_entries(decode<SwapchainRecord>(payload, row_count), first_row,
                          [&](const SwapchainRecord& row) { return builder.swapchain(row); });
     case ChunkKind::kOps:
-      return add_rows(decode<schema::Ops, OpRecord>(payload, row_count), builder);
+      return builder.add(decode<OpRecord>(payload, row_count));
     case ChunkKind::kCalls:
-      return add_rows(decode<schema::Calls, CallRecord>(payload, row_count), builder);
+      return builder.add(decode<CallRecord>(payload, row_count));
     case ChunkKind::kFrames:
-      return add_rows(decode<schema::Frames, FrameRecord>(payload, row_count), builder);
+      return add_rows(decode<FrameRecord>(payload, row_count), builder);
     case ChunkKind::kMarks:
-      return add_rows(decode<schema::Marks, MarkRecord>(payload, row_count), builder);
+      return add_rows(decode<MarkRecord>(payload, row_count), builder);
     case ChunkKind::kDraws:
-      return add_rows(decode<schema::Draws, DrawRecord>(payload, row_count), builder);
+      return add_rows(decode<DrawRecord>(payload, row_count), builder);
     case ChunkKind::kMeta:
     case ChunkKind::kFooter:
     case ChunkKind::kRecords:

@@ -22,10 +22,25 @@ std::uint64_t mix(std::uint64_t seed, std::uint64_t value) {
   return x ^ (x >> 32);
 }
 
+bool is_of_graph(const OpRecord& op) { return op.graph_node != 0; }
+
+bool is_like(const OpRecord& prototype, const OpRecord& op) {
+  return prototype.name == op.name && prototype.shape == op.shape && prototype.queue == op.queue &&
+         prototype.kind == op.kind && prototype.bytes == op.bytes && is_of_graph(prototype) == is_of_graph(op);
+}
+
+OpRecord prototype_like(const OpRecord& op) {
+  OpRecord prototype = op;
+  prototype.start_ns = prototype.duration_ns = 0;
+  prototype.call = OpRecord::kNoIndex;
+  prototype.graph_node = is_of_graph(op) ? 1 : 0;
+  return prototype;
+}
+
 }  // namespace
 
 void CompactCapture::forget_calls() {
-  call_of = std::vector<std::uint32_t>();
+  call_of = Column<std::uint32_t>();
   call_starts = Instants();
   other_calls = std::vector<OtherCall>();
 }
@@ -41,40 +56,60 @@ std::uint32_t CompactRows::number_of(const OpRecord& prototype) {
   const auto [entry, is_new] = numbers_.try_emplace(prototype, next);
   if (!is_new) return entry->second;
   capture_.prototypes.push_back(prototype);
+  followers_.push_back(next);
   raise_if_any(largest_.name, prototype.name.value);
   raise(largest_.queue, prototype.queue);
   raise_if_any(largest_.shape, prototype.shape);
   return next;
 }
 
-void CompactRows::check_times(const Instants& before, std::int64_t start_ns, std::int64_t duration_ns) {
-  const bool is_in_order = before.empty() || before.back() <= start_ns;
-  are_in_order_ = are_in_order_ && is_in_order && duration_ns >= 0 && duration_ns <= kLongestNs;
+/// Programs do the same over and over: what followed the operation before last time is tried before it is looked up.
+std::uint32_t CompactRows::prototype_of(const OpRecord& op) {
+  if (!followers_.empty()) {
+    const std::uint32_t likely = followers_[last_prototype_];
+    if (is_like(capture_.prototypes[likely], op)) return last_prototype_ = likely;
+  }
+  const std::uint32_t number = number_of(prototype_like(op));
+  followers_[last_prototype_] = number;
+  return last_prototype_ = number;
 }
 
-void CompactRows::add(const OpRecord& op) {
-  check_times(capture_.starts, op.start_ns, op.duration_ns);
-  if (!are_in_order_) return;
-  OpRecord prototype = op;
-  prototype.start_ns = prototype.duration_ns = 0;
-  prototype.call = OpRecord::kNoIndex;
-  prototype.graph_node = op.graph_node == 0 ? 0 : 1;
-  capture_.prototype_of.push_back(number_of(prototype));
-  capture_.starts.push_back(op.start_ns);
-  capture_.durations.push_back(op.duration_ns);
-  capture_.call_of.push_back(op.call);
-  raise_if_any(largest_.call, op.call);
+template <class Row>
+bool CompactRows::is_in_order(std::int64_t& last_ns, const Row& row) {
+  are_in_order_ = are_in_order_ && last_ns <= row.start_ns && row.duration_ns >= 0 && row.duration_ns <= kLongestNs;
+  last_ns = row.start_ns;
+  return are_in_order_;
 }
 
-void CompactRows::add(const CallRecord& call) {
-  check_times(capture_.call_starts, call.start_ns, call.duration_ns);
-  if (!are_in_order_) return;
-  const auto number = static_cast<std::uint32_t>(capture_.call_starts.size());
-  if (call.kind != CallKind::kLaunch) capture_.other_calls.push_back({number, call});
-  capture_.call_starts.push_back(call.start_ns);
-  raise(largest_.thread, call.thread);
-  raise_if_any(largest_.queue, call.queue);
-  raise_if_any(largest_.awaited, call.awaited);
+void CompactRows::reserve(std::size_t ops, std::size_t calls) {
+  capture_.prototype_of.reserve(ops);
+  capture_.starts.reserve(ops);
+  capture_.durations.reserve(ops);
+  capture_.call_of.reserve(ops);
+  capture_.call_starts.reserve(calls);
+}
+
+void CompactRows::add(std::span<const OpRecord> ops) {
+  for (const OpRecord& op : ops) {
+    if (!is_in_order(last_start_ns_, op)) return;
+    capture_.prototype_of.push_back(prototype_of(op));
+    capture_.starts.push_back(op.start_ns);
+    capture_.durations.push_back(op.duration_ns);
+    capture_.call_of.push_back(op.call);
+    raise_if_any(largest_.call, op.call);
+  }
+}
+
+void CompactRows::add(std::span<const CallRecord> calls) {
+  for (const CallRecord& call : calls) {
+    if (!is_in_order(last_call_ns_, call)) return;
+    const auto number = static_cast<std::uint32_t>(capture_.call_starts.size());
+    if (call.kind != CallKind::kLaunch) capture_.other_calls.push_back({number, call});
+    capture_.call_starts.push_back(call.start_ns);
+    raise(largest_.thread, call.thread);
+    raise_if_any(largest_.queue, call.queue);
+    raise_if_any(largest_.awaited, call.awaited);
+  }
 }
 
 RowSpan CompactRows::span() const {
@@ -99,9 +134,9 @@ CompactCapture CompactRows::take(Timeline rest) && {
 
 CompactCapture compact(Timeline timeline) {
   CompactRows rows;
-  for (const OpRecord& op : timeline.ops()) rows.add(op);
+  rows.add(timeline.ops());
   timeline.forget_ops();
-  for (const CallRecord& call : timeline.calls()) rows.add(call);
+  rows.add(timeline.calls());
   timeline.forget_calls();
   return std::move(rows).take(std::move(timeline));
 }

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "traces/base/column.h"
 #include "traces/base/instants.h"
 #include "traces/base/short_numbers.h"
 #include "traces/timeline.h"
@@ -26,10 +28,10 @@ struct CompactCapture {
 
   /// What operations have in common: kind, name, queue, shape, bytes; `graph_node` is 1 if they are of a graph.
   std::vector<OpRecord> prototypes;
-  std::vector<std::uint32_t> prototype_of;  ///< by operation, as the next three
+  Column<std::uint32_t> prototype_of;  ///< by operation, as the next three
   Instants starts;
   ShortNumbers durations;
-  std::vector<std::uint32_t> call_of;  ///< OpRecord::kNoIndex where it was cut off
+  Column<std::uint32_t> call_of;  ///< OpRecord::kNoIndex where it was cut off
 
   Instants call_starts;
   std::vector<OtherCall> other_calls;
@@ -43,11 +45,12 @@ struct CompactCapture {
 /// Makes the columns out of rows that come in order of their starts.
 class CompactRows : public RowSink {
  public:
-  void add(const OpRecord& op) override;
-  void add(const CallRecord& call) override;
+  void reserve(std::size_t ops, std::size_t calls) override;
+  void add(std::span<const OpRecord> ops) override;
+  void add(std::span<const CallRecord> calls) override;
   RowSpan span() const override;
 
-  /// False if a row cannot be part of a timeline, or came out of order: the rows are to be sorted and sealed first, which
+  /// False if a row cannot be part of a timeline, or came out of order: rows are to be sorted and sealed first, which
   /// says what is wrong. `rest`: the same capture's, sealed.
   bool are_sound(const Timeline& rest) const;
   CompactCapture take(Timeline rest) &&;
@@ -60,11 +63,16 @@ class CompactRows : public RowSink {
   struct Largest {
     std::int64_t name = -1, queue = -1, call = -1, shape = -1, thread = -1, awaited = -1;
   };
+  template <class Row>
+  bool is_in_order(std::int64_t& last_ns, const Row& row);
+  std::uint32_t prototype_of(const OpRecord& op);
   std::uint32_t number_of(const OpRecord& prototype);
-  void check_times(const Instants& before, std::int64_t start_ns, std::int64_t duration_ns);
 
   CompactCapture capture_;
   std::unordered_map<OpRecord, std::uint32_t, Hash> numbers_;  ///< of prototypes
+  std::vector<std::uint32_t> followers_;  ///< by prototype: the one that came next the last time
+  std::uint32_t last_prototype_ = 0;
+  std::int64_t last_start_ns_ = INT64_MIN, last_call_ns_ = INT64_MIN;
   Largest largest_;
   bool are_in_order_ = true;
 };

@@ -1,13 +1,13 @@
 #include "traces/native.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>
 
+#include "traces/base/column.h"
 #include "traces/base/error.h"
 #include "traces/base/write_file.h"
 #include "traces/chunk.h"
@@ -151,13 +151,12 @@ void note_losses(const NativeReport& report, TimelineBuilder& builder) {
   }
 }
 
-constexpr std::uint64_t kBytesToGiveBack = 1u << 20;
-
-/// Frees the memory pages of bytes [from, to), which read as zero from then on. Returns up to where it did.
+/// Frees the memory pages of bytes [from, to), which read as zero from then on. Returns up to where it did. A large page
+/// is given back as a whole.
 std::uint64_t give_back(std::string& bytes, std::uint64_t from, std::uint64_t to) {
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data());
-  const std::uintptr_t first = (begin + from + page - 1) / page * page, last = (begin + to) / page * page;
+  const std::uintptr_t first = (begin + from + kLargePage - 1) / kLargePage * kLargePage;
+  const std::uintptr_t last = (begin + to) / kLargePage * kLargePage;
   if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
   return last - begin;
 }
@@ -206,7 +205,7 @@ std::optional<CompactCapture> read_native_compact(std::string bytes, const std::
   builder.divert(rows);
   std::uint64_t given_back = 0;
   const NativeReport report = scan_native(bytes, path, builder, [&](std::uint64_t read) {
-    if (read - given_back >= kBytesToGiveBack) given_back = give_back(bytes, given_back, read);
+    if (read - given_back >= 2 * kLargePage) given_back = give_back(bytes, given_back, read);
   });
   if (report.damage || !report.has_footer) return std::nullopt;
   const std::int64_t origin_ns = builder.provenance().origin_ns;

@@ -26,9 +26,15 @@ class Scan {
  public:
   Scan(std::string_view file, const std::string& path, TimelineBuilder& builder,
        const std::function<void(std::uint64_t)>& on_read)
-      : path_(path), most_rows_(max_rows_of(file.size())), builder_(builder), on_read_(on_read), reader_(file) {}
+      : file_(file),
+        path_(path),
+        most_rows_(max_rows_of(file.size())),
+        builder_(builder),
+        on_read_(on_read),
+        reader_(file) {}
 
   NativeReport run() {
+    reserve();
     if (reader_.is_at_end()) set_damage(0, "the file is empty, expected a chunk");
     do {
       while (const std::optional<Chunk> chunk = reader_.next()) take(*chunk);
@@ -40,7 +46,14 @@ class Scan {
   }
 
  private:
-  using RowCounts = std::array<std::uint64_t, kChunkKinds>;
+  /// Memory for what the file announces, but for no more rows than it has bytes.
+  void reserve() {
+    const RowCounts rows = announced_rows(file_);
+    const auto room_for = [&](ChunkKind kind) {
+      return std::min<std::uint64_t>(rows[static_cast<std::size_t>(kind)], file_.size());
+    };
+    builder_.reserve(room_for(ChunkKind::kOps), room_for(ChunkKind::kCalls));
+  }
 
   static std::uint64_t sum(const RowCounts& counts) {
     std::uint64_t rows = 0;
@@ -139,6 +152,7 @@ class Scan {
     if (has_timed_rows(header.kind)) report_.rows_readable += header.row_count;
   }
 
+  const std::string_view file_;
   const std::string& path_;
   const std::uint64_t most_rows_;
   TimelineBuilder& builder_;

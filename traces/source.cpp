@@ -10,6 +10,7 @@
 #include <system_error>
 #include <vector>
 
+#include "traces/base/column.h"
 #include "traces/base/error.h"
 #include "traces/reader.h"
 #include "traces/unwrap.h"
@@ -98,6 +99,7 @@ SourceFile read_source(const std::string& path, const ReadLimits& limits) {
       if (!unwrapper && file_size > limits.max_bytes) fail_too_large(path, limits.max_bytes);
       const std::uint64_t likely_size = source.was_wrapped ? file_size * kUsualExpansion : file_size;
       source.bytes.reserve(std::min(likely_size, limits.max_bytes) + kPaddingBytes);
+      prefer_large_pages(source.bytes.data(), source.bytes.capacity());
     }
     hash.add(block);
     if (unwrapper) {

@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "traces/base/column.h"
 #include "traces/base/error.h"
 
 namespace corun {
@@ -44,6 +45,12 @@ std::uint32_t index_of(std::vector<Row>& rows, const Row& row) {
   auto found = std::find(rows.begin(), rows.end(), row);
   if (found == rows.end()) found = rows.insert(rows.end(), row);
   return static_cast<std::uint32_t>(found - rows.begin());
+}
+
+template <class Row>
+void reserve_rows(std::vector<Row>& rows, std::size_t count) {
+  rows.reserve(count);
+  prefer_large_pages(rows.data(), rows.capacity() * sizeof(Row));
 }
 
 // Sums stop at the largest number: durations are bounded one by one only.
@@ -128,16 +135,32 @@ std::uint32_t TimelineBuilder::shape(const LaunchShape& shape) {
   return index_of(timeline_.shapes_, shape_index_, shape);
 }
 
+void TimelineBuilder::reserve(std::size_t ops, std::size_t calls) {
+  if (sink_ != nullptr) return sink_->reserve(ops, calls);
+  reserve_rows(timeline_.ops_, ops);
+  reserve_rows(timeline_.calls_, calls);
+}
+
 std::uint32_t TimelineBuilder::add(const OpRecord& op) {
-  if (sink_ != nullptr) return sink_->add(op), OpRecord::kNoIndex;
+  if (sink_ != nullptr) return sink_->add(std::span(&op, 1)), OpRecord::kNoIndex;
   timeline_.ops_.push_back(op);
   return static_cast<std::uint32_t>(timeline_.ops_.size() - 1);
 }
 
 std::uint32_t TimelineBuilder::add(const CallRecord& call) {
-  if (sink_ != nullptr) return sink_->add(call), OpRecord::kNoIndex;
+  if (sink_ != nullptr) return sink_->add(std::span(&call, 1)), OpRecord::kNoIndex;
   timeline_.calls_.push_back(call);
   return static_cast<std::uint32_t>(timeline_.calls_.size() - 1);
+}
+
+void TimelineBuilder::add(std::span<const OpRecord> ops) {
+  if (sink_ != nullptr) return sink_->add(ops);
+  timeline_.ops_.insert(timeline_.ops_.end(), ops.begin(), ops.end());
+}
+
+void TimelineBuilder::add(std::span<const CallRecord> calls) {
+  if (sink_ != nullptr) return sink_->add(calls);
+  timeline_.calls_.insert(timeline_.calls_.end(), calls.begin(), calls.end());
 }
 
 void TimelineBuilder::skip(std::string_view reason, std::string_view where) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -250,12 +251,14 @@ struct RowSpan {
 /// instants since 1970 fit until 2043.
 inline constexpr std::int64_t kLongestNs = INT64_MAX / 4;
 
-/// Takes operations and calls as they are read, in place of a timeline (TimelineBuilder::divert).
+/// Takes operations and calls as they are read, many at a time, in place of a timeline (TimelineBuilder::divert).
 class RowSink {
  public:
   virtual ~RowSink() = default;
-  virtual void add(const OpRecord& op) = 0;
-  virtual void add(const CallRecord& call) = 0;
+  /// So many rows may come.
+  virtual void reserve(std::size_t ops, std::size_t calls) = 0;
+  virtual void add(std::span<const OpRecord> ops) = 0;
+  virtual void add(std::span<const CallRecord> calls) = 0;
   virtual RowSpan span() const = 0;
 };
 
@@ -271,8 +274,11 @@ class TimelineBuilder {
   std::uint32_t swapchain(const SwapchainRecord& swapchain);
   std::uint32_t shape(const LaunchShape& shape);
 
+  void reserve(std::size_t ops, std::size_t calls);
   std::uint32_t add(const OpRecord& op);
   std::uint32_t add(const CallRecord& call);
+  void add(std::span<const OpRecord> ops);
+  void add(std::span<const CallRecord> calls);
   void add(const FrameRecord& frame) { timeline_.frames_.push_back(frame); }
   void add(const MarkRecord& mark) { timeline_.marks_.push_back(mark); }
   void add(const DrawRecord& draw) { timeline_.draws_.push_back(draw); }

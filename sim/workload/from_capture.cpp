@@ -22,61 +22,71 @@ constexpr std::int64_t kNoDependency_ns = INT64_MIN / 2;
 // The jitter of a bare pass is that of jobs if they made this share of the launches.
 constexpr double kJitterIsOfJobs = 0.8;
 
-/// When operations could have begun at the earliest by what they depend on, without their own launch; asked for one
-/// after the other.
-class DependencyEnds {
+/// Time from when each operation could have begun by what it depends on, without its own launch, to its begin: below
+/// zero where they overlap. Of one that depends on nothing, longer than any capture.
+class DependencyGaps {
  public:
-  DependencyEnds(const CompactCapture& capture, const CrossStreamWaits& waits)
-      : capture_(capture), waits_(waits), tails_(capture.rest.queues().size(), kNoDependency_ns) {}
+  DependencyGaps(const CompactCapture& capture, const CrossStreamWaits& waits) {
+    std::vector<std::int64_t> tails(capture.rest.queues().size(), kNoDependency_ns);
+    gaps_.reserve(capture.op_count());
+    for (std::uint32_t i = 0; i < capture.op_count(); ++i) {
+      const std::int64_t start_ns = capture.starts[i];
+      std::int64_t& tail = tails[capture.prototype(i).queue];
+      std::int64_t end_ns = tail;
+      if (!waits.empty())
+        for (const std::uint32_t awaited : waits.of(i)) end_ns = std::max(end_ns, capture.end_of(awaited));
+      tail = std::max(tail, start_ns + capture.durations[i]);
+      gaps_.push_back(start_ns - end_ns + kUsualOverlap_ns);
+    }
+  }
 
-  std::int64_t next() {
-    std::int64_t& tail = tails_[capture_.prototype(next_).queue];
-    std::int64_t end = tail;
-    for (const std::uint32_t awaited : waits_.of(next_)) end = std::max(end, capture_.end_of(awaited));
-    tail = std::max(tail, capture_.end_of(next_));
-    ++next_;
-    return end;
+  std::size_t size() const { return gaps_.size(); }
+  std::int64_t operator[](std::size_t op) const { return gaps_[op] - kUsualOverlap_ns; }
+  /// Makes a column of them, in their own memory: `change(op, gap)` says of what.
+  template <class Change>
+  ShortNumbers become(Change change) && {
+    ShortNumbers::Rewriter next(gaps_);
+    for (std::size_t i = 0; i < size(); ++i) next.put(change(i, next.number() - kUsualOverlap_ns));
+    return std::move(gaps_);
   }
 
  private:
-  const CompactCapture& capture_;
-  const CrossStreamWaits& waits_;
-  std::vector<std::int64_t> tails_;  // by queue
-  std::uint32_t next_ = 0;
+  static constexpr std::int64_t kUsualOverlap_ns = 1 << 30;  // up to it, a number in the column is short
+
+  ShortNumbers gaps_;
 };
 
 /// The latency of a launch into an idle stream that nine in ten launches exceed: what queued launches are given.
-std::int64_t least_latency(const CompactCapture& capture, const HostSequence& host, const CrossStreamWaits& waits) {
+std::int64_t least_latency(const DependencyGaps& gaps, const HostSequence& host) {
   ShortNumbers latencies;
-  DependencyEnds ends(capture, waits);
-  for (std::uint32_t i = 0; i < capture.op_count(); ++i) {
+  latencies.reserve(gaps.size());
+  for (std::uint32_t i = 0; i < gaps.size(); ++i) {
     const std::int64_t delay = host.delays()[i];
-    const bool was_idle = ends.next() <= capture.starts[i] - delay;
+    const bool was_idle = gaps[i] >= delay;
     if (was_idle && host.has_call(i)) latencies.push_back(std::max<std::int64_t>(0, delay));
   }
   return latencies.size() < 5 ? kTypicalLaunchLatency_ns : latencies.ranked(latencies.size() / 10);
 }
 
-bool was_queued(std::int64_t submitted_ns, std::int64_t dependency_end_ns, std::int64_t least_latency_ns) {
-  return dependency_end_ns > submitted_ns + least_latency_ns;
+/// Whether what an operation waited for ended later than its launch took.
+bool was_queued(std::int64_t delay_ns, std::int64_t gap_ns, std::int64_t least_latency_ns) {
+  return gap_ns < delay_ns - least_latency_ns;
 }
 
 /// The gap that an operation which found its stream idle would have had in a queue: the median of those that queued,
 /// without kernels that overlap their predecessor by design (programmatic dependent launch).
-std::int64_t typical_dispatch_gap(const CompactCapture& capture, const HostSequence& host,
-                                  const CrossStreamWaits& waits, std::int64_t least_latency_ns) {
-  ShortNumbers gaps;
-  DependencyEnds ends(capture, waits);
-  for (std::size_t i = 0; i < capture.op_count(); ++i) {
-    const std::int64_t start_ns = capture.starts[i], end_ns = ends.next(), gap = start_ns - end_ns;
-    if (gap > 0 && was_queued(start_ns - host.delays()[i], end_ns, least_latency_ns)) gaps.push_back(gap);
-  }
-  return gaps.size() < kEnoughGaps ? kTypicalDispatchGap_ns : gaps.ranked(gaps.size() / 2);
+std::int64_t typical_dispatch_gap(const DependencyGaps& gaps, const HostSequence& host, std::int64_t least_latency_ns) {
+  ShortNumbers queued;
+  queued.reserve(gaps.size());
+  for (std::size_t i = 0; i < gaps.size(); ++i)
+    if (gaps[i] > 0 && was_queued(host.delays()[i], gaps[i], least_latency_ns)) queued.push_back(gaps[i]);
+  return queued.size() < kEnoughGaps ? kTypicalDispatchGap_ns : queued.ranked(queued.size() / 2);
 }
 
 /// The entries of a column that belong to these operations. Frees the column.
-ShortNumbers pick(ShortNumbers column, const std::vector<std::uint32_t>& ops) {
-  ShortNumbers picked;
+template <class List>
+List pick(List column, const Column<std::uint32_t>& ops) {
+  List picked;
   picked.reserve(ops.size());
   for (const std::uint32_t op : ops) picked.push_back(column[op]);
   return picked;
@@ -97,9 +107,9 @@ class Conversion {
     workload_.job_kind = JobKind::kIteration;
     workload_.names = capture_.rest.strings();
     workload_.names.emplace_back("");
+    set_order();
     set_facts();
     set_times();
-    set_order();
     add_ops();
     add_awaits();
     add_jobs();
@@ -117,56 +127,44 @@ class Conversion {
   /// Splits the time before each operation's begin into its launch's latency and the device's own gap, so that replaying
   /// the recorded launches alone gives back the recorded begins, and a queue of them is dispatched as queues are.
   void set_times() {
-    const std::int64_t least = least_latency(capture_, host_, waits_);
-    const std::int64_t typical_gap = typical_dispatch_gap(capture_, host_, waits_, least);
-    latencies_ = host_.take_delays();
-    gaps_.reserve(capture_.op_count());
-    DependencyEnds ends(capture_, waits_);
-    latencies_.change([&](std::size_t i, std::int64_t delay) {
-      const std::int64_t start_ns = capture_.starts[i], end_ns = ends.next();
-      const bool queued = was_queued(start_ns - delay, end_ns, least);
-      std::int64_t gap = std::numeric_limits<std::int64_t>::max();
-      if (end_ns != kNoDependency_ns) gap = start_ns - end_ns;
-      if (!queued) gap = std::min(gap, typical_gap);
-      gaps_.push_back(std::max<std::int64_t>(0, gap));
-      return queued ? least : std::max<std::int64_t>(0, delay);
-    });
+    DependencyGaps gaps(capture_, waits_);
     capture_.starts = {};
+    const std::int64_t least = least_latency(gaps, host_);
+    const std::int64_t typical_gap = typical_dispatch_gap(gaps, host_, least);
+    latencies_ = host_.take_delays();
+    ShortNumbers::Rewriter next(latencies_);
+    gaps_ = std::move(gaps).become([&](std::size_t, std::int64_t gap) {
+      const std::int64_t delay = next.number();
+      const bool queued = was_queued(delay, gap, least);
+      next.put(queued ? least : std::max<std::int64_t>(0, delay));
+      return std::max<std::int64_t>(0, queued ? gap : std::min(gap, typical_gap));
+    });
   }
 
   /// Writes down which operations are submitted in the jobs, in order, and what the host waits for between them.
   void set_order() {
-    order_.reserve(host_.submissions(first_event(), split_.end));
-    if (!waits_.empty() || awaits_single_ops()) index_of_.assign(capture_.op_count(), OpRecord::kNoIndex);
-    for (std::size_t i = first_event(); i < split_.end; ++i) {
-      const HostEvent event = host_[i];
-      if (event.kind != StepKind::kSubmit) {
-        host_waits_.push_back({i, event});
-        continue;
-      }
-      if (!index_of_.empty()) index_of_[event.target] = static_cast<std::uint32_t>(order_.size());
-      order_.push_back(event.target);
-    }
-    host_.forget_order();
-  }
-
-  bool awaits_single_ops() const {
-    for (std::size_t i = first_event(); i < split_.end; ++i)
-      if (!host_.is_submission(i) && host_[i].kind == StepKind::kWaitOp) return true;
-    return false;
+    order_ = host_.take_submissions(first_event(), split_.end,
+                                    [&](std::size_t event) { host_waits_.push_back({event, host_[event]}); });
+    is_as_recorded_ = order_.size() == capture_.op_count() && std::ranges::is_sorted(order_);
+    if (waits_.empty() && std::ranges::find(host_waits_, StepKind::kWaitOp, kind_of) == host_waits_.end()) return;
+    index_of_.assign(capture_.op_count(), OpRecord::kNoIndex);
+    for (std::uint32_t index = 0; index < order_.size(); ++index) index_of_[order_[index]] = index;
   }
 
   void add_ops() {
     add_left_out();
-    std::vector<std::uint32_t> numbers;
-    numbers.reserve(order_.size());
-    for (const std::uint32_t op : order_) numbers.push_back(capture_.prototype_of[op]);
-    capture_.prototype_of = std::vector<std::uint32_t>();
-    ShortNumbers durations = pick(std::move(capture_.durations), order_);
-    ShortNumbers gaps = pick(std::move(gaps_), order_);
-    ShortNumbers latencies = pick(std::move(latencies_), order_);
-    if (waits_.empty()) order_ = std::vector<std::uint32_t>();
+    Column<std::uint32_t> numbers = in_order(std::move(capture_.prototype_of));
+    ShortNumbers durations = in_order(std::move(capture_.durations));
+    ShortNumbers gaps = in_order(std::move(gaps_));
+    ShortNumbers latencies = in_order(std::move(latencies_));
+    if (waits_.empty()) order_ = Column<std::uint32_t>();
     workload_.ops = WorkOps(prototypes(), {std::move(numbers), std::move(durations), std::move(gaps), std::move(latencies)});
+  }
+
+  /// A column of the capture's operations as one of the workload's.
+  template <class List>
+  List in_order(List column) const {
+    return is_as_recorded_ ? std::move(column) : pick(std::move(column), order_);
   }
 
   void add_left_out() {
@@ -281,9 +279,7 @@ class Conversion {
 
   void set_facts() {
     std::int64_t first = INT64_MAX, last = 0;
-    for (std::size_t i = first_event(); i < split_.end; ++i) {
-      if (!host_.is_submission(i)) continue;
-      const std::uint32_t op = host_[i].target;
+    for (const std::uint32_t op : order_) {
       first = std::min(first, capture_.starts[op]);
       last = std::max(last, capture_.end_of(op));
     }
@@ -333,6 +329,7 @@ class Conversion {
     std::size_t event;
     HostEvent wait;
   };
+  static StepKind kind_of(const HostWait& wait) { return wait.wait.kind; }
 
   CompactCapture capture_;
   const CrossStreamWaits waits_;
@@ -340,8 +337,9 @@ class Conversion {
   HostSequence host_;
   const JobSplit split_;
   ShortNumbers gaps_, latencies_;           // by operation of the capture
-  std::vector<std::uint32_t> order_;        // by operation of the workload: its number in the capture
-  std::vector<std::uint32_t> index_of_;     // the other way, where somebody waits for single operations
+  Column<std::uint32_t> order_;        // by operation of the workload: its number in the capture
+  bool is_as_recorded_ = false;             // order_ is that of the capture, and whole
+  Column<std::uint32_t> index_of_;     // the other way, where somebody waits for single operations
   std::vector<HostWait> host_waits_;
   std::uint32_t submitted_ = 0;
   std::int64_t free_since_ns_ = 0;

@@ -11,9 +11,8 @@ namespace {
 
 constexpr std::int64_t kQueuedWithin_ns = 20'000;
 
-/// When each operation was submitted.
-std::vector<std::int64_t> submission_times(const CompactCapture& capture) {
-  std::vector<std::int64_t> times(capture.op_count());
+/// When operations without a recorded call were submitted, as far as their streams tell.
+void guess_submissions(const CompactCapture& capture, Column<std::int64_t>& times) {
   struct Tail {
     std::int64_t submitted_ns = 0, end_ns = INT64_MIN / 2;
   };
@@ -21,9 +20,7 @@ std::vector<std::int64_t> submission_times(const CompactCapture& capture) {
   for (std::uint32_t i = 0; i < times.size(); ++i) {
     const std::int64_t start_ns = capture.starts[i];
     Tail& tail = tails[capture.prototype(i).queue];
-    if (capture.call_of[i] != OpRecord::kNoIndex) {
-      times[i] = capture.call_starts[capture.call_of[i]];
-    } else {
+    if (capture.call_of[i] == OpRecord::kNoIndex) {
       const bool was_queued = start_ns - tail.end_ns <= kQueuedWithin_ns;
       times[i] = was_queued ? tail.submitted_ns : start_ns;
     }
@@ -36,21 +33,43 @@ std::vector<std::int64_t> submission_times(const CompactCapture& capture) {
     if (capture.call_of[i] == OpRecord::kNoIndex) times[i] = std::min(times[i], next);
     next = std::min(next, times[i]);
   }
+}
+
+/// When each operation was submitted.
+Column<std::int64_t> submission_times(const CompactCapture& capture) {
+  Column<std::int64_t> times(capture.op_count());
+  bool are_known = true;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const std::uint32_t call = capture.call_of[i];
+    if (call == OpRecord::kNoIndex) are_known = false;
+    else times[i] = capture.call_starts[call];
+  }
+  if (!are_known) guess_submissions(capture, times);
   return times;
 }
 
-/// Latest end, up to each call, of the operations a wait is for.
+bool has(const std::vector<HostEvent>& waits, StepKind kind) {
+  return std::ranges::find(waits, kind, &HostEvent::kind) != waits.end();
+}
+
+/// Latest end, up to each call, of the operations a wait is for. Only what some wait asks for is kept.
 class Finished {
  public:
-  explicit Finished(const CompactCapture& capture)
-      : capture_(capture), by_queue_(capture.rest.queues().size(), INT64_MIN) {}
+  Finished(const CompactCapture& capture, const std::vector<HostEvent>& waits)
+      : capture_(capture),
+        by_queue_(has(waits, StepKind::kWaitStream) ? capture.rest.queues().size() : 0, INT64_MIN),
+        was_submitted_(has(waits, StepKind::kWaitOp) ? capture.op_count() : 0) {}
 
   void submitted(std::uint32_t op) {
     const std::int64_t end = capture_.end_of(op);
-    std::int64_t& queue = by_queue_[capture_.prototype(op).queue];
-    queue = std::max(queue, end);
     all_ = std::max(all_, end);
+    if (!by_queue_.empty()) {
+      std::int64_t& queue = by_queue_[capture_.prototype(op).queue];
+      queue = std::max(queue, end);
+    }
+    if (!was_submitted_.empty()) was_submitted_[op] = true;
   }
+  bool was_submitted(std::uint32_t op) const { return was_submitted_[op]; }
   std::int64_t of(const HostEvent& wait) const {
     if (wait.kind == StepKind::kWaitOp) return capture_.end_of(wait.target);
     return wait.kind == StepKind::kWaitStream ? by_queue_[wait.target] : all_;
@@ -59,6 +78,7 @@ class Finished {
  private:
   const CompactCapture& capture_;
   std::vector<std::int64_t> by_queue_;
+  std::vector<bool> was_submitted_;  // by operation
   std::int64_t all_ = INT64_MIN;
 };
 
@@ -110,15 +130,15 @@ std::vector<HostEvent> waits_in(const CompactCapture& capture) {
 
 }  // namespace
 
-HostSequence::HostSequence(CompactCapture& capture) : waits_(waits_in(capture)) {
-  has_call_.reserve(capture.op_count());
-  for (const std::uint32_t call : capture.call_of) has_call_.push_back(call != OpRecord::kNoIndex);
+HostSequence::HostSequence(CompactCapture& capture) : has_call_(capture.op_count(), true), waits_(waits_in(capture)) {
+  for (std::size_t i = 0; i < has_call_.size(); ++i)
+    if (capture.call_of[i] == OpRecord::kNoIndex) has_call_[i] = false;
   set_order(capture);
   set_starts(capture);
 }
 
 void HostSequence::set_order(CompactCapture& capture) {
-  const std::vector<std::int64_t> submitted = submission_times(capture);
+  const Column<std::int64_t> submitted = submission_times(capture);
   capture.forget_calls();
   order_by_start(submitted);
   settle_releases(capture);
@@ -137,31 +157,31 @@ std::size_t HostSequence::submissions(std::size_t begin, std::size_t end) const 
 }
 
 /// At one instant submissions come before waits; operations keep the order in which they ran, waits that of calls.
-void HostSequence::order_by_start(const std::vector<std::int64_t>& submitted) {
+void HostSequence::order_by_start(const Column<std::int64_t>& submitted) {
   order_.resize(submitted.size() + waits_.size());
   std::iota(order_.begin(), order_.end(), 0U);
   const auto first_wait = order_.begin() + static_cast<std::ptrdiff_t>(submitted.size());
   const auto submitted_at = [&](std::uint32_t op) { return submitted[op]; };
   if (!std::ranges::is_sorted(submitted)) std::ranges::stable_sort(order_.begin(), first_wait, {}, submitted_at);
   std::ranges::stable_sort(waits_, {}, &HostEvent::start_ns);
-  const auto start = [&](std::uint32_t number) {
-    return number < submitted.size() ? submitted[number] : waits_[number - submitted.size()].start_ns;
-  };
-  std::ranges::inplace_merge(order_, first_wait, {}, start);
+  std::size_t ops = submitted.size();
+  for (std::size_t waits = waits_.size(); waits > 0;) {  // from the last event on, so that nothing is moved twice
+    const bool is_op_last = ops > 0 && submitted[order_[ops - 1]] > waits_[waits - 1].start_ns;
+    std::uint32_t& last = order_[ops + waits - 1];
+    last = is_op_last ? order_[--ops] : static_cast<std::uint32_t>(submitted.size() + --waits);
+  }
 }
 
 /// Leaves out waits for what was not submitted before.
 void HostSequence::settle_releases(const CompactCapture& capture) {
-  Finished finished(capture);
-  std::vector<bool> seen(op_count());
+  Finished finished(capture, waits_);
   std::size_t kept = 0;
   for (const std::uint32_t number : order_) {
     if (number < op_count()) {
       finished.submitted(number);
-      seen[number] = true;
     } else {
       HostEvent& wait = waits_[number - op_count()];
-      if (wait.kind == StepKind::kWaitOp && !seen[wait.target]) continue;
+      if (wait.kind == StepKind::kWaitOp && !finished.was_submitted(wait.target)) continue;
       // The host went on when its wait returned, but the time after the awaited work's end is its own: waking up.
       wait.release_ns = std::clamp(finished.of(wait), wait.start_ns, std::max(wait.start_ns, wait.release_ns));
     }
@@ -170,7 +190,7 @@ void HostSequence::settle_releases(const CompactCapture& capture) {
   order_.resize(kept);
 }
 
-void HostSequence::set_delays(const CompactCapture& capture, const std::vector<std::int64_t>& submitted) {
+void HostSequence::set_delays(const CompactCapture& capture, const Column<std::int64_t>& submitted) {
   delays_.reserve(submitted.size());
   for (std::size_t i = 0; i < submitted.size(); ++i) delays_.push_back(capture.starts[i] - submitted[i]);
 }

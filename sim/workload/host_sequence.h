@@ -42,25 +42,38 @@ class HostSequence {
   const ShortNumbers& delays() const { return delays_; }
   bool has_call(std::uint32_t op) const { return has_call_[op]; }
 
-  /// For an owner that needs them no more: after the former, delays() is empty; after the latter, only size() and
-  /// start_of() may be asked.
+  /// For an owner that needs them no more: after it delays() is empty.
   ShortNumbers take_delays() { return std::move(delays_); }
-  void forget_order() { order_ = std::vector<std::uint32_t>(); }
+  /// The operations submitted in events [begin, end), in order; `on_wait(event)` hears of the others. Only size() and
+  /// start_of() may be asked after it.
+  template <class OnWait>
+  Column<std::uint32_t> take_submissions(std::size_t begin, std::size_t end, OnWait on_wait);
 
  private:
   std::size_t op_count() const { return has_call_.size(); }
   void set_order(CompactCapture& capture);
-  void order_by_start(const std::vector<std::int64_t>& submitted);
+  void order_by_start(const Column<std::int64_t>& submitted);
   void settle_releases(const CompactCapture& capture);
-  void set_delays(const CompactCapture& capture, const std::vector<std::int64_t>& submitted);
+  void set_delays(const CompactCapture& capture, const Column<std::int64_t>& submitted);
   void set_starts(const CompactCapture& capture);
 
   std::vector<bool> has_call_;           ///< by operation
   ShortNumbers delays_;                  ///< by operation
   std::vector<HostEvent> waits_;
-  std::vector<std::uint32_t> order_;     ///< operations, and behind their numbers those of waits_
+  Column<std::uint32_t> order_;     ///< operations, and behind their numbers those of waits_
   Instants starts_;                      ///< of the events
 };
+
+template <class OnWait>
+Column<std::uint32_t> HostSequence::take_submissions(std::size_t begin, std::size_t end, OnWait on_wait) {
+  std::size_t count = 0;
+  for (std::size_t i = begin; i < end; ++i) {
+    if (is_submission(i)) order_[count++] = order_[i];
+    else on_wait(i);
+  }
+  order_.resize(count);
+  return std::move(order_);
+}
 
 /// Which operations of other streams an operation's stream was told to wait for. Few operations wait, so only these take
 /// memory.

@@ -83,10 +83,12 @@ std::vector<std::size_t> equal_begins(const CompactCapture& capture, const HostS
     throw Error(ErrorKind::kInput, fmt::format("{}: iterations: {} but the capture has {} operations",
                                                capture.rest.provenance().source_file, iterations, ops));
   std::vector<std::size_t> begins{0};
-  std::size_t submitted = 0;
-  for (std::size_t i = 0; i < host.size(); ++i)
-    if (host.is_submission(i) && begins.size() < iterations && submitted++ == ops * begins.size() / iterations)
-      begins.push_back(i);
+  std::size_t submitted = 0, next = ops / iterations;
+  for (std::size_t i = 0; i < host.size() && begins.size() < iterations; ++i) {
+    if (!host.is_submission(i) || submitted++ != next) continue;
+    begins.push_back(i);
+    next = ops * begins.size() / iterations;
+  }
   return begins;
 }
 

@@ -10,6 +10,7 @@
 
 #include "sim/policy/view.h"
 #include "sim/workload/indexed.h"
+#include "traces/base/column.h"
 #include "traces/base/ids.h"
 #include "traces/base/short_numbers.h"
 #include "traces/base/time.h"
@@ -44,7 +45,7 @@ class WorkOps {
 
   /// The columns of operations: times in nanoseconds.
   struct Columns {
-    std::vector<std::uint32_t> prototype;
+    Column<std::uint32_t> prototype;
     ShortNumbers duration, dispatch_gap, launch_latency;
   };
 

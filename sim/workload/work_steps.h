@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <vector>
 
 #include "sim/workload/indexed.h"
+#include "traces/base/column.h"
 #include "traces/base/error.h"
 #include "traces/base/short_numbers.h"
 #include "traces/base/time.h"
@@ -67,7 +67,7 @@ class WorkSteps {
   static constexpr std::uint32_t kLargestTarget = (1u << kTargetBits) - 1;
 
   ShortNumbers gaps_;
-  std::vector<std::uint32_t> actions_;  ///< kind and target
+  Column<std::uint32_t> actions_;  ///< kind and target
 };
 
 }  // namespace corun

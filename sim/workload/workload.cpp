@@ -75,10 +75,10 @@ void Workload::check() const {
     }
     CORUN_ASSERT(submitted == next_op, "job submits {} of {} operations", submitted - job.first_op, job.op_count);
     for (std::uint32_t o = job.first_op; o < next_op; ++o) {
-      const WorkOp op = ops[o];
-      CORUN_ASSERT(op.duration >= Duration{0} && op.name < names.size(), "operation {}", o);
-      for (std::uint32_t a = 0; a < op.awaits_count; ++a) {
-        const std::uint32_t awaited = awaits[op.awaits_begin + a];
+      CORUN_ASSERT(ops.duration_of(o) >= Duration{0} && ops.shared_by(o).name < names.size(), "operation {}", o);
+      const auto [first_awaited, awaited_count] = ops.awaits_of(o);
+      for (std::uint32_t a = 0; a < awaited_count; ++a) {
+        const std::uint32_t awaited = awaits[first_awaited + a];
         CORUN_ASSERT(awaited < o, "operation {} awaits {}", o, awaited);
       }
     }

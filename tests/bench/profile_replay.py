@@ -21,9 +21,10 @@ PARTS = [
     ("clients", ["Client::"]),
     ("arbiter and views", ["Arbiter", "Actions"]),
     ("metrics", ["Collector", "Counter", "quantile", "Sheet"]),
-    ("reading the file", ["Timeline", "read_native", "schema::", "Column", "Chunk", "visit<", "load_compact", "CompactRows", "XXH", "crc"]),
+    ("reading the file", ["Timeline", "read_native", "schema::", "ColumnReader", "MessageColumns", "Chunk", "decode",
+                          "visit<", "load_compact", "CompactRows", "XXH", "crc"]),
     ("making a workload", ["workload_from_capture", "Conversion", "ShortNumbers", "Instants", "HostSequence", "split_into", "predict_from",
-                           "DependencyEnds", "CrossStream", "HostEvent", "Workload", "WorkOp"]),
+                           "DependencyGaps", "CrossStream", "HostEvent", "Workload", "WorkOp"]),
     ("making the capture (not counted)", ["make_capture", "floor_columns", "bench::", "write_native", "encode_native"]),
 ]
 

@@ -5,6 +5,7 @@
 #include <random>
 #include <vector>
 
+#include "traces/base/column.h"
 #include "traces/base/instants.h"
 #include "traces/base/short_numbers.h"
 
@@ -23,6 +24,13 @@ std::vector<std::int64_t> mixed_numbers(std::size_t count) {
   return numbers;
 }
 
+TEST(Column, of_several_large_pages_holds_what_was_written) {
+  Column<std::uint32_t> column;
+  const std::size_t count = 3 * kLargePage / sizeof(std::uint32_t) + 5;
+  for (std::uint32_t i = 0; i < count; ++i) column.push_back(i * 3);
+  for (std::uint32_t i = 0; i < count; ++i) ASSERT_EQ(column[i], i * 3);
+}
+
 TEST(ShortNumbers, hold_any_number) {
   const std::vector<std::int64_t> numbers = mixed_numbers(1'000);
   ShortNumbers column;
@@ -34,10 +42,12 @@ TEST(ShortNumbers, can_be_changed_all_at_once_however_many_were_and_become_far) 
   ShortNumbers column;
   constexpr std::size_t kCount = 200'000;  // one by one, in the square of it
   for (std::size_t i = 0; i < kCount; ++i) column.push_back(i % 2 == 0 ? -5 : 7);
-  column.change([](std::size_t i, std::int64_t value) {
+  ShortNumbers::Rewriter next(column);
+  for (std::size_t i = 0; i < kCount; ++i) {
+    const std::int64_t value = next.number();
     EXPECT_EQ(value, i % 2 == 0 ? -5 : 7);
-    return i % 3 == 0 ? std::int64_t{1} << 40 : value + 5;
-  });
+    next.put(i % 3 == 0 ? std::int64_t{1} << 40 : value + 5);
+  }
   for (std::size_t i = 0; i < kCount; ++i)
     ASSERT_EQ(column[i], i % 3 == 0 ? std::int64_t{1} << 40 : i % 2 == 0 ? 0 : 12) << i;
 }

@@ -8,6 +8,7 @@
 #include "tests/support/temporary_folder.h"
 #include "tests/support/tiny_timelines.h"
 #include "traces/base/error.h"
+#include "traces/chunk.h"
 
 namespace corun {
 namespace {
@@ -87,6 +88,16 @@ TEST(Native, AGoodFileIsReportedWhole) {
   EXPECT_EQ(report.rows_before_damage, 8u);
   EXPECT_EQ(report.rows_lost(), 0u);
   EXPECT_EQ(report.end_before_damage_ns, 61'000);
+}
+
+TEST(Native, HeadersAnnounceTheRowsUpToTheFirstDamagedOne) {
+  const std::string bytes = encode_native(periodic_kernels(30'000, 10'000, 4'000));
+  EXPECT_EQ(announced_rows(bytes)[static_cast<std::size_t>(ChunkKind::kOps)], 30'000u);
+  const RowCounts of_half = announced_rows(std::string_view(bytes).substr(0, bytes.size() / 2));
+  const std::uint64_t before = of_half[static_cast<std::size_t>(ChunkKind::kOps)];
+  EXPECT_GT(before, 0u);
+  EXPECT_LT(before, 30'000u);
+  EXPECT_EQ(announced_rows("no chunk"), RowCounts{});
 }
 
 TEST(Native, TheImporterKnowsItsOwnFilesAndNoOthers) {

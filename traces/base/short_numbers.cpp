@@ -2,8 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 namespace corun {
+
+void ShortNumbers::push_far(std::int64_t value) {
+  far_.emplace_back(near_.size(), value);
+  near_.push_back(kFar);
+}
+
+std::int64_t ShortNumbers::far(std::size_t index) const { return place_of(index)->second; }
 
 void ShortNumbers::pop_back() {
   if (near_.back() == kFar) far_.pop_back();
@@ -31,10 +39,13 @@ std::int64_t ShortNumbers::ranked(std::size_t rank) const {
   return rank < negative + near ? ranked_near(rank - negative) : far[rank - near];
 }
 
-/// Byte by byte from the highest: those that begin like the one looked for are counted by their next byte.
+/// Byte by byte from the highest that is not 0 in all of them: those that begin like the one looked for are counted by
+/// their next byte.
 std::uint32_t ShortNumbers::ranked_near(std::size_t rank) const {
+  std::uint32_t bits = 0;  // that any of them has
+  for (const std::uint32_t number : near_) bits |= number == kFar ? 0 : number;
   std::uint64_t found = 0;
-  for (unsigned shift = 32; shift > 0; shift -= 8) {
+  for (unsigned shift = (std::bit_width(bits) + 7) / 8 * 8; shift > 0; shift -= 8) {
     std::array<std::size_t, 256> counts{};
     for (const std::uint64_t number : near_)
       if (number >> shift == found && number != kFar) ++counts[number >> (shift - 8) & 0xFF];

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "traces/base/column.h"
+
 namespace corun {
 
 /// A column of numbers that nearly always are from 0 to 2^32 - 2: four bytes each. Others are kept beside, by index.
@@ -14,15 +16,13 @@ class ShortNumbers {
  public:
   void reserve(std::size_t count) { near_.reserve(count); }
   void push_back(std::int64_t value) {
-    if (!is_near(value)) far_.emplace_back(near_.size(), value);
-    near_.push_back(is_near(value) ? static_cast<std::uint32_t>(value) : kFar);
+    if (!is_near(value)) return push_far(value);
+    near_.push_back(static_cast<std::uint32_t>(value));
   }
   void pop_back();
-  /// One number. It moves those of `far_` behind it: to write many, change().
+  /// One number. It moves those of `far_` behind it: to write all, Rewriter.
   void set(std::size_t index, std::int64_t value);
-  /// Makes every number, in order, what `change(index, number)` says.
-  template <class Change>
-  void change(Change change);
+  class Rewriter;
 
   std::int64_t operator[](std::size_t index) const { return near_[index] == kFar ? far(index) : near_[index]; }
   std::size_t size() const { return near_.size(); }
@@ -36,23 +36,36 @@ class ShortNumbers {
   using Far = std::vector<std::pair<std::size_t, std::int64_t>>;
 
   static bool is_near(std::int64_t value) { return value >= 0 && value < kFar; }
+  void push_far(std::int64_t value);
   Far::const_iterator place_of(std::size_t index) const;
-  std::int64_t far(std::size_t index) const { return place_of(index)->second; }
+  std::int64_t far(std::size_t index) const;
   std::uint32_t ranked_near(std::size_t rank) const;
 
-  std::vector<std::uint32_t> near_;
+  Column<std::uint32_t> near_;
   Far far_;  ///< by index
 };
 
-template <class Change>
-void ShortNumbers::change(Change change) {
-  const Far before = std::exchange(far_, {});
-  auto far = before.begin();
-  for (std::size_t i = 0; i < near_.size(); ++i) {
-    const std::int64_t value = change(i, near_[i] == kFar ? (far++)->second : std::int64_t{near_[i]});
-    if (!is_near(value)) far_.emplace_back(i, value);
-    near_[i] = is_near(value) ? static_cast<std::uint32_t>(value) : kFar;
+/// Goes through all numbers of a column once and writes each anew.
+class ShortNumbers::Rewriter {
+ public:
+  explicit Rewriter(ShortNumbers& column) : column_(column), before_(std::exchange(column.far_, {})) {}
+
+  std::int64_t number() const {
+    const std::uint32_t near = column_.near_[next_];
+    return near == kFar ? before_[next_far_].second : near;
   }
-}
+  void put(std::int64_t number) {
+    std::uint32_t& place = column_.near_[next_];
+    if (place == kFar) ++next_far_;
+    if (!is_near(number)) column_.far_.emplace_back(next_, number);
+    place = is_near(number) ? static_cast<std::uint32_t>(number) : kFar;
+    ++next_;
+  }
+
+ private:
+  ShortNumbers& column_;
+  const Far before_;
+  std::size_t next_ = 0, next_far_ = 0;
+};
 
 }  // namespace corun
