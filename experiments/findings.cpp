@@ -103,11 +103,15 @@ std::vector<std::string> describe_games(const std::vector<PolicyFinding>& findin
   return {text + "."};
 }
 
+/// Live, clients run alone only where that is asked for.
+bool knows_all_alone(const PolicyFinding& finding) {
+  return std::ranges::all_of(finding.clients, [](const ClientFinding& client) { return client.alone_per_s > 0; });
+}
+
 std::vector<std::string> describe_work(const std::vector<PolicyFinding>& findings) {
   const auto by_speed = [](const PolicyFinding& a, const PolicyFinding& b) { return guest_speed(a) < guest_speed(b); };
   const PolicyFinding& best = *std::ranges::max_element(findings, by_speed);
-  const auto was_never_alone = [](const ClientFinding& client) { return !(client.alone_per_s > 0); };
-  if (std::ranges::any_of(best.clients, was_never_alone)) return {};
+  if (!knows_all_alone(best)) return {};
   std::vector<std::string> parts;
   for (const ClientFinding& client : best.clients)
     parts.push_back(fmt::format("{} at {:.3f}", client.name, client.throughput_per_s / client.alone_per_s));
@@ -129,6 +133,7 @@ std::vector<std::string> describe(std::vector<PolicyFinding> findings) {
   });
   const bool is_nobody = !are_games && !are_guests;
   if (findings.empty() || is_nobody) return {};
+  if (are_games && are_guests && !std::ranges::all_of(findings, knows_all_alone)) return {};
   if (are_games && are_guests) return describe_harvest(findings);
   return are_games ? describe_games(findings) : describe_work(findings);
 }

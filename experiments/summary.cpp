@@ -54,7 +54,6 @@ std::string short_number(double value) { return fmt::format("{:.{}f}", value, de
 void Summary::add(const RunSpec& spec, const RunOutcome& outcome) {
   const Scenario& scenario = experiment_.scenarios[spec.scenario];
   const std::string& policy = scenario.policies[spec.policy].label;
-  seen_.insert({scenario.name, policy});
   std::vector<std::string>& notes = notes_[scenario.name];
   for (std::string_view rest = outcome.notes; !rest.empty();) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
@@ -101,7 +100,8 @@ std::vector<std::string> Summary::notes(const Scenario& scenario) const {
   std::vector<std::string> notes = found == notes_.end() ? std::vector<std::string>{} : found->second;
   for (const ClientChoice& client : scenario.clients) {
     const auto misses = [&](const PolicyChoice& policy) { return counts_nothing(scenario, policy.label, client.name); };
-    if (!scenario.cluster && std::ranges::any_of(scenario.policies, misses))
+    const bool may_be_live = !client.command.words.empty();  // then the run itself says why
+    if (!scenario.cluster && !may_be_live && std::ranges::any_of(scenario.policies, misses))
       notes.push_back(fmt::format("{}: nothing of it counts: it has no time between the warm-up and the end, {} to {}; "
                                   "shorten `warmup`, lengthen `horizon`, or let it come sooner or stay for longer",
                                   client.name, format_duration(scenario.warmup_or_default()),
@@ -127,7 +127,7 @@ bool Summary::is_turned_away(const Scenario& scenario, const std::string& policy
 
 const char* Summary::absence(const Scenario& scenario, const std::string& policy) const {
   if (failed_.contains({scenario.name, policy})) return "failed";
-  return seen_.contains({scenario.name, policy}) ? "not measured" : "not run";
+  return is_done(scenario, policy) ? "not measured" : "not run";
 }
 
 std::string Summary::cluster_table(const Scenario& scenario) const {

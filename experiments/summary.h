@@ -67,7 +67,7 @@ class Summary {
   std::set<std::pair<std::string, std::string>> done_;  // scenario, policy
   std::map<std::string, std::vector<std::string>> notes_;
   std::vector<std::string> failures_;
-  std::set<std::pair<std::string, std::string>> seen_, failed_;  // scenario and policy of runs
+  std::set<std::pair<std::string, std::string>> failed_;  // scenario and policy of runs
   std::set<ErrorKind> failure_kinds_;
 };
 

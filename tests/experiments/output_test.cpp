@@ -94,6 +94,11 @@ TEST(Findings, TheBestHarvestAmongThoseThatKeepTheGameWhole) {
   EXPECT_EQ(sentences[1], "greedy runs train 1.20 times faster than that, but shows game at 38.0 fps (alone 60.0).");
 }
 
+TEST(Findings, WithoutRatesAloneNothingIsSaidOfAGameBesideWork) {
+  const double none = std::nan("");
+  EXPECT_TRUE(describe({PolicyFinding{"live", none, {{"game", 60, 60, none, none}, {"train", none, 8, none, none}}}}).empty());
+}
+
 TEST(Findings, GamesAloneAreComparedByTheSlowest) {
   const auto two = [](const char* policy, double fps, double quality) {
     return PolicyFinding{policy, std::nan(""), {{"a", fps, fps, 30, quality}, {"b", fps + 1, fps + 1, 30, quality}}};
