@@ -78,7 +78,8 @@ std::string device_text(const DeviceSpec& d) {
       static_cast<int>(d.turn_order));
   // Runs on devices that do not have it keep the ids that they had before it was known.
   const std::string state = d.switch_state > 0 ? fmt::format("switch_state={}\n", d.switch_state) : "";
-  return memory + multiprocessors + scheduling + state;
+  const std::string carveout = d.carveout_change == CarveoutChange::kWhenIdle ? "carveout_change=when_idle\n" : "";
+  return memory + multiprocessors + scheduling + state + carveout;
 }
 
 }  // namespace corun

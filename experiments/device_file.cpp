@@ -14,6 +14,7 @@ constexpr std::array<std::string_view, 3> kGraphics = {"to_completion", "sliced"
 constexpr std::array<std::string_view, 3> kLoneSlice = {"rolls", "used_up", "rolls_while_queued"};
 constexpr std::array<std::string_view, 2> kTurnOrder = {"as_woken", "fixed"};
 constexpr std::array<std::string_view, 2> kSpatial = {"dispatch_order", "max_min"};
+constexpr std::array<std::string_view, 2> kCarveoutChange = {"any_time", "when_idle"};
 
 using DeviceField = Field<DeviceSpec>;
 
@@ -126,6 +127,7 @@ const FieldTable<DeviceSpec>& device_fields() {
       choice_field("lone_slice", &DeviceSpec::lone_slice, kLoneSlice),
       choice_field("turn_order", &DeviceSpec::turn_order, kTurnOrder),
       choice_field("spatial", &DeviceSpec::spatial_rule, kSpatial),
+      choice_field("carveout_change", &DeviceSpec::carveout_change, kCarveoutChange),
       duration_field("time_slice", &DeviceSpec::time_slice, Duration(1us)),
       duration_field("graphics_slice", &DeviceSpec::graphics_slice, Duration(0)),
       duration_field("switch_cost", &DeviceSpec::switch_cost, Duration(0)),

@@ -27,8 +27,11 @@ Experiment read(const ValidateOptions& options, PolicyRegistry& policies) {
   Experiment experiment = read_experiment(options.file, options.overrides, policies);
   for (const std::string& name : options.seen) check_scenario(experiment, name, "--seen");
   for (const std::string& name : options.only) check_scenario(experiment, name, "--only");
-  for (Scenario& scenario : experiment.scenarios)
+  for (Scenario& scenario : experiment.scenarios) {
     scenario.is_seen = scenario.is_seen || std::ranges::find(options.seen, scenario.name) != options.seen.end();
+    // Surrogates all ask for the largest carve-out, so that none is in another's way; programs do as they like.
+    if (!options.is_live) scenario.device.carveout_change = CarveoutChange::kAnyTime;
+  }
   return experiment;
 }
 

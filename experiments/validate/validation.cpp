@@ -40,10 +40,11 @@ CellKey key_of(const Experiment& experiment, const RunSpec& spec) {
   return {scenario.name, scenario.policies[spec.policy].label};
 }
 
-/// The device as block dispatch alone would have it: no gain or loss from sharing memory and caches.
+/// The device as block dispatch alone would have it: no gain or loss from sharing memory, caches and carve-outs.
 World lossless(const World& world) {
   const auto move = [](RunInput& input, double) {
     input.device.sm_rate_exponent = input.device.sm_fill_exponent = 1.0;
+    input.device.carveout_change = CarveoutChange::kAnyTime;
   };
   return with_moved(world, {.name = "losses", .uncertainty = "", .move = move}, 1.0);
 }

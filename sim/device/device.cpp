@@ -286,7 +286,10 @@ double Device::fraction_for(const ActiveOp& op) const {
 void Device::fit(ActiveOp& op) const {
   const double fraction = fraction_for(op);
   op.speed = speed_on(spec_, op.kind, op.shape, fraction);
-  if (shared_ != nullptr) op.occupancy = occupancy_of(spec_, op.kind, op.shape, op.work, fraction);
+  if (shared_ == nullptr) return;
+  op.occupancy = occupancy_of(spec_, op.kind, op.shape, op.work, fraction);
+  const bool is_bound = op.kind == OpKind::kKernel && spec_.carveout_change == CarveoutChange::kWhenIdle;
+  op.carveout = is_bound ? carveout_of(spec_, op.shape) : Carveout{};
 }
 
 Device::Place Device::instance_of(ClientId client) {

@@ -96,13 +96,13 @@ Occupancy occupancy_of(const DeviceSpec& spec, OpKind kind, const LaunchShape& s
   if (capacity == 0) return occupancy;
   const double waves_on_device = static_cast<double>(shape.blocks()) / static_cast<double>(capacity);
   occupancy.wave = time_for(static_cast<Work>(static_cast<double>(work) / std::max(1.0, waves_on_device)), kFullRate);
+  occupancy.blocks_per_sm = static_cast<std::uint32_t>(capacity / spec.sm_count);
   const double waves = waves_on_device / fraction;
   if (waves > 1.0 + kRounding) {
     drain(occupancy, spec, static_cast<double>(work) / waves);
   } else {
-    const auto blocks_per_sm = static_cast<double>(capacity / spec.sm_count);
     occupancy.room = share_of(std::min(1.0, waves));
-    occupancy.throughput = share_of(throughput_of(spec, std::min(1.0, waves), blocks_per_sm));
+    occupancy.throughput = share_of(throughput_of(spec, std::min(1.0, waves), occupancy.blocks_per_sm));
   }
   return occupancy;
 }

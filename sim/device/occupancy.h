@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "sim/device/spec.h"
@@ -29,8 +30,11 @@ struct Occupancy {
   SmShare throughput = kAllSms;  ///< asked for before the drain
   Work drain_work = 0;           ///< work that is left when the last block is dispatched; 0 = all blocks end together
   std::array<SmShare, kSteps> drain_throughput{};  ///< by step, the last one first
+  std::uint32_t blocks_per_sm = 1;  ///< that an SM has room for
   Duration wave{};               ///< how long a block runs: its SMs come free after each such time; 0 = only at its end
 
+  /// SMs on which blocks with so much room lie: they go to empty ones first.
+  SmShare sms_for(SmShare blocks) const { return std::min(kAllSms, blocks * blocks_per_sm); }
   SmShare room_at(Work work_left) const {
     return work_left > drain_work ? room : room * (2 * step_at(work_left) + 1) / (2 * kSteps);
   }

@@ -126,6 +126,7 @@ void OpTable::reset(ActiveOp& used) {
   used.dependents.clear();
   used.bytes_per_s = 0;
   used.room = 0;
+  used.placement = {};
 }
 
 OpTable::Stream& OpTable::new_stream(ClientId client, StreamId stream) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/device/carveout.h"
 #include "sim/device/device_model.h"
 #include "sim/device/occupancy.h"
 #include "sim/device/work.h"
@@ -12,6 +13,14 @@ namespace corun {
 /// Index of an operation in flight; reused after it completes.
 using OpIndex = std::uint32_t;
 inline constexpr OpIndex kNoOp = UINT32_MAX;
+
+/// Where the blocks of a kernel began, where SMs are shared in space.
+struct BlockPlacement {
+  SmShare sms = 0;             ///< on which they lie, at most; 0: none has begun
+  SmShare pace = kAllSms;      ///< of the blocks, of that alone: slower where they lie closer together
+  SmShare large_sms = 0;       ///< of these SMs, those that had a larger carve-out, for kernels that were there before,
+  std::uint32_t large_bytes = 0;  ///< of this size
+};
 
 /// An operation between submit() and completion. Thousands may be in flight, so what its progress changes comes first
 /// and together.
@@ -40,6 +49,8 @@ struct alignas(64) ActiveOp {
   LaunchShape shape;
   SmShare room = 0;              ///< the room that it was given last, where SMs are shared in space
   Occupancy occupancy;           ///< what it fills, where SMs are shared in space: else it fills the device
+  Carveout carveout;             ///< that it asks for; nothing where the device does not mind
+  BlockPlacement placement;
 };
 
 /// The operations in flight by ticket: open addressing, at most half full, so that an operation costs no allocation.

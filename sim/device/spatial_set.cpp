@@ -27,12 +27,20 @@ Rate on_part(Rate rate, Rate speed, double gain) {
   return std::clamp<Rate>(static_cast<Rate>(std::llround(slowed)), 1, kFullRate);
 }
 
+/// A part [0, 1] of a share, no less than one unit of something.
+SmShare part_of(SmShare share, double part) {
+  return share == 0 ? 0 : std::max<SmShare>(1, static_cast<SmShare>(part * static_cast<double>(share)));
+}
+
 /// Throughput that an operation asks for where it has only `room` for its blocks: they lie on fewer SMs.
 SmShare throughput_in(const ActiveOp& op, SmShare room, double exponent) {
   const SmShare whole = op.occupancy.room_at(op.work_left), throughput = op.occupancy.throughput_at(op.work_left);
   if (room == 0 || room == whole) return room == 0 ? 0 : throughput;
-  const double part = std::pow(static_cast<double>(room) / static_cast<double>(whole), exponent);
-  return std::max<SmShare>(1, static_cast<SmShare>(part * static_cast<double>(throughput)));
+  return part_of(throughput, std::pow(static_cast<double>(room) / static_cast<double>(whole), exponent));
+}
+
+SmShare at_pace(SmShare throughput, SmShare pace) {
+  return pace == kAllSms ? throughput : part_of(throughput, static_cast<double>(pace) / kAllSms);
 }
 
 /// Whether it has blocks that began earlier and have not ended.
@@ -63,7 +71,7 @@ void SpatialSet::treat(std::span<const ContextControls> controls, double availab
   }
   const auto same_size = [](const Part& a, const Part& b) { return a.fraction == b.fraction; };
   if (!std::ranges::equal(parts, parts_, same_size))
-    for (const OpIndex index : members_) ops_[index].room = 0;
+    for (const OpIndex index : members_) ops_[index].room = 0, ops_[index].placement = {};
   parts_ = std::move(parts);
   has_parts_ = parts_.size() > 1 || parts_[0].fraction < 1.0;
   has_priorities_ = std::ranges::any_of(clients_, [&](const Client& c) { return c.priority != clients_[0].priority; });
@@ -113,13 +121,62 @@ void SpatialSet::find_wants() {
 }
 
 void SpatialSet::share_in_dispatch_order() {
-  shares_ = wants_;
-  SmShare all_left = kAllSms;
-  for (std::size_t i = 0; i < dispatched_; ++i) {
-    SmShare& left = has_parts_ ? left_for(i) : all_left;
-    shares_[i] = std::min(shares_[i], left);
-    left -= shares_[i];
+  shares_.assign(dispatched_, 0);
+  for (std::size_t i = 0; i < dispatched_; ++i) give_room(i);
+}
+
+/// More room for the blocks of `i`, of what is left and open to it.
+void SpatialSet::give_room(std::size_t i) {
+  SmShare& left = has_parts_ ? left_for(i) : parts_[0].left;
+  SmShare more = std::min(wants_[i] - shares_[i], left);
+  if (more > 0) {
+    const SmShare open = has_carveouts_ ? sms_open_to(i) : kAllSms;
+    const SmShare had = member(i).placement.sms > 0 ? member(i).room : 0;
+    more = std::max<SmShare>(0, std::min(shares_[i] + more, std::max(had, open)) - shares_[i]);
+    shares_[i] += more;
+    left -= more;
+    if (shares_[i] > 0) place(i, open);
   }
+}
+
+/// Writes down where its blocks lie, and from the first ones on how fast they are.
+void SpatialSet::place(std::size_t i, SmShare open) {
+  const ActiveOp& op = member(i);
+  BlockPlacement& at = member(i).placement;
+  const SmShare whole = op.occupancy.room_at(op.work_left), spread = op.occupancy.sms_for(whole);
+  if (at.sms == 0 && open < spread) {
+    const double alone = static_cast<double>(whole) / static_cast<double>(spread);
+    const double here = std::min(1.0, static_cast<double>(whole) / static_cast<double>(open));
+    at.pace = part_of(kAllSms, std::pow(alone / here, 1.0 - fill_exponent_));
+  }
+  for (std::size_t k = 0; at.sms == 0 && has_carveouts_ && k < dispatched_; ++k) {
+    const ActiveOp& other = member(k);
+    if (other.placement.sms <= at.large_sms || other.carveout.most_bytes <= op.carveout.most_bytes) continue;
+    if (!has_blocks_beside(i, k)) continue;
+    at.large_sms = other.placement.sms;
+    at.large_bytes = other.carveout.most_bytes;
+  }
+  at.sms = std::min(op.occupancy.sms_for(shares_[i]), std::max(open, at.sms));
+}
+
+/// SMs whose carve-out is large enough for blocks of `i`, or comes free for them.
+SmShare SpatialSet::sms_open_to(std::size_t i) {
+  const std::uint32_t needed = member(i).carveout.needed_bytes;
+  SmShare open = kAllSms;
+  for (std::size_t k = 0; k < dispatched_; ++k) {
+    const ActiveOp& other = member(k);
+    if (other.carveout.most_bytes >= needed || !has_blocks_beside(i, k)) continue;
+    const BlockPlacement& at = other.placement;
+    open -= at.large_bytes >= needed ? std::max<SmShare>(0, at.sms - at.large_sms) : at.sms;
+  }
+  return std::max<SmShare>(0, open);
+}
+
+/// Whether a kernel of another client has blocks on the same SMs.
+bool SpatialSet::has_blocks_beside(std::size_t i, std::size_t other) {
+  if (other == i || member(other).client == member(i).client) return false;
+  if (has_parts_ && client_of(other).part != client_of(i).part) return false;
+  return shares_[other] > 0 || member(other).room > 0;
 }
 
 void SpatialSet::share_by_priority() {
@@ -127,12 +184,7 @@ void SpatialSet::share_by_priority() {
   order_.resize(dispatched_);
   std::iota(order_.begin(), order_.end(), std::size_t{0});
   std::ranges::stable_sort(order_, std::greater{}, [&](std::size_t i) { return client_of(i).priority; });
-  for (const std::size_t i : order_) {
-    SmShare& left = left_for(i);
-    const SmShare more = std::min(wants_[i] - shares_[i], left);
-    shares_[i] += more;
-    left -= more;
-  }
+  for (const std::size_t i : order_) give_room(i);
   find_yielding();
 }
 
@@ -178,13 +230,25 @@ void SpatialSet::share_fairly() {
 }
 
 void SpatialSet::share_throughput() {
-  for (Part& part : parts_) part.left = kAllSms;
+  for (Part& part : parts_) part.left = part.free_sms = kAllSms, part.given = 0;
   for (std::size_t k = 0; k < dispatched_; ++k) {
     const std::size_t i = has_priorities_ ? order_[k] : k;
     ActiveOp& op = member(i);
     op.room = shares_[i];
-    shares_[i] = std::min(throughput_in(op, op.room, exponent_), left_for(i));
-    left_for(i) -= shares_[i];
+    Part& part = has_parts_ ? parts_[client_of(i).part] : parts_[0];
+    shares_[i] = std::min(at_pace(throughput_in(op, op.room, exponent_), op.placement.pace), std::max(part.left, part.free_sms));
+    part.given += shares_[i];
+    part.left = std::max<SmShare>(0, part.left - shares_[i]);
+    part.free_sms = std::max<SmShare>(0, part.free_sms - op.occupancy.sms_for(op.room));
+  }
+  share_excess();
+}
+
+/// Takes from everyone in proportion what has been given out beyond the whole.
+void SpatialSet::share_excess() {
+  for (std::size_t i = 0; i < dispatched_; ++i) {
+    const SmShare given = parts_[has_parts_ ? client_of(i).part : 0].given;
+    if (given > kAllSms) shares_[i] = part_of(shares_[i], static_cast<double>(kAllSms) / static_cast<double>(given));
   }
 }
 

@@ -13,8 +13,15 @@ namespace corun {
 /// Room comes first: blocks of a kernel dispatched earlier go before those of a later one, which has what is left and more
 /// as it comes free; with none it waits. A kernel of several waves leaves none until its last block has been dispatched
 /// (Occupancy). Who has room for its blocks asks for throughput, with part of the room for that of as many fewer SMs;
-/// again the earlier one comes first. On part of the throughput a kernel progresses in proportion. A dispatch gap takes
-/// time but nothing else. A client's `sm_cap` bounds the SMs that its kernels get together and reserves nothing.
+/// again the earlier one comes first, but each has at least as much as the SMs that no earlier one is on. On part of the
+/// throughput a kernel progresses in proportion; where all that is given out is more than the device has, everyone gets
+/// less in proportion. A dispatch gap takes time but nothing else. A client's `sm_cap` bounds the SMs that its kernels get
+/// together and reserves nothing.
+///
+/// Carve-outs (DeviceSpec::carveout_change): blocks find no room on SMs where another client's kernel keeps the carve-out
+/// smaller than they need (Carveout), but for those that had a larger one when that kernel began. Where such SMs are few,
+/// they lie closer together than alone, and each progresses as SMs do that hold more of them (`sm_fill_exponent`), to the
+/// kernel's end; what finds no room waits for SMs that come free.
 ///
 /// Priorities: kernels of higher priority are served first, but running blocks are not displaced. What room a kernel was
 /// given it keeps until its blocks end, all together, every `Occupancy::wave` of its running time; then it yields what
@@ -30,7 +37,8 @@ namespace corun {
 class SpatialSet final : public RunSet {
  public:
   SpatialSet(OpTable& ops, const DeviceSpec& spec)
-      : RunSet(ops), rule_(spec.spatial_rule), exponent_(spec.sm_rate_exponent) {}
+      : RunSet(ops), rule_(spec.spatial_rule), has_carveouts_(spec.carveout_change == CarveoutChange::kWhenIdle),
+        exponent_(spec.sm_rate_exponent), fill_exponent_(spec.sm_fill_exponent) {}
 
   /// How clients are treated from now on, by client, those that have not joined yet left out. `available` [0, 1] is
   /// the fraction of the SMs that no instance has. An operation's occupancy and speed must be those of its client's
@@ -48,6 +56,8 @@ class SpatialSet final : public RunSet {
   struct Part {
     double fraction = 1.0;   ///< of the device's SMs
     SmShare left = kAllSms;  ///< of its own room or throughput, while shares are being given out
+    SmShare free_sms = kAllSms;  ///< of its SMs, those that nobody is on, while throughput is being given out
+    SmShare given = 0;           ///< throughput, in all
   };
 
   ActiveOp& member(std::size_t i) { return ops_[members_[i]]; }
@@ -55,16 +65,22 @@ class SpatialSet final : public RunSet {
   SmShare& left_for(std::size_t i) { return parts_[client_of(i).part].left; }
   void find_wants();
   void share_in_dispatch_order();
+  void give_room(std::size_t i);
+  void place(std::size_t i, SmShare open);
+  SmShare sms_open_to(std::size_t i);
+  bool has_blocks_beside(std::size_t i, std::size_t other);
   void share_by_priority();
   void share_fairly();
   void keep_running_blocks();
   void find_yielding();
   void share_throughput();
+  void share_excess();
   void give_rates();
   double bandwidth_gain() const;
 
   const SpatialRule rule_;
-  const double exponent_;
+  const bool has_carveouts_;
+  const double exponent_, fill_exponent_;
   std::vector<Client> clients_;
   std::vector<SmShare> caps_;       ///< by client, of its part's room; under kMaxMin of its throughput
   std::vector<Part> parts_{1};      ///< [0]: what nobody reserved

@@ -41,6 +41,12 @@ enum class SpatialRule : std::uint8_t {
   kMaxMin,         ///< weighted max-min fair shares of the SMs, to compare with
 };
 
+/// When an SM changes how much of its memory is shared memory and how much cache (sim/device/carveout.h).
+enum class CarveoutChange : std::uint8_t {
+  kAnyTime,   ///< whenever a kernel asks for it: blocks find room whatever other kernels ask for
+  kWhenIdle,  ///< only when no block is on it
+};
+
 /// Everything a device model needs to know about a GPU and its driver. Read from a device file
 /// (experiments/devices/*.yaml), where each number names its source.
 struct DeviceSpec {
@@ -58,6 +64,7 @@ struct DeviceSpec {
   LoneSlice lone_slice = LoneSlice::kRolls;
   TurnOrder turn_order = TurnOrder::kAsWoken;
   SpatialRule spatial_rule = SpatialRule::kDispatchOrder;
+  CarveoutChange carveout_change = CarveoutChange::kAnyTime;
 
   Duration time_slice{2'097'152};  ///< of one context while another has work
   Duration graphics_slice{0};     ///< of graphics that runs to completion: visits that are queued follow one another in
