@@ -34,7 +34,7 @@ Device::Device(const DeviceSpec& spec)
     : spec_(spec),
       link_(spec),
       residency_(spec, link_),
-      ring_(spec, ops_, ledger_, &residency_),
+      ring_(spec_, ops_, ledger_, &residency_),
       copies_{FirstComeSet(ops_, spec.copy_engines_per_direction, FirstComeSet::Order::kAsFreed),
               FirstComeSet(ops_, spec.copy_engines_per_direction, FirstComeSet::Order::kAsFreed),
               FirstComeSet(ops_, spec.copy_engines_per_direction, FirstComeSet::Order::kAsFreed)} {

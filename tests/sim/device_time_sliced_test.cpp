@@ -84,9 +84,9 @@ TEST(TimeSliced, SwitchesBetweenContextsThatFillTheDeviceCostAllOfTheSwitchCost)
   driver.submit(kernel_of(0, 1'000, 50 * kMs));
   driver.submit(kernel_of(1, 8, 50 * kMs));
   driver.run_to(10 * 2 * (kSlice + 200 * kUs));
-  EXPECT_EQ(to_ns(driver.device().device_time(ClientId{0})), 10 * kSlice);
-  // The first switch to the second client brings nothing back: 40 us less.
+  // The first switch to the second client brings nothing back: 40 us less, and the first client has begun its next slice.
   EXPECT_EQ(to_ns(driver.device().usage().switching), 20 * 200 * kUs - 40 * kUs);
+  EXPECT_EQ(to_ns(driver.device().device_time(ClientId{0})), 10 * kSlice + 40 * kUs);
 }
 
 TEST(TimeSliced, WhoRunsDryLeavesNothingToSaveAndWhoIsNewBringsNothingBack) {
