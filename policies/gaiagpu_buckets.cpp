@@ -28,11 +28,19 @@ void BlockBuckets::join(const GpuView& view, ClientId client, std::optional<doub
   if (!any()) sensor_.start(view.now);
   const GaiaLimiter::Device device{std::max<std::int64_t>(1, view.device.sm_count),
                                    std::max<std::int64_t>(1, view.device.max_threads_per_sm)};
-  limited_[client.value].emplace(GaiaLimiter(device, percent, rules_), view.now + tick_);
+  limited_[client.value] = std::make_unique<Limited>(GaiaLimiter(device, percent, rules_), view.now + tick_);
+  find_next_tick();
 }
 
-bool BlockBuckets::any() const {
-  return std::ranges::any_of(limited_, [](const auto& each) { return each.has_value(); });
+void BlockBuckets::leave(ClientId client) {
+  limited_[client.value].reset();
+  find_next_tick();
+}
+
+void BlockBuckets::find_next_tick() {
+  next_tick_ = kNever;
+  for (const auto& limited : limited_)
+    if (limited) next_tick_ = std::min(next_tick_, limited->next_tick);
 }
 
 std::int64_t BlockBuckets::cost(const OpView& op) {
@@ -52,15 +60,20 @@ std::int64_t BlockBuckets::count_processes(const GpuView& view) const {
 
 void BlockBuckets::watch(const GpuView& view, Actions& actions) {
   sensor_.sample(view);
+  if (next_tick_ <= view.now) turn_watchers(view);
   actions.wake_at(sensor_.next());
+  actions.wake_at(next_tick_);
+}
+
+void BlockBuckets::turn_watchers(const GpuView& view) {
   const std::int64_t processes = count_processes(view);
   for (const ClientView& client : view.clients) {
     if (!is_limited(client.id)) continue;
     Limited& limited = *limited_[client.id.value];
     for (; limited.next_tick <= view.now; limited.next_tick += tick_)
       limited.limiter.tick({sensor_.own(client.id, view.now), sensor_.system(view.now), processes});
-    actions.wake_at(limited.next_tick);
   }
+  find_next_tick();
 }
 
 void BlockBuckets::admit(const GpuView& view, const ClientView& client, Actions& actions) {

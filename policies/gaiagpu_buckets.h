@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,7 +26,7 @@ class BlockBuckets {
 
   /// Gives the client a bucket if its share is below a whole device: a new one, or the old one with another request.
   void join(const GpuView& view, ClientId client, std::optional<double> share);
-  void leave(ClientId client) { limited_[client.value].reset(); }
+  void leave(ClientId client);
   void charge(ClientId client, const OpView& op);
 
   /// Samples the sensor, turns the watchers whose tick is due, asks for the next wake-up.
@@ -33,7 +34,7 @@ class BlockBuckets {
   /// Lets the waiting operations pass that the bucket allows, and says why the next one waits.
   void admit(const GpuView& view, const ClientView& client, Actions& actions);
 
-  bool any() const;
+  bool any() const { return next_tick_ != kNever; }
   bool is_limited(ClientId client) const { return client.value < limited_.size() && limited_[client.value]; }
 
   /// Thread blocks of a launch, at least 1; 0 for copies and render work, which no launch hook sees.
@@ -48,12 +49,15 @@ class BlockBuckets {
   };
 
   std::int64_t count_processes(const GpuView& view) const;
+  void turn_watchers(const GpuView& view);
+  void find_next_tick();
 
   const GaiaLimiter::Rules rules_;
   const Duration tick_;
   const Duration backoff_;
   UtilisationSensor sensor_;
-  std::vector<std::optional<Limited>> limited_;  // by client
+  std::vector<std::unique_ptr<Limited>> limited_;  // by client
+  Time next_tick_ = kNever;                        // the earliest of theirs
 };
 
 /// `limits`, `tick`, `backoff`, `sm_exponent`, `sensor_window` and `sensor_period`; `artifact` names the source of the

@@ -27,14 +27,14 @@ class UtilisationSensor {
 
   /// Takes the samples that are due; to be called at every next(). True if there was one.
   bool sample(const GpuView& view) {
-    const bool is_due = next_ <= view.now;
+    if (view.now < next_) return false;
     for (; next_ <= view.now; next_ += period_) {
       Sample taken{next_, view.device.busy, {}};
       for (const ClientView& client : view.clients) taken.device_time.push_back(client.device_time);
       samples_.push_back(std::move(taken));
     }
     while (samples_.size() > 2 && samples_[1].time <= samples_.back().time - window_) samples_.pop_front();
-    return is_due;
+    return true;
   }
 
   Time next() const { return next_; }  ///< when the next sample is due

@@ -49,26 +49,22 @@ class LaunchesAhead {
 
  private:
   static constexpr std::size_t kLengths = 9;  // of stretches: 1, 2, 4 and up to 256 launches in a row
+  static constexpr std::size_t kSums = std::size_t{1} << kLengths;
   using Row = std::array<Duration, kLengths>;
 
   struct Client {
     Row newest{}, before{};          // the longest stretches of each length: of `count` launches, of kNewest before them
     std::uint32_t count = 0;
-    std::vector<Duration> sums{{}};  // ring: of all launches until one
-    std::uint64_t total = 0;         // launches
+    std::array<Duration, kSums> sums{};  // ring: of all launches until one
+    std::uint64_t total = 0;             // launches
 
     void add(Duration expected) {
       if (count == kNewest) before = newest, newest = {}, count = 0;
       ++count;
-      const Duration sum = sums[total % sums.size()] + expected;
-      if (sums.size() <= std::size_t{1} << (kLengths - 1)) {
-        sums.push_back(sum);
-      } else {
-        sums[(total + 1) % sums.size()] = sum;
-      }
-      ++total;
+      const Duration sum = sums[total % kSums] + expected;
+      sums[++total % kSums] = sum;
       for (std::size_t i = 0; i < kLengths && total >> i > 0; ++i)
-        newest[i] = std::max(newest[i], sum - sums[(total - (std::uint64_t{1} << i)) % sums.size()]);
+        newest[i] = std::max(newest[i], sum - sums[(total - (std::uint64_t{1} << i)) % kSums]);
     }
 
     /// A stretch that is longer than what has been launched counts as twice the half of it.

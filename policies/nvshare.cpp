@@ -57,9 +57,9 @@ class Nvshare : public Policy {
   Hears hears() const override { return {.submitted = true, .launched = true, .completed = true, .frames = false}; }
 
   void on_joined(const GpuView& view, ClientId client) override {
-    clients_.resize(view.clients.size(), NvshareInterposer(settings_));
-    clients_[client.value] = NvshareInterposer(settings_);
-    if (is_too_large(view, view.client(client))) to_refuse_.push_back(client);
+    clients_.resize(view.clients.size(), Client{NvshareInterposer(settings_)});
+    clients_[client.value] = {NvshareInterposer(settings_), is_too_large(view, view.client(client))};
+    if (clients_[client.value].is_too_large) to_refuse_.push_back(client);
   }
 
   void on_left(const GpuView&, ClientId client) override {
@@ -69,19 +69,18 @@ class Nvshare : public Policy {
   }
 
   void on_launched(const GpuView& view, ClientId client, const OpView& op) override {
-    clients_[client.value].launched(view, op);
+    clients_[client.value].interposer.launched(view, op);
   }
 
   void on_completed(const GpuView&, ClientId client, const OpView& op, Duration) override {
-    clients_[client.value].completed(op);
+    clients_[client.value].interposer.completed(op);
   }
 
   void decide(const GpuView& view, Actions& actions) override {
     exchange_messages(view);
+    const Duration quantum_left = lock_.quantum_left(view.now);
     for (const ClientView& client : view.clients) {
-      if (!client.is_present) continue;
-      set_gate(view, client, actions);
-      actions.wake_at(clients_[client.id.value].next_look(view.now));
+      if (client.is_present) set_gate(view, client, quantum_left, actions);
     }
     for (const ClientId client : to_refuse_) actions.refuse(client);
     to_refuse_.clear();
@@ -89,12 +88,17 @@ class Nvshare : public Policy {
     actions.wake_at(lock_.next_drop(view.now));
   }
 
-  std::uint32_t admits_ahead(const GpuView& view, const ClientView& client) const override {
-    return is_too_large(view, client) ? 0 : clients_[client.id.value].admits_ahead();
+  std::uint32_t admits_ahead(const GpuView&, const ClientView& client) const override {
+    const Client& its = clients_[client.id.value];
+    return its.is_too_large ? 0 : its.interposer.admits_ahead();
   }
 
  private:
   enum class Subject : std::uint8_t { kRequest, kGranted, kDrop, kReleased };
+  struct Client {
+    NvshareInterposer interposer;
+    bool is_too_large = false;
+  };
   struct Mail {
     Time due;
     ClientId client;
@@ -115,7 +119,8 @@ class Nvshare : public Policy {
     while (!is_silent) {
       is_silent = !deliver(view);
       for (const ClientView& client : view.clients)
-        if (client.is_present && !is_too_large(view, client)) is_silent &= !hear(view, client);
+        if (client.is_present) is_silent &= !hear(view, client);
+      if (!lock_.has_news(view.now)) continue;
       if (const auto holder = lock_.drop(view.now)) is_silent &= !send(view, *holder, Subject::kDrop);
       if (const auto holder = lock_.grant(view.now)) is_silent &= !send(view, *holder, Subject::kGranted);
     }
@@ -126,12 +131,13 @@ class Nvshare : public Policy {
     return true;
   }
 
-  /// Lets the client's library send what it has to say; false if that is nothing.
+  /// Lets the client's interposer send what it has to say; false if that is nothing.
   bool hear(const GpuView& view, const ClientView& client) {
-    const auto message = clients_[client.id.value].next_message(view, client);
-    if (!message) return false;
-    const bool asks = *message == NvshareInterposer::Message::kRequest;
-    return send(view, client.id, asks ? Subject::kRequest : Subject::kReleased);
+    using enum NvshareInterposer::Message;
+    auto& [interposer, is_too_large] = clients_[client.id.value];
+    if (is_too_large || interposer.is_silent()) return false;
+    const auto message = interposer.next_message(view, client);
+    return message != kNone && send(view, client.id, message == kRequest ? Subject::kRequest : Subject::kReleased);
   }
 
   /// Hands over what has arrived; false if nothing has.
@@ -139,7 +145,7 @@ class Nvshare : public Policy {
     bool has_arrived = false;
     for (; !mail_.empty() && mail_.front().due <= view.now; mail_.pop_front(), has_arrived = true) {
       const auto [due, client, subject] = mail_.front();
-      NvshareInterposer& interposer = clients_[client.value];
+      NvshareInterposer& interposer = clients_[client.value].interposer;
       switch (subject) {
         case Subject::kRequest: lock_.request(client); break;
         case Subject::kReleased: lock_.release(client); break;
@@ -151,17 +157,18 @@ class Nvshare : public Policy {
   }
 
   /// Launches pass one by one, so that the one that fills the window is the last before the synchronisation.
-  void set_gate(const GpuView& view, const ClientView& client, Actions& actions) const {
-    if (is_too_large(view, client)) {
+  void set_gate(const GpuView& view, const ClientView& client, Duration quantum_left, Actions& actions) const {
+    const auto& [interposer, is_too_large] = clients_[client.id.value];
+    if (is_too_large) {
       return actions.hold(client.id, {"memory_reserve", static_cast<double>(client.allocated_bytes), most_bytes(view),
                                       "bytes"});
     }
-    const NvshareInterposer& interposer = clients_[client.id.value];
+    actions.wake_at(interposer.next_look(view.now));
     if (interposer.is_open()) return actions.open(client.id);
     if (client.gate_is_open) actions.close(client.id);
     const std::uint32_t passing = interposer.passing(client);
     if (passing > 0) actions.admit(client.id, passing);
-    if (passing < client.waiting.size()) actions.hold(client.id, interposer.hold(lock_.quantum_left(view.now)));
+    if (passing < client.waiting.size()) actions.hold(client.id, interposer.hold(quantum_left));
   }
 
   const NvshareInterposer::Settings settings_;
@@ -169,7 +176,7 @@ class Nvshare : public Policy {
   const double reserve_bytes_;
   const bool allows_oversubscription_;
   NvshareLock lock_;
-  std::vector<NvshareInterposer> clients_;
+  std::vector<Client> clients_;
   std::vector<ClientId> to_refuse_;
   std::deque<Mail> mail_;  // in order of arrival
 };

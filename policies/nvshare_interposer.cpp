@@ -67,20 +67,19 @@ void NvshareInterposer::completed(const OpView& op) {
   if (intercepts(op)) --in_flight_;
 }
 
-std::optional<NvshareInterposer::Message> NvshareInterposer::next_message(const GpuView& view,
-                                                                           const ClientView& client) {
+NvshareInterposer::Message NvshareInterposer::next_message(const GpuView& view, const ClientView& client) {
   if (in_flight_ == 0) window_.drained(view.now);
   if (is_draining_) {
-    if (in_flight_ > 0) return std::nullopt;
+    if (in_flight_ > 0) return Message::kNone;
     is_draining_ = false;
     return Message::kRelease;
   }
   if (has_lock_) {
-    if (!finds_itself_idle(view)) return std::nullopt;
+    if (!finds_itself_idle(view)) return Message::kNone;
     has_lock_ = false;
     return Message::kRelease;
   }
-  if (has_asked_ || !wants_lock(client)) return std::nullopt;
+  if (has_asked_ || !wants_lock(client)) return Message::kNone;
   has_asked_ = true;
   return Message::kRequest;
 }
@@ -128,6 +127,7 @@ void NvshareInterposer::arm(const GpuView& view) {
 bool NvshareInterposer::may_pass(const OpView& op) const { return (has_lock_ && !probe_began_) || slips(op); }
 
 std::uint32_t NvshareInterposer::passing(const ClientView& client) const {
+  if (!has_lock_ && !may_slip_ && settings_.intercepts_frames) return 0;  // as with most
   std::uint32_t passed = 0;
   std::uint32_t room = window_.room();
   for (const OpView& op : client.waiting) {

@@ -54,7 +54,7 @@ class NvshareInterposer {
     Duration slip{};              ///< a call made this soon after the lock was dropped may have passed its check before
     PendingKernelWindow::Limits window;
   };
-  enum class Message : std::uint8_t { kRequest, kRelease };
+  enum class Message : std::uint8_t { kNone, kRequest, kRelease };
 
   explicit NvshareInterposer(const Settings& settings)
       : settings_(settings), window_(settings.window), has_lock_(!settings.is_on) {}
@@ -64,8 +64,10 @@ class NvshareInterposer {
   void launched(const GpuView& view, const OpView& op);
   void completed(const OpView& op);
 
-  /// Takes notice of what is over at this instant, and says what it sends to the daemon. Call until it is empty.
-  std::optional<Message> next_message(const GpuView& view, const ClientView& client);
+  /// Takes notice of what is over at this instant, and says what it sends to the daemon. Call until that is kNone.
+  Message next_message(const GpuView& view, const ClientView& client);
+  /// Whether that is kNone until it has got the lock: so it is with most.
+  bool is_silent() const { return has_asked_ && !window_.synchronises(); }
 
   /// Whether the gate stands open: every operation passes until something is heard that shuts it.
   bool is_open() const { return has_lock_ && !probe_began_ && window_.is_unlimited(); }

@@ -14,7 +14,7 @@ void NvshareLock::release(ClientId client) {
 }
 
 std::optional<ClientId> NvshareLock::grant(Time now) {
-  if (is_held_ || queue_.empty()) return std::nullopt;
+  if (!may_grant()) return std::nullopt;
   is_held_ = true;
   is_drop_sent_ = false;
   granted_ = now;
@@ -22,7 +22,7 @@ std::optional<ClientId> NvshareLock::grant(Time now) {
 }
 
 std::optional<ClientId> NvshareLock::drop(Time now) {
-  if (!may_drop() || now < granted_ + quantum_) return std::nullopt;
+  if (!is_drop_due(now)) return std::nullopt;
   is_drop_sent_ = true;
   return queue_.front();
 }

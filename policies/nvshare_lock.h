@@ -19,6 +19,8 @@ class NvshareLock {
   void request(ClientId client);  ///< joins the tail; who stands in the queue already keeps its place
   void release(ClientId client);  ///< leaves the queue and, if it held the lock, frees it
 
+  /// Whether grant() or drop() has an answer.
+  bool has_news(Time now) const { return may_grant() || is_drop_due(now); }
   /// Gives a free lock to the head of the queue and begins its quantum; empty while somebody holds it or nobody asks.
   std::optional<ClientId> grant(Time now);
   /// The holder whose quantum has ended, once for each grant.
@@ -30,6 +32,8 @@ class NvshareLock {
   Duration quantum_left(Time now) const;
 
  private:
+  bool may_grant() const { return !is_held_ && !queue_.empty(); }
+  bool is_drop_due(Time now) const { return may_drop() && now >= granted_ + quantum_; }
   bool may_drop() const { return is_held_ && !is_drop_sent_ && (drops_when_alone_ || queue_.size() > 1); }
 
   const Duration quantum_;

@@ -132,8 +132,10 @@ class PilotFish : public Policy {
     window_.notice(view.now, charges_unfinished_ ? work_.total() : Duration::zero());
     if (!close_fillers_beside_games(view, actions)) return;
     guarantee_.act(view, actions);
-    Round round(*this, view, promised_);
-    fillers_.admit(view, round, actions);
+    if (fillers_.find_waiting(view)) {
+      Round round(*this, view, promised_);
+      fillers_.admit(view, round, actions);
+    }
     actions.wake_at(window_.noticed_at());
     if (uses_gaps_) actions.wake_at(gaps_.noticed_at(view.now));
   }

@@ -115,8 +115,10 @@ class PilotFishAbsolute : public Policy {
     if (lease_) lease_->settle(view, actions);
     if (lease_ && !has_game(view)) return open_who_has_a_lease(view, actions);
     if (!close_fillers_beside_games(view, actions)) return;
-    Round round(*this, view);
-    fillers_.admit(view, round, actions);
+    if (fillers_.find_waiting(view)) {
+      Round round(*this, view);
+      fillers_.admit(view, round, actions);
+    }
     actions.wake_at(noticed_);
   }
 

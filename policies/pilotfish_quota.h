@@ -29,8 +29,10 @@ class LaunchQuota {
   void decide(const GpuView& view, Actions& actions) {
     notice(view.now);
     if (!close_fillers_beside_games(view, actions)) return;
-    Rule rule(left_, has_begun_);
-    fillers_.admit(view, rule, actions);
+    if (fillers_.find_waiting(view)) {
+      Rule rule(left_, has_begun_);
+      fillers_.admit(view, rule, actions);
+    }
     actions.wake_at(noticed_);
   }
 

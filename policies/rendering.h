@@ -9,7 +9,7 @@ namespace corun {
 
 /// What policies that share a device with games ask of a view: who plays, and whether anything is being rendered.
 
-inline bool is_game(const ClientView& client) { return client.is_present && client.role == Role::kInteractive; }
+inline bool is_game(const ClientView& client) { return client.role == Role::kInteractive && client.is_present; }
 inline bool is_filler(const ClientView& client) { return client.is_present && client.role == Role::kBestEffort; }
 
 inline bool has_game(const GpuView& view) { return std::ranges::any_of(view.clients, is_game); }

@@ -40,18 +40,20 @@ class SleepingFillers {
   /// To be called on every launch of a filler: the next turn is another's.
   void on_launched(ClientId filler) { last_served_ = filler; }
 
-  /// Admits whom the rule lets pass, says of the others why they wait, and asks to be woken where time alone may change
-  /// that.
+  /// Finds the fillers whose operations wait. Without one there is nothing to admit, and no need to make a rule.
+  bool find_waiting(const GpuView& view);
+  /// Of those just found, admits whom the rule lets pass, says of the others why they wait, and asks to be woken where
+  /// time alone may change that.
   void admit(const GpuView& view, AdmissionRule& rule, Actions& actions);
 
  private:
-  /// What was judged last of a filler, and how often `take` had been called until then.
-  struct Judged {
-    Verdict verdict;
-    std::uint64_t takes = UINT64_MAX;
+  struct Filler {
+    Verdict verdict;                        // as it was judged last ...
+    std::uint64_t takes_then = UINT64_MAX;  // ... when `take` had been called so often
+    SleepingLaunch sleeper;
+    std::uint32_t admitted = 0;  // in this decision; else 0
   };
 
-  void find_waiting(const GpuView& view);
   bool admit_next(const GpuView& view, const ClientView& filler, AdmissionRule& rule);
   void explain(const GpuView& view, const ClientView& filler, const AdmissionRule& rule, Actions& actions);
   const Verdict& judge(const ClientView& filler, const OpView& op, const AdmissionRule& rule);
@@ -59,9 +61,7 @@ class SleepingFillers {
   const Duration retry_;
   ClientId last_served_{};
   std::uint64_t takes_ = 0;                                // a new decision counts as one, too
-  std::vector<Judged> judged_;                             // by client
-  std::vector<SleepingLaunch> sleepers_;                   // by client
-  std::vector<std::uint32_t> admitted_;                    // by client, in this decision; else 0
+  std::vector<Filler> fillers_;                            // by client
   std::vector<const ClientView*> waiting_;                 // fillers with launches that wait, in turn
   std::vector<const ClientView*> contenders_;              // those who may be admitted yet, in this decision
   std::vector<std::pair<ClientId, std::uint32_t>> turns_;  // in order, one's operations in a row together

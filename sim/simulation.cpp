@@ -240,15 +240,23 @@ void Simulation::finished(ClientId client) {
   if (on_finished_) on_finished_(client);
 }
 
-void Simulation::measure(std::span<ClientView> clients) {
+void Simulation::measure(std::span<ClientView> clients, DeviceView& device) {
+  if (!paged_.empty()) measure_memory(clients);
+  if (measured_ != device_time_) measure_times(clients, device);
+}
+
+void Simulation::measure_memory(std::span<ClientView> clients) const {
   for (const ClientId id : paged_) {
     clients[id.value].resident_bytes = resident_bytes(id);
     clients[id.value].paged_bytes = paged_bytes(id);
   }
-  if (measured_ == device_time_) return;
+}
+
+[[gnu::noinline]] void Simulation::measure_times(std::span<ClientView> clients, DeviceView& device) {
   measured_ = device_time_;
-  const std::span<const Duration> device_times = device_->device_times();
-  for (ClientView& client : clients) client.device_time = device_times[client.id.value];
+  device.busy = device_->usage().busy;
+  const Duration* its = device_->device_times().data();
+  for (ClientView& client : clients) client.device_time = *its++;
 }
 
 void Simulation::wake_at(Time when) {

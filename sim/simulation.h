@@ -51,7 +51,7 @@ class Simulation : public Backend, public ClientHost {
   std::uint64_t paged_bytes(ClientId client) const override { return device_->memory(client).paged_bytes; }
   Duration device_time(ClientId client) const override { return device_->device_time(client); }
   Duration device_busy() const override { return device_->usage().busy; }
-  void measure(std::span<ClientView> clients) override;
+  void measure(std::span<ClientView> clients, DeviceView& device) override;
 
   // ClientHost
   void resume_at(ClientId client, Time when) override {
@@ -95,6 +95,8 @@ class Simulation : public Backend, public ClientHost {
     const auto& [client, resize, event] = resizes_[number];
     arbiter_.resize(client, resize.share, resize.bytes);
   }
+  void measure_memory(std::span<ClientView> clients) const;
+  void measure_times(std::span<ClientView> clients, DeviceView& device);
   void advance_device(Time to);
   void device_changed();
   void watch_device();

@@ -34,7 +34,6 @@ Arbiter::Arbiter(Policy& policy, std::string policy_name, const DeviceView& devi
       kills_(clients_.size()),
       is_refused_(clients_.size()),
       controls_(clients_.size()),
-      stated_(clients_.size()),
       backend_(backend),
       recorder_(recorder) {
   for (std::uint32_t i = 0; i < clients_.size(); ++i) {
@@ -58,8 +57,7 @@ Arbiter::Arbiter(Policy& policy, std::string policy_name, const DeviceView& devi
 
 const GpuView& Arbiter::view() {
   view_.now = backend_.now();
-  view_.device.busy = backend_.device_busy();
-  backend_.measure(views_);
+  backend_.measure(views_, view_.device);
   return view_;
 }
 
@@ -97,7 +95,7 @@ bool Arbiter::submit(ClientId client, const OpView& op) {
   if (!passes) {
     pending.held.push_back(op);
     show_waiting(client);
-    note_hold(submitter, submitter.last_submitted);
+    note_hold(submitter, holdings_[client.value], submitter.last_submitted);
   }
   if (hears_.submitted) policy_.on_submitted(view(), client, op);
   if (passes) launch(client, op);
@@ -121,7 +119,7 @@ void Arbiter::slipped(ClientId client, std::uint32_t count) {
   CORUN_ASSERT(count <= pending_[client.value].waiting().size(), "{} operations of client '{}' slipped, {} wait", count,
                views_[client.value].name, pending_[client.value].waiting().size());
   launch_waiting(client, count);
-  note_hold(views_[client.value], backend_.now());
+  note_hold(views_[client.value], holdings_[client.value], backend_.now());
 }
 
 std::uint32_t Arbiter::admits_ahead(ClientId client) {
@@ -136,6 +134,18 @@ void Arbiter::abandon(ClientId client) {
   pending_[client.value].passed = 0;
   show_waiting(client);
   end_hold(client);
+}
+
+/// Lets the first `count` of those that wait pass, into `passing`, which is empty.
+void Arbiter::Pending::let_pass(std::size_t count, std::vector<OpView>& passing) {
+  if (passed == 0 && count == held.size()) return passing.swap(held);
+  const std::span<const OpView> first = waiting().first(count);
+  passing.assign(first.begin(), first.end());
+  passed += count;
+  // Dropping them only when they are half of what is held keeps a long backlog linear.
+  if (2 * passed < held.size()) return;
+  held.erase(held.begin(), held.begin() + static_cast<std::ptrdiff_t>(passed));
+  passed = 0;
 }
 
 void Arbiter::Pending::grow() {
@@ -222,12 +232,12 @@ void Arbiter::copied(ClientId client, CopyEvent event) {
 
 void Arbiter::decide() {
   for (const auto& [client, hold] : actions_.holds())
-    if (client.value < stated_.size()) stated_[client.value] = nullptr;
+    if (client.value < holdings_.size()) holdings_[client.value].stated = nullptr;
   actions_.clear();
   policy_.decide(view(), actions_);
   has_decided_ = true;
   for (const auto& [client, hold] : actions_.holds())
-    if (client.value < stated_.size()) stated_[client.value] = &hold;
+    if (client.value < holdings_.size()) holdings_[client.value].stated = &hold;
   for (const Action& action : actions_.list())
     if (!repeats(action)) apply(action);
   note_holds();
@@ -445,7 +455,7 @@ void Arbiter::kill(ClientId client) {
 
 void Arbiter::refuse_client(ClientId client) {
   Pending& pending = pending_[client.value];
-  const Hold* reason = stated_[client.value];
+  const Hold* reason = holdings_[client.value].stated;
   recorder_.on_refusal(RefusalFact{client, backend_.now(), reason != nullptr ? *reason : Hold{}});
   pending.held.clear();
   pending.passed = 0;
@@ -455,16 +465,17 @@ void Arbiter::refuse_client(ClientId client) {
 }
 
 void Arbiter::note_holds() {
+  if (held_ == 0 && actions_.holds().empty()) return;
   const Time now = backend_.now();
-  for (std::size_t c = 0; c < views_.size(); ++c)
-    if (stated_[c] != nullptr || holdings_[c].is_held) note_hold(views_[c], now);
+  Holding* holding = holdings_.data();
+  for (const ClientView& client : views_) note_hold(client, *holding++, now);
 }
 
 /// Begins, goes on with, or ends the stretch of time in which the client's operations wait for one reason.
-void Arbiter::note_hold(const ClientView& client, Time now) {
-  const Hold* reason = stated_[client.id.value];
-  if (client.gate_is_open || client.waiting.empty() || (reason != nullptr && reason->rule.empty())) reason = nullptr;
-  Holding& holding = holdings_[client.id.value];
+inline void Arbiter::note_hold(const ClientView& client, Holding& holding, Time now) {
+  const Hold* reason = holding.stated;
+  if (reason == nullptr && !holding.is_held) return;
+  if (reason != nullptr && (client.gate_is_open || client.waiting.empty() || reason->rule.empty())) reason = nullptr;
   const bool goes_on =
       reason == nullptr ? !holding.is_held : holding.is_held && is_same(holding.hold.rule, reason->rule);
   if (!goes_on) return change_hold(client.id, reason, now);
@@ -474,27 +485,25 @@ void Arbiter::note_hold(const ClientView& client, Time now) {
 
 [[gnu::noinline]] void Arbiter::change_hold(ClientId client, const Hold* reason, Time now) {
   end_hold(client);
-  if (reason != nullptr) holdings_[client.value] = Holding{true, *reason, now};
+  if (reason == nullptr) return;
+  Holding& begun = holdings_[client.value];
+  begun.is_held = true;
+  begun.hold = *reason;
+  begun.since = now;
+  ++held_;
 }
 
 void Arbiter::end_hold(ClientId client) {
   Holding& holding = holdings_[client.value];
-  if (holding.is_held && holding.since < backend_.now())
-    recorder_.on_hold(HoldFact{client, holding.since, backend_.now(), holding.hold});
+  if (!holding.is_held) return;
+  if (holding.since < backend_.now()) recorder_.on_hold(HoldFact{client, holding.since, backend_.now(), holding.hold});
   holding.is_held = false;
+  --held_;
 }
 
 void Arbiter::launch_waiting(ClientId client, std::size_t count) {
-  Pending& pending = pending_[client.value];
-  const std::span<const OpView> first = pending.waiting().first(count);
   std::vector<OpView> passing = std::exchange(passing_, {});
-  passing.assign(first.begin(), first.end());
-  pending.passed += count;
-  // Dropping them only when they are half of what is held keeps a long backlog linear.
-  if (2 * pending.passed >= pending.held.size()) {
-    pending.held.erase(pending.held.begin(), pending.held.begin() + static_cast<std::ptrdiff_t>(pending.passed));
-    pending.passed = 0;
-  }
+  pending_[client.value].let_pass(count, passing);
   show_waiting(client);
   for (const OpView& op : passing) launch(client, op);
   passing.clear();

@@ -84,6 +84,7 @@ class Arbiter {
     std::vector<OpView> held;  ///< in order; the first `passed` are through the gate already
     std::size_t passed = 0;
     std::span<const OpView> waiting() const { return std::span(held).subspan(passed); }
+    void let_pass(std::size_t count, std::vector<OpView>& passing);
     // In flight, by number modulo the size of the ring, a power of two. A policy that does not hear of completions is
     // told of none, and thousands may be in flight.
     std::vector<Duration> predicted;  ///< as they count in in_flight_predicted; kCompleted once they have
@@ -97,6 +98,7 @@ class Arbiter {
 
   /// What one client's gate tells of itself.
   struct Holding {
+    const Hold* stated = nullptr;  ///< in `actions_`, by the newest decision; null: nothing
     bool is_held = false;
     Hold hold;
     Time since;
@@ -123,7 +125,7 @@ class Arbiter {
   void kill(ClientId client);
   void refuse_client(ClientId client);
   void note_holds();
-  void note_hold(const ClientView& client, Time now);
+  void note_hold(const ClientView& client, Holding& holding, Time now);
   void change_hold(ClientId client, const Hold* reason, Time now);
   void end_hold(ClientId client);
   void end_restore(ClientId client, Time restored);
@@ -141,10 +143,10 @@ class Arbiter {
   GpuView view_;  ///< of the above, as it was shown last
   std::vector<Pending> pending_;
   std::vector<Holding> holdings_;
+  std::size_t held_ = 0;  ///< how many of them are held
   std::vector<Kill> kills_;
   std::vector<bool> is_refused_;               ///< by client: its host has got an error, or is about to
   std::vector<std::vector<Action>> controls_;  ///< by client: the newest of each kind of control
-  std::vector<const Hold*> stated_;            ///< by client, in `actions_`, by the newest decision; null: nothing
   Actions actions_;
   bool has_decided_ = false;
   std::vector<OpView> passing_;                ///< through a gate, while they are launched; else empty

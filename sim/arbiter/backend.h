@@ -44,9 +44,10 @@ class Backend {
   virtual std::uint64_t paged_bytes(ClientId client) const = 0;  ///< moved to the device for it by faults so far
   virtual Duration device_time(ClientId client) const = 0;       ///< measured so far
   virtual Duration device_busy() const = 0;                      ///< measured so far
-  /// Writes what is measured so far into the views of all clients: the three figures above. Always the same views, so
-  /// what has not changed since they were written last may be left as it is.
-  virtual void measure(std::span<ClientView> clients) {
+  /// Writes what is measured so far into the views of all clients and of the device: the figures above. Always the same
+  /// views, so what has not changed since they were written last may be left as it is.
+  virtual void measure(std::span<ClientView> clients, DeviceView& device) {
+    device.busy = device_busy();
     for (ClientView& client : clients) {
       client.device_time = device_time(client.id);
       if (client.working_set_bytes == 0) continue;

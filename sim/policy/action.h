@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -121,26 +123,31 @@ class Actions {
 
   /// Why the operations that this decision leaves waiting at the client's gate wait. Each decision states it anew; the
   /// last of one decision counts; a client without waiting operations needs none. Changes nothing.
-  void hold(ClientId client, const Hold& hold) {
-    holds_.emplace_back(client, hold);
+  // Inline, so that a hold is made where it stays: a copy of what has just been written would have to wait for it.
+  [[gnu::always_inline]] void hold(ClientId client, const Hold& hold) {
+    if (stated_ == holds_.size()) holds_.emplace_back();
+    ClientHold& stated = holds_[stated_++];
+    stated.client = client;
+    stated.hold = hold;
   }
 
-  struct ClientHold {
+  struct alignas(64) ClientHold {  // a cache line
     ClientId client;
     Hold hold;
   };
   const std::vector<Action>& list() const { return list_; }
-  const std::vector<ClientHold>& holds() const { return holds_; }
+  std::span<const ClientHold> holds() const { return std::span(holds_).first(stated_); }
   Time wake() const { return wake_; }
   void clear() {
     list_.clear();
-    holds_.clear();
+    stated_ = 0;
     wake_ = kNever;
   }
 
  private:
   std::vector<Action> list_;
-  std::vector<ClientHold> holds_;
+  std::vector<ClientHold> holds_;  ///< the first `stated_` are of this decision
+  std::size_t stated_ = 0;
   Time wake_ = kNever;
 };
 
