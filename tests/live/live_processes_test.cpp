@@ -141,5 +141,33 @@ TEST_F(LiveProcesses, FramesAreThoseOfTheNewestThatShowsAny) {
   EXPECT_NEAR(between(1800ms, 2400ms), 12, 3) << "the game is dead, the launcher is not";
 }
 
+/// Closes the gate at the hundredth launch and hangs for longer than programs wait for it, while one stands there.
+class Hanger : public Policy {
+ public:
+  void on_submitted(const GpuView&, ClientId, const OpView&) override { ++submitted_; }
+  void decide(const GpuView& view, Actions& actions) override {
+    for (const ClientView& client : view.clients)
+      submitted_ == 100 ? actions.close(client.id) : actions.open(client.id);
+    if (submitted_ > 100 && !std::exchange(has_hung_, true)) std::this_thread::sleep_for(1500ms);
+  }
+
+ private:
+  std::uint64_t submitted_ = 0;
+  bool has_hung_ = false;
+};
+
+TEST_F(LiveProcesses, OneThatGaveUpAtTheGateOfASchedulerThatHungIsNotWaitedForByTheOthers) {
+  Hanger policy;
+  RunInput input;
+  input.clients = {shell("a", "$APP step 0 500 4 gave_up & sleep 2.5; $APP step 20000 0 4 other; kill $!")};
+  input.policy = &policy;
+  input.policy_name = "hanger";
+  input.horizon = 20s;
+  LiveFacts facts;
+  const RunResult result = live::run_live(input, facts, options_, report_);
+  EXPECT_EQ(count(facts, "other"), 20000u);
+  EXPECT_LT(result.end, kRunStart + 15s);
+}
+
 }  // namespace
 }  // namespace corun
