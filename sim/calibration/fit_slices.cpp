@@ -164,10 +164,13 @@ SwitchCosts switch_costs(const Samples& samples, double slice_ns) {
   add_spinners(costs.light, "two spinning threads", "slice_two");
   add_spinners(costs.full, "two spinning kernels that fill the device", "slice_full");
   for (const WorkKind kind : kWorkKinds)
-    for (const WorkPair& pair : work_pairs(samples, work_trial(kind), slice_ns))
+    for (const WorkPair& pair : work_pairs(samples, work_trial(kind), slice_ns)) {
+      const double cost_ns = slice_ns * (1 / pair.kept - 1);
+      if (cost_ns <= 0) continue;  // what they lost is less than their pace can tell
       costs.full.push_back({fmt::format("two programs of `{}` kernels, {} of it from turn to turn", to_string(kind),
                                         text_of(pair.turn_ns / 2 - slice_ns, Unit::kNs)),
-                            slice_ns * (1 / pair.kept - 1)});
+                            cost_ns});
+    }
   return costs;
 }
 

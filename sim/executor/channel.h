@@ -57,7 +57,7 @@ struct ShapeLaw {
   double worst_error = 0.0;               ///< between points, where that was measured, relative
 
   double shortest_ns() const { return point[0].ns; }
-  double ns_per_iteration() const;  ///< beyond the last point
+  double ns_per_iteration() const;  ///< beyond the last point, as from half of its iterations on
   double ns_of(std::uint64_t iterations) const;
   std::uint64_t iterations_in(double ns) const;  ///< 0 where even none take longer
 };

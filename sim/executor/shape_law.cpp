@@ -56,13 +56,19 @@ std::uint32_t end_of_stretch(const ShapeLaw& shape, Value ShapeLaw::Point::*fiel
 
 }  // namespace
 
+// Not by the last two points, which may lie so close that their slope is what disturbed them.
 double ShapeLaw::ns_per_iteration() const {
-  const Point &from = point[points - 2], &to = point[points - 1];
-  return (to.ns - from.ns) / static_cast<double>(to.iterations - from.iterations);
+  const Point& last = point[points - 1];
+  std::uint32_t from = points - 2;
+  while (from > 0 && point[from].iterations > last.iterations / 2) --from;
+  return (last.ns - point[from].ns) / static_cast<double>(last.iterations - point[from].iterations);
 }
 
 double ShapeLaw::ns_of(std::uint64_t iterations) const {
   const auto count = static_cast<double>(iterations);
+  const Point& last = point[points - 1];
+  if (iterations > last.iterations)
+    return last.ns + (count - static_cast<double>(last.iterations)) * ns_per_iteration();
   const std::uint32_t end = end_of_stretch(*this, &Point::iterations, count);
   const Point &from = point[end - 1], &to = point[end];
   const double part =
@@ -72,6 +78,9 @@ double ShapeLaw::ns_of(std::uint64_t iterations) const {
 
 std::uint64_t ShapeLaw::iterations_in(double ns) const {
   if (ns <= shortest_ns()) return 0;
+  const Point& last = point[points - 1];
+  if (const double slope = ns_per_iteration(); ns > last.ns && slope > 0)
+    return last.iterations + static_cast<std::uint64_t>(std::llround((ns - last.ns) / slope));
   const std::uint32_t end = end_of_stretch(*this, &Point::ns, ns);
   const Point &from = point[end - 1], &to = point[end];
   if (to.ns <= from.ns) return to.iterations;

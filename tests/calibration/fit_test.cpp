@@ -156,6 +156,16 @@ TEST(FitSlices, ProgramsThatTakeNoTurnsSayNothingOfSwitches) {
   EXPECT_TRUE(cost.comparisons.empty());
 }
 
+TEST(FitSlices, ProgramsThatLostNothingByTurnsSayNothingOfSwitches) {
+  Samples samples = spinners(2e6, 100e3);
+  for (const char* kind : {"compute", "add", "cache"})
+    for (std::uint32_t role = 0; role < 2; ++role)
+      samples.push_back(load_in_turns(std::string("slice_work_") + kind, role, 213e3, 2e6, -1e3));
+  DeviceSpec device;
+  const Finding cost = *find(fit_slices(samples, device), "switch_cost");
+  EXPECT_NEAR(cost.value.value, 100e3, 2e3);
+}
+
 TEST(FitSlices, ContextsThatWereNeverAwayAreNotSliced) {
   Samples samples;
   for (std::uint32_t role = 0; role < 2; ++role) {

@@ -141,5 +141,75 @@ TEST_F(LiveProcesses, FramesAreThoseOfTheNewestThatShowsAny) {
   EXPECT_NEAR(between(1800ms, 2400ms), 12, 3) << "the game is dead, the launcher is not";
 }
 
+/// Closes the gate at the hundredth launch and hangs for longer than programs wait for it, while one stands there.
+class Hanger : public Policy {
+ public:
+  void on_submitted(const GpuView&, ClientId, const OpView&) override { ++submitted_; }
+  void decide(const GpuView& view, Actions& actions) override {
+    for (const ClientView& client : view.clients)
+      submitted_ == 100 ? actions.close(client.id) : actions.open(client.id);
+    if (submitted_ > 100 && !std::exchange(has_hung_, true)) std::this_thread::sleep_for(1500ms);
+  }
+
+ private:
+  std::uint64_t submitted_ = 0;
+  bool has_hung_ = false;
+};
+
+TEST_F(LiveProcesses, OneThatGaveUpAtTheGateOfASchedulerThatHungIsNotWaitedForByTheOthers) {
+  Hanger policy;
+  RunInput input;
+  input.clients = {shell("a", "$APP step 0 500 4 gave_up & sleep 2.5; $APP step 20000 0 4 other; kill $!")};
+  input.policy = &policy;
+  input.policy_name = "hanger";
+  input.horizon = 20s;
+  LiveFacts facts;
+  const RunResult result = live::run_live(input, facts, options_, report_);
+  EXPECT_EQ(count(facts, "other"), 20000u);
+  EXPECT_LT(result.end, kRunStart + 15s);
+}
+
+/// Lets nobody pass while a frame is being rendered.
+class Polite : public Policy {
+ public:
+  void decide(const GpuView& view, Actions& actions) override {
+    const auto renders = [](const ClientView& each) { return each.frame.begin != kNever && each.frame.end == kNever; };
+    const bool is_busy = std::ranges::any_of(view.clients, renders);
+    for (const ClientView& client : view.clients)
+      if (client.is_present) is_busy ? actions.close(client.id) : actions.open(client.id);
+  }
+};
+
+/// Whose command goes on.
+TEST_F(LiveProcesses, AFrameEndsWithTheProcessThatRendersIt) {
+  Polite policy;
+  RunInput input;
+  input.clients = {shell("game", "timeout -s KILL 0.5 $FRAMES 1000 800; sleep 60"),
+                   client("b", {"step", "200", "100"})};
+  input.clients[0].role = Role::kInteractive;
+  input.clients[1].arrival = 300ms;
+  Workload frames;
+  frames.job_kind = JobKind::kFrame;
+  input.clients[0].workload = std::make_shared<const Workload>(frames);
+  input.policy = &policy;
+  input.policy_name = "polite";
+  input.horizon = 2500ms;
+  LiveFacts facts;
+  live::run_live(input, facts, options_, report_);
+  ASSERT_EQ(facts.of(1).size(), 200u) << "they wait for a frame that nobody renders any more";
+  EXPECT_GT(facts.of(1).front().launched, kRunStart + 450ms);
+}
+
+/// As in a sandbox, where it has a number that nobody has outside.
+TEST_F(LiveProcesses, OneInAPidNamespaceOfItsOwnIsGated) {
+  const std::string within = "unshare -rpf sh -c 'for i in $(seq 40); do true & done; wait; $APP step 0 500; true'";
+  if (std::system("unshare -rpf true 2>/dev/null") != 0) GTEST_SKIP() << "no namespaces here";
+  const LiveFacts facts =
+      run({shell("a", within), client("b", {"step", "0", "500"})}, 1500ms, "nvshare", {{"quantum", "100ms"}});
+  EXPECT_GT(facts.of(0).size(), 200u);
+  EXPECT_GT(facts.of(1).size(), 200u);
+  EXPECT_LT(together(facts), 20ms);
+}
+
 }  // namespace
 }  // namespace corun
