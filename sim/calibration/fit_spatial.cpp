@@ -235,6 +235,16 @@ std::vector<Finding> fit_tiny(const Samples& samples, DeviceSpec device) {
   return findings;
 }
 
+/// No trial of ours tells it apart: surrogates all ask for the same carve-out.
+Finding assumed_carveout_change() {
+  return {.key = "carveout_change",
+          .title = "when a multiprocessor changes its carve-out",
+          .unit = Unit::kChoice,
+          .choice = "when_idle",
+          .method = "assumed: as measured on an H200",
+          .is_told = true};
+}
+
 }  // namespace
 
 std::vector<Finding> fit_spatial(const Samples& samples, DeviceSpec& device) {
@@ -245,7 +255,10 @@ std::vector<Finding> fit_spatial(const Samples& samples, DeviceSpec& device) {
     finding.method = "two spinning threads; none means that their kernels ran at the same time";
     findings.push_back(finding);
   });
-  if (Finding rule = fit_rule(samples, device); !rule.choice.empty()) findings.push_back(rule);
+  if (Finding rule = fit_rule(samples, device); !rule.choice.empty()) {
+    findings.push_back(rule);
+    findings.push_back(assumed_carveout_change());
+  }
   if (Finding shared = fit_shared_multiprocessors(samples, device); shared.value.count > 0) findings.push_back(shared);
   for (const Finding& finding :
        {fit_together(samples, device, "mps_loss_", "work that two clients get done together under MPS",

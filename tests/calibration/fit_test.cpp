@@ -471,6 +471,8 @@ TEST(FitSpatial, FindsTheRuleThatADeviceFollows) {
     const Finding* spatial = find(found, "spatial");
     ASSERT_NE(spatial, nullptr);
     EXPECT_EQ(spatial->choice, name);
+    ASSERT_NE(find(found, "carveout_change"), nullptr);
+    EXPECT_TRUE(find(found, "carveout_change")->is_told);
     EXPECT_LT(model_errors(spatial->comparisons)[0].mean, 0.02);
     EXPECT_GT(model_errors(spatial->comparisons)[1].mean, 0.02);
   }
