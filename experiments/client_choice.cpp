@@ -1,5 +1,6 @@
 #include "experiments/client_choice.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <filesystem>
@@ -84,6 +85,17 @@ const FieldTable<PacingReading>& pacing_fields() {
   return table;
 }
 
+/// Neither a rate nor a word that is known.
+void refuse_pacing(const Node& node, ScalarReader& read) {
+  const std::string nearest = nearest_name(node.text, kPacings);
+  read.wrong(node,
+             fmt::format("found `{}`, expected a rate such as 60fps, a mapping, or one of {}", node.text,
+                         fmt::join(kPacings, ", ")),
+             parse_real(node.text) ? fmt::format("a rate needs a unit: did you mean `{}fps`?", node.text)
+             : nearest.empty()     ? ""
+                                   : fmt::format("did you mean `{}`?", nearest));
+}
+
 /// "60fps" is vsync at that rate; a mapping says more.
 void read_pacing(const Node& node, ClientReading& out, ScalarReader& read) {
   Pacing pacing;
@@ -101,6 +113,8 @@ void read_pacing(const Node& node, ClientReading& out, ScalarReader& read) {
   } else if (node.text == "recorded") {
     out.choice.pacing.reset();
     return;
+  } else if (node.is_scalar() && std::ranges::find(kPacings, node.text) == kPacings.end()) {
+    return refuse_pacing(node, read);
   } else if (const auto mode = read.choice(node, kPacings)) {
     pacing.mode = *mode == 0 ? Pacing::Mode::kUncapped : Pacing::Mode::kSyncEachJob;
   } else {

@@ -10,6 +10,7 @@
 #include "experiments/policy_choice.h"
 #include "experiments/set_option.h"
 #include "experiments/terminal.h"
+#include "traces/base/units.h"
 
 namespace corun {
 
@@ -274,6 +275,9 @@ class Assembly {
 
   /// Expectations of the top level hold for every scenario that has their policy and client.
   void read_expectations(const Node* node, Scenario& out, bool must_apply) {
+    for (const PolicyChoice& policy : out.policies) policies_read_.insert(policy.label);
+    for (const ClientChoice& client : out.clients) clients_read_.insert(client.name);
+    clients_read_.insert(others_name(out));
     if (node == nullptr || !reader_.expect(*node, Node::Kind::kSequence, "expect: [pilotfish.game.fps_mean >= 55fps]"))
       return;
     for (const Node& item : node->items) {
@@ -297,16 +301,38 @@ class Assembly {
 
  private:
   void refuse_expectation(const Node& item) {
-    reader_.wrong(item, "no scenario has this policy and client", "",
+    reader_.wrong(item, "no scenario has this policy and client", nearest_policy_and_client(item),
                   {"an expectation is `policy.client.metric <= value`"});
   }
+
+  /// "no policy is called `pilotfsh`: did you mean `pilotfish`?", of the first name that is nowhere.
+  std::string nearest_policy_and_client(const Node& item) const {
+    const auto missing = [](std::string_view what, const std::string& name, const std::set<std::string>& known) {
+      const std::string nearest = nearest_name(name, known);
+      return fmt::format("no {} is called `{}`{}", what, name,
+                         nearest.empty() ? fmt::format("; there are {}", fmt::join(known, ", "))
+                                         : fmt::format(": did you mean `{}`?", nearest));
+    };
+    Diagnostics ignored;
+    ScalarReader reader(ignored);
+    const auto expectation = read_expectation(item, reader);
+    for (const auto& path : {std::optional(expectation->left), expectation->right}) {
+      if (!path) continue;
+      if (!policies_read_.contains(path->policy)) return missing("policy", path->policy, policies_read_);
+      if (!clients_read_.contains(path->client)) return missing("client", path->client, clients_read_);
+    }
+    return "";
+  }
+
+  /// What an expectation calls the figures that are no client's.
+  static const char* others_name(const Scenario& scenario) { return scenario.cluster ? "cluster" : "device"; }
 
   static bool has(const Scenario& scenario, const MetricPath& path) {
     const bool has_policy =
         std::ranges::find(scenario.policies, path.policy, &PolicyChoice::label) != scenario.policies.end();
     const bool has_client =
         std::ranges::find(scenario.clients, path.client, &ClientChoice::name) != scenario.clients.end();
-    const bool has_other = path.client == (scenario.cluster ? "cluster" : "device");
+    const bool has_other = path.client == others_name(scenario);
     return has_policy && (has_client || has_other);
   }
 
@@ -326,6 +352,7 @@ class Assembly {
   PolicyRegistry& policies_;
   ScalarReader& reader_;
   std::set<const Node*> applied_;
+  std::set<std::string> policies_read_, clients_read_;  ///< of all scenarios so far
 };
 
 void read_scenarios(const Node& root, const Draft& top, Assembly& assembly, Experiment& out, ScalarReader& reader) {
@@ -370,6 +397,21 @@ Experiment read_document(const Node& root, const std::string& path, PolicyRegist
   return out;
 }
 
+/// Names of the scenarios that list a policy of that name themselves.
+std::vector<std::string> scenarios_with_policy(const Node& root, const std::string& policy) {
+  std::vector<std::string> found;
+  const Node* scenarios = root.find("scenarios");
+  if (scenarios == nullptr) return found;
+  for (const Node& scenario : scenarios->items) {
+    const Node* name = scenario.find("name");
+    const Node* policies = scenario.find("policies");
+    if (name == nullptr || policies == nullptr) continue;
+    if (std::ranges::any_of(policies->items, [&](const Node& item) { return name_of_item(item) == policy; }))
+      found.push_back(name->text);
+  }
+  return found;
+}
+
 /// Whether a path leads into what differs between the points of a sweep.
 void check_swept(const Node& root, const SweptParameter& parameter, ScalarReader& reader) {
   constexpr std::array<std::string_view, 7> kShared = {"version", "name",  "description", "output",
@@ -385,6 +427,10 @@ void check_swept(const Node& root, const SweptParameter& parameter, ScalarReader
     for (const Node& item : policies->items) known.push_back(name_of_item(item));
   if (std::ranges::find(known, first) != known.end()) return;
   const std::vector<std::string_view> names(known.begin(), known.end());
+  for (const std::string& scenario : scenarios_with_policy(root, first))
+    return reader.diagnostics().add(
+        {"E0201", parameter.where, fmt::format("`{}` is a policy of scenario `{}`", first, scenario),
+         fmt::format("did you mean `scenarios.{}.policies.{}`?", scenario, parameter.path), {}, ""});
   reader.unknown("first part of a swept parameter:", first, parameter.where, names);
 }
 

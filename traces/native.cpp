@@ -121,9 +121,7 @@ std::string describe_readable(const NativeReport& report) {
   std::string help;
   if (report.chunks_before_damage > 0) {
     help = fmt::format(
-        "{} are readable: `simcli info {} --recover FILE` writes them to a new file, or allow it: "
-        "`damaged: use-prefix`",
-        describe_readable(report), path);
+        "{} are readable: `simcli info {} --recover FILE` writes them to a new file", describe_readable(report), path);
   }
   throw Error(
       ErrorKind::kInput, SourceLocation{path},

@@ -64,6 +64,13 @@ class Results {
     return row.executeStep();
   }
 
+  std::vector<std::string> clients() {
+    std::vector<std::string> names;
+    SQLite::Statement row(database_, "SELECT DISTINCT client FROM metrics WHERE client <> 'device' ORDER BY client");
+    while (row.executeStep()) names.push_back(row.getColumn(0).getString());
+    return names;
+  }
+
   Answer ask(const Run& run, const std::string& client, std::int64_t time_ns) {
     Answer answer{.run = run, .state = "not held", .rule = "", .unit = "", .until_ns = {}};
     if (time_ns >= run.horizon_ns) answer.state = "run is over";
@@ -162,6 +169,7 @@ int policy_why_command(const CommonOptions& common, const WhyOptions& options) {
   const auto time = parse_duration(options.time);
   if (!time || *time < Duration::zero()) throw_input({}, "`{}` is no instant of a run; for example 1.5s", options.time);
   std::vector<Answer> answers;
+  std::vector<std::string> clients;
   try {
     Results results(file);
     const std::vector<Run> runs = results.runs(wanted);
@@ -169,10 +177,13 @@ int policy_why_command(const CommonOptions& common, const WhyOptions& options) {
     if (runs.empty()) throw_input({file}, "no run or policy `{}` in it", wanted);
     for (const Run& run : runs)
       if (results.knows(run, options.client)) answers.push_back(results.ask(run, options.client, to_ns(*time)));
+    clients = results.clients();
   } catch (const SQLite::Exception& failure) {
     throw_input({file}, "these are no results of simcli: {}", failure.what());
   }
-  if (answers.empty()) throw_input({file}, "no run in it has a client `{}`", options.client);
+  if (answers.empty())
+    throw Error(ErrorKind::kInput, {file}, fmt::format("no run in it has a client `{}`", options.client),
+                fmt::format("there are: {}", fmt::join(clients, ", ")));
   common.json ? print_json(answers) : print_table(answers);
   return 0;
 }

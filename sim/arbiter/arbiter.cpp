@@ -1,6 +1,7 @@
 #include "sim/arbiter/arbiter.h"
 
 #include <algorithm>
+#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -61,6 +62,26 @@ const GpuView& Arbiter::view() {
   return view_;
 }
 
+/// Calls the policy. What it throws gets the simulated time.
+template <class Call>
+void Arbiter::tell(const Call& call) const {
+  const auto fail = [this](std::string_view what) {
+    throw Error(ErrorKind::kPolicy, fmt::format("policy '{}' at t={:.9f} s threw{}", policy_name_,
+                                                to_seconds(backend_.now() - kRunStart), what));
+  };
+  try {
+    call();
+  } catch (const Error&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    fail(fmt::format(": {}", error.what()));
+  } catch (...) {
+    fail(" something that is no exception");
+  }
+}
+
 void Arbiter::heard(bool wants) {
   if (wants) backend_.request_decision();
 }
@@ -68,7 +89,7 @@ void Arbiter::heard(bool wants) {
 void Arbiter::join(ClientId client) {
   views_[client.value].is_present = true;
   is_refused_[client.value] = false;
-  policy_.on_joined(view(), client);
+  tell([&] { policy_.on_joined(view(), client); });
   heard(true);
 }
 
@@ -82,7 +103,7 @@ void Arbiter::leave(ClientId client) {
   left.awaits_shadow = false;
   controls_[client.value].clear();
   end_restore(client, kNever);
-  policy_.on_left(view(), client);
+  tell([&] { policy_.on_left(view(), client); });
   heard(true);
 }
 
@@ -97,7 +118,7 @@ bool Arbiter::submit(ClientId client, const OpView& op) {
     show_waiting(client);
     note_hold(submitter, holdings_[client.value], submitter.last_submitted);
   }
-  if (hears_.submitted) policy_.on_submitted(view(), client, op);
+  if (hears_.submitted) tell([&] { policy_.on_submitted(view(), client, op); });
   if (passes) launch(client, op);
   heard(hears_.submitted);
   return passes;
@@ -163,7 +184,7 @@ void Arbiter::launch(ClientId client, const OpView& op) {
   Pending& pending = pending_[client.value];
   if (hears_.completed) pending.told[pending.slot(op.number)] = op;
   backend_.launch(client, op.number);
-  if (hears_.launched) policy_.on_launched(view(), client, op);
+  if (hears_.launched) tell([&] { policy_.on_launched(view(), client, op); });
   heard(hears_.launched);
 }
 
@@ -188,7 +209,7 @@ void Arbiter::complete(ClientId client, std::uint64_t number, Duration device_ti
   completer.in_flight_predicted -= std::exchange(pending.predicted[slot], kCompleted);
   while (pending.oldest < pending.next && pending.predicted[pending.slot(pending.oldest)] == kCompleted) ++pending.oldest;
   --completer.in_flight;
-  if (hears_.completed) policy_.on_completed(view(), client, pending.told[slot], device_time);
+  if (hears_.completed) tell([&] { policy_.on_completed(view(), client, pending.told[slot], device_time); });
   heard(hears_.completed);
 }
 
@@ -199,7 +220,7 @@ void Arbiter::frame(ClientId client, FrameEvent event, const FrameView& reported
   frame = reported;
   frame.begin = begin;
   frame.end = begins ? kNever : backend_.now();
-  if (hears_.frames) policy_.on_frame(view(), client, event);
+  if (hears_.frames) tell([&] { policy_.on_frame(view(), client, event); });
   heard(hears_.frames);
 }
 
@@ -207,7 +228,7 @@ void Arbiter::shadow(ClientId client, const ShadowFrame& shadow) {
   ClientView& its = views_[client.value];
   if (!its.is_present) return;
   its.awaits_shadow = false;
-  policy_.on_shadow(view(), client, shadow);
+  tell([&] { policy_.on_shadow(view(), client, shadow); });
   heard(true);
 }
 
@@ -216,7 +237,7 @@ void Arbiter::resize(ClientId client, double requested_share, std::uint64_t requ
   its.requested_share = requested_share;
   its.requested_bytes = requested_bytes;
   if (!its.is_present) return;
-  policy_.on_resized(view(), client);
+  tell([&] { policy_.on_resized(view(), client); });
   heard(true);
 }
 
@@ -226,7 +247,7 @@ void Arbiter::copied(ClientId client, CopyEvent event) {
   its.is_copying = false;
   if (event == CopyEvent::kSnapshot) its.last_snapshot = backend_.now();
   if (event == CopyEvent::kRestored) end_restore(client, backend_.now());
-  policy_.on_copied(view(), client, event);
+  tell([&] { policy_.on_copied(view(), client, event); });
   heard(true);
 }
 
@@ -234,7 +255,7 @@ void Arbiter::decide() {
   for (const auto& [client, hold] : actions_.holds())
     if (client.value < holdings_.size()) holdings_[client.value].stated = nullptr;
   actions_.clear();
-  policy_.decide(view(), actions_);
+  tell([&] { policy_.decide(view(), actions_); });
   has_decided_ = true;
   for (const auto& [client, hold] : actions_.holds())
     if (client.value < holdings_.size()) holdings_[client.value].stated = &hold;

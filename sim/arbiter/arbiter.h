@@ -112,6 +112,8 @@ class Arbiter {
   };
 
   const GpuView& view();
+  template <class Call>
+  void tell(const Call& call) const;
   void show_waiting(ClientId client) { views_[client.value].waiting = pending_[client.value].waiting(); }
   bool repeats(const Action& action) const;
   void apply(const Action& action);

@@ -149,7 +149,6 @@ TEST(NativeDamage, TheErrorSaysWhereWhatAndWhatToDo) {
   EXPECT_HAS(error->help(), fmt::format("{} chunks (0.2 s, ", chunks.size() - 2));
   EXPECT_HAS(error->help(), "% of rows) are readable");
   EXPECT_HAS(error->help(), "`simcli info a.corun --recover");
-  EXPECT_HAS(error->help(), "`damaged: use-prefix`");
 }
 
 TEST(NativeDamage, WithoutFooterTheNumberOfChunksIsALowerBound) {

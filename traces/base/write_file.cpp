@@ -64,7 +64,7 @@ class NewFile {
 [[noreturn]] void fail_to_create(const std::string& path, int error_number) {
   if (error_number == EEXIST) {
     throw Error(ErrorKind::kInput, SourceLocation{path}, "the file exists, expected a new name",
-                "choose another name, or allow to overwrite it");
+                "`-f` replaces it; or choose another name");
   }
   throw_input(SourceLocation{path}, "cannot create it: {}", reason(error_number));
 }

@@ -48,11 +48,12 @@ const TraceImporter* surest_importer(const SourceFile& source) {
 }
 
 const TraceImporter& importer_of(const SourceFile& source) {
+  if (source.bytes.empty()) throw Error(ErrorKind::kInput, SourceLocation{source.path}, "the file is empty");
   const TraceImporter* importer = surest_importer(source);
   if (importer == nullptr) {
     throw Error(ErrorKind::kInput, SourceLocation{source.path},
                 fmt::format("the content is of no known trace format, expected one of {}", known_formats()),
-                "name the format with --from if it is one of these");
+                "if it is one of these, `simcli import FILE --from NAME` says what its reader misses");
   }
   return *importer;
 }
