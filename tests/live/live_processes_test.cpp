@@ -141,5 +141,37 @@ TEST_F(LiveProcesses, FramesAreThoseOfTheNewestThatShowsAny) {
   EXPECT_NEAR(between(1800ms, 2400ms), 12, 3) << "the game is dead, the launcher is not";
 }
 
+/// Closes the gate after a hundred launches and, once one stands there, hangs for longer than programs wait for it.
+class Hanger : public Policy {
+ public:
+  void on_submitted(const GpuView&, ClientId, const OpView&) override { ++submitted_; }
+  void decide(const GpuView& view, Actions& actions) override {
+    const ClientView& client = view.clients[0];
+    const bool is_to_hang = submitted_ >= 100 && !has_hung_;
+    if (is_to_hang && client.waiting.empty()) return actions.close(client.id);
+    if (is_to_hang) std::this_thread::sleep_for(1500ms);
+    has_hung_ = has_hung_ || is_to_hang;
+    if (client.is_present) actions.open(client.id);
+  }
+
+ private:
+  std::uint64_t submitted_ = 0;
+  bool has_hung_ = false;
+};
+
+TEST_F(LiveProcesses, OneThatGaveUpAtTheGateOfASchedulerThatHungIsNotWaitedForByTheOthers) {
+  Hanger policy;
+  RunInput input;
+  input.clients = {shell("a", "$APP step 0 500 4 gave_up & sleep 2.5; $APP step 20000 0 4 other; kill $!")};
+  input.policy = &policy;
+  input.policy_name = "hanger";
+  input.horizon = 20s;
+  LiveFacts facts;
+  const RunResult result = live::run_live(input, facts, options_, report_);
+  EXPECT_GT(report_.unobserved, 0u) << "nobody gave up";
+  EXPECT_EQ(count(facts, "other"), 20000u);
+  EXPECT_LT(result.end, kRunStart + 15s);
+}
+
 }  // namespace
 }  // namespace corun

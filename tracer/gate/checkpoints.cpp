@@ -142,12 +142,8 @@ void Checkpoints::after_launch(void* context, void* stream, std::uint64_t number
   const Lock locked(lock_);
   Group* group = is_stopped_ ? nullptr : is_known(context, stream) ? known_.group : group_of(context, stream);
   if (group != nullptr) open(*group);  // where somebody has closed it since: its time is lost, its end is not
-  if (group == nullptr || group->open == nullptr || group->open->count == kMostLaunches) {
-    link_->lane().unobserved.fetch_add(1);
-    const std::int64_t now = guest::monotonic_ns();
-    report(number, now, now, 0, 1);
-    return tell();
-  }
+  if (group == nullptr || group->open == nullptr || group->open->count == kMostLaunches)
+    return leave_unobserved(number);
   Checkpoint& open = *group->open;
   open.numbers[open.count++] = number;
   const std::uint32_t every = std::clamp(link_->lane().every.load(std::memory_order_relaxed), 1U, kMostLaunches);
@@ -155,6 +151,18 @@ void Checkpoints::after_launch(void* context, void* stream, std::uint64_t number
   const bool is_long = open.count * link_->seat().typical_ns >= kLongGroupNs;
   if (open.count >= every || is_old || is_long || is_of_thread(stream)) close(*group);
   wake();
+}
+
+void Checkpoints::forget_launch(std::uint64_t number) {
+  const Lock locked(lock_);
+  leave_unobserved(number);
+}
+
+void Checkpoints::leave_unobserved(std::uint64_t number) {
+  link_->lane().unobserved.fetch_add(1);
+  const std::int64_t now = guest::monotonic_ns();
+  report(number, now, now, 0, 1);
+  tell();
 }
 
 // What was recorded before it may have been long before the next one.

@@ -39,6 +39,7 @@ class Checkpoints {
   void capture_ended();
   bool is_in_capture(void* stream) const;
 
+  void forget_launch(std::uint64_t number);  ///< nobody will see it end: it counts as complete
   void forget_stream(void* context, void* stream);
   void forget_context(const void* context);  ///< it ends with its events: what is in flight in it counts as complete
   void forget_contexts();                    ///< all of them
@@ -100,6 +101,7 @@ class Checkpoints {
   void close_old_groups(std::int64_t now_ns);
   void poll();
   void finish(Checkpoint& checkpoint, bool is_observed);
+  void leave_unobserved(std::uint64_t number);
   void report(std::uint64_t number, std::int64_t begin_ns, std::int64_t end_ns, std::int64_t device_ns,
               std::uint32_t group);
   void tell();

@@ -119,8 +119,8 @@ std::uint64_t Gate::enter_launch(const Call& call) {
     link_.ring();
   }
   await_bound(call.context);
-  if (way_.load(std::memory_order_relaxed) == Way::kNone) return kNoTicket;
   checkpoints_.launched();
+  if (way_.load(std::memory_order_relaxed) == Way::kNone) return checkpoints_.forget_launch(number), kNoTicket;
   if (launch.has_stream) checkpoints_.before_launch(call.context, launch.stream);
   return number + 1;
 }
