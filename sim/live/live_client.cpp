@@ -367,8 +367,13 @@ void LiveClient::lose(Op& op, Arbiter& arbiter) {
 }
 
 void LiveClient::lose_frames(Arbiter& arbiter) {
+  if (frames_.empty()) return;
   for (Frame& frame : frames_) complete_render(frame, Duration{0}, arbiter);
+  const FrameFact begun = frames_.front().fact;
   frames_.clear();
+  const Duration busy = std::max(clock_.now() - begun.gpu_begin, Duration{0});
+  arbiter.frame(id_, FrameEvent::kEnd,
+                FrameView{.number = begun.number, .gpu_busy = busy, .quality_level = begun.quality_level});
 }
 
 void LiveClient::give_up(Arbiter& arbiter) {

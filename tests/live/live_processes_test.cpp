@@ -173,5 +173,36 @@ TEST_F(LiveProcesses, OneThatGaveUpAtTheGateOfASchedulerThatHungIsNotWaitedForBy
   EXPECT_LT(result.end, kRunStart + 15s);
 }
 
+/// Lets nobody pass while a frame is being rendered.
+class Polite : public Policy {
+ public:
+  void decide(const GpuView& view, Actions& actions) override {
+    const auto renders = [](const ClientView& each) { return each.frame.begin != kNever && each.frame.end == kNever; };
+    const bool is_busy = std::ranges::any_of(view.clients, renders);
+    for (const ClientView& client : view.clients)
+      if (client.is_present) is_busy ? actions.close(client.id) : actions.open(client.id);
+  }
+};
+
+/// Whose command goes on.
+TEST_F(LiveProcesses, AFrameEndsWithTheProcessThatRendersIt) {
+  Polite policy;
+  RunInput input;
+  input.clients = {shell("game", "timeout -s KILL 0.5 $FRAMES 1000 800; sleep 60"),
+                   client("b", {"step", "200", "100"})};
+  input.clients[0].role = Role::kInteractive;
+  input.clients[1].arrival = 300ms;
+  Workload frames;
+  frames.job_kind = JobKind::kFrame;
+  input.clients[0].workload = std::make_shared<const Workload>(frames);
+  input.policy = &policy;
+  input.policy_name = "polite";
+  input.horizon = 2500ms;
+  LiveFacts facts;
+  live::run_live(input, facts, options_, report_);
+  ASSERT_EQ(facts.of(1).size(), 200u) << "they wait for a frame that nobody renders any more";
+  EXPECT_GT(facts.of(1).front().launched, kRunStart + 450ms);
+}
+
 }  // namespace
 }  // namespace corun
