@@ -14,6 +14,7 @@
 #include "sim/executor/wall_clock.h"
 #include "tracer/gate/futex.h"
 #include "tracer/gate/gate_word.h"
+#include "tracer/gate/process.h"
 #include "traces/base/error.h"
 
 namespace corun::live {
@@ -66,6 +67,7 @@ GateOwner::GateOwner(std::uint32_t clients) {
   if (memory == MAP_FAILED) fail("map");
   file_ = static_cast<gate::GateFile*>(memory);
   file_->clients = clients;
+  file_->pid_namespace = gate::pid_namespace();
   for (std::uint32_t i = 0; i < clients; ++i) lane(i).gate = gate::closed_word(0, 0);
   beat();
   file_->magic.store(gate::kMagic, std::memory_order_release);

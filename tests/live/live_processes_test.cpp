@@ -204,5 +204,16 @@ TEST_F(LiveProcesses, AFrameEndsWithTheProcessThatRendersIt) {
   EXPECT_GT(facts.of(1).front().launched, kRunStart + 450ms);
 }
 
+/// As in a sandbox, where it has a number that nobody has outside.
+TEST_F(LiveProcesses, OneInAPidNamespaceOfItsOwnIsGated) {
+  const std::string within = "unshare -rpf sh -c 'for i in $(seq 40); do true & done; wait; $APP step 0 500; true'";
+  if (std::system("unshare -rpf true 2>/dev/null") != 0) GTEST_SKIP() << "no namespaces here";
+  const LiveFacts facts =
+      run({shell("a", within), client("b", {"step", "0", "500"})}, 1500ms, "nvshare", {{"quantum", "100ms"}});
+  EXPECT_GT(facts.of(0).size(), 200u);
+  EXPECT_GT(facts.of(1).size(), 200u);
+  EXPECT_LT(together(facts), 20ms);
+}
+
 }  // namespace
 }  // namespace corun

@@ -14,7 +14,7 @@ namespace corun::gate {
 
 inline constexpr char kFileVariable[] = "CORUN_GATE";
 inline constexpr char kClientVariable[] = "CORUN_GATE_CLIENT";
-inline constexpr std::uint64_t kMagic = 0x0009'4554'4147'4f43;  ///< changes with the layout
+inline constexpr std::uint64_t kMagic = 0x000a'4554'4147'4f43;  ///< changes with the layout
 
 inline constexpr std::uint32_t kMostClients = 64;
 inline constexpr std::uint32_t kMostProcesses = 32;  ///< of a client that are gated at a time
@@ -153,6 +153,7 @@ struct Lane {
 struct GateFile {
   std::atomic<std::uint64_t> magic;  ///< written last
   std::atomic<std::uint32_t> clients;
+  std::atomic<std::uint64_t> pid_namespace;  ///< the scheduler's; 0 = not known
   alignas(64) std::atomic<std::int64_t> heartbeat_ns;
   alignas(64) std::atomic<std::uint32_t> bell;  ///< futex: changes when there is something for the scheduler to see
   std::atomic<std::uint32_t> is_asleep;         ///< the scheduler waits for the bell

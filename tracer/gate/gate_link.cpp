@@ -110,7 +110,7 @@ bool GateLink::claim_frames(FrameTeller teller) {
     if (known >> 32 == own >> 32) return known == wanted;
   } while (!lane().frame_teller.compare_exchange_weak(known, wanted));
   frame_mark_ = wanted;
-  lane().frame_process = static_cast<std::uint32_t>(getpid());
+  lane().frame_process = own_process(file_->pid_namespace);
   return true;
 }
 
@@ -120,7 +120,7 @@ bool GateLink::has_frames(FrameMoment moment) const {
   if (frame_mark_ == 0 || its.frame_teller.load(std::memory_order_relaxed) == frame_mark_) return true;
   std::uint32_t nobody = kNoProcess;
   if (moment != FrameMoment::kBegin || its.frame_process.load(std::memory_order_relaxed) != nobody) return false;
-  if (!its.frame_process.compare_exchange_strong(nobody, static_cast<std::uint32_t>(getpid()))) return false;
+  if (!its.frame_process.compare_exchange_strong(nobody, own_process(file_->pid_namespace))) return false;
   its.frame_teller = frame_mark_;
   return true;
 }
@@ -142,7 +142,7 @@ bool GateLink::take_empty_seat(std::uint32_t own) {
 // A process that has died is noticed by the scheduler, which then empties its seat. One of our own id was another
 // program, in whose place this one was started (exec).
 bool GateLink::take_seat() {
-  const auto own = static_cast<std::uint32_t>(getpid());
+  const std::uint32_t own = own_process(file_->pid_namespace);
   for (Seat& seat : lane().seats) {
     std::uint32_t former = own;
     seat.process.compare_exchange_strong(former, kFormerProcess);
