@@ -65,12 +65,14 @@ void fit_dispatch_gaps(ClientSpec steady, const DeviceSpec& device, double jobs_
   };
   double low = 0.0, high = 1.0;
   if (rate(low) < jobs_per_s * (1 - kNearEnough)) return;
+  HostGapFit shorter = fit;
   for (int i = 0; i < 12; ++i) {
-    fit.dispatch_scale = (low + high) / 2;
-    fit.reached_per_s = rate(fit.dispatch_scale);
-    (fit.reached_per_s > jobs_per_s ? low : high) = fit.dispatch_scale;
+    shorter.dispatch_scale = (low + high) / 2;
+    shorter.reached_per_s = rate(shorter.dispatch_scale);
+    (shorter.reached_per_s > jobs_per_s ? low : high) = shorter.dispatch_scale;
   }
-  fit.within_reach = is_near(fit.reached_per_s, jobs_per_s);
+  shorter.within_reach = is_near(shorter.reached_per_s, jobs_per_s);
+  if (shorter.within_reach) fit = shorter;
 }
 
 }  // namespace

@@ -253,6 +253,16 @@ TEST(FitHostGapScale, shortens_the_devices_gaps_where_host_gaps_are_not_enough) 
   EXPECT_FALSE(too_fast.within_reach);
 }
 
+TEST(FitHostGapScale, leaves_the_devices_gaps_as_recorded_where_a_rate_lies_between_what_a_beat_lets_through) {
+  // Frames of 1.18 ms as recorded, 1 ms without gaps, shown every 1.1 ms or every second time: 909/s or 455/s.
+  ClientSpec spec = client("a", chain(10, 100us, 0ns, OpKind::kKernel, 20us));
+  spec.pacing = {Pacing::Mode::kVsync, 1100us, 0};
+  const HostGapFit fit = fit_host_gap_scale(spec, device(), 700);
+  EXPECT_EQ(fit.dispatch_scale, 1);
+  EXPECT_FALSE(fit.within_reach);
+  EXPECT_NEAR(fit.reached_per_s, 1 / 2.2e-3, 1);
+}
+
 TEST(FitHostGapScale, leaves_a_program_bound_by_its_device_some_host_time) {
   // 1 ms of device and 0.1 ms of host: 909/s as recorded, 1000/s at most; stating 1001/s must not take its host away.
   ClientSpec spec = client("a", chain(1, 1ms, 100us));
