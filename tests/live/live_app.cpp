@@ -250,6 +250,12 @@ void start_anew(char** arguments) {
   execv("/proc/self/exe", arguments);
 }
 
+// The other one uses no CUDA.
+void start_another() {
+  for (int i = 0; i < 5; ++i) launch();
+  execlp("sleep", "sleep", "60", nullptr);
+}
+
 // A program that launches once and starts itself in its place, for as often as it has launches.
 void go_from_one_to_the_next(char** arguments) {
   launch();
@@ -313,6 +319,7 @@ int main(int count, char** arguments) {
   if (manner == "newer_copies") ask_for_newer_copies();
   if (manner == "exit_in_handler") exit_in_handler();
   if (manner == "start_anew") start_anew(arguments);
+  if (manner == "start_another") start_another();
   if (manner == "chain") go_from_one_to_the_next(arguments);
   std::fprintf(stderr, "launched %ld\n", launched.load());
   std::fflush(stderr);

@@ -87,6 +87,13 @@ TEST_F(LiveProcesses, ThoseThatReplaceThemselvesAreGatedBesideTheOthers) {
   EXPECT_TRUE(report_.notes.empty()) << report_.notes.front();
 }
 
+TEST_F(LiveProcesses, OneThatBecomesAProgramWithoutCudaIsNotWaitedForByTheOthers) {
+  const LiveFacts facts =
+      run({shell("a", "$APP start_another 0 20000 4 before & sleep 0.2; $APP step 20000 0 4 other; kill $!")}, 15s);
+  EXPECT_EQ(count(facts, "before", true), 5u);
+  EXPECT_EQ(count(facts, "other"), 20000u);
+}
+
 TEST_F(LiveProcesses, OneThatReplacesItselfAgainAndAgainTakesNobodysPlace) {
   const LiveFacts facts = run({shell("a", "exec $APP chain 100 100")}, 20s);
   EXPECT_EQ(facts.ops.size(), 100u);

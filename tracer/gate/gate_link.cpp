@@ -45,7 +45,7 @@ bool GateLink::map(const char* path) {
                        found.st_size == static_cast<off_t>(sizeof(GateFile));
   void* memory =
       is_ours ? mmap(nullptr, sizeof(GateFile), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0) : MAP_FAILED;
-  close(descriptor);
+  ::close(descriptor);
   if (memory == MAP_FAILED) return false;
   file_ = static_cast<GateFile*>(memory);
   if (file_->magic.load(std::memory_order_acquire) == kMagic) return true;
@@ -54,11 +54,16 @@ bool GateLink::map(const char* path) {
   return false;
 }
 
+void GateLink::close() {
+  munmap(file_, sizeof(GateFile));
+  file_ = nullptr;
+}
+
 bool GateLink::is_locked() const {
   const int descriptor = ::open(path_, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   if (descriptor < 0) return false;
   const bool is_held = flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  close(descriptor);
+  ::close(descriptor);
   return is_held;
 }
 
@@ -139,14 +144,18 @@ bool GateLink::take_empty_seat(std::uint32_t own) {
   return false;
 }
 
-// A process that has died is noticed by the scheduler, which then empties its seat. One of our own id was another
-// program, in whose place this one was started (exec).
-bool GateLink::take_seat() {
+void GateLink::leave_former_seats() const {
   const std::uint32_t own = own_process(file_->pid_namespace);
   for (Seat& seat : lane().seats) {
     std::uint32_t former = own;
     seat.process.compare_exchange_strong(former, kFormerProcess);
   }
+}
+
+// A process that has died is noticed by the scheduler, which then empties its seat.
+bool GateLink::take_seat() {
+  const std::uint32_t own = own_process(file_->pid_namespace);
+  leave_former_seats();
   for (int i = 0; i < kClaims; ++i) {
     if (take_empty_seat(own)) return true;
     bool has_dead = false;

@@ -7,12 +7,14 @@
 namespace corun::gate {
 
 /// A guest's end of the gate file: finds it by the environment, tells whether the scheduler is alive, rings its bell.
-/// Any thread. It is never unmapped: other threads may be in it until the process ends.
+/// Any thread. It stays mapped, since other threads may be in it until the process ends.
 class GateLink {
  public:
   /// False where the environment names no gate, or it cannot be used.
   bool open();
   bool is_open() const { return file_ != nullptr; }
+  /// Unmaps it, for who has it alone.
+  void close();
 
   Lane& lane() const { return file_->lanes[client_]; }
   bool is_over() const { return lane().is_over.load(std::memory_order_acquire) != 0; }
@@ -28,6 +30,8 @@ class GateLink {
   bool claim_frames(FrameTeller teller);
   /// Takes a seat for this process; false where others of its client have them all.
   bool take_seat();
+  /// Gives up those of the program in whose place this one was started (exec).
+  void leave_former_seats() const;
   /// After that.
   Seat& seat() const { return lane().seats[seat_]; }
   std::uint32_t seat_mark() const { return mark_; }

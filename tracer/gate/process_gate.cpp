@@ -3,6 +3,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "tracer/gate/gate_link.h"
+
 namespace corun::gate {
 
 constinit Gate process_gate;
@@ -10,6 +12,14 @@ constinit Gate process_gate;
 namespace {
 
 constinit std::atomic<bool> has_started{false};
+
+// As soon as the program is there: it may never use CUDA.
+__attribute__((constructor)) void begin() {
+  GateLink link;
+  if (!link.open()) return;
+  link.leave_former_seats();
+  link.close();
+}
 
 void finish() { process_gate.finish(); }
 void abandon() { process_gate.abandon(); }
