@@ -37,8 +37,8 @@ def run(command, folder):
     with subprocess.Popen([str(test_transcripts.simcli()), *words[1:]], cwd=folder, env=environment,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         output = ""
-        while interrupts and "run 1/" not in output:
-            output += process.stdout.readline()
+        while interrupts and "run 1/" not in output and (line := process.stdout.readline()):
+            output += line
         for _ in range(interrupts):
             time.sleep(0.5)
             process.send_signal(signal.SIGINT)
