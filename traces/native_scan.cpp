@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -46,13 +47,16 @@ class Scan {
   }
 
  private:
-  /// Memory for what the file announces, but for no more rows than it has bytes.
-  void reserve() {
+  /// Memory for what the file announces, but for no more rows than it has bytes. Where there is not so much, perhaps
+  /// less is needed: what is announced need not be there.
+  void reserve() try {
     const RowCounts rows = announced_rows(file_);
     const auto room_for = [&](ChunkKind kind) {
       return std::min<std::uint64_t>(rows[static_cast<std::size_t>(kind)], file_.size());
     };
     builder_.reserve(room_for(ChunkKind::kOps), room_for(ChunkKind::kCalls));
+  } catch (const std::bad_alloc&) {
+    return;
   }
 
   static std::uint64_t sum(const RowCounts& counts) {

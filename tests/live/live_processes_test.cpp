@@ -148,14 +148,17 @@ TEST_F(LiveProcesses, FramesAreThoseOfTheNewestThatShowsAny) {
   EXPECT_NEAR(between(1800ms, 2400ms), 12, 3) << "the game is dead, the launcher is not";
 }
 
-/// Closes the gate at the hundredth launch and hangs for longer than programs wait for it, while one stands there.
+/// Closes the gate after a hundred launches and, once one stands there, hangs for longer than programs wait for it.
 class Hanger : public Policy {
  public:
   void on_submitted(const GpuView&, ClientId, const OpView&) override { ++submitted_; }
   void decide(const GpuView& view, Actions& actions) override {
-    for (const ClientView& client : view.clients)
-      submitted_ == 100 ? actions.close(client.id) : actions.open(client.id);
-    if (submitted_ > 100 && !std::exchange(has_hung_, true)) std::this_thread::sleep_for(1500ms);
+    const ClientView& client = view.clients[0];
+    const bool is_to_hang = submitted_ >= 100 && !has_hung_;
+    if (is_to_hang && client.waiting.empty()) return actions.close(client.id);
+    if (is_to_hang) std::this_thread::sleep_for(1500ms);
+    has_hung_ = has_hung_ || is_to_hang;
+    if (client.is_present) actions.open(client.id);
   }
 
  private:
@@ -172,6 +175,7 @@ TEST_F(LiveProcesses, OneThatGaveUpAtTheGateOfASchedulerThatHungIsNotWaitedForBy
   input.horizon = 20s;
   LiveFacts facts;
   const RunResult result = live::run_live(input, facts, options_, report_);
+  EXPECT_GT(report_.unobserved, 0u) << "nobody gave up";
   EXPECT_EQ(count(facts, "other"), 20000u);
   EXPECT_LT(result.end, kRunStart + 15s);
 }

@@ -36,11 +36,10 @@ def run(command, folder):
     environment = {"PATH": f"{PROGRAMS}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8"}
     with subprocess.Popen([str(test_transcripts.simcli()), *words[1:]], cwd=folder, env=environment,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
-        output, line = "", "..."
-        while interrupts and line and "run 1/" not in output:
-            line = process.stdout.readline()
+        output = ""
+        while interrupts and "run 1/" not in output and (line := process.stdout.readline()):
             output += line
-        for _ in range(interrupts if line else 0):
+        for _ in range(interrupts):
             time.sleep(0.5)
             process.send_signal(signal.SIGINT)
         output += process.communicate(timeout=60)[0]

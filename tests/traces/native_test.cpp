@@ -3,12 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <new>
+#include <span>
 #include <string>
 
 #include "tests/support/temporary_folder.h"
 #include "tests/support/tiny_timelines.h"
 #include "traces/base/error.h"
 #include "traces/chunk.h"
+#include "traces/native_scan.h"
 
 namespace corun {
 namespace {
@@ -88,6 +91,24 @@ TEST(Native, AGoodFileIsReportedWhole) {
   EXPECT_EQ(report.rows_before_damage, 8u);
   EXPECT_EQ(report.rows_lost(), 0u);
   EXPECT_EQ(report.end_before_damage_ns, 61'000);
+}
+
+/// Has no memory for what a file announces.
+struct Cramped : RowSink {
+  void reserve(std::size_t, std::size_t) override { throw std::bad_alloc(); }
+  void add(std::span<const OpRecord> more) override { ops += more.size(); }
+  void add(std::span<const CallRecord>) override {}
+  RowSpan span() const override { return {}; }
+  std::size_t ops = 0;
+};
+
+TEST(Native, WhatAFileAnnouncesIsNotNeededToReadIt) {
+  const std::string bytes = encode_native(periodic_kernels(30'000, 10'000, 4'000));
+  Cramped rows;
+  TimelineBuilder builder;
+  builder.divert(rows);
+  EXPECT_FALSE(scan_native(bytes, "announced.corun", builder).damage);
+  EXPECT_EQ(rows.ops, 30'000u);
 }
 
 TEST(Native, HeadersAnnounceTheRowsUpToTheFirstDamagedOne) {
