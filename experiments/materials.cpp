@@ -1,11 +1,13 @@
 #include "experiments/materials.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <numeric>
 
 #include "experiments/cluster_lists.h"
 #include "experiments/device_choice.h"
+#include "experiments/device_file.h"
 #include "sim/cluster/shared_cards.h"
 #include "traces/reader.h"
 
@@ -289,6 +291,32 @@ std::string out_of_reach(const ClientChoice& choice, const Workload& workload, c
   return text;
 }
 
+std::string letters_and_digits(std::string_view text) {
+  std::string out;
+  for (const char c : text)
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+      out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+/// Whether the two cannot be the same: other multiprocessors, or a built-in model by whose name nobody calls it. A device
+/// file of the user's may have any name.
+bool is_another_device(const CapturedDevice& captured, const DeviceSpec& device) {
+  if (captured.sm_count != 0 && captured.sm_count != device.sm_count) return true;
+  const auto devices = builtin_devices();
+  const bool is_builtin = std::ranges::find(devices, device.name, &BuiltinDevice::model) != devices.end();
+  return is_builtin && !captured.name.empty() &&
+         letters_and_digits(captured.name).find(letters_and_digits(device.name)) == std::string::npos;
+}
+
+/// Times of one GPU say little of another.
+std::string note_of_device(const CapturedDevice& captured, const DeviceSpec& device) {
+  const std::string name = captured.name.empty() ? "a device" : captured.name;
+  const std::string sms = captured.sm_count == 0 ? "" : fmt::format(" ({} SMs)", captured.sm_count);
+  return fmt::format("captured on {}{}, replayed on {} ({} SMs): its times are not scaled", name, sms, device.name,
+                     device.sm_count);
+}
+
 }  // namespace
 
 std::vector<std::string> Materials::notes(const Scenario& scenario) {
@@ -296,6 +324,8 @@ std::vector<std::string> Materials::notes(const Scenario& scenario) {
   for (const ClientChoice& choice : scenario.clients) {
     const ClientSpec spec = unfitted(scenario, choice, scenario.seeds.front());
     const std::optional<double> rate = is_replayed() ? solo_rate(choice, *spec.workload) : std::nullopt;
+    if (is_another_device(spec.workload->captured_on, scenario.device))
+      notes.push_back(fmt::format("{}: {}", choice.name, note_of_device(spec.workload->captured_on, scenario.device)));
     for (const std::string& note : spec.workload->notes) {
       const bool is_settled = rate && note.find("solo_rate") != std::string::npos;
       if (!is_settled) notes.push_back(fmt::format("{}: {}", choice.name, note));

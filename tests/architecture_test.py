@@ -19,7 +19,7 @@ def texts():
     found = {}
     for folder, folders, names in os.walk(ROOT):
         folders[:] = sorted(name for name in folders if name not in SKIPPED_FOLDERS and not name.startswith("."))
-        for name in sorted(names):
+        for name in sorted(set(names) - {".git"}):  # of a linked worktree, a file that names the repository
             file = pathlib.Path(folder, name)
             try:
                 found[file.relative_to(ROOT).as_posix()] = file.read_text(encoding="utf-8")

@@ -351,6 +351,17 @@ bool is_frames_alone(const CompactCapture& capture) {
          (capture.prototypes.empty() || !capture.rest.frames().empty());
 }
 
+/// "left out of its capture: 2 x row without a time"; empty where nothing was.
+std::string note_of_skipped(const Provenance& from) {
+  constexpr std::size_t kMostReasons = 3;
+  std::vector<std::string> reasons;
+  for (const auto& [reason, count] : from.skipped) reasons.push_back(fmt::format("{} x {}", count, reason));
+  const std::size_t more = reasons.size() > kMostReasons ? reasons.size() - kMostReasons : 0;
+  if (more > 0) reasons.resize(kMostReasons);
+  if (more > 0) reasons.push_back(fmt::format("{} other reason{}", more, more == 1 ? "" : "s"));
+  return reasons.empty() ? "" : fmt::format("left out of its capture: {}", fmt::join(reasons, ", "));
+}
+
 }  // namespace
 
 Workload workload_from_capture(CompactCapture capture, const WorkloadOptions& options) {
@@ -359,8 +370,12 @@ Workload workload_from_capture(CompactCapture capture, const WorkloadOptions& op
     throw Error(ErrorKind::kUnsupported, SourceLocation{file},
                 "other contexts used the GPU during this capture, so its durations contain time away",
                 "capture the program alone, or state allow_co_run: true");
-  if (is_frames_alone(capture)) return workload_from_frames(capture.rest, options);
-  Workload workload = Conversion(std::move(capture), options).run();
+  const std::string skipped = note_of_skipped(capture.rest.provenance());
+  const std::vector<CapturedDevice> devices = capture.rest.provenance().devices;
+  Workload workload = is_frames_alone(capture) ? workload_from_frames(capture.rest, options)
+                                               : Conversion(std::move(capture), options).run();
+  if (!skipped.empty()) workload.notes.insert(workload.notes.begin(), skipped);
+  if (devices.size() == 1) workload.captured_on = devices.front();
   workload.check();
   return workload;
 }

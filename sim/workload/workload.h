@@ -46,6 +46,7 @@ struct Workload {
   /// factor by which the bare pass was faster. 0 = there was no bare pass, or it does not tell.
   double untraced_jobs_per_s = 0.0;
   double untraced_jitter = 0.0;    ///< coefficient of variation of that rate; 0 where too little of it was of the jobs
+  CapturedDevice captured_on;      ///< of a capture that names one device; otherwise empty
   std::vector<std::string> notes;  ///< what was assumed, one sentence each; results repeat them
 
   /// Sum of operation durations of one job.
