@@ -196,6 +196,19 @@ void copy() {
   cuCtxSynchronize();
 }
 
+// It waits for the kernel, while another thread launches one.
+void copy_behind_a_kernel() {
+  std::jthread other([] {
+    usleep(300'000);
+    launch();
+  });
+  static const char byte = 0;
+  launch();
+  cuMemcpyHtoD_v2(1, &byte, 1);
+  other.join();
+  while (!is_to_end) usleep(1000);
+}
+
 void launch_graphs_only() {
   void *stream = nullptr, *graph = nullptr, *executable = nullptr;
   cuStreamCreate(&stream, 0);
@@ -315,6 +328,7 @@ int main(int count, char** arguments) {
   if (manner == "graphs_only") launch_graphs_only();
   if (manner == "sleep") sleep_until_the_end();
   if (manner == "copy") copy();
+  if (manner == "copy_behind_a_kernel") copy_behind_a_kernel();
   if (manner == "default_streams") launch_into_default_streams();
   if (manner == "newer_copies") ask_for_newer_copies();
   if (manner == "exit_in_handler") exit_in_handler();

@@ -148,13 +148,14 @@ TEST_F(LiveProcesses, FramesAreThoseOfTheNewestThatShowsAny) {
   EXPECT_NEAR(between(1800ms, 2400ms), 12, 3) << "the game is dead, the launcher is not";
 }
 
-/// Closes the gate after a hundred launches and, once one stands there, hangs for longer than programs wait for it.
+/// Closes the gate after so many launches and, once one stands there, hangs for longer than programs wait for it.
 class Hanger : public Policy {
  public:
+  explicit Hanger(std::uint64_t after) : after_(after) {}
   void on_submitted(const GpuView&, ClientId, const OpView&) override { ++submitted_; }
   void decide(const GpuView& view, Actions& actions) override {
     const ClientView& client = view.clients[0];
-    const bool is_to_hang = submitted_ >= 100 && !has_hung_;
+    const bool is_to_hang = submitted_ >= after_ && !has_hung_;
     if (is_to_hang && client.waiting.empty()) return actions.close(client.id);
     if (is_to_hang) std::this_thread::sleep_for(1500ms);
     has_hung_ = has_hung_ || is_to_hang;
@@ -162,12 +163,13 @@ class Hanger : public Policy {
   }
 
  private:
+  const std::uint64_t after_;
   std::uint64_t submitted_ = 0;
   bool has_hung_ = false;
 };
 
 TEST_F(LiveProcesses, OneThatGaveUpAtTheGateOfASchedulerThatHungIsNotWaitedForByTheOthers) {
-  Hanger policy;
+  Hanger policy(100);
   RunInput input;
   input.clients = {shell("a", "$APP step 0 500 4 gave_up & sleep 2.5; $APP step 20000 0 4 other; kill $!")};
   input.policy = &policy;
@@ -178,6 +180,21 @@ TEST_F(LiveProcesses, OneThatGaveUpAtTheGateOfASchedulerThatHungIsNotWaitedForBy
   EXPECT_GT(report_.unobserved, 0u) << "nobody gave up";
   EXPECT_EQ(count(facts, "other"), 20000u);
   EXPECT_LT(result.end, kRunStart + 15s);
+}
+
+TEST_F(LiveProcesses, ACallThatReturnsAfterAnotherThreadGaveUpIsNotWaitedForByTheOthers) {
+  options_.is_gated_by_cupti = true;
+  Hanger policy(2);
+  RunInput input;
+  input.clients = {
+      shell("a", "$APP copy_behind_a_kernel 0 2000000 4 gave_up & sleep 2.5; $APP step 20000 0 4 other; kill $!")};
+  input.policy = &policy;
+  input.policy_name = "hanger";
+  input.horizon = 12s;
+  LiveFacts facts;
+  live::run_live(input, facts, options_, report_);
+  EXPECT_GT(report_.unobserved, 0u) << "nobody gave up";
+  EXPECT_EQ(count(facts, "other"), 20000u);
 }
 
 /// Lets nobody pass while a frame is being rendered.

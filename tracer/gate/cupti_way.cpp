@@ -19,7 +19,7 @@ void on_call(void*, std::uint32_t domain, std::uint32_t function, const void* to
   const Call call{function, site.parameters, site.symbol, site.context};
   if (site.site == cupti::kSiteEnter) {
     *site.shared = process_gate.is_on(Way::kCupti) ? process_gate.before(call) : 0;
-  } else if (process_gate.is_on(Way::kCupti)) {
+  } else if (*site.shared != 0 || process_gate.is_on(Way::kCupti)) {  // a launch ends, whoever gave up meanwhile
     process_gate.after(call, *site.shared, site.result != nullptr && *site.result != cupti::kSuccess);
   }
 }
