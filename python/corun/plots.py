@@ -135,7 +135,8 @@ class Plots:
 
         self._refuse_sweep()
         rows = pandas.DataFrame(effects_of(self._results, baseline, metric, client))
-        rows = self._one_of(rows, scenario, f"metric `{metric}` beside `{baseline}`")
+        rows = self._one_of(rows, scenario, f"metric `{metric}` beside `{baseline}`",
+                            "SELECT DISTINCT metric FROM metrics")
         ax = _axes(ax, (6.5, 0.45 * len(rows) + 1.4))
         for place, row in enumerate(rows.itertuples()):
             ax.errorbar(row.difference, place, fmt="o", capsize=3, color=self._colours[row.policy],
@@ -198,7 +199,7 @@ class Plots:
         frames = self._results.frame_times(client=client)
         if policies is not None:
             frames = frames[frames.policy.isin(policies)]
-        return self._one_of(frames, scenario, f"frames of client `{client}`")
+        return self._one_of(frames, scenario, f"frames of client `{client}`", "SELECT DISTINCT client FROM frames")
 
     def _refuse_sweep(self):
         if self._results.is_sweep:
@@ -210,17 +211,22 @@ class Plots:
         self._refuse_sweep()
         client, _, metric = name.rpartition(".")
         rows = self._results.summary(metric)
-        rows = self._one_of(rows[rows.client == client] if client else rows, scenario, f"metric `{name}`")
+        there = "SELECT DISTINCT metric FROM metrics" if rows.empty else "SELECT DISTINCT client || '.' || metric FROM metrics"
+        rows = self._one_of(rows[rows.client == client] if client and not rows.empty else rows, scenario,
+                            f"metric `{name}`", there)
         if rows.client.nunique() > 1:
             raise InputError(f"several clients have `{metric}`: name one, as in \"{rows.client.iloc[0]}.{metric}\"")
         return rows.set_index("policy")
 
-    def _one_of(self, rows, scenario, what):
+    def _one_of(self, rows, scenario, what, there):
+        """The rows of one scenario. `there` is the query for the names that could have been meant where there are none."""
         scenarios = [] if rows.empty else list(rows.scenario.unique())
         if scenario is None and len(scenarios) > 1:
             raise InputError(f"{what}: choose one of the scenarios {', '.join(scenarios)} by `scenario`")
         if not scenarios or scenario not in (None, *scenarios):
-            raise InputError(f"{self._results.path}: no {what}" + (f" in scenario `{scenario}`" if scenario else ""))
+            names = scenarios or sorted(row[0] for row in self._results.cursor(there))
+            raise InputError(f"{self._results.path}: no {what}" + (f" in scenario `{scenario}`" if scenario else "")
+                             + f": there are {', '.join(names) or 'none'}")
         return rows if scenario is None else rows[rows.scenario == scenario]
 
 
