@@ -4,7 +4,8 @@
 #
 #   tests/fresh_root.sh [FOLDER]     FOLDER keeps the root for a look; without it a temporary one is removed at the end
 #
-# Needs root, debootstrap and apt sources of Debian 12 on the host. Prints one line with the time of each command.
+# Needs root, debootstrap and apt sources of Debian 12 on the host. Prints the commit and one line with the time of each
+# command. A FOLDER that has a clone is taken as it is.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 suite=bookworm
@@ -14,7 +15,7 @@ mkdir -p "$root"
 root=$(realpath "$root")
 
 cleanup() {
-  umount "$root/dev" "$root/proc" 2>/dev/null || true
+  umount --lazy "$root/dev" "$root/proc" 2>/dev/null || true  # what an interrupted command started may still end
   [ -n "$keep" ] || rm -rf --one-file-system "$root"
 }
 trap cleanup EXIT
@@ -49,6 +50,7 @@ timed() {
   shift
   "$@" || code=$?
   times+=("$(printf '%-28s %5d s  exit %d' "$label" $((SECONDS - start)) "$code")")
+  printf '%s\n' "${times[-1]}" >&2
   [ "$code" -eq 0 ] || failed=1
 }
 
@@ -57,6 +59,7 @@ failed=0
 [ -e "$root/corun" ] || make_root
 mount -t proc proc "$root/proc"
 mount --bind /dev "$root/dev"
+times+=("$(git -C "$root/corun" log -1 --format='commit %h')")
 timed "./dev run, cold" inside ./dev run
 timed "./dev run, no network" without_network ./dev run
 timed "./dev test, cold" inside ./dev test
