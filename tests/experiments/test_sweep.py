@@ -13,7 +13,7 @@ from kill_and_resume import hash_of, kill_and_resume, runs_in, sweep, undisturbe
 from test_transcripts import HERE, simcli
 
 EXPERIMENT = HERE / "transcripts" / "files" / "sweep.yaml"
-MANY = ("-L", "nvshare.quantum={from: 1ms, to: 150ms, step: 1ms}", "-L", "horizon=3s", "--jobs", "2")
+MANY = ("-L", "nvshare.quantum={from: 1ms, to: 150ms, step: 1ms}", "-L", "horizon=30s", "--jobs", "2")
 
 
 @pytest.fixture(scope="module")
