@@ -212,6 +212,7 @@ ClientSpec Materials::client(const Scenario& scenario, const ClientChoice& choic
   const HostGapFit gaps = fit(scenario, choice, spec);
   spec.host_gap_scale = gaps.scale;
   spec.dispatch_gap_scale = gaps.dispatch_scale;
+  spec.launch_latency_scale = gaps.latency_scale;
   return spec;
 }
 
@@ -332,8 +333,9 @@ std::vector<std::string> Materials::notes(const Scenario& scenario) {
     }
     if (!rate) continue;
     const HostGapFit gaps = fit(scenario, choice, spec);
-    const std::string on_device =
-        gaps.dispatch_scale < 1 ? fmt::format(" and the device's gaps x {:.4g}", gaps.dispatch_scale) : "";
+    std::string on_device;
+    if (gaps.dispatch_scale < 1) on_device = fmt::format(" and the device's gaps x {:.4g}", gaps.dispatch_scale);
+    if (gaps.latency_scale < 1) on_device = fmt::format(" and latencies of launches x {:.4g}", gaps.latency_scale);
     notes.push_back(fmt::format("{}: host gaps x {:.4g}{} give {:.4g}/s alone, {:.4g}/s is {}", choice.name, gaps.scale,
                                 on_device, gaps.reached_per_s, *rate,
                                 choice.solo_rate ? "stated" : "what the capture's bare pass reached"));

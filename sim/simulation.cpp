@@ -130,7 +130,7 @@ void Simulation::launch(ClientId client, std::uint64_t number) {
   device_op.kind = op.kind;
   device_op.duration = submission.duration;
   device_op.dispatch_gap = launcher.spec().dispatch_gap_of(submission.index);
-  device_op.ready_at = now() + held + workload.ops.launch_latency_of(submission.index);
+  device_op.ready_at = now() + held + launcher.spec().launch_latency_of(submission.index);
   device_op.shape = op.shape;
   device_op.bytes = op.bytes;
   device_op.after = awaited_;

@@ -56,23 +56,25 @@ bool is_near(double reached_per_s, double stated_per_s) {
   return std::abs(reached_per_s / stated_per_s - 1) < kNearEnough;
 }
 
-/// For a client whose device is too slow as it was recorded.
-void fit_dispatch_gaps(ClientSpec steady, const DeviceSpec& device, double jobs_per_s, HostGapFit& fit) {
+/// For a client whose device is too slow as it was recorded: a factor below 1 on some of its times. Whether it is enough.
+bool fit_recorded_times(ClientSpec steady, double ClientSpec::*of_client, double HostGapFit::*of_fit,
+                        const DeviceSpec& device, double jobs_per_s, HostGapFit& fit) {
   steady.host_gap_scale = fit.scale;
   const auto rate = [&](double scale) {
-    steady.dispatch_gap_scale = scale;
+    steady.*of_client = scale;
     return solo_rate(steady, device, jobs_per_s);
   };
   double low = 0.0, high = 1.0;
-  if (rate(low) < jobs_per_s * (1 - kNearEnough)) return;
+  if (rate(low) < jobs_per_s * (1 - kNearEnough)) return false;
   HostGapFit shorter = fit;
   for (int i = 0; i < 12; ++i) {
-    shorter.dispatch_scale = (low + high) / 2;
-    shorter.reached_per_s = rate(shorter.dispatch_scale);
-    (shorter.reached_per_s > jobs_per_s ? low : high) = shorter.dispatch_scale;
+    shorter.*of_fit = (low + high) / 2;
+    shorter.reached_per_s = rate(shorter.*of_fit);
+    (shorter.reached_per_s > jobs_per_s ? low : high) = shorter.*of_fit;
   }
   shorter.within_reach = is_near(shorter.reached_per_s, jobs_per_s);
   if (shorter.within_reach) fit = shorter;
+  return shorter.within_reach;
 }
 
 }  // namespace
@@ -107,7 +109,9 @@ HostGapFit fit_host_gap_scale(const ClientSpec& client, const DeviceSpec& device
     (excess < 0 ? below : above) = excess;
   }
   fit.within_reach = is_near(fit.reached_per_s, jobs_per_s);
-  if (!fit.within_reach && fit.reached_per_s < jobs_per_s) fit_dispatch_gaps(steady, device, jobs_per_s, fit);
+  if (fit.within_reach || fit.reached_per_s > jobs_per_s) return fit;
+  if (!fit_recorded_times(steady, &ClientSpec::dispatch_gap_scale, &HostGapFit::dispatch_scale, device, jobs_per_s, fit))
+    fit_recorded_times(steady, &ClientSpec::launch_latency_scale, &HostGapFit::latency_scale, device, jobs_per_s, fit);
   return fit;
 }
 

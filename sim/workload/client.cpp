@@ -48,6 +48,10 @@ Duration ClientSpec::dispatch_gap_of(std::size_t index) const {
   return scaled(workload->ops.dispatch_gap_of(index), dispatch_gap_scale);
 }
 
+Duration ClientSpec::launch_latency_of(std::size_t index) const {
+  return scaled(workload->ops.launch_latency_of(index), launch_latency_scale);
+}
+
 Client::Client(ClientId id, const ClientSpec& spec, std::uint64_t seed, std::uint32_t launch_queue_depth,
                ClientHost& host, Recorder& recorder)
     : id_(id),

@@ -62,6 +62,7 @@ struct ClientSpec {
   bool random_phase = false;     ///< adds a uniform fraction of its first job's length to the arrival
   double host_gap_scale = 1.0;   ///< multiplies every host gap (see fit_host_gap_scale)
   double dispatch_gap_scale = 1.0;  ///< multiplies the device's own gaps between operations, likewise
+  double launch_latency_scale = 1.0;  ///< multiplies what passes from launches until the device sees them, likewise
   double host_jitter = 0.0;      ///< coefficient of variation of a factor drawn per job for its host gaps
   double duration_jitter = 0.0;  ///< coefficient of variation of a factor drawn per operation
 
@@ -77,8 +78,9 @@ struct ClientSpec {
   ContextSpec context;                       ///< working set and cap on the device
   LiveCommand command;                       ///< of live runs; `workload` then is its profile, and may have no jobs
 
-  /// Of an operation of its workload, scaled.
+  // Of an operation of its workload, scaled.
   Duration dispatch_gap_of(std::size_t index) const;
+  Duration launch_latency_of(std::size_t index) const;
 };
 
 }  // namespace corun

@@ -8,8 +8,9 @@ runs each in a process of its own, one after the other, without importing PyTorc
 `resnet50` trains ResNet-50 with batch 64 in fp32 (bound by the
 GPU), `encoder` runs a 12-layer encoder with batch 1, `small_train` trains ResNet-50 on two small pictures (both bound
 by the host). `gpt` trains a small decoder in tf32, `unet` segments pictures in fp16, `recommender` ranks with 26 tables,
-`lstm` trains two recurrent layers, `mixed` trains ResNet-50 in mixed precision; pairs.py runs them together. `graph_encoder` and
-`graph_recommender` launch each step as one CUDA graph. Every step ends with a wait for the device.
+`lstm` trains two recurrent layers, `mixed` trains ResNet-50 in mixed precision; `vit` classifies pictures, `mlp` trains wide
+layers, `stencil` solves an equation on a grid, `llm` makes a token; pairs.py runs them together. `graph_encoder`,
+`graph_recommender` and `graph_llm` launch each step as one CUDA graph. Every step ends with a wait for the device.
 """
 
 import argparse
@@ -164,6 +165,69 @@ def mixed():
     return step
 
 
+def vit():
+    """A vision transformer of 12 layers, 768 wide, that looks at 32 pictures of 14 by 14 patches."""
+    layer = nn.TransformerEncoderLayer(768, 12, 3072, dropout=0, activation="gelu", batch_first=True, norm_first=True)
+    parts = nn.ModuleList([nn.Conv2d(3, 768, 16, 16), nn.TransformerEncoder(layer, 12, enable_nested_tensor=False),
+                           nn.Linear(768, 1000)]).cuda().half().eval()
+    pictures = torch.randn(32, 3, 224, 224, device="cuda", dtype=torch.half)
+
+    def step():
+        with torch.no_grad():
+            parts[2](parts[1](parts[0](pictures).flatten(2).transpose(1, 2)).mean(1))
+    return step
+
+
+def mlp():
+    """Four wide layers, trained on 4096 rows in tf32: few, large products of matrices."""
+    torch.set_float32_matmul_precision("high")
+    model = nn.Sequential(*[layer for _ in range(4) for layer in (nn.Linear(4096, 4096), nn.ReLU())]).cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    rows = torch.randn(4096, 4096, device="cuda")
+
+    def step():
+        optimizer.zero_grad(set_to_none=True)
+        model(rows).square().mean().backward()
+        optimizer.step()
+    return step
+
+
+def stencil():
+    """Heat on a grid of 4096 by 4096, ten instants a step: bound by memory."""
+    grid = torch.rand(4096, 4096, device="cuda")
+
+    def step():
+        for _ in range(10):
+            inside = grid[1:-1, 1:-1]
+            inside += 0.1 * (grid[2:, 1:-1] + grid[:-2, 1:-1] + grid[1:-1, 2:] + grid[1:-1, :-2] - 4 * inside)
+    return step
+
+
+def llm():
+    """One token for each of 8 texts of 512, by a decoder of 12 layers, 1024 wide, in half precision: all weights are read
+    for little work."""
+    layers, heads, width, past = 12, 16, 1024, 512
+    options = {"device": "cuda", "dtype": torch.half}
+    norms = [nn.LayerNorm(width, **options) for _ in range(2 * layers)]
+    weights = [[nn.Linear(width, 3 * width, **options), nn.Linear(width, width, **options),
+                nn.Linear(width, 4 * width, **options), nn.Linear(4 * width, width, **options)] for _ in range(layers)]
+    words = nn.Linear(width, 32000, **options)
+    kept = torch.randn(layers, 2, 8, heads, past, width // heads, **options)
+    tokens = torch.randn(8, 1, width, **options)
+
+    def step():
+        with torch.no_grad():
+            x = tokens
+            for i, (mixed_in, mixed_out, up, down) in enumerate(weights):
+                query, key, value = mixed_in(norms[2 * i](x)).view(8, 1, 3, heads, -1).permute(2, 0, 3, 1, 4)
+                kept[i, 0, :, :, -1:], kept[i, 1, :, :, -1:] = key, value
+                seen = nn.functional.scaled_dot_product_attention(query, kept[i, 0], kept[i, 1])
+                x = x + mixed_out(seen.transpose(1, 2).reshape(8, 1, width))
+                x = x + down(nn.functional.gelu(up(norms[2 * i + 1](x))))
+            words(x).argmax(-1)
+    return step
+
+
 def as_graph(step):
     """The same step, recorded once and launched as one graph."""
     aside = torch.cuda.Stream()
@@ -181,6 +245,7 @@ def as_graph(step):
 WORKLOADS = {"resnet50": lambda: training(resnet50(), 64, 224), "encoder": encoder,
              "small_train": lambda: training(resnet50(), 2, 64),
              "gpt": gpt, "unet": unet, "recommender": recommender, "lstm": lstm, "mixed": mixed,
+             "vit": vit, "mlp": mlp, "stencil": stencil, "llm": llm, "graph_llm": lambda: as_graph(llm()),
              "graph_encoder": lambda: as_graph(encoder()), "graph_recommender": lambda: as_graph(recommender())}
 
 

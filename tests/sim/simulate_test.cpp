@@ -253,6 +253,19 @@ TEST(FitHostGapScale, shortens_the_devices_gaps_where_host_gaps_are_not_enough) 
   EXPECT_FALSE(too_fast.within_reach);
 }
 
+TEST(FitHostGapScale, shortens_the_latency_of_launches_where_the_devices_gaps_are_not_enough) {
+  // Ten kernels of 100 us, 1 us between them, seen 200 us after the launch of the first: 1.209 ms as recorded.
+  Workload workload = chain(10, 100us, 0ns, OpKind::kKernel, 1us);
+  workload.ops.change(0, [](WorkOp& op) { op.launch_latency = 200us; });
+  ClientSpec spec = client("a", workload);
+  spec.pacing.mode = Pacing::Mode::kSyncEachJob;
+  const HostGapFit fit = fit_host_gap_scale(spec, device(), 1 / 1.059e-3);
+  EXPECT_NEAR(fit.latency_scale, 0.25, 0.02);
+  EXPECT_EQ(fit.dispatch_scale, 1);
+  EXPECT_TRUE(fit.within_reach);
+  EXPECT_EQ(fit_host_gap_scale(spec, device(), 1 / 0.9e-3).latency_scale, 1);
+}
+
 TEST(FitHostGapScale, leaves_the_devices_gaps_as_recorded_where_a_rate_lies_between_what_a_beat_lets_through) {
   // Frames of 1.18 ms as recorded, 1 ms without gaps, shown every 1.1 ms or every second time: 909/s or 455/s.
   ClientSpec spec = client("a", chain(10, 100us, 0ns, OpKind::kKernel, 20us));
