@@ -97,12 +97,21 @@ def grow(surface):
             shutil.copyfile(path, CORPUS / surface / f"grown-{name}")
 
 
+def input_of(surface, name):
+    """The input of a finding, which its name ends with the SHA-1 of: as it was found here, or in the corpus; else None."""
+    found = BUILT / "findings" / name
+    if found.exists():
+        return found
+    inputs = (CORPUS / surface).glob("regression-*")
+    return next((path for path in inputs if name.endswith(hashlib.sha1(path.read_bytes()).hexdigest())), None)
+
+
 def still_open(surface, names):
-    """Which of earlier findings still are: those that fail when repeated, and those whose input is not on this machine."""
+    """Which of earlier findings still are: those that fail when repeated, and those whose input is nowhere."""
     def fails(name):
-        path = BUILT / "findings" / name
-        return not path.exists() or subprocess.run([BUILT / f"fuzz_{surface}", path, *LIMITS], capture_output=True,
-                                                   cwd=ROOT).returncode != 0
+        path = input_of(surface, name)
+        return path is None or subprocess.run([BUILT / f"fuzz_{surface}", path, *LIMITS], capture_output=True,
+                                              cwd=ROOT).returncode != 0
     return [name for name in names if fails(name)]
 
 
