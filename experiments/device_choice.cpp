@@ -79,7 +79,8 @@ std::string device_text(const DeviceSpec& d) {
   // Runs on devices that do not have it keep the ids that they had before it was known.
   const std::string state = d.switch_state > 0 ? fmt::format("switch_state={}\n", d.switch_state) : "";
   const std::string carveout = d.carveout_change == CarveoutChange::kWhenIdle ? "carveout_change=when_idle\n" : "";
-  return memory + multiprocessors + scheduling + state + carveout;
+  const std::string drain = d.one_wave_drain > 0 ? fmt::format("one_wave_drain={}\n", d.one_wave_drain) : "";
+  return memory + multiprocessors + scheduling + state + carveout + drain;
 }
 
 }  // namespace corun

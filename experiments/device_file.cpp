@@ -151,6 +151,10 @@ const FieldTable<DeviceSpec>& device_fields() {
        [](const Node& node, DeviceSpec& spec, ScalarReader& read) {
          if (const auto value = read.number(node, 0.0, 1.0)) spec.sm_fill_exponent = *value;
        }},
+      {"one_wave_drain", "number",
+       [](const Node& node, DeviceSpec& spec, ScalarReader& read) {
+         if (const auto value = read.number(node, 0.0, 1.0)) spec.one_wave_drain = *value;
+       }},
   };
   return table;
 }

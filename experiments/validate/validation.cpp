@@ -45,6 +45,7 @@ World lossless(const World& world) {
   const auto move = [](RunInput& input, double) {
     input.device.sm_rate_exponent = input.device.sm_fill_exponent = 1.0;
     input.device.carveout_change = CarveoutChange::kAnyTime;
+    input.device.one_wave_drain = 0.0;
   };
   return with_moved(world, {.name = "losses", .uncertainty = "", .move = move}, 1.0);
 }

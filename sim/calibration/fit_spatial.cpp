@@ -235,14 +235,17 @@ std::vector<Finding> fit_tiny(const Samples& samples, DeviceSpec device) {
   return findings;
 }
 
-/// No trial of ours tells it apart: surrogates all ask for the same carve-out.
-Finding assumed_carveout_change() {
-  return {.key = "carveout_change",
-          .title = "when a multiprocessor changes its carve-out",
-          .unit = Unit::kChoice,
-          .choice = "when_idle",
-          .method = "assumed: as measured on an H200",
-          .is_told = true};
+/// No trial of ours tells them apart: surrogates all ask for the same carve-out, and have equal blocks.
+std::vector<Finding> assumed_of_real_kernels() {
+  Finding carveout{.key = "carveout_change", .title = "when a multiprocessor changes its carve-out", .unit = Unit::kChoice};
+  carveout.choice = "when_idle";
+  Finding drain{.key = "one_wave_drain", .title = "part of a kernel's time in which blocks that began together end", .unit = Unit::kRatio};
+  drain.value = {0.12, 0.12, 0.12, 1};
+  for (Finding* assumed : {&carveout, &drain}) {
+    assumed->method = "assumed: as measured on an H200";
+    assumed->is_told = true;
+  }
+  return {carveout, drain};
 }
 
 }  // namespace
@@ -257,7 +260,7 @@ std::vector<Finding> fit_spatial(const Samples& samples, DeviceSpec& device) {
   });
   if (Finding rule = fit_rule(samples, device); !rule.choice.empty()) {
     findings.push_back(rule);
-    findings.push_back(assumed_carveout_change());
+    std::ranges::move(assumed_of_real_kernels(), std::back_inserter(findings));
   }
   if (Finding shared = fit_shared_multiprocessors(samples, device); shared.value.count > 0) findings.push_back(shared);
   for (const Finding& finding :

@@ -50,11 +50,12 @@ Waves waves_of(const DeviceSpec& spec, std::uint64_t blocks, std::uint64_t capac
   return waves;
 }
 
-void drain(Occupancy& occupancy, const DeviceSpec& spec, double work_per_wave) {
-  occupancy.drain_work = static_cast<Work>(kDrain * work_per_wave);
+void drain(Occupancy& occupancy, const DeviceSpec& spec, double work) {
+  occupancy.drain_work = static_cast<Work>(work);
+  const double before = static_cast<double>(occupancy.throughput) / static_cast<double>(kAllSms);
   for (std::size_t step = 0; step < Occupancy::kSteps; ++step) {
     const double filled = (static_cast<double>(step) + 0.5) / static_cast<double>(Occupancy::kSteps);
-    occupancy.drain_throughput[step] = share_of(std::pow(filled, spec.sm_fill_exponent));
+    occupancy.drain_throughput[step] = share_of(before * std::pow(filled, spec.sm_fill_exponent));
   }
 }
 
@@ -99,10 +100,11 @@ Occupancy occupancy_of(const DeviceSpec& spec, OpKind kind, const LaunchShape& s
   occupancy.blocks_per_sm = static_cast<std::uint32_t>(capacity / spec.sm_count);
   const double waves = waves_on_device / fraction;
   if (waves > 1.0 + kRounding) {
-    drain(occupancy, spec, static_cast<double>(work) / waves);
+    drain(occupancy, spec, kDrain * static_cast<double>(work) / waves);
   } else {
     occupancy.room = share_of(std::min(1.0, waves));
     occupancy.throughput = share_of(throughput_of(spec, std::min(1.0, waves), occupancy.blocks_per_sm));
+    drain(occupancy, spec, spec.one_wave_drain * static_cast<double>(work));
   }
   return occupancy;
 }

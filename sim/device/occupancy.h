@@ -18,17 +18,18 @@ inline constexpr SmShare kAllSms = kFullRate;
 ///
 /// A kernel whose blocks do not all find room at once (of more than one wave) leaves no room until its last block has been
 /// dispatched. Then its blocks end one after another, and what they leave is free: in the last `drain_work` of it room and
-/// throughput become less in kSteps steps. One whose blocks all find room holds what they fill to its end.
+/// throughput become less in kSteps steps. One whose blocks all find room at once does so in the part
+/// DeviceSpec::one_wave_drain of its time.
 ///
 /// How long it drains was measured: blocks of a small kernel that waited beside real ones on an H200 began 0.65 (0.4 to
-/// 0.85) of a block's time before these ended, whether their last wave was nearly full or nearly empty
-/// (docs/accuracy.md, "When room comes free").
+/// 0.85) of a block's time before these ended, whether their last wave was nearly full or nearly empty; beside those of
+/// one wave 0.12 (0.02 to 0.26) of the kernel's time (docs/accuracy.md, "When room comes free").
 struct Occupancy {
   static constexpr std::int64_t kSteps = 4;
 
   SmShare room = kAllSms;        ///< of the room for blocks, before the drain
   SmShare throughput = kAllSms;  ///< asked for before the drain
-  Work drain_work = 0;           ///< work that is left when the last block is dispatched; 0 = all blocks end together
+  Work drain_work = 0;           ///< work that is left when blocks begin to leave room; 0 = all end together
   std::array<SmShare, kSteps> drain_throughput{};  ///< by step, the last one first
   std::uint32_t blocks_per_sm = 1;  ///< that an SM has room for
   Duration wave{};               ///< how long a block runs: its SMs come free after each such time; 0 = only at its end

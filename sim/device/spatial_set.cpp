@@ -130,7 +130,7 @@ void SpatialSet::give_room(std::size_t i) {
   SmShare& left = has_parts_ ? left_for(i) : parts_[0].left;
   SmShare more = std::min(wants_[i] - shares_[i], left);
   if (more > 0) {
-    const SmShare open = has_carveouts_ ? sms_open_to(i) : kAllSms;
+    const SmShare open = sms_open_to(i);
     const SmShare had = member(i).placement.sms > 0 ? member(i).room : 0;
     more = std::max<SmShare>(0, std::min(shares_[i] + more, std::max(had, open)) - shares_[i]);
     shares_[i] += more;
@@ -159,17 +159,19 @@ void SpatialSet::place(std::size_t i, SmShare open) {
   at.sms = std::min(op.occupancy.sms_for(shares_[i]), std::max(open, at.sms));
 }
 
-/// SMs whose carve-out is large enough for blocks of `i`, or comes free for them.
+/// SMs that others' blocks do not fill, and whose carve-out is large enough for blocks of `i` or comes free for them.
 SmShare SpatialSet::sms_open_to(std::size_t i) {
   const std::uint32_t needed = member(i).carveout.needed_bytes;
-  SmShare open = kAllSms;
+  SmShare not_full = kAllSms, large_enough = kAllSms;
   for (std::size_t k = 0; k < dispatched_; ++k) {
+    if (!has_blocks_beside(i, k)) continue;
     const ActiveOp& other = member(k);
-    if (other.carveout.most_bytes >= needed || !has_blocks_beside(i, k)) continue;
+    not_full = std::min(not_full, other.occupancy.sms_for(kAllSms - shares_[k]));
+    if (!has_carveouts_ || other.carveout.most_bytes >= needed) continue;
     const BlockPlacement& at = other.placement;
-    open -= at.large_bytes >= needed ? std::max<SmShare>(0, at.sms - at.large_sms) : at.sms;
+    large_enough -= at.large_bytes >= needed ? std::max<SmShare>(0, at.sms - at.large_sms) : at.sms;
   }
-  return std::max<SmShare>(0, open);
+  return std::clamp<SmShare>(large_enough, 0, not_full);
 }
 
 /// Whether a kernel of another client has blocks on the same SMs.

@@ -12,20 +12,23 @@ namespace corun {
 ///
 /// Room comes first: blocks of a kernel dispatched earlier go before those of a later one, which has what is left and more
 /// as it comes free; with none it waits. A kernel of several waves leaves none until its last block has been dispatched
-/// (Occupancy). Who has room for its blocks asks for throughput, with part of the room for that of as many fewer SMs;
+/// (Occupancy). Room comes free by blocks: a kernel that has one or two on an SM leaves whole SMs or halves, and blocks of
+/// a later one lie there as closely as they must. Who has room for its blocks asks for throughput, with part of the room for that of as many fewer SMs;
 /// again the earlier one comes first, but each has at least as much as the SMs that no earlier one is on. On part of the
 /// throughput a kernel progresses in proportion; where all that is given out is more than the device has, everyone gets
 /// less in proportion. A dispatch gap takes time but nothing else. A client's `sm_cap` bounds the SMs that its kernels get
 /// together and reserves nothing.
 ///
 /// Carve-outs (DeviceSpec::carveout_change): blocks find no room on SMs where another client's kernel keeps the carve-out
-/// smaller than they need (Carveout), but for those that had a larger one when that kernel began. Where such SMs are few,
-/// they lie closer together than alone, and each progresses as SMs do that hold more of them (`sm_fill_exponent`), to the
-/// kernel's end; what finds no room waits for SMs that come free.
+/// smaller than they need (Carveout), but for those that had a larger one when that kernel began. What finds no room
+/// waits for SMs that come free.
+///
+/// Where the SMs that are open to a kernel's first blocks are fewer than those on which it lies alone, its blocks lie
+/// closer together, and each progresses as SMs do that hold more of them (`sm_fill_exponent`), to the kernel's end.
 ///
 /// Priorities: kernels of higher priority are served first, but running blocks are not displaced. What room a kernel was
 /// given it keeps until its blocks end, all together, every `Occupancy::wave` of its running time; then it yields what
-/// the others want. A kernel of one wave, or of unknown shape, yields nothing before its end. (Really, blocks that
+/// the others want. A kernel of one wave, or of unknown shape, does not. (Really, blocks that
 /// began at different times end at different times: an SM comes free earlier, all of them no earlier.)
 ///
 /// Under kMaxMin there is no room: throughput is divided fairly, and priorities mean nothing.

@@ -91,6 +91,10 @@ struct DeviceSpec {
   /// Throughput of SMs that hold a fraction f of the blocks they could, of that with all of them: f^exponent, in
   /// [0, 1]. Well below 1: a few blocks use up most of an SM. 1 makes kernels strictly bound by their blocks.
   double sm_fill_exponent = 1.0;
+
+  /// Part [0, 1] of the time of a kernel whose blocks all began at once in which they end, one after another. 0: all at the same
+  /// instant, as surrogates of equal blocks do; real ones have unequal blocks, and persistent ones unequal numbers of tiles.
+  double one_wave_drain = 0.0;
 };
 
 }  // namespace corun

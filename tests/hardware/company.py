@@ -5,12 +5,14 @@ company.py table FILE [PROGRAM]
 
 `measure` plays each cell under an MPS daemon of its own and records its programs together, without simtrace's recorder: the
 parts of each are merged into FOLDER/CELL.corun. A cell is PROGRAM or PROGRAM+PROGRAM; a program is a workload of
-torch_loop.py or KIND:BLOCKS:THREADS:STEPS:NODES of neighbour.cu. PyTorch is imported once; each program is a fork that has not
-touched the GPU before, warm before the window begins. `rows` (numpy, corun) finds how long kernels and the gaps between them
-were, alone and in company, within the common window; `table` prints them, of a PROGRAM kernel by kernel.
+torch_loop.py, an OPERATOR@SIZE of operators.py or KIND:BLOCKS:THREADS:STEPS:NODES of neighbour.cu. PyTorch is imported once;
+each program is a fork that has not touched the GPU before, warm before the window begins. `rows` (numpy, corun) finds how long
+kernels and the gaps between them were, alone and in company, within the common window; `table` prints them, of a PROGRAM
+kernel by kernel.
 """
 
 import argparse
+import ctypes
 import json
 import os
 import pathlib
@@ -29,10 +31,11 @@ def now():
 
 def play(workload, stop, warm):
     import torch
+    import operators
     import torch_loop
     torch.manual_seed(1)
-    step = torch_loop.WORKLOADS[workload]()
-    torch_loop.timed_steps(step, WARM_UP, 0.2)
+    step = operators.program(workload) if "@" in workload else torch_loop.WORKLOADS[workload]()
+    torch_loop.timed_steps(step, WARM_UP, 0.05 if "@" in workload else 0.2)
     pathlib.Path(warm).touch()
     while not os.path.exists(stop):
         step()
@@ -53,10 +56,14 @@ def begin(program, environment, folder, number, options):
             pathlib.Path(warm).touch()
             os.execv(options.neighbour, [options.neighbour, *program.split(":"), stop])
         play(program, stop, warm)
-        os._exit(0)
+        ctypes.CDLL(None).exit(0)  # what is recorded is written at exit, but not at Python's
     except BaseException as error:  # noqa: the parent reports it
         print(f"company.py: {error!r}", file=sys.stderr, flush=True)
         os._exit(1)
+
+
+def has_ended(child):
+    return os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def measure_cell(cell, environment, options):
@@ -68,6 +75,8 @@ def measure_cell(cell, environment, options):
         children = [begin(program, traced, folder, number, options) for number, program in enumerate(programs)]
         give_up = now() + 40
         while now() < give_up and not all(os.path.exists(f"{folder}/warm{number}") for number in range(len(programs))):
+            if any(has_ended(child) for child in children):
+                break
             time.sleep(0.02)
         time.sleep(options.seconds + (0.7 if all(":" in program for program in programs) else 0))
         pathlib.Path(folder + "/stop").touch()

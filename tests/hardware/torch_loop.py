@@ -9,8 +9,9 @@ runs each in a process of its own, one after the other, without importing PyTorc
 GPU), `encoder` runs a 12-layer encoder with batch 1, `small_train` trains ResNet-50 on two small pictures (both bound
 by the host). `gpt` trains a small decoder in tf32, `unet` segments pictures in fp16, `recommender` ranks with 26 tables,
 `lstm` trains two recurrent layers, `mixed` trains ResNet-50 in mixed precision; `vit` classifies pictures, `mlp` trains wide
-layers, `stencil` solves an equation on a grid, `llm` makes a token; pairs.py runs them together. `graph_encoder`,
-`graph_recommender` and `graph_llm` launch each step as one CUDA graph. Every step ends with a wait for the device.
+layers, `stencil` solves an equation on a grid, `llm` makes a token; `diffusion` removes noise from pictures, `gnn` trains over
+a graph of nodes, `speech` hears recordings, `filters` transforms signals, `decoder` makes a token with small kernels; pairs.py
+runs them together. `graph_encoder`, `graph_recommender`, `graph_llm` and `graph_decoder` launch each step as one CUDA graph. Every step ends with a wait for the device.
 """
 
 import argparse
@@ -228,6 +229,108 @@ def llm():
     return step
 
 
+class Denoiser(nn.Module):
+    """Three levels of convolutions, attention between words of a picture on the lower two."""
+
+    def __init__(self, widths=(160, 320, 640)):
+        super().__init__()
+        self.first, self.last = nn.Conv2d(4, widths[0], 3, padding=1), nn.Conv2d(widths[0], 4, 3, padding=1)
+        self.down = nn.ModuleList([nn.Conv2d(a, b, 3, 2, 1) for a, b in zip(widths, widths[1:])])
+        self.up = nn.ModuleList([nn.Conv2d(b, a, 3, padding=1) for a, b in zip(widths, widths[1:])])
+        self.blocks = nn.ModuleList([nn.Sequential(nn.GroupNorm(32, w), nn.SiLU(), nn.Conv2d(w, w, 3, padding=1)) for w in widths])
+        self.attention = nn.ModuleList([nn.MultiheadAttention(w, 8, batch_first=True) for w in widths[1:]])
+
+    def seen(self, x, level):
+        x = x + self.blocks[level](x)
+        if level == 0:
+            return x
+        words = x.flatten(2).transpose(1, 2)
+        return x + self.attention[level - 1](words, words, words, need_weights=False)[0].transpose(1, 2).reshape(x.shape)
+
+    def forward(self, x):
+        kept = [self.seen(self.first(x), 0)]
+        for level, down in enumerate(self.down, 1):
+            kept.append(self.seen(down(kept[-1]), level))
+        x = kept.pop()
+        for level, up in reversed(list(enumerate(self.up))):
+            x = self.seen(up(nn.functional.interpolate(x, scale_factor=2)) + kept.pop(), level)
+        return self.last(x)
+
+
+def diffusion():
+    """A step of removing noise from 8 pictures of 64 by 64, in half precision."""
+    model = Denoiser().cuda().half().eval()
+    pictures = torch.randn(8, 4, 64, 64, device="cuda", dtype=torch.half)
+
+    def step():
+        with torch.no_grad():
+            model(pictures)
+    return step
+
+
+def gnn():
+    """Three layers of a network over a graph of 200 000 nodes and two million edges, trained."""
+    nodes, edges, width = 200_000, 2_000_000, 64
+    begins, ends = (torch.randint(0, nodes, (edges,), device="cuda") for _ in range(2))
+    features, layers = torch.randn(nodes, width, device="cuda"), nn.ModuleList([nn.Linear(2 * width, width) for _ in range(3)]).cuda()
+    optimizer = torch.optim.Adam(layers.parameters())
+
+    def step():
+        optimizer.zero_grad(set_to_none=True)
+        x = features
+        for layer in layers:
+            x = torch.relu(layer(torch.cat([x, torch.zeros_like(x).index_add_(0, ends, x[begins])], 1)))
+        x.square().mean().backward()
+        optimizer.step()
+    return step
+
+
+def speech():
+    """An encoder of 12 layers, 768 wide, over 4 recordings of 1500 instants, in half precision."""
+    layer = nn.TransformerEncoderLayer(768, 12, 3072, dropout=0, activation="gelu", batch_first=True, norm_first=True)
+    parts = nn.ModuleList([nn.Conv1d(80, 768, 3, padding=1), nn.Conv1d(768, 768, 3, 2, 1),
+                           nn.TransformerEncoder(layer, 12, enable_nested_tensor=False)]).cuda().half().eval()
+    sound = torch.randn(4, 80, 3000, device="cuda", dtype=torch.half)
+
+    def step():
+        with torch.no_grad():
+            heard = nn.functional.gelu(parts[1](nn.functional.gelu(parts[0](sound))))
+            parts[2](heard.transpose(1, 2))
+    return step
+
+
+def filters():
+    """256 signals of 2^16 numbers, filtered by Fourier transforms and cleaned."""
+    signals = torch.randn(256, 1 << 16, device="cuda")
+    band = torch.linspace(1, 0, (1 << 15) + 1, device="cuda")
+
+    def step():
+        clean = torch.fft.irfft(torch.fft.rfft(signals) * band)
+        clean = clean - clean.mean(1, keepdim=True)
+        torch.where(clean.abs() > clean.std(1, keepdim=True), clean, torch.zeros_like(clean)).cumsum(1)
+    return step
+
+
+def decoder():
+    """One token for one text of 256, by six layers, 512 wide, in fp32: small kernels only."""
+    layers, heads, width, past = 6, 8, 512, 256
+    weights = [[nn.Linear(width, 3 * width).cuda(), nn.Linear(width, width).cuda(), nn.Linear(width, 4 * width).cuda(),
+                nn.Linear(4 * width, width).cuda(), nn.LayerNorm(width).cuda(), nn.LayerNorm(width).cuda()] for _ in range(layers)]
+    words, token = nn.Linear(width, 16000).cuda(), torch.randn(1, 1, width, device="cuda")
+    kept = torch.randn(layers, 2, 1, heads, past, width // heads, device="cuda")
+
+    def step():
+        with torch.no_grad():
+            x = token
+            for i, (mixed_in, mixed_out, up, down, first, second) in enumerate(weights):
+                query = mixed_in(first(x)).view(1, 1, 3, heads, -1).permute(2, 0, 3, 1, 4)[0]
+                seen = nn.functional.scaled_dot_product_attention(query, kept[i, 0], kept[i, 1])
+                x = x + mixed_out(seen.transpose(1, 2).reshape(1, 1, width))
+                x = x + down(nn.functional.gelu(up(second(x))))
+            words(x).argmax(-1)
+    return step
+
+
 def as_graph(step):
     """The same step, recorded once and launched as one graph."""
     aside = torch.cuda.Stream()
@@ -246,6 +349,8 @@ WORKLOADS = {"resnet50": lambda: training(resnet50(), 64, 224), "encoder": encod
              "small_train": lambda: training(resnet50(), 2, 64),
              "gpt": gpt, "unet": unet, "recommender": recommender, "lstm": lstm, "mixed": mixed,
              "vit": vit, "mlp": mlp, "stencil": stencil, "llm": llm, "graph_llm": lambda: as_graph(llm()),
+             "diffusion": diffusion, "gnn": gnn, "speech": speech, "filters": filters, "decoder": decoder,
+             "graph_decoder": lambda: as_graph(decoder()),
              "graph_encoder": lambda: as_graph(encoder()), "graph_recommender": lambda: as_graph(recommender())}
 
 

@@ -71,6 +71,18 @@ TEST(Occupancy, BlocksThatAllFindRoomHoldItToTheEnd) {
   EXPECT_EQ(half.until_change(1000), 1000);
 }
 
+TEST(Occupancy, BlocksThatAllFindRoomEndOneAfterAnotherInTheLastPartOfTheirTime) {
+  DeviceSpec spec = four_sms_of_one_block();
+  spec.one_wave_drain = 0.2;
+  spec.sm_fill_exponent = 0.5;
+  const Occupancy half = occupancy_of(spec, OpKind::kKernel, shape(2, 32, 0, 0), 10'000);
+  EXPECT_EQ(half.room_at(2001), kAllSms / 2);
+  EXPECT_EQ(half.until_change(10'000), 8000);
+  EXPECT_NEAR(static_cast<double>(half.room_at(2000)) / kAllSms, 7 / 16.0, 1e-5);
+  EXPECT_NEAR(static_cast<double>(half.throughput_at(2000)) / kAllSms, 0.5 * std::sqrt(7 / 8.0), 1e-5);
+  EXPECT_NEAR(static_cast<double>(half.room_at(1)) / kAllSms, 1 / 16.0, 1e-5);
+}
+
 TEST(Occupancy, BlocksGoToEmptySmsFirstAndAFewOfThemUseUpMostOfAnSm) {
   DeviceSpec spec;
   spec.sm_count = 4;

@@ -1,4 +1,4 @@
-// Where blocks lie: carve-outs, and SMs of one's own. All shapes are of ten SMs.
+// Where blocks lie: SMs that others fill, carve-outs, and SMs of one's own. All shapes are of ten SMs.
 
 #include <gtest/gtest.h>
 
@@ -91,6 +91,30 @@ TEST(Placement, MoreBlocksThanFitFollowOneAnother) {
   driver.drain();
   EXPECT_EQ(driver.begin(many), 10 * kMs);
   EXPECT_NEAR(static_cast<double>(driver.end(many)), (10 + 4 * 2 * 2.5) * kMs, 400);
+}
+
+// Eight of ten SMs are full with one block each. Four blocks, one an SM when alone, lie two by two on the other two SMs.
+TEST(Placement, BlocksLieCloserOnTheSmsThatALargeKernelLeaves) {
+  DeviceSpec spec = ten_sms(CarveoutChange::kAnyTime);
+  spec.max_threads_per_sm = 1024;
+  DeviceDriver driver(spec, 2);
+  submit(driver, plain(0, 40 * kMs, 8));
+  const Ticket closer = submit(driver, sharing(1, 4 * kMs, 4));
+  driver.drain();
+  EXPECT_EQ(driver.begin(closer), 0);
+  EXPECT_NEAR(static_cast<double>(driver.end(closer)), 4 * std::sqrt(2.0) * kMs, kRounding);
+}
+
+// Forty small blocks leave half of each SM, where others find room as if alone.
+TEST(Placement, BlocksLieAsAloneBesideOnesThatFillNoSm) {
+  DeviceSpec spec = ten_sms(CarveoutChange::kAnyTime);
+  spec.sm_fill_exponent = 1.0;
+  DeviceDriver driver(spec, 2);
+  submit(driver, sharing(0, 40 * kMs, 40));
+  const Ticket beside = submit(driver, sharing(1, 4 * kMs, 10));
+  driver.drain();
+  EXPECT_EQ(driver.begin(beside), 0);
+  EXPECT_NEAR(static_cast<double>(driver.end(beside)), 4.0 * kMs, kRounding);
 }
 
 TEST(Placement, PrioritiesDoNotChangeCarveOuts) {
