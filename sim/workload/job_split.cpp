@@ -110,18 +110,25 @@ std::vector<std::uint32_t> symbols(const CompactCapture& capture, const HostSequ
   return sequence;
 }
 
-/// Position inside the period of the launch before which the host paused longest, in all, since the launch before. The
-/// first period does not count: what came before it is not of the loop.
-std::size_t phase_of_longest_pause(const HostSequence& host, const Repetition& repetition) {
+/// Position inside the period of the launch that begins a job: of those before which the host waited for all its work, or of
+/// all if it never did, the one before which it paused longest, in all, since the launch before. The first period does not
+/// count: what came before it is not of the loop.
+std::size_t phase_of_jobs(const HostSequence& host, const Repetition& repetition) {
   const std::size_t period = repetition.period;
   const std::size_t whole = (repetition.end - repetition.begin) / period * period;
-  std::vector<std::int64_t> pauses(period);
+  std::vector<std::pair<bool, std::int64_t>> pauses(period);  // whether it waited, and how long it took
   std::int64_t last_ns = 0;
+  bool has_waited = false;
   for (std::size_t i = 0; i < whole; ++i) {
-    if (!host.is_submission(repetition.begin + i)) continue;
+    if (!host.is_submission(repetition.begin + i)) {
+      has_waited |= host[repetition.begin + i].kind == StepKind::kWaitAll;
+      continue;
+    }
     const std::int64_t start_ns = host.start_of(repetition.begin + i);
-    if (i >= period) pauses[i % period] += start_ns - last_ns;
+    auto& [waited, took] = pauses[i % period];
+    if (i >= period) waited |= has_waited, took += start_ns - last_ns;
     last_ns = start_ns;
+    has_waited = false;
   }
   return static_cast<std::size_t>(std::max_element(pauses.begin(), pauses.end()) - pauses.begin());
 }
@@ -161,7 +168,7 @@ JobSplit repeated_jobs(const CompactCapture& capture, const HostSequence& host) 
   if (!repetition) return split;
   const std::size_t launches = host.submissions(repetition->begin, repetition->begin + repetition->period);
   if (launches == 0 || launches == repetition->period) return split;
-  split.end = repetition->begin + phase_of_longest_pause(host, *repetition);
+  split.end = repetition->begin + phase_of_jobs(host, *repetition);
   for (; split.end + repetition->period <= repetition->end; split.end += repetition->period)
     split.begins.push_back(split.end);
   const auto slow = static_cast<std::ptrdiff_t>(count_slow_starts(host, split.begins));

@@ -96,10 +96,15 @@ TEST(JobSplit, first_steps_that_took_much_longer_are_start_up) {
   EXPECT_EQ(jobs_of(Script().play("a----------bc!").play("abc!", 4).end()), "abc abc abc abc");
 }
 
+TEST(JobSplit, jobs_begin_after_a_wait_for_all_work_even_where_the_host_pauses_longer) {
+  EXPECT_EQ(jobs_of(Script().play("ab--c!", 4).end()), "abc abc abc abc");
+  EXPECT_EQ(jobs_of(Script().play("a!b!--c!--", 4).end()), "abc abc abc abc") << "the longest of several";
+}
+
 TEST(JobSplit, jobs_begin_after_the_longest_pause_of_the_host) {
   // Captured from the middle of a step on: the launch after the wait and the pause is `a`.
   EXPECT_EQ(jobs_of(Script().play("c!--").play("abc!--", 4).end()), "abc abc abc abc");
-  EXPECT_EQ(jobs_of(Script().play("c-").play("a!bc-", 4).play("a").end()), "abc abc abc abc") << "waits may be short";
+  EXPECT_EQ(jobs_of(Script().play("cc-").play("ab?c-", 4).play("a").end()), "abc abc abc abc") << "waits for single kernels may be short";
 }
 
 TEST(JobSplit, a_wait_for_work_that_is_left_out_is_no_step_of_a_job) {
