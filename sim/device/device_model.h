@@ -25,7 +25,7 @@ struct DeviceOp {
   Duration dispatch_gap{};      ///< device's own time after its stream predecessor's end, running from that instant (from
                                 ///< when it is visible, without one); the context counts as having work meanwhile
   Time ready_at{};              ///< when it becomes visible to the device (launch latency); may lie in the future
-  std::uint64_t bytes = 0;      ///< of copies; 0 = not known
+  std::uint64_t bytes = 0;      ///< of copies and memsets; 0 = not known
   LaunchShape shape{};          ///< of kernels; all zero = unknown, treated as filling the device
   std::span<const Ticket> after{};  ///< cross-stream waits: begins after these complete; read during submit() only
 };

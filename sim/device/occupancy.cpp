@@ -7,7 +7,8 @@ namespace corun {
 
 namespace {
 
-constexpr double kMemoryOpFraction = 1.0 / 16;
+constexpr std::uint64_t kMostBytesWithoutSms = 4096, kBytesOfThread = 16;
+constexpr std::uint32_t kMemoryOpThreads = 512;
 constexpr double kRounding = 1e-9;
 
 /// So many times of a block before a kernel's end its last block is dispatched.
@@ -18,6 +19,13 @@ SmShare share_of(double fraction) {
 }
 
 bool is_memory_op(OpKind kind) { return kind == OpKind::kMemset || kind == OpKind::kCopyDeviceToDevice; }
+
+bool needs_no_sm(OpKind kind, const LaunchShape& shape) { return is_memory_op(kind) && shape.blocks() == 0; }
+
+/// Blocks that the device holds at once; 0 = it is filled.
+std::uint64_t capacity_for(const DeviceSpec& spec, OpKind kind, const LaunchShape& shape) {
+  return kind == OpKind::kKernel || is_memory_op(kind) ? resident_blocks(spec, shape) : 0;
+}
 
 /// How often a kernel's blocks fill a part of the device.
 struct Waves {
@@ -74,9 +82,17 @@ std::uint64_t resident_blocks(const DeviceSpec& spec, const LaunchShape& shape) 
   return per_sm * spec.sm_count;
 }
 
+LaunchShape shape_on_sms(OpKind kind, const LaunchShape& shape, std::uint64_t bytes) {
+  if (!is_memory_op(kind)) return shape;
+  if (kind == OpKind::kMemset && bytes <= kMostBytesWithoutSms) return {};
+  constexpr std::uint64_t kBytesOfBlock = kBytesOfThread * kMemoryOpThreads;
+  const std::uint64_t blocks = std::clamp<std::uint64_t>(bytes / kBytesOfBlock, 1, UINT32_MAX);
+  return {static_cast<std::uint32_t>(blocks), 1, 1, kMemoryOpThreads, 1, 1, 0, 0};
+}
+
 SmShare resident_threads(const DeviceSpec& spec, OpKind kind, const LaunchShape& shape) {
-  if (is_memory_op(kind)) return share_of(kMemoryOpFraction);
-  const std::uint64_t capacity = kind == OpKind::kKernel ? resident_blocks(spec, shape) : 0;
+  if (needs_no_sm(kind, shape)) return 0;
+  const std::uint64_t capacity = capacity_for(spec, kind, shape);
   if (capacity == 0) return kAllSms;
   const double threads = static_cast<double>(std::min(capacity, shape.blocks())) * shape.threads_per_block();
   return share_of(threads / (static_cast<double>(spec.sm_count) * spec.max_threads_per_sm));
@@ -89,11 +105,11 @@ SmShare saved_state(SmShare threads) {
 Occupancy occupancy_of(const DeviceSpec& spec, OpKind kind, const LaunchShape& shape, Work work, double fraction) {
   Occupancy occupancy;
   if (fraction == 0) return occupancy;
-  if (is_memory_op(kind)) {
-    occupancy.room = occupancy.throughput = share_of(std::min(1.0, kMemoryOpFraction / fraction));
+  if (needs_no_sm(kind, shape)) {
+    occupancy.room = occupancy.throughput = 0;
     return occupancy;
   }
-  const std::uint64_t capacity = kind == OpKind::kKernel ? resident_blocks(spec, shape) : 0;
+  const std::uint64_t capacity = capacity_for(spec, kind, shape);
   if (capacity == 0) return occupancy;
   const double waves_on_device = static_cast<double>(shape.blocks()) / static_cast<double>(capacity);
   occupancy.wave = time_for(static_cast<Work>(static_cast<double>(work) / std::max(1.0, waves_on_device)), kFullRate);
@@ -111,11 +127,10 @@ Occupancy occupancy_of(const DeviceSpec& spec, OpKind kind, const LaunchShape& s
 
 Rate speed_on(const DeviceSpec& spec, OpKind kind, const LaunchShape& shape, double fraction) {
   if (fraction == 1.0) return kFullRate;
-  const std::uint64_t capacity = kind == OpKind::kKernel ? resident_blocks(spec, shape) : 0;
+  if (needs_no_sm(kind, shape)) return fraction > 0 ? kFullRate : 0;
+  const std::uint64_t capacity = capacity_for(spec, kind, shape);
   double speed = fraction;
-  if (is_memory_op(kind)) {
-    speed = fraction / kMemoryOpFraction;
-  } else if (capacity > 0 && fraction > 0) {
+  if (capacity > 0 && fraction > 0) {
     speed = waves_of(spec, shape.blocks(), capacity, 1.0).length() /
             waves_of(spec, shape.blocks(), capacity, fraction).length();
   }

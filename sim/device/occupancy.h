@@ -60,8 +60,16 @@ struct Occupancy {
 /// 0 if the shape is unknown or one block exceeds an SM.
 std::uint64_t resident_blocks(const DeviceSpec& spec, const LaunchShape& shape);
 
+/// What an operation puts on SMs. A kernel what it says. A copy inside the device, or a memset of more than 4 KiB, is a
+/// kernel of the driver's: of threads that move 16 bytes each, which is assumed, at least one block of 512. A smaller memset
+/// has no blocks: it waits for no room and takes none.
+///
+/// Measured on an H200 under MPS: beside kernels that fill the device, memsets of 1, 2 and 4 KiB ran as often as alone, those
+/// of 8 KiB and more, and all copies, once for each of these kernels (docs/accuracy.md, "Operators beside operators").
+LaunchShape shape_on_sms(OpKind kind, const LaunchShape& shape, std::uint64_t bytes);
+
 /// Threads of an operation that the device holds at once, as a part of those that it can hold. An unknown shape, and
-/// graphics, fill it; memsets and copies inside the device fill a sixteenth.
+/// graphics, fill it. Here and below a shape is that of shape_on_sms().
 SmShare resident_threads(const DeviceSpec& spec, OpKind kind, const LaunchShape& shape);
 
 /// What saving or bringing back so many threads takes, of what a device full of them takes: the square root. Measured on
@@ -71,8 +79,8 @@ SmShare saved_state(SmShare threads);
 
 /// A block takes the kernel's time over its waves, with its last wave not rounded up. Blocks on a fraction t of the SMs,
 /// each holding a fraction f of those it could, have t^sm_rate_exponent f^sm_fill_exponent of the throughput; blocks go to
-/// empty SMs first. Memsets and copies inside the device fill a sixteenth. An unknown shape, and graphics, fill the device
-/// to their end.
+/// empty SMs first. What has no blocks on SMs holds nothing and asks for nothing. An unknown shape, and graphics, fill the
+/// device to their end.
 ///
 /// `fraction` [0, 1]: the operation runs on a part of the device, with so much of its SMs, and the shares are of that
 /// part; its blocks make 1 / fraction as many waves. `work` is what it takes alone on the whole device.

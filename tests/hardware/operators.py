@@ -1,5 +1,7 @@
 """Programs that repeat one operator of PyTorch as a CUDA graph, for company.py: OPERATOR@SIZE."""
 
+import ctypes
+
 import torch
 from torch import nn
 
@@ -50,6 +52,43 @@ def gather(rows):
     return lambda: table[places]
 
 
+def scatter(rows):
+    """Rows of 256 bytes added into 64 MiB."""
+    table, places = torch.randn(64 * MIB // 64, 64, device="cuda"), torch.randint(0, 64 * MIB // 64, (rows,), device="cuda")
+    more = torch.randn(rows, 64, device="cuda")
+    return lambda: table.index_add_(0, places, more)
+
+
+def transform(rows):
+    """Of 65536 numbers each."""
+    x = torch.randn(rows, 65536, device="cuda")
+    return lambda: torch.fft.rfft(x)
+
+
+def running(rows):
+    """Sums along rows of 65536 numbers."""
+    x = torch.randn(rows, 65536, device="cuda")
+    return lambda: torch.cumsum(x, 1)
+
+
+def clear(kib):
+    """By the driver: a memset."""
+    runtime = ctypes.CDLL(None).cudaMemsetAsync
+    runtime.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t, ctypes.c_void_p]
+    x = torch.zeros(kib << 10, device="cuda", dtype=torch.uint8)
+
+    def launch():
+        if runtime(x.data_ptr(), 0, x.numel(), torch.cuda.current_stream().cuda_stream):
+            raise RuntimeError("a memset failed")
+    return launch
+
+
+def copy(kib):
+    """By the driver, inside the device."""
+    x, y = (torch.zeros(kib << 10, device="cuda", dtype=torch.uint8) for _ in range(2))
+    return lambda: y.copy_(x)
+
+
 def total(mib):
     x = torch.randn(mib * MIB // 1024, 1024, device="cuda")
     return lambda: x.sum(1)
@@ -62,7 +101,8 @@ def transpose(mib):
 
 OPERATORS = {"product16": lambda size: product(torch.half, size), "product32": lambda size: product(torch.float, size),
              "convolution": convolution, "relu": relu, "normalize": normalize, "softmax": softmax, "attention": attention,
-             "gather": gather, "total": total, "transpose": transpose}
+             "gather": gather, "scatter": scatter, "transform": transform, "running": running, "clear": clear, "copy": copy,
+             "total": total, "transpose": transpose}
 
 
 def program(name):

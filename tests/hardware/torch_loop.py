@@ -331,6 +331,73 @@ def decoder():
     return step
 
 
+def experts():
+    """Eight experts, of whom a router gives each of 8192 words two, in half precision."""
+    width, count = 1024, 8
+    router = nn.Linear(width, count).cuda().half()
+    ups, downs = ([nn.Linear(a, b).cuda().half() for _ in range(count)] for a, b in ((width, 4 * width), (4 * width, width)))
+    words = torch.randn(8192, width, device="cuda", dtype=torch.half)
+
+    def step():
+        with torch.no_grad():
+            weights, chosen = router(words).softmax(1).topk(2)
+            order = chosen.flatten().argsort()
+            gathered, result = words[order // 2].chunk(count), torch.zeros_like(words)
+            parts = [down(nn.functional.silu(up(part))) for up, down, part in zip(ups, downs, gathered)]
+            result.index_add_(0, order // 2, torch.cat(parts) * weights.flatten()[order].unsqueeze(1))
+    return step
+
+
+def translator():
+    """Six layers, 512 wide, over 32 texts of 128 words, trained in half precision."""
+    layer = nn.TransformerEncoderLayer(512, 8, 2048, dropout=0, batch_first=True)
+    model, words = nn.TransformerEncoder(layer, 6, enable_nested_tensor=False).cuda(), nn.Linear(512, 16000).cuda()
+    optimizer = torch.optim.AdamW([*model.parameters(), *words.parameters()], fused=True)
+    text, target = torch.randn(32, 128, 512, device="cuda"), torch.randint(0, 16000, (32 * 128,), device="cuda")
+
+    def step():
+        optimizer.zero_grad(set_to_none=True)
+        with torch.autocast("cuda", dtype=torch.bfloat16):
+            loss = nn.functional.cross_entropy(words(model(text)).flatten(0, 1), target)
+        loss.backward()
+        optimizer.step()
+    return step
+
+
+def particles():
+    """8192 bodies that attract one another, all pairs of them, in fp32."""
+    places, speeds = torch.randn(8192, 3, device="cuda"), torch.zeros(8192, 3, device="cuda")
+
+    def step():
+        apart = places.unsqueeze(0) - places.unsqueeze(1)
+        strength = (apart.square().sum(2) + 0.01).pow(-1.5)
+        speeds.add_((apart * strength.unsqueeze(2)).sum(1), alpha=1e-9)
+        places.add_(speeds, alpha=1e-3)
+    return step
+
+
+def detector():
+    """A pyramid over 8 pictures of 512 by 512, in half precision, and the best thousand of its boxes."""
+    def block(a, b, stride):
+        return nn.Sequential(nn.Conv2d(a, b, 3, stride, 1, bias=False), nn.BatchNorm2d(b), nn.ReLU())
+    body = nn.ModuleList([block(3, 32, 2), block(32, 64, 2), block(64, 128, 2), block(128, 256, 2), block(256, 256, 2)])
+    side, boxes = nn.ModuleList([nn.Conv2d(n, 128, 1) for n in (128, 256, 256)]), nn.Conv2d(128, 5, 3, 1, 1)
+    for part in (body, side, boxes):
+        part.cuda().half().eval().to(memory_format=torch.channels_last)
+    pictures = torch.randn(8, 3, 512, 512, device="cuda", dtype=torch.half).to(memory_format=torch.channels_last)
+
+    def step():
+        with torch.no_grad():
+            x, found = pictures, []
+            for layer in body:
+                x = layer(x)
+                found.append(x)
+            flat = [boxes(one(level)).flatten(2) for one, level in zip(side, found[2:])]
+            every = torch.cat(flat, 2)
+            every.gather(2, every[:, :1].topk(1000, 2).indices.expand(-1, 5, -1))
+    return step
+
+
 def as_graph(step):
     """The same step, recorded once and launched as one graph."""
     aside = torch.cuda.Stream()
@@ -351,6 +418,8 @@ WORKLOADS = {"resnet50": lambda: training(resnet50(), 64, 224), "encoder": encod
              "vit": vit, "mlp": mlp, "stencil": stencil, "llm": llm, "graph_llm": lambda: as_graph(llm()),
              "diffusion": diffusion, "gnn": gnn, "speech": speech, "filters": filters, "decoder": decoder,
              "graph_decoder": lambda: as_graph(decoder()),
+             "experts": experts, "translator": translator, "particles": particles, "detector": detector,
+             "graph_detector": lambda: as_graph(detector()),
              "graph_encoder": lambda: as_graph(encoder()), "graph_recommender": lambda: as_graph(recommender())}
 
 

@@ -144,12 +144,39 @@ TEST(Concurrent, MaxMinHalvesTheDeviceBetweenTwoThatWantAllOfIt) {
   EXPECT_EQ(driver.end(second), 20 * kMs);
 }
 
-TEST(Concurrent, AMemsetRunsBesideAKernelThatLeavesALittleRoom) {
+Ticket memory_op(DeviceDriver& driver, OpKind kind, std::uint64_t bytes) {
+  return driver.submit(DeviceOp{.client = ClientId{1}, .kind = kind, .duration = Duration{1 * kMs}, .bytes = bytes});
+}
+
+TEST(Concurrent, AMemsetOf4KiBWaitsForNobody) {
+  for (const SpatialRule rule : {SpatialRule::kDispatchOrder, SpatialRule::kMaxMin}) {
+    DeviceDriver driver(ten_sms(rule), 2);
+    const Ticket all = kernel(driver, 0, 10, 10 * kMs);
+    const Ticket memset = memory_op(driver, OpKind::kMemset, 4096);
+    driver.drain();
+    EXPECT_EQ(driver.end(memset), 1 * kMs);
+    EXPECT_EQ(driver.end(all), 10 * kMs);
+  }
+}
+
+TEST(Concurrent, ALargerMemsetAndAnyCopyInsideTheDeviceWaitForRoom) {
+  for (const auto& [kind, bytes] : {std::pair{OpKind::kMemset, 4097u}, {OpKind::kCopyDeviceToDevice, 1u}}) {
+    DeviceDriver driver(ten_sms(), 2);
+    kernel(driver, 0, 10, 10 * kMs);
+    const Ticket op = memory_op(driver, kind, bytes);
+    driver.drain();
+    EXPECT_EQ(driver.end(op), 11 * kMs);
+  }
+}
+
+TEST(Concurrent, ALargeCopyInsideTheDeviceHoldsAllOfIt) {
   DeviceDriver driver(ten_sms(), 2);
-  kernel(driver, 0, 9, 10 * kMs);
-  const Ticket memset = driver.submit(1, 1 * kMs, 0, OpKind::kMemset);
+  const Ticket copy = driver.submit(
+      DeviceOp{.client = ClientId{0}, .kind = OpKind::kCopyDeviceToDevice, .duration = Duration{1 * kMs}, .bytes = 1 << 30});
+  const Ticket after = kernel(driver, 1, 10, 1 * kMs);
   driver.drain();
-  EXPECT_EQ(driver.end(memset), 1 * kMs);
+  EXPECT_EQ(driver.end(copy), 1 * kMs);
+  EXPECT_NEAR(static_cast<double>(driver.end(after)), 2e6, 1e4);
 }
 
 }  // namespace
