@@ -1,9 +1,12 @@
 #include "experiments/world.h"
 
+#include <map>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 #include "sim/executor/cuda_driver.h"
+#include "sim/executor/surrogates.h"
 #include "sim/live/live_capture.h"
 #include "traces/base/error.h"
 #include "traces/native.h"
@@ -57,6 +60,25 @@ void tell(const live::LiveReport& report, const std::string& policy, std::vector
 World simulated_world() {
   return {"simulation", [](const RunInput& input, Recorder& recorder, std::vector<std::string>&) {
             return simulate(input, recorder);
+          }};
+}
+
+World surrogate_world() {
+  struct Played {
+    std::mutex lock;
+    std::map<std::shared_ptr<const Workload>, std::shared_ptr<const Workload>> of;
+  };
+  const auto played = std::make_shared<Played>();
+  return {"simulation", [played](const RunInput& input, Recorder& recorder, std::vector<std::string>&) {
+            RunInput its = input;
+            for (ClientSpec& client : its.clients) {
+              if (client.workload == nullptr) continue;
+              const std::lock_guard locked(played->lock);
+              std::shared_ptr<const Workload>& of = played->of[client.workload];
+              if (of == nullptr) of = std::make_shared<const Workload>(executor::as_surrogates(*client.workload));
+              client.workload = of;
+            }
+            return simulate(its, recorder);
           }};
 }
 

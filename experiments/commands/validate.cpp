@@ -45,6 +45,7 @@ validation::ValidatorOptions validator_options(const CommonOptions& common, cons
   out.jobs = options.jobs > 0 ? options.jobs : usable_processors();
   out.has_canary = !options.has_no_canary && !options.is_live;
   out.has_budget = !options.has_no_budget;
+  if (!options.is_live) out.predicted_in = surrogate_world();
   out.output = options.output.empty() ? experiment.name + ".sqlite" : options.output;
   out.overwrite = options.overwrite;
   out.report = options.report;

@@ -100,7 +100,7 @@ Figures Validation::simulate(const std::vector<RunSpec>& runs, const World& worl
 }
 
 void Validation::predict(const Deliver& deliver) {
-  predicted_ = simulate(prediction_runs(experiment_, cells_, hashes_), simulated_world(), deliver);
+  predicted_ = simulate(prediction_runs(experiment_, cells_, hashes_), options_.predicted_in, deliver);
   find_bounds(cells_, predicted_);
   without_losses_ = predict_without_losses();
   predictions_ = publish(experiment_, hashes_, cells_, predicted_, without_losses_);
@@ -159,7 +159,7 @@ Figures Validation::predict_without_losses() const {
   std::vector<Cell> concurrent;
   std::ranges::copy_if(cells_, std::back_inserter(concurrent),
                        [](const Cell& cell) { return cell.tier == Tier::kConcurrent; });
-  return simulate(prediction_runs(experiment_, concurrent, hashes_), lossless(simulated_world()), {});
+  return simulate(prediction_runs(experiment_, concurrent, hashes_), lossless(options_.predicted_in), {});
 }
 
 /// Mean over the host-bound clients.
@@ -181,8 +181,8 @@ void Validation::explain(ValidationResult& result) const {
     std::ranges::copy_if(cells_, std::back_inserter(moved),
                          [&](const Cell& cell) { return moves_anything(constant, cell); });
     const std::vector<RunSpec> runs = prediction_runs(experiment_, moved, hashes_, 1);
-    const Figures up = simulate(runs, with_moved(simulated_world(), constant, 1.0), {});
-    const Figures down = simulate(runs, with_moved(simulated_world(), constant, -1.0), {});
+    const Figures up = simulate(runs, with_moved(options_.predicted_in, constant, 1.0), {});
+    const Figures down = simulate(runs, with_moved(options_.predicted_in, constant, -1.0), {});
     result.effects.push_back(effect_of(constant, result.rows, cells_, predicted_, up, down));
   }
   result.explanations = explain_errors(result.rows, result.effects);

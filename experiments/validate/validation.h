@@ -23,6 +23,7 @@ struct ValidationOptions {
   unsigned jobs = 1;                ///< simulations at a time
   bool has_canary = true;
   bool has_budget = true;
+  World predicted_in = simulated_world();
 };
 
 /// A run in the other world.

@@ -30,6 +30,15 @@ CommandKind command_kind(OpKind kind) {
   }
 }
 
+Workload as_surrogates(Workload workload) {
+  workload.ops.change([](WorkOp& op) {
+    if (op.kind != OpKind::kMemset && op.kind != OpKind::kCopyDeviceToDevice) return;
+    op.kind = OpKind::kKernel;
+    op.shape = {};
+  });
+  return workload;
+}
+
 /// Frames, memsets, copies inside the device and kernels of unknown shape fill the device.
 Surrogates::Shape Surrogates::shape_of(const WorkOp& op) const {
   if (is_graphics_) return {1, 1, 0};

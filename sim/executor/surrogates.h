@@ -15,6 +15,9 @@ namespace corun::executor {
 /// else is a kernel, copies inside the device included.
 CommandKind command_kind(OpKind kind);
 
+/// The workload as the executor plays it: memsets and copies inside the device are kernels that fill it.
+Workload as_surrogates(Workload workload);
+
 /// The launch shapes of a workload, and what to ask of a kernel of one of them so that it takes a given time.
 ///
 /// A surrogate has the captured kernel's blocks, threads and shared memory, and registers of its own. Where the captured
