@@ -75,7 +75,7 @@ World surrogate_world() {
               if (client.workload == nullptr) continue;
               const std::lock_guard locked(played->lock);
               std::shared_ptr<const Workload>& of = played->of[client.workload];
-              if (of == nullptr) of = std::make_shared<const Workload>(executor::as_surrogates(*client.workload));
+              if (of == nullptr) of = std::make_shared<const Workload>(executor::as_surrogates(*client.workload, input.device));
               client.workload = of;
             }
             return simulate(its, recorder);

@@ -14,6 +14,7 @@ constexpr std::uint32_t kMostThreads = 1024;
 constexpr std::uint32_t kUsualThreads = 256;
 constexpr std::uint32_t kBlocksPerSm = 8;  // of 256 threads: they fill an SM of 2048
 constexpr std::uint64_t kMostBlocks = 0x7fffffff;
+constexpr double kLeastNsOfBlock = 1.5;
 constexpr std::uint32_t kSharedOfSystem = 1024;  // that each block takes beside what it asks for
 
 }  // namespace
@@ -30,11 +31,23 @@ CommandKind command_kind(OpKind kind) {
   }
 }
 
-Workload as_surrogates(Workload workload) {
-  workload.ops.change([](WorkOp& op) {
-    if (op.kind != OpKind::kMemset && op.kind != OpKind::kCopyDeviceToDevice) return;
-    op.kind = OpKind::kKernel;
-    op.shape = {};
+std::uint64_t played_blocks(const DeviceSpec& device, const WorkOp& op) {
+  std::uint64_t blocks = op.shape.blocks();
+  if (op.predicted_by_shape == kUnknownDuration) return blocks;
+  const std::uint64_t at_once = resident_blocks(device, op.shape);
+  const double most = static_cast<double>(to_ns(op.predicted_by_shape)) / kLeastNsOfBlock;
+  while (static_cast<double>(blocks) > most && blocks / 2 >= at_once && at_once > 0) blocks /= 2;
+  return blocks;
+}
+
+Workload as_surrogates(Workload workload, const DeviceSpec& device) {
+  workload.ops.change([&](WorkOp& op) {
+    const bool is_memory_op = op.kind == OpKind::kMemset || op.kind == OpKind::kCopyDeviceToDevice;
+    if (is_memory_op) op.kind = OpKind::kKernel, op.shape = {};
+    const std::uint64_t blocks = op.kind == OpKind::kKernel ? played_blocks(device, op) : op.shape.blocks();
+    if (blocks == op.shape.blocks()) return;
+    op.shape.grid_x = static_cast<std::uint32_t>(blocks);
+    op.shape.grid_y = op.shape.grid_z = 1;
   });
   return workload;
 }
@@ -44,7 +57,7 @@ Surrogates::Shape Surrogates::shape_of(const WorkOp& op) const {
   if (is_graphics_) return {1, 1, 0};
   const bool is_known = op.kind == OpKind::kKernel && op.shape.blocks() > 0 && op.shape.threads_per_block() > 0;
   if (!is_known) return {device_.sm_count * kBlocksPerSm, kUsualThreads, 0};
-  return {static_cast<std::uint32_t>(std::min(op.shape.blocks(), kMostBlocks)),
+  return {static_cast<std::uint32_t>(std::min(played_blocks(device_, op), kMostBlocks)),
           std::min(op.shape.threads_per_block(), kMostThreads), shared_bytes_of(op.shape)};
 }
 

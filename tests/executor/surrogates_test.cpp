@@ -75,6 +75,37 @@ TEST(SurrogateShapes, SharedMemoryStaysWhereRegistersLeaveAsManyBlocks) {
   EXPECT_EQ(shared_bytes(256, 0, 4096), 4096u) << "registers are not known";
 }
 
+/// A kernel of 128 threads a block that takes so long; of these blocks 1600 lie on 100 SMs at once.
+WorkOp kernel_of(std::uint32_t blocks, Duration duration) {
+  WorkOp op;
+  op.shape = {blocks, 1, 1, 128, 1, 1, 32, 0};
+  op.predicted_by_shape = duration;
+  return op;
+}
+
+TEST(SurrogateShapes, AreHalvedUntilTheirBlocksCanBeCountedInTheKernelsTime) {
+  const DeviceSpec device = device_of_100_sms();
+  EXPECT_EQ(executor::played_blocks(device, kernel_of(64'000, 96us)), 64'000u);
+  EXPECT_EQ(executor::played_blocks(device, kernel_of(64'000, 95us)), 32'000u);
+  EXPECT_EQ(executor::played_blocks(device, kernel_of(2'000'000, 1ms)), 500'000u);
+  EXPECT_EQ(executor::played_blocks(device, kernel_of(3'200, 1us)), 1'600u);  // which lie on the device at once
+  EXPECT_EQ(executor::played_blocks(device, kernel_of(1'000, 1us)), 1'000u);
+  EXPECT_EQ(executor::played_blocks(device, kernel_of(64'000, kUnknownDuration)), 64'000u);
+}
+
+TEST(SurrogateShapes, OfAWorkloadAreWhatIsPlayed) {
+  Workload workload;
+  workload.ops.push_back(kernel_of(64'000, 50us));
+  WorkOp memset;
+  memset.kind = OpKind::kMemset;
+  memset.bytes = 4;
+  workload.ops.push_back(memset);
+  const Workload played = executor::as_surrogates(workload, device_of_100_sms());
+  EXPECT_EQ(played.ops[0].shape.blocks(), 32'000u);
+  EXPECT_EQ(played.ops[1].kind, OpKind::kKernel);
+  EXPECT_EQ(played.ops[1].shape.blocks(), 0u);
+}
+
 TEST_F(SurrogatesTest, IntoAnEmptyStreamAKernelTakesItsTime) {
   EXPECT_EQ(asked(op(1us), 20us, false), 20'000u);
   EXPECT_EQ(asked(op(1us), 20us, false), 20'000u);
