@@ -58,12 +58,13 @@ Waves waves_of(const DeviceSpec& spec, std::uint64_t blocks, std::uint64_t capac
   return waves;
 }
 
-void drain(Occupancy& occupancy, const DeviceSpec& spec, double work) {
+/// Its last wave fills `filled` of the room and has `throughput`, until what is left of it ends in the last `work`.
+void drain(Occupancy& occupancy, const DeviceSpec& spec, double work, double filled, double throughput) {
   occupancy.drain_work = static_cast<Work>(work);
-  const double before = static_cast<double>(occupancy.throughput) / static_cast<double>(kAllSms);
+  occupancy.drain_room = share_of(filled);
   for (std::size_t step = 0; step < Occupancy::kSteps; ++step) {
-    const double filled = (static_cast<double>(step) + 0.5) / static_cast<double>(Occupancy::kSteps);
-    occupancy.drain_throughput[step] = share_of(before * std::pow(filled, spec.sm_fill_exponent));
+    const double left = (static_cast<double>(step) + 0.5) / static_cast<double>(Occupancy::kSteps);
+    occupancy.drain_throughput[step] = share_of(throughput * std::pow(left, spec.sm_fill_exponent));
   }
 }
 
@@ -115,13 +116,12 @@ Occupancy occupancy_of(const DeviceSpec& spec, OpKind kind, const LaunchShape& s
   occupancy.wave = time_for(static_cast<Work>(static_cast<double>(work) / std::max(1.0, waves_on_device)), kFullRate);
   occupancy.blocks_per_sm = static_cast<std::uint32_t>(capacity / spec.sm_count);
   const double waves = waves_on_device / fraction;
-  if (waves > 1.0 + kRounding) {
-    drain(occupancy, spec, kDrain * static_cast<double>(work) / waves);
-  } else {
-    occupancy.room = share_of(std::min(1.0, waves));
-    occupancy.throughput = share_of(throughput_of(spec, std::min(1.0, waves), occupancy.blocks_per_sm));
-    drain(occupancy, spec, spec.one_wave_drain * static_cast<double>(work));
-  }
+  const bool is_one = waves <= 1.0 + kRounding;
+  const double last = is_one ? std::min(1.0, waves) : waves - std::ceil(waves - kRounding) + 1.0;
+  const double throughput = throughput_of(spec, last, occupancy.blocks_per_sm);
+  if (is_one) occupancy.room = share_of(last), occupancy.throughput = share_of(throughput);
+  const double drained = is_one ? spec.one_wave_drain : kDrain / waves;
+  drain(occupancy, spec, drained * static_cast<double>(work), last, throughput);
   return occupancy;
 }
 

@@ -17,19 +17,22 @@ inline constexpr SmShare kAllSms = kFullRate;
 /// What an operation holds and asks for while it runs: room for its blocks, and throughput.
 ///
 /// A kernel whose blocks do not all find room at once (of more than one wave) leaves no room until its last block has been
-/// dispatched. Then its blocks end one after another, and what they leave is free: in the last `drain_work` of it room and
-/// throughput become less in kSteps steps. One whose blocks all find room at once does so in the part
-/// DeviceSpec::one_wave_drain of its time.
+/// dispatched. Then what its last wave does not fill is free, and as its blocks end one after another, what they leave: in the
+/// last `drain_work` of it room and throughput become less in kSteps steps. One whose blocks all find room at once does so in
+/// the part DeviceSpec::one_wave_drain of its time.
 ///
-/// How long it drains was measured: blocks of a small kernel that waited beside real ones on an H200 began 0.65 (0.4 to
-/// 0.85) of a block's time before these ended, whether their last wave was nearly full or nearly empty; beside those of
-/// one wave 0.12 (0.02 to 0.26) of the kernel's time (docs/accuracy.md, "When room comes free").
+/// How much comes free was measured, too: beside Fourier transforms of 1.1, 1.4 and 1.8 waves, and of 2.3 and 2.9, fewer and
+/// fewer small kernels got in, in the end half as many (docs/accuracy.md, "Operators beside operators"). How long it drains:
+/// blocks of a small kernel that waited beside real ones on an H200 began 0.65 (0.4 to 0.85) of a block's time before these
+/// ended, whether their last wave was nearly full or nearly empty; beside those of one wave 0.12 (0.02 to 0.26) of the
+/// kernel's time (docs/accuracy.md, "When room comes free").
 struct Occupancy {
   static constexpr std::int64_t kSteps = 4;
 
   SmShare room = kAllSms;        ///< of the room for blocks, before the drain
   SmShare throughput = kAllSms;  ///< asked for before the drain
   Work drain_work = 0;           ///< work that is left when blocks begin to leave room; 0 = all end together
+  SmShare drain_room = kAllSms;  ///< of the room, that the last wave fills
   std::array<SmShare, kSteps> drain_throughput{};  ///< by step, the last one first
   std::uint32_t blocks_per_sm = 1;  ///< that an SM has room for
   Duration wave{};               ///< how long a block runs: its SMs come free after each such time; 0 = only at its end
@@ -37,7 +40,7 @@ struct Occupancy {
   /// SMs on which blocks with so much room lie: they go to empty ones first.
   SmShare sms_for(SmShare blocks) const { return std::min(kAllSms, blocks * blocks_per_sm); }
   SmShare room_at(Work work_left) const {
-    return work_left > drain_work ? room : room * (2 * step_at(work_left) + 1) / (2 * kSteps);
+    return work_left > drain_work ? room : drain_room * (2 * step_at(work_left) + 1) / (2 * kSteps);
   }
   SmShare throughput_at(Work work_left) const {
     return work_left > drain_work ? throughput : drain_throughput[static_cast<std::size_t>(step_at(work_left))];

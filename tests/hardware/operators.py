@@ -35,6 +35,13 @@ def normalize(rows):
     return lambda: layer(x)
 
 
+def batch(channels):
+    """32 pictures of 28 by 28 in training."""
+    layer = nn.BatchNorm2d(channels).cuda()
+    x = torch.randn(32, channels, 28, 28, device="cuda")
+    return lambda: layer(x)
+
+
 def softmax(rows):
     x = torch.randn(rows, 1024, device="cuda")
     return lambda: torch.softmax(x, 1)
@@ -100,7 +107,7 @@ def transpose(mib):
 
 
 OPERATORS = {"product16": lambda size: product(torch.half, size), "product32": lambda size: product(torch.float, size),
-             "convolution": convolution, "relu": relu, "normalize": normalize, "softmax": softmax, "attention": attention,
+             "convolution": convolution, "relu": relu, "normalize": normalize, "batch": batch, "softmax": softmax, "attention": attention,
              "gather": gather, "scatter": scatter, "transform": transform, "running": running, "clear": clear, "copy": copy,
              "total": total, "transpose": transpose}
 

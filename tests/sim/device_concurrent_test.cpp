@@ -65,13 +65,26 @@ TEST(Concurrent, TheLaterKernelGetsTheLeftoverAndGrowsWhenTheEarlierEnds) {
 
 TEST(Concurrent, BlocksOfTheLaterKernelFollowTheLastOnesOfTheEarlier) {
   DeviceDriver driver(ten_sms(), 2);
-  const Ticket first = kernel(driver, 0, 15, 15 * kMs);  // a block takes 10 ms: 6.5 ms before the end all are dispatched
+  const Ticket first = kernel(driver, 0, 20, 20 * kMs);  // a block takes 10 ms: 6.5 ms before the end all are dispatched
   const Ticket second = kernel(driver, 1, 5, 4 * kMs);
   driver.drain();
-  EXPECT_EQ(driver.begin(second), 8'500'000);
+  EXPECT_EQ(driver.begin(second), 13'500'000);
   // An eighth of the room, three eighths and then more than its half come free, 1.625 ms after one another.
-  EXPECT_NEAR(static_cast<double>(driver.end(second)), 11.75e6 + 4e6 - 1.625e6 * (0.25 + 0.75), kRounding);
-  EXPECT_EQ(driver.end(first), 15 * kMs);
+  EXPECT_NEAR(static_cast<double>(driver.end(second)), 16.75e6 + 4e6 - 1.625e6 * (0.25 + 0.75), kRounding);
+  EXPECT_EQ(driver.end(first), 20 * kMs);
+}
+
+TEST(Concurrent, WhatAnEarlierKernelsLastWaveDoesNotFillIsFreeAtOnce) {
+  for (const std::uint32_t blocks : {15u, 25u}) {
+    DeviceDriver driver(ten_sms(), 2);
+    const std::int64_t duration = blocks * kMs;
+    const Ticket first = kernel(driver, 0, blocks, duration);
+    const Ticket second = kernel(driver, 1, 5, 4 * kMs);
+    driver.drain();
+    EXPECT_EQ(driver.begin(second), duration - 6'500'000);
+    EXPECT_NEAR(static_cast<double>(driver.end(second)), static_cast<double>(duration) - 2.5e6, kRounding);
+    EXPECT_EQ(driver.end(first), duration);
+  }
 }
 
 TEST(Concurrent, AKernelOfUnknownShapeFillsTheDevice) {

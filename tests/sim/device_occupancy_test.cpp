@@ -64,6 +64,18 @@ TEST(Occupancy, ADrainingKernelGivesUpEverMoreRoomInEqualSteps) {
   EXPECT_EQ(left, 0);
 }
 
+TEST(Occupancy, WhatTheLastWaveDoesNotFillIsFreeWhileItDrains) {
+  DeviceSpec spec = four_sms_of_one_block();
+  spec.sm_rate_exponent = spec.sm_fill_exponent = 0.5;
+  for (const std::uint32_t blocks : {5, 7, 10, 12}) {
+    const double last = (blocks - 1) % 4 + 1;
+    const Occupancy waves = occupancy_of(spec, OpKind::kKernel, shape(blocks, 32, 0, 0), 250 * blocks);
+    EXPECT_EQ(waves.room_at(651), kAllSms) << blocks;
+    EXPECT_NEAR(static_cast<double>(waves.room_at(650)) / kAllSms, last / 4.0 * 7 / 8.0, 1e-5) << blocks;
+    EXPECT_NEAR(static_cast<double>(waves.throughput_at(650)) / kAllSms, std::sqrt(last / 4.0 * 7 / 8.0), 1e-5) << blocks;
+  }
+}
+
 TEST(Occupancy, BlocksThatAllFindRoomHoldItToTheEnd) {
   const Occupancy half = occupancy_of(four_sms_of_one_block(), OpKind::kKernel, shape(2, 32, 0, 0), 1000);
   EXPECT_EQ(half.room_at(1000), kAllSms / 2);
