@@ -1,8 +1,6 @@
 #include "experiments/world.h"
 
-#include <map>
 #include <memory>
-#include <mutex>
 #include <utility>
 
 #include "sim/executor/cuda_driver.h"
@@ -64,21 +62,13 @@ World simulated_world() {
 }
 
 World surrogate_world() {
-  struct Played {
-    std::mutex lock;
-    std::map<std::shared_ptr<const Workload>, std::shared_ptr<const Workload>> of;
-  };
-  const auto played = std::make_shared<Played>();
-  return {"simulation", [played](const RunInput& input, Recorder& recorder, std::vector<std::string>&) {
-            RunInput its = input;
-            for (ClientSpec& client : its.clients) {
+  return {"simulation", [](const RunInput& input, Recorder& recorder, std::vector<std::string>&) {
+            RunInput played = input;
+            for (ClientSpec& client : played.clients) {
               if (client.workload == nullptr) continue;
-              const std::lock_guard locked(played->lock);
-              std::shared_ptr<const Workload>& of = played->of[client.workload];
-              if (of == nullptr) of = std::make_shared<const Workload>(executor::as_surrogates(*client.workload, input.device));
-              client.workload = of;
+              client.workload = std::make_shared<const Workload>(executor::as_surrogates(*client.workload, input.device));
             }
-            return simulate(its, recorder);
+            return simulate(played, recorder);
           }};
 }
 

@@ -20,7 +20,8 @@ inline constexpr char kLiveBackend[] = "live";
 
 World simulated_world();
 
-/// What hardware_world() does, simulated: its surrogates are not in all things like the programs that they stand for. Any number of threads.
+/// What hardware_world() does, simulated: its surrogates are not in all things like the programs that they stand for.
+/// Any number of threads.
 World surrogate_world();
 
 /// On a GPU, whose driver must be there: throws Error(kUnsupported) where it is not. One run at a time.

@@ -90,6 +90,8 @@ std::string_view to_string(OpKind kind) {
 
 bool is_copy(OpKind kind) { return kind >= OpKind::kCopyHostToDevice && kind <= OpKind::kCopyPeer; }
 
+bool is_device_memory_op(OpKind kind) { return kind == OpKind::kMemset || kind == OpKind::kCopyDeviceToDevice; }
+
 std::string_view to_string(CallKind kind) {
   switch (kind) {
     case CallKind::kLaunch:

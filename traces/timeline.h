@@ -28,6 +28,8 @@ enum class OpKind : std::uint8_t {
 std::string_view to_string(OpKind kind);
 /// True for the four copies: what `simcli info` counts, with memsets, under "memops".
 bool is_copy(OpKind kind);
+/// True for what the device does inside its own memory, by kernels of the driver's: memsets and copies from device to device.
+bool is_device_memory_op(OpKind kind);
 
 /// What a host thread called.
 enum class CallKind : std::uint8_t {

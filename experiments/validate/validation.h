@@ -23,7 +23,7 @@ struct ValidationOptions {
   unsigned jobs = 1;                ///< simulations at a time
   bool has_canary = true;
   bool has_budget = true;
-  World predicted_in = simulated_world();
+  World predicted_in = simulated_world();  ///< surrogate_world() where surrogates are measured
 };
 
 /// A run in the other world.

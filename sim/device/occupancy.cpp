@@ -18,21 +18,21 @@ SmShare share_of(double fraction) {
   return std::max<SmShare>(1, static_cast<SmShare>(fraction * static_cast<double>(kAllSms)));
 }
 
-bool is_memory_op(OpKind kind) { return kind == OpKind::kMemset || kind == OpKind::kCopyDeviceToDevice; }
-
-bool needs_no_sm(OpKind kind, const LaunchShape& shape) { return is_memory_op(kind) && shape.blocks() == 0; }
+bool needs_no_sm(OpKind kind, const LaunchShape& shape) { return is_device_memory_op(kind) && shape.blocks() == 0; }
 
 /// Blocks that the device holds at once; 0 = it is filled.
 std::uint64_t capacity_for(const DeviceSpec& spec, OpKind kind, const LaunchShape& shape) {
-  return kind == OpKind::kKernel || is_memory_op(kind) ? resident_blocks(spec, shape) : 0;
+  return kind == OpKind::kKernel || is_device_memory_op(kind) ? resident_blocks(spec, shape) : 0;
 }
 
 /// How often a kernel's blocks fill a part of the device.
 struct Waves {
   double full = 0;
-  double tail_speed = 0;   ///< throughput of the last, partial one, of the part's; 0 = there is none
-  double tail_length = 0;  ///< in full waves: slower than its blocks, faster than a full wave
-  double length() const { return full + tail_length; }
+  double tail = 0;        ///< of the room, that the last, partial one fills; 0 = there is none
+  double tail_speed = 1;  ///< its throughput, of the part's
+  double count() const { return full + tail; }
+  /// In full waves; a partial one is slower than its blocks, faster than a full one.
+  double length() const { return full + tail / tail_speed; }
 };
 
 /// Of blocks that fill a fraction of the room: they go to empty SMs first, so few of them lie one on each.
@@ -53,8 +53,8 @@ Waves waves_of(const DeviceSpec& spec, std::uint64_t blocks, std::uint64_t capac
     filled = std::max(0.0, exact - waves.full);
   }
   if (filled <= kRounding) return waves;
+  waves.tail = filled;
   waves.tail_speed = throughput_of(spec, filled, static_cast<double>(capacity / spec.sm_count));
-  waves.tail_length = filled / waves.tail_speed;
   return waves;
 }
 
@@ -84,7 +84,7 @@ std::uint64_t resident_blocks(const DeviceSpec& spec, const LaunchShape& shape) 
 }
 
 LaunchShape shape_on_sms(OpKind kind, const LaunchShape& shape, std::uint64_t bytes) {
-  if (!is_memory_op(kind)) return shape;
+  if (!is_device_memory_op(kind)) return shape;
   if (kind == OpKind::kMemset && bytes <= kMostBytesWithoutSms) return {};
   constexpr std::uint64_t kBytesOfBlock = kBytesOfThread * kMemoryOpThreads;
   const std::uint64_t blocks = std::clamp<std::uint64_t>(bytes / kBytesOfBlock, 1, UINT32_MAX);
@@ -115,13 +115,12 @@ Occupancy occupancy_of(const DeviceSpec& spec, OpKind kind, const LaunchShape& s
   const double waves_on_device = static_cast<double>(shape.blocks()) / static_cast<double>(capacity);
   occupancy.wave = time_for(static_cast<Work>(static_cast<double>(work) / std::max(1.0, waves_on_device)), kFullRate);
   occupancy.blocks_per_sm = static_cast<std::uint32_t>(capacity / spec.sm_count);
-  const double waves = waves_on_device / fraction;
-  const bool is_one = waves <= 1.0 + kRounding;
-  const double last = is_one ? std::min(1.0, waves) : waves - std::ceil(waves - kRounding) + 1.0;
-  const double throughput = throughput_of(spec, last, occupancy.blocks_per_sm);
-  if (is_one) occupancy.room = share_of(last), occupancy.throughput = share_of(throughput);
-  const double drained = is_one ? spec.one_wave_drain : kDrain / waves;
-  drain(occupancy, spec, drained * static_cast<double>(work), last, throughput);
+  const Waves waves = waves_of(spec, shape.blocks(), capacity, fraction);
+  const double last = waves.tail > 0 ? waves.tail : 1.0;
+  const bool is_one = waves.count() <= 1.0;
+  if (is_one) occupancy.room = share_of(last), occupancy.throughput = share_of(waves.tail_speed);
+  const double drained = is_one ? spec.one_wave_drain : kDrain / waves.count();
+  drain(occupancy, spec, drained * static_cast<double>(work), last, waves.tail_speed);
   return occupancy;
 }
 

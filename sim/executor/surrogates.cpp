@@ -31,23 +31,22 @@ CommandKind command_kind(OpKind kind) {
   }
 }
 
-std::uint64_t played_blocks(const DeviceSpec& device, const WorkOp& op) {
+std::uint32_t played_blocks(const DeviceSpec& device, const WorkOp& op) {
   std::uint64_t blocks = op.shape.blocks();
-  if (op.predicted_by_shape == kUnknownDuration) return blocks;
   const std::uint64_t at_once = resident_blocks(device, op.shape);
-  const double most = static_cast<double>(to_ns(op.predicted_by_shape)) / kLeastNsOfBlock;
-  while (static_cast<double>(blocks) > most && blocks / 2 >= at_once && at_once > 0) blocks /= 2;
-  return blocks;
+  if (op.predicted_by_shape != kUnknownDuration && at_once > 0) {
+    const double most = static_cast<double>(to_ns(op.predicted_by_shape)) / kLeastNsOfBlock;
+    while (static_cast<double>(blocks) > most && blocks / 2 >= at_once) blocks /= 2;
+  }
+  return static_cast<std::uint32_t>(std::min(blocks, kMostBlocks));
 }
 
 Workload as_surrogates(Workload workload, const DeviceSpec& device) {
   workload.ops.change([&](WorkOp& op) {
-    const bool is_memory_op = op.kind == OpKind::kMemset || op.kind == OpKind::kCopyDeviceToDevice;
-    if (is_memory_op) op.kind = OpKind::kKernel, op.shape = {};
-    const std::uint64_t blocks = op.kind == OpKind::kKernel ? played_blocks(device, op) : op.shape.blocks();
-    if (blocks == op.shape.blocks()) return;
-    op.shape.grid_x = static_cast<std::uint32_t>(blocks);
-    op.shape.grid_y = op.shape.grid_z = 1;
+    if (is_device_memory_op(op.kind)) op.kind = OpKind::kKernel, op.shape = {};
+    if (op.kind != OpKind::kKernel) return;
+    const std::uint32_t blocks = played_blocks(device, op);
+    if (blocks != op.shape.blocks()) op.shape.grid_x = blocks, op.shape.grid_y = op.shape.grid_z = 1;
   });
   return workload;
 }
@@ -57,8 +56,7 @@ Surrogates::Shape Surrogates::shape_of(const WorkOp& op) const {
   if (is_graphics_) return {1, 1, 0};
   const bool is_known = op.kind == OpKind::kKernel && op.shape.blocks() > 0 && op.shape.threads_per_block() > 0;
   if (!is_known) return {device_.sm_count * kBlocksPerSm, kUsualThreads, 0};
-  return {static_cast<std::uint32_t>(std::min(played_blocks(device_, op), kMostBlocks)),
-          std::min(op.shape.threads_per_block(), kMostThreads), shared_bytes_of(op.shape)};
+  return {played_blocks(device_, op), std::min(op.shape.threads_per_block(), kMostThreads), shared_bytes_of(op.shape)};
 }
 
 std::uint32_t Surrogates::shared_bytes_of(const LaunchShape& shape) const {

@@ -15,12 +15,13 @@ namespace corun::executor {
 /// else is a kernel, copies inside the device included.
 CommandKind command_kind(OpKind kind);
 
-/// Blocks of the surrogate of a captured kernel: as many, or else half of them, and half of these again, until each has 1.5 ns of
-/// the kernel's time, but no fewer than the device holds at once. A surrogate's blocks count themselves, which takes 1.2 ns each
-/// (65473 blocks, 76 us, on an H200); real kernels begin up to 1.7 blocks a nanosecond.
-std::uint64_t played_blocks(const DeviceSpec& device, const WorkOp& op);
+/// Blocks of the surrogate of a captured kernel: as many, or else half of them, and half of these again, until each has
+/// 1.5 ns of the kernel's time, but no fewer than the device holds at once; 2^31 - 1 at most. A surrogate's blocks count
+/// themselves, which takes 1.2 ns each (65473 blocks, 76 us, on an H200); real kernels begin up to 1.7 blocks a nanosecond.
+std::uint32_t played_blocks(const DeviceSpec& device, const WorkOp& op);
 
-/// The workload as the executor plays it: kernels have played_blocks(), memsets and copies inside the device are kernels that fill it.
+/// The workload as the executor plays it: kernels have played_blocks(), memsets and copies inside the device are kernels
+/// that fill it.
 Workload as_surrogates(Workload workload, const DeviceSpec& device);
 
 /// The launch shapes of a workload, and what to ask of a kernel of one of them so that it takes a given time.

@@ -107,9 +107,9 @@ def transpose(mib):
 
 
 OPERATORS = {"product16": lambda size: product(torch.half, size), "product32": lambda size: product(torch.float, size),
-             "convolution": convolution, "relu": relu, "normalize": normalize, "batch": batch, "softmax": softmax, "attention": attention,
-             "gather": gather, "scatter": scatter, "transform": transform, "running": running, "clear": clear, "copy": copy,
-             "total": total, "transpose": transpose}
+             "convolution": convolution, "relu": relu, "normalize": normalize, "batch": batch, "softmax": softmax,
+             "attention": attention, "gather": gather, "scatter": scatter, "transform": transform, "running": running, "clear": clear,
+             "copy": copy, "total": total, "transpose": transpose}
 
 
 def program(name):
