@@ -80,7 +80,9 @@ std::string device_text(const DeviceSpec& d) {
   const std::string state = d.switch_state > 0 ? fmt::format("switch_state={}\n", d.switch_state) : "";
   const std::string carveout = d.carveout_change == CarveoutChange::kWhenIdle ? "carveout_change=when_idle\n" : "";
   const std::string drain = d.one_wave_drain > 0 ? fmt::format("one_wave_drain={}\n", d.one_wave_drain) : "";
-  return memory + multiprocessors + scheduling + state + carveout + drain;
+  const std::string gaps = d.company_gap_scale > 1 ? fmt::format("company_gap_scale={}\n", d.company_gap_scale) : "";
+  const std::string stall = d.company_stall > Duration{} ? fmt::format("company_stall_ns={}\n", to_ns(d.company_stall)) : "";
+  return memory + multiprocessors + scheduling + state + carveout + drain + gaps + stall;
 }
 
 }  // namespace corun

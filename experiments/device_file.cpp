@@ -155,6 +155,11 @@ const FieldTable<DeviceSpec>& device_fields() {
        [](const Node& node, DeviceSpec& spec, ScalarReader& read) {
          if (const auto value = read.number(node, 0.0, 1.0)) spec.one_wave_drain = *value;
        }},
+      {"company_gap_scale", "number",
+       [](const Node& node, DeviceSpec& spec, ScalarReader& read) {
+         if (const auto value = read.number(node, 1.0, 100.0)) spec.company_gap_scale = *value;
+       }},
+      duration_field("company_stall", &DeviceSpec::company_stall, Duration(0)),
   };
   return table;
 }

@@ -235,17 +235,22 @@ std::vector<Finding> fit_tiny(const Samples& samples, DeviceSpec device) {
   return findings;
 }
 
-/// No trial of ours tells them apart: surrogates all ask for the same carve-out, and have equal blocks.
+/// No trial of ours tells them: surrogates all ask for the same carve-out, have equal blocks, and little of their code or
+/// data is in caches.
 std::vector<Finding> assumed_of_real_kernels() {
   Finding carveout{.key = "carveout_change", .title = "when a multiprocessor changes its carve-out", .unit = Unit::kChoice};
   carveout.choice = "when_idle";
   Finding drain{.key = "one_wave_drain", .title = "part of a kernel's time in which blocks that began together end", .unit = Unit::kRatio};
   drain.value = {0.12, 0.12, 0.12, 1};
-  for (Finding* assumed : {&carveout, &drain}) {
+  Finding gaps{.key = "company_gap_scale", .title = "gaps between kernels beside those of other clients, over alone", .unit = Unit::kRatio};
+  gaps.value = {1.33, 1.33, 1.33, 1};
+  Finding stall{.key = "company_stall", .title = "hold-up of a kernel by one of another client that begins", .unit = Unit::kNs};
+  stall.value = {300, 300, 300, 1};
+  for (Finding* assumed : {&carveout, &drain, &gaps, &stall}) {
     assumed->method = "assumed: as measured on an H200";
     assumed->is_told = true;
   }
-  return {carveout, drain};
+  return {carveout, drain, gaps, stall};
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "sim/device/spec.h"
 #include "sim/device/work.h"
@@ -36,14 +37,21 @@ struct Occupancy {
   std::array<SmShare, kSteps> drain_throughput{};  ///< by step, the last one first
   std::uint32_t blocks_per_sm = 1;  ///< that an SM has room for
   Duration wave{};               ///< how long a block runs: its SMs come free after each such time; 0 = only at its end
+  bool has_few_waves = false;    ///< more than one and fewer than two
 
   /// SMs on which blocks with so much room lie: they go to empty ones first.
   SmShare sms_for(SmShare blocks) const { return std::min(kAllSms, blocks * blocks_per_sm); }
+  /// What blocks with so much room leave no later kernel of the throughput, however little there is (SpatialSet).
+  SmShare kept_by(SmShare blocks) const { return has_few_waves ? blocks : sms_for(blocks); }
   SmShare room_at(Work work_left) const {
     return work_left > drain_work ? room : drain_room * (2 * step_at(work_left) + 1) / (2 * kSteps);
   }
   SmShare throughput_at(Work work_left) const {
     return work_left > drain_work ? throughput : drain_throughput[static_cast<std::size_t>(step_at(work_left))];
+  }
+  /// Work that was left when it began to hold what it does now, at most; before the drain there is no most.
+  Work most_left(Work work_left) const {
+    return work_left > drain_work ? std::numeric_limits<Work>::max() : drain_work * (step_at(work_left) + 1) / kSteps;
   }
   /// Work until it holds less, or ends.
   Work until_change(Work work_left) const {

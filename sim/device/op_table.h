@@ -34,7 +34,7 @@ struct alignas(64) ActiveOp {
   ClientId client;
   StreamId stream;
   OpKind kind = OpKind::kKernel;
-  bool started = false;    ///< has been served, where operations are served one after another
+  bool started = false;    ///< has been served
 
   std::uint32_t unmet = 0;        ///< predecessors still in flight
   Ticket ticket = 0;

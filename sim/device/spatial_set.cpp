@@ -81,7 +81,7 @@ void SpatialSet::assign_rates() {
   const auto gap_over = [&](OpIndex index) { return ops_[index].gap_left == 0; };
   const auto first_in_gap = std::stable_partition(members_.begin(), members_.end(), gap_over);
   dispatched_ = static_cast<std::size_t>(first_in_gap - members_.begin());
-  for (auto in_gap = first_in_gap; in_gap != members_.end(); ++in_gap) ops_[*in_gap].rate = kFullRate;
+  for (auto in_gap = first_in_gap; in_gap != members_.end(); ++in_gap) ops_[*in_gap].rate = gap_rate(*in_gap);
 
   yielding_.clear();
   for (Part& part : parts_) part.left = kAllSms;
@@ -96,6 +96,7 @@ void SpatialSet::assign_rates() {
   for (const Part& part : parts_) CORUN_ASSERT(part.left >= 0, "{} SM shares too many are given out", -part.left);
   if (rule_ != SpatialRule::kMaxMin) share_throughput();
   give_rates();
+  if (stall_ > Duration{}) stall_others();
 }
 
 Duration SpatialSet::until_change() const {
@@ -241,7 +242,7 @@ void SpatialSet::share_throughput() {
     shares_[i] = std::min(at_pace(throughput_in(op, op.room, exponent_), op.placement.pace), std::max(part.left, part.free_sms));
     part.given += shares_[i];
     part.left = std::max<SmShare>(0, part.left - shares_[i]);
-    part.free_sms = std::max<SmShare>(0, part.free_sms - op.occupancy.sms_for(op.room));
+    part.free_sms = std::max<SmShare>(0, part.free_sms - op.occupancy.kept_by(op.room));
   }
   share_excess();
 }
@@ -260,6 +261,27 @@ void SpatialSet::give_rates() {
     ActiveOp& op = member(i);
     op.rate = rate_on(shares_[i], op.occupancy.throughput_at(op.work_left));
     if (has_parts_) op.rate = on_part(op.rate, op.speed, gain);
+  }
+}
+
+Rate SpatialSet::gap_rate(OpIndex in_gap) const {
+  const auto is_other = [&](OpIndex index) { return ops_[index].client != ops_[in_gap].client; };
+  const bool has_company = std::any_of(members_.begin(), members_.begin() + static_cast<std::ptrdiff_t>(dispatched_), is_other);
+  return has_company ? gap_rate_ : kFullRate;
+}
+
+/// Kernels that begin now hold up those of other clients that have begun before.
+void SpatialSet::stall_others() {
+  for (std::size_t i = 0; i < dispatched_; ++i) {
+    ActiveOp& beginning = member(i);
+    if (beginning.started || beginning.rate == 0) continue;
+    beginning.started = true;
+    for (std::size_t k = 0; k < dispatched_; ++k) {
+      ActiveOp& other = member(k);
+      if (other.client == beginning.client || !other.started || other.room == 0) continue;
+      const Work lost = other.rate * to_ns(stall_);
+      other.work_left = std::min(other.work_left + lost, other.occupancy.most_left(other.work_left));
+    }
   }
 }
 

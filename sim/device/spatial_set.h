@@ -14,10 +14,12 @@ namespace corun {
 /// as it comes free; with none it waits. A kernel of several waves leaves none until its last block has been dispatched
 /// (Occupancy). Room comes free by blocks: a kernel that has one or two on an SM leaves whole SMs or halves, and blocks of
 /// a later one lie there as closely as they must. Who has room for its blocks asks for throughput, with part of the room for that of as many fewer SMs;
-/// again the earlier one comes first, but each has at least as much as the SMs that no earlier one is on. On part of the
-/// throughput a kernel progresses in proportion; where all that is given out is more than the device has, everyone gets
-/// less in proportion. A dispatch gap takes time but nothing else. A client's `sm_cap` bounds the SMs that its kernels get
-/// together and reserves nothing.
+/// again the earlier one comes first, but each has at least as much as the SMs that no earlier one is on, and beside one of
+/// one to two waves as much as the room that this leaves. On part of the throughput a kernel progresses in proportion;
+/// where all that is given out is more than the device has, everyone gets less in proportion. A dispatch gap takes time
+/// but nothing else, more beside kernels of other clients (`company_gap_scale`). A kernel that begins holds up those of
+/// other clients that run (`company_stall`). A client's `sm_cap` bounds the SMs that its kernels get together and
+/// reserves nothing.
 ///
 /// Carve-outs (DeviceSpec::carveout_change): blocks find no room on SMs where another client's kernel keeps the carve-out
 /// smaller than they need (Carveout), but for those that had a larger one when that kernel began. What finds no room
@@ -41,7 +43,8 @@ class SpatialSet final : public RunSet {
  public:
   SpatialSet(OpTable& ops, const DeviceSpec& spec)
       : RunSet(ops), rule_(spec.spatial_rule), has_carveouts_(spec.carveout_change == CarveoutChange::kWhenIdle),
-        exponent_(spec.sm_rate_exponent), fill_exponent_(spec.sm_fill_exponent) {}
+        exponent_(spec.sm_rate_exponent), fill_exponent_(spec.sm_fill_exponent),
+        gap_rate_(static_cast<Rate>(kFullRate / spec.company_gap_scale)), stall_(spec.company_stall) {}
 
   /// How clients are treated from now on, by client, those that have not joined yet left out. `available` [0, 1] is
   /// the fraction of the SMs that no instance has. An operation's occupancy and speed must be those of its client's
@@ -79,11 +82,15 @@ class SpatialSet final : public RunSet {
   void share_throughput();
   void share_excess();
   void give_rates();
+  Rate gap_rate(OpIndex in_gap) const;
+  void stall_others();
   double bandwidth_gain() const;
 
   const SpatialRule rule_;
   const bool has_carveouts_;
   const double exponent_, fill_exponent_;
+  const Rate gap_rate_;  ///< of a dispatch gap in company
+  const Duration stall_;
   std::vector<Client> clients_;
   std::vector<SmShare> caps_;       ///< by client, of its part's room; under kMaxMin of its throughput
   std::vector<Part> parts_{1};      ///< [0]: what nobody reserved

@@ -95,6 +95,13 @@ struct DeviceSpec {
   /// Part [0, 1] of the time of a kernel whose blocks all began at once in which they end, one after another. 0: all at the same
   /// instant, as surrogates of equal blocks do; real ones have unequal blocks, and persistent ones unequal numbers of tiles.
   double one_wave_drain = 0.0;
+
+  /// Where clients share the SMs: dispatch gaps of one while kernels of others are there, over those alone; 1 and more.
+  /// Measured: what kernels take more under MPS than without (docs/accuracy.md, "What company costs where there is room").
+  double company_gap_scale = 1.0;
+  /// Likewise: how long a kernel that begins holds up those of other clients that run. Measured beside single threads
+  /// that are launched all the time (the same page).
+  Duration company_stall{0};
 };
 
 }  // namespace corun

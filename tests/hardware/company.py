@@ -2,13 +2,16 @@
 company.py measure --build FOLDER --neighbour PROGRAM -o FOLDER CELL...
 company.py rows FOLDER -o FILE
 company.py table FILE [PROGRAM]
+company.py begins FILE
+company.py daemon FILE
 
 `measure` plays each cell under an MPS daemon of its own and records its programs together, without simtrace's recorder: the
 parts of each are merged into FOLDER/CELL.corun. A cell is PROGRAM or PROGRAM+PROGRAM; a program is a workload of
 torch_loop.py, an OPERATOR@SIZE of operators.py or KIND:BLOCKS:THREADS:STEPS:NODES of neighbour.cu. PyTorch is imported once;
 each program is a fork that has not touched the GPU before, warm before the window begins. `rows` (numpy, corun) finds how long
 kernels and the gaps between them were, alone and in company, within the common window; `table` prints them, of a PROGRAM
-kernel by kernel.
+kernel by kernel; `begins` how much longer a kernel is for each one of its neighbour's that begins meanwhile. `daemon` reads what
+pairs.py measured of programs alone (solo:PROGRAM and mps:PROGRAM) and prints what the daemon costs each of their kernels.
 """
 
 import argparse
@@ -169,6 +172,30 @@ def table(options):
     return 0
 
 
+def begins(options):
+    found = [json.loads(line) for line in pathlib.Path(options.file).read_text(encoding="utf-8").splitlines()]
+    alone = {row["program"]: row for row in found if row["cell"] == row["program"]}
+    print("| program | beside | a kernel alone, us | in company | of the neighbour begin meanwhile | longer for each, us |")
+    print("|---|---|---|---|---|---|")
+    for row, other in ((a, b) for a in found for b in found if a["cell"] == b["cell"] and a["program"] != b["program"]):
+        one = alone[row["program"]]
+        meanwhile = row["kernel_us"] * other["kernels_per_s"] / 1e6
+        print(f"| {row['program']} | {other['program']} | {one['kernel_us']} | {row['kernel_us']} | {meanwhile:.2f} "
+              f"| {(row['kernel_us'] - one['kernel_us']) / meanwhile:.2f} |")
+    return 0
+
+
+def daemon(options):
+    found = {row["run"]: row for row in map(json.loads, pathlib.Path(options.file).read_text(encoding="utf-8").splitlines())}
+    print("| program | kernels a step | a step without, ms | under MPS | longer, a kernel, us |")
+    print("|---|---|---|---|---|")
+    for run, row in found.items():
+        if run.startswith("solo_") and (under := found.get(run.replace("solo_", "mps_"))):
+            longer = 1e3 * (under["p50_ms"] - row["p50_ms"]) / row["kernels"]
+            print(f"| {row['w']} | {row['kernels']} | {row['p50_ms']:.3f} | {under['p50_ms']:.3f} | {longer:.2f} |")
+    return 0
+
+
 def kernel_table(found, alone):
     columns = [row for row in found if row is not alone]
     print("| kernel | blocks | threads | registers | shared bytes | alone, us |",
@@ -199,6 +226,10 @@ def main():
     showing.add_argument("file")
     showing.add_argument("program", nargs="?")
     showing.set_defaults(run=table)
+    for command in (begins, daemon):
+        one = commands.add_parser(command.__name__)
+        one.add_argument("file")
+        one.set_defaults(run=command)
     options = parser.parse_args()
     return options.run(options)
 
