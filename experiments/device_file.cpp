@@ -24,9 +24,9 @@ DeviceField count_field(std::string_view key, std::uint32_t DeviceSpec::*member,
           }};
 }
 
-DeviceField duration_field(std::string_view key, Duration DeviceSpec::*member, Duration minimum) {
+DeviceField duration_field(std::string_view key, Duration DeviceSpec::*member, Duration minimum, Duration maximum = 10s) {
   return {key, "duration", [=](const Node& node, DeviceSpec& spec, ScalarReader& read) {
-            if (const auto value = read.duration(node, minimum, Duration(10s), "us")) spec.*member = *value;
+            if (const auto value = read.duration(node, minimum, maximum, "us")) spec.*member = *value;
           }};
 }
 
@@ -159,7 +159,7 @@ const FieldTable<DeviceSpec>& device_fields() {
        [](const Node& node, DeviceSpec& spec, ScalarReader& read) {
          if (const auto value = read.number(node, 1.0, 100.0)) spec.company_gap_scale = *value;
        }},
-      duration_field("company_stall", &DeviceSpec::company_stall, Duration(0)),
+      duration_field("company_stall", &DeviceSpec::company_stall, Duration(0), Duration(1ms)),
   };
   return table;
 }
