@@ -143,7 +143,7 @@ TEST_F(GlApp, AFewFramesSayOfWhichDrawsTheyAreMade) {
 }
 
 TEST_F(GlApp, DisplayListsInsideOfADrawGetNoStamps) {
-  const PartContent part = trace("linked 3000 1 list inside");
+  const PartContent part = trace("linked 10000 1 list inside");
   for (const auto& [frame, draws] : draws_by_frame(part)) {
     ASSERT_EQ(draws.size(), 4u) << "two visits of a glClear and a triangle, frame " << frame;
     for (const part::DrawRecord& draw : draws) EXPECT_EQ(draw.calls, 2u) << "with its display list";
