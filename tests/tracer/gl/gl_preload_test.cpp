@@ -121,11 +121,11 @@ std::map<std::uint64_t, std::vector<part::DrawRecord>> draws_by_frame(const Part
 }
 
 TEST_F(GlApp, AFewFramesSayOfWhichDrawsTheyAreMade) {
-  const PartContent part = trace("linked 3000 2");
-  expect_frames(part, 3000, 3);
+  const PartContent part = trace("linked 10000 2");
+  expect_frames(part, 10000, 3);
   const auto sampled = draws_by_frame(part);
   ASSERT_GE(sampled.size(), 1u);
-  EXPECT_LE(sampled.size(), 3000u / 61);
+  EXPECT_LE(sampled.size(), 10000u / 61);
   const auto visits = visits_by_frame(part);
   for (const auto& [frame, draws] : sampled) {
     ASSERT_EQ(draws.size(), 6u) << "three visits of a glClear and a triangle, frame " << frame;
