@@ -30,6 +30,12 @@ DeviceField duration_field(std::string_view key, Duration DeviceSpec::*member, D
           }};
 }
 
+DeviceField number_field(std::string_view key, double DeviceSpec::*member, double minimum, double maximum) {
+  return {key, "number", [=](const Node& node, DeviceSpec& spec, ScalarReader& read) {
+            if (const auto value = read.number(node, minimum, maximum)) spec.*member = *value;
+          }};
+}
+
 DeviceField bandwidth_field(std::string_view key, std::uint64_t DeviceSpec::*member) {
   return {key, "bytes per second", [=](const Node& node, DeviceSpec& spec, ScalarReader& read) {
             Node size = node;
@@ -131,10 +137,7 @@ const FieldTable<DeviceSpec>& device_fields() {
       duration_field("time_slice", &DeviceSpec::time_slice, Duration(1us)),
       duration_field("graphics_slice", &DeviceSpec::graphics_slice, Duration(0)),
       duration_field("switch_cost", &DeviceSpec::switch_cost, Duration(0)),
-      {"switch_state", "number",
-       [](const Node& node, DeviceSpec& spec, ScalarReader& read) {
-         if (const auto value = read.number(node, 0.0, 1.0)) spec.switch_state = *value;
-       }},
+      number_field("switch_state", &DeviceSpec::switch_state, 0.0, 1.0),
       count_field("launch_queue_depth", &DeviceSpec::launch_queue_depth, 1 << 20),
       count_field("copy_engines_per_direction", &DeviceSpec::copy_engines_per_direction, 64),
       bandwidth_field("handover_bandwidth", &DeviceSpec::handover_bandwidth_bytes_per_s),
@@ -143,22 +146,10 @@ const FieldTable<DeviceSpec>& device_fields() {
       bandwidth_field("from_device_bandwidth", &DeviceSpec::from_device_bytes_per_s),
       size_field("context_memory", &DeviceSpec::context_bytes),
       duration_field("context_create", &DeviceSpec::context_create, Duration(0)),
-      {"sm_rate_exponent", "number",
-       [](const Node& node, DeviceSpec& spec, ScalarReader& read) {
-         if (const auto value = read.number(node, 0.01, 1.0)) spec.sm_rate_exponent = *value;
-       }},
-      {"sm_fill_exponent", "number",
-       [](const Node& node, DeviceSpec& spec, ScalarReader& read) {
-         if (const auto value = read.number(node, 0.0, 1.0)) spec.sm_fill_exponent = *value;
-       }},
-      {"one_wave_drain", "number",
-       [](const Node& node, DeviceSpec& spec, ScalarReader& read) {
-         if (const auto value = read.number(node, 0.0, 1.0)) spec.one_wave_drain = *value;
-       }},
-      {"company_gap_scale", "number",
-       [](const Node& node, DeviceSpec& spec, ScalarReader& read) {
-         if (const auto value = read.number(node, 1.0, 100.0)) spec.company_gap_scale = *value;
-       }},
+      number_field("sm_rate_exponent", &DeviceSpec::sm_rate_exponent, 0.01, 1.0),
+      number_field("sm_fill_exponent", &DeviceSpec::sm_fill_exponent, 0.0, 1.0),
+      number_field("one_wave_drain", &DeviceSpec::one_wave_drain, 0.0, 1.0),
+      number_field("company_gap_scale", &DeviceSpec::company_gap_scale, 1.0, 100.0),
       duration_field("company_stall", &DeviceSpec::company_stall, Duration(0), Duration(1ms)),
   };
   return table;

@@ -156,9 +156,14 @@ def rows(options):
                 file.write(json.dumps(row) + "\n")
 
 
+def read_rows(file):
+    """What `rows` wrote, and of it the programs alone by name."""
+    found = [json.loads(line) for line in pathlib.Path(file).read_text(encoding="utf-8").splitlines()]
+    return found, {row["program"]: row for row in found if row["cell"] == row["program"]}
+
+
 def table(options):
-    found = [json.loads(line) for line in pathlib.Path(options.file).read_text(encoding="utf-8").splitlines()]
-    alone = {row["program"]: row for row in found if row["cell"] == row["program"]}
+    found, alone = read_rows(options.file)
     if options.program:
         return kernel_table([row for row in found if row["program"] == options.program], alone[options.program])
     print("| program | beside | kernels a second, of those alone | a kernel, us | alone | gap, us | alone |")
@@ -173,8 +178,7 @@ def table(options):
 
 
 def begins(options):
-    found = [json.loads(line) for line in pathlib.Path(options.file).read_text(encoding="utf-8").splitlines()]
-    alone = {row["program"]: row for row in found if row["cell"] == row["program"]}
+    found, alone = read_rows(options.file)
     print("| program | beside | a kernel alone, us | in company | of the neighbour begin meanwhile | longer for each, us |")
     print("|---|---|---|---|---|---|")
     for row, other in ((a, b) for a in found for b in found if a["cell"] == b["cell"] and a["program"] != b["program"]):
