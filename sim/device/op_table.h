@@ -34,7 +34,7 @@ struct alignas(64) ActiveOp {
   ClientId client;
   StreamId stream;
   OpKind kind = OpKind::kKernel;
-  bool started = false;    ///< has been served
+  bool started = false;    ///< has been served; kept only where something asks for it
 
   std::uint32_t unmet = 0;        ///< predecessors still in flight
   Ticket ticket = 0;
