@@ -130,9 +130,9 @@ Materials::SharedWorkload Materials::drawn(const Scenario& scenario, const Clien
   });
 }
 
-HostGapFit Materials::fit(const Scenario& scenario, const ClientChoice& choice, const ClientSpec& spec) {
+SoloFit Materials::fit(const Scenario& scenario, const ClientChoice& choice, const ClientSpec& spec) {
   const std::string key = menu_text(scenario) + canonical_client(choice, hashes_);
-  return fits_.get(key, [&] { return fit_host_gap_scale(spec, scenario.device, *solo_rate(choice, *spec.workload)); });
+  return fits_.get(key, [&] { return fit_to_solo_rate(spec, scenario.device, *solo_rate(choice, *spec.workload)); });
 }
 
 /// A program without a profile has no jobs: only its role says what it makes.
@@ -209,10 +209,7 @@ const ClusterLists& Materials::cluster(const Scenario& scenario) {
 ClientSpec Materials::client(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed) {
   ClientSpec spec = unfitted(scenario, choice, seed);
   if (!is_replayed() || !solo_rate(choice, *spec.workload)) return spec;
-  const HostGapFit gaps = fit(scenario, choice, spec);
-  spec.host_gap_scale = gaps.scale;
-  spec.dispatch_gap_scale = gaps.dispatch_scale;
-  spec.launch_latency_scale = gaps.latency_scale;
+  apply(fit(scenario, choice, spec), scenario.device, spec);
   return spec;
 }
 
@@ -277,7 +274,7 @@ std::vector<SoloBaseline> Materials::solo(const Scenario& scenario, std::uint64_
 namespace {
 
 /// What to say of a capture that does not reach its stated rate: most often its jobs were split wrongly.
-std::string out_of_reach(const ClientChoice& choice, const Workload& workload, const HostGapFit& gaps) {
+std::string out_of_reach(const ClientChoice& choice, const Workload& workload, const SoloFit& gaps) {
   std::string text = fmt::format(
       "warning: {}: no factor on its host gaps, nor on the device's, comes within 1 % of the {} rate; its capture is "
       "taken as {} job{}",
@@ -290,6 +287,16 @@ std::string out_of_reach(const ClientChoice& choice, const Workload& workload, c
       jobs != static_cast<double>(workload.jobs.size()))
     text += fmt::format("; did you mean `iterations: {:.0f}`?", jobs);
   return text;
+}
+
+/// "host gaps x 0.9, latencies of launches x 0.13 and the device's times x 0.96"
+std::string factors(const SoloFit& fit) {
+  std::vector<std::string> changed{fmt::format("host gaps x {:.4g}", fit.host_gap_scale)};
+  if (fit.launch_latency_scale < 1) changed.push_back(fmt::format("latencies of launches x {:.4g}", fit.launch_latency_scale));
+  if (fit.device_time_scale < 1) changed.push_back(fmt::format("the device's times x {:.4g}", fit.device_time_scale));
+  const std::string last = changed.back();
+  changed.pop_back();
+  return changed.empty() ? last : fmt::format("{} and {}", fmt::join(changed, ", "), last);
 }
 
 std::string letters_and_digits(std::string_view text) {
@@ -332,13 +339,9 @@ std::vector<std::string> Materials::notes(const Scenario& scenario) {
       if (!is_settled) notes.push_back(fmt::format("{}: {}", choice.name, note));
     }
     if (!rate) continue;
-    const HostGapFit gaps = fit(scenario, choice, spec);
-    std::string on_device;
-    if (gaps.dispatch_scale < 1) on_device = fmt::format(" and the device's gaps x {:.4g}", gaps.dispatch_scale);
-    if (gaps.latency_scale < 1) on_device = fmt::format(" and latencies of launches x {:.4g}", gaps.latency_scale);
-    notes.push_back(fmt::format("{}: host gaps x {:.4g}{} give {:.4g}/s alone, {:.4g}/s is {}", choice.name, gaps.scale,
-                                on_device, gaps.reached_per_s, *rate,
-                                choice.solo_rate ? "stated" : "what the capture's bare pass reached"));
+    const SoloFit gaps = fit(scenario, choice, spec);
+    notes.push_back(fmt::format("{}: {} give {:.4g}/s alone, {:.4g}/s is {}", choice.name, factors(gaps), gaps.reached_per_s,
+                                *rate, choice.solo_rate ? "stated" : "what the capture's bare pass reached"));
     if (!gaps.within_reach) notes.push_back(out_of_reach(choice, *spec.workload, gaps));
   }
   return notes;

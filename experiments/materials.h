@@ -59,7 +59,7 @@ class Materials {
   /// GPU times of a capture's frames, scaled.
   std::vector<Duration> captured_frames(const ClientChoice& choice, const SceneTrace& scene);
   SharedWorkload drawn(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed);
-  HostGapFit fit(const Scenario& scenario, const ClientChoice& choice, const ClientSpec& spec);
+  SoloFit fit(const Scenario& scenario, const ClientChoice& choice, const ClientSpec& spec);
   void check_needs(const Scenario& scenario, const PolicyChoice& choice, const std::vector<ClientSpec>& clients) const;
   void check_sharing_needs(const Scenario& scenario, const std::vector<ClientSpec>& clients) const;
   static void refuse_unmet(const Scenario& scenario, const PolicyChoice& choice, const Needs& needs,
@@ -70,7 +70,7 @@ class Materials {
   const PolicyRegistry& policies_;
   const World world_;
   Memo<SharedWorkload> workloads_;
-  Memo<HostGapFit> fits_;
+  Memo<SoloFit> fits_;
   Memo<SoloBaseline> baselines_;
   Memo<ClusterLists> clusters_;
   Memo<Duration> alone_;

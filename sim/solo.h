@@ -6,27 +6,34 @@
 
 namespace corun {
 
-/// How a stated solo rate was met.
-struct HostGapFit {
-  double scale = 1.0;          ///< for ClientSpec::host_gap_scale
-  double dispatch_scale = 1.0;  ///< for ClientSpec::dispatch_gap_scale; below 1 only where host gaps are not enough
-  double latency_scale = 1.0;  ///< for ClientSpec::launch_latency_scale; below 1 only where these are not enough either
-  double reached_per_s = 0.0;  ///< simulated solo rate at that scale
-  bool within_reach = true;    ///< false: no scale comes within 1 % of the stated rate; `scale` is the nearest
+/// How a stated solo rate was met: factors for the members of ClientSpec that have the same names.
+struct SoloFit {
+  double host_gap_scale = 1.0;
+  double launch_latency_scale = 1.0;
+  double device_time_scale = 1.0;
+  double reached_per_s = 0.0;  ///< simulated solo rate with them
+  bool within_reach = true;    ///< false: no factors come within 1 % of the stated rate; those of the nearest are given
 };
 
-/// Finds the factor on a client's host gaps at which its solo rate is `jobs_per_s`.
+/// Finds the factors on a client's recorded times at which its solo rate is `jobs_per_s`, that of the untraced program.
 ///
-/// A profiler inflates host gaps; the rate of the untraced program tells by how much. Factors in [0, 4] are tried, each in
-/// a solo run on `device` without jitter over whole passes of the workload, or as many of its first jobs as hold 2^18
-/// operations; good to 0.02 % of the rate. A program bound by its device
-/// hides its host time: rates above 99.8 % of what it reaches without any host time are met at 99.8 %.
+/// One rate does not tell three factors: taken are the likeliest ones. What is expected before the rate is known are
+/// logarithms that are normally distributed. Of a capture by a tracer: host gaps as recorded, within a third; latencies of
+/// launches anywhere (to launch a graph of 158 nodes took 140 us under a tracer and some 5 without); on the device 0.4 us
+/// more for every operation, at most 3 %, within 1 % (0.1 to 0.6 us where kernels are short: docs/accuracy.md, "What a
+/// tracer adds"), and never less. Of one by a profiler, which slows hosts down: half of the host gaps, within a factor of
+/// three, and the device as recorded. So what is bound by its host has its host gaps changed, and what is bound by its
+/// device keeps the host time in which it leaves the device to others. Of times that nobody traced
+/// (Workload::Tracer::kNone) only host gaps are looked for.
 ///
-/// A tracer also makes the gaps between queued operations longer, those between the nodes of a CUDA graph above all (10 to 14
-/// % of kernels of 2 us, docs/capture.md). Where the stated rate is out of reach by more than 1 %, a factor in [0, 1] on
-/// these gaps is looked for in the same way; if none reaches it, they stay as recorded, and one on the latencies of launches is
-/// looked for: to launch a graph of 158 nodes took 140 us under a tracer, and some 5 without (measured by steps of 641 us).
-HostGapFit fit_host_gap_scale(const ClientSpec& client, const DeviceSpec& device, double jobs_per_s);
+/// Each trial is a solo run on `device` without jitter over whole passes of the workload, or as many of its first jobs as
+/// hold 2^18 operations; good to 0.02 % of the rate. Where that is out of reach, the device's times stay as recorded, and
+/// rates above 99.8 % of what it reaches without any host time are met at 99.8 %.
+SoloFit fit_to_solo_rate(const ClientSpec& client, const DeviceSpec& device, double jobs_per_s);
+
+/// Gives the factors to a client of a run on `device`. Under MPS the device's times stay as recorded: kernels of programs
+/// alone take 0.1 to 2.6 us longer there, as much as under a tracer (docs/accuracy.md, "What company costs").
+void apply(const SoloFit& fit, const DeviceSpec& device, ClientSpec& client);
 
 /// From joining to being done, alone on the device with its gate open; nullopt where it is not done within `horizon`.
 std::optional<Duration> time_alone(const ClientSpec& client, const DeviceSpec& device, std::uint64_t seed,

@@ -45,7 +45,7 @@ void refuse_long_operations(const ClientSpec& spec) {
 }  // namespace
 
 Duration ClientSpec::dispatch_gap_of(std::size_t index) const {
-  return scaled(workload->ops.dispatch_gap_of(index), dispatch_gap_scale);
+  return scaled(workload->ops.dispatch_gap_of(index), device_time_scale);
 }
 
 Duration ClientSpec::launch_latency_of(std::size_t index) const {
@@ -275,9 +275,9 @@ Submission& Client::push_submission(std::uint32_t index) {
   const WorkOp& op = ops.shared_by(index);
   JobProgress& job = jobs_.back();
   const bool is_render = op.kind == OpKind::kRender;
-  double factor = 1.0;
+  double factor = spec_.device_time_scale;
   if (is_render && !spec_.quality_menu.empty())
-    factor = cost_in(spec_.workload->scene_of(*job.job), spec_.quality_menu[job.quality_level]);
+    factor *= cost_in(spec_.workload->scene_of(*job.job), spec_.quality_menu[job.quality_level]);
   if (spec_.duration_jitter > 0 && !op.continues)
     job.duration_factor = duration_random_.lognormal(1.0, spec_.duration_jitter);
   factor *= job.duration_factor;

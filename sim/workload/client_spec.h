@@ -60,9 +60,9 @@ struct ClientSpec {
   Duration stay{};               ///< begins no job that long after it joined; 0 = stays until its passes are done
   Duration arrival{};            ///< joins this long after the run begins
   bool random_phase = false;     ///< adds a uniform fraction of its first job's length to the arrival
-  double host_gap_scale = 1.0;   ///< multiplies every host gap (see fit_host_gap_scale)
-  double dispatch_gap_scale = 1.0;  ///< multiplies the device's own gaps between operations, likewise
+  double host_gap_scale = 1.0;        ///< multiplies every host gap (see fit_to_solo_rate)
   double launch_latency_scale = 1.0;  ///< multiplies what passes from launches until the device sees them, likewise
+  double device_time_scale = 1.0;     ///< multiplies operations and the device's own gaps between them, likewise
   double host_jitter = 0.0;      ///< coefficient of variation of a factor drawn per job for its host gaps
   double duration_jitter = 0.0;  ///< coefficient of variation of a factor drawn per operation
 

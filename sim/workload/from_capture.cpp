@@ -105,6 +105,7 @@ class Conversion {
 
   Workload run() {
     workload_.job_kind = JobKind::kIteration;
+    workload_.tracer = capture_.rest.fidelity().host_gaps_inflated ? Workload::Tracer::kProfiler : Workload::Tracer::kTracer;
     workload_.names = capture_.rest.strings();
     workload_.names.emplace_back("");
     set_order();

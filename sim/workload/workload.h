@@ -46,6 +46,12 @@ struct Workload {
   /// factor by which the bare pass was faster. 0 = there was no bare pass, or it does not tell.
   double untraced_jobs_per_s = 0.0;
   double untraced_jitter = 0.0;    ///< coefficient of variation of that rate; 0 where too little of it was of the jobs
+  /// Who recorded its times, and so lengthened them (fit_to_solo_rate).
+  enum class Tracer : std::uint8_t {
+    kNone,      ///< nobody: it was made up, or only frames were watched
+    kTracer,    ///< one that leaves hosts nearly as they are
+    kProfiler,  ///< one that slows hosts down (Fidelity::host_gaps_inflated)
+  } tracer = Tracer::kNone;
   CapturedDevice captured_on;      ///< of a capture that names one device; otherwise empty
   std::vector<std::string> notes;  ///< what was assumed, one sentence each; results repeat them
 

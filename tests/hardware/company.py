@@ -3,6 +3,7 @@ company.py measure --build FOLDER --neighbour PROGRAM -o FOLDER CELL...
 company.py rows FOLDER -o FILE
 company.py table FILE [PROGRAM]
 company.py begins FILE
+company.py meanwhile CELL.corun
 company.py daemon FILE
 
 `measure` plays each cell under an MPS daemon of its own and records its programs together, without simtrace's recorder: the
@@ -10,7 +11,8 @@ parts of each are merged into FOLDER/CELL.corun. A cell is PROGRAM or PROGRAM+PR
 torch_loop.py, an OPERATOR@SIZE of operators.py or KIND:BLOCKS:THREADS:STEPS:NODES of neighbour.cu. PyTorch is imported once;
 each program is a fork that has not touched the GPU before, warm before the window begins. `rows` (numpy, corun) finds how long
 kernels and the gaps between them were, alone and in company, within the common window; `table` prints them, of a PROGRAM
-kernel by kernel; `begins` how much longer a kernel is for each one of its neighbour's that begins meanwhile. `daemon` reads what
+kernel by kernel; `begins` how much longer a kernel is for each one of its neighbour's that begins meanwhile; `meanwhile` (numpy, corun) how
+long a recording's kernels are that begin while none of the neighbour's runs, and those that begin while one does. `daemon` reads what
 pairs.py measured of programs alone (solo:PROGRAM and mps:PROGRAM) and prints what the daemon costs each of their kernels.
 """
 
@@ -189,6 +191,23 @@ def begins(options):
     return 0
 
 
+def meanwhile(options):
+    import numpy
+    recording = pathlib.Path(options.file)
+    both = operations_of(recording, json.loads(recording.with_suffix(".json").read_text()))
+    print("| program | kernel | blocks | threads | shared bytes | while none runs | us | while one runs | us |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for (program, names, begin, duration, shape), (_, _, other, lasting, _) in (both, both[::-1]):
+        last = numpy.searchsorted(other, begin, side="right") - 1
+        is_beside = (last >= 0) & (begin < (other + lasting)[last])
+        for name, blocks, threads, _, shared, _ in kernels_of(numpy, names, duration, shape):
+            same = (names == name) & (shape[:, 0] == blocks) & (shape[:, 1] == threads)
+            cells = [f"{len(some)} | {numpy.median(some) / 1e3:.2f}" if len(some := duration[same & beside]) else "0 |"
+                     for beside in (~is_beside, is_beside)]
+            print(f"| {program} | {name[-40:].replace('|', ' ')} | {blocks} | {threads} | {shared} | {' | '.join(cells)} |")
+    return 0
+
+
 def daemon(options):
     found = {row["run"]: row for row in map(json.loads, pathlib.Path(options.file).read_text(encoding="utf-8").splitlines())}
     print("| program | kernels a step | a step without, ms | under MPS | longer, a kernel, us |")
@@ -230,7 +249,7 @@ def main():
     showing.add_argument("file")
     showing.add_argument("program", nargs="?")
     showing.set_defaults(run=table)
-    for command in (begins, daemon):
+    for command in (begins, meanwhile, daemon):
         one = commands.add_parser(command.__name__)
         one.add_argument("file")
         one.set_defaults(run=command)

@@ -72,9 +72,9 @@ ClientSpec program(const std::string& file, const std::string& solo_run, std::ui
   spec.workload =
       testing::load_workload(kSamples + file + ".kineto.json.gz", WorkloadOptions{.iterations = iterations});
   spec.pacing.mode = Pacing::Mode::kSyncEachJob;
-  const HostGapFit fit = fit_host_gap_scale(spec, h200(Sharing::kTimeSliced), measured(solo_run, file));
+  const SoloFit fit = fit_to_solo_rate(spec, h200(Sharing::kTimeSliced), measured(solo_run, file));
   EXPECT_TRUE(fit.within_reach) << file << " reaches " << fit.reached_per_s;
-  spec.host_gap_scale = fit.scale;
+  apply(fit, h200(Sharing::kTimeSliced), spec);
   spec.host_jitter = 0.03;
   spec.random_phase = true;
   return spec;

@@ -210,16 +210,17 @@ TEST(Simulate, a_frames_begin_and_end_are_heard_when_they_happen) {
   }
 }
 
-TEST(FitHostGapScale, finds_the_factor_that_gives_the_stated_rate) {
+TEST(FitToSoloRate, finds_the_host_gaps_that_give_the_stated_rate) {
   // 1 ms of host per 0.1 ms kernel, waiting each time: 1/(1.1 ms) as recorded, 1/(0.6 ms) with gaps halved.
   ClientSpec spec = client("a", chain(1, 100us, 1ms));
   spec.pacing.mode = Pacing::Mode::kSyncEachJob;
-  const HostGapFit fit = fit_host_gap_scale(spec, device(), 1 / 0.6e-3);
-  EXPECT_NEAR(fit.scale, 0.5, 0.001);
+  const SoloFit fit = fit_to_solo_rate(spec, device(), 1 / 0.6e-3);
+  EXPECT_NEAR(fit.host_gap_scale, 0.5, 0.001);
   EXPECT_TRUE(fit.within_reach);
+  EXPECT_NEAR(fit_to_solo_rate(spec, device(), 1 / 3.1e-3).host_gap_scale, 3.0, 0.005) << "a host may be slower than it was";
 }
 
-TEST(FitHostGapScale, counts_whole_passes_over_jobs_that_differ) {
+TEST(FitToSoloRate, counts_whole_passes_over_jobs_that_differ) {
   // 100 jobs, the second half with three times the host time: 2.1 ms a job on average, and as recorded so.
   Workload workload = chain(1, 100us, 1ms);
   workload.steps.push_back(workload.steps.front());
@@ -229,60 +230,104 @@ TEST(FitHostGapScale, counts_whole_passes_over_jobs_that_differ) {
   for (std::size_t i = 50; i < 100; ++i) workload.jobs[i].first_step = 1;
   ClientSpec spec = client("a", workload);
   spec.pacing.mode = Pacing::Mode::kSyncEachJob;
-  EXPECT_NEAR(fit_host_gap_scale(spec, device(), 1 / 2.1e-3).scale, 1, 0.001);
-  EXPECT_NEAR(fit_host_gap_scale(spec, device(), 1 / 1.1e-3).scale, 0.5, 0.001);
+  EXPECT_NEAR(fit_to_solo_rate(spec, device(), 1 / 2.1e-3).host_gap_scale, 1, 0.001);
+  EXPECT_NEAR(fit_to_solo_rate(spec, device(), 1 / 1.1e-3).host_gap_scale, 0.5, 0.001);
 }
 
-TEST(FitHostGapScale, says_when_the_rate_is_out_of_reach) {
+TEST(FitToSoloRate, says_when_the_rate_is_out_of_reach) {
   ClientSpec spec = client("a", chain(1, 1ms, 1us));
   spec.pacing.mode = Pacing::Mode::kSyncEachJob;
-  const HostGapFit fit = fit_host_gap_scale(spec, device(), 2000);
+  const SoloFit fit = fit_to_solo_rate(spec, device(), 2000);
   EXPECT_FALSE(fit.within_reach);
   EXPECT_NEAR(fit.reached_per_s, 998, 1);
 }
 
-TEST(FitHostGapScale, shortens_the_devices_gaps_where_host_gaps_are_not_enough) {
-  // Ten kernels of 100 us, 20 us between them: 1.18 ms as recorded, 1.09 with half of that.
-  ClientSpec spec = client("a", chain(10, 100us, 0ns, OpKind::kKernel, 20us));
+/// A program as a tracer recorded it, that waits for its device after each of its jobs.
+ClientSpec traced(Workload workload, Workload::Tracer tracer = Workload::Tracer::kTracer) {
+  workload.tracer = tracer;
+  ClientSpec spec = client("a", std::move(workload));
   spec.pacing.mode = Pacing::Mode::kSyncEachJob;
-  const HostGapFit fit = fit_host_gap_scale(spec, device(), 1 / 1.09e-3);
-  EXPECT_NEAR(fit.dispatch_scale, 0.5, 0.02);
-  EXPECT_TRUE(fit.within_reach);
-  const HostGapFit too_fast = fit_host_gap_scale(spec, device(), 1 / 0.9e-3);
-  EXPECT_EQ(too_fast.dispatch_scale, 1);
-  EXPECT_FALSE(too_fast.within_reach);
+  return spec;
 }
 
-TEST(FitHostGapScale, shortens_the_latency_of_launches_where_the_devices_gaps_are_not_enough) {
-  // Ten kernels of 100 us, 1 us between them, seen 200 us after the launch of the first: 1.209 ms as recorded.
-  Workload workload = chain(10, 100us, 0ns, OpKind::kKernel, 1us);
+/// Ten kernels of 100 us, launched at once after 0.1 ms of host: 1.1 ms as recorded.
+Workload ten_after_a_tenth() {
+  Workload workload = chain(10, 100us);
+  workload.steps.set_gap(0, 100us);
+  return workload;
+}
+
+TEST(FitToSoloRate, leaves_the_host_of_a_traced_program_that_is_bound_by_its_device_nearly_as_recorded) {
+  // That the untraced one takes 1.08 ms is mostly the device's part.
+  const SoloFit fit = fit_to_solo_rate(traced(ten_after_a_tenth()), device(), 1 / 1.08e-3);
+  EXPECT_TRUE(fit.within_reach);
+  EXPECT_GT(fit.host_gap_scale, 0.8);
+  EXPECT_LT(fit.device_time_scale, 0.997);
+  EXPECT_GT(fit.device_time_scale, 0.98);
+}
+
+TEST(FitToSoloRate, takes_what_a_profiler_made_slow_for_the_hosts) {
+  const SoloFit fit = fit_to_solo_rate(traced(ten_after_a_tenth(), Workload::Tracer::kProfiler), device(), 1 / 1.03e-3);
+  EXPECT_TRUE(fit.within_reach);
+  EXPECT_LT(fit.host_gap_scale, 0.35);
+  EXPECT_GT(fit.device_time_scale, 0.99);
+}
+
+TEST(FitToSoloRate, takes_little_off_the_device_where_the_host_decides) {
+  // A kernel of 0.1 ms after 1 ms of host: its rate tells of the host alone.
+  const SoloFit fit = fit_to_solo_rate(traced(chain(1, 100us, 1ms)), device(), 1 / 0.6e-3);
+  EXPECT_NEAR(fit.host_gap_scale, 0.5, 0.01);
+  EXPECT_NEAR(fit.device_time_scale, 0.996, 0.001) << "0.4 us of an operation";
+}
+
+TEST(FitToSoloRate, shortens_the_latency_of_a_launch_that_only_a_tracer_makes_long) {
+  // Ten kernels of 100 us, seen 200 us after the launch of the first: 1.2 ms as recorded, 1.02 untraced.
+  Workload workload = chain(10, 100us, 0ns);
   workload.ops.change(0, [](WorkOp& op) { op.launch_latency = 200us; });
-  ClientSpec spec = client("a", workload);
-  spec.pacing.mode = Pacing::Mode::kSyncEachJob;
-  const HostGapFit fit = fit_host_gap_scale(spec, device(), 1 / 1.059e-3);
-  EXPECT_NEAR(fit.latency_scale, 0.25, 0.02);
-  EXPECT_EQ(fit.dispatch_scale, 1);
+  const SoloFit fit = fit_to_solo_rate(traced(std::move(workload)), device(), 1 / 1.02e-3);
   EXPECT_TRUE(fit.within_reach);
-  EXPECT_EQ(fit_host_gap_scale(spec, device(), 1 / 0.9e-3).latency_scale, 1);
+  EXPECT_LT(fit.launch_latency_scale, 0.25);
+  EXPECT_GT(fit.device_time_scale, 0.975);
 }
 
-TEST(FitHostGapScale, leaves_the_devices_gaps_as_recorded_where_a_rate_lies_between_what_a_beat_lets_through) {
-  // Frames of 1.18 ms as recorded, 1 ms without gaps, shown every 1.1 ms or every second time: 909/s or 455/s.
-  ClientSpec spec = client("a", chain(10, 100us, 0ns, OpKind::kKernel, 20us));
+TEST(FitToSoloRate, never_makes_the_device_slower_than_it_was_under_the_tracer) {
+  const SoloFit fit = fit_to_solo_rate(traced(ten_after_a_tenth()), device(), 1 / 1.2e-3);
+  EXPECT_TRUE(fit.within_reach);
+  EXPECT_LE(fit.device_time_scale, 1);
+  EXPECT_GT(fit.host_gap_scale, 1.9);
+}
+
+TEST(FitToSoloRate, leaves_the_devices_times_as_recorded_where_a_rate_lies_between_what_a_beat_lets_through) {
+  // Frames of 1.18 ms as recorded, shown every 1.1 ms or every second time: 909/s or 455/s.
+  ClientSpec spec = traced(chain(10, 100us, 0ns, OpKind::kKernel, 20us));
   spec.pacing = {Pacing::Mode::kVsync, 1100us, 0};
-  const HostGapFit fit = fit_host_gap_scale(spec, device(), 700);
-  EXPECT_EQ(fit.dispatch_scale, 1);
+  const SoloFit fit = fit_to_solo_rate(spec, device(), 700);
+  EXPECT_EQ(fit.device_time_scale, 1);
+  EXPECT_EQ(fit.launch_latency_scale, 1);
   EXPECT_FALSE(fit.within_reach);
   EXPECT_NEAR(fit.reached_per_s, 1 / 2.2e-3, 1);
 }
 
-TEST(FitHostGapScale, leaves_a_program_bound_by_its_device_some_host_time) {
+TEST(FitToSoloRate, leaves_a_program_bound_by_its_device_some_host_time) {
   // 1 ms of device and 0.1 ms of host: 909/s as recorded, 1000/s at most; stating 1001/s must not take its host away.
   ClientSpec spec = client("a", chain(1, 1ms, 100us));
   spec.pacing.mode = Pacing::Mode::kSyncEachJob;
-  const HostGapFit fit = fit_host_gap_scale(spec, device(), 1001);
+  const SoloFit fit = fit_to_solo_rate(spec, device(), 1001);
   EXPECT_TRUE(fit.within_reach);
-  EXPECT_GT(fit.scale, 0.01);
+  EXPECT_GT(fit.host_gap_scale, 0.01);
+}
+
+TEST(FitToSoloRate, leaves_the_devices_times_as_recorded_under_mps) {
+  const SoloFit fit{.host_gap_scale = 0.8, .launch_latency_scale = 0.5, .device_time_scale = 0.97};
+  DeviceSpec shared = device();
+  shared.sharing = Sharing::kConcurrent;
+  ClientSpec in_turns = client("a", chain(1, 1ms, 100us)), beside = in_turns;
+  apply(fit, device(), in_turns);
+  apply(fit, shared, beside);
+  EXPECT_EQ(std::tie(in_turns.host_gap_scale, in_turns.launch_latency_scale, in_turns.device_time_scale),
+            std::make_tuple(0.8, 0.5, 0.97));
+  EXPECT_EQ(std::tie(beside.host_gap_scale, beside.launch_latency_scale, beside.device_time_scale),
+            std::make_tuple(0.8, 0.5, 1.0));
 }
 
 }  // namespace
