@@ -200,8 +200,8 @@ def meanwhile(options):
     for (program, names, begin, duration, shape), (_, _, other, lasting, _) in (both, both[::-1]):
         last = numpy.searchsorted(other, begin, side="right") - 1
         is_beside = (last >= 0) & (begin < (other + lasting)[last])
-        for name, blocks, threads, _, shared, _ in kernels_of(numpy, names, duration, shape):
-            same = (names == name) & (shape[:, 0] == blocks) & (shape[:, 1] == threads)
+        for name, blocks, threads, registers, shared, _ in kernels_of(numpy, names, duration, shape):
+            same = (names == name) & (shape == [blocks, threads, registers, shared]).all(axis=1)
             cells = [f"{len(some)} | {numpy.median(some) / 1e3:.2f}" if len(some := duration[same & beside]) else "0 |"
                      for beside in (~is_beside, is_beside)]
             print(f"| {program} | {name[-40:].replace('|', ' ')} | {blocks} | {threads} | {shared} | {' | '.join(cells)} |")
