@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "experiments/commands/commands.h"
-#include "experiments/processors.h"
-#include "experiments/results.h"
+#include "experiments/base/processors.h"
+#include "experiments/results/results.h"
 #include "python/bindings.h"
 #include "python/known_experiment.h"
 #include "python/python_policy.h"
@@ -98,7 +98,7 @@ std::shared_ptr<KnownExperiment> read(const std::string& text, const std::string
     ExperimentOverrides overrides = overrides_of(sets, seeds, until);
     overrides.expands_sweep = expands_sweep;
     known->experiment = parse_experiment(text, file, overrides, known->policies);
-    for (Scenario& scenario : known->experiment.scenarios) put_in(simulated_world(), scenario);
+    for (Scenario& scenario : known->experiment.scenarios) put_in(simulation_backend(), scenario);
     state_code(*known, code);
   });
   return known;
@@ -108,8 +108,8 @@ void check(const KnownExperiment& known) {
   located(known, [&] {
     const py::gil_scoped_release release;
     const Plan plan = make_plan(known.experiment);
-    Materials materials(known.experiment, plan.hashes, known.policies);
-    materials.check();
+    RunInputs run_inputs(known.experiment, plan.hashes, known.policies);
+    run_inputs.check();
   });
 }
 
@@ -132,11 +132,11 @@ py::list plan(const KnownExperiment& known) {
 /// Runs a plan on threads of its own, while the calling thread answers the interpreter.
 class PlanRun {
  public:
-  PlanRun(const KnownExperiment& known, const Plan& plan, Materials& materials, ResultsWriter& results, unsigned jobs)
-      : thread_([this, &known, &plan, &materials, &results, jobs] {
+  PlanRun(const KnownExperiment& known, const Plan& plan, RunInputs& run_inputs, ResultsWriter& results, unsigned jobs)
+      : thread_([this, &known, &plan, &run_inputs, &results, jobs] {
           try {
             const RunnerOptions options{jobs, &stop_, [this](const RunSpec&, const RunOutcome&) { ++finished_; }};
-            run_plan(known.experiment, plan, materials, known.policies, options,
+            run_plan(known.experiment, plan, run_inputs, known.policies, options,
                      [&](const RunSpec& spec, const RunOutcome& outcome) {
                        results.write(known.experiment, plan.hashes, spec, outcome);
                        if (outcome.error) errors_.push_back(*outcome.error);
@@ -195,18 +195,18 @@ py::list run(const KnownExperiment& known, const std::string& output, Existing e
   py::list failures;
   located(known, [&] {
     std::optional<Plan> plan;
-    std::optional<Materials> materials;
+    std::optional<RunInputs> run_inputs;
     std::optional<ResultsWriter> results;
     {
       const py::gil_scoped_release release;
       plan = make_plan(input.experiment);
       check_output(output, existing);
-      materials.emplace(input.experiment, plan->hashes, input.policies);
-      materials->check();
+      run_inputs.emplace(input.experiment, plan->hashes, input.policies);
+      run_inputs->check();
       results.emplace(output, existing, stored_plan(input.experiment, *plan));
       std::erase_if(plan->runs, [there = results->there()](const RunSpec& spec) { return there.contains(spec.id); });
     }
-    PlanRun plan_run(input, *plan, *materials, *results, jobs == 0 ? usable_processors() : jobs);
+    PlanRun plan_run(input, *plan, *run_inputs, *results, jobs == 0 ? usable_processors() : jobs);
     try {
       plan_run.wait(tick);
     } catch (...) {

@@ -2,8 +2,8 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include "experiments/results.h"
-#include "experiments/results_file.h"
+#include "experiments/results/results.h"
+#include "experiments/results/file.h"
 #include "python/bindings.h"
 #include "python/known_experiment.h"
 
@@ -21,8 +21,8 @@ class PlannedRuns {
     located(known_, [&] {
       const py::gil_scoped_release release;
       plan_ = make_plan(known_.experiment);
-      materials_.emplace(known_.experiment, plan_.hashes, known_.policies);
-      materials_->check();
+      inputs_.emplace(known_.experiment, plan_.hashes, known_.policies);
+      inputs_->check();
     });
   }
 
@@ -39,7 +39,7 @@ class PlannedRuns {
       ResultsWriter writer(output, Existing::kReplace, StoredPlan{});
       for (const std::string& id : ids)
         writer.write(known_.experiment, plan_.hashes, spec(id),
-                     run_one(known_.experiment, spec(id), *materials_, known_.policies));
+                     run_one(known_.experiment, spec(id), *inputs_, known_.policies));
       writer.close();
     });
   }
@@ -58,7 +58,7 @@ class PlannedRuns {
 
   KnownExperiment known_;
   Plan plan_;
-  std::optional<Materials> materials_;
+  std::optional<RunInputs> inputs_;
 };
 
 /// Puts the runs of a file behind those of the writer. Returns the errors of failed ones.

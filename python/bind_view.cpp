@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "python/bindings.h"
-#include "python/seen.h"
+#include "python/policy_handles.h"
 
 namespace py = pybind11;
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "experiments/experiment.h"
+#include "experiments/question/experiment.h"
 
 namespace corun {
 

@@ -9,8 +9,8 @@
 #include <optional>
 #include <set>
 
-#include "experiments/hash.h"
-#include "python/seen.h"
+#include "experiments/base/hash.h"
+#include "python/policy_handles.h"
 #include "traces/base/units.h"
 
 namespace py = pybind11;

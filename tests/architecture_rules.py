@@ -4,44 +4,94 @@ Paths are relative to the root of the repository and use forward slashes. Nothin
 can be tried on planted text.
 """
 
+import collections
+import graphlib
 import re
 
-# Which folders a folder may include. The longest matching name is a file's layer.
+# Which other folders a folder may include; its own files it always may. The longest matching name is a file's folder here.
+# No two folders stand in a circle: check_circles() holds both this table and the includes to that.
+_TRACES = ["traces/base", "traces"]
+_SEAM = ["traces/base", "sim/policy"]
+_REPLAY = [*_TRACES, "sim/policy", "sim/engine", "sim/device", "sim/facts"]
+_RUN = [*_REPLAY, "sim/arbiter", "sim/workload"]
+_POLICY = [*_SEAM, "policies", "policies/parts"]
+_QUESTION = ["experiments/base", "experiments/question/clients", "experiments/question"]
+_EXPERIMENTS = [*_TRACES, "traces/native", "traces/exporters", *_QUESTION, "experiments/run", "experiments/results"]
 FOLDERS = {
-    "traces/base": ["traces/base"],
-    "traces": ["traces/base", "traces/schema", "traces"],
-    "traces/parts": ["traces/base", "traces", "traces/parts"],
-    "traces/exporters": ["traces/base", "traces/schema", "traces", "traces/exporters"],
-    "traces/importers": ["traces/base", "traces", "traces/parts", "traces/importers"],
-    "tracer": ["traces/base", "traces", "traces/parts", "tracer", "tracer/gate"],
-    "tracer/gate": ["tracer", "tracer/gate"],
-    "sim/policy": ["traces/base", "sim/policy"],
-    "sim/engine": ["traces/base", "sim/engine"],
-    "sim/device": ["traces/base", "traces", "sim/device"],
-    "sim/workload": ["traces/base", "traces", "sim/policy", "sim/device", "sim/metrics", "sim/workload",
-                     "sim"],
-    "sim/cluster": ["traces/base", "sim/policy", "sim/engine", "sim/device", "sim/workload", "sim/metrics", "sim",
-                    "sim/cluster"],
-    "sim/metrics": ["traces/base", "traces", "sim/policy", "sim/workload", "sim/metrics", "sim"],
-    "sim/arbiter": ["traces/base", "traces", "sim/policy", "sim/metrics", "sim/arbiter"],
-    "sim/executor": ["traces/base", "traces", "sim/policy", "sim/device", "sim/workload", "sim/metrics", "sim/arbiter",
-                     "sim", "sim/executor"],
-    "sim/calibration": ["traces/base", "traces", "sim/device", "sim/executor", "sim/calibration"],
-    "sim/live": ["traces/base", "traces", "sim/policy", "sim/device", "sim/workload", "sim/metrics", "sim/arbiter", "sim",
-                 "sim/executor", "sim/live", "tracer/gate"],
-    "sim": ["traces/base", "traces", "sim/policy", "sim/engine", "sim/device", "sim/workload", "sim/metrics",
-            "sim/arbiter", "sim"],
-    "policies": ["traces/base", "sim/policy", "policies"],
-    "experiments": ["traces/base", "traces", "traces/importers", "traces/exporters", "sim/policy", "sim/engine",
-                    "sim/device", "sim/workload", "sim/metrics", "sim/arbiter", "sim/cluster", "sim/executor",
-                    "sim/calibration", "sim/live", "sim", "policies", "experiments"],
-    "python": ["traces/base", "traces", "sim/policy", "experiments", "python"],
-    "games/scene": ["games/scene"],
+    "traces/base": [],
+    "traces": ["traces/base"],
+    "traces/native": [*_TRACES, "traces/schema"],
+    "traces/parts": [*_TRACES, "traces/native"],
+    "traces/exporters": [*_TRACES, "traces/schema"],
+    "traces/importers": [*_TRACES, "traces/native", "traces/parts"],
+    "tracer/guest": ["traces/base", "traces/parts"],
+    "tracer/preload": [],
+    "tracer/frames": ["tracer/guest"],
+    "tracer/cuda": ["traces/parts", "tracer/guest"],
+    "tracer/gate/channel": ["tracer/guest"],
+    "tracer/gate": ["tracer/guest", "tracer/cuda", "tracer/preload", "tracer/gate/channel"],
+    "tracer/gl/calls": ["tracer/guest", "tracer/preload"],
+    "tracer/gl": ["traces/parts", "tracer/guest", "tracer/frames", "tracer/preload", "tracer/gate", "tracer/gl/calls"],
+    "tracer/vulkan": ["tracer/guest", "tracer/frames", "tracer/gate"],
+    "tracer/record/host": ["traces/base"],
+    "tracer/record": [*_TRACES, "traces/native", "traces/parts", "tracer/guest", "tracer/cuda", "tracer/record/host"],
+    "tracer/record/commands": [*_TRACES, "traces/native", "tracer/guest", "tracer/record/host", "tracer/record"],
+    "sim/policy": ["traces/base"],
+    "sim/engine": ["traces/base"],
+    "sim/device": _TRACES,
+    "sim/facts": [*_TRACES, "sim/policy"],
+    "sim/arbiter": [*_TRACES, "sim/policy", "sim/facts"],
+    "sim/workload": _REPLAY,
+    "sim/workload/capture": [*_TRACES, "sim/device", "sim/workload"],
+    "sim/workload/synthetic": ["traces/base", "sim/engine", "sim/workload"],
+    "sim/run": _RUN,
+    "sim/metrics": ["traces/base", "sim/facts", "sim/run"],
+    "sim/solo": ["traces/base", "sim/facts", "sim/workload", "sim/run"],
+    "sim/cluster": ["traces/base", "sim/policy", "sim/engine", "sim/device", "sim/workload", "sim/run", "sim/metrics"],
+    "sim/executor/host": ["traces/base"],
+    "sim/executor/driver": ["traces/base"],
+    "sim/executor/worker": ["traces/base", "sim/executor/host", "sim/executor/driver"],
+    "sim/executor/device_time": ["traces/base", "sim/device", "sim/executor/host", "sim/executor/worker"],
+    "sim/executor": [*_RUN, "sim/run", "sim/executor/host", "sim/executor/driver", "sim/executor/worker",
+                     "sim/executor/device_time"],
+    "sim/calibration/probes": ["traces/base", "sim/executor/host", "sim/executor/driver", "sim/executor/worker"],
+    "sim/calibration/fits": [*_TRACES, "sim/device", "sim/calibration/probes"],
+    "sim/calibration": ["traces/base", "sim/executor/host", "sim/calibration/probes"],
+    "sim/live": [*_RUN, "sim/run", "sim/executor/host", "sim/executor/device_time", "tracer/gate/channel"],
+    "policies": _SEAM,
+    "policies/parts": _SEAM,
+    **{f"policies/{family}": _POLICY for family in ("baselines", "djay", "limits", "mechanisms", "nvshare", "pilotfish",
+                                                    "placement", "rivals", "tgs", "xsched")},
+    "policies/example": ["sim/policy"],
+    "experiments/base": ["traces/base", "sim/engine"],
+    "experiments/question/clients": ["traces/base", "experiments/base", "sim/workload", "sim/workload/synthetic"],
+    "experiments/question": [*_TRACES, "traces/importers", "sim/policy", "sim/engine", "sim/device", "sim/arbiter",
+                             "sim/cluster", "experiments/base", "experiments/question/clients"],
+    "experiments/run": [*_TRACES, "traces/native", *_RUN, "sim/run", "sim/metrics", "sim/solo", "sim/cluster",
+                        "sim/executor/driver", "sim/executor", "sim/live", "policies", "policies/limits", *_QUESTION],
+    "experiments/results": [*_TRACES, "traces/exporters", *_QUESTION, "experiments/run"],
+    "experiments/summary": ["traces/base", *_QUESTION, "experiments/run", "experiments/results"],
+    "experiments/report": ["traces/base", *_QUESTION, "experiments/results", "experiments/summary"],
+    "experiments/identify": ["traces/base", "sim/device", "sim/workload", "sim/workload/synthetic", "sim/metrics",
+                             "policies", *_QUESTION, "experiments/run"],
+    "experiments/validate/scoring": ["traces/base", "sim/metrics", *_QUESTION, "experiments/run"],
+    "experiments/validate": ["traces/base", "experiments/validate/scoring", "experiments/summary", *_EXPERIMENTS],
+    "experiments/commands": [*_EXPERIMENTS, "experiments/summary", "experiments/report", "experiments/identify",
+                             "experiments/validate", "policies", "sim/calibration", "sim/calibration/fits",
+                             "sim/executor/host"],
+    "experiments/commands/policy": [*_EXPERIMENTS, "experiments/commands", "policies"],
+    "python": [*_TRACES, "sim/policy", *_QUESTION, "experiments/run", "experiments/results", "experiments/summary",
+               "experiments/commands"],
+    "games/scene/world": [],
+    "games/scene/drawing": ["games/scene/world"],
+    "games/scene": ["games/scene/drawing", "games/scene/world"],
     "tests": None,
 }
+MOST_FILES = 24  # source files of one folder, those of its folders not counted
 
 # Folders in which a run must be a pure function of its inputs.
-PURE_FOLDERS = ("sim/policy/", "sim/engine/", "sim/device/", "sim/workload/", "sim/arbiter/", "policies/")
+PURE_FOLDERS = ("sim/policy/", "sim/engine/", "sim/device/", "sim/facts/", "sim/workload/", "sim/arbiter/", "sim/run/",
+                "sim/solo/", "sim/metrics/", "policies/")
 IMPURE_WORDS = re.compile(r"\b(system_clock|steady_clock|high_resolution_clock|clock_gettime|gettimeofday|random_device"
                           r"|(?:secure_)?getenv|\w*cuda\w*|cu[A-Z]\w*)\b", re.IGNORECASE)
 CUDA_DRIVER_CALL = re.compile(r"cu[A-Z]")
@@ -55,7 +105,7 @@ HEAVY_HEADERS = {
     "SQLiteCpp/": ["traces/importers/", "experiments/", "python/"],
     "sqlite3.h": ["traces/importers/", "experiments/"],
     "google/protobuf/": ["traces/"],
-    "traces/schema/trace.pb.h": ["traces/chunk", "tests/traces/"],
+    "traces/schema/trace.pb.h": ["traces/native/chunk", "tests/traces/"],
     "traces/schema/perfetto.pb.h": ["traces/exporters/"],
     "Eigen/": ["sim/device/", "policies/", "experiments/validate/"],
     "pybind11/": ["python/"],
@@ -98,8 +148,34 @@ def check_folders(path, text):
     """The folder graph: a folder includes only what FOLDERS lists for it."""
     allowed = FOLDERS.get(layer(path))
     for line, quoted, name in includes(text) if allowed is not None else []:
-        if quoted and layer(name) not in allowed:
+        if quoted and layer(name) not in [layer(path), *allowed]:
             yield f"{path}:{line}: {layer(path)} may not include {name} (allowed: {', '.join(allowed)})"
+
+
+def folder_graph(texts):
+    """folder -> folders that its files include, of the files in `texts` (path -> text) outside tests/."""
+    graph = {}
+    for path, text in texts.items():
+        folder = path.rpartition("/")[0]
+        if not path.startswith("tests/"):
+            graph.setdefault(folder, set()).update(name.rpartition("/")[0] for _, quoted, name in includes(text) if quoted)
+    return {folder: others - {folder} for folder, others in graph.items()}
+
+
+def check_circles(graph):
+    """No folder includes, over however many others, itself. `graph`: folder -> folders."""
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as circle:
+        yield "folders in a circle: " + " <- ".join(circle.args[1])
+
+
+def check_sizes(paths):
+    """No folder holds so many source files that it wants folders of its own."""
+    counts = collections.Counter(path.rpartition("/")[0] for path in paths)
+    for folder, count in counts.items():
+        if count > MOST_FILES:
+            yield f"{folder} holds {count} source files: group them by concept, at most {MOST_FILES} in a folder"
 
 
 def check_includes_from_root(path, text, known_files):

@@ -9,9 +9,9 @@
 #include <iterator>
 
 #include "experiments/commands/commands.h"
-#include "experiments/device_file.h"
-#include "experiments/json.h"
-#include "sim/calibration/report.h"
+#include "experiments/question/device_file.h"
+#include "experiments/base/json.h"
+#include "sim/calibration/fits/report.h"
 #include "traces/base/units.h"
 #include "traces/base/write_file.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "experiments/commands/commands.h"
-#include "experiments/json.h"
-#include "experiments/materials.h"
+#include "experiments/base/json.h"
+#include "experiments/run/run_inputs.h"
 
 namespace corun {
 
@@ -13,8 +13,8 @@ int check_command(const CommonOptions& common, ExperimentOptions options) {
   PolicyRegistry policies = builtin_policies();
   const Experiment experiment = read_experiment(options.file, options.overrides, policies);
   const Plan plan = make_plan(experiment);
-  Materials materials(experiment, plan.hashes, policies);
-  materials.check();
+  RunInputs run_inputs(experiment, plan.hashes, policies);
+  run_inputs.check();
   if (common.json) {
     Json json;
     json.object().field("schema_version", 1).field("valid", true).field("runs", plan.runs.size());

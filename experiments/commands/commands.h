@@ -5,16 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "experiments/diagnostic.h"
-#include "experiments/experiment.h"
-#include "experiments/progress.h"
-#include "experiments/row_writer.h"
-#include "experiments/stored_plan.h"
-#include "experiments/terminal.h"
+#include "experiments/base/diagnostic.h"
+#include "experiments/question/experiment.h"
+#include "experiments/summary/progress.h"
+#include "experiments/results/row_writer.h"
+#include "experiments/results/stored_plan.h"
+#include "experiments/base/terminal.h"
 
 namespace corun {
 
-struct World;
+struct ExecutionBackend;
 
 /// The commands of simcli, one file each. Data goes to stdout, all else to stderr. Each returns the exit code of the
 /// program and throws Error for what the user or the machine has to put right.
@@ -74,9 +74,9 @@ struct LiveCommandOptions : RunOptions {
   bool runs_alone_first = false;
 };
 
-struct World;
+struct ExecutionBackend;
 /// Where the clients' commands run. Throws Error(kUnsupported) where the library that gates them is missing.
-World world_of_programs(const LiveCommandOptions& options);
+ExecutionBackend backend_of_programs(const LiveCommandOptions& options);
 
 /// Predictions against measurements on hardware.
 struct ValidateOptions : ExecuteCommandOptions {
@@ -226,10 +226,10 @@ std::string counted(std::size_t count, std::string_view noun);
 const std::atomic<bool>& interrupted();
 /// Whether one has come again, in a run whose programs are then to be killed.
 const std::atomic<bool>& interrupted_again();
-/// Makes a scenario one of that world. Throws Error(kUnsupported) where it cannot take place there.
-void put_in(const World& world, Scenario& scenario);
-/// Reads, runs and reports an experiment in a world.
-int run_in(const World& world, const CommonOptions& common, const RunOptions& options);
+/// Makes a scenario one of that backend. Throws Error(kUnsupported) where it cannot take place there.
+void put_in(const ExecutionBackend& backend, Scenario& scenario);
+/// Reads, runs and reports an experiment in a backend.
+int run_in(const ExecutionBackend& backend, const CommonOptions& common, const RunOptions& options);
 
 /// The worker of runs on hardware, where it was built.
 std::string worker_beside_this_program();

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "experiments/commands/commands.h"
-#include "experiments/yaml.h"
+#include "experiments/base/yaml.h"
 #include "policies/builtin.h"
 
 namespace corun {

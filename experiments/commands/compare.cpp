@@ -1,4 +1,4 @@
-#include "experiments/compare.h"
+#include "experiments/summary/compare.h"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "experiments/commands/commands.h"
-#include "experiments/json.h"
-#include "experiments/row_writer.h"
-#include "experiments/summary.h"
+#include "experiments/base/json.h"
+#include "experiments/results/row_writer.h"
+#include "experiments/summary/summary.h"
 #include "traces/base/write_file.h"
 
 namespace corun {

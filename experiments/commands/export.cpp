@@ -5,13 +5,13 @@
 #include <array>
 #include <filesystem>
 
-#include "experiments/built_in_files.h"
-#include "experiments/chrome_trace.h"
+#include "experiments/base/built_in_files.h"
+#include "experiments/results/chrome_trace.h"
 #include "experiments/commands/commands.h"
 #include "experiments/commands/python_script.h"
-#include "experiments/json.h"
-#include "experiments/results_file.h"
-#include "experiments/run_tracks.h"
+#include "experiments/base/json.h"
+#include "experiments/results/file.h"
+#include "experiments/results/run_tracks.h"
 #include "traces/base/write_file.h"
 #include "traces/exporters/perfetto.h"
 #include "traces/reader.h"

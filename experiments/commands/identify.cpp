@@ -5,11 +5,11 @@
 #include <memory>
 
 #include "experiments/commands/commands.h"
-#include "experiments/device_file.h"
+#include "experiments/question/device_file.h"
 #include "experiments/identify/report.h"
-#include "experiments/json.h"
-#include "experiments/yaml.h"
-#include "sim/executor/mps_daemon.h"
+#include "experiments/base/json.h"
+#include "experiments/base/yaml.h"
+#include "sim/executor/host/mps_daemon.h"
 #include "traces/base/write_file.h"
 
 namespace corun {
@@ -57,7 +57,7 @@ Observe unknown_gpu(const IdentifyCommandOptions& options, const DeviceSpec& bas
   if (!options.against.empty()) {
     DeviceSpec device = device_named(options.against);
     if (options.under_mps) device.sharing = Sharing::kConcurrent;
-    return observer(simulated_world(), device);
+    return observer(simulation_backend(), device);
   }
   executor::ExecuteOptions hardware;
   hardware.worker = options.worker.empty() ? worker_beside_this_program() : options.worker;
@@ -65,13 +65,13 @@ Observe unknown_gpu(const IdentifyCommandOptions& options, const DeviceSpec& bas
   hardware.device = options.gpu;
   hardware.renders = options.renders;
   hardware.processors = options.processors;
-  if (!options.under_mps) return observer(hardware_world(hardware), base);
-  hardware_world(hardware);  // no daemon where there is no driver
+  if (!options.under_mps) return observer(hardware_backend(hardware), base);
+  hardware_backend(hardware);  // no daemon where there is no driver
   const auto daemon = std::make_shared<executor::MpsDaemon>();
   hardware.mps = daemon.get();
   DeviceSpec concurrent = base;
   concurrent.sharing = Sharing::kConcurrent;
-  return [daemon, observe = observer(hardware_world(hardware), concurrent)](const Trial& trial, std::uint64_t seed) {
+  return [daemon, observe = observer(hardware_backend(hardware), concurrent)](const Trial& trial, std::uint64_t seed) {
     return observe(trial, seed);
   };
 }

@@ -3,7 +3,7 @@
 #include "experiments/commands/commands.h"
 #include "experiments/commands/trace_report.h"
 #include "traces/base/units.h"
-#include "traces/native.h"
+#include "traces/native/native.h"
 #include "traces/reader.h"
 
 namespace corun {

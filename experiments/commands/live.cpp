@@ -1,7 +1,7 @@
 #include <filesystem>
 
 #include "experiments/commands/commands.h"
-#include "experiments/world.h"
+#include "experiments/run/execution_backend.h"
 #include "traces/base/error.h"
 
 namespace corun {
@@ -28,7 +28,7 @@ std::string existing(const std::string& path) {
 
 }  // namespace
 
-World world_of_programs(const LiveCommandOptions& options) {
+ExecutionBackend backend_of_programs(const LiveCommandOptions& options) {
   live::LiveOptions live;
   live.gate_library = options.gate.empty() ? found_beside_this_program("libcorun_gate.so") : existing(options.gate);
   live.is_gated_by_cupti = options.is_gated_by_cupti;
@@ -45,14 +45,14 @@ World world_of_programs(const LiveCommandOptions& options) {
   live.stop = &interrupted();
   live.hurry = &interrupted_again();
   if (!options.captures.empty()) fs::create_directories(options.captures);
-  return live_world(live, options.captures);
+  return live_backend(live, options.captures);
 }
 
 int live_command(const CommonOptions& common, const LiveCommandOptions& options) {
   RunOptions run = options;
   run.jobs = 1;
   run.skips_baselines = !options.runs_alone_first;
-  return run_in(world_of_programs(options), common, run);
+  return run_in(backend_of_programs(options), common, run);
 }
 
 }  // namespace corun

@@ -1,10 +1,10 @@
-#include "experiments/merge.h"
+#include "experiments/results/merge.h"
 
 #include <fmt/ranges.h>
 
 #include "experiments/commands/commands.h"
-#include "experiments/json.h"
-#include "experiments/stored_runs.h"
+#include "experiments/base/json.h"
+#include "experiments/results/stored_runs.h"
 
 namespace corun {
 

@@ -1,9 +1,9 @@
-#include "experiments/plan.h"
+#include "experiments/run/plan.h"
 
 #include <fmt/format.h>
 
 #include "experiments/commands/commands.h"
-#include "experiments/json.h"
+#include "experiments/base/json.h"
 #include "traces/base/units.h"
 
 namespace corun {

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "sim/executor/spawn.h"
+#include "sim/executor/host/spawn.h"
 #include "traces/base/error.h"
 
 namespace corun {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "experiments/commands/commands.h"
-#include "experiments/json.h"
+#include "experiments/base/json.h"
 #include "traces/base/write_file.h"
 
 namespace corun {

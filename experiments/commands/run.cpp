@@ -7,14 +7,14 @@
 #include <filesystem>
 #include <optional>
 
-#include "experiments/command_choice.h"
+#include "experiments/question/clients/command_choice.h"
 #include "experiments/commands/commands.h"
-#include "experiments/json.h"
-#include "experiments/processors.h"
-#include "experiments/results.h"
-#include "experiments/summary.h"
-#include "experiments/sweep_summary.h"
-#include "sim/executor/mps_daemon.h"
+#include "experiments/base/json.h"
+#include "experiments/base/processors.h"
+#include "experiments/results/results.h"
+#include "experiments/summary/summary.h"
+#include "experiments/summary/sweep_summary.h"
+#include "sim/executor/host/mps_daemon.h"
 
 namespace corun {
 
@@ -65,7 +65,7 @@ std::string heading(const Scenario& scenario) {
   if (scenario.cluster) return fmt::format("{}: pods on a cluster\n", printable(scenario.name));
   return fmt::format("{}: {} on {}, {:.6g} {} seconds, {}{}\n", printable(scenario.name),
                      counted(scenario.clients.size(), "client"), printable(scenario.device.name),
-                     to_seconds(scenario.horizon), scenario.backend == simulated_world().backend ? "simulated" : "real",
+                     to_seconds(scenario.horizon), scenario.backend == simulation_backend().name ? "simulated" : "real",
                      counted(scenario.seeds.size(), "seed"),
                      scenario.seeds.size() > 1 ? " (mean and 95 % interval)" : "");
 }
@@ -238,13 +238,13 @@ std::string counted(std::size_t count, std::string_view noun) {
 const std::atomic<bool>& interrupted() { return g_interrupted; }
 const std::atomic<bool>& interrupted_again() { return g_interrupted_again; }
 
-void put_in(const World& world, Scenario& scenario) {
-  scenario.backend = world.backend;
-  if (scenario.cluster && world.backend != simulated_world().backend)
+void put_in(const ExecutionBackend& backend, Scenario& scenario) {
+  scenario.backend = backend.name;
+  if (scenario.cluster && backend.name != simulation_backend().name)
     throw Error(ErrorKind::kUnsupported,
                 fmt::format("scenario `{}` is a cluster: only `simcli run` replays one", scenario.name));
   for (const ClientChoice& client : scenario.clients) {
-    const bool is_live = world.backend == kLiveBackend;
+    const bool is_live = backend.name == kLiveBackend;
     const bool has_replay = !client.trace.empty() || client.synthetic.has_value();
     if (is_live && client.command.words.empty())
       throw Error(ErrorKind::kUnsupported, client.where,
@@ -257,13 +257,13 @@ void put_in(const World& world, Scenario& scenario) {
   }
 }
 
-int run_in(const World& world, const CommonOptions& common, const RunOptions& options) {
+int run_in(const ExecutionBackend& backend, const CommonOptions& common, const RunOptions& options) {
   PolicyRegistry policies = builtin_policies();
   Experiment experiment = read_experiment(options.file, options.overrides, policies);
   if (options.overrides.expands_sweep && experiment.points.empty())
     throw Error(ErrorKind::kInput, {options.file}, "there is nothing to sweep",
                 "give it a section `sweep`, or say what to sweep: `-L pilotfish.margin=100us,300us`");
-  for (Scenario& scenario : experiment.scenarios) put_in(world, scenario);
+  for (Scenario& scenario : experiment.scenarios) put_in(backend, scenario);
   experiment.record.baselines = experiment.record.baselines && !options.skips_baselines;
   const Plan plan = make_plan(experiment);
   const std::string output = output_of(experiment, options);
@@ -271,8 +271,8 @@ int run_in(const World& world, const CommonOptions& common, const RunOptions& op
                             : options.overwrite ? Existing::kReplace
                                                 : Existing::kRefuse;
   check_output(output, existing);
-  Materials materials(experiment, plan.hashes, policies, world);
-  materials.check();
+  RunInputs run_inputs(experiment, plan.hashes, policies, backend);
+  run_inputs.check();
 
   ResultsWriter results(output, existing, stored_plan(experiment, plan, options.shard));
   const std::map<std::string, RunOutcome> there = results.there();
@@ -280,7 +280,7 @@ int run_in(const World& world, const CommonOptions& common, const RunOptions& op
   const std::size_t most_jobs = std::max<std::size_t>(rest.runs.size(), 1);
   const auto jobs =
       static_cast<unsigned>(std::min<std::size_t>(options.jobs == 0 ? usable_processors() : options.jobs, most_jobs));
-  g_has_programs = world.backend == kLiveBackend;
+  g_has_programs = backend.name == kLiveBackend;
   std::signal(SIGINT, interrupt);
   std::signal(SIGTERM, interrupt);
   fmt::print(stderr, "{}   {}   {}   {}\n", printable(experiment.name), shape_of(experiment, plan),
@@ -300,15 +300,15 @@ int run_in(const World& world, const CommonOptions& common, const RunOptions& op
   Progress progress(experiment, rest, options.progress, common.err);
   RunnerOptions runner{.jobs = jobs, .stop = &g_interrupted};
   runner.on_finished = [&](const RunSpec& s, const RunOutcome& o) { progress.finished(s, o); };
-  if (world.backend == kLiveBackend) runner.on_started = [&](const RunSpec& s) { progress.begins(s); };
+  if (backend.name == kLiveBackend) runner.on_started = [&](const RunSpec& s) { progress.begins(s); };
   const std::size_t delivered =
-      run_plan(experiment, rest, materials, policies, runner, [&](const RunSpec& s, const RunOutcome& o) {
+      run_plan(experiment, rest, run_inputs, policies, runner, [&](const RunSpec& s, const RunOutcome& o) {
         results.write(experiment, plan.hashes, s, o);
         summarize(s, o);
       });
   progress.clear();
   results.close();
-  const bool is_cut_short = world.backend == kLiveBackend && g_interrupted;
+  const bool is_cut_short = backend.name == kLiveBackend && g_interrupted;
   const bool is_complete = delivered == rest.runs.size() && !is_cut_short;
   const std::size_t done = there.size() + delivered;
   const bool all_hold = is_sweep ? print_sweep(common, experiment, sweep, summary, output, done)
@@ -323,7 +323,7 @@ std::string worker_beside_this_program() {
 }
 
 int run_command(const CommonOptions& common, const RunOptions& options) {
-  return run_in(simulated_world(), common, options);
+  return run_in(simulation_backend(), common, options);
 }
 
 int execute_command(const CommonOptions& common, const ExecuteCommandOptions& options) {
@@ -338,7 +338,7 @@ int execute_command(const CommonOptions& common, const ExecuteCommandOptions& op
   if (options.under_mps) hardware.mps = &daemon.emplace();
   RunOptions run = options;
   run.jobs = 1;
-  return run_in(hardware_world(hardware), common, run);
+  return run_in(hardware_backend(hardware), common, run);
 }
 
 }  // namespace corun

@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "experiments/commands/commands.h"
-#include "experiments/results_file.h"
+#include "experiments/results/file.h"
 
 namespace corun {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "experiments/terminal.h"
+#include "experiments/base/terminal.h"
 #include "traces/base/units.h"
 
 namespace corun {

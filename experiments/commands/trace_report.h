@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "experiments/json.h"
+#include "experiments/base/json.h"
 #include "traces/timeline.h"
 
 namespace corun {

@@ -7,10 +7,10 @@
 #include <ranges>
 
 #include "experiments/commands/commands.h"
-#include "experiments/processors.h"
-#include "experiments/validate/validation_json.h"
+#include "experiments/base/processors.h"
+#include "experiments/validate/json.h"
 #include "experiments/validate/validator.h"
-#include "sim/executor/mps_daemon.h"
+#include "sim/executor/host/mps_daemon.h"
 
 namespace corun {
 
@@ -45,7 +45,7 @@ validation::ValidatorOptions validator_options(const CommonOptions& common, cons
   out.jobs = options.jobs > 0 ? options.jobs : usable_processors();
   out.has_canary = !options.has_no_canary && !options.is_live;
   out.has_budget = !options.has_no_budget;
-  if (!options.is_live) out.predicted_in = surrogate_world();
+  if (!options.is_live) out.predicted_in = surrogate_backend();
   out.output = options.output.empty() ? experiment.name + ".sqlite" : options.output;
   out.overwrite = options.overwrite;
   out.report = options.report;
@@ -57,22 +57,22 @@ validation::ValidatorOptions validator_options(const CommonOptions& common, cons
 }
 
 /// Cells that share the device at once get a private daemon, started with the first of them; all others take turns.
-World gpu_world(const ValidateOptions& options) {
+ExecutionBackend gpu_backend(const ValidateOptions& options) {
   executor::ExecuteOptions hardware;
   hardware.worker = options.worker.empty() ? worker_beside_this_program() : options.worker;
   hardware.library = options.driver;
   hardware.device = options.gpu;
   hardware.renders = !options.has_kernel_frames;
   hardware.processors = options.processors;
-  const World taking_turns = hardware_world(hardware);
+  const ExecutionBackend taking_turns = hardware_backend(hardware);
   const auto daemon = std::make_shared<std::unique_ptr<executor::MpsDaemon>>();
-  return {taking_turns.backend,
+  return {taking_turns.name,
           [=](const RunInput& input, Recorder& recorder, std::vector<std::string>& notes) -> RunResult {
             if (input.device.sharing != Sharing::kConcurrent) return taking_turns.run(input, recorder, notes);
             if (*daemon == nullptr) *daemon = std::make_unique<executor::MpsDaemon>();
             executor::ExecuteOptions at_once = hardware;
             at_once.mps = daemon->get();
-            return hardware_world(at_once).run(input, recorder, notes);
+            return hardware_backend(at_once).run(input, recorder, notes);
           }};
 }
 
@@ -89,8 +89,8 @@ int validate_command(const CommonOptions& common, const ValidateOptions& options
   PolicyRegistry policies = builtin_policies();
   const Experiment experiment = read(options, policies);
   const bool measures = !options.only_predicts && options.measured.empty();
-  std::optional<World> world;
-  if (measures) world = options.is_live ? world_of_programs({}) : gpu_world(options);  // says now what is missing
+  std::optional<ExecutionBackend> backend;
+  if (measures) backend = options.is_live ? backend_of_programs({}) : gpu_backend(options);  // says now what is missing
   const validation::ValidatorOptions its = validator_options(common, options, experiment);
   validation::Validator validator(experiment, policies, its);
   validator.predict();
@@ -98,7 +98,7 @@ int validate_command(const CommonOptions& common, const ValidateOptions& options
     validator.close();
     return 0;
   }
-  if (world) validator.measure(*world);
+  if (backend) validator.measure(*backend);
   const validation::ValidationResult& result = validator.score();
   fmt::print("{}", common.json ? validation_json(validator.validation(), result) + "\n" : validation_table(result));
   std::fflush(stdout);

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include "experiments/commands/commands.h"
-#include "experiments/json.h"
-#include "experiments/plan.h"
-#include "experiments/results.h"
+#include "experiments/base/json.h"
+#include "experiments/run/plan.h"
+#include "experiments/results/results.h"
 
 namespace corun {
 

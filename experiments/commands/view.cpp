@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "experiments/built_in_files.h"
+#include "experiments/base/built_in_files.h"
 #include "experiments/commands/commands.h"
 #include "experiments/commands/python_script.h"
 

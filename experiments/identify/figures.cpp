@@ -6,7 +6,7 @@
 #include <memory>
 #include <thread>
 
-#include "experiments/processors.h"
+#include "experiments/base/processors.h"
 #include "policies/builtin.h"
 #include "sim/metrics/collector.h"
 
@@ -87,20 +87,20 @@ std::string key_of(const Hypothesis& hypothesis, Rule rule, const Trial& trial) 
 
 }  // namespace
 
-Observation observe(const World& world, const DeviceSpec& device, const Trial& trial,
+Observation observe(const ExecutionBackend& backend, const DeviceSpec& device, const Trial& trial,
                     const std::vector<ClientSpec>& clients, std::uint64_t seed) {
   const PolicyDescriptor passthrough = passthrough_policy();
   const std::unique_ptr<Policy> policy = passthrough.create(passthrough.defaults());
   const RunInput input{device, clients, policy.get(), passthrough.name, trial.length, trial.warmup(), seed};
   Spans spans(input);
   std::vector<std::string> notes;
-  const RunResult result = world.run(input, spans, notes);
+  const RunResult result = backend.run(input, spans, notes);
   return spans.observation(input, result);
 }
 
-Observe observer(World world, DeviceSpec device) {
-  return [world = std::move(world), device = std::move(device)](const Trial& trial, std::uint64_t seed) {
-    return observe(world, device, trial, trial.clients, seed);
+Observe observer(ExecutionBackend backend, DeviceSpec device) {
+  return [backend = std::move(backend), device = std::move(device)](const Trial& trial, std::uint64_t seed) {
+    return observe(backend, device, trial, trial.clients, seed);
   };
 }
 
@@ -129,7 +129,7 @@ const Figures& Predictions::of(const Hypothesis& hypothesis, const Trial& trial)
     const DeviceSpec device = device_of(hypothesis, rules_, base_);
     std::vector<Observation> repetitions;
     for (std::uint32_t i = 0; i < seeds_; ++i)
-      repetitions.push_back(observe(simulated_world(), device, trial, clients, trial.first_seed + i));
+      repetitions.push_back(observe(simulation_backend(), device, trial, clients, trial.first_seed + i));
     return pooled(repetitions);
   });
 }

@@ -8,8 +8,8 @@
 
 #include "experiments/identify/rule.h"
 #include "experiments/identify/trial.h"
-#include "experiments/memo.h"
-#include "experiments/world.h"
+#include "experiments/base/memo.h"
+#include "experiments/run/execution_backend.h"
 
 namespace corun::identification {
 
@@ -28,18 +28,18 @@ using Figures = std::vector<Figure>;
 /// The outcome of one repetition of a trial.
 using Observation = Figures;
 
-/// Runs a trial once. Throws Error as the world does.
+/// Runs a trial once. Throws Error as the backend does.
 using Observe = std::function<Observation(const Trial& trial, std::uint64_t seed)>;
 
 /// Runs a trial with `clients` in place of its own, every gate open. Of each client: the mean time between the ends of
 /// its jobs, and p50 and p99 of the time from begin to end of its operations; of frames also p50 and p99 of render
 /// times; of clients that wait for each kernel, of the time from its submission to its begin. What there was none of
 /// took the whole window.
-Observation observe(const World& world, const DeviceSpec& device, const Trial& trial,
+Observation observe(const ExecutionBackend& backend, const DeviceSpec& device, const Trial& trial,
                     const std::vector<ClientSpec>& clients, std::uint64_t seed);
 
-/// Trials on the GPU, or whatever `world` is.
-Observe observer(World world, DeviceSpec device);
+/// Trials on the GPU, or whatever `backend` is.
+Observe observer(ExecutionBackend backend, DeviceSpec device);
 
 /// Mean and scatter of repetitions.
 Figures pooled(const std::vector<Observation>& repetitions);

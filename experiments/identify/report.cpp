@@ -6,8 +6,8 @@
 #include <cmath>
 #include <optional>
 
-#include "experiments/json.h"
-#include "experiments/terminal.h"
+#include "experiments/base/json.h"
+#include "experiments/base/terminal.h"
 #include "traces/base/units.h"
 
 namespace corun::identification {

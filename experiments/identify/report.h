@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/device_file.h"
+#include "experiments/question/device_file.h"
 #include "experiments/identify/identify.h"
 
 namespace corun::identification {

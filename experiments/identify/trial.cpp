@@ -3,8 +3,8 @@
 #include <memory>
 #include <utility>
 
-#include "sim/workload/synthetic.h"
-#include "sim/workload/synthetic_steps.h"
+#include "sim/workload/synthetic/synthetic.h"
+#include "sim/workload/synthetic/steps.h"
 
 namespace corun::identification {
 

@@ -8,18 +8,18 @@
 #include <filesystem>
 #include <set>
 
-#include "experiments/compare.h"
-#include "experiments/compare_settling.h"
-#include "experiments/expectation.h"
-#include "experiments/findings.h"
-#include "experiments/hash.h"
-#include "experiments/json.h"
+#include "experiments/summary/compare.h"
+#include "experiments/summary/compare_settling.h"
+#include "experiments/question/expectation.h"
+#include "experiments/summary/conclusions.h"
+#include "experiments/base/hash.h"
+#include "experiments/base/json.h"
 #include "experiments/report/frame_figures.h"
 #include "experiments/report/measured.h"
 #include "experiments/report/metric_meanings.h"
 #include "experiments/report/verdicts.h"
-#include "experiments/summary.h"
-#include "experiments/terminal.h"
+#include "experiments/summary/summary.h"
+#include "experiments/base/terminal.h"
 
 namespace corun::report {
 

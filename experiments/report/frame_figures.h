@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "experiments/json.h"
+#include "experiments/base/json.h"
 #include "experiments/report/measured.h"
 
 namespace corun::report {

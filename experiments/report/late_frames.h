@@ -1,6 +1,6 @@
 #pragma once
 
-#include "experiments/json.h"
+#include "experiments/base/json.h"
 #include "experiments/report/frames.h"
 #include "experiments/report/measured.h"
 

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <set>
 
-#include "experiments/results_file.h"
-#include "experiments/summary.h"
+#include "experiments/results/file.h"
+#include "experiments/summary/summary.h"
 #include "traces/base/error.h"
 
 namespace corun::report {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "experiments/statistics.h"
+#include "experiments/base/statistics.h"
 
 namespace SQLite {
 class Database;

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "experiments/built_in_files.h"
+#include "experiments/base/built_in_files.h"
 
 namespace corun::report {
 

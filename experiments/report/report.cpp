@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "experiments/built_in_files.h"
-#include "experiments/hash.h"
+#include "experiments/base/built_in_files.h"
+#include "experiments/base/hash.h"
 #include "experiments/report/contents.h"
 
 namespace corun {

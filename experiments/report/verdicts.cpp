@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "experiments/expectation.h"
-#include "experiments/summary.h"
+#include "experiments/question/expectation.h"
+#include "experiments/summary/summary.h"
 
 namespace corun::report {
 

@@ -163,13 +163,13 @@ struct Watching {
 
 }  // namespace
 
-World watched(const World& world, DeviceMonitor& monitor, DeviceState& state) {
-  return {world.backend,
-          [world, &monitor, &state](const RunInput& input, Recorder& recorder, std::vector<std::string>& notes) {
+ExecutionBackend watched(const ExecutionBackend& backend, DeviceMonitor& monitor, DeviceState& state) {
+  return {backend.name,
+          [backend, &monitor, &state](const RunInput& input, Recorder& recorder, std::vector<std::string>& notes) {
             monitor.begin();
             const Watching watching{monitor, state};
             Watch watch(recorder, monitor);
-            return world.run(input, watch, notes);
+            return backend.run(input, watch, notes);
           }};
 }
 

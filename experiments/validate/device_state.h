@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "experiments/world.h"
+#include "experiments/run/execution_backend.h"
 
 namespace corun::validation {
 
@@ -57,8 +57,8 @@ class DeviceMonitor {
   std::jthread thread_;
 };
 
-/// `world`, whose runs the monitor watches from their first operation on; `state` is that of the latest run. Both must
+/// `backend`, whose runs the monitor watches from their first operation on; `state` is that of the latest run. Both must
 /// outlive it. One run at a time.
-World watched(const World& world, DeviceMonitor& monitor, DeviceState& state);
+ExecutionBackend watched(const ExecutionBackend& backend, DeviceMonitor& monitor, DeviceState& state);
 
 }  // namespace corun::validation

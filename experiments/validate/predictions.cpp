@@ -2,10 +2,10 @@
 
 #include <fstream>
 
-#include "experiments/device_choice.h"
-#include "experiments/hash.h"
-#include "experiments/json.h"
-#include "experiments/validate/score.h"
+#include "experiments/question/device_choice.h"
+#include "experiments/base/hash.h"
+#include "experiments/base/json.h"
+#include "experiments/validate/scoring/score.h"
 
 namespace corun::validation {
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/plan.h"
-#include "experiments/validate/cells.h"
+#include "experiments/run/plan.h"
+#include "experiments/validate/scoring/cells.h"
 
 namespace corun::validation {
 

@@ -19,13 +19,13 @@ Experiment in_world(Experiment experiment, const std::string& backend) {
 }
 
 /// Fits host gaps, which takes simulations, so that whoever asks later need not wait.
-void prepare(const Experiment& experiment, Materials& materials, unsigned jobs) {
+void prepare(const Experiment& experiment, RunInputs& run_inputs, unsigned jobs) {
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
     for (std::size_t i = next++; i < experiment.scenarios.size(); i = next++) {
       const Scenario& scenario = experiment.scenarios[i];
       try {
-        materials.clients(scenario, scenario.seeds.front());
+        run_inputs.clients(scenario, scenario.seeds.front());
       } catch (const Error&) {
         // Whoever needs it is told.
       }
@@ -41,7 +41,7 @@ CellKey key_of(const Experiment& experiment, const RunSpec& spec) {
 }
 
 /// The device as block dispatch alone would have it: no gain or loss from sharing memory, caches and carve-outs.
-World lossless(const World& world) {
+ExecutionBackend lossless(const ExecutionBackend& backend) {
   const auto move = [](RunInput& input, double) {
     input.device.sm_rate_exponent = input.device.sm_fill_exponent = 1.0;
     input.device.carveout_change = CarveoutChange::kAnyTime;
@@ -49,7 +49,7 @@ World lossless(const World& world) {
     input.device.company_gap_scale = 1.0;
     input.device.company_stall = {};
   };
-  return with_moved(world, {.name = "losses", .uncertainty = "", .move = move}, 1.0);
+  return with_moved(backend, {.name = "losses", .uncertainty = "", .move = move}, 1.0);
 }
 
 /// Clients alone always count: what the others kept is told against them.
@@ -83,15 +83,15 @@ Validation::Validation(const Experiment& experiment, const PolicyRegistry& polic
       options_(options),
       hashes_(make_plan(experiment).hashes),
       experiment_(with_solos(experiment, {options.window, options.keeps_warmup}, hashes_, options.only)),
-      materials_(std::make_unique<Materials>(experiment_, hashes_, policies)) {
-  materials_->check();
-  prepare(experiment_, *materials_, options.jobs);
-  cells_ = make_cells(experiment_, hashes_, *materials_, policies);
+      inputs_(std::make_unique<RunInputs>(experiment_, hashes_, policies)) {
+  inputs_->check();
+  prepare(experiment_, *inputs_, options.jobs);
+  cells_ = make_cells(experiment_, hashes_, *inputs_, policies);
 }
 
-Figures Validation::simulate(const std::vector<RunSpec>& runs, const World& world, const Deliver& deliver) const {
+Figures Validation::simulate(const std::vector<RunSpec>& runs, const ExecutionBackend& backend, const Deliver& deliver) const {
   Figures figures;
-  run_plan(experiment_, {runs, hashes_}, *materials_, policies_, {options_.jobs, nullptr, {}, world},
+  run_plan(experiment_, {runs, hashes_}, *inputs_, policies_, {options_.jobs, nullptr, {}, backend},
            [&](const RunSpec& spec, const RunOutcome& outcome) {
              const CellKey cell = key_of(experiment_, spec);
              outcome.error ? figures.add_failure(cell, outcome.error->what())
@@ -112,11 +112,11 @@ std::vector<RunSpec> Validation::measurement(const std::string& backend) const {
   return measurement_runs(in_world(experiment_, backend), cells_, hashes_, options_.repetitions, options_.has_canary);
 }
 
-void Validation::measure(const World& world, const DeviceState* state, const Deliver& deliver) {
+void Validation::measure(const ExecutionBackend& backend, const DeviceState* state, const Deliver& deliver) {
   CORUN_ASSERT(!predictions_.sha256.empty(), "what is measured must not be known before what is predicted");
-  const Experiment there = in_world(experiment_, world.backend);
-  for (const RunSpec& spec : measurement(world.backend)) {
-    const RunOutcome outcome = run_one(there, spec, *materials_, policies_, world);
+  const Experiment there = in_world(experiment_, backend.name);
+  for (const RunSpec& spec : measurement(backend.name)) {
+    const RunOutcome outcome = run_one(there, spec, *inputs_, policies_, backend);
     add_measured({key_of(experiment_, spec), spec.seed, there.scenarios[spec.scenario].horizon, outcome.metrics,
                   outcome.error ? outcome.error->what() : std::string(), outcome.notes});
     if (state != nullptr) add_state(key_of(experiment_, spec), *state);

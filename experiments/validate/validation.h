@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "experiments/runner.h"
-#include "experiments/validate/cells.h"
+#include "experiments/run/runner.h"
+#include "experiments/validate/scoring/cells.h"
 #include "experiments/validate/device_state.h"
-#include "experiments/validate/error_budget.h"
+#include "experiments/validate/scoring/error_budget.h"
 #include "experiments/validate/predictions.h"
-#include "experiments/validate/ranking.h"
-#include "experiments/validate/summary_of_scores.h"
+#include "experiments/validate/scoring/ranking.h"
+#include "experiments/validate/scoring/summary_of_scores.h"
 
 namespace corun::validation {
 
@@ -23,10 +23,10 @@ struct ValidationOptions {
   unsigned jobs = 1;                ///< simulations at a time
   bool has_canary = true;
   bool has_budget = true;
-  World predicted_in = simulated_world();  ///< surrogate_world() where surrogates are measured
+  ExecutionBackend predicted_in = simulation_backend();  ///< surrogate_backend() where surrogates are measured
 };
 
-/// A run in the other world.
+/// A run in the other backend.
 struct MeasuredRun {
   CellKey cell;
   std::uint64_t seed = 0;
@@ -62,11 +62,11 @@ struct ValidationResult {
 /// A finished run of a validation.
 using Deliver = std::function<void(const Experiment&, const RunSpec&, const RunOutcome&)>;
 
-/// Predicts an experiment's figures, has them measured in another world, and scores the former by the latter.
+/// Predicts an experiment's figures, has them measured in another backend, and scores the former by the latter.
 ///
 ///     Validation validation(experiment, policies, options);
 ///     validation.predict(...);                    // then publish predictions()
-///     validation.measure(hardware_world(...), ...);  // or add_measured(...) for what was measured before
+///     validation.measure(hardware_backend(...), ...);  // or add_measured(...) for what was measured before
 ///     ValidationResult result = validation.score();
 ///
 /// The order is the point: nothing measured can reach a prediction. One thread calls.
@@ -81,9 +81,9 @@ class Validation {
 
   /// The runs of measure() in their order.
   std::vector<RunSpec> measurement(const std::string& backend) const;
-  /// Runs every cell in `world`, one run at a time, repetitions interleaved. `state` says what the device did during
+  /// Runs every cell in `backend`, one run at a time, repetitions interleaved. `state` says what the device did during
   /// the latest run, if anybody looks; it is read after each.
-  void measure(const World& world, const DeviceState* state, const Deliver& deliver);
+  void measure(const ExecutionBackend& backend, const DeviceState* state, const Deliver& deliver);
   /// What was measured before, for whoever scores again, in the order of the runs.
   void add_measured(const MeasuredRun& run);
   void add_state(const CellKey& cell, const DeviceState& state) { merge(states_[cell], state); }
@@ -98,11 +98,11 @@ class Validation {
   const Figures& measured() const { return measured_; }
   const std::map<CellKey, DeviceState>& states() const { return states_; }
   std::vector<Disturbance> disturbances() const;
-  /// What runs said of themselves in the other world; of sentences that differ in numbers only, the first.
+  /// What runs said of themselves in the other backend; of sentences that differ in numbers only, the first.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
-  Figures simulate(const std::vector<RunSpec>& runs, const World& world, const Deliver& deliver) const;
+  Figures simulate(const std::vector<RunSpec>& runs, const ExecutionBackend& backend, const Deliver& deliver) const;
   Figures predict_without_losses() const;
   void explain(ValidationResult& result) const;
   double host_spread() const;
@@ -111,7 +111,7 @@ class Validation {
   const ValidationOptions options_;
   FileHashes hashes_;
   Experiment experiment_;
-  std::unique_ptr<Materials> materials_;
+  std::unique_ptr<RunInputs> inputs_;
   std::vector<Cell> cells_;
   Figures predicted_, without_losses_, measured_;
   Predictions predictions_;

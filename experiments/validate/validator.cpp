@@ -59,17 +59,17 @@ void Validator::predict() {
   fmt::print(stderr, "predictions: {}   SHA-256 {}\n", printable(predictions_path()), validation_.predictions().sha256);
 }
 
-void Validator::measure(const World& world) {
-  const Plan plan{validation_.measurement(world.backend), {}};
+void Validator::measure(const ExecutionBackend& backend) {
+  const Plan plan{validation_.measurement(backend.name), {}};
   fmt::print(stderr, "measuring: {} runs, {:.0f} s and what their clients take to start\n", plan.runs.size(),
              horizons_s(validation_.experiment(), plan.runs));
   DeviceMonitor monitor(options_.device);
-  facts_.backend = world.backend;
+  facts_.backend = backend.name;
   facts_.monitor_absence = monitor.absence();
   DeviceState state;
   Progress progress(validation_.experiment(), plan, options_.progress, options_.terminal);
   const Deliver deliver = into_results(progress);
-  validation_.measure(watched(world, monitor, state), &state,
+  validation_.measure(watched(backend, monitor, state), &state,
                       [&](const Experiment& experiment, const RunSpec& spec, const RunOutcome& outcome) {
                         deliver(experiment, spec, outcome);
                         store_state(options_.output, spec.id, state);

@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "experiments/progress.h"
-#include "experiments/results.h"
-#include "experiments/validate/validation_report.h"
-#include "experiments/validate/validation_tables.h"
+#include "experiments/summary/progress.h"
+#include "experiments/results/results.h"
+#include "experiments/validate/report.h"
+#include "experiments/validate/tables.h"
 
 namespace corun::validation {
 
@@ -30,8 +30,8 @@ class Validator {
 
   /// Simulates and publishes; nothing is measured before.
   void predict();
-  /// Measures in `world`, one run at a time. After predict().
-  void measure(const World& world);
+  /// Measures in `backend`, one run at a time. After predict().
+  void measure(const ExecutionBackend& backend);
   /// Scores what was measured now or before, stores that and writes the report. After predict().
   const ValidationResult& score();
   /// Ends without scores.

@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-#include "games/scene/failure.h"
+#include "games/scene/world/failure.h"
 #include "games/scene/menu.h"
 #include "games/scene/play.h"
 

@@ -4,10 +4,10 @@
 #include <cstdio>
 #include <numeric>
 
-#include "games/scene/gpu_timer.h"
-#include "games/scene/picture.h"
-#include "games/scene/renderer.h"
-#include "games/scene/screen.h"
+#include "games/scene/drawing/gpu_timer.h"
+#include "games/scene/drawing/picture.h"
+#include "games/scene/drawing/renderer.h"
+#include "games/scene/drawing/screen.h"
 
 namespace scene {
 

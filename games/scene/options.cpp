@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "games/scene/failure.h"
+#include "games/scene/world/failure.h"
 
 namespace scene {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "games/scene/level.h"
+#include "games/scene/world/level.h"
 
 namespace scene {
 

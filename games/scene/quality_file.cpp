@@ -12,7 +12,7 @@
 #include <cstring>
 #include <utility>
 
-#include "games/scene/failure.h"
+#include "games/scene/world/failure.h"
 
 namespace scene {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/arbiter/backend.h"
-#include "sim/metrics/recorder.h"
+#include "sim/facts/recorder.h"
 #include "sim/policy/policy.h"
 
 namespace corun {

@@ -6,9 +6,9 @@
 #include <memory>
 #include <optional>
 
-#include "sim/calibration/probe_process.h"
-#include "sim/executor/mps_daemon.h"
-#include "sim/executor/wall_clock.h"
+#include "sim/calibration/probes/probe_process.h"
+#include "sim/executor/host/mps_daemon.h"
+#include "sim/executor/host/wall_clock.h"
 #include "traces/base/error.h"
 
 namespace corun::calibration {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/calibration/plan.h"
-#include "sim/calibration/sample.h"
+#include "sim/calibration/probes/plan.h"
+#include "sim/calibration/probes/sample.h"
 
 namespace corun::calibration {
 

@@ -8,7 +8,7 @@
 
 #include "sim/policy/placement.h"
 #include "sim/policy/policy.h"
-#include "sim/run.h"
+#include "sim/run/run.h"
 #include "sim/workload/client_spec.h"
 
 namespace corun {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sim/simulation.h"
+#include "sim/run/simulation.h"
 #include "traces/base/error.h"
 
 namespace corun {

@@ -4,7 +4,7 @@
 
 #include "sim/executor/hardware_limits.h"
 #include "sim/executor/surrogates.h"
-#include "sim/run_views.h"
+#include "sim/run/client_views.h"
 #include "traces/base/error.h"
 
 namespace corun::executor {

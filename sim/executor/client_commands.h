@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sim/executor/channel.h"
+#include "sim/executor/worker/channel.h"
 #include "sim/executor/execute.h"
 #include "sim/workload/client.h"
 

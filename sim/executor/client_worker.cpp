@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "sim/executor/client_commands.h"
-#include "sim/executor/mps_daemon.h"
-#include "sim/executor/spawn.h"
+#include "sim/executor/host/mps_daemon.h"
+#include "sim/executor/host/spawn.h"
 #include "traces/base/error.h"
 
 namespace corun::executor {

@@ -4,7 +4,7 @@
 
 #include "sim/executor/gpu_run.h"
 #include "sim/executor/hardware_limits.h"
-#include "sim/executor/processors.h"
+#include "sim/executor/host/processors.h"
 
 namespace corun::executor {
 

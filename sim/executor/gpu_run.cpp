@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "sim/executor/hardware_limits.h"
-#include "sim/executor/processors.h"
-#include "sim/reports.h"
-#include "sim/run_views.h"
+#include "sim/executor/host/processors.h"
+#include "sim/run/reports.h"
+#include "sim/run/client_views.h"
 #include "traces/base/error.h"
 
 namespace corun::executor {

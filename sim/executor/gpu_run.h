@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/arbiter/arbiter.h"
-#include "sim/executor/device_times.h"
+#include "sim/executor/device_time/device_times.h"
 #include "sim/executor/execute.h"
 #include "sim/executor/run_account.h"
 #include "sim/executor/worker_report.h"

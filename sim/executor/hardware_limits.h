@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/executor/channel.h"
+#include "sim/executor/worker/channel.h"
 #include "sim/executor/execute.h"
 #include "sim/policy/action.h"
 

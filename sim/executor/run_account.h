@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/executor/channel.h"
+#include "sim/executor/worker/channel.h"
 #include "sim/executor/execute.h"
 
 namespace corun::executor {

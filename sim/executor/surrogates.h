@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/device/spec.h"
-#include "sim/executor/channel.h"
+#include "sim/executor/worker/channel.h"
 #include "sim/workload/workload.h"
 
 namespace corun::executor {

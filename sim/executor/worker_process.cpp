@@ -7,9 +7,9 @@
 #include <cerrno>
 #include <cstring>
 
-#include "sim/executor/processors.h"
-#include "sim/executor/spawn.h"
-#include "sim/executor/wall_clock.h"
+#include "sim/executor/host/processors.h"
+#include "sim/executor/host/spawn.h"
+#include "sim/executor/host/wall_clock.h"
 #include "traces/base/error.h"
 
 namespace corun::executor {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/executor/channel.h"
+#include "sim/executor/worker/channel.h"
 #include "traces/base/time.h"
 
 namespace corun::executor {

@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "sim/executor/busy_time.h"
-#include "sim/executor/device_shares.h"
+#include "sim/executor/device_time/busy_time.h"
+#include "sim/executor/device_time/device_shares.h"
 
 namespace corun::live {
 

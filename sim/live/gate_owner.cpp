@@ -11,10 +11,10 @@
 #include <cstring>
 #include <filesystem>
 
-#include "sim/executor/wall_clock.h"
-#include "tracer/gate/futex.h"
-#include "tracer/gate/gate_word.h"
-#include "tracer/gate/process.h"
+#include "sim/executor/host/wall_clock.h"
+#include "tracer/gate/channel/futex.h"
+#include "tracer/gate/channel/word.h"
+#include "tracer/gate/channel/process.h"
 #include "traces/base/error.h"
 
 namespace corun::live {

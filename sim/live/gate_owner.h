@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "tracer/gate/futex.h"
-#include "tracer/gate/gate_channel.h"
+#include "tracer/gate/channel/futex.h"
+#include "tracer/gate/channel/channel.h"
 
 namespace corun::live {
 

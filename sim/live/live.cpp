@@ -10,7 +10,7 @@
 #include "sim/live/live_notes.h"
 #include "sim/live/program.h"
 #include "sim/live/quality_file.h"
-#include "sim/run_views.h"
+#include "sim/run/client_views.h"
 #include "traces/base/error.h"
 
 namespace corun::live {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/run.h"
+#include "sim/run/run.h"
 
 namespace corun::live {
 

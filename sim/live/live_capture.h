@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/metrics/recorder.h"
+#include "sim/facts/recorder.h"
 #include "sim/workload/client_spec.h"
 #include "traces/timeline.h"
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "sim/live/group_times.h"
-#include "tracer/gate/futex.h"
-#include "tracer/gate/gate_word.h"
-#include "tracer/gate/process.h"
+#include "tracer/gate/channel/futex.h"
+#include "tracer/gate/channel/word.h"
+#include "tracer/gate/channel/process.h"
 #include "traces/readable_name.h"
 
 namespace corun::live {

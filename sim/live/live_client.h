@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "sim/arbiter/arbiter.h"
-#include "sim/executor/wall_clock.h"
+#include "sim/executor/host/wall_clock.h"
 #include "sim/live/device_use.h"
 #include "sim/live/profile.h"
 #include "sim/workload/client_spec.h"
-#include "tracer/gate/gate_channel.h"
+#include "tracer/gate/channel/channel.h"
 
 namespace corun::live {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sim/metrics/metric.h"
-#include "sim/run.h"
+#include "sim/run/run.h"
 #include "traces/base/short_numbers.h"
 
 namespace corun {

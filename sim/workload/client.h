@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "sim/metrics/recorder.h"
+#include "sim/facts/recorder.h"
 #include "sim/policy/view.h"
-#include "sim/random.h"
+#include "sim/engine/random.h"
 #include "sim/workload/client_spec.h"
 
 namespace corun {

@@ -1,5 +1,5 @@
 // What a decision of each policy costs: eight clients on a made-up device, one of them a game, run through the arbiter
-// without engine and device model. The yardstick is the same world under `passthrough`, which opens gates and hears
+// without engine and device model. The yardstick is the same backend under `passthrough`, which opens gates and hears
 // nothing.
 
 #include <benchmark/benchmark.h>
@@ -36,9 +36,9 @@ FakeOp next_op(std::mt19937_64& random, bool is_game) {
   return op;
 }
 
-/// A world whose clients always have their next operation ready.
-struct World {
-  explicit World(const PolicyDescriptor& policy) : backend(policy, policy.defaults(), eight_clients()) {
+/// A backend whose clients always have their next operation ready.
+struct ExecutionBackend {
+  explicit ExecutionBackend(const PolicyDescriptor& policy) : backend(policy, policy.defaults(), eight_clients()) {
     for (std::uint32_t c = 0; c < kClients; ++c) backend.join(c);
   }
   std::size_t play(Duration length) {
@@ -53,7 +53,7 @@ struct World {
 
 void BM_Policy(benchmark::State& state, const PolicyDescriptor& policy) {
   std::int64_t launches = 0;
-  for (auto _ : state) launches += static_cast<std::int64_t>(World(policy).play(Duration{50ms}));
+  for (auto _ : state) launches += static_cast<std::int64_t>(ExecutionBackend(policy).play(Duration{50ms}));
   state.SetItemsProcessed(launches);
 }
 

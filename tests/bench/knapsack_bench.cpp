@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "policies/knapsack.h"
+#include "policies/djay/knapsack.h"
 #include "tests/support/menu_families.h"
 
 namespace corun {

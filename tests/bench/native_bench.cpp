@@ -5,7 +5,7 @@
 
 #include "tests/bench/replay_capture.h"
 #include "tests/support/temporary_folder.h"
-#include "traces/native.h"
+#include "traces/native/native.h"
 
 namespace corun {
 namespace {

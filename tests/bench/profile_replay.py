@@ -11,7 +11,7 @@ MOST_FOR_INVARIANTS = 5  # per cent
 CASES = ["passthrough", "pilotfish", "gaiagpu"]
 # Symbols of corun by the part that they belong to; first match counts.
 PARTS = [
-    (INVARIANTS, ["RunBooks"]),
+    (INVARIANTS, ["InvariantChecker"]),
     ("policy", ["PilotFish", "Pilot", "Gaia", "Nvshare", "Passthrough", "Limiter", "Forecast", "Window", "Fillers",
                 "close_fillers", "UnfinishedWork", "Predictor", "Guarantee", "Buckets", "Lock"]),
     ("events", ["EventQueue", "Engine"]),

@@ -17,10 +17,10 @@
 
 #include "policies/builtin.h"
 #include "sim/metrics/collector.h"
-#include "sim/simulation.h"
+#include "sim/run/simulation.h"
 #include "tests/bench/replay_capture.h"
 #include "tests/support/temporary_folder.h"
-#include "traces/native.h"
+#include "traces/native/native.h"
 
 namespace corun {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <filesystem>
 
-#include "experiments/results.h"
-#include "tests/experiments/experiment_text.h"
+#include "experiments/results/results.h"
+#include "tests/experiments/question/experiment_text.h"
 
 namespace corun {
 namespace {

@@ -1,7 +1,7 @@
 #include <chrono>
 
-#include "sim/run.h"
-#include "sim/workload/synthetic.h"
+#include "sim/run/run.h"
+#include "sim/workload/synthetic/synthetic.h"
 #include "tests/fuzz/harness.h"
 
 namespace corun::fuzz {

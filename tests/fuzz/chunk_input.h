@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "tests/fuzz/harness.h"
-#include "traces/chunk.h"
+#include "traces/native/chunk.h"
 
 namespace corun::fuzz {
 

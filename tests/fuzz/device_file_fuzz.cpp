@@ -1,4 +1,4 @@
-#include "experiments/device_file.h"
+#include "experiments/question/device_file.h"
 #include "sim/device/device_model.h"
 #include "tests/fuzz/harness.h"
 

@@ -1,5 +1,5 @@
-#include "experiments/experiment.h"
-#include "experiments/plan.h"
+#include "experiments/question/experiment.h"
+#include "experiments/run/plan.h"
 #include "policies/builtin.h"
 #include "tests/fuzz/harness.h"
 

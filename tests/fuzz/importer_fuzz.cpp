@@ -1,7 +1,7 @@
 #include <string>
 
 #include "tests/fuzz/harness.h"
-#include "traces/native.h"
+#include "traces/native/native.h"
 #include "traces/reader.h"
 
 namespace corun::fuzz {

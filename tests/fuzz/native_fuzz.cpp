@@ -2,7 +2,7 @@
 
 #include "tests/fuzz/chunk_input.h"
 #include "tests/fuzz/harness.h"
-#include "traces/native.h"
+#include "traces/native/native.h"
 
 namespace corun::fuzz {
 namespace {

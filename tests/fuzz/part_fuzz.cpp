@@ -1,6 +1,6 @@
 #include "tests/fuzz/chunk_input.h"
 #include "tests/fuzz/harness.h"
-#include "traces/native.h"
+#include "traces/native/native.h"
 #include "traces/parts/merge.h"
 #include "traces/parts/part_reader.h"
 

@@ -8,10 +8,10 @@
 #include <filesystem>
 #include <memory>
 
-#include "experiments/compare.h"
+#include "experiments/summary/compare.h"
 #include "experiments/report/report.h"
-#include "experiments/results_file.h"
-#include "experiments/results_schema.h"
+#include "experiments/results/file.h"
+#include "experiments/results/schema.h"
 #include "tests/fuzz/harness.h"
 
 namespace corun::fuzz {

@@ -1,5 +1,5 @@
-#include "experiments/set_option.h"
-#include "experiments/yaml.h"
+#include "experiments/question/set_option.h"
+#include "experiments/base/yaml.h"
 #include "tests/fuzz/harness.h"
 
 namespace corun::fuzz {

@@ -3,7 +3,7 @@
 
     ./dev coverage                                builds, runs and records
     tests/reliability/line_coverage.py --keep     counts what earlier runs left, without running anything
-    tests/reliability/line_coverage.py --missed experiments/merge.cpp     also lists the lines of a file that nothing ran
+    tests/reliability/line_coverage.py --missed experiments/results/merge.cpp     also lists the lines of a file that nothing ran
 
 A line counts as run if it ran in any of the programs that it was compiled into. Lines of tests and of generated files are not
 counted; neither is what Python tests run, nor what a program ran that was killed before it could write its counts.

@@ -162,7 +162,7 @@ SECTIONS = {
         "./dev mutants", mutants, mistakes),
     "campaign": Section(
         "Invariants",
-        "At every event of every simulated run, in release builds too, what the parts report is compared: sim/run_books.h "
+        "At every event of every simulated run, in release builds too, what the parts report is compared: sim/run/invariant_checker.h "
         "says what. A broken promise ends the program with code 70 and leaves a folder with the experiment, the run, "
         "its captures' hashes, the simulated time and the last decisions.\n",
         "tests/reliability/campaign.py", invariants),
@@ -179,7 +179,7 @@ SECTIONS = {
         "Faults while results are written",
         "Killed (SIGKILL) at random moments, a program that writes results must leave a whole database, and in it each "
         "finished run once and with all its rows. A full disk and too little memory are tried by the ordinary tests, too "
-        "(tests/reliability/test_faults.py), misbehaving plug-ins by tests/experiments/test_evil_plugins.py.\n",
+        "(tests/reliability/test_faults.py), misbehaving plug-ins by tests/experiments/question/test_evil_plugins.py.\n",
         "tests/reliability/kill_runs.py --record", faults),
     "disk": Section(
         "A disk that fails, and lost power",

@@ -7,7 +7,7 @@ IGNORED = {("runs", "wall_time_s"),  # the one figure that differs from time to 
            ("planned_runs", "position")}  # of the plan, not of the run
 
 
-def rows_by_run(path):
+def rows_by_run(path, ignored=IGNORED):
     """run id -> [(table, row)], rows in stored order. Raises sqlite3.DatabaseError where the file is damaged."""
     with sqlite3.connect(f"file:{path}?mode=rw", uri=True) as database:  # what was killed is rolled back
         found = database.execute("PRAGMA integrity_check").fetchone()[0]
@@ -19,7 +19,7 @@ def rows_by_run(path):
             key = "id" if table == "runs" else "run"
             if key not in columns:
                 continue
-            shown = [column for column in columns if (table, column) not in IGNORED]
+            shown = [column for column in columns if (table, column) not in ignored]
             quoted = ", ".join(f'"{column}"' for column in [key, *shown])
             for name, *row in database.execute(f"SELECT {quoted} FROM {table} ORDER BY rowid"):
                 if name in runs:  # a plan names runs that are not there yet

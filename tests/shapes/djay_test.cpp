@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/workload/synthetic.h"
+#include "sim/workload/synthetic/synthetic.h"
 #include "tests/shapes/run_policy.h"
 
 namespace corun {

@@ -5,10 +5,10 @@
 #include <map>
 #include <sstream>
 
-#include "experiments/device_file.h"
-#include "sim/random.h"
-#include "sim/solo.h"
-#include "sim/workload/synthetic.h"
+#include "experiments/question/device_file.h"
+#include "sim/engine/random.h"
+#include "sim/solo/solo.h"
+#include "sim/workload/synthetic/synthetic.h"
 #include "tests/support/replay.h"
 
 // Predictions of what programs did together on one H200, from captures of each alone and its untraced rate. The

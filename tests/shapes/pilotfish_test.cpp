@@ -10,7 +10,7 @@
 #include <ostream>
 #include <string>
 
-#include "sim/workload/synthetic.h"
+#include "sim/workload/synthetic/synthetic.h"
 #include "tests/shapes/run_policy.h"
 
 namespace corun {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "policies/builtin.h"
-#include "sim/run.h"
+#include "sim/run/run.h"
 #include "sim/workload/workload.h"
 #include "traces/base/units.h"
 

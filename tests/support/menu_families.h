@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "policies/knapsack.h"
+#include "policies/djay/knapsack.h"
 
 namespace corun {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "traces/chunk.h"
+#include "traces/native/chunk.h"
 #include "traces/parts/part_record.h"
 
 namespace corun::testing {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/run.h"
+#include "sim/run/run.h"
 #include "sim/workload/workload.h"
 #include "traces/reader.h"
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "sim/run.h"
-#include "sim/workload/synthetic.h"
+#include "sim/run/run.h"
+#include "sim/workload/synthetic/synthetic.h"
 
 namespace corun::testing {
 

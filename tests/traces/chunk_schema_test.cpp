@@ -6,8 +6,8 @@
 
 #include "tests/support/tiny_timelines.h"
 #include "traces/base/error.h"
-#include "traces/chunk_rows.h"
-#include "traces/message.h"
+#include "traces/native/chunk_rows.h"
+#include "traces/native/message.h"
 #include "traces/schema/trace.pb.h"
 
 namespace corun {

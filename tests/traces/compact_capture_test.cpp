@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/tiny_timelines.h"
-#include "traces/chunk.h"
-#include "traces/native.h"
+#include "traces/native/chunk.h"
+#include "traces/native/native.h"
 
 namespace corun {
 namespace {

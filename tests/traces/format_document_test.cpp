@@ -4,7 +4,7 @@
 #include <sstream>
 #include <string>
 
-#include "traces/native.h"
+#include "traces/native/native.h"
 
 namespace corun {
 namespace {

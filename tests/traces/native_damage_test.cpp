@@ -8,8 +8,8 @@
 
 #include "tests/support/tiny_timelines.h"
 #include "traces/base/error.h"
-#include "traces/chunk.h"
-#include "traces/native.h"
+#include "traces/native/chunk.h"
+#include "traces/native/native.h"
 
 namespace corun {
 namespace {

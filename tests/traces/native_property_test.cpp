@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "traces/native.h"
+#include "traces/native/native.h"
 
 namespace corun {
 namespace {

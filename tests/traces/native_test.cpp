@@ -1,4 +1,4 @@
-#include "traces/native.h"
+#include "traces/native/native.h"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 #include "tests/support/temporary_folder.h"
 #include "tests/support/tiny_timelines.h"
 #include "traces/base/error.h"
-#include "traces/chunk.h"
-#include "traces/native_scan.h"
+#include "traces/native/chunk.h"
+#include "traces/native/native_scan.h"
 
 namespace corun {
 namespace {

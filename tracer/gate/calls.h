@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "tracer/gate/gate_channel.h"
+#include "tracer/gate/channel/channel.h"
 
 /// What the driver's functions do, by CUPTI's numbers of them, and what their arguments say.
 namespace corun::gate {

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "tracer/gate/gate_link.h"
+#include "tracer/gate/channel/link.h"
 
 namespace corun::gate {
 

@@ -4,8 +4,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tracer/gate/futex.h"
-#include "tracer/gate/gate_word.h"
+#include "tracer/gate/channel/futex.h"
+#include "tracer/gate/channel/word.h"
 #include "tracer/guest/part_file.h"
 
 namespace corun::gate {

@@ -7,9 +7,9 @@
 #include <cstdint>
 
 #include "tracer/gate/calls.h"
-#include "tracer/gate/checkpoints.h"
-#include "tracer/gate/futex.h"
-#include "tracer/gate/gate_link.h"
+#include "tracer/gate/completion_tracker.h"
+#include "tracer/gate/channel/futex.h"
+#include "tracer/gate/channel/link.h"
 #include "tracer/gate/graph_table.h"
 #include "tracer/gate/name_table.h"
 
@@ -62,7 +62,7 @@ class Gate {
   bool must_give_up();
 
   GateLink link_;
-  Checkpoints checkpoints_;
+  CompletionTracker checkpoints_;
   NameTable names_;
   GraphTable graphs_;
   AwakeWait awake_;

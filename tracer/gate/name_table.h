@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "tracer/gate/gate_channel.h"
+#include "tracer/gate/channel/channel.h"
 
 namespace corun::gate {
 

@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "tracer/gate/gate_link.h"
+#include "tracer/gate/channel/link.h"
 
 namespace corun::gate {
 

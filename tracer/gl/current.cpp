@@ -2,7 +2,7 @@
 
 #include "tracer/guest/kept_errno.h"
 #include "tracer/gl/recording.h"
-#include "tracer/gl/symbols.h"
+#include "tracer/gl/calls/symbols.h"
 
 namespace corun::gl {
 

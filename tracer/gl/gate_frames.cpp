@@ -1,7 +1,7 @@
 #include "tracer/gl/gate_frames.h"
 
 #include "tracer/gate/frame_gate.h"
-#include "tracer/gl/everywhere.h"
+#include "tracer/gl/calls/everywhere.h"
 #include "tracer/guest/kept_errno.h"
 #include "tracer/preload/scopes.h"
 

@@ -8,8 +8,8 @@
 #include "tracer/gl/current.h"
 #include "tracer/gl/gate_frames.h"
 #include "tracer/gl/recording.h"
-#include "tracer/gl/stubs.h"
-#include "tracer/gl/symbols.h"
+#include "tracer/gl/calls/stubs.h"
+#include "tracer/gl/calls/symbols.h"
 #include "tracer/guest/kept_errno.h"
 
 namespace corun::gl {

@@ -9,7 +9,7 @@
 
 #include "tracer/cuda/cupti_library.h"
 #include "tracer/record/guests.h"
-#include "tracer/record/nvml.h"
+#include "tracer/record/host/nvml.h"
 #include "traces/base/error.h"
 
 namespace corun::record {

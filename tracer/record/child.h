@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "tracer/record/environment.h"
-#include "tracer/record/signals.h"
+#include "tracer/record/host/environment.h"
+#include "tracer/record/host/signals.h"
 
 namespace corun::record {
 

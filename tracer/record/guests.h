@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "tracer/record/environment.h"
+#include "tracer/record/host/environment.h"
 #include "tracer/record/options.h"
 
 namespace corun::record {

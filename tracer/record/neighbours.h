@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tracer/record/nvml.h"
+#include "tracer/record/host/nvml.h"
 
 namespace corun::record {
 

@@ -11,7 +11,7 @@
 #include "tracer/record/hints.h"
 #include "tracer/record/summary.h"
 #include "traces/base/error.h"
-#include "traces/native.h"
+#include "traces/native/native.h"
 
 namespace corun::record {
 

@@ -10,8 +10,8 @@
 #include "tracer/record/options.h"
 #include "tracer/record/parts_folder.h"
 #include "tracer/record/session.h"
-#include "tracer/record/signals.h"
-#include "tracer/record/terminal.h"
+#include "tracer/record/host/signals.h"
+#include "tracer/record/host/terminal.h"
 
 namespace corun::record {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "tracer/record/terminal.h"
+#include "tracer/record/host/terminal.h"
 #include "traces/timeline.h"
 
 namespace corun::record {

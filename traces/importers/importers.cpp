@@ -3,7 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "traces/base/error.h"
-#include "traces/native.h"
+#include "traces/native/native.h"
 
 namespace corun {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "traces/base/error.h"
-#include "traces/chunk.h"
+#include "traces/native/chunk.h"
 
 namespace corun {
 namespace {

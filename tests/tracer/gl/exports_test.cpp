@@ -4,8 +4,8 @@
 #include <sstream>
 
 #include "tests/tracer/gl/traced_run.h"
-#include "tracer/gl/hooked_calls.h"
-#include "tracer/gl/work_calls.h"
+#include "tracer/gl/calls/hooked_calls.h"
+#include "tracer/gl/calls/work_calls.h"
 
 namespace corun {
 namespace {

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "tests/support/temporary_folder.h"
-#include "traces/native.h"
+#include "traces/native/native.h"
 
 namespace corun::testing {
 

@@ -13,7 +13,7 @@
 
 #include "tests/support/temporary_folder.h"
 #include "tests/tracer/vulkan/fake_driver.h"
-#include "tracer/gate/gate_channel.h"
+#include "tracer/gate/channel/channel.h"
 
 namespace corun {
 namespace {

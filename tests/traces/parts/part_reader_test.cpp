@@ -8,7 +8,7 @@
 #include "tests/support/part_builder.h"
 #include "tests/support/tiny_timelines.h"
 #include "traces/base/error.h"
-#include "traces/native.h"
+#include "traces/native/native.h"
 
 namespace corun {
 namespace {

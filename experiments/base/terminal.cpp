@@ -1,0 +1,110 @@
+#include "experiments/base/terminal.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace corun {
+
+namespace {
+
+/// Length of the UTF-8 sequence at the front of `text`; 0 if it is not one.
+std::size_t sequence_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const std::size_t length = byte(0) < 0x80   ? 1
+                             : byte(0) < 0xC2 ? 0
+                             : byte(0) < 0xE0 ? 2
+                             : byte(0) < 0xF0 ? 3
+                             : byte(0) < 0xF5 ? 4
+                                              : 0;
+  if (length == 0 || length > text.size()) return 0;
+  for (std::size_t i = 1; i < length; ++i)
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  return length;
+}
+
+bool is_control(std::string_view sequence) {
+  const auto first = static_cast<unsigned char>(sequence[0]);
+  if (sequence.size() == 1) return first < 0x20 || first == 0x7F;
+  return first == 0xC2 && static_cast<unsigned char>(sequence[1]) < 0xA0;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  std::string safe;
+  while (!text.empty()) {
+    const std::size_t length = std::max<std::size_t>(sequence_length(text), 1);
+    const std::string_view sequence = text.substr(0, length);
+    const bool is_valid = sequence_length(text) > 0;
+    if (sequence == "\t") {
+      safe += ' ';
+    } else if (is_valid && !is_control(sequence)) {
+      safe += sequence;
+    } else {
+      for (const char c : sequence) safe += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    }
+    text.remove_prefix(length);
+  }
+  return safe;
+}
+
+std::string as_utf8(std::string_view text) {
+  std::string valid;
+  while (!text.empty()) {
+    const std::size_t length = sequence_length(text);
+    valid += length > 0 ? text.substr(0, length) : "\uFFFD";
+    text.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return valid;
+}
+
+std::string shell_quoted(const std::string& argument) {
+  const bool is_plain =
+      !argument.empty() && argument.find_first_of(" \t\n\"'\\$*?[]{}()<>|&;#~`!") == std::string::npos;
+  if (is_plain) return argument;
+  std::string text = "'";
+  for (const char c : argument) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+std::size_t display_width(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+std::string aligned(const std::vector<std::vector<std::string>>& rows, const std::vector<std::size_t>& right) {
+  std::vector<std::size_t> widths(rows.empty() ? 0 : rows[0].size());
+  std::vector<bool> is_used(widths.size());
+  for (const auto& row : rows)
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      widths[i] = std::max(widths[i], display_width(row[i]));
+      if (&row != &rows[0] && !row[i].empty()) is_used[i] = true;
+    }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (!is_used[i]) continue;
+      const std::string padding(widths[i] - display_width(row[i]), ' ');
+      line += std::ranges::find(right, i) != right.end() ? padding + row[i] : row[i] + padding;
+      line += "  ";
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+Terminal inspect_terminal(int fd, bool allow_color) {
+  Terminal terminal;
+  terminal.is_interactive = isatty(fd) == 1;
+  terminal.has_color = terminal.is_interactive && allow_color;
+  winsize size{};
+  if (terminal.is_interactive && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) terminal.width = size.ws_col;
+  return terminal;
+}
+
+}  // namespace corun

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "experiments/base/diagnostic.h"
+#include "experiments/base/yaml.h"
+#include "sim/workload/client_spec.h"
+#include "sim/workload/synthetic/synthetic.h"
+
+namespace corun {
+
+/// A scene of a game whose frames are those of a capture.
+struct SceneTrace {
+  std::size_t scene = 0;  ///< index into GameProfile::scenes, whose frames are filled in when the capture is read
+  std::string path;       ///< with the experiment's folder put before a relative one
+  SourceLocation where;
+  double scale = 1.0;  ///< on the captured GPU times
+};
+
+/// A client whose work is drawn from a profile; `profile` is its name, or "" where the numbers are given.
+struct SyntheticWork {
+  std::string profile;
+  std::variant<GameProfile, TrainingProfile, RequestProfile, ProgramProfile, KernelsProfile> numbers;
+  std::vector<SceneTrace> scene_traces{};  ///< of games
+};
+
+/// What one client of an experiment does, as written. At most one of `trace` and `synthetic` is set; where neither is,
+/// there is a `command`.
+struct ClientChoice {
+  std::string name;
+  SourceLocation where;
+  std::string trace;  ///< path, with the experiment's folder put before a relative one
+  SourceLocation trace_where;
+  std::optional<SyntheticWork> synthetic;
+  WorkloadOptions options;       ///< iterations, visits, draw, keep_start, gpu_busy_ratio, allow_co_run
+  std::optional<Replay> replay;  ///< default: closed; open for synthetic requests
+  std::uint64_t repeat = 0;      ///< passes over the work; 0 = forever
+  Duration arrival{};
+  std::uint32_t count = 1;       ///< equal clients, named name1, name2, ...; the experiment holds them one by one
+  Duration stay{};               ///< leaves that long after it came; 0 = stays
+  Duration every{};              ///< between their arrivals
+  std::optional<Role> role;      ///< default: frames are interactive, all else best effort
+  std::optional<Pacing> pacing;  ///< default: as recorded
+  std::optional<std::uint32_t> queued_ahead;
+  std::optional<double> solo_rate;  ///< jobs per second of the untraced program alone; default: the capture's, if any
+  bool random_phase = true;
+  std::optional<double> host_jitter;  ///< coefficient of variation; default: the capture's, if any
+  double duration_jitter = 0.0;       ///< the same
+  std::vector<QualitySetting> quality;
+  std::vector<QualityKnob> knobs;  ///< of which `quality` is made, if it is
+  std::uint32_t quality_level = 0;
+  double requested_share = 0.0;       ///< (0, 1]; 0 = not stated
+  std::uint64_t requested_bytes = 0;  ///< 0 = not stated
+  std::vector<Resize> resizes;        ///< in order of time, each complete
+  std::int32_t priority = 0;
+  std::uint64_t allocated_bytes = 0;
+  std::uint64_t snapshot_bytes = 0;
+  ContextSpec context;
+  LiveCommand command;                            ///< what a live run starts for it
+  std::vector<std::pair<std::string, Node>> qos;  ///< metric and condition, e.g. "frame_time_p99", "<= 16.7ms"
+
+  bool draws_requests() const;
+  Replay replay_or_default() const;
+};
+
+}  // namespace corun

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "experiments/base/fields.h"
+#include "sim/device/spec.h"
+
+namespace corun {
+
+/// The keys of a device: in a device file each is `{ value, source }`, in an experiment's `device:` a plain value that
+/// overrides the file's.
+const FieldTable<DeviceSpec>& device_fields();
+
+/// Ranges of what was measured for keys of a device, as their file writes them: "2.095ms to 2.099ms"; by key.
+using DeviceSpreads = std::map<std::string, std::string, std::less<>>;
+
+/// A device with what is known about the origin of its numbers.
+struct DeviceFile {
+  DeviceSpec spec;
+  std::string description;
+  std::map<std::string, std::string> sources;  ///< by key
+  DeviceSpreads spreads;
+};
+
+/// One key of a device file, as it is written there: `key: { value, source }`, with the range of what was measured
+/// where it is known.
+struct DeviceLine {
+  std::string key;
+  std::string value;
+  std::string source;
+  std::string spread{};  ///< "2.095ms to 2.099ms"; "" = not said
+};
+
+/// Reads a device file (experiments/devices/*.yaml). Every number must name its source; keys that are not given keep
+/// the defaults of DeviceSpec. Throws InvalidInput.
+DeviceFile read_device_file(std::string_view text, const std::string& file);
+
+/// The keys of a device file in their order there. Throws as read_device_file() does.
+std::vector<DeviceLine> read_device_lines(std::string_view text, const std::string& file);
+
+/// A device file with these lines, in the order of device_fields(): what read_device_file() reads.
+std::string device_file_text(const std::string& name, const std::string& description,
+                             const std::vector<DeviceLine>& lines);
+
+/// The device files that are built in, by model name ("h200"), in alphabetical order.
+struct BuiltinDevice {
+  std::string_view model;
+  std::string_view text;
+};
+std::vector<BuiltinDevice> builtin_devices();
+
+}  // namespace corun

@@ -1,0 +1,136 @@
+#include "experiments/question/policy_choice.h"
+
+#include <filesystem>
+
+#include "experiments/question/plugin.h"
+
+namespace corun {
+
+namespace {
+
+struct PluginReading {
+  std::string file;
+  std::string name;
+  const Node* parameters = nullptr;
+};
+
+const FieldTable<PluginReading>& plugin_fields() {
+  const auto parameters = [](const Node& node, PluginReading& out, ScalarReader&) { out.parameters = &node; };
+  static const FieldTable<PluginReading> table = {
+      {"file", "path",
+       [](const Node& node, PluginReading& out, ScalarReader& read) { out.file = read.text(node).value_or(""); }},
+      {"name", "text",
+       [](const Node& node, PluginReading& out, ScalarReader& read) { out.name = read.text(node).value_or(""); }},
+      {"parameters", "mapping", parameters},
+  };
+  return table;
+}
+
+void read_by_client(const ParameterDescriptor& parameter, const Node& node, Parameters& out, ScalarReader& reader) {
+  if (!reader.expect(node, Node::Kind::kMapping, fmt::format("{}: {{ train: 0.4 }}", parameter.name))) return;
+  ByClient values;
+  for (const Node::Entry& entry : node.entries) {
+    const auto value = reader.number(entry.value, parameter.minimum, parameter.maximum);
+    if (value) values[entry.key] = *value;
+  }
+  out.set(parameter.name, std::move(values));
+}
+
+void read_parameters(const PolicyDescriptor& policy, const Node& node, Parameters& out, ScalarReader& reader) {
+  if (!reader.expect(node, Node::Kind::kMapping, fmt::format("{}: {{ parameter: value }}", policy.name))) return;
+  std::vector<std::string_view> known;
+  for (const ParameterDescriptor& parameter : policy.parameters) known.push_back(parameter.name);
+  for (const Node::Entry& entry : node.entries) {
+    const ParameterDescriptor* parameter = policy.find(entry.key);
+    if (parameter == nullptr) {
+      reader.unknown(fmt::format("parameter of policy `{}`:", policy.name), entry.key, entry.where, known, "E0203");
+    } else if (parameter->type == ParameterType::kByClient) {
+      read_by_client(*parameter, entry.value, out, reader);
+    } else if (reader.expect(entry.value, Node::Kind::kScalar, format_parameter(parameter->default_value))) {
+      try {
+        out.set(parameter->name, parse_parameter(*parameter, entry.value.text, entry.value.where));
+      } catch (const Error& error) {
+        Diagnostic diagnostic = to_diagnostic(error);
+        diagnostic.code = "E0204";
+        std::swap(diagnostic.label, diagnostic.help);
+        reader.diagnostics().add(std::move(diagnostic));
+      }
+    }
+  }
+}
+
+std::optional<PolicyChoice> choose(const std::string& name, const SourceLocation& where, const Node* parameters,
+                                   const PolicyRegistry& registry, ScalarReader& reader) {
+  const PolicyDescriptor* policy = registry.find(name);
+  if (policy == nullptr) {
+    std::vector<std::string_view> names;
+    for (const PolicyDescriptor& known : registry.all()) names.push_back(known.name);
+    reader.unknown("policy", name, where, names, "E0301");
+    return std::nullopt;
+  }
+  PolicyChoice choice{name, name, policy->defaults(), where, ""};
+  if (parameters != nullptr && !parameters->is_absent())
+    read_parameters(*policy, *parameters, choice.parameters, reader);
+  return choice;
+}
+
+/// The name that the registry knows the plug-in's policy by; empty after a diagnostic.
+std::string register_plugin(const PluginReading& plugin, const std::string& path, const Node& node,
+                            PolicyRegistry& registry, ScalarReader& reader) {
+  try {
+    PolicyDescriptor descriptor = load_policy_plugin(path);
+    if (!plugin.name.empty() && plugin.name != descriptor.name)
+      throw_input(node.where, "plug-in `{}` holds policy `{}`, not `{}`", path, descriptor.name, plugin.name);
+    const std::string name = descriptor.name;
+    if (registry.find(name) == nullptr) registry.add(std::move(descriptor));
+    return name;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kInput) throw;
+    Diagnostic diagnostic{"E0305", node.where, fmt::format("{}: {}", path, error.message()), error.help(), {}, ""};
+    reader.diagnostics().add(std::move(diagnostic));
+    return "";
+  }
+}
+
+std::optional<PolicyChoice> read_plugin(const Node& node, const std::string& folder, PolicyRegistry& registry,
+                                        ScalarReader& reader) {
+  PluginReading plugin;
+  if (!reader.expect(node, Node::Kind::kMapping, "plugin: { file: ./my_policy.so }")) return std::nullopt;
+  read_fields(node, plugin_fields(), "key", plugin, reader);
+  if (plugin.file.empty()) {
+    reader.wrong(node, "a plug-in needs its `file`");
+    return std::nullopt;
+  }
+  const bool has_folder = plugin.file.find('/') != std::string::npos;
+  const std::string path = has_folder ? (std::filesystem::path(folder) / plugin.file).string() : plugin.file;
+  const std::string name = register_plugin(plugin, path, node, registry, reader);
+  if (name.empty()) return std::nullopt;
+  auto choice = choose(name, node.where, plugin.parameters, registry, reader);
+  if (choice) choice->plugin = path;
+  return choice;
+}
+
+}  // namespace
+
+std::optional<PolicyChoice> read_policy(const Node& node, const std::string& folder, PolicyRegistry& registry,
+                                        ScalarReader& reader) {
+  if (node.is_scalar() && !node.is_absent()) return choose(node.text, node.where, nullptr, registry, reader);
+  if (!reader.expect(node, Node::Kind::kMapping, "pilotfish: { margin: 300us }")) return std::nullopt;
+  const Node::Entry* policy = nullptr;
+  const Node* label = node.find("as");
+  for (const Node::Entry& entry : node.entries)
+    if (entry.key != "as" && policy == nullptr) policy = &entry;
+  if (policy == nullptr || node.entries.size() > (label == nullptr ? 1U : 2U)) {
+    reader.wrong(node, "one item of `policies` is one policy", "for example `- pilotfish: { margin: 300us }`");
+    return std::nullopt;
+  }
+  auto choice = policy->key == "plugin" ? read_plugin(policy->value, folder, registry, reader)
+                                        : choose(policy->key, policy->where, &policy->value, registry, reader);
+  if (choice && label != nullptr) choice->label = reader.text(*label).value_or(choice->label);
+  if (choice && choice->label.find_first_of(". \t\n") != std::string::npos)
+    reader.wrong(*label, fmt::format("`{}` cannot label a policy", choice->label), "",
+                 {"labels have no dots and spaces"});
+  return choice;
+}
+
+}  // namespace corun

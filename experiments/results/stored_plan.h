@@ -1,0 +1,57 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/run/plan.h"
+#include "experiments/results/row_writer.h"
+
+namespace SQLite {
+class Database;
+class Statement;
+}  // namespace SQLite
+
+namespace corun {
+
+using Rows = std::vector<std::vector<Cell>>;
+
+/// Which part of a plan a process does: run i of the plan, counted from 0, is in shard i % count + 1.
+struct Shard {
+  std::size_t index = 1, count = 1;
+  bool has(std::size_t run) const { return run % count + 1 == index; }
+  std::string to_string() const;  ///< "2/3"
+};
+/// nullopt where the text is no shard.
+std::optional<Shard> parse_shard(const std::string& text);
+
+/// What a results file says before its first run: which runs it is to hold.
+struct StoredPlan {
+  Rows planned_runs;                              ///< position, point, run
+  Rows points;                                    ///< point, parameter, value, number, unit
+  Rows experiments;                               ///< the question: name, description, file, changes, text, sha256
+  Rows expectations;                              ///< and what is expected, by scenario
+  std::map<std::string, std::string> properties;  ///< "experiment", "recorded", "shard"
+
+  bool empty() const { return planned_runs.empty(); }
+  std::vector<std::string> runs() const;  ///< ids, each once, in order
+  std::optional<Shard> shard() const;
+};
+
+StoredPlan stored_plan(const Experiment& experiment, const Plan& plan, const std::optional<Shard>& shard = {});
+/// The question alone, of results that are not resumed.
+StoredPlan stored_question(const Experiment& experiment);
+/// Of a file; empty where it was written without one. The property `hash` is left out.
+StoredPlan stored_plan(SQLite::Database& results);
+
+/// What tells two plans apart, for people: "4 runs and 6 runs, 2 in common"; "" if they are of
+/// the same runs. Shards are not compared.
+std::string difference(const StoredPlan& a, const StoredPlan& b);
+
+/// The row that a statement stands at.
+std::vector<Cell> cells_of(SQLite::Statement& statement);
+/// The rows of a query.
+Rows rows_of(SQLite::Database& results, const std::string& query);
+
+}  // namespace corun

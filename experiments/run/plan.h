@@ -1,0 +1,48 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/question/experiment.h"
+
+namespace corun {
+
+/// Version of engine and results: part of every run id, so that rows of different engines never pass for equal.
+std::string_view engine_version();
+
+/// Content hashes of the files that an experiment names (traces and plug-ins), by path.
+using FileHashes = std::map<std::string, std::string>;
+
+/// One run: a scenario under a policy with a seed.
+struct RunSpec {
+  std::size_t scenario = 0;  ///< index into Experiment::scenarios
+  std::size_t policy = 0;    ///< index into Scenario::policies
+  std::uint64_t seed = 1;
+  std::string id;  ///< hash of canonical_run
+};
+
+/// Every run of an experiment in a fixed order: scenarios as written, policies as written, seeds as written.
+struct Plan {
+  /// A place of the plan: several are one run where points of a sweep do not differ in what decides it.
+  struct Place {
+    std::size_t run = 0;               ///< index into `runs`
+    std::optional<std::size_t> point;  ///< index into Experiment::points
+  };
+
+  std::vector<RunSpec> runs;  ///< each once
+  FileHashes hashes;
+  std::vector<Place> places{};  ///< in order; without a sweep one for each run
+};
+
+/// Reads the named files for their hashes. Throws Error(kInput), located in the experiment, where one is missing.
+Plan make_plan(const Experiment& experiment);
+
+/// Everything that decides a run's result, as sorted lines with every default filled in.
+std::string canonical_run(const Scenario& scenario, const PolicyChoice& policy, std::uint64_t seed,
+                          const FileHashes& hashes);
+/// The part of it that is one client's.
+std::string canonical_client(const ClientChoice& client, const FileHashes& hashes);
+
+}  // namespace corun

@@ -1,0 +1,188 @@
+#include "experiments/summary/compare.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <tuple>
+
+#include "experiments/summary/compare_samples.h"
+#include "experiments/question/expectation.h"
+#include "experiments/summary/summary.h"
+#include "traces/base/error.h"
+
+namespace corun {
+
+namespace {
+
+constexpr std::size_t kResamples = 9999;
+constexpr std::uint64_t kResampleSeed = 1;
+constexpr std::size_t kFewestPairs = 5;
+
+std::string place(const PolicyRuns& runs) {
+  return fmt::format("{}, {}{}", runs.scenario, runs.policy, runs.point ? fmt::format(", point {}", *runs.point) : "");
+}
+
+/// Compares the policies of each scenario and backend with the baseline's runs there.
+class Comparer {
+ public:
+  Comparer(const std::vector<std::string>& files, const CompareChoice& choice)
+      : file_(files.front()), choice_(choice), measured_(read_samples(files, choice.backend)) {
+    if (measured_.groups.empty()) throw_input({file_}, "there are no runs to compare");
+    out_.baseline = choice.baseline.empty() ? measured_.groups.front().policy : choice.baseline;
+    check_names();
+    wanted_ = choice.metrics.empty() ? measured_of(choice.preferred) : choice.metrics;
+    for (std::size_t i = 0; i < measured_.groups.size(); ++i) {
+      const PolicyRuns& runs = measured_.groups[i];
+      if (runs.policy == out_.baseline) baselines_[{runs.scenario, runs.backend, runs.point}] = i;
+    }
+    for (std::size_t i = 0; i < measured_.samples.size(); ++i) {
+      const Sample& sample = measured_.samples[i];
+      if (group(sample).policy == out_.baseline) beside_[{sample.group, sample.client, sample.metric}] = i;
+    }
+  }
+
+  Comparisons compare() {
+    for (const PolicyRuns& runs : measured_.groups) warn(runs);
+    for (const Sample& sample : measured_.samples)
+      if (is_wanted(sample.metric) && group(sample).policy != out_.baseline) add(sample);
+    if (const auto least = std::ranges::min_element(out_.rows, {}, &Comparison::pairs);
+        least != out_.rows.end() && least->pairs() < kFewestPairs)
+      out_.warnings.push_back(
+          fmt::format("{} pair{} of seeds: an interval of fewer than {} is too narrow to rely on: give "
+                      "more `seeds`",
+                      least->pairs(), least->pairs() == 1 ? "" : "s", kFewestPairs));
+    std::ranges::copy(measured_.warnings, std::back_inserter(out_.warnings));
+    if (choice_.is_ranked)
+      sort();
+    else
+      std::ranges::stable_sort(out_.rows, {}, &Comparison::point);
+    out_.points = std::move(measured_.points);
+    return std::move(out_);
+  }
+
+ private:
+  const PolicyRuns& group(const Sample& sample) const { return measured_.groups[sample.group]; }
+  bool is_wanted(const std::string& metric) const {
+    return wanted_.empty() || std::ranges::find(wanted_, metric) != wanted_.end();
+  }
+
+  std::vector<std::string> measured_of(std::vector<std::string> metrics) const {
+    std::erase_if(metrics, [&](const std::string& metric) {
+      return std::ranges::find(measured_.samples, metric, &Sample::metric) == measured_.samples.end();
+    });
+    return metrics;
+  }
+
+  void check_names() const {
+    std::vector<std::string> policies, metrics;
+    for (const PolicyRuns& runs : measured_.groups) policies.push_back(runs.policy);
+    for (const Sample& sample : measured_.samples) metrics.push_back(sample.metric);
+    check_name("policy", out_.baseline, std::move(policies));
+    for (const std::string& metric : choice_.metrics) check_name("metric", metric, metrics);
+  }
+
+  void check_name(std::string_view what, const std::string& name, std::vector<std::string> known) const {
+    if (std::ranges::find(known, name) != known.end()) return;
+    std::ranges::sort(known);
+    known.erase(std::ranges::unique(known).begin(), known.end());
+    throw Error(ErrorKind::kInput, {file_}, fmt::format("no run has the {} `{}`", what, name),
+                fmt::format("there are: {}", fmt::join(known, ", ")));
+  }
+
+  /// Index of the baseline's runs in the same scenario, backend and point.
+  std::optional<std::size_t> baseline_of(const PolicyRuns& runs) const {
+    const auto found = baselines_.find({runs.scenario, runs.backend, runs.point});
+    return found == baselines_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  /// Says what is missing beside the runs of a policy.
+  void warn(const PolicyRuns& runs) {
+    if (runs.failed > 0)
+      out_.warnings.push_back(fmt::format("{}: {} of {} runs failed and are left out: {}", place(runs), runs.failed,
+                                          runs.failed + runs.runs.size(), runs.first_error));
+    if (runs.policy == out_.baseline) return;
+    const auto beside = baseline_of(runs);
+    if (!beside) return warn_of_no_baseline(runs);
+    warn_of_seeds(runs, measured_.groups[*beside]);
+    warn_of_seeds(measured_.groups[*beside], runs);
+  }
+
+  void warn_of_no_baseline(const PolicyRuns& runs) {
+    std::string text =
+        fmt::format("{} ({}): left out, since there is no run of {} in it", runs.scenario, runs.backend, out_.baseline);
+    if (std::ranges::find(out_.warnings, text) == out_.warnings.end()) out_.warnings.push_back(std::move(text));
+  }
+
+  void warn_of_seeds(const PolicyRuns& runs, const PolicyRuns& beside) {
+    std::vector<std::int64_t> alone;
+    for (const auto& [seed, id] : runs.runs)
+      if (!beside.runs.contains(seed)) alone.push_back(seed);
+    if (!alone.empty())
+      out_.warnings.push_back(fmt::format("{}: seed{} {} left out, since {} has no such run", place(runs),
+                                          alone.size() == 1 ? "" : "s", fmt::join(alone, ", "), beside.policy));
+  }
+
+  void add(const Sample& sample) {
+    const auto runs = baseline_of(group(sample));
+    if (!runs) return;
+    const auto beside = beside_.find({*runs, sample.client, sample.metric});
+    if (beside != beside_.end()) add_pairs(sample, measured_.samples[beside->second]);
+  }
+
+  void add_pairs(const Sample& sample, const Sample& beside) {
+    std::vector<double> values, baseline;
+    for (const auto& [seed, value] : sample.values)
+      for (const auto& [other_seed, other_value] : beside.values)
+        if (seed == other_seed) values.push_back(value), baseline.push_back(other_value);
+    if (values.empty()) return;
+    std::vector<std::uint32_t>& resamples = resamples_[values.size()];
+    if (resamples.empty()) resamples = draw_resamples(kResamples, values.size(), kResampleSeed);
+    const PolicyRuns& runs = group(sample);
+    out_.rows.push_back({runs.scenario, runs.backend, runs.point, runs.policy, sample.client, sample.metric,
+                         sample.unit, estimate(baseline), estimate(values),
+                         paired_bootstrap(values, baseline, Effect::kDifference, resamples),
+                         paired_bootstrap(values, baseline, Effect::kRatio, resamples)});
+  }
+
+  /// By scenario, client and metric as they come first in the results; the best policy first, or point by point.
+  void sort() {
+    std::map<std::string, std::size_t> order, policy_order;  // of figures; of policies, in a sweep
+    const auto key = [](const std::string& backend, const std::string& scenario, const std::string& client) {
+      return fmt::format("{}\n{}\n{}", scenario, backend, client);
+    };
+    std::map<std::string, std::size_t> metric_order;
+    for (const Sample& sample : measured_.samples) {
+      const PolicyRuns& runs = group(sample);
+      order.try_emplace(key(runs.backend, runs.scenario, sample.client), order.size());
+      policy_order.try_emplace(runs.policy, policy_order.size());
+    }
+    for (const MetricName& metric : metric_names()) metric_order.emplace(metric.name, metric_order.size());
+    for (const Comparison& row : out_.rows) metric_order.try_emplace(row.metric, metric_order.size());
+    const auto place_of = [&](const Comparison& row) {
+      const double goodness = is_better_small(row.metric, row.unit) ? row.value.mean : -row.value.mean;
+      return std::tuple(order[key(row.backend, row.scenario, row.client)], metric_order[row.metric],
+                        row.point ? static_cast<double>(policy_order[row.policy]) : goodness, row.point);
+    };
+    std::ranges::stable_sort(out_.rows, {}, place_of);
+  }
+
+  std::string file_;
+  const CompareChoice& choice_;
+  ResultSamples measured_;
+  std::vector<std::string> wanted_;  ///< metrics; empty = all
+  Comparisons out_;
+  std::map<std::tuple<std::string, std::string, std::optional<std::size_t>>, std::size_t> baselines_;  ///< groups
+  std::map<std::tuple<std::size_t, std::string, std::string>, std::size_t> beside_;  ///< samples of the baseline
+  std::map<std::size_t, std::vector<std::uint32_t>> resamples_;                      ///< by number of pairs
+};
+
+}  // namespace
+
+Comparisons compare(const std::vector<std::string>& results, const CompareChoice& choice) {
+  return Comparer(results, choice).compare();
+}
+
+}  // namespace corun

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/summary/compare_samples.h"
+#include "experiments/base/statistics.h"
+
+namespace corun {
+
+/// What a policy changes beside the baseline, in one figure of one client, over the seeds that both have. Means are in
+/// `unit`, the metric's; an interval is 95 %, and equal to its mean where there is one pair only.
+struct Comparison {
+  std::string scenario, backend;     ///< runs are compared within a scenario, in simulation or on a device,
+  std::optional<std::size_t> point;  ///< and in a sweep within a point
+  std::string policy, client, metric, unit;
+  Estimate baseline, value;  ///< means over the pairs with their Student-t intervals
+  Estimate difference;       ///< value - baseline, by paired bootstrap
+  Estimate ratio;            ///< value / baseline, by paired bootstrap; NaN where the baseline is 0
+  std::size_t pairs() const { return difference.count; }
+};
+
+struct CompareChoice {
+  std::string baseline;                  ///< policy; "" = the first of the results
+  std::vector<std::string> metrics;      ///< empty = all
+  std::string backend{};                 ///< empty = all
+  bool is_ranked = true;                 ///< rows in the order of Comparisons::rows, else as planned, point by point
+  std::vector<std::string> preferred{};  ///< without `metrics`: these, where there are any of them
+};
+
+struct Comparisons {
+  std::string baseline;
+  SweptPoints points;
+  /// By scenario, client and metric as planned; within these the best policy first, in a sweep the policies as planned
+  /// and each point by point.
+  std::vector<Comparison> rows;
+  std::vector<std::string> warnings;  ///< few seeds, missing runs, horizons too short
+};
+
+/// Compares the policies of one or several results files with a baseline, seed by seed. The same run in two files
+/// counts once; failed runs are left out. Intervals are those of `corun.compare` in Python: 9999 resamples, seed 1.
+/// Throws Error(kInput) for what is no results file, a policy or metric that none has, and for two different runs of
+/// one scenario, policy, point and seed, and for two sweeps that have different points.
+Comparisons compare(const std::vector<std::string>& results, const CompareChoice& choice);
+
+/// Whether less of it is better: a time, a miss, something lost.
+bool is_better_small(const std::string& metric, const std::string& unit);
+
+/// "pilotfish gives resnet50 1.83 ± 0.05 times the throughput of exclusive". Behind ± stands the farther end of the
+/// interval; an effect whose interval holds "no effect" is said to be unproven.
+std::string sentence(const Comparison& comparison, const std::string& baseline);
+
+/// The sentences of the rows that `is_told` accepts. Of a sweep, two for each policy, client and metric: of the points
+/// at which the ratio (the value, where there is none) is least and greatest, which they name.
+std::vector<std::string> sentences(const Comparisons& found, const std::function<bool(const Comparison&)>& is_told);
+
+}  // namespace corun

@@ -1,0 +1,105 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "experiments/summary/compare.h"
+#include "experiments/summary/summary.h"
+
+namespace corun {
+
+namespace {
+
+constexpr double kTiny = 0.001;  // of a ratio: below what figures are shown with
+
+/// What a sentence calls it.
+std::string noun(const std::string& metric) {
+  static const std::map<std::string, std::string> nouns = {{"throughput_per_s", "throughput"},
+                                                           {"fps_mean", "frame rate"},
+                                                           {"fps_1low", "1 % low frame rate"},
+                                                           {"fps_min", "frame rate of the slowest game"},
+                                                           {"frame_time_p99_ms", "p99 frame time"},
+                                                           {"frame_time_mean_ms", "mean frame time"},
+                                                           {"frame_time_p50_ms", "median frame time"},
+                                                           {"frame_time_max_ms", "longest frame time"},
+                                                           {"render_time_p99_ms", "p99 render time"},
+                                                           {"missed_frame_ratio", "missed frames"},
+                                                           {"harvest_ratio", "harvest"},
+                                                           {"quality_mean", "mean quality"},
+                                                           {"job_time_p99_ms", "p99 job time"},
+                                                           {"wait_p99_ms", "p99 wait"}};
+  const auto known = nouns.find(metric);
+  return known == nouns.end() ? metric : known->second;
+}
+
+double half_width(const Estimate& effect) { return std::max(effect.high - effect.mean, effect.mean - effect.low); }
+
+/// "1.83 ± 0.05": as many decimals as make two digits of what stands behind ±, two to four; "2.000" where that is none.
+std::string with_half_width(const Estimate& effect) {
+  const double half = half_width(effect);
+  const int digits = half > 0 ? 1 - static_cast<int>(std::floor(std::log10(half))) : 3;
+  const int decimals = std::clamp(digits, 2, 4);
+  if (effect.count < 2) return fmt::format("{:.2f}", effect.mean);
+  if (half < 0.00005) return fmt::format("{:.3f}", effect.mean);
+  return fmt::format("{:.{}f} ± {:.{}f}", effect.mean, decimals, half, decimals);
+}
+
+/// By which the points of a sweep are ordered.
+double effect_of(const Comparison& row) { return std::isfinite(row.ratio.mean) ? row.ratio.mean : row.value.mean; }
+
+std::vector<std::string> range_sentences(const Comparisons& found, std::vector<const Comparison*> rows) {
+  const auto [least, most] =
+      std::ranges::minmax_element(rows, {}, [](const Comparison* row) { return effect_of(*row); });
+  const std::string low = sentence(**least, found.baseline), high = sentence(**most, found.baseline);
+  if (low == high) return {fmt::format("{} (at each of {} points)", low, rows.size())};
+  return {fmt::format("{} (least of {} points: {})", low, rows.size(), found.points.text(*(*least)->point)),
+          fmt::format("{} (most of {} points: {})", high, rows.size(), found.points.text(*(*most)->point))};
+}
+
+}  // namespace
+
+bool is_better_small(const std::string& metric, const std::string& unit) {
+  static const std::vector<std::string> kLosses = {
+      "slowdown", "missed_frame_ratio", "quality_changes_per_s", "switch_ratio", "paging_ratio", "lost_ratio", "kills",
+      "refused",  "players_refused"};
+  return unit == "ms" || unit == "s" || unit == "ns" || std::ranges::find(kLosses, metric) != kLosses.end();
+}
+
+std::string sentence(const Comparison& comparison, const std::string& baseline) {
+  const auto& [scenario, backend, point, policy, client, metric, unit, beside, value, difference, ratio] = comparison;
+  const std::string who = client == "device" || client == "cluster" ? "the " + client : client;
+  const std::string begin = fmt::format("{} gives {} ", policy, who);
+  const bool is_exact = difference.mean == 0 && difference.low == 0 && difference.high == 0;
+  if (is_exact) return fmt::format("{}the same {} as {}", begin, noun(metric), baseline);
+  const bool is_tiny = ratio.count > 1 && ratio.low > 1 - kTiny && ratio.high < 1 + kTiny;
+  if (is_tiny) return fmt::format("{}the same {} as {}, to 0.1 %", begin, noun(metric), baseline);
+  const bool is_unproven = difference.count > 1 && difference.low <= 0 && difference.high >= 0;
+  const std::string doubt = is_unproven ? ", which is no difference shown" : "";
+  const bool gives_nothing = value.mean == 0 && ratio.high == 0;
+  if (gives_nothing || !std::isfinite(ratio.mean) || !std::isfinite(ratio.low))
+    return fmt::format("{}a {} of {}, {} {}{}", begin, noun(metric), figure(value, metric, value.low < value.high),
+                       baseline, figure(beside, metric, beside.low < beside.high), doubt);
+  return fmt::format("{}{} times the {} of {}{}", begin, with_half_width(ratio), noun(metric), baseline, doubt);
+}
+
+std::vector<std::string> sentences(const Comparisons& found, const std::function<bool(const Comparison&)>& is_told) {
+  std::vector<std::string> out;
+  const auto figure_of = [](const Comparison& row) {
+    return std::tie(row.scenario, row.backend, row.client, row.metric, row.policy);
+  };
+  for (auto row = found.rows.begin(); row != found.rows.end();) {
+    std::vector<const Comparison*> points;  // they stand together
+    const auto begin = row;
+    for (; row != found.rows.end() && figure_of(*row) == figure_of(*begin) && row->point; ++row)
+      points.push_back(&*row);
+    if (points.empty()) ++row;
+    if (!is_told(*begin)) continue;
+    if (points.empty())
+      out.push_back(sentence(*begin, found.baseline));
+    else
+      std::ranges::move(range_sentences(found, points), std::back_inserter(out));
+  }
+  return out;
+}
+
+}  // namespace corun

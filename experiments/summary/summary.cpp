@@ -1,0 +1,223 @@
+#include "experiments/summary/summary.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "experiments/summary/conclusions.h"
+#include "experiments/base/terminal.h"
+#include "traces/base/units.h"
+
+namespace corun {
+
+namespace {
+
+int decimals_of(double value) {
+  const double size = std::fabs(value);
+  if (size >= 1000 || size == 0) return 0;
+  const int digits = 2 - static_cast<int>(std::floor(std::log10(size)));
+  return std::clamp(digits, 1, 3);
+}
+
+std::string_view unit_of(const std::string& metric) {
+  for (const MetricName& known : metric_names())
+    if (known.name == metric) return known.unit == "1/s" ? "/s" : known.unit;
+  return "";
+}
+
+/// Ratios that are shares read better in per cent; a slowdown is a factor.
+bool is_share(const std::string& metric) {
+  return metric == "harvest_ratio" || metric == "missed_frame_ratio" || metric == "gpu_busy_ratio" ||
+         metric == "switch_ratio" || metric == "allocated_ratio" || metric == "allocated_peak_ratio" ||
+         metric == "fragmented_ratio";
+}
+
+}  // namespace
+
+bool is_none_where_absent(const std::string& metric) {
+  return metric == "kills" || metric == "lost_ratio" || metric == "refused" || metric == "paging_ratio";
+}
+
+std::string figure(const Estimate& estimate, const std::string& metric, bool with_interval) {
+  const double scale = is_share(metric) ? 100 : 1;
+  const bool is_count = unit_of(metric) == "count";
+  const std::string_view unit = is_share(metric) ? "%" : unit_of(metric) == "ratio" || is_count ? "" : unit_of(metric);
+  const bool is_whole = is_count && estimate.mean == std::floor(estimate.mean);
+  const int decimals = is_share(metric) ? 1 : is_whole ? 0 : decimals_of(estimate.mean);
+  std::string text = fmt::format("{:.{}f}{}{}", estimate.mean * scale, decimals, unit.empty() ? "" : " ", unit);
+  if (with_interval && estimate.count > 1)
+    text += fmt::format(" [{:.{}f},{:.{}f}]", estimate.low * scale, decimals, estimate.high * scale, decimals);
+  return text;
+}
+
+std::string short_number(double value) { return fmt::format("{:.{}f}", value, decimals_of(value)); }
+
+void Summary::add(const RunSpec& spec, const RunOutcome& outcome) {
+  const Scenario& scenario = experiment_.scenarios[spec.scenario];
+  const std::string& policy = scenario.policies[spec.policy].label;
+  std::vector<std::string>& notes = notes_[scenario.name];
+  for (std::string_view rest = outcome.notes; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    const std::string note(rest.substr(0, end));
+    if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  if (outcome.error) {
+    failed_.insert({scenario.name, policy});
+    failures_.push_back(fmt::format("{}, {}, seed {}: {}", scenario.name, policy, spec.seed, outcome.error->what()));
+    failure_kinds_.insert(outcome.error->kind());
+    return;
+  }
+  done_.emplace(scenario.name, policy);
+  for (const Metric& metric : outcome.metrics)
+    values_[{scenario.name, policy, metric.client, metric.name}].push_back(metric.value);
+}
+
+std::optional<Estimate> Summary::get(const Scenario& scenario, const std::string& policy, const std::string& client,
+                                     const std::string& metric) const {
+  if (!values_.contains({scenario.name, policy, client, metric})) return std::nullopt;
+  return estimate(values(scenario, {policy, client, metric}));
+}
+
+/// One value for each run that gave the figure, or could have given it.
+std::vector<double> Summary::values(const Scenario& scenario, const MetricPath& path) const {
+  const auto of = [&](const std::string& metric) {
+    const auto found = values_.find({scenario.name, path.policy, path.client, metric});
+    return found == values_.end() ? std::vector<double>{} : found->second;
+  };
+  std::vector<double> values = of(path.metric);
+  if (is_none_where_absent(path.metric)) values.resize(std::max(values.size(), of("gpu_busy_ratio").size()), 0.0);
+  return values;
+}
+
+double Summary::mean(const Scenario& scenario, const std::string& policy, const std::string& client,
+                     const std::string& metric) const {
+  const auto value = get(scenario, policy, client, metric);
+  return value ? value->mean : std::nan("");
+}
+
+std::vector<std::string> Summary::notes(const Scenario& scenario) const {
+  const auto found = notes_.find(scenario.name);
+  std::vector<std::string> notes = found == notes_.end() ? std::vector<std::string>{} : found->second;
+  for (const ClientChoice& client : scenario.clients) {
+    const auto misses = [&](const PolicyChoice& policy) { return counts_nothing(scenario, policy.label, client.name); };
+    const bool may_be_live = !client.command.words.empty();  // then the run itself says why
+    if (!scenario.cluster && !may_be_live && std::ranges::any_of(scenario.policies, misses))
+      notes.push_back(fmt::format("{}: nothing of it counts: it has no time between the warm-up and the end, {} to {}; "
+                                  "shorten `warmup`, lengthen `horizon`, or let it come sooner or stay for longer",
+                                  client.name, format_duration(scenario.warmup_or_default()),
+                                  format_duration(scenario.horizon)));
+  }
+  return notes;
+}
+
+bool Summary::counts_nothing(const Scenario& scenario, const std::string& policy, const std::string& client) const {
+  return is_done(scenario, policy) && !get(scenario, policy, client, "throughput_per_s") &&
+         !is_turned_away(scenario, policy, client);
+}
+
+std::string Summary::cell(const Scenario& scenario, const std::string& policy, const std::string& client,
+                          const std::string& metric, bool with_interval) const {
+  const auto value = get(scenario, policy, client, metric);
+  return value ? figure(*value, metric, with_interval) : "";
+}
+
+bool Summary::is_turned_away(const Scenario& scenario, const std::string& policy, const std::string& client) const {
+  return mean(scenario, policy, client, "refused") == 1 && !(mean(scenario, policy, client, "throughput_per_s") > 0);
+}
+
+const char* Summary::absence(const Scenario& scenario, const std::string& policy) const {
+  if (failed_.contains({scenario.name, policy})) return "failed";
+  return is_done(scenario, policy) ? "not measured" : "not run";
+}
+
+std::string Summary::cluster_table(const Scenario& scenario) const {
+  std::vector<std::vector<std::string>> rows = {{"policy", "allocated", "peak", "fragmented", "wait", "p99 wait",
+                                                 "pod time", "started", "waiting", "rejected", "failed"}};
+  if (!scenario.clients.empty()) rows.front().push_back("slowdown");
+  for (const PolicyChoice& policy : scenario.policies) {
+    std::vector<std::string> row = {policy.label};
+    for (const char* metric :
+         {"allocated_ratio", "allocated_peak_ratio", "fragmented_ratio", "pod_wait_mean_s", "pod_wait_p99_s",
+          "pod_time_mean_s", "pods_started", "pods_waiting", "pods_rejected", "pods_failed"})
+      row.push_back(cell(scenario, policy.label, "cluster", metric, true));
+    if (!scenario.clients.empty()) row.push_back(cell(scenario, policy.label, "cluster", "slowdown_mean", true));
+    if (row[1].empty()) row[1] = absence(scenario, policy.label);
+    rows.push_back(std::move(row));
+  }
+  return aligned(rows);
+}
+
+std::string Summary::table(const Scenario& scenario) const {
+  if (scenario.cluster) return cluster_table(scenario);
+  std::vector<std::vector<std::string>> rows = {
+      {"policy", "client", "rate", "alone", "1% low", "p99 frame", "p99 render", "missed", "quality", "harvest"}};
+  for (const PolicyChoice& policy : scenario.policies) {
+    bool has_harvest = false;
+    for (const ClientChoice& client : scenario.clients) {
+      const auto at = [&](const char* metric, bool interval) {
+        return cell(scenario, policy.label, client.name, metric, interval);
+      };
+      const std::string fps = at("fps_mean", true);
+      const bool is_first = &client == &scenario.clients.front();
+      std::vector<std::string> row = {is_first ? policy.label : "",
+                                      client.name,
+                                      fps.empty() ? at("throughput_per_s", true) : fps,
+                                      at("solo_throughput_per_s", false),
+                                      at("fps_1low", true),
+                                      at("frame_time_p99_ms", true),
+                                      at("render_time_p99_ms", false),
+                                      at("missed_frame_ratio", false),
+                                      client.quality.empty() ? "" : at("quality_mean", false),
+                                      ""};
+      const bool is_turned_away = this->is_turned_away(scenario, policy.label, client.name);
+      if (is_turned_away) row[2] = "refused";
+      if (row[2].empty()) row[2] = absence(scenario, policy.label);
+      const bool is_guest = fps.empty() && !has_harvest && !is_turned_away;
+      if (is_guest) row.back() = cell(scenario, policy.label, "device", "harvest_ratio", true);
+      has_harvest = has_harvest || is_guest;
+      rows.push_back(std::move(row));
+    }
+  }
+  return aligned(rows);
+}
+
+std::vector<std::string> Summary::sentences(const Scenario& scenario) const {
+  if (scenario.cluster) return {};
+  std::vector<PolicyFinding> findings;
+  for (const PolicyChoice& policy : scenario.policies) {
+    PolicyFinding finding{policy.label, mean(scenario, policy.label, "device", "harvest_ratio"), {}};
+    for (const ClientChoice& client : scenario.clients) {
+      if (is_turned_away(scenario, policy.label, client.name)) continue;
+      const auto at = [&](const char* metric) { return mean(scenario, policy.label, client.name, metric); };
+      finding.clients.push_back({client.name, at("fps_mean"), at("throughput_per_s"), at("solo_throughput_per_s"),
+                                 client.quality.empty() ? std::nan("") : at("quality_mean")});
+    }
+    if (!std::isnan(mean(scenario, policy.label, "device", "gpu_busy_ratio"))) findings.push_back(std::move(finding));
+  }
+  return describe(findings);
+}
+
+Summary::Verdict Summary::verdict(const Scenario& scenario, const Expectation& expectation) const {
+  const auto estimate_of = [&](const MetricPath& path) {
+    const std::vector<double> its = values(scenario, path);
+    return its.empty() ? std::nullopt : std::optional(estimate(its));
+  };
+  const auto left = estimate_of(expectation.left);
+  std::optional<Estimate> right;
+  if (expectation.right) right = estimate_of(*expectation.right);
+  if (!left || (expectation.right && !right)) return {expectation.text + ": no run gave this figure", false};
+  std::string text = fmt::format("{}: {}", expectation.text, figure(*left, expectation.left.metric, true));
+  if (right) text += fmt::format(" against {}", figure(*right, expectation.right->metric, true));
+  return {text, expectation.holds(left->mean, right ? right->mean : 0)};
+}
+
+std::vector<Summary::Verdict> Summary::verdicts(const Scenario& scenario, bool of_qos) const {
+  std::vector<Verdict> verdicts;
+  for (Expectation expectation : of_qos ? scenario.qos : scenario.expectations) {
+    if (of_qos) expectation.text = expectation.left.policy + "." + expectation.text;
+    verdicts.push_back(verdict(scenario, expectation));
+  }
+  return verdicts;
+}
+
+}  // namespace corun

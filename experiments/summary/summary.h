@@ -1,0 +1,83 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "experiments/run/runner.h"
+#include "experiments/base/statistics.h"
+
+namespace corun {
+
+/// What an experiment found, over its seeds. Collects outcomes as they are delivered; one thread.
+class Summary {
+ public:
+  explicit Summary(const Experiment& experiment) : experiment_(experiment) {}
+
+  void add(const RunSpec& spec, const RunOutcome& outcome);
+
+  /// Over the seeds that did not fail; nullopt where no run has the metric.
+  std::optional<Estimate> get(const Scenario& scenario, const std::string& policy, const std::string& client,
+                              const std::string& metric) const;
+  std::size_t failures() const { return failures_.size(); }
+  /// Kinds of error among the failed runs.
+  const std::set<ErrorKind>& failure_kinds() const { return failure_kinds_; }
+  const std::vector<std::string>& failure_lines() const { return failures_; }
+  /// What was assumed in a scenario, each sentence once; and of which clients nothing counts.
+  std::vector<std::string> notes(const Scenario& scenario) const;
+
+  /// Policy by client with the main metrics, aligned.
+  std::string table(const Scenario& scenario) const;
+  /// One or two sentences on what the table means.
+  std::vector<std::string> sentences(const Scenario& scenario) const;
+
+  struct Verdict {
+    std::string text;  ///< "pilotfish.game.fps_mean >= 55fps: 60.0 fps"
+    bool holds = false;
+  };
+  /// Expectations that decide the exit code, then those of `qos`.
+  std::vector<Verdict> verdicts(const Scenario& scenario, bool of_qos) const;
+
+ private:
+  /// What stands where there is no figure: the run failed, was not done, or ended too soon.
+  const char* absence(const Scenario& scenario, const std::string& policy) const;
+  std::string cluster_table(const Scenario& scenario) const;
+  /// A run of it went well.
+  bool is_done(const Scenario& scenario, const std::string& policy) const {
+    return done_.contains({scenario.name, policy});
+  }
+  /// Of a client none of whose time lies between warm-up and end, though the run went well.
+  bool counts_nothing(const Scenario& scenario, const std::string& policy, const std::string& client) const;
+  /// Refused with every seed before it got anything done.
+  bool is_turned_away(const Scenario& scenario, const std::string& policy, const std::string& client) const;
+  using Key = std::tuple<std::string, std::string, std::string, std::string>;  // scenario, policy, client, metric
+  double mean(const Scenario& scenario, const std::string& policy, const std::string& client,
+              const std::string& metric) const;
+  std::vector<double> values(const Scenario& scenario, const MetricPath& path) const;
+  std::string cell(const Scenario& scenario, const std::string& policy, const std::string& client,
+                   const std::string& metric, bool with_interval) const;
+  Verdict verdict(const Scenario& scenario, const Expectation& expectation) const;
+
+  const Experiment& experiment_;
+  std::map<Key, std::vector<double>> values_;
+  std::set<std::pair<std::string, std::string>> done_;  // scenario, policy
+  std::map<std::string, std::vector<std::string>> notes_;
+  std::vector<std::string> failures_;
+  std::set<std::pair<std::string, std::string>> failed_;  // scenario and policy of runs
+  std::set<ErrorKind> failure_kinds_;
+};
+
+/// Whether it counts what does not happen in most runs: a run without the figure has 0 of it.
+bool is_none_where_absent(const std::string& metric);
+
+/// "60.0 fps [59.8,60.2]": a figure of that metric with its unit, and its interval where it has one.
+std::string figure(const Estimate& estimate, const std::string& metric, bool with_interval);
+
+/// "60.0", "6.91", "0.844", "1240": three significant digits, and one decimal below 1000.
+std::string short_number(double value);
+
+}  // namespace corun

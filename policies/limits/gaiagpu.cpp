@@ -1,0 +1,185 @@
+/// GaiaGPU - a token bucket of thread blocks per client, refilled by a feedback controller on measured utilisation.
+/// Source:      J. Gu, S. Song, Y. Li, H. Luo, "GaiaGPU: sharing GPUs in container clouds", ISPA 2018.
+///              Artifact: tkestack/vcuda-controller (src/hijack_call.c, include/hijack.h).
+/// Hears:       submissions, launches.      Needs: device time per client.
+/// Decides:     a limited client may launch while its bucket is not in debt; a launch costs its thread blocks. A launch
+///              that finds a debt sleeps and looks again every back-off. Every tick the watcher compares utilisation
+///              with the limit, moves the client's share towards it and adds the share to the bucket. A client that
+///              asks for more memory than its cap is answered with an error. Limit and cap are parameters or what the
+///              client's owner asks for, when it starts or, as in the paper, while it runs.
+/// Parameters:  see the descriptor below.
+/// Departs:     1. Utilisation is device time over the window, sampled at a fixed period from the instant the first
+///                 limited client joined; before the first sample it reads as 0, where the artifact waits for one.
+///              2. The artifact adds 85 % of video encoding and decoding to utilisation; there is none of it here.
+///              3. Memory is checked once, when the client joins, with all it is going to allocate and one context.
+///              4. A launch of unknown size costs one block; copies and render work are free, as no hook sees them.
+///              5. The artifact does not see launches of graphs; here each kernel of a graph is a launch and costs.
+///              6. Watchers tick from the instant their client joined.
+///              7. Of the paper's elastic mode the interval and the step of a change are not known: the artifact's.
+///              8. Of the paper's resizes it is not known what happens to one for which the card has no room: it is
+///                 refused as a whole and forgotten. The artifact writes a container's limits once and never again.
+///              9. A resized memory cap only counts in what the card has left: all allocation is over by then.
+
+#include <cmath>
+#include <vector>
+
+#include "policies/builtin.h"
+#include "policies/limits/gaiagpu_buckets.h"
+#include "policies/limits/quotas.h"
+
+namespace corun {
+
+namespace {
+
+GaiaLimiter::Rules rules_of(const Parameters& parameters) {
+  const auto percent = [&](const char* name) { return std::lround(parameters.real(name) * 100.0); };
+  const std::string& mode = parameters.choice("mode");
+  GaiaLimiter::Rules rules;
+  if (mode == "elastic") rules.mode = GaiaLimiter::Mode::kElastic;
+  if (mode == "elastic_paper") rules.mode = GaiaLimiter::Mode::kElasticPaper;
+  rules.ceiling = percent("ceiling");
+  rules.device_ceiling = percent("device_ceiling");
+  return rules;
+}
+
+class GaiaGpu : public Policy {
+ public:
+  explicit GaiaGpu(const Parameters& parameters)
+      : resizes_(parameters.choice("resize") == "at_once"),
+        quotas_(parameters.by_client("limits"), parameters.by_client("memory_limits")),
+        buckets_(parameters, rules_of(parameters)) {}
+
+  Hears hears() const override { return {.submitted = true, .launched = true, .completed = false, .frames = false}; }
+
+  void on_joined(const GpuView& view, ClientId client) override {
+    memory_.resize(view.clients.size());
+    const Quota& quota = quotas_.join(view, client);
+    memory_[client.value] = needed(view, view.client(client)) <= cap(client) ? Memory::kFits : Memory::kTooMuch;
+    if (memory_[client.value] == Memory::kFits) buckets_.join(view, client, quota.share);
+  }
+  void on_left(const GpuView&, ClientId client) override {
+    if (memory_[client.value] == Memory::kFits) buckets_.leave(client);
+    quotas_.leave(client);
+  }
+  void on_resized(const GpuView& view, ClientId client) override {
+    if (!resizes_ || memory_[client.value] != Memory::kFits) return;
+    if (quotas_.resize(view, client)) buckets_.join(view, client, quotas_.of(client).share);
+  }
+  void on_launched(const GpuView&, ClientId client, const OpView& op) override { buckets_.charge(client, op); }
+
+  void decide(const GpuView& view, Actions& actions) override {
+    if (buckets_.any()) buckets_.watch(view, actions);
+    for (const ClientView& client : view.clients) {
+      if (!client.is_present) continue;
+      if (memory_[client.id.value] != Memory::kFits) {
+        refuse(view, client, actions);
+      } else if (buckets_.is_limited(client.id)) {
+        if (client.gate_is_open) actions.close(client.id);  // it had no limit before
+        buckets_.admit(view, client, actions);
+      } else {
+        actions.open(client.id);
+      }
+    }
+  }
+
+ private:
+  enum class Memory : std::uint8_t { kFits, kTooMuch, kRefused };
+
+  static double needed(const GpuView& view, const ClientView& client) {
+    return static_cast<double>(client.allocated_bytes + view.device.context_bytes);
+  }
+
+  double cap(ClientId client) const { return quotas_.of(client).bytes.value_or(HUGE_VAL); }
+
+  void refuse(const GpuView& view, const ClientView& client, Actions& actions) {
+    actions.hold(client.id, {"memory_cap", needed(view, client), cap(client.id), "bytes"});
+    if (memory_[client.id.value] == Memory::kTooMuch) actions.refuse(client.id);
+    memory_[client.id.value] = Memory::kRefused;
+  }
+
+  const bool resizes_;
+  Quotas quotas_;
+  BlockBuckets buckets_;
+  std::vector<Memory> memory_;  // by client
+};
+
+std::vector<ParameterDescriptor> parameters() {
+  std::vector<ParameterDescriptor> all = bucket_parameters("artifact, src/hijack_call.c and include/hijack.h", 2);
+  const std::vector<ParameterDescriptor> own = {
+      {.name = "memory_limits",
+       .type = ParameterType::kByClient,
+       .default_value = ByClient{},
+       .unit = "GiB",
+       .minimum = 0.25,
+       .maximum = 1024.0,
+       .choices = {},
+       .meaning = "Device memory each client may use, its context included; one without a value has its owner's "
+                  "`requested_memory`; no cap for clients without either or with a limit of 1.",
+       .source = "artifact: multiples of 256 MiB, no cap for a whole card"},
+      {.name = "mode",
+       .type = ParameterType::kChoice,
+       .default_value = std::string("hard"),
+       .unit = "",
+       .choices = {"hard", "elastic", "elastic_paper"},
+       .meaning = "Whether a limit stays; grows by a tenth of the request every 30 ticks while the device has 5 % to "
+                  "spare, until a client arrives; or grows below and is given back above `device_ceiling`.",
+       .source = "artifact, src/hijack_call.c (default of its pod annotation: hard)"},
+      {.name = "ceiling",
+       .type = ParameterType::kReal,
+       .default_value = 1.0,
+       .unit = "of the device",
+       .minimum = 0.01,
+       .maximum = 1.0,
+       .choices = {},
+       .meaning = "Most that an elastic limit can grow to.",
+       .source = "artifact: most that its pod annotation can say"},
+      {.name = "device_ceiling",
+       .type = ParameterType::kReal,
+       .default_value = 0.9,
+       .unit = "of the device",
+       .minimum = 0.01,
+       .maximum = 1.0,
+       .choices = {},
+       .meaning = "Utilisation of the device above which limits of mode elastic_paper are given back.",
+       .source = "paper: maximum GPU utilisation"},
+      {.name = "resize",
+       .type = ParameterType::kChoice,
+       .default_value = std::string("never"),
+       .unit = "",
+       .choices = {"never", "at_once"},
+       .meaning = "Whether what an owner asks for while its client runs counts: never, or from the next tick on.",
+       .source = "artifact: writes a container's limits once; at_once is the paper's dynamic allocation"},
+  };
+  all.insert(all.end(), own.begin(), own.end());
+  return all;
+}
+
+}  // namespace
+
+PolicyDescriptor gaiagpu_policy() {
+  PolicyDescriptor policy;
+  policy.name = "gaiagpu";
+  policy.summary = "Utilisation and memory limits per client, by a token bucket of thread blocks and a controller.";
+  policy.source =
+      "J. Gu, S. Song, Y. Li, H. Luo, \"GaiaGPU: sharing GPUs in container clouds\", ISPA 2018; artifact "
+      "tkestack/vcuda-controller";
+  policy.deviations = {
+      "Utilisation is device time over the window, sampled at a fixed period; before the first sample it reads as 0, "
+      "where the artifact waits for one.",
+      "The artifact adds 85 % of video encoding and decoding to utilisation; there is none of it here.",
+      "Memory is checked once, when the client joins, with all that it is going to allocate and one context.",
+      "A launch of unknown size costs one block; copies and render work are free, as no hook sees them.",
+      "The artifact does not see launches of graphs; here each kernel of a graph is a launch and costs its blocks.",
+      "Watchers tick from the instant their client joined.",
+      "The interval and the step with which the paper's elastic limits change are not known; they are the artifact's.",
+      "Of the paper's resizes it is not known what happens to one for which the card has no room; it is refused as a "
+      "whole and forgotten. The artifact writes a container's limits once and never again.",
+      "A resized memory cap only counts in what the card has left, since all allocation is over by then.",
+  };
+  policy.parameters = parameters();
+  policy.needs.device_time = true;
+  policy.create = [](const Parameters& values) { return std::make_unique<GaiaGpu>(values); };
+  return policy;
+}
+
+}  // namespace corun

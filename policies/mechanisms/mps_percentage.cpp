@@ -1,0 +1,58 @@
+/// MPS percentage - each client's kernels get at most a given part of the SMs, which nobody reserves for them.
+/// Source:      NVIDIA Multi-Process Service documentation, active thread percentage.
+/// Hears:       clients joining and leaving.      Needs: a shared context.
+/// Decides:     each client is capped at its percentage when it joins. Every gate is open. What a client leaves of its
+///              percentage the others use; percentages may sum to more than 100.
+/// Parameters:  see the descriptor below.
+/// Departs:     1. A cap bounds throughput as that many SMs would; it does not change how blocks fall into waves.
+///              2. Percentages are not rounded to whole SMs.
+
+#include "policies/builtin.h"
+#include "policies/mechanisms/device_setting.h"
+
+namespace corun {
+
+namespace {
+
+class MpsPercentage : public DeviceSetting {
+ public:
+  explicit MpsPercentage(const Parameters& parameters)
+      : percentages_(parameters.by_client("percentages")), others_(parameters.real("default_percentage")) {}
+
+ private:
+  void set(const ClientView& client, Actions& actions) const override {
+    const auto named = percentages_.find(client.name);
+    actions.set_sm_cap(client.id, (named != percentages_.end() ? named->second : others_) / 100.0);
+  }
+
+  const ByClient percentages_;
+  const double others_;
+};
+
+}  // namespace
+
+PolicyDescriptor mps_percentage_policy() {
+  PolicyDescriptor policy;
+  policy.name = "mps_percentage";
+  policy.summary = "Kernels of all clients share the SMs as under MPS, each client's at most a percentage of them.";
+  policy.source = "NVIDIA Multi-Process Service documentation: active thread percentage";
+  policy.deviations = {
+      "A cap bounds throughput as that many SMs would; it does not change how blocks fall into waves.",
+      "Percentages are not rounded to whole SMs.",
+  };
+  policy.parameters = {
+      {.name = "percentages", .type = ParameterType::kByClient, .default_value = ByClient{}, .unit = "%",
+       .minimum = 1, .maximum = 100, .choices = {},
+       .meaning = "Most of the SMs that a client's kernels get together.",
+       .source = "ours: nobody is named"},
+      {.name = "default_percentage", .type = ParameterType::kReal, .default_value = 100.0, .unit = "%",
+       .minimum = 1, .maximum = 100, .choices = {},
+       .meaning = "Percentage of clients that are not named.",
+       .source = "MPS documentation: the control daemon's default"},
+  };
+  policy.needs.shared_context = true;
+  policy.create = [](const Parameters& values) { return std::make_unique<MpsPercentage>(values); };
+  return policy;
+}
+
+}  // namespace corun

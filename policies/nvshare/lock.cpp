@@ -1,0 +1,38 @@
+#include "policies/nvshare/lock.h"
+
+#include <algorithm>
+
+namespace corun {
+
+void NvshareLock::request(ClientId client) {
+  if (std::ranges::find(queue_, client) == queue_.end()) queue_.push_back(client);
+}
+
+void NvshareLock::release(ClientId client) {
+  if (is_held_ && queue_.front() == client) is_held_ = false;
+  std::erase(queue_, client);
+}
+
+std::optional<ClientId> NvshareLock::grant(Time now) {
+  if (!may_grant()) return std::nullopt;
+  is_held_ = true;
+  is_drop_sent_ = false;
+  granted_ = now;
+  return queue_.front();
+}
+
+std::optional<ClientId> NvshareLock::drop(Time now) {
+  if (!is_drop_due(now)) return std::nullopt;
+  is_drop_sent_ = true;
+  return queue_.front();
+}
+
+Time NvshareLock::next_drop(Time now) const {
+  return may_drop() && granted_ + quantum_ > now ? granted_ + quantum_ : kNever;
+}
+
+Duration NvshareLock::quantum_left(Time now) const {
+  return is_held_ ? std::max(Duration::zero(), granted_ + quantum_ - now) : Duration::zero();
+}
+
+}  // namespace corun

@@ -1,0 +1,284 @@
+/// nvshare - one lock for the whole device, handed on first come, first served, after a long quantum or an idle spell.
+/// Source:      G. Alexopoulos, D. Mitropoulos, "nvshare: practical GPU sharing without memory size constraints",
+///              ICSE 2024 companion, and the first author's thesis.
+///              Artifact: grgalex/nvshare (src/scheduler.c, src/client.c, src/hook.c).
+/// Hears:       submissions, launches, completions.      Needs: nothing.
+/// Decides:     a client that wants to launch asks for the lock and waits in the queue. Its holder may launch as many
+///              kernels as its window of pending kernels allows, until its quantum ends or it has been idle for a
+///              while; then its gate closes, what is in flight drains, and the next in the queue gets the lock. A
+///              client that allocates more than the device has, less a reserve, gets an error when it joins.
+/// Parameters:  see the descriptor below.
+/// Departs:     1. A host that synchronises for its window stands at its next call, not inside the one before: its host
+///                 gap passes meanwhile.
+///              2. Copies stand still with it; in the artifact another thread of the program could still copy.
+///              3. What a client allocates is known when it joins, and counts at once and for good.
+///              4. The device's utilisation is exact over its window; the artifact reads it from a driver that samples.
+///              5. A dropped lock is slipped past by calls made at most `slip` later, an assumed length; how long the
+///                 artifact's gap between check and launch is has not been measured.
+///              6. By default the lock covers graphics too; the artifact intercepts CUDA alone (gate_frames: false).
+///              7. Calls that the artifact does not intercept (CUDA graphs, extended launches, memsets) are not told
+///                 apart from those that it does: all of them need the lock.
+
+#include <algorithm>
+#include <deque>
+
+#include "policies/builtin.h"
+#include "policies/nvshare/interposer.h"
+#include "policies/nvshare/lock.h"
+
+namespace corun {
+
+namespace {
+
+using std::chrono_literals::operator""s;
+using std::chrono_literals::operator""us;
+
+constexpr double kBytesPerMib = 1024.0 * 1024.0;
+
+std::uint32_t as_count(std::int64_t value) { return static_cast<std::uint32_t>(value); }
+
+class Nvshare : public Policy {
+ public:
+  explicit Nvshare(const Parameters& parameters)
+      : settings_{.is_on = parameters.boolean("anti_thrash"),
+                  .intercepts_frames = parameters.boolean("gate_frames"),
+                  .early_release = parameters.duration("early_release"),
+                  .probes_device = parameters.choice("idle_probe") == "device",
+                  .utilisation_window = parameters.duration("utilisation_window"),
+                  .slip = parameters.duration("slip"),
+                  .window = {.most = as_count(parameters.integer("window_max")),
+                             .halve_from = parameters.duration("window_halve_from"),
+                             .restart_from = parameters.duration("window_restart_from")}},
+        latency_(parameters.duration("message_latency")),
+        reserve_bytes_(static_cast<double>(parameters.integer("reserve_mib")) * kBytesPerMib),
+        allows_oversubscription_(parameters.boolean("single_oversubscription")),
+        lock_(parameters.duration("quantum"), parameters.boolean("drop_when_alone")) {}
+
+  Hears hears() const override { return {.submitted = true, .launched = true, .completed = true, .frames = false}; }
+
+  void on_joined(const GpuView& view, ClientId client) override {
+    clients_.resize(view.clients.size(), Client{NvshareInterposer(settings_)});
+    clients_[client.value] = {NvshareInterposer(settings_), is_too_large(view, view.client(client))};
+    if (clients_[client.value].is_too_large) to_refuse_.push_back(client);
+  }
+
+  void on_left(const GpuView&, ClientId client) override {
+    lock_.release(client);
+    std::erase(to_refuse_, client);
+    std::erase_if(mail_, [&](const Mail& mail) { return mail.client == client; });
+  }
+
+  void on_launched(const GpuView& view, ClientId client, const OpView& op) override {
+    clients_[client.value].interposer.launched(view, op);
+  }
+
+  void on_completed(const GpuView&, ClientId client, const OpView& op, Duration) override {
+    clients_[client.value].interposer.completed(op);
+  }
+
+  void decide(const GpuView& view, Actions& actions) override {
+    exchange_messages(view);
+    const Duration quantum_left = lock_.quantum_left(view.now);
+    for (const ClientView& client : view.clients) {
+      if (client.is_present) set_gate(view, client, quantum_left, actions);
+    }
+    for (const ClientId client : to_refuse_) actions.refuse(client);
+    to_refuse_.clear();
+    if (!mail_.empty()) actions.wake_at(mail_.front().due);
+    actions.wake_at(lock_.next_drop(view.now));
+  }
+
+  std::uint32_t admits_ahead(const GpuView&, const ClientView& client) const override {
+    const Client& its = clients_[client.id.value];
+    return its.is_too_large ? 0 : its.interposer.admits_ahead();
+  }
+
+ private:
+  enum class Subject : std::uint8_t { kRequest, kGranted, kDrop, kReleased };
+  struct Client {
+    NvshareInterposer interposer;
+    bool is_too_large = false;
+  };
+  struct Mail {
+    Time due;
+    ClientId client;
+    Subject subject;
+  };
+
+  double most_bytes(const GpuView& view) const {
+    return std::max(0.0, static_cast<double>(view.device.memory_bytes) - reserve_bytes_);
+  }
+  bool is_too_large(const GpuView& view, const ClientView& client) const {
+    if (allows_oversubscription_ || view.device.memory_bytes == 0) return false;
+    return static_cast<double>(client.allocated_bytes) > most_bytes(view);
+  }
+
+  /// Until everybody has said what there is to say at this instant.
+  void exchange_messages(const GpuView& view) {
+    bool is_silent = false;
+    while (!is_silent) {
+      is_silent = !deliver(view);
+      for (const ClientView& client : view.clients)
+        if (client.is_present) is_silent &= !hear(view, client);
+      if (!lock_.has_news(view.now)) continue;
+      if (const auto holder = lock_.drop(view.now)) is_silent &= !send(view, *holder, Subject::kDrop);
+      if (const auto holder = lock_.grant(view.now)) is_silent &= !send(view, *holder, Subject::kGranted);
+    }
+  }
+
+  bool send(const GpuView& view, ClientId client, Subject subject) {
+    mail_.push_back({view.now + latency_, client, subject});
+    return true;
+  }
+
+  /// Lets the client's interposer send what it has to say; false if that is nothing.
+  bool hear(const GpuView& view, const ClientView& client) {
+    using enum NvshareInterposer::Message;
+    auto& [interposer, is_too_large] = clients_[client.id.value];
+    if (is_too_large || interposer.is_silent()) return false;
+    const auto message = interposer.next_message(view, client);
+    return message != kNone && send(view, client.id, message == kRequest ? Subject::kRequest : Subject::kReleased);
+  }
+
+  /// Hands over what has arrived; false if nothing has.
+  bool deliver(const GpuView& view) {
+    bool has_arrived = false;
+    for (; !mail_.empty() && mail_.front().due <= view.now; mail_.pop_front(), has_arrived = true) {
+      const auto [due, client, subject] = mail_.front();
+      NvshareInterposer& interposer = clients_[client.value].interposer;
+      switch (subject) {
+        case Subject::kRequest: lock_.request(client); break;
+        case Subject::kReleased: lock_.release(client); break;
+        case Subject::kGranted: interposer.lock_granted(view); break;
+        case Subject::kDrop: interposer.lock_dropped(view.now); break;
+      }
+    }
+    return has_arrived;
+  }
+
+  /// Launches pass one by one, so that the one that fills the window is the last before the synchronisation.
+  void set_gate(const GpuView& view, const ClientView& client, Duration quantum_left, Actions& actions) const {
+    const auto& [interposer, is_too_large] = clients_[client.id.value];
+    if (is_too_large) {
+      return actions.hold(client.id, {"memory_reserve", static_cast<double>(client.allocated_bytes), most_bytes(view),
+                                      "bytes"});
+    }
+    actions.wake_at(interposer.next_look(view.now));
+    if (interposer.is_open()) return actions.open(client.id);
+    if (client.gate_is_open) actions.close(client.id);
+    const std::uint32_t passing = interposer.passing(client);
+    if (passing > 0) actions.admit(client.id, passing);
+    if (passing < client.waiting.size()) actions.hold(client.id, interposer.hold(quantum_left));
+  }
+
+  const NvshareInterposer::Settings settings_;
+  const Duration latency_;
+  const double reserve_bytes_;
+  const bool allows_oversubscription_;
+  NvshareLock lock_;
+  std::vector<Client> clients_;
+  std::vector<ClientId> to_refuse_;
+  std::deque<Mail> mail_;  // in order of arrival
+};
+
+constexpr double kMillisecond = 1e6;
+constexpr double kDay = 86'400e9;
+
+std::vector<ParameterDescriptor> lock_parameters() {
+  return {
+      {.name = "quantum", .type = ParameterType::kDuration, .default_value = Duration{30s}, .unit = "",
+       .minimum = kMillisecond, .maximum = kDay, .choices = {},
+       .meaning = "How long a holder keeps the lock while it stays active.",
+       .source = "artifact, src/scheduler.c (thesis and talk: 20s)"},
+      {.name = "drop_when_alone", .type = ParameterType::kBoolean, .default_value = true, .unit = "", .choices = {},
+       .meaning = "Whether the quantum ends for a holder for whom nobody waits; it then drains and asks again.",
+       .source = "artifact, src/scheduler.c"},
+      {.name = "anti_thrash", .type = ParameterType::kBoolean, .default_value = true, .unit = "", .choices = {},
+       .meaning = "Whether there is a lock at all; without it everybody launches, within the window.",
+       .source = "artifact, src/scheduler.c"},
+      {.name = "message_latency", .type = ParameterType::kDuration, .default_value = Duration{50us}, .unit = "",
+       .minimum = 0, .maximum = 1e9, .choices = {},
+       .meaning = "From a message's sending to the end of its hearing, between a client and the daemon.",
+       .source = "assumed: a local socket and the wake-up of a thread"},
+  };
+}
+
+std::vector<ParameterDescriptor> release_parameters() {
+  return {
+      {.name = "early_release", .type = ParameterType::kDuration, .default_value = Duration{5s}, .unit = "",
+       .minimum = kMillisecond, .maximum = kDay, .choices = {},
+       .meaning = "A holder that launched nothing for this long gives the lock back if the idle probe agrees.",
+       .source = "artifact, src/client.c"},
+      {.name = "idle_probe", .type = ParameterType::kChoice, .default_value = std::string("device"), .unit = "",
+       .choices = {"device", "synchronise"},
+       .meaning = "What keeps an idle holder's lock: anybody's use of the device in the utilisation window, or a "
+                  "synchronisation of its own that takes 100 ms or more.",
+       .source = "artifact, src/client.c: the driver's utilisation, a synchronisation where that cannot be read"},
+      {.name = "utilisation_window", .type = ParameterType::kDuration, .default_value = Duration{1s}, .unit = "",
+       .minimum = kMillisecond, .maximum = kDay, .choices = {},
+       .meaning = "How far the driver's utilisation looks back; at least 1 % of it keeps the lock.",
+       .source = "NVML documentation: 1/6 s to 1 s, by product"},
+      {.name = "gate_frames", .type = ParameterType::kBoolean, .default_value = true, .unit = "", .choices = {},
+       .meaning = "Whether render work needs the lock, as if graphics calls were intercepted; false lets it pass.",
+       .source = "ours (artifact: false)"},
+      {.name = "slip", .type = ParameterType::kDuration, .default_value = Duration{1us}, .unit = "", .minimum = 0,
+       .maximum = 1e9, .choices = {},
+       .meaning = "A call made this soon after its client's lock was dropped passes all the same, one per drop: it had "
+                  "been checked before; 0 = none.",
+       .source = "assumed; artifact, src/hook.c: check and launch are two steps"},
+  };
+}
+
+std::vector<ParameterDescriptor> window_parameters() {
+  return {
+      {.name = "window_max", .type = ParameterType::kInteger, .default_value = std::int64_t{2048}, .unit = "kernels",
+       .minimum = 0, .maximum = 1e6, .choices = {},
+       .meaning = "Largest window of pending kernels, which begins with 1 and doubles; 0 = no window.",
+       .source = "artifact, src/hook.c"},
+      {.name = "window_halve_from", .type = ParameterType::kDuration, .default_value = Duration{1s}, .unit = "",
+       .minimum = kMillisecond, .maximum = kDay, .choices = {},
+       .meaning = "A synchronisation this long halves the window instead.", .source = "artifact, src/hook.c"},
+      {.name = "window_restart_from", .type = ParameterType::kDuration, .default_value = Duration{10s}, .unit = "",
+       .minimum = kMillisecond, .maximum = kDay, .choices = {},
+       .meaning = "A synchronisation this long sets the window back to 1.", .source = "artifact, src/hook.c"},
+      {.name = "reserve_mib", .type = ParameterType::kInteger, .default_value = std::int64_t{1536}, .unit = "MiB",
+       .minimum = 0, .maximum = 1e6, .choices = {},
+       .meaning = "Device memory hidden from every client, for contexts.", .source = "artifact, src/hook.c"},
+      {.name = "single_oversubscription", .type = ParameterType::kBoolean, .default_value = false, .unit = "",
+       .choices = {}, .meaning = "Whether one client may allocate more than the device has, less the reserve.",
+       .source = "artifact, src/hook.c (an environment variable)"},
+  };
+}
+
+std::vector<ParameterDescriptor> parameters() {
+  std::vector<ParameterDescriptor> all = lock_parameters();
+  for (const auto& group : {release_parameters(), window_parameters()})
+    all.insert(all.end(), group.begin(), group.end());
+  return all;
+}
+
+}  // namespace
+
+PolicyDescriptor nvshare_policy() {
+  PolicyDescriptor policy;
+  policy.name = "nvshare";
+  policy.summary = "One lock for the device, first come, first served, with a long quantum and release when idle.";
+  policy.source =
+      "G. Alexopoulos, D. Mitropoulos, \"nvshare: practical GPU sharing without memory size constraints\", ICSE 2024 "
+      "companion; artifact grgalex/nvshare";
+  policy.deviations = {
+      "A host that synchronises for its window stands at its next call, not inside the one before: its host gap passes "
+      "meanwhile.",
+      "Copies stand still with it; in the artifact another thread of the program could still copy.",
+      "What a client allocates is known when it joins, and counts at once and for good.",
+      "The device's utilisation is exact over its window; the artifact reads it from a driver that samples.",
+      "A dropped lock is slipped past by calls made at most `slip` later, an assumed length.",
+      "By default the lock covers graphics too; the artifact intercepts CUDA alone (`gate_frames: false`).",
+      "Calls that the artifact does not intercept (CUDA graphs, extended launches, memsets) need the lock too.",
+  };
+  policy.parameters = parameters();
+  policy.create = [](const Parameters& values) { return std::make_unique<Nvshare>(values); };
+  return policy;
+}
+
+}  // namespace corun

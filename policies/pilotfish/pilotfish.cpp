@@ -1,0 +1,336 @@
+/// PilotFish - fills the time between the frames of a game with kernels that are predicted to fit.
+/// Source:      W. Zhang, B. Chen et al., "PilotFish: harvesting free cycles of cloud gaming with deep learning
+///              training", USENIX ATC 2022.  Artifact: Chen-Binghao/PilotFish (render hook, kernel hook).
+/// Hears:       everything.      Needs: frame events, predictions (pilotfish_oracle: exact durations).
+/// Decides:     the end of a frame opens a window that lasts until the next frame is due. A kernel is admitted if and
+///              only if its predicted duration fits in what is left of the window; it is never reordered or split. One
+///              that does not fit sleeps and looks again. Render work and copies pass. A filler that still works when a
+///              frame begins is killed and restored from a snapshot, if a guarantee asks for that.
+/// Parameters:  see pilotfish_parameters.cpp (each with unit and origin). The defaults are the artifact's PF mode; its
+///              SOFT mode is `charge_unfinished: false, gate_on_rendering: true`, and its older "boxtime" that with
+///              `launch_retry: 1ms`.
+/// Departs:     1. A kill is asked for when a frame begins, as the paper says; the artifact asks at a frame's end.
+///              2. Work that is later than predicted counts as left over by its lateness; so stragglers are seen.
+///              3. Several games: a window opens when none renders and lasts until the earliest next frame.
+///              4. Several fillers share one window and take turns, one launch each.
+///              5. budget: absolute, margin, overcommit, intra_frame_gaps, unknown_kernel: defer, pcie_reserve and all
+///                 predictors but name_mean are ours.
+///              6. After a kill the program goes on behind what was lost; lost work is reported, not repeated.
+
+#include "policies/builtin.h"
+#include "policies/parts/duration_predictor.h"
+#include "policies/parts/launches_ahead.h"
+#include "policies/pilotfish/guarantee.h"
+#include "policies/pilotfish/link.h"
+#include "policies/pilotfish/memory.h"
+#include "policies/pilotfish/parameters.h"
+#include "policies/pilotfish/window.h"
+#include "policies/parts/rendering.h"
+#include "policies/parts/sleeping_fillers.h"
+
+namespace corun {
+
+namespace {
+
+constexpr Duration kUsualPeriod = std::chrono::microseconds{16'600};
+
+DurationPredictor::Settings predictor_settings(const Parameters& parameters) {
+  return {DurationPredictor::kind_of(parameters.choice("predictor")), parameters.real("quantile"),
+          parameters.real("ewma_weight")};
+}
+
+FrameGuarantee::Settings guarantee_settings(const Parameters& parameters) {
+  const std::string& kind = parameters.choice("guarantee");
+  FrameGuarantee::Settings settings;
+  if (kind == "soft") settings.kind = FrameGuarantee::Kind::kSoft;
+  if (kind == "hard") settings.kind = FrameGuarantee::Kind::kHard;
+  settings.tolerance = parameters.duration("tolerance");
+  settings.drop_limit = parameters.integer("soft_drop_limit");
+  settings.drop_window = parameters.integer("soft_window_frames");
+  settings.kill_latency = parameters.duration("kill_latency");
+  settings.snapshot_every = parameters.integer("snapshot_every");
+  return settings;
+}
+
+class PilotFish : public Policy {
+ public:
+  explicit PilotFish(const Parameters& parameters)
+      : target_period_(parameters.duration("target_period")),
+        allowance_(parameters.duration("overcommit") - parameters.duration("margin")),
+        initial_slice_(parameters.duration("initial_slice")),
+        charges_unfinished_(parameters.boolean("charge_unfinished")),
+        is_absolute_(parameters.choice("budget") == "absolute"),
+        gates_on_rendering_(parameters.boolean("gate_on_rendering") || is_absolute_),
+        uses_gaps_(parameters.boolean("intra_frame_gaps")),
+        runs_unknown_(parameters.choice("unknown_kernel") == "run"),
+        requires_memory_fit_(parameters.boolean("require_memory_fit")),
+        max_in_flight_(static_cast<std::uint64_t>(parameters.integer("max_inflight_kernels"))),
+        window_(is_absolute_, parameters.duration("notify_poll")),
+        gaps_(parameters.duration("min_gap"), parameters.duration("notify_poll")),
+        predictor_(predictor_settings(parameters)),
+        guarantee_(guarantee_settings(parameters)),
+        link_(parameters.real("pcie_reserve")),
+        fillers_(parameters.duration("launch_retry")) {}
+
+  void on_joined(const GpuView& view, ClientId client) override {
+    guarantee_.joined(view, client);
+    memory_.look(view);
+    if (!is_game(view.client(client))) return;
+    const bool is_first = std::ranges::count_if(view.clients, is_game) == 1;
+    is_first ? window_.begin_with(initial_slice_) : window_.close();
+  }
+
+  void on_left(const GpuView& view, ClientId client) override {
+    gaps_.left(client);
+    memory_.look(view);
+    if (has_game(view)) return;
+    window_.close();
+    guarantee_.games_left();
+  }
+
+  void on_submitted(const GpuView& view, ClientId client, const OpView& op) override {
+    if (is_of_game(view, client) && op.is_render) gaps_.submitted(view, client);
+  }
+
+  void on_launched(const GpuView& view, ClientId client, const OpView& op) override {
+    if (is_of_game(view, client)) {
+      if (op.is_render) gaps_.launched(view, client);
+      return;
+    }
+    fillers_.on_launched(client);
+    if (op.is_copy && has_game(view)) link_.take(view.device, op, view.now);
+    if (!op.is_kernel()) return;
+    const Duration predicted = predictor_.predict(client, op);
+    if (predicted != kUnknownDuration) ahead_.launched(client, predicted);
+    const Duration cost = std::max(charge(view, predicted), Duration::zero());
+    work_.launched(view, client, op.number, cost, predicted == kUnknownDuration);
+    window_.spend(cost);
+  }
+
+  void on_completed(const GpuView& view, ClientId client, const OpView& op, Duration device_time) override {
+    if (is_of_game(view, client)) {
+      if (op.is_render) gaps_.completed(view, client);
+      return;
+    }
+    if (op.is_kernel()) {
+      const UnfinishedWork::Launch launch = work_.completed(client, op.number);
+      if (UnfinishedWork::is_representative(view.client(client), launch)) learn(client, op, device_time);
+    }
+    guarantee_.completed(view.client(client));
+  }
+
+  void on_frame(const GpuView& view, ClientId client, FrameEvent event) override {
+    if (event == FrameEvent::kBegin) return guarantee_.frame_began(view, client, period(view.client(client)), work_);
+    gaps_.frame_ended(client);
+    guarantee_.frame_ended(view);
+    if (!is_rendering(view)) window_.publish(view.now, earliest_next_begin(view));
+  }
+
+  void on_copied(const GpuView&, ClientId client, CopyEvent) override { guarantee_.copied(client); }
+
+  void decide(const GpuView& view, Actions& actions) override {
+    window_.notice(view.now, charges_unfinished_ ? work_.total() : Duration::zero());
+    if (!close_fillers_beside_games(view, actions)) return;
+    guarantee_.act(view, actions);
+    if (fillers_.find_waiting(view)) {
+      Round round(*this, view, promised_);
+      fillers_.admit(view, round, actions);
+    }
+    actions.wake_at(window_.noticed_at());
+    if (uses_gaps_) actions.wake_at(gaps_.noticed_at(view.now));
+  }
+
+  std::uint32_t admits_ahead(const GpuView& view, const ClientView& client) const override {
+    if (!is_filler(client) || room_shrinks(view) || may_wait(view, client)) return 0;
+    const auto fillers = static_cast<std::size_t>(std::ranges::count_if(view.clients, is_filler));
+    const std::uint64_t ahead = ahead_.in(room(view), client.id, fillers), in_flight = work_.count(client.id);
+    if (max_in_flight_ == 0) return static_cast<std::uint32_t>(ahead);
+    return static_cast<std::uint32_t>(std::min(ahead, max_in_flight_ - std::min(in_flight, max_in_flight_)));
+  }
+
+ private:
+  struct Promised {
+    std::uint64_t kernels = 0;
+    bool has_unknown = false;
+  };
+
+  /// The rule of one decision: what has been promised in it and not launched yet is counted.
+  class Round : public AdmissionRule {
+   public:
+    Round(const PilotFish& policy, const GpuView& view, std::vector<Promised>& promised)
+        : policy_(policy),
+          view_(view),
+          room_(policy.room(view)),
+          shrinks_(policy.room_shrinks(view)),
+          is_fresh_(policy.window_.is_fresh()),
+          link_(policy.link_),
+          promised_(promised) {
+      promised_.assign(view.clients.size(), {});
+    }
+
+    Verdict judge(const ClientView& filler, const OpView& op) const override {
+      if (const std::string_view rule = policy_.guarantee_.holds(view_, filler); !rule.empty())
+        return {{rule, 0, 0, ""}};
+      if (policy_.requires_memory_fit_ && !policy_.memory_.hold(filler.id).rule.empty())
+        return {policy_.memory_.hold(filler.id)};
+      if (policy_.work_.has_unknown(filler.id) || promised_[filler.id.value].has_unknown) return {{"timing", 0, 0, ""}};
+      return op.is_kernel() ? judge_kernel(filler, op) : judge_copy(op);
+    }
+
+    void take(const ClientView& filler, const OpView& op) override {
+      if (op.is_copy) link_.take(view_.device, op, view_.now);
+      if (!op.is_kernel()) return;
+      const Duration predicted = policy_.predictor_.predict(filler.id, op);
+      Promised& promised = promised_[filler.id.value];
+      ++promised.kernels;
+      is_fresh_ = false;
+      if (predicted != kUnknownDuration) {
+        room_ -= predicted;
+      } else {
+        promised.has_unknown = true;
+        if (!policy_.runs_unknown_) room_ = Duration::zero();
+      }
+    }
+
+   private:
+    Verdict judge_copy(const OpView& op) const {
+      const Time passes_at = link_.passes_at(view_.device, op, view_.now);
+      if (passes_at <= view_.now) return Verdict::pass();
+      return {{"pcie_reserve", static_cast<double>(op.bytes), 0, "bytes"}, passes_at};
+    }
+
+    Verdict judge_kernel(const ClientView& filler, const OpView& op) const {
+      const std::uint64_t in_flight = policy_.work_.count(filler.id) + promised_[filler.id.value].kernels;
+      if (policy_.max_in_flight_ > 0 && in_flight >= policy_.max_in_flight_)
+        return {{"inflight_limit", static_cast<double>(in_flight + 1), static_cast<double>(policy_.max_in_flight_),
+                 "kernels"}};
+      const Duration predicted = policy_.predictor_.predict(filler.id, op);
+      const bool is_unknown = predicted == kUnknownDuration;
+      const bool fits =
+          is_unknown ? policy_.runs_unknown_ || (is_fresh_ && room_ > Duration::zero()) : predicted <= room_;
+      if (fits) return Verdict::pass(shrinks_ && !is_unknown ? view_.now + (room_ - predicted) : kNever);
+      const double available = std::max<double>(0, static_cast<double>(to_ns(room_)));
+      return {{policy_.why_no_room(view_), is_unknown ? 0 : static_cast<double>(to_ns(predicted)), available, "ns"}};
+    }
+
+    const PilotFish& policy_;
+    const GpuView& view_;
+    Duration room_;       // as yet unpromised
+    const bool shrinks_;  // as time goes by
+    bool is_fresh_;       // nothing has been admitted from this window
+    LinkReserve link_;
+    std::vector<Promised>& promised_;  // by client
+  };
+
+  static bool is_of_game(const GpuView& view, ClientId client) {
+    return view.client(client).role == Role::kInteractive;
+  }
+
+  Duration period(const ClientView& game) const {
+    if (target_period_ > Duration::zero()) return target_period_;
+    return game.frame_period > Duration::zero() ? game.frame_period : kUsualPeriod;
+  }
+
+  void learn(ClientId client, const OpView& op, Duration device_time) {
+    predictor_.learn(client, op, device_time);
+    ahead_.measured(client, predictor_.predict(client, op));
+  }
+
+  Time earliest_next_begin(const GpuView& view) const {
+    Time earliest = kNever;
+    for (const ClientView& client : view.clients)
+      if (client.is_present && client.frame.begin != kNever)
+        earliest = std::min(earliest, client.frame.begin + period(client));
+    return earliest;
+  }
+
+  Duration room(const GpuView& view) const {
+    Duration room = gates_on_rendering_ && is_rendering(view) ? kNoRoom : window_.room(view.now, work_.total());
+    if (uses_gaps_) room = std::max(room, gaps_.room(view, work_.total()));
+    return room == kNoRoom ? kNoRoom : room + allowance_;
+  }
+
+  /// Whether an operation of the filler may be refused whatever room there is.
+  bool may_wait(const GpuView& view, const ClientView& filler) const {
+    return work_.has_unknown(filler.id) || link_.keeps_any() || !guarantee_.holds(view, filler).empty() ||
+           (requires_memory_fit_ && !memory_.hold(filler.id).rule.empty());
+  }
+
+  /// Whether it is the window's own end that is near, rather than what there is to spend.
+  bool room_shrinks(const GpuView& view) const {
+    return is_absolute_ || (uses_gaps_ && gaps_.room(view, work_.total()) > window_.room(view.now, work_.total()));
+  }
+
+  std::string_view why_no_room(const GpuView& view) const {
+    if (!window_.is_open()) return "no_window_yet";
+    return gates_on_rendering_ && is_rendering(view) ? "rendering" : "window";
+  }
+
+  /// What a launch takes from the window: its prediction; if there is none, nothing or all that is left.
+  Duration charge(const GpuView& view, Duration predicted) const {
+    if (predicted != kUnknownDuration) return predicted;
+    return runs_unknown_ ? Duration::zero() : room(view);
+  }
+
+  const Duration target_period_;
+  const Duration allowance_;  // beyond the window; negative is a margin
+  const Duration initial_slice_;
+  const bool charges_unfinished_;
+  const bool is_absolute_;
+  const bool gates_on_rendering_;
+  const bool uses_gaps_;
+  const bool runs_unknown_;
+  const bool requires_memory_fit_;
+  const std::uint64_t max_in_flight_;  // 0 = no limit
+
+  FrameWindow window_;
+  FrameGaps gaps_;
+  DurationPredictor predictor_;
+  UnfinishedWork work_;
+  FrameGuarantee guarantee_;
+  LinkReserve link_;
+  MemoryFit memory_;
+  LaunchesAhead ahead_;
+  SleepingFillers fillers_;
+  std::vector<Promised> promised_;  // by client, in one decision
+};
+
+}  // namespace
+
+PolicyDescriptor pilotfish_policy() {
+  PolicyDescriptor policy;
+  policy.name = "pilotfish";
+  policy.summary = "Kernels of best-effort clients run between frames, if predicted to fit before the next one.";
+  policy.source = kPilotFishSource;
+  policy.deviations = {
+      "A kill is asked for when a frame begins, as the paper says; the artifact asks for it at a frame's end.",
+      "Work that is later than predicted counts as left over by its lateness, so that stragglers are seen.",
+      "Several games: a window opens when none renders and lasts until the earliest next frame.",
+      "Several fillers share one window and take turns, one launch each.",
+      "`budget: absolute`, `margin`, `overcommit`, `intra_frame_gaps`, `unknown_kernel: defer`, `pcie_reserve` and all "
+      "predictors but `name_mean` are ours.",
+      "After a kill the program goes on behind what was lost; lost work is reported, not repeated.",
+      "Frames begin and end on the device's clock; the artifact learns of them from fences, up to a millisecond late.",
+  };
+  policy.parameters = pilotfish_parameters();
+  policy.needs.frame_events = true;
+  policy.needs.predictions = true;
+  policy.create = [](const Parameters& values) { return std::make_unique<PilotFish>(values); };
+  return policy;
+}
+
+PolicyDescriptor pilotfish_oracle_policy() {
+  PolicyDescriptor policy = pilotfish_policy();
+  policy.name = "pilotfish_oracle";
+  policy.summary = "pilotfish told how long every kernel will take: what better prediction could gain at most.";
+  policy.deviations.insert(policy.deviations.begin(), "Durations are exact, which nothing real can know.");
+  std::erase_if(policy.parameters, [](const ParameterDescriptor& parameter) { return parameter.name == "predictor"; });
+  policy.needs.oracle = true;
+  policy.create = [](Parameters values) {
+    values.set("predictor", std::string("oracle"));
+    return std::make_unique<PilotFish>(values);
+  };
+  return policy;
+}
+
+}  // namespace corun

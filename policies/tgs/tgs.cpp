@@ -1,0 +1,281 @@
+/// TGS - the low-priority side's launch rate is throttled so that the high-priority side launches as fast as alone.
+/// Source:      B. Wu, Z. Zhang, Z. Bai, X. Liu, X. Jin, "Transparent GPU sharing in container clouds for deep learning
+///              workloads", NSDI 2023. Artifact: pkusys/TGS (hijack/src/low_priority_hijack_call.c and
+///              high_priority_hijack_call.c).
+/// Hears:       launches, submissions.      Needs: nothing.
+/// Decides:     once a high-priority client has launched a kernel, its rate of thread blocks is reported every period.
+///              The first reports are taken with the others nearly stopped and give the rate that it has alone. From
+///              then on the limit of the others grows by half while the rate stays in a narrow band (slow start), then
+///              additively; outside the band it falls by a share, and by a large factor when the rate collapses. A
+///              launch passes while the blocks launched in the current window do not exceed the limit.
+/// Parameters:  see the descriptor below.
+/// Departs:     1. The high-priority side's own estimate from before the others came is not used.
+///              2. The loop that relearns the undisturbed rate is simpler: it waits for the same number of reports.
+///              3. Rates are counted in blocks per limiter window, so that the period may be chosen; with the
+///                 artifact's period both are the same.
+///              4. Several low-priority clients share the limit evenly; the artifact has one.
+///              5. Managed memory for the low-priority side is the device model's business, not this policy's.
+///              6. A launch of unknown size costs one block; copies and render work are free, as no hook sees them: a
+///                 high-priority client that only renders is never noticed.
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "policies/builtin.h"
+#include "policies/parts/high_priority.h"
+#include "policies/parts/sleeping_launch.h"
+#include "policies/tgs/rate_control.h"
+
+namespace corun {
+
+namespace {
+
+class Tgs : public Policy {
+ public:
+  explicit Tgs(const Parameters& parameters)
+      : period_(parameters.duration("report_period")),
+        window_(parameters.duration("window")),
+        retry_(parameters.duration("retry")),
+        settings_{.band = parameters.real("band"),
+                  .growth = parameters.real("growth"),
+                  .increase = parameters.real("increase"),
+                  .decrease = parameters.real("decrease"),
+                  .collapse = parameters.real("collapse"),
+                  .initial_limit = parameters.real("initial_limit"),
+                  .profile_reports = parameters.integer("profile_reports")} {}
+
+  Hears hears() const override { return {.submitted = true, .launched = true, .completed = false, .frames = false}; }
+
+  void on_joined(const GpuView& view, ClientId client) override {
+    low_.resize(view.clients.size());
+    low_[client.value] = LowPriority{};
+    note_classes(view);
+  }
+  void on_left(const GpuView& view, ClientId) override { note_classes(view); }
+
+  void on_launched(const GpuView& view, ClientId client, const OpView& op) override {
+    if (!op.is_kernel()) return;
+    if (is_high_priority(view, view.client(client))) {
+      high_blocks_ += cost(op);
+      has_high_launched_ = true;
+    } else {
+      low_[client.value].blocks += cost(op);
+    }
+  }
+
+  void decide(const GpuView& view, Actions& actions) override {
+    if (has_high_launched_ && low_count_ > 0 && !control_) begin_control(view.now);
+    if (control_) pass_time(view.now, actions);
+    for (const ClientView& client : view.clients) {
+      if (!client.is_present) continue;
+      if (!control_ || is_high_priority(view, client)) {
+        actions.open(client.id);
+      } else {
+        actions.close(client.id);
+        admit(view.now, client, actions);
+      }
+    }
+  }
+
+ private:
+  struct LowPriority {
+    double blocks = 0.0;  // launched in the current window
+    SleepingLaunch sleeper;
+  };
+
+  static double cost(const OpView& op) { return static_cast<double>(std::max<std::uint64_t>(1, op.blocks)); }
+
+  /// Begins anew when other clients have become those of high priority.
+  void note_classes(const GpuView& view) {
+    Rank highest;
+    low_count_ = 0;
+    bool has_any = false;
+    for (const ClientView& client : view.clients) {
+      if (!client.is_present) continue;
+      if (!has_any || rank_of(client) > highest) highest = rank_of(client);
+      has_any = true;
+      if (!is_high_priority(view, client)) ++low_count_;
+    }
+    const bool is_same = has_any && highest_ == highest;
+    highest_ = has_any ? std::optional(highest) : std::nullopt;
+    if (!is_same) has_high_launched_ = false;
+    if (!is_same || low_count_ == 0) control_.reset();
+  }
+
+  void begin_control(Time now) {
+    control_.emplace(settings_);
+    next_report_ = now + period_;
+    next_window_ = now + window_;
+    high_blocks_ = 0;
+    for (LowPriority& low : low_) low.blocks = 0;
+  }
+
+  void pass_time(Time now, Actions& actions) {
+    if (next_window_ <= now) {
+      next_window_ += ((now - next_window_) / window_ + 1) * window_;
+      for (LowPriority& low : low_) low.blocks = 0;
+    }
+    for (; next_report_ <= now; next_report_ += period_) {
+      control_->report(high_blocks_ * static_cast<double>(window_.count()) / static_cast<double>(period_.count()));
+      high_blocks_ = 0;
+    }
+    actions.wake_at(next_report_);
+  }
+
+  void admit(Time now, const ClientView& client, Actions& actions) {
+    LowPriority& low = low_[client.id.value];
+    const double limit = control_->limit() / low_count_;
+    double blocks = low.blocks;
+    std::uint32_t count = 0;
+    for (const OpView& op : client.waiting) {
+      const bool is_below = blocks <= limit;
+      if (op.is_kernel() && !(is_below && low.sleeper.looks(op.number, now, retry_))) {
+        low.sleeper.sleep(op.number, now);
+        const Time look = is_below ? low.sleeper.next_look(now, retry_) : next_window_;
+        actions.wake_at(look);
+        actions.hold(client.id, is_below ? Hold{"back_off", static_cast<double>(to_ns(look - now)), 0.0, "ns"}
+                                         : Hold{"launch_rate", blocks + cost(op), limit, "blocks"});
+        break;
+      }
+      if (op.is_kernel()) blocks += cost(op);
+      ++count;
+    }
+    if (count > 0) actions.admit(client.id, count);
+  }
+
+  const Duration period_;
+  const Duration window_;
+  const Duration retry_;
+  const TgsRateControl::Settings settings_;
+  std::optional<Rank> highest_;
+  std::uint32_t low_count_ = 0;
+  bool has_high_launched_ = false;  // a kernel
+  std::optional<TgsRateControl> control_;
+  Time next_report_;
+  Time next_window_;
+  double high_blocks_ = 0.0;      // since the last report
+  std::vector<LowPriority> low_;  // by client
+};
+
+std::vector<ParameterDescriptor> parameters() {
+  using std::chrono_literals::operator""ms;
+  using std::chrono_literals::operator""s;
+  constexpr double kMillisecond = 1e6;
+  return {
+      {.name = "report_period",
+       .type = ParameterType::kDuration,
+       .default_value = Duration{5s},
+       .unit = "",
+       .minimum = kMillisecond,
+       .maximum = 1e11,
+       .choices = {},
+       .meaning = "How often the high-priority rate is reported and the limit moved.",
+       .source = "artifact: 5000 ms"},
+      {.name = "window",
+       .type = ParameterType::kDuration,
+       .default_value = Duration{50ms},
+       .unit = "",
+       .minimum = kMillisecond,
+       .maximum = 1e10,
+       .choices = {},
+       .meaning = "Span of time in which the limit may be launched once.",
+       .source = "artifact: 50 ms"},
+      {.name = "retry",
+       .type = ParameterType::kDuration,
+       .default_value = Duration{10ms},
+       .unit = "",
+       .minimum = 0.0,
+       .maximum = 1e9,
+       .choices = {},
+       .meaning = "How long a launch over the limit sleeps before it looks again; 0 wakes it by the window.",
+       .source = "artifact: TIME_TICK 10 ms"},
+      {.name = "profile_reports",
+       .type = ParameterType::kInteger,
+       .default_value = std::int64_t{5},
+       .unit = "reports",
+       .minimum = 1,
+       .maximum = 1000,
+       .choices = {},
+       .meaning = "How many reports, with the others nearly stopped, give the undisturbed rate.",
+       .source = "artifact: PROFILE_TIME 5"},
+      {.name = "initial_limit",
+       .type = ParameterType::kReal,
+       .default_value = 20000.0,
+       .unit = "blocks",
+       .minimum = 1.0,
+       .maximum = 1e9,
+       .choices = {},
+       .meaning = "Limit per window where slow start begins.",
+       .source = "artifact: LIMIT_INITIALIZER"},
+      {.name = "band",
+       .type = ParameterType::kReal,
+       .default_value = 0.03,
+       .unit = "of the undisturbed rate",
+       .minimum = 0.001,
+       .maximum = 0.5,
+       .choices = {},
+       .meaning = "Deviation of the high-priority rate that counts as none; three of it are a collapse.",
+       .source = "artifact"},
+      {.name = "growth",
+       .type = ParameterType::kReal,
+       .default_value = 1.5,
+       .unit = "",
+       .minimum = 1.01,
+       .maximum = 10.0,
+       .choices = {},
+       .meaning = "Factor by which the limit grows in slow start.",
+       .source = "artifact"},
+      {.name = "increase",
+       .type = ParameterType::kReal,
+       .default_value = 0.025,
+       .unit = "of the undisturbed rate",
+       .minimum = 0.0,
+       .maximum = 1.0,
+       .choices = {},
+       .meaning = "Step by which the limit grows after slow start, at least 1000 blocks.",
+       .source = "artifact: 0.025 % of the blocks in 5 s, which is 2.5 % of those in 50 ms"},
+      {.name = "decrease",
+       .type = ParameterType::kReal,
+       .default_value = 0.08,
+       .unit = "of the limit",
+       .minimum = 0.0,
+       .maximum = 1.0,
+       .choices = {},
+       .meaning = "Step by which the limit falls, at least 1000 blocks.",
+       .source = "artifact"},
+      {.name = "collapse",
+       .type = ParameterType::kReal,
+       .default_value = 10.0,
+       .unit = "",
+       .minimum = 1.0,
+       .maximum = 1000.0,
+       .choices = {},
+       .meaning = "Divisor of the limit when the high-priority rate collapses.",
+       .source = "artifact"},
+  };
+}
+
+}  // namespace
+
+PolicyDescriptor tgs_policy() {
+  PolicyDescriptor policy;
+  policy.name = "tgs";
+  policy.summary = "The launch rate of low-priority clients follows what the high-priority ones achieve beside them.";
+  policy.source =
+      "B. Wu, Z. Zhang, Z. Bai, X. Liu, X. Jin, \"Transparent GPU sharing in container clouds for deep learning "
+      "workloads\", NSDI 2023; artifact pkusys/TGS";
+  policy.deviations = {
+      "The high-priority side's own estimate from before the others came is not used.",
+      "The loop that relearns the undisturbed rate is simpler: it waits for the same number of reports.",
+      "Rates are counted in blocks per limiter window, so that the period may be chosen.",
+      "Several low-priority clients share the limit evenly; the artifact has one.",
+      "Managed memory for the low-priority side is the device model's business, not this policy's.",
+      "A launch of unknown size costs one block; copies and render work are free and unnoticed.",
+  };
+  policy.parameters = parameters();
+  policy.create = [](const Parameters& values) { return std::make_unique<Tgs>(values); };
+  return policy;
+}
+
+}  // namespace corun

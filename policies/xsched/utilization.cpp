@@ -1,0 +1,108 @@
+/// XSched utilisation partition - clients take turns, each as long as its share of a round.
+/// Source:      W. Shen et al., "XSched: preemptive scheduling for diverse XPUs", OSDI 2025.
+///              Artifact: XpuOS/xsched (sched/src/policy/up.cpp, include/xsched/types.h).
+/// Hears:       submissions, launches, completions.      Needs: nothing.
+/// Decides:     one client runs at a time; its turn is its utilisation over the sum of all clients' of the time slice.
+///              When the turn is over or it has no work left, the next ready client takes its turn. What a client
+///              leaves unused goes to the others.
+/// Parameters:  see the descriptor below.
+/// Departs:     as all xsched policies (xsched_queues.cpp), and: a client without a stated utilisation takes part with
+///              1; in the artifact it is suspended as soon as another one has stated its own.
+
+#include "policies/builtin.h"
+#include "policies/parts/turns.h"
+#include "policies/xsched/queues.h"
+
+namespace corun {
+
+namespace {
+
+class XschedUtilization : public Policy {
+ public:
+  explicit XschedUtilization(const Parameters& parameters)
+      : queues_(parameters),
+        slice_(parameters.duration("time_slice")),
+        utilizations_(parameters.by_client("utilizations")) {}
+
+  Hears hears() const override { return {.submitted = true, .launched = true, .completed = true, .frames = false}; }
+
+  void on_joined(const GpuView& view, ClientId client) override { queues_.on_joined(view, client); }
+  void on_launched(const GpuView&, ClientId client, const OpView&) override { queues_.on_launched(client); }
+
+  void decide(const GpuView& view, Actions& actions) override {
+    const bool is_over = running_.is_none() || !is_ready(view.client(running_)) || view.now >= turn_end_;
+    if (is_over) begin_turn(view);
+    for (const ClientView& client : view.clients) {
+      if (!client.is_present) continue;
+      if (client.id == running_) {
+        queues_.run(client, actions);
+      } else {
+        XQueues::suspend(client, "turn", actions);
+      }
+    }
+    if (!running_.is_none()) actions.wake_at(turn_end_);
+  }
+
+ private:
+  double utilization(const ClientView& client) const {
+    const auto given = utilizations_.find(client.name);
+    return given != utilizations_.end() ? given->second : 1.0;
+  }
+
+  void begin_turn(const GpuView& view) {
+    const auto next = turns_.next(view, is_ready);
+    running_ = next.value_or(ClientId::none());
+    if (!next) return;
+    turns_.serve(*next);
+    double sum = 0.0;
+    for (const ClientView& client : view.clients)
+      if (client.is_present) sum += utilization(client);
+    const double share = utilization(view.client(*next)) / sum;
+    const auto length = Duration{static_cast<std::int64_t>(static_cast<double>(slice_.count()) * share)};
+    turn_end_ = view.now + std::max(Duration{1}, length);
+  }
+
+  XQueues queues_;
+  const Duration slice_;
+  const ByClient utilizations_;
+  Turns turns_;
+  ClientId running_ = ClientId::none();
+  Time turn_end_;
+};
+
+std::vector<ParameterDescriptor> parameters() {
+  using std::chrono_literals::operator""ms;
+  return with_xqueue_parameters({
+      {.name = "time_slice",
+       .type = ParameterType::kDuration,
+       .default_value = Duration{5ms},
+       .unit = "",
+       .minimum = 1e5,
+       .maximum = 1e10,
+       .choices = {},
+       .meaning = "Length of a round in which every client has one turn.",
+       .source = "artifact, include/xsched/types.h"},
+      {.name = "utilizations",
+       .type = ParameterType::kByClient,
+       .default_value = ByClient{},
+       .unit = "of the device",
+       .minimum = 0.01,
+       .maximum = 1.0,
+       .choices = {},
+       .meaning = "Share of a round that is a client's, relative to the sum of all clients'; 1 without an entry.",
+       .source = "artifact: 100 % by default"},
+  });
+}
+
+}  // namespace
+
+PolicyDescriptor xsched_utilization_policy() {
+  PolicyDescriptor policy = xsched_policy("xsched_utilization", "sched/src/policy/up.cpp");
+  policy.summary = "Clients take turns, each as long as its share of a round; few operations are in flight.";
+  policy.deviations.push_back("A client without a stated utilisation takes part with 1.");
+  policy.parameters = parameters();
+  policy.create = [](const Parameters& values) { return std::make_unique<XschedUtilization>(values); };
+  return policy;
+}
+
+}  // namespace corun

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "sim/executor/worker/channel.h"
+
+namespace corun::executor {
+
+/// The life of a worker process: it takes a context on the device, measures what its launch shapes cost, then hands
+/// every command to the driver as it comes, in order, until it is told to end. One thread, which never sleeps while
+/// commands may come: give it a processor of its own.
+///
+/// Whatever goes wrong is left in the channel (state kFailed, error) before it returns; returns the exit code.
+int run_worker(Channel& channel);
+
+}  // namespace corun::executor

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <vector>
+
+#include "sim/arbiter/arbiter.h"
+#include "sim/run/run.h"
+
+namespace corun {
+
+/// What a policy is told of a device; time slices only where it has them.
+DeviceView device_view(const DeviceSpec& spec);
+
+/// What the arbiter is told of each client. Their menus refer to the input.
+std::vector<ArbiterClient> arbiter_clients(const RunInput& input);
+
+/// Device memory that a client asks for when it joins, and of it what a snapshot copies; where not stated, its working
+/// set.
+std::uint64_t allocated_bytes(const ClientSpec& spec);
+std::uint64_t snapshot_bytes(const ClientSpec& spec);
+
+/// Fraction of the SMs that the first wave of an operation fills, by prototype of the workload.
+std::vector<double> sm_demands(const DeviceSpec& spec, const Workload& workload);
+
+}  // namespace corun

@@ -1,0 +1,142 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "sim/arbiter/arbiter.h"
+#include "sim/engine/engine.h"
+#include "sim/run/delayed_events.h"
+#include "sim/run/run.h"
+#include "sim/run/invariant_checker.h"
+#include "sim/workload/client.h"
+
+namespace corun {
+
+/// The simulated world of one device: its clients behind the arbiter's backend, on an engine that others may use too.
+///
+/// All clients are known from the begin and each joins once: at its own arrival (schedule()), or when join() is called.
+/// One thread. Throws what simulate() throws, out of the events that it puts into the engine.
+class Simulation : public Backend, public ClientHost {
+ public:
+  /// Called when a client has done its work or was refused, and nothing of it is in flight. It must not join anyone:
+  /// that is an event of its own.
+  using Finished = std::function<void(ClientId)>;
+
+  /// `input`, `engine` and `recorder` must outlive the simulation; the input's horizon means nothing to it.
+  Simulation(const RunInput& input, Engine& engine, Recorder& recorder, Finished on_finished = {});
+
+  /// Puts into the engine what the input says of arrivals, resizes and the end of the warm-up.
+  void schedule();
+  /// The client joins now.
+  void join(ClientId client);
+  /// What happened until now, when the engine has come to the run's end; `events` are the engine's.
+  RunResult finish();
+
+  // Backend
+  Time now() const override { return engine_.now(); }
+  void launch(ClientId client, std::uint64_t number) override;
+  void set_quality(ClientId client, std::uint32_t level) override { clients_[client.value]->set_quality(level); }
+  void shadow(ClientId client, std::uint32_t level) override { clients_[client.value]->shadow(level); }
+  void snapshot(ClientId client) override;
+  void kill(ClientId client) override;
+  void refuse(ClientId client) override;
+  void prefetch(ClientId client) override;
+  void control(const Action& action) override;
+  void wake_at(Time when) override;
+  void request_decision() override;
+  std::uint64_t resident_bytes(ClientId client) const override { return device_->memory(client).resident_bytes; }
+  std::uint64_t paged_bytes(ClientId client) const override { return device_->memory(client).paged_bytes; }
+  Duration device_time(ClientId client) const override { return device_->device_time(client); }
+  Duration device_busy() const override { return device_->usage().busy; }
+  void measure(std::span<ClientView> clients, DeviceView& device) override;
+
+  // ClientHost
+  void resume_at(ClientId client, Time when) override {
+    engine_.cancel(resume_events_[client.value]);
+    resume_events_[client.value] = engine_.at(when, Phase::kArrival, &Simulation::on_resume, this, client.value);
+  }
+  bool submit(ClientId client, const Submission& submission) override;
+  void finished(ClientId client) override;
+
+ private:
+  struct PlannedResize {
+    ClientId client;
+    Resize resize;
+    EventHandle event;
+  };
+
+  static DeviceUsage difference(const DeviceUsage& a, const DeviceUsage& b) {
+    return DeviceUsage{a.busy - b.busy, a.switching - b.switching, a.paging - b.paging};
+  }
+  static Simulation& self(void* subject) { return *static_cast<Simulation*>(subject); }
+  static void on_join(void* subject, std::uint64_t client) {
+    self(subject).join(ClientId{static_cast<std::uint32_t>(client)});
+  }
+  static void on_resize(void* subject, std::uint64_t number) { self(subject).resize(number); }
+  static void on_resume(void* subject, std::uint64_t client) { self(subject).clients_[client]->resume(); }
+  static void on_refused(void* subject, std::uint64_t client) { self(subject).clients_[client]->refused(); }
+  static void on_context_created(void* subject, std::uint64_t client) {
+    self(subject).restore(ClientId{static_cast<std::uint32_t>(client)});
+  }
+  static void on_decide(void* subject, std::uint64_t) {
+    self(subject).decision_is_due_ = false;
+    self(subject).advance_device(self(subject).now());
+    self(subject).arbiter_.decide();
+    self(subject).watch_device();
+  }
+  static void on_wake(void* subject, std::uint64_t) { self(subject).request_decision(); }
+  static void on_device(void* subject, std::uint64_t) { self(subject).device_changed(); }
+  static void on_warm(void* subject, std::uint64_t) { self(subject).remember_warm_usage(); }
+
+  void resize(std::uint64_t number) {
+    const auto& [client, resize, event] = resizes_[number];
+    arbiter_.resize(client, resize.share, resize.bytes);
+  }
+  void measure_memory(std::span<ClientView> clients) const;
+  void measure_times(std::span<ClientView> clients, DeviceView& device);
+  void advance_device(Time to);
+  void device_changed();
+  void watch_device();
+  void complete(const Completion& completion);
+  Duration copy_time(ClientId client, std::uint64_t bytes, std::uint64_t bytes_per_s) const;
+  void copy_memory(ClientId client, OpKind kind, std::uint64_t bytes_per_s);
+  void restore(ClientId client);
+  void copy_completed(ClientId client);
+  void tell_completions();
+  void report_frame_begins();
+  bool has_begun(std::uint64_t number, ClientId client) const;
+  Duration held_for(ClientId client, const Submission& submission) const;
+  void remember_warm_usage();
+
+  const RunInput& input_;
+  Engine& engine_;
+  InvariantChecker invariants_;
+  std::unique_ptr<DeviceModel> device_;
+  std::vector<std::unique_ptr<Client>> clients_;
+  std::vector<ClientId> framed_;  ///< those whose jobs are frames
+  Arbiter arbiter_;
+  DelayedEvents news_;
+  std::vector<std::uint64_t> promised_;  ///< by client: its newest submission that may pass its closed gate unasked
+  std::vector<EventHandle> resume_events_;
+  EventHandle wake_event_, device_event_;
+  Time wake_time_ = kNever, device_event_time_ = kNever;
+  bool decision_is_due_ = false;
+  bool begin_is_due_ = false;
+  std::vector<Completion> completions_;  ///< to be told
+  std::vector<Completion> told_;         ///< empty: their memory, to be used again
+  std::vector<Ticket> awaited_;
+  std::vector<std::shared_ptr<const std::vector<double>>> sm_demands_;  // by client, then prototype of its workload
+  std::vector<ContextControls> controls_;                               // by client
+  std::vector<std::optional<CopyEvent>> copying_;                       // by client, while a copy of its memory goes on
+  std::vector<PlannedResize> resizes_;
+  std::vector<ClientId> paged_;  ///< those with a working set
+  Time device_time_ = kRunStart, measured_ = kNever;  ///< up to when the device has been moved, and its times read
+  DeviceUsage warm_usage_;
+  std::vector<Duration> warm_time_;
+  const Finished on_finished_;
+};
+
+}  // namespace corun

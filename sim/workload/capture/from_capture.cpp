@@ -1,0 +1,384 @@
+#include <algorithm>
+#include <limits>
+#include <span>
+#include <utility>
+
+#include "sim/workload/capture/frames.h"
+#include "sim/workload/capture/host_sequence.h"
+#include "sim/workload/capture/job_split.h"
+#include "sim/workload/capture/launches.h"
+#include "sim/workload/workload.h"
+#include "traces/base/error.h"
+
+namespace corun {
+
+namespace {
+
+constexpr std::int64_t kTypicalLaunchLatency_ns = 4'000;
+// Between two queued kernels of one stream: medians of captures are 1.0 us (V100), 1.2 (A100), 1.3 (H100), 1.6 (H200).
+constexpr std::int64_t kTypicalDispatchGap_ns = 1'500;
+constexpr std::size_t kEnoughGaps = 100;
+constexpr std::int64_t kNoDependency_ns = INT64_MIN / 2;
+// The jitter of a bare pass is that of jobs if they made this share of the launches.
+constexpr double kJitterIsOfJobs = 0.8;
+
+/// Time from when each operation could have begun by what it depends on, without its own launch, to its begin: below
+/// zero where they overlap. Of one that depends on nothing, longer than any capture.
+class DependencyGaps {
+ public:
+  DependencyGaps(const CompactCapture& capture, const CrossStreamWaits& waits) {
+    std::vector<std::int64_t> tails(capture.rest.queues().size(), kNoDependency_ns);
+    gaps_.reserve(capture.op_count());
+    for (std::uint32_t i = 0; i < capture.op_count(); ++i) {
+      const std::int64_t start_ns = capture.starts[i];
+      std::int64_t& tail = tails[capture.prototype(i).queue];
+      std::int64_t end_ns = tail;
+      if (!waits.empty())
+        for (const std::uint32_t awaited : waits.of(i)) end_ns = std::max(end_ns, capture.end_of(awaited));
+      tail = std::max(tail, start_ns + capture.durations[i]);
+      gaps_.push_back(start_ns - end_ns + kUsualOverlap_ns);
+    }
+  }
+
+  std::size_t size() const { return gaps_.size(); }
+  std::int64_t operator[](std::size_t op) const { return gaps_[op] - kUsualOverlap_ns; }
+  /// Makes a column of them, in their own memory: `change(op, gap)` says of what.
+  template <class Change>
+  ShortNumbers become(Change change) && {
+    ShortNumbers::Rewriter next(gaps_);
+    for (std::size_t i = 0; i < size(); ++i) next.put(change(i, next.number() - kUsualOverlap_ns));
+    return std::move(gaps_);
+  }
+
+ private:
+  static constexpr std::int64_t kUsualOverlap_ns = 1 << 30;  // up to it, a number in the column is short
+
+  ShortNumbers gaps_;
+};
+
+/// The latency of a launch into an idle stream that nine in ten launches exceed: what queued launches are given.
+std::int64_t least_latency(const DependencyGaps& gaps, const HostSequence& host) {
+  ShortNumbers latencies;
+  latencies.reserve(gaps.size());
+  for (std::uint32_t i = 0; i < gaps.size(); ++i) {
+    const std::int64_t delay = host.delays()[i];
+    const bool was_idle = gaps[i] >= delay;
+    if (was_idle && host.has_call(i)) latencies.push_back(std::max<std::int64_t>(0, delay));
+  }
+  return latencies.size() < 5 ? kTypicalLaunchLatency_ns : latencies.ranked(latencies.size() / 10);
+}
+
+/// Whether what an operation waited for ended later than its launch took.
+bool was_queued(std::int64_t delay_ns, std::int64_t gap_ns, std::int64_t least_latency_ns) {
+  return gap_ns < delay_ns - least_latency_ns;
+}
+
+/// The gap that an operation which found its stream idle would have had in a queue: the median of those that queued,
+/// without kernels that overlap their predecessor by design (programmatic dependent launch).
+std::int64_t typical_dispatch_gap(const DependencyGaps& gaps, const HostSequence& host, std::int64_t least_latency_ns) {
+  ShortNumbers queued;
+  queued.reserve(gaps.size());
+  for (std::size_t i = 0; i < gaps.size(); ++i)
+    if (gaps[i] > 0 && was_queued(host.delays()[i], gaps[i], least_latency_ns)) queued.push_back(gaps[i]);
+  return queued.size() < kEnoughGaps ? kTypicalDispatchGap_ns : queued.ranked(queued.size() / 2);
+}
+
+/// The entries of a column that belong to these operations. Frees the column.
+template <class List>
+List pick(List column, const Column<std::uint32_t>& ops) {
+  List picked;
+  picked.reserve(ops.size());
+  for (const std::uint32_t op : ops) picked.push_back(column[op]);
+  return picked;
+}
+
+/// Builds a workload from a capture. The capture's columns become the workload's: each is freed, or put into the order in
+/// which the host submitted, before the next is made.
+class Conversion {
+ public:
+  Conversion(CompactCapture capture, const WorkloadOptions& options)
+      : capture_(std::move(capture)),
+        waits_(capture_),
+        launches_(has_bare_pass() ? launch_instants(capture_) : std::vector<std::int64_t>()),
+        host_(capture_),
+        split_(split_into_jobs(capture_, host_, options.iterations)) {}
+
+  Workload run() {
+    workload_.job_kind = JobKind::kIteration;
+    workload_.tracer = capture_.rest.fidelity().host_gaps_inflated ? Workload::Tracer::kProfiler : Workload::Tracer::kTracer;
+    workload_.names = capture_.rest.strings();
+    workload_.names.emplace_back("");
+    set_order();
+    set_facts();
+    set_times();
+    add_ops();
+    add_awaits();
+    add_jobs();
+    settle_edges();
+    predict_from_means(workload_);
+    return std::move(workload_);
+  }
+
+ private:
+  bool has_bare_pass() const {
+    return capture_.rest.provenance().untraced_rate && capture_.rest.fidelity().has_calls;
+  }
+  std::size_t first_event() const { return split_.begins.front(); }
+
+  /// Splits the time before each operation's begin into its launch's latency and the device's own gap, so that replaying
+  /// the recorded launches alone gives back the recorded begins, and a queue of them is dispatched as queues are.
+  void set_times() {
+    DependencyGaps gaps(capture_, waits_);
+    capture_.starts = {};
+    const std::int64_t least = least_latency(gaps, host_);
+    const std::int64_t typical_gap = typical_dispatch_gap(gaps, host_, least);
+    latencies_ = host_.take_delays();
+    ShortNumbers::Rewriter next(latencies_);
+    gaps_ = std::move(gaps).become([&](std::size_t, std::int64_t gap) {
+      const std::int64_t delay = next.number();
+      const bool queued = was_queued(delay, gap, least);
+      next.put(queued ? least : std::max<std::int64_t>(0, delay));
+      return std::max<std::int64_t>(0, queued ? gap : std::min(gap, typical_gap));
+    });
+  }
+
+  /// Writes down which operations are submitted in the jobs, in order, and what the host waits for between them.
+  void set_order() {
+    order_ = host_.take_submissions(first_event(), split_.end,
+                                    [&](std::size_t event) { host_waits_.push_back({event, host_[event]}); });
+    is_as_recorded_ = order_.size() == capture_.op_count() && std::ranges::is_sorted(order_);
+    if (waits_.empty() && std::ranges::find(host_waits_, StepKind::kWaitOp, kind_of) == host_waits_.end()) return;
+    index_of_.assign(capture_.op_count(), OpRecord::kNoIndex);
+    for (std::uint32_t index = 0; index < order_.size(); ++index) index_of_[order_[index]] = index;
+  }
+
+  void add_ops() {
+    add_left_out();
+    Column<std::uint32_t> numbers = in_order(std::move(capture_.prototype_of));
+    ShortNumbers durations = in_order(std::move(capture_.durations));
+    ShortNumbers gaps = in_order(std::move(gaps_));
+    ShortNumbers latencies = in_order(std::move(latencies_));
+    if (waits_.empty()) order_ = Column<std::uint32_t>();
+    workload_.ops = WorkOps(prototypes(), {std::move(numbers), std::move(durations), std::move(gaps), std::move(latencies)});
+  }
+
+  /// A column of the capture's operations as one of the workload's.
+  template <class List>
+  List in_order(List column) const {
+    return is_as_recorded_ ? std::move(column) : pick(std::move(column), order_);
+  }
+
+  void add_left_out() {
+    if (order_.size() == capture_.op_count()) return;
+    std::vector<bool> is_kept(capture_.op_count());
+    for (const std::uint32_t op : order_) is_kept[op] = true;
+    WorkOps::Columns columns;
+    for (std::uint32_t op = 0; op < is_kept.size(); ++op) {
+      if (is_kept[op]) continue;
+      columns.prototype.push_back(capture_.prototype_of[op]);
+      columns.duration.push_back(capture_.durations[op]);
+      columns.dispatch_gap.push_back(0);
+      columns.launch_latency.push_back(0);
+    }
+    workload_.left_out = WorkOps(prototypes(), std::move(columns));
+  }
+
+  std::vector<WorkOp> prototypes() const {
+    std::vector<WorkOp> prototypes;
+    for (const OpRecord& op : capture_.prototypes) prototypes.push_back(work_of(op));
+    return prototypes;
+  }
+
+  WorkOp work_of(const OpRecord& op) const {
+    WorkOp work;
+    work.kind = op.kind;
+    work.name = op.name.is_none() ? static_cast<std::uint32_t>(workload_.names.size() - 1) : op.name.value;
+    work.stream = StreamId{op.queue};
+    work.bytes = op.bytes;
+    if (op.shape != OpRecord::kNoIndex) work.shape = capture_.rest.shapes()[op.shape];
+    return work;
+  }
+
+  /// What was submitted later, or is left out, nobody waits for.
+  void add_awaits() {
+    for (std::uint32_t index = 0; index < order_.size(); ++index) {
+      const auto begin = static_cast<std::uint32_t>(workload_.awaits.size());
+      for (const std::uint32_t awaited : waits_.of(order_[index]))
+        if (index_of_[awaited] < index) workload_.awaits.push_back(index_of_[awaited]);
+      const auto count = static_cast<std::uint32_t>(workload_.awaits.size()) - begin;
+      if (count > 0) workload_.ops.await(index, begin, count);
+    }
+  }
+
+  void add_jobs() {
+    workload_.steps.reserve(split_.end - first_event());
+    std::size_t next_job = 0, next_wait = 0;
+    for (std::size_t i = first_event(); i < split_.end; ++i) {
+      const bool is_wait = next_wait < host_waits_.size() && host_waits_[next_wait].event == i;
+      const std::int64_t start_ns = host_.start_of(i);
+      const HostEvent event = is_wait ? host_waits_[next_wait++].wait : HostEvent{start_ns, start_ns};
+      if (next_job < split_.begins.size() && i == split_.begins[next_job]) {
+        begin_job(event);
+        ++next_job;
+      }
+      add_step(event);
+    }
+  }
+
+  void begin_job(const HostEvent& first) {
+    if (!workload_.jobs.empty()) close_job();
+    Job job;
+    job.first_step = static_cast<std::uint32_t>(workload_.steps.size());
+    job.first_op = submitted_;
+    job.recorded_start = time_from_ns(first.start_ns);
+    workload_.jobs.push_back(job);
+  }
+
+  void close_job() {
+    Job& job = workload_.jobs.back();
+    job.step_count = static_cast<std::uint32_t>(workload_.steps.size()) - job.first_step;
+    job.op_count = submitted_ - job.first_op;
+  }
+
+  void add_step(const HostEvent& event) {
+    HostStep step;
+    step.gap = Duration{std::max<std::int64_t>(0, event.start_ns - free_since_ns_)};
+    step.kind = event.kind;
+    step.target = event.target;
+    free_since_ns_ = std::max(free_since_ns_, event.release_ns);
+    if (event.kind == StepKind::kSubmit) step.target = submitted_++;
+    if (event.kind == StepKind::kWaitOp) {
+      step.target = index_of_[event.target];
+      if (step.target == OpRecord::kNoIndex) return;  // it waited for work that is left out
+    }
+    workload_.steps.push_back(step);
+  }
+
+  std::uint32_t trailing_waits(const Job& job) const {
+    std::uint32_t waits = 0;
+    while (waits < job.step_count &&
+           workload_.steps[job.first_step + job.step_count - 1 - waits].kind != StepKind::kSubmit)
+      ++waits;
+    return waits;
+  }
+
+  /// The first and last job of a capture carry its edges: the wait that ended the capture is not part of a step, and
+  /// the host gap before the first call is not known. Both are taken from their neighbours.
+  void settle_edges() {
+    close_job();
+    std::vector<Job>& jobs = workload_.jobs;
+    if (jobs.size() < 2) return;
+    while (trailing_waits(jobs.back()) > trailing_waits(jobs[jobs.size() - 2])) {
+      workload_.steps.pop_back();
+      --jobs.back().step_count;
+    }
+    std::vector<Duration> gaps;
+    for (std::size_t j = 1; j < jobs.size(); ++j) gaps.push_back(workload_.steps[jobs[j].first_step].gap);
+    std::nth_element(gaps.begin(), gaps.begin() + static_cast<std::ptrdiff_t>(gaps.size() / 2), gaps.end());
+    workload_.steps.set_gap(jobs.front().first_step, gaps[gaps.size() / 2]);
+  }
+
+  void set_facts() {
+    std::int64_t first = INT64_MAX, last = 0;
+    for (const std::uint32_t op : order_) {
+      first = std::min(first, capture_.starts[op]);
+      last = std::max(last, capture_.end_of(op));
+    }
+    workload_.recorded_span = Duration{last - first};
+    if (!split_.note.empty()) workload_.notes.push_back(split_.note);
+    if (has_bare_pass()) use_bare_pass();
+    if (capture_.rest.fidelity().host_gaps_inflated)
+      workload_.notes.push_back("host gaps were recorded under a profiler, which inflates them; state solo_rate");
+    if (capture_.rest.fidelity().integer_microseconds)
+      workload_.notes.push_back("durations were recorded in whole microseconds");
+  }
+
+  /// Takes rate and jitter of the jobs from the bare pass. It counted the capture's last launches, those of kept jobs
+  /// and others: the factor by which it made all of them faster is taken to hold for the jobs.
+  void use_bare_pass() {
+    const UntracedRate& rate = *capture_.rest.provenance().untraced_rate;
+    const std::vector<std::int64_t>& all = launches_;
+    const std::span kept(std::ranges::lower_bound(all, host_.start_of(split_.begins.front())),
+                         std::ranges::upper_bound(all, host_.start_of(split_.end - 1)));
+    if (kept.empty()) return;
+    double kept_per_s = rate.launches_per_s();
+    if (kept.size() < all.size()) {
+      const std::span counted = std::span(all).last(std::min<std::size_t>(all.size(), rate.launches + 1));
+      const double counted_per_s = launches_per_s(counted);
+      // Tracing makes no program faster: a slower start-up outweighed the rest.
+      if (counted_per_s > rate.launches_per_s()) {
+        workload_.notes.push_back(
+            "its bare pass was slower than the capture, because of its start-up, and does not tell the rate of the "
+            "jobs: host gaps are as captured; state solo_rate");
+        return;
+      }
+      if (counted_per_s <= 0) return;
+      kept_per_s *= launches_per_s(kept) / counted_per_s;
+    }
+    const auto launches = static_cast<double>(kept.size());
+    workload_.untraced_jobs_per_s = kept_per_s * static_cast<double>(split_.begins.size()) / launches;
+    const double share = launches / static_cast<double>(all.size());
+    if (share >= kJitterIsOfJobs) {
+      workload_.untraced_jitter = rate.jitter_ppm * 1e-6;
+    } else {
+      workload_.notes.push_back(fmt::format(
+          "its jobs make {:.0f} % of its launches, too few to take their host_jitter from its bare pass", 100 * share));
+    }
+  }
+
+  struct HostWait {
+    std::size_t event;
+    HostEvent wait;
+  };
+  static StepKind kind_of(const HostWait& wait) { return wait.wait.kind; }
+
+  CompactCapture capture_;
+  const CrossStreamWaits waits_;
+  const std::vector<std::int64_t> launches_;  // where there was a bare pass
+  HostSequence host_;
+  const JobSplit split_;
+  ShortNumbers gaps_, latencies_;           // by operation of the capture
+  Column<std::uint32_t> order_;        // by operation of the workload: its number in the capture
+  bool is_as_recorded_ = false;             // order_ is that of the capture, and whole
+  Column<std::uint32_t> index_of_;     // the other way, where somebody waits for single operations
+  std::vector<HostWait> host_waits_;
+  std::uint32_t submitted_ = 0;
+  std::int64_t free_since_ns_ = 0;
+  Workload workload_;
+};
+
+bool is_frames_alone(const CompactCapture& capture) {
+  return std::ranges::all_of(capture.prototypes, [](const OpRecord& op) { return op.kind == OpKind::kRender; }) &&
+         (capture.prototypes.empty() || !capture.rest.frames().empty());
+}
+
+/// "left out of its capture: 2 x row without a time"; empty where nothing was.
+std::string note_of_skipped(const Provenance& from) {
+  constexpr std::size_t kMostReasons = 3;
+  std::vector<std::string> reasons;
+  for (const auto& [reason, count] : from.skipped) reasons.push_back(fmt::format("{} x {}", count, reason));
+  const std::size_t more = reasons.size() > kMostReasons ? reasons.size() - kMostReasons : 0;
+  if (more > 0) reasons.resize(kMostReasons);
+  if (more > 0) reasons.push_back(fmt::format("{} other reason{}", more, more == 1 ? "" : "s"));
+  return reasons.empty() ? "" : fmt::format("left out of its capture: {}", fmt::join(reasons, ", "));
+}
+
+}  // namespace
+
+Workload workload_from_capture(CompactCapture capture, const WorkloadOptions& options) {
+  const std::string file = capture.rest.provenance().source_file;
+  if (capture.rest.fidelity().co_run && !options.allow_co_run)
+    throw Error(ErrorKind::kUnsupported, SourceLocation{file},
+                "other contexts used the GPU during this capture, so its durations contain time away",
+                "capture the program alone, or state allow_co_run: true");
+  const std::string skipped = note_of_skipped(capture.rest.provenance());
+  const std::vector<CapturedDevice> devices = capture.rest.provenance().devices;
+  Workload workload = is_frames_alone(capture) ? workload_from_frames(capture.rest, options)
+                                               : Conversion(std::move(capture), options).run();
+  if (!skipped.empty()) workload.notes.insert(workload.notes.begin(), skipped);
+  if (devices.size() == 1) workload.captured_on = devices.front();
+  workload.check();
+  return workload;
+}
+
+}  // namespace corun

@@ -1,0 +1,99 @@
+#include "experiments/base/statistics.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "experiments/base/steady_state.h"
+
+namespace corun {
+namespace {
+
+TEST(StudentT, MatchesThePublishedTable) {
+  const std::pair<unsigned, double> table[] = {{1, 12.7062},   {2, 4.30265},     {3, 3.18245},  {4, 2.77645},
+                                               {7, 2.36462},   {9, 2.26216},     {19, 2.09302}, {30, 2.04227},
+                                               {120, 1.97993}, {100000, 1.95999}};
+  for (const auto& [degrees, value] : table) EXPECT_NEAR(student_t_95(degrees), value, 2e-5) << degrees;
+}
+
+TEST(StudentT, ProbabilityOfOneDegreeIsCauchy) {
+  EXPECT_NEAR(student_t_probability(1, 1), 0.75, 1e-12);
+  EXPECT_NEAR(student_t_probability(0, 5), 0.5, 1e-12);
+  EXPECT_NEAR(student_t_probability(-1, 1), 0.25, 1e-12);
+}
+
+TEST(Estimate, MeanAndIntervalOfASample) {
+  const std::vector<double> values = {1, 2, 3, 4, 5};
+  const Estimate estimated = estimate(values);
+  EXPECT_DOUBLE_EQ(estimated.mean, 3);
+  EXPECT_NEAR(estimated.low, 3 - 2.776445 * 1.5811388 / 2.2360680, 1e-5);
+  EXPECT_NEAR(estimated.high, 3 + 2.776445 * 1.5811388 / 2.2360680, 1e-5);
+}
+
+TEST(Estimate, OneValueHasNoSpread) {
+  const std::vector<double> values = {7};
+  EXPECT_EQ(estimate(values).low, 7);
+  EXPECT_EQ(estimate(values).high, 7);
+}
+
+// tests/python/test_statistics.py holds these against SciPy; here is what can be counted by hand.
+
+TEST(PairedBootstrap, QuantilesOfTheEffectOverResamplesOfPairs) {
+  const std::vector<double> values = {11, 12, 16}, baseline = {10, 10, 10};
+  const std::vector<std::uint32_t> resamples = {0, 0, 0, 1, 1, 1, 2, 2, 2};  // effects 1, 2 and 6
+  const Estimate found = paired_bootstrap(values, baseline, Effect::kDifference, resamples, false);
+  EXPECT_DOUBLE_EQ(found.mean, 3);
+  EXPECT_DOUBLE_EQ(found.low, 1 + 0.05);  // rank 0.05 of 0 to 2
+  EXPECT_DOUBLE_EQ(found.high, 6 - 0.05 * 4);
+  const Estimate ratio = paired_bootstrap(values, baseline, Effect::kRatio, resamples, false);
+  EXPECT_DOUBLE_EQ(ratio.mean, 1.3);
+  EXPECT_DOUBLE_EQ(ratio.low, 1.105);
+}
+
+TEST(PairedBootstrap, AnExpandedIntervalIsWider) {
+  const std::vector<double> values = {11, 12, 16, 14, 13, 19}, baseline(6, 10.0);
+  const auto resamples = draw_resamples(9999, 6, 1);
+  const Estimate plain = paired_bootstrap(values, baseline, Effect::kDifference, resamples, false);
+  const Estimate expanded = paired_bootstrap(values, baseline, Effect::kDifference, resamples);
+  EXPECT_LT(expanded.low, plain.low);
+  EXPECT_GT(expanded.high, plain.high);
+}
+
+TEST(PairedBootstrap, OnePairOrNoBaselineHasNoInterval) {
+  const std::vector<double> one = {2}, two = {2, 4}, none = {0, 0};
+  const Estimate single = paired_bootstrap(one, one, Effect::kDifference, draw_resamples(9, 1, 1));
+  EXPECT_EQ(single.low, single.high);
+  EXPECT_TRUE(std::isnan(paired_bootstrap(two, none, Effect::kRatio, draw_resamples(9, 2, 1)).mean));
+}
+
+TEST(Mser5, CutsWhatIsUnlikeTheRest) {
+  std::vector<double> series(10, 9.0);
+  for (int i = 0; i < 45; ++i) series.insert(series.end(), {1.0, 1.1});
+  EXPECT_EQ(mser5(series).count, 10U);
+  EXPECT_TRUE(mser5(series).is_settled);
+}
+
+TEST(Mser5, ASeriesThatStillRisesIsNotSettled) {
+  std::vector<double> rising;
+  for (int i = 0; i < 100; ++i) rising.push_back(i);
+  EXPECT_FALSE(mser5(rising).is_settled);
+  EXPECT_FALSE(mser5(std::vector<double>(9, 1.0)).is_settled);
+  EXPECT_EQ(mser5(std::vector<double>(100, 1.0)).count, 0U);
+}
+
+TEST(BatchMeans, AreTakenFromTheEnd) {
+  const std::vector<double> series = {100, 1, 3, 2, 4};  // batches of 2: means 2 and 3
+  const Estimate found = batch_means(series, 2);
+  EXPECT_DOUBLE_EQ(found.mean, 2.5);
+  EXPECT_EQ(found.count, 2U);
+  EXPECT_NEAR(found.high - 2.5, 12.7062 * 0.5, 1e-3);
+}
+
+TEST(Lag1Correlation, OfAlternatingAndOfEqualValues) {
+  EXPECT_NEAR(lag1_correlation(std::vector<double>{1, -1, 1, -1, 1, -1, 1, -1}), -7.0 / 8, 1e-12);
+  EXPECT_EQ(lag1_correlation(std::vector<double>(5, 2.0)), 0);
+}
+
+}  // namespace
+}  // namespace corun

@@ -1,0 +1,123 @@
+#include <gtest/gtest.h>
+
+#include "tests/policies/djay/djay_world.h"
+
+namespace corun {
+namespace {
+
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""us;
+
+TEST(DjayAdmission, refuses_the_player_who_would_not_fit_at_the_cheapest_levels) {
+  DjayWorld world(djay_policy().defaults(), 9);
+  world.play(6);
+  ASSERT_EQ(world.refusals().size(), 2U) << "seven times 4.4 ms fit in 31.6 ms";
+  for (const RefusalFact& refusal : world.refusals()) {
+    EXPECT_GE(refusal.client.value, 7U) << "who joined last";
+    EXPECT_EQ(refusal.reason.rule, "admission");
+    EXPECT_EQ(refusal.reason.unit, "ns");
+    EXPECT_NEAR(refusal.reason.needed, 4.389e6, 1e3);
+    EXPECT_NEAR(refusal.reason.available, 31.635e6 - 7 * 4.389e6, 1e4);
+  }
+  world.play(60);
+  EXPECT_FALSE(world.is_present(7));
+  for (std::uint32_t game = 0; game < 7; ++game) EXPECT_EQ(world.level(game), 2U);
+}
+
+TEST(DjayAdmission, player_once_admitted_stays_however_heavy_its_scenes_become) {
+  DjayWorld world(djay_policy().defaults(), 4);
+  world.play(30);
+  for (TrueGame& game : world.truth) game.busy = 60ms;
+  world.play(200);
+  EXPECT_TRUE(world.refusals().empty());
+  for (std::uint32_t game = 0; game < 4; ++game) EXPECT_EQ(world.level(game), 2U);
+}
+
+TEST(DjayAdmission, eviction_turns_the_last_player_away_once_the_cheapest_levels_did_not_fit_for_long) {
+  DjayWorld world(djay_with({{"eviction", std::string("last_joined")}, {"eviction_frames", std::int64_t{60}}}), 4);
+  world.play(30);
+  for (TrueGame& game : world.truth) game.busy = 28ms;  // 4 * 9.2 ms do not fit, three do
+  world.play(50);
+  EXPECT_TRUE(world.refusals().empty());
+  world.play(20);
+  ASSERT_EQ(world.refusals().size(), 1U);
+  EXPECT_EQ(world.refusals()[0].client.value, 3U);
+  EXPECT_EQ(world.refusals()[0].reason.rule, "eviction");
+  world.play(200);
+  EXPECT_EQ(world.refusals().size(), 1U);
+}
+
+TEST(DjayAdmission, room_of_an_evicted_player_is_given_to_the_others) {
+  DjayWorld world(djay_with({{"eviction", std::string("last_joined")}, {"trigger", std::string("threshold")}}), 4);
+  world.play(30);
+  for (TrueGame& game : world.truth) game.busy = 24'200us;  // 4 * 8.0 ms do not fit; 15.0 + 2 * 8.0 ms do
+  world.play(100);
+  EXPECT_FALSE(world.is_present(3));
+  EXPECT_EQ(world.level(0) + world.level(1) + world.level(2), 5U);
+}
+
+/// Two games play from the beginning, the third one when the test lets it join.
+struct LateJoiner : DjayWorld {
+  explicit LateJoiner(const Parameters& parameters) : DjayWorld(parameters, 3) {
+    leave_and_stop(2);
+    for (TrueGame& game : truth) game.busy = 15ms;
+    play(60);
+  }
+};
+
+TEST(DjayAdmission, others_make_room_before_the_first_frame_of_a_player_who_joins) {
+  LateJoiner world(djay_policy().defaults());
+  EXPECT_NEAR(world.mean_quality(), 1.0, 1e-9);
+  world.join_and_play(2);
+  EXPECT_EQ(world.level(2), 2U);
+  EXPECT_EQ(world.level(0) + world.level(1), 1U) << "15 + 9.3 + 5 ms fit in 31.6 ms";
+  const std::size_t before = world.rounds.size();
+  world.play(60);
+  for (std::size_t round = before; round < world.rounds.size(); ++round) EXPECT_LE(world.rounds[round], kDjayPeriod);
+}
+
+TEST(DjayAdmission, as_much_room_is_made_as_is_stated_for_an_unknown_player) {
+  LateJoiner generous(djay_with({{"unknown_game_cost", Duration{21ms}}}));
+  generous.join_and_play(2);
+  EXPECT_EQ(generous.level(0), 2U);
+  EXPECT_EQ(generous.level(1), 2U);
+  LateJoiner sparing(djay_with({{"unknown_game_cost", Duration{1ms}}}));
+  sparing.join_and_play(2);
+  EXPECT_EQ(sparing.level(0), 0U);
+  EXPECT_EQ(sparing.level(1), 0U);
+}
+
+TEST(DjayAdmission, refusal_gives_the_room_back) {
+  LateJoiner world(djay_policy().defaults());
+  world.truth[2].busy = 80ms;
+  world.join_and_play(2);
+  world.play(40);
+  EXPECT_FALSE(world.is_present(2));
+  EXPECT_NEAR(world.mean_quality(), 1.0, 1e-9);
+}
+
+TEST(DjayAdmission, refused_player_may_come_again_when_there_is_room) {
+  LateJoiner world(djay_policy().defaults());
+  world.truth[2].busy = 80ms;
+  world.join_and_play(2);
+  world.play(10);
+  ASSERT_FALSE(world.is_present(2));
+  world.leave_and_stop(0);
+  world.leave_and_stop(1);
+  world.play(1);
+  world.join_and_play(2);
+  world.play(30);
+  EXPECT_TRUE(world.is_present(2));
+}
+
+TEST(DjayAdmission, join_level_as_configured_leaves_a_player_at_its_level_until_it_is_measured) {
+  DjayWorld alone(djay_with({{"join_level", std::string("as_configured")}, {"verdict_frames", std::int64_t{5}}}), 1);
+  alone.truth[0].busy = 50ms;
+  alone.play(4);
+  EXPECT_EQ(alone.level(0), 0U);
+  alone.play(6);
+  EXPECT_EQ(alone.level(0), 1U);
+}
+
+}  // namespace
+}  // namespace corun

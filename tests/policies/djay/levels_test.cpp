@@ -1,0 +1,152 @@
+#include "policies/djay/levels.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <functional>
+
+namespace corun {
+namespace {
+
+using Contender = LevelChooser::Contender;
+using std::chrono_literals::operator""ms;
+
+/// Anything that a profiler may predict: costs and values in any order, and a level that the game has by chance.
+rc::Gen<Contender> any_contender() {
+  const auto item = rc::gen::apply(
+      [](int cost, int value) {
+        return MenuItem{Duration{cost * 1'000}, value * 0.01};
+      },
+      rc::gen::inRange(1, 30'000), rc::gen::inRange(0, 101));
+  return rc::gen::map(
+      rc::gen::tuple(rc::gen::nonEmpty(rc::gen::container<Menu>(item)), rc::gen::arbitrary<std::uint32_t>(),
+                     rc::gen::arbitrary<bool>(), rc::gen::inRange(0, 10)),
+      [](const auto& drawn) {
+        const auto& [menu, level, may_change, switch_ms] = drawn;
+        return Contender{menu, level % static_cast<std::uint32_t>(menu.size()), may_change,
+                         Duration{switch_ms * 1'000'000}};
+      });
+}
+
+LevelChooser::Settings any_settings() {
+  using Objective = LevelChooser::Objective;
+  using Solver = LevelChooser::Solver;
+  LevelChooser::Settings settings;
+  settings.objective = *rc::gen::element(Objective::kSum, Objective::kMaxMin);
+  settings.solver = *rc::gen::element(Solver::kGreedyHull, Solver::kExact, Solver::kBins);
+  settings.hysteresis_gain = *rc::gen::element(0.0, 0.02, 0.5);
+  settings.reserve = 2ms;
+  return settings;
+}
+
+Duration cost_of(const std::vector<Contender>& contenders, const std::vector<std::uint32_t>& levels) {
+  Duration sum{};
+  for (std::size_t i = 0; i < contenders.size(); ++i) sum += contenders[i].menu[levels[i]].cost;
+  return sum;
+}
+
+Duration cheapest_cost(const std::vector<Contender>& contenders) {
+  Duration sum{};
+  for (const Contender& contender : contenders) sum += std::ranges::min(contender.menu, {}, &MenuItem::cost).cost;
+  return sum;
+}
+
+RC_GTEST_PROP(DjayLevels, fit_the_budget_whenever_the_cheapest_ones_do, ()) {
+  const auto contenders = *rc::gen::resize(6, rc::gen::container<std::vector<Contender>>(any_contender()));
+  const Duration budget{*rc::gen::inRange(0, 100'000'000)};
+  const auto answer = LevelChooser(any_settings()).choose(contenders, budget);
+  const bool could_fit = cheapest_cost(contenders) <= budget;
+  RC_CLASSIFY(could_fit, "could fit");
+  RC_ASSERT(answer.fits == could_fit);
+  RC_ASSERT((cost_of(contenders, answer.levels) <= budget) == could_fit);
+  if (!could_fit) RC_ASSERT(cost_of(contenders, answer.levels) == cheapest_cost(contenders));
+}
+
+RC_GTEST_PROP(DjayLevels, game_that_may_not_change_keeps_a_level_that_fits, ()) {
+  const auto contenders = *rc::gen::resize(6, rc::gen::container<std::vector<Contender>>(any_contender()));
+  const Duration budget{*rc::gen::inRange(0, 100'000'000)};
+  std::vector<std::uint32_t> current;
+  for (const Contender& contender : contenders) current.push_back(contender.current);
+  RC_PRE(cost_of(contenders, current) <= budget);
+  const auto answer = LevelChooser(any_settings()).choose(contenders, budget);
+  for (std::size_t i = 0; i < contenders.size(); ++i)
+    RC_ASSERT(contenders[i].may_change || answer.levels[i] == current[i]);
+}
+
+RC_GTEST_PROP(DjayLevels, choosing_again_from_the_answer_changes_nothing, ()) {
+  auto contenders = *rc::gen::resize(6, rc::gen::container<std::vector<Contender>>(any_contender()));
+  const Duration budget{*rc::gen::inRange(0, 100'000'000)};
+  LevelChooser::Settings settings = any_settings();
+  settings.solver = LevelChooser::Solver::kExact;
+  settings.objective = LevelChooser::Objective::kSum;
+  for (Contender& contender : contenders) contender.may_change = true;
+  const LevelChooser chooser(settings);
+  const auto first = chooser.choose(contenders, budget);
+  for (std::size_t i = 0; i < contenders.size(); ++i) contenders[i].current = first.levels[i];
+  for (Contender& contender : contenders) contender.switch_cost = Duration{0};
+  RC_PRE(std::ranges::none_of(first.is_held_back, std::identity{}));
+  RC_ASSERT(chooser.choose(contenders, budget).levels == first.levels);
+}
+
+RC_GTEST_PROP(DjayLevels, upgrades_never_overrun_the_period_with_their_first_frames, ()) {
+  const auto contenders = *rc::gen::resize(6, rc::gen::container<std::vector<Contender>>(any_contender()));
+  const Duration budget{*rc::gen::inRange(0, 100'000'000)};
+  const auto settings = any_settings();
+  const auto answer = LevelChooser(settings).choose(contenders, budget);
+  Duration first_frames = cost_of(contenders, answer.levels);
+  bool has_upgrade = false;
+  for (std::size_t i = 0; i < contenders.size(); ++i) {
+    if (answer.levels[i] == contenders[i].current) continue;
+    first_frames += contenders[i].switch_cost;
+    has_upgrade |= contenders[i].switch_cost > Duration{0} &&
+                   contenders[i].menu[answer.levels[i]].cost > contenders[i].menu[contenders[i].current].cost;
+  }
+  if (has_upgrade) RC_ASSERT(first_frames <= budget + settings.reserve);
+}
+
+const Menu kSteps{{30ms, 1.0}, {20ms, 0.9}, {10ms, 0.7}};
+
+TEST(DjayLevels, gain_below_the_hysteresis_is_no_reason_to_change) {
+  LevelChooser::Settings settings;
+  for (const double gain : {0.05, 0.15}) {
+    settings.hysteresis_gain = gain;
+    const std::vector<Contender> contenders{{kSteps, 1}};
+    EXPECT_EQ(LevelChooser(settings).choose(contenders, 40ms).levels[0], gain < 0.1 ? 0U : 1U);
+  }
+}
+
+TEST(DjayLevels, levels_that_do_not_fit_are_left_however_lately_they_changed) {
+  const std::vector<Contender> contenders{{kSteps, 0, false, 5ms}, {kSteps, 0, false, 5ms}};
+  const auto answer = LevelChooser({}).choose(contenders, 40ms);
+  EXPECT_TRUE(answer.fits);
+  EXPECT_EQ(answer.levels, (std::vector<std::uint32_t>{1, 1}));
+}
+
+TEST(DjayLevels, of_equally_good_answers_the_one_with_the_fewest_changes_is_taken) {
+  LevelChooser::Settings settings;
+  settings.hysteresis_gain = 0.02;
+  for (const auto solver : {LevelChooser::Solver::kGreedyHull, LevelChooser::Solver::kExact}) {
+    settings.solver = solver;
+    for (const std::uint32_t stays : {0U, 1U, 2U}) {
+      std::vector<Contender> contenders(3, Contender{kSteps, 1});
+      contenders[stays].current = 0;
+      contenders[(stays + 1) % 3].current = 2;
+      EXPECT_EQ(LevelChooser(settings).choose(contenders, 70ms).levels[stays], 0U);
+    }
+  }
+}
+
+TEST(DjayLevels, switch_cost_that_does_not_fit_holds_an_upgrade_back_and_says_so) {
+  LevelChooser::Settings settings;
+  settings.reserve = 1ms;
+  for (const Duration switch_cost : {3ms, 12ms}) {
+    const std::vector<Contender> contenders{{kSteps, 1, true, switch_cost}};
+    const auto answer = LevelChooser(settings).choose(contenders, 32ms);
+    EXPECT_EQ(answer.levels[0], switch_cost == 3ms ? 0U : 1U);
+    EXPECT_EQ(answer.is_held_back[0], switch_cost == 12ms);
+  }
+}
+
+}  // namespace
+}  // namespace corun

@@ -1,0 +1,331 @@
+#include "policies/djay/model.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cmath>
+#include <random>
+
+namespace corun {
+namespace {
+
+using std::chrono_literals::operator""ms;
+
+const std::vector<QualityLevel> kMenu{{"high", 1.0, 1.0}, {"medium", 0.62, 0.88}, {"low", 0.33, 0.70}};
+
+/// A game whose settings matter as it says, whatever its menu says.
+struct Truth {
+  double busy_ns = 20e6;
+  double exponent = 1.0;
+  double loss_factor = 1.0;
+  double noise = 0.0;
+  std::vector<QualityLevel> menu = kMenu;
+
+  Duration cost(std::uint32_t level) const {
+    return Duration{std::llround(busy_ns * std::pow(menu[level].cost, exponent))};
+  }
+  double quality(std::uint32_t level) const { return 1.0 - (1.0 - menu[level].quality) * loss_factor; }
+};
+
+/// Frames of a game at one level after another, and shadows of them.
+struct Player {
+  GameModel model;
+  std::uint64_t number = 0;
+  std::mt19937_64 random{1};
+
+  explicit Player(GameModel::Settings settings = {}, const std::vector<QualityLevel>& menu = kMenu)
+      : model(settings, menu) {}
+
+  Duration frame(const Truth& truth, std::uint32_t level, std::uint32_t scene = 0) {
+    FrameView frame;
+    frame.number = ++number;
+    frame.quality_level = level;
+    frame.scene = scene;
+    factor = std::exp(std::normal_distribution<double>(0.0, 1.0)(random) * truth.noise);
+    frame.gpu_busy = scaled(truth.cost(level));
+    model.learn_frame(frame);
+    return frame.gpu_busy;
+  }
+  void shadow(const Truth& truth, std::uint32_t level, std::uint32_t scene = 0) {
+    model.learn_shadow({number, level, scene, scaled(truth.cost(level)), truth.quality(level)});
+  }
+  void probe(const Truth& truth, std::uint32_t at, std::uint32_t level, std::uint32_t scene = 0) {
+    frame(truth, at, scene);
+    shadow(truth, level, scene);
+  }
+
+  Duration scaled(Duration d) const { return Duration{std::llround(static_cast<double>(d.count()) * factor)}; }
+  double factor = 1.0;  ///< of the newest frame's content
+};
+
+double error(const GameModel& model, const Truth& truth) {
+  double worst = 0.0;
+  for (std::uint32_t level = 0; level < model.levels(); ++level)
+    worst = std::max(worst, std::abs(std::log(static_cast<double>(model.cost(level).count()) /
+                                              static_cast<double>(truth.cost(level).count()))));
+  return worst;
+}
+
+TEST(DjayModel, trusts_the_menu_before_it_has_learnt) {
+  Player player;
+  player.frame(Truth{}, 1);
+  for (std::uint32_t level = 0; level < 3; ++level) {
+    EXPECT_NEAR(to_milliseconds(player.model.cost(level)), 20.0 * kMenu[level].cost, 1e-3);
+    EXPECT_NEAR(player.model.quality(level), kMenu[level].quality, 1e-12);
+  }
+  EXPECT_EQ(player.model.cheapest(), 2U);
+}
+
+TEST(DjayModel, learns_from_one_shadow_that_settings_matter_less_or_more_than_the_menu_says) {
+  for (const double exponent : {0.5, 1.6}) {
+    const Truth truth{.exponent = exponent};
+    GameModel::Settings ratio;
+    ratio.kind = GameModel::Kind::kRatio;
+    Player learner, believer(ratio);
+    for (Player* player : {&learner, &believer}) player->probe(truth, 0, 2);
+    EXPECT_LT(error(learner.model, truth), 0.02) << exponent;
+    EXPECT_GT(error(believer.model, truth), 0.5) << exponent;
+  }
+}
+
+TEST(DjayModel, learns_without_shadows_from_changes_of_level) {
+  const Truth truth{.exponent = 1.6};
+  Player player;
+  for (const std::uint32_t level : {2U, 0U, 1U, 2U, 0U})
+    for (int i = 0; i < 10; ++i) player.frame(truth, level);
+  EXPECT_LT(error(player.model, truth), 0.03);
+}
+
+TEST(DjayModel, tells_scenes_apart_and_remembers_them) {
+  const Truth shallow{.busy_ns = 10e6, .exponent = 0.5}, steep{.busy_ns = 25e6, .exponent = 1.6};
+  Player player;
+  for (int visit = 0; visit < 3; ++visit) {
+    for (int i = 0; i < 5; ++i) player.probe(shallow, 1, i % 2 * 2, 1);
+    for (int i = 0; i < 5; ++i) player.probe(steep, 1, i % 2 * 2, 2);
+  }
+  player.frame(shallow, 1, 1);
+  EXPECT_LT(error(player.model, shallow), 0.03);
+  player.frame(steep, 1, 2);
+  EXPECT_LT(error(player.model, steep), 0.03);
+}
+
+TEST(DjayModel, scene_never_seen_is_taken_to_be_like_the_others) {
+  const Truth truth{.exponent = 0.5};
+  Player player;
+  for (std::uint32_t scene = 1; scene <= 4; ++scene) player.probe(truth, 0, 2, scene);
+  player.frame(truth, 0, 5);
+  EXPECT_LT(error(player.model, truth), 0.15) << "0.55 for one that trusts the menu";
+}
+
+TEST(DjayModel, learns_each_knob_of_a_menu_made_of_knobs) {
+  // Two knobs: the menu thinks that both halve the cost; the first one does nothing, the second one quarters it.
+  const std::uint8_t knobs[4][2] = {{0, 0}, {1, 0}, {0, 1}, {1, 1}};
+  const double stated[] = {1.0, 0.5, 0.5, 0.25}, costs[] = {1.0, 1.0, 0.25, 0.25};
+  std::vector<QualityLevel> menu;
+  for (std::size_t i = 0; i < 4; ++i) menu.push_back({"", stated[i], 1.0 - 0.1 * static_cast<double>(i), knobs[i]});
+  Truth truth{.menu = menu};
+  for (std::size_t i = 0; i < 4; ++i) truth.menu[i].cost = costs[i];
+  Player player({}, menu);
+  for (const std::uint32_t level : {1U, 2U}) player.probe(truth, 0, level);
+  EXPECT_LT(error(player.model, truth), 0.03) << "the fourth combination was never rendered";
+}
+
+TEST(DjayModel, finds_out_a_misreported_quality) {
+  const Truth truth{.loss_factor = 2.0};
+  Player player;
+  for (int i = 0; i < 3; ++i) player.probe(truth, 0, 2), player.probe(truth, 0, 1);
+  EXPECT_NEAR(player.model.quality(2), 0.40, 0.01);
+  EXPECT_NEAR(player.model.quality(1), 0.76, 0.01);
+  EXPECT_EQ(player.model.quality(0), 1.0);
+}
+
+TEST(DjayModel, prediction_follows_the_newest_frame_at_once) {
+  Player player;
+  for (int i = 0; i < 50; ++i) player.frame(Truth{}, 1);
+  player.frame(Truth{.busy_ns = 40e6}, 1);
+  EXPECT_NEAR(to_milliseconds(player.model.cost(0)), 40.0, 0.5);
+}
+
+TEST(DjayModel, quantile_covers_noise) {
+  GameModel::Settings settings;
+  settings.quantile = 0.9;
+  Player player(settings);
+  const Truth truth{.noise = 0.1};
+  for (int i = 0; i < 16; ++i) player.frame(truth, 0);
+  int above = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const Duration predicted = player.model.cost(0);
+    if (player.frame(truth, 0) > predicted) ++above;
+  }
+  EXPECT_LT(above, 240) << "of 2000: a quantile of 0.9, and a little for its being estimated";
+  EXPECT_GT(above, 100) << "what is never exceeded is wasted";
+}
+
+TEST(DjayModel, quantile_forgets_a_single_spike) {
+  GameModel::Settings settings;
+  settings.quantile = 0.9;
+  Player player(settings);
+  for (int i = 0; i < 20; ++i) player.frame(Truth{}, 0);
+  player.frame(Truth{.busy_ns = 80e6}, 0);
+  EXPECT_NEAR(to_milliseconds(player.model.cost(0)), 80.0, 0.5);
+  player.frame(Truth{}, 0);
+  EXPECT_NEAR(to_milliseconds(player.model.cost(0)), 20.0, 0.5);
+}
+
+TEST(DjayModel, static_table_takes_the_mean_of_all_frames) {
+  GameModel::Settings settings;
+  settings.kind = GameModel::Kind::kStaticTable;
+  Player player(settings);
+  for (const double busy : {10e6, 10e6, 10e6, 30e6}) player.frame(Truth{.busy_ns = busy}, 1);
+  EXPECT_NEAR(to_milliseconds(player.model.cost(0)), 15.0, 0.01);
+}
+
+TEST(DjayModel, error_is_known_after_three_shadows_and_rises_with_a_surprising_change_of_level) {
+  const Truth truth{.exponent = 0.5};
+  Player player;
+  player.probe(truth, 0, 2);
+  player.probe(truth, 0, 2);
+  EXPECT_TRUE(std::isinf(player.model.error()));
+  player.probe(truth, 0, 2);
+  EXPECT_GT(player.model.error(), 0.5) << "the first shadow was a surprise";
+  for (int i = 0; i < 3; ++i) player.probe(truth, 0, 1);
+  EXPECT_LT(player.model.error(), 0.05);
+  player.frame(truth, 0);
+  player.frame(Truth{.exponent = 1.6}, 2);
+  EXPECT_GT(player.model.error(), 0.5);
+}
+
+TEST(DjayModel, most_is_unknown_of_levels_unlike_those_seen) {
+  Player player;
+  player.frame(Truth{}, 0);
+  EXPECT_EQ(player.model.uncertainty(0), 0.0);
+  EXPECT_GT(player.model.uncertainty(2), player.model.uncertainty(1));
+  const double before = player.model.uncertainty(2);
+  player.shadow(Truth{}, 2);
+  EXPECT_LT(player.model.uncertainty(2), 0.1 * before);
+}
+
+TEST(DjayModel, more_scenes_than_are_told_apart_reuse_the_oldest_and_keep_the_newest) {
+  const Truth shallow{.exponent = 0.5}, steep{.exponent = 1.6};
+  Player player;
+  for (std::uint32_t scene = 1; scene <= 100; ++scene)
+    for (int i = 0; i < 4; ++i) player.probe(scene % 2 == 0 ? steep : shallow, 0, 2, scene);
+  player.frame(shallow, 0, 99);
+  EXPECT_LT(error(player.model, shallow), 0.05);
+  player.frame(steep, 0, 100);
+  EXPECT_LT(error(player.model, steep), 0.05);
+}
+
+TEST(DjayModel, scene_in_the_place_of_another_begins_unknown) {
+  const Truth truth;
+  Player player;
+  for (std::uint32_t scene = 1; scene <= GameModel::kMostScenes; ++scene)
+    for (int i = 0; i < 4; ++i) player.probe(truth, 0, 2, scene);
+  player.frame(truth, 0, 2);
+  const double known = player.model.uncertainty(2);
+  player.frame(truth, 0, 1'000);
+  EXPECT_GT(player.model.uncertainty(2), 10.0 * known);
+  EXPECT_TRUE(std::isinf(player.model.error()));
+}
+
+TEST(DjayModel, odd_menus_and_measurements_leave_costs_and_qualities_in_range) {
+  const std::vector<QualityLevel> odd{{"free", 0.0, 0.5}, {"dear", 50.0, 1.0}, {"worst", 0.2, 0.0}};
+  Player player({}, odd);
+  for (const std::int64_t ns : {0LL, 1LL, 1'000'000'000'000LL}) {
+    FrameView frame;
+    frame.number = ++player.number;
+    frame.quality_level = 7;
+    frame.gpu_busy = Duration{ns};
+    player.model.learn_frame(frame);
+    player.model.learn_shadow({player.number, 1, 0, Duration{ns}, 2.0});
+    player.model.learn_shadow({player.number, 9, 0, Duration{ns}, 0.5});
+    for (std::uint32_t level = 0; level < 3; ++level) {
+      EXPECT_GT(player.model.cost(level), Duration{0});
+      EXPECT_GE(player.model.quality(level), 0.0);
+      EXPECT_LE(player.model.quality(level), 1.0);
+    }
+  }
+}
+
+RC_GTEST_PROP(DjayModel, any_exponent_is_learnt_to_a_few_percent_after_six_noisy_shadows, ()) {
+  const double exponent = *rc::gen::inRange(20, 200) * 0.01;
+  const double loss = *rc::gen::inRange(20, 300) * 0.01;
+  const auto own = *rc::gen::inRange<std::uint32_t>(0, 3);
+  const Truth truth{.exponent = exponent, .loss_factor = loss, .noise = 0.05};
+  Player player;
+  for (std::uint32_t i = 0; i < 6; ++i) player.probe(truth, own, (own + 1 + i % 2) % 3, 1);
+  for (std::uint32_t level = 0; level < 3; ++level) {
+    const double true_ratio =
+        static_cast<double>(truth.cost(level).count()) / static_cast<double>(truth.cost(own).count());
+    const double ratio =
+        static_cast<double>(player.model.cost(level).count()) / static_cast<double>(player.model.cost(own).count());
+    RC_ASSERT(std::abs(std::log(ratio / true_ratio)) < 0.03);
+  }
+}
+
+TEST(RidgeRegression, agrees_with_the_normal_equations) {
+  // Two features, solved by hand: theta = (X'X + ridge I)^-1 X'y.
+  const double ridge = 0.5;
+  const std::vector<std::vector<double>> x{{1, 2}, {1, -1}, {0.5, 3}, {2, 0}};
+  const std::vector<double> y{1, 4, -2, 3};
+  RidgeRegression regression(ridge);
+  regression.grow(2);
+  double a = ridge, b = 0, d = ridge, p = 0, q = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    regression.learn(x[i], y[i]);
+    a += x[i][0] * x[i][0], b += x[i][0] * x[i][1], d += x[i][1] * x[i][1];
+    p += x[i][0] * y[i], q += x[i][1] * y[i];
+  }
+  const double determinant = a * d - b * b;
+  EXPECT_NEAR(regression.predict({1, 0}), (d * p - b * q) / determinant, 1e-12);
+  EXPECT_NEAR(regression.predict({0, 1}), (a * q - b * p) / determinant, 1e-12);
+  EXPECT_NEAR(regression.variance({1, 0}), d / determinant, 1e-12);
+}
+
+TEST(RidgeRegression, growing_changes_no_answer) {
+  RidgeRegression regression(0.1);
+  regression.grow(2);
+  regression.learn({1, 2}, 3);
+  const double answer = regression.predict({1, 1}), variance = regression.variance({1, 1});
+  regression.grow(2);
+  EXPECT_EQ(regression.predict({1, 1, 0, 0}), answer);
+  EXPECT_EQ(regression.variance({1, 1, 0, 0}), variance);
+  EXPECT_EQ(regression.variance({0, 0, 1, 0}), 10.0);
+}
+
+TEST(RidgeRegression, fading_never_makes_it_less_certain_than_at_the_start) {
+  RidgeRegression regression(0.1);
+  regression.grow(2);
+  for (int i = 0; i < 10'000; ++i) {
+    regression.fade(0.9);
+    regression.learn({1, 0}, 2);
+  }
+  EXPECT_LE(regression.variance({0, 1}), 10.0 * (1 + 1e-9));
+  EXPECT_NEAR(regression.predict({1, 0}), 2.0, 1e-3);
+}
+
+TEST(RidgeRegression, faded_lessons_give_way_to_new_ones) {
+  RidgeRegression keeping(0.01), fading(0.01);
+  for (RidgeRegression* regression : {&keeping, &fading}) {
+    regression->grow(1);
+    for (int i = 0; i < 100; ++i) regression->learn({1}, 0);
+    for (int i = 0; i < 20; ++i) {
+      regression->fade(regression == &fading ? 0.99 : 1.0);
+      regression->learn({1}, 1);
+    }
+  }
+  EXPECT_LT(keeping.predict({1}), 0.2);
+  EXPECT_GT(fading.predict({1}), 0.9);
+}
+
+TEST(RidgeRegression, forgotten_feature_is_as_unknown_as_a_new_one) {
+  RidgeRegression regression(0.1);
+  regression.grow(2);
+  regression.learn({1, 1}, 4);
+  regression.forget(1);
+  EXPECT_EQ(regression.predict({0, 1}), 0.0);
+  EXPECT_EQ(regression.variance({0, 1}), 10.0);
+}
+
+}  // namespace
+}  // namespace corun

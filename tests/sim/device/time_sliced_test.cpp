@@ -1,0 +1,195 @@
+#include <gtest/gtest.h>
+
+#include "tests/sim/device/device_driver.h"
+
+namespace corun {
+namespace {
+
+using testing::DeviceDriver;
+using testing::kMs;
+using testing::kUs;
+
+constexpr std::int64_t kSlice = 2'000'000;
+constexpr std::int64_t kSwitch = 175'000;
+
+DeviceSpec sliced() {
+  DeviceSpec spec;
+  spec.time_slice = Duration{kSlice};
+  spec.switch_cost = Duration{kSwitch};
+  return spec;
+}
+
+// Keeps one operation of each listed duration in flight per client, for ever.
+void keep_busy(DeviceDriver& driver, const std::vector<std::int64_t>& durations) {
+  driver.on_completion = [&driver, durations](const Completion& done) {
+    driver.submit(done.client.value, durations[done.client.value]);
+  };
+  // Two in flight, so that a client never runs dry between a completion and its resubmission.
+  for (std::uint32_t client = 0; client < durations.size(); ++client) {
+    driver.submit(client, durations[client]);
+    driver.submit(client, durations[client]);
+  }
+}
+
+TEST(TimeSliced, TwoAlwaysBusyClientsEachGetTheSliceOfTheirPeriodToTheNanosecond) {
+  DeviceDriver driver(sliced(), 2);
+  keep_busy(driver, {700 * kUs, 3'300 * kUs});
+  driver.run_to(100 * 2 * (kSlice + kSwitch));
+  EXPECT_EQ(to_ns(driver.device().device_time(ClientId{0})), 100 * kSlice);
+  EXPECT_EQ(to_ns(driver.device().device_time(ClientId{1})), 100 * kSlice);
+  EXPECT_EQ(to_ns(driver.device().usage().switching), 200 * kSwitch);
+  EXPECT_EQ(to_ns(driver.device().usage().busy), 200 * kSlice);
+}
+
+TEST(TimeSliced, ThreeAlwaysBusyClientsEachGetTheSliceOfTheirPeriodToTheNanosecond) {
+  DeviceDriver driver(sliced(), 3);
+  keep_busy(driver, {500 * kUs, 1'300 * kUs, 9'000 * kUs});
+  driver.run_to(50 * 3 * (kSlice + kSwitch));
+  for (std::uint32_t client = 0; client < 3; ++client) {
+    EXPECT_EQ(to_ns(driver.device().device_time(ClientId{client})), 50 * kSlice);
+  }
+}
+
+TEST(TimeSliced, ALoneClientReplaysItsDurationsAndGapsExactly) {
+  DeviceDriver driver(sliced(), 1);
+  const Ticket first = driver.submit(0, 5 * kMs);
+  const Ticket second =
+      driver.submit({.client = ClientId{0}, .duration = Duration{7 * kMs}, .dispatch_gap = Duration{900}});
+  driver.drain();
+  EXPECT_EQ(driver.begin(first), 0);
+  EXPECT_EQ(driver.end(first), 5 * kMs);
+  EXPECT_EQ(driver.begin(second), 5 * kMs + 900);
+  EXPECT_EQ(driver.end(second), 12 * kMs + 900);
+  EXPECT_EQ(driver.completion(second).device_time, Duration{7 * kMs});
+  EXPECT_EQ(driver.device().usage().switching, Duration{});
+}
+
+/// Four SMs of 2048 threads; of a switch of 200 us, 80 go with threads.
+DeviceSpec sliced_with_state() {
+  DeviceSpec spec = sliced();
+  spec.sm_count = 4;
+  spec.switch_cost = Duration{200 * kUs};
+  spec.switch_state = 0.4;
+  return spec;
+}
+
+DeviceOp kernel_of(std::uint32_t client, std::uint32_t blocks, std::int64_t duration_ns) {
+  return {.client = ClientId{client},
+          .duration = Duration{duration_ns},
+          .shape = {.grid_x = blocks, .grid_y = 1, .grid_z = 1, .block_x = 1024, .block_y = 1, .block_z = 1}};
+}
+
+TEST(TimeSliced, SwitchesBetweenContextsThatFillTheDeviceCostAllOfTheSwitchCost) {
+  DeviceDriver driver(sliced_with_state(), 2);
+  driver.submit(kernel_of(0, 1'000, 50 * kMs));
+  driver.submit(kernel_of(1, 8, 50 * kMs));
+  driver.run_to(10 * 2 * (kSlice + 200 * kUs));
+  // The first switch to the second client brings nothing back: 40 us less, and the first client has begun its next slice.
+  EXPECT_EQ(to_ns(driver.device().usage().switching), 20 * 200 * kUs - 40 * kUs);
+  EXPECT_EQ(to_ns(driver.device().device_time(ClientId{0})), 10 * kSlice + 40 * kUs);
+}
+
+TEST(TimeSliced, WhoRunsDryLeavesNothingToSaveAndWhoIsNewBringsNothingBack) {
+  DeviceDriver driver(sliced_with_state(), 2);
+  driver.submit(kernel_of(0, 8, 3 * kMs));
+  const Ticket brief = driver.submit(kernel_of(1, 8, 100 * kUs));
+  const Ticket after = driver.submit(kernel_of(0, 8, 100 * kUs));
+  driver.drain();
+  EXPECT_EQ(driver.begin(brief), kSlice + 160 * kUs);                               // one is saved
+  EXPECT_EQ(driver.begin(after), kSlice + 160 * kUs + 100 * kUs + 160 * kUs + kMs);  // and brought back
+}
+
+TEST(TimeSliced, AQuarterOfTheThreadsTakesHalfAsLongToSave) {
+  DeviceDriver driver(sliced_with_state(), 2);
+  driver.submit(kernel_of(0, 2, 3 * kMs));
+  const Ticket brief = driver.submit(kernel_of(1, 8, 100 * kUs));
+  driver.drain();
+  EXPECT_EQ(driver.begin(brief), kSlice + 120 * kUs + 20 * kUs);
+}
+
+TEST(TimeSliced, AKernelOfUnknownShapeFillsTheDevice) {
+  DeviceDriver driver(sliced_with_state(), 2);
+  driver.submit(0, 3 * kMs);
+  const Ticket brief = driver.submit(1, 100 * kUs);
+  driver.drain();
+  EXPECT_EQ(driver.begin(brief), kSlice + 160 * kUs);
+}
+
+TEST(TimeSliced, AClientThatRunsDryLeavesAtOnce) {
+  DeviceDriver driver(sliced(), 2);
+  driver.submit(0, 300 * kUs);
+  const Ticket other = driver.submit(1, 100 * kUs);
+  driver.drain();
+  EXPECT_EQ(driver.begin(other), 300 * kUs + kSwitch);
+}
+
+TEST(TimeSliced, AWokenClientWaitsForTheEndOfTheRollingSlice) {
+  DeviceDriver driver(sliced(), 2);
+  driver.submit(0, 50 * kMs);
+  driver.run_to(3 * kSlice + 400 * kUs);
+  const Ticket woken = driver.submit(1, 100 * kUs);
+  driver.drain();
+  EXPECT_EQ(driver.begin(woken), 4 * kSlice + kSwitch);
+}
+
+TEST(TimeSliced, ASliceThatEndsAsTheClientRunsDryCostsOneSwitch) {
+  DeviceDriver driver(sliced(), 2);
+  driver.submit(0, kSlice);
+  const Ticket other = driver.submit(1, kSlice);
+  driver.drain();
+  EXPECT_EQ(driver.begin(other), kSlice + kSwitch);
+  EXPECT_EQ(to_ns(driver.device().usage().switching), kSwitch);
+}
+
+TEST(TimeSliced, TheSameClientResumesForNothingAndAnotherPaysTheSwitch) {
+  DeviceDriver driver(sliced(), 2);
+  driver.submit(0, 100 * kUs);
+  driver.run_to(1 * kMs);
+  const Ticket same = driver.submit(0, 100 * kUs);
+  driver.run_to(2 * kMs);
+  const Ticket another = driver.submit(1, 100 * kUs);
+  driver.drain();
+  EXPECT_EQ(driver.begin(same), 1 * kMs);
+  EXPECT_EQ(driver.begin(another), 2 * kMs + kSwitch);
+}
+
+TEST(TimeSliced, AClientWithShortWorkIsServedAfterEachSliceOfABusyOne) {
+  DeviceDriver driver(sliced(), 2);
+  std::vector<std::int64_t> begins;
+  driver.on_completion = [&](const Completion& done) {
+    if (done.client == ClientId{1}) begins.push_back(to_ns(done.begin));
+    driver.submit(done.client.value, done.client == ClientId{0} ? 10 * kMs : 50 * kUs);
+  };
+  driver.submit(0, 10 * kMs);
+  driver.submit(0, 10 * kMs);
+  driver.submit(1, 50 * kUs);
+  driver.run_to(100 * kMs);
+  ASSERT_GT(begins.size(), 10u);
+  for (std::size_t i = 1; i < begins.size(); ++i) {
+    EXPECT_EQ(begins[i] - begins[i - 1], kSlice + 2 * kSwitch + 50 * kUs);
+  }
+}
+
+TEST(TimeSliced, StreamsOfOneClientProgressTogetherAndKeepTheirOwnOrder) {
+  DeviceDriver driver(sliced(), 1);
+  const Ticket a = driver.submit(0, 800 * kUs, 0);
+  const Ticket b = driver.submit(0, 500 * kUs, 1);
+  const Ticket c = driver.submit(0, 500 * kUs, 1);
+  driver.drain();
+  EXPECT_EQ(driver.end(a), 800 * kUs);
+  EXPECT_EQ(driver.end(b), 500 * kUs);
+  EXPECT_EQ(driver.begin(c), 500 * kUs);
+  EXPECT_EQ(driver.end(c), 1'000 * kUs);
+}
+
+TEST(TimeSliced, AnInterruptedOperationReportsOnlyItsOwnDeviceTime) {
+  DeviceDriver driver(sliced(), 2);
+  const Ticket interrupted = driver.submit(0, 3 * kMs);
+  driver.submit(1, 10 * kMs);
+  driver.drain();
+  EXPECT_EQ(driver.completion(interrupted).device_time, Duration{3 * kMs});
+  EXPECT_EQ(driver.end(interrupted), 3 * kMs + kSlice + 2 * kSwitch);
+}
+
+}  // namespace
+}  // namespace corun

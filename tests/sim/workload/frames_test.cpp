@@ -1,0 +1,224 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "sim/workload/capture/frame_draws.h"
+#include "sim/workload/capture/steady_start.h"
+#include "sim/workload/workload.h"
+#include "tests/support/replay.h"
+
+namespace corun {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::Facts;
+using testing::run_open;
+
+constexpr std::int64_t kMs = 1'000'000;
+
+FrameRecord frame(std::int64_t number, std::int64_t gpu_ns) {
+  const std::int64_t begin_ns = number * 100 * kMs;
+  return {.present_ns = begin_ns + kMs,
+          .interval_ns = 100 * kMs,
+          .cpu_busy_ns = kMs,
+          .gpu_begin_ns = begin_ns,
+          .gpu_end_ns = begin_ns + gpu_ns,
+          .gpu_busy_ns = gpu_ns};
+}
+
+/// A game whose frames take so long on the GPU; `draws`: of some frames, how long each draw of it takes.
+Timeline game(const std::vector<std::int64_t>& gpu_ns,
+              const std::map<std::int64_t, std::vector<std::int64_t>>& draws = {}) {
+  TimelineBuilder builder;
+  builder.swapchain(SwapchainRecord{});
+  for (std::size_t i = 0; i < gpu_ns.size(); ++i) builder.add(frame(static_cast<std::int64_t>(i), gpu_ns[i]));
+  for (const auto& [number, lengths] : draws) {
+    std::int64_t at_ns = number * 100 * kMs;
+    for (const std::int64_t length : lengths) {
+      builder.add(DrawRecord{.start_ns = at_ns, .duration_ns = length, .calls = 1});
+      at_ns += length;
+    }
+  }
+  builder.fidelity().has_frames = true;
+  return std::move(builder).seal();
+}
+
+std::vector<Duration> pieces(const Workload& workload, std::size_t job) {
+  std::vector<Duration> result;
+  for (std::uint32_t i = 0; i < workload.jobs[job].op_count; ++i)
+    result.push_back(workload.ops[workload.jobs[job].first_op + i].duration);
+  return result;
+}
+
+std::vector<Duration> pieces(const Timeline& timeline, std::size_t job, Duration draw = Duration{0}) {
+  WorkloadOptions options;
+  options.draw = draw;
+  return pieces(workload_from_timeline(timeline, options), job);
+}
+
+TEST(FrameDraws, frames_of_unknown_composition_are_made_of_pieces_as_long_as_engines_keep_the_device) {
+  EXPECT_EQ(pieces(game({20 * kMs, 20 * kMs}), 1), std::vector<Duration>(10, 2ms));
+  EXPECT_EQ(pieces(game({kMs}), 0), std::vector<Duration>(1, 1ms)) << "a short frame is not cut";
+  const std::vector<Duration> uneven = pieces(game({20'000'007}), 0);
+  EXPECT_EQ(uneven.size(), 10u);
+  EXPECT_EQ(std::accumulate(uneven.begin(), uneven.end(), Duration{0}), Duration{20'000'007}) << "no time is lost";
+  EXPECT_EQ(pieces(game({1'000 * kMs}), 0).size(), 256u);
+}
+
+TEST(FrameDraws, the_length_of_a_draw_can_be_stated) {
+  EXPECT_EQ(pieces(game({2 * kMs}), 0, 500us), std::vector<Duration>(4, 500us));
+  EXPECT_EQ(pieces(game({2 * kMs}), 0, 1s), std::vector<Duration>(1, 2ms)) << "one draw";
+  EXPECT_EQ(pieces(game({2 * kMs}, {{0, {kMs, kMs}}}), 0, 500us), std::vector<Duration>(4, 500us))
+      << "goes before what was sampled";
+}
+
+TEST(FrameDraws, frames_are_made_as_the_sampled_one_before_them_scaled_to_their_own_time) {
+  const Timeline timeline =
+      game({8 * kMs, 16 * kMs, 16 * kMs}, {{0, {2 * kMs, 6 * kMs}}, {2, {12 * kMs, 4 * kMs}}});
+  const Workload workload = workload_from_timeline(timeline, {});
+  EXPECT_EQ(pieces(workload, 0), (std::vector<Duration>{2ms, 6ms}));
+  EXPECT_EQ(pieces(workload, 1), (std::vector<Duration>{4ms, 12ms}));
+  EXPECT_EQ(pieces(workload, 2), (std::vector<Duration>{12ms, 4ms}));
+}
+
+TEST(FrameDraws, short_draws_are_put_together) {
+  std::vector<std::int64_t> lengths(100, kMs / 10);
+  lengths.push_back(7 * kMs);
+  const std::vector<Duration> result = pieces(game({17 * kMs}, {{0, lengths}}), 0);
+  EXPECT_EQ(result.size(), 5u + 1);
+  EXPECT_EQ(result.front(), Duration{2ms});
+  EXPECT_EQ(result.back(), Duration{7ms}) << "a long one stays as it is";
+}
+
+TEST(FrameDraws, a_long_draw_is_not_joined_to_short_ones_that_are_nearly_long_enough) {
+  std::vector<std::int64_t> lengths(17, kMs / 10);
+  lengths.push_back(29 * kMs / 10);
+  lengths.insert(lengths.end(), 14, kMs / 10);
+  lengths.push_back(22 * kMs / 10);
+  EXPECT_EQ(pieces(game({82 * kMs / 10}, {{0, lengths}}), 0), (std::vector<Duration>{1700us, 2900us, 1400us, 2200us}));
+}
+
+TEST(FrameDraws, a_short_rest_belongs_to_the_piece_before_it) {
+  const std::vector<std::int64_t> lengths{3 * kMs, kMs / 10};
+  EXPECT_EQ(pieces(game({31 * kMs / 10}, {{0, lengths}}), 0), (std::vector<Duration>{3100us}));
+}
+
+TEST(FrameDraws, what_was_taken_for_draws_is_said) {
+  const auto note = [](const Timeline& timeline) { return workload_from_timeline(timeline, {}).notes.front(); };
+  EXPECT_EQ(note(game({kMs})), "what of its frames the device draws without a break was not recorded: taken as 2ms; state draw");
+  EXPECT_EQ(note(game({kMs}, {{0, {kMs}}})), "its frames are made of draws as 1 sampled one are");
+}
+
+/// Frames a second of an uncapped game beside a program that computes without end.
+double frames_beside_compute(const Timeline& timeline, Duration draw, Duration* alone = nullptr) {
+  WorkloadOptions options;
+  options.draw = draw;
+  ClientSpec game;
+  game.name = "game";
+  game.workload = std::make_shared<Workload>(workload_from_timeline(timeline, options));
+  Workload kernels;
+  kernels.names = {"kernel"};
+  kernels.ops = {WorkOp{.duration = 100us}};
+  kernels.steps.push_back(HostStep{});
+  kernels.jobs.push_back(Job{.step_count = 1, .op_count = 1});
+  kernels.recorded_span = 100us;
+  ClientSpec compute;
+  compute.name = "compute";
+  compute.workload = std::make_shared<Workload>(kernels);
+  DeviceSpec device;
+  device.time_slice = 2ms;
+  device.switch_cost = 100us;
+  device.graphics_slice = 1ms;
+  if (alone != nullptr) *alone = run_open(device, {game}, 1s).frames[3].gpu_end - kRunStart;
+  return static_cast<double>(run_open(device, {game, compute}, 1s).frames.size());
+}
+
+TEST(FrameDraws, a_frame_of_many_draws_gives_the_device_away_between_them) {
+  const Timeline timeline = game({6 * kMs});
+  Duration whole_alone{}, cut_alone{};
+  const double whole = frames_beside_compute(timeline, 1s, &whole_alone);
+  const double cut = frames_beside_compute(timeline, 100us, &cut_alone);
+  EXPECT_EQ(whole_alone, cut_alone) << "alone it makes no difference";
+  EXPECT_NEAR(whole, 1000 / (6 + 2.2), 1.5) << "one turn, then a slice and two switches";
+  EXPECT_NEAR(cut, 1000 / (6 * (1 + 2.2)), 1.5) << "six turns";
+}
+
+Timeline one_frame(const FrameRecord& record) {
+  TimelineBuilder builder;
+  builder.swapchain(SwapchainRecord{});
+  builder.add(record);
+  builder.fidelity().has_frames = true;
+  return std::move(builder).seal();
+}
+
+TEST(Frames, one_that_takes_longer_than_a_device_lets_anything_run_is_refused_with_its_time) {
+  for (const std::int64_t gpu_ns : {std::int64_t{1} << 43, std::int64_t{2'000'000'000'000'000'000}}) {
+    try {
+      workload_from_timeline(one_frame(frame(0, gpu_ns)), {});
+      ADD_FAILURE() << gpu_ns;
+    } catch (const Error& error) {
+      EXPECT_NE(error.message().find("the frame shown at 0.001000 s took"), std::string::npos) << error.message();
+    }
+  }
+}
+
+TEST(Frames, no_capture_makes_more_visits_of_a_frame_than_an_experiment_may_state) {
+  FrameRecord record = frame(0, 10 * kMs);
+  record.visits = 4'000'000'000;
+  const Workload workload = workload_from_timeline(one_frame(record), {});
+  EXPECT_LE(workload.ops.size(), 5u + 63u);
+  const auto says = [](const std::string& note) { return note.find("more than 64 visits") != std::string::npos; };
+  EXPECT_EQ(std::ranges::count_if(workload.notes, says), 1);
+}
+
+TEST(Frames, a_swap_chain_that_shows_nothing_is_not_the_game) {
+  TimelineBuilder builder;
+  builder.swapchain({.application = builder.intern("dwm.exe")});
+  builder.swapchain({.application = builder.intern("game.exe")});
+  builder.add(frame(0, 5 * kMs));
+  builder.fidelity().has_frames = true;
+  EXPECT_EQ(workload_from_timeline(std::move(builder).seal(), {}).jobs.size(), 1u);
+}
+
+TEST(SteadyStart, the_loading_of_a_map_is_left_out_and_said) {
+  std::vector<std::int64_t> gpu_ns(40, kMs);
+  gpu_ns[1] = 5'000 * kMs;
+  for (std::size_t i = 20; i < 40; i += 2) gpu_ns[i] = 300 * kMs;
+  gpu_ns.resize(400, 5 * kMs);
+  gpu_ns[200] = 900 * kMs;
+  const Timeline timeline = game(gpu_ns);
+  const Workload workload = workload_from_timeline(timeline, {});
+  EXPECT_EQ(workload.jobs.size(), 400u - 33);
+  EXPECT_EQ(workload.notes.front(), "left out: 33 frames in 3.3 s before its frames are steady; keep_start keeps them");
+  WorkloadOptions options;
+  options.keep_start = true;
+  EXPECT_EQ(workload_from_timeline(timeline, options).jobs.size(), 400u);
+}
+
+TEST(SteadyStart, a_capture_that_is_steady_or_too_short_or_never_steady_is_kept_whole) {
+  std::vector<std::int64_t> lengths_ns(400, kMs);
+  EXPECT_EQ(steady_start(lengths_ns), 0u);
+  lengths_ns[0] = 400 * kMs;
+  EXPECT_EQ(steady_start(lengths_ns), 1u);
+  lengths_ns.resize(119);
+  EXPECT_EQ(steady_start(lengths_ns), 0u);
+  lengths_ns.resize(400, kMs);
+  for (std::size_t i = 0; i < lengths_ns.size(); i += 10) lengths_ns[i] = 400 * kMs;
+  EXPECT_EQ(steady_start(lengths_ns), 0u);
+}
+
+TEST(Jitter, lengthens_all_draws_of_a_frame_alike) {
+  ClientSpec spec;
+  spec.name = "game";
+  spec.workload = std::make_shared<Workload>(workload_from_timeline(game({10 * kMs}), {.draw = 1ms}));
+  spec.duration_jitter = 0.3;
+  const Facts facts = run_open(DeviceSpec{}, {spec}, 100ms);
+  ASSERT_GE(facts.ops.size(), 20u);
+  for (std::size_t i = 1; i < 10; ++i) EXPECT_EQ(facts.ops[i].device_time, facts.ops[0].device_time);
+  EXPECT_NE(facts.ops[10].device_time, facts.ops[0].device_time);
+}
+
+}  // namespace
+}  // namespace corun

@@ -1,0 +1,170 @@
+#include "tracer/gate/channel/link.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tracer/gate/channel/futex.h"
+#include "tracer/gate/channel/process.h"
+#include "tracer/guest/part_file.h"
+
+namespace corun::gate {
+namespace {
+
+constexpr int kClaims = 40;
+constexpr useconds_t kBetweenClaimsUs = 5000;
+
+}  // namespace
+
+bool GateLink::open() {
+  const char* path = secure_getenv(kFileVariable);
+  const char* client = secure_getenv(kClientVariable);
+  if (path == nullptr || client == nullptr || strlen(path) >= sizeof(path_)) return false;
+  char* end = nullptr;
+  const unsigned long number = strtoul(client, &end, 10);
+  if (end == client || *end != '\0' || number >= kMostClients || !map(path)) return false;
+  client_ = static_cast<std::uint32_t>(number);
+  strcpy(path_, path);
+  if (number < file_->clients.load() && !is_over()) return true;
+  file_ = nullptr;
+  return false;
+}
+
+// A file of somebody else's, or of another layout, is none of ours.
+bool GateLink::map(const char* path) {
+  const int descriptor = ::open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  if (descriptor < 0) return false;
+  struct stat found {};
+  const bool is_ours = fstat(descriptor, &found) == 0 && S_ISREG(found.st_mode) && found.st_uid == geteuid() &&
+                       found.st_size == static_cast<off_t>(sizeof(GateFile));
+  void* memory =
+      is_ours ? mmap(nullptr, sizeof(GateFile), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0) : MAP_FAILED;
+  ::close(descriptor);
+  if (memory == MAP_FAILED) return false;
+  file_ = static_cast<GateFile*>(memory);
+  if (file_->magic.load(std::memory_order_acquire) == kMagic) return true;
+  munmap(memory, sizeof(GateFile));
+  file_ = nullptr;
+  return false;
+}
+
+void GateLink::close() {
+  munmap(file_, sizeof(GateFile));
+  file_ = nullptr;
+}
+
+bool GateLink::is_locked() const {
+  const int descriptor = ::open(path_, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  if (descriptor < 0) return false;
+  const bool is_held = flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(descriptor);
+  return is_held;
+}
+
+bool GateLink::has_scheduler() const {
+  const std::int64_t silent_ns = guest::monotonic_ns() - file_->heartbeat_ns.load(std::memory_order_relaxed);
+  if (silent_ns < kDeadAfterNs) return true;
+  return silent_ns < kHungAfterNs && is_locked();
+}
+
+void GateLink::ring() const {
+  file_->bell.fetch_add(1);
+  if (file_->is_asleep.load() != 0) futex_wake_all(file_->bell);
+}
+
+void GateLink::tell_frame(FrameMoment moment, std::uint64_t frame, std::int64_t at_ns,
+                          std::int64_t gpu_begin_ns) const {
+  if (!has_frames(moment)) return;
+  Lane& its = lane();
+  std::uint64_t place = its.frame_count.load();
+  do {
+    if (place - its.frames_read.load(std::memory_order_acquire) < kFrameDepth) continue;
+    its.frames_lost.fetch_add(1);
+    return;
+  } while (!its.frame_count.compare_exchange_weak(place, place + 1));
+  FrameRecord& record = its.frames[place % kFrameDepth];
+  record.number = frame;
+  record.moment = moment;
+  record.at_ns = at_ns;
+  record.gpu_begin_ns = gpu_begin_ns;
+  record.gpu_end_ns = gpu_begin_ns == 0 ? 0 : at_ns;
+  record.gpu_busy_ns = gpu_begin_ns == 0 ? 0 : at_ns - gpu_begin_ns;
+  record.ready.store(place + 1, std::memory_order_release);
+  if (its.tells.load(std::memory_order_relaxed) != 0) ring();
+}
+
+// Both libraries of a program see it, and one that takes its place (exec) has another.
+static std::uint32_t mark_of_program() {
+  std::uint32_t mark = 0;
+  const auto* random = reinterpret_cast<const char*>(getauxval(AT_RANDOM));
+  if (random != nullptr) memcpy(&mark, random, sizeof mark);
+  return mark | 1;
+}
+
+bool GateLink::claim_frames(FrameTeller teller) {
+  const std::uint64_t own = std::uint64_t{mark_of_program()} << 32;
+  std::uint64_t known = lane().frame_teller.load();
+  const std::uint64_t wanted = own | static_cast<std::uint32_t>(teller);
+  do {
+    if (known >> 32 == own >> 32) return known == wanted;
+  } while (!lane().frame_teller.compare_exchange_weak(known, wanted));
+  frame_mark_ = wanted;
+  lane().frame_process = own_process(file_->pid_namespace);
+  return true;
+}
+
+// A launcher whose game has ended shows frames again.
+bool GateLink::has_frames(FrameMoment moment) const {
+  Lane& its = lane();
+  if (frame_mark_ == 0 || its.frame_teller.load(std::memory_order_relaxed) == frame_mark_) return true;
+  std::uint32_t nobody = kNoProcess;
+  if (moment != FrameMoment::kBegin || its.frame_process.load(std::memory_order_relaxed) != nobody) return false;
+  if (!its.frame_process.compare_exchange_strong(nobody, own_process(file_->pid_namespace))) return false;
+  its.frame_teller = frame_mark_;
+  return true;
+}
+
+bool GateLink::take_empty_seat(std::uint32_t own) {
+  for (std::uint32_t i = 0; i < kMostProcesses; ++i) {
+    std::uint32_t holder = kNoProcess;
+    if (!lane().seats[i].process.compare_exchange_strong(holder, own)) continue;
+    seat_ = i;
+    mark_ = mark_of_seat(i, lane().seats[i].turn.load());
+    std::uint32_t used = lane().seats_used.load();
+    while (used <= i && !lane().seats_used.compare_exchange_weak(used, i + 1)) {
+    }
+    return true;
+  }
+  return false;
+}
+
+void GateLink::leave_former_seats() const {
+  const std::uint32_t own = own_process(file_->pid_namespace);
+  for (Seat& seat : lane().seats) {
+    std::uint32_t former = own;
+    seat.process.compare_exchange_strong(former, kFormerProcess);
+  }
+}
+
+// A process that has died is noticed by the scheduler, which then empties its seat.
+bool GateLink::take_seat() {
+  const std::uint32_t own = own_process(file_->pid_namespace);
+  leave_former_seats();
+  for (int i = 0; i < kClaims; ++i) {
+    if (take_empty_seat(own)) return true;
+    bool has_dead = false;
+    for (const Seat& seat : lane().seats) has_dead = has_dead || has_died(seat.process.load());
+    if (!has_dead || !has_scheduler()) break;
+    usleep(kBetweenClaimsUs);
+  }
+  lane().strangers.fetch_add(1);
+  return false;
+}
+
+}  // namespace corun::gate

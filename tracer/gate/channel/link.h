@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+
+#include "tracer/gate/channel/channel.h"
+
+namespace corun::gate {
+
+/// A guest's end of the gate file: finds it by the environment, tells whether the scheduler is alive, rings its bell.
+/// Any thread. It stays mapped, since other threads may be in it until the process ends.
+class GateLink {
+ public:
+  /// False where the environment names no gate, or it cannot be used.
+  bool open();
+  bool is_open() const { return file_ != nullptr; }
+  /// Unmaps it, for who has it alone.
+  void close();
+
+  Lane& lane() const { return file_->lanes[client_]; }
+  bool is_over() const { return lane().is_over.load(std::memory_order_acquire) != 0; }
+  /// False once the scheduler has died or hangs.
+  bool has_scheduler() const;
+  /// Wakes the scheduler if it sleeps.
+  void ring() const;
+  /// Tells the scheduler of a frame, unless another process has taken the client's frames, or it is too far behind:
+  /// then that is counted. kEnd: what the frame took on the GPU began at `gpu_begin_ns`; 0 = not known.
+  void tell_frame(FrameMoment moment, std::uint64_t frame, std::int64_t at_ns, std::int64_t gpu_begin_ns = 0) const;
+  /// Takes the frames of the client for this process, until a newer one does; false where another library in it has
+  /// them.
+  bool claim_frames(FrameTeller teller);
+  /// Takes a seat for this process; false where others of its client have them all.
+  bool take_seat();
+  /// Gives up those of the program in whose place this one was started (exec).
+  void leave_former_seats() const;
+  /// After that.
+  Seat& seat() const { return lane().seats[seat_]; }
+  std::uint32_t seat_mark() const { return mark_; }
+
+ private:
+  bool map(const char* path);
+  bool take_empty_seat(std::uint32_t own);
+  bool has_frames(FrameMoment moment) const;
+  bool is_locked() const;
+
+  GateFile* file_ = nullptr;
+  std::uint64_t frame_mark_ = 0;  ///< in Lane::frame_teller, once claimed
+  std::uint32_t client_ = 0, seat_ = 0, mark_ = 0;
+  char path_[256] = {};
+};
+
+}  // namespace corun::gate

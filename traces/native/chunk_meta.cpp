@@ -1,0 +1,149 @@
+#include "traces/native/chunk_meta.h"
+
+#include "traces/base/error.h"
+#include "traces/schema/trace.pb.h"
+
+namespace corun {
+namespace {
+
+template <class Message>
+Message parse(std::string_view payload, const char* name) {
+  Message message;
+  if (!message.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
+    throw_input({}, "payload of {} bytes, expected a {} message of schema/trace.proto", payload.size(), name);
+  }
+  return message;
+}
+
+void write_fidelity(const Fidelity& fidelity, schema::Meta::Fidelity& wire) {
+  wire.set_has_durations(fidelity.has_durations);
+  wire.set_has_calls(fidelity.has_calls);
+  wire.set_has_frames(fidelity.has_frames);
+  wire.set_per_frame(fidelity.per_frame);
+  wire.set_integer_microseconds(fidelity.integer_microseconds);
+  wire.set_has_times(fidelity.has_times);
+  wire.set_host_gaps_inflated(fidelity.host_gaps_inflated);
+  wire.set_co_run(fidelity.co_run);
+}
+
+Fidelity read_fidelity(const schema::Meta::Fidelity& wire) {
+  return {.has_durations = wire.has_durations(),
+          .has_calls = wire.has_calls(),
+          .has_frames = wire.has_frames(),
+          .per_frame = wire.per_frame(),
+          .integer_microseconds = wire.integer_microseconds(),
+          .has_times = wire.has_times(),
+          .host_gaps_inflated = wire.host_gaps_inflated(),
+          .co_run = wire.co_run()};
+}
+
+void write_device(const CapturedDevice& device, schema::Meta::Device& wire) {
+  wire.set_name(device.name);
+  wire.set_sm_count(device.sm_count);
+  wire.set_memory_bytes(device.memory_bytes);
+  wire.set_max_threads_per_sm(device.max_threads_per_sm);
+  wire.set_registers_per_sm(device.registers_per_sm);
+  wire.set_shared_memory_per_sm_bytes(device.shared_memory_per_sm_bytes);
+}
+
+CapturedDevice read_device(const schema::Meta::Device& wire) {
+  return {.name = wire.name(),
+          .sm_count = wire.sm_count(),
+          .memory_bytes = wire.memory_bytes(),
+          .max_threads_per_sm = wire.max_threads_per_sm(),
+          .registers_per_sm = wire.registers_per_sm(),
+          .shared_memory_per_sm_bytes = wire.shared_memory_per_sm_bytes()};
+}
+
+void write_rate(const UntracedRate& rate, schema::Meta::UntracedRate& wire) {
+  wire.set_launches(rate.launches);
+  wire.set_duration_ns(rate.duration_ns);
+  wire.set_jitter_ppm(rate.jitter_ppm);
+}
+
+// A rate that no time was taken for says nothing.
+std::optional<UntracedRate> read_rate(const schema::Meta& meta) {
+  const schema::Meta::UntracedRate& wire = meta.untraced_rate();
+  if (wire.launches() == 0 || wire.duration_ns() <= 0) return std::nullopt;
+  return UntracedRate{.launches = wire.launches(), .duration_ns = wire.duration_ns(), .jitter_ppm = wire.jitter_ppm()};
+}
+
+void write_provenance(const Provenance& provenance, schema::Meta& wire) {
+  wire.set_source_format(provenance.source_format);
+  wire.set_source_version(provenance.source_version);
+  wire.set_source_file(provenance.source_file);
+  wire.set_content_hash(provenance.content_hash);
+  wire.set_clock(provenance.clock);
+  wire.set_origin_ns(provenance.origin_ns);
+  for (const CapturedDevice& device : provenance.devices) write_device(device, *wire.add_device());
+  for (const auto& [reason, count] : provenance.skipped) {
+    schema::Meta::Skipped& skipped = *wire.add_skipped();
+    skipped.set_reason(reason);
+    skipped.set_count(count);
+  }
+  for (const std::string& example : provenance.skipped_examples) wire.add_skipped_example(example);
+  for (const std::string& note : provenance.notes) wire.add_note(note);
+  for (const auto& [process, name] : provenance.programs) {
+    schema::Meta::Program& program = *wire.add_program();
+    program.set_process(process);
+    program.set_name(name);
+  }
+  wire.set_tracer_ns(provenance.tracer_ns);
+  if (provenance.untraced_rate) write_rate(*provenance.untraced_rate, *wire.mutable_untraced_rate());
+}
+
+Provenance read_provenance(const schema::Meta& wire) {
+  Provenance provenance{.source_format = wire.source_format(),
+                        .source_version = wire.source_version(),
+                        .source_file = wire.source_file(),
+                        .content_hash = wire.content_hash(),
+                        .clock = wire.clock(),
+                        .origin_ns = wire.origin_ns(),
+                        .devices = {},
+                        .skipped = {},
+                        .skipped_examples = {wire.skipped_example().begin(), wire.skipped_example().end()},
+                        .notes = {wire.note().begin(), wire.note().end()},
+                        .programs = {},
+                        .untraced_rate = read_rate(wire),
+                        .tracer_ns = wire.tracer_ns()};
+  for (const schema::Meta::Device& device : wire.device()) provenance.devices.push_back(read_device(device));
+  for (const schema::Meta::Program& program : wire.program()) provenance.programs[program.process()] = program.name();
+  for (const schema::Meta::Skipped& skipped : wire.skipped()) provenance.skipped[skipped.reason()] += skipped.count();
+  return provenance;
+}
+
+}  // namespace
+
+std::string encode_meta(const Timeline& timeline) {
+  schema::Meta meta;
+  meta.set_format_version(kFormatVersion);
+  write_provenance(timeline.provenance(), meta);
+  write_fidelity(timeline.fidelity(), *meta.mutable_fidelity());
+  return meta.SerializeAsString();
+}
+
+void decode_meta(std::string_view payload, TimelineBuilder& builder) {
+  const auto meta = parse<schema::Meta>(payload, "Meta");
+  if (meta.format_version() == 0) throw_input({}, "format version 0, expected 1 to {}", kFormatVersion);
+  if (meta.format_version() > kFormatVersion) {
+    throw Error(ErrorKind::kUnsupported, SourceLocation{},
+                fmt::format("format version {}, expected 1 to {}", meta.format_version(), kFormatVersion),
+                "read it with a newer corun");
+  }
+  builder.provenance() = read_provenance(meta);
+  builder.fidelity() = read_fidelity(meta.fidelity());
+}
+
+std::string encode_footer(const FileFooter& footer) {
+  schema::Footer wire;
+  wire.mutable_chunk_offset()->Add(footer.chunk_offsets.begin(), footer.chunk_offsets.end());
+  wire.set_row_count(footer.row_count);
+  return wire.SerializeAsString();
+}
+
+FileFooter decode_footer(std::string_view payload) {
+  const auto wire = parse<schema::Footer>(payload, "Footer");
+  return {.chunk_offsets = {wire.chunk_offset().begin(), wire.chunk_offset().end()}, .row_count = wire.row_count()};
+}
+
+}  // namespace corun
