@@ -1,4 +1,4 @@
-"""Live runs of experiments/live and the table of them in docs/live.md. Needs the programs of those experiments and a GPU.
+"""Live runs of studies/live and the table of them in docs/live.md. Needs the programs of those experiments and a GPU.
 
     live_table.py measure --build build/release -o FOLDER [--gpu N] [--repetitions N] [--load X] [--player-load X]
                           [--set EXPERIMENT:PATH=VALUE] [NAME...]
@@ -66,7 +66,7 @@ def measure(options):
             output = folder / f"{name}-{repetition}.sqlite"
             if output.exists():
                 continue
-            command = [str(options.build / "simcli"), "live", str(ROOT / "experiments" / "live" / f"{name}.yaml"),
+            command = [str(options.build / "simcli"), "live", str(ROOT / "studies" / "live" / f"{name}.yaml"),
                        "--seed", str(repetition), *sets[name], "-o", str(output)]
             worst = max(worst, subprocess.run(command, check=False, env=environment).returncode)
     return worst

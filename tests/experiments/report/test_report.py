@@ -18,7 +18,8 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 import browser  # noqa: E402
 
 HOSTILE = "</script><img src=x onerror=\"window.hacked=1\"><svg onload='window.hacked=1'>${7*7}\u2028\"'&amp;"
-LIVE = ROOT / "experiments" / "live" / "h200-2026-11-22-x2"
+LIVE = [*sorted((ROOT / "studies" / "live" / "short-windows").glob("*.sqlite.gz")),
+        ROOT / "studies" / "live" / "players" / "players.sqlite.gz"]
 VALIDATION = ROOT / "experiments" / "validation" / "h200-2026-11-23" / "part1.sqlite.gz"
 EXPERIMENT = """\
 version: 1
@@ -249,7 +250,7 @@ def test_several_files_are_one_report(page, results, tmp_path):
     assert "elsewhere" in page.evaluate("document.querySelector('nav').textContent")
 
 
-@pytest.mark.parametrize("packed", [*sorted(LIVE.glob("*.sqlite.gz")), VALIDATION], ids=lambda path: path.name)
+@pytest.mark.parametrize("packed", [*LIVE, VALIDATION], ids=lambda path: path.name)
 def test_reports_of_measurements_are_drawn(page, packed, tmp_path):
     results = tmp_path / packed.stem
     results.write_bytes(gzip.decompress(packed.read_bytes()))
