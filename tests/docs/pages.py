@@ -19,6 +19,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("CORUN_BUILD", ROOT / "build/release"))
 PAGES = sorted(str(path.relative_to(ROOT)) for path in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+STUDIES = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "studies").rglob("README.md"))
 BLOCK = re.compile(r"^(?P<indent> *)```(?P<info>[^\n`]*)\n(?P<text>.*?)^ *```$", re.MULTILINE | re.DOTALL)
 LOOKS_LIKE_A_COMMAND = re.compile(r"\s*(\$ |simcli |simtrace |\./dev\b|build/\w+/|python3? |pip |cmake |g\+\+ |gunzip |"
                                   r"(?:experiments|tests)/\S+\.(?:py|sh)\b)")

@@ -28,9 +28,8 @@ NOT_RUN = {
     "docs/cluster.md": [("simcli run experiments/cluster/openb.yaml", "needs a public trace that is not in the repository")],
     "docs/execute.md": [("simcli execute", GPU + "; tests/sim/executor runs it on a stand-in")],
     "docs/games.md": [("python3 tests/hardware", GPU)],
-    "docs/identify.md": [("simcli identify", "minutes of computing, or a GPU; tests/experiments/identify runs it smaller")],
-    "docs/live.md": [("simcli live", GPU), ("simcli validate --live", GPU + "; tests/sim/live runs it on a stand-in"),
-                     ("gunzip", "unpacks into the checkout"), ("python3 tests/hardware/live_table.py table", "as above")],
+    "docs/identify.md": [("simcli identify", "minutes of computing, or a GPU; tests/identify runs it smaller")],
+    "docs/live.md": [("simcli live", GPU), ("simcli validate --live", GPU + "; tests/live runs it on a stand-in")],
     "docs/policies/block_time_limiter.md": [("", "a minute of computing; `./dev reproduce` runs it")],
     "docs/policies/nvshare_adaptive.md": [("", "minutes of computing; `./dev reproduce` runs it")],
     "docs/policies/rivals.md": [("", "minutes of computing; `./dev reproduce` runs it")],
@@ -86,9 +85,9 @@ def test_output_is_compared_line_by_line(expected, actual, fits):
 
 
 def test_links_lead_somewhere():
-    """Relative links of README and docs name a file."""
+    """Relative links of README, docs and studies name a file."""
     broken = []
-    for page in pages.PAGES:
+    for page in pages.PAGES + pages.STUDIES:
         for target in re.findall(r"\]\(([^)#: ]+)(?:#[^)]*)?\)", re.sub(r"```.*?```", "", pages.read_page(page), flags=re.DOTALL)):
             if not (pages.ROOT / page).parent.joinpath(target).exists():
                 broken.append(f"{page}: {target}")

@@ -1,4 +1,4 @@
-"""Live runs of studies/live and the table of them in docs/live.md. Needs the programs of those experiments and a GPU.
+"""Live runs of studies/live and their tables there. Needs the programs of those experiments and a GPU.
 
     live_table.py measure --build build/release -o FOLDER [--gpu N] [--repetitions N] [--load X] [--player-load X]
                           [--set EXPERIMENT:PATH=VALUE] [NAME...]
