@@ -1,6 +1,9 @@
 """Figures that a page repeats from another one are the same there."""
 
+import os
 import re
+
+import pytest
 
 import pages
 
@@ -15,3 +18,31 @@ def test_the_errors_of_the_readme_are_those_of_the_page_of_accuracy():
     repeated = PAIR.findall(pages.read_page("README.md"))
     assert len(repeated) == 21
     assert not [pair for pair in repeated if pair not in there], "experiments/accuracy.py has printed something else since"
+
+
+NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)*")
+
+
+def section(page, heading):
+    """The text below `## heading` up to the next one, without code."""
+    text = re.sub(r"```.*?```", "", pages.read_page(page), flags=re.DOTALL)
+    _, _, found = text.partition(f"\n## {heading}\n")
+    assert found, f"{page} has no section `{heading}`"
+    return found.partition("\n## ")[0]
+
+
+@pytest.mark.parametrize("page, heading", [
+    ("docs/calibrate.md", "Values of an H200"),
+    ("docs/cluster.md", "A production cluster"),
+    ("docs/identify.md", "Results"),
+    ("docs/live.md", "Expected results"),
+    ("docs/validate.md", "Results on an H200"),
+])
+def test_figures_repeated_from_studies_are_those_of_the_studies(page, heading):
+    """Every number of the section is in one of the studies that it links to."""
+    text = section(page, heading)
+    studies = [os.path.normpath(f"docs/{target}") for target in re.findall(r"\]\((\.\./studies/[^)#]+)", text)]
+    there = {number for study in studies for number in NUMBER.findall(pages.read_page(study))}
+    repeated = NUMBER.findall(re.sub(r"\]\([^)]*\)", "]", text))
+    assert repeated
+    assert not [number for number in repeated if number not in there]
