@@ -85,7 +85,7 @@ SmShare resident_threads(const DeviceSpec& spec, OpKind kind, const LaunchShape&
 
 /// What saving or bringing back so many threads takes, of what a device full of them takes: the square root. Measured on
 /// an H200: of what full contexts lose more than single threads, those that filled 5, 25 and 50 % lost 18, 54 and 65 %
-/// (docs/calibrate.md).
+/// (studies/calibration).
 SmShare saved_state(SmShare threads);
 
 /// A block takes the kernel's time over its waves, with its last wave not rounded up. Blocks on a fraction t of the SMs,

@@ -24,7 +24,7 @@ DeviceSpec p100() {
   DeviceSpec device;
   device.name = "p100";
   device.sm_count = 56;
-  device.memory_bytes = std::uint64_t{16260} << 20;  // of which a context takes 256 MiB: docs/memory.md
+  device.memory_bytes = std::uint64_t{16260} << 20;  // of which a context takes 256 MiB: studies/memory
   device.context_bytes = std::uint64_t{256} << 20;
   device.time_slice = Duration{1'024'000};  // the open driver's default
   device.switch_cost = Duration{0};
