@@ -1,5 +1,6 @@
 """Figures that a page repeats from another one are the same there."""
 
+import hashlib
 import os
 import re
 
@@ -46,3 +47,11 @@ def test_figures_repeated_from_studies_are_those_of_the_studies(page, heading):
     repeated = NUMBER.findall(re.sub(r"\]\([^)]*\)", "]", text))
     assert repeated
     assert not [number for number in repeated if number not in there]
+
+
+def test_published_predictions_have_the_hashes_that_studies_state():
+    row = re.compile(r"^\| `([\w.]+\.json)` \| `([0-9a-f]{64})` \|$", re.MULTILINE)
+    stated = [((pages.ROOT / page).parent / name, digest) for page in pages.STUDIES
+              for name, digest in row.findall(pages.read_page(page))]
+    assert stated
+    assert not [path for path, digest in stated if hashlib.sha256(path.read_bytes()).hexdigest() != digest]
