@@ -1,4 +1,4 @@
-"""Measures what the tracer costs, on a machine with a GPU, and prints the table of docs/capture.md.
+"""Measures what the tracer costs, on a machine with a GPU, and prints every figure (docs/capture.md has the medians).
 
     overhead.py measure --build BUILD --loop LAUNCH_LOOP [--game GAME.sh] [--rounds 10] -o overhead.jsonl
     overhead.py table overhead.jsonl
