@@ -59,8 +59,8 @@ for engine in ["the limit", "Corun", "ns-3", "SimGrid", "SimPy"]:
         cells.append(f"{median:,.0f} ({ratio:.0f} x)" if ratio >= 10 else f"{median:,.0f} ({ratio:.2g} x)")
     lines.append(f"| {engine} | " + " | ".join(cells) + " |")
 with open(f"{out}/peers.md", "w") as page:
-    page.write("## Beside other engines\n\n`tests/bench/peers.sh`: ns of CPU time per event, medians of "
-               f"{rounds} rounds in turns, and beside ours. The limit's M/M/1 has no queue of events at all.\n\n"
+    page.write("## Other engines\n\n`tests/bench/peers.sh`: ns of CPU time per event, medians of "
+               f"{rounds} alternated rounds, and the ratio to Corun. The limit's M/M/1 has no event queue.\n\n"
                + "\n".join(lines) + "\n")
 print("\n".join(lines))
 PYTHON

@@ -62,7 +62,7 @@ def text(program, operations):
     except FileNotFoundError:
         columns = [None]
     if any(not column for column in columns):
-        return ("## Where the time of a replay goes\n\nNot measured: perf (package linux-perf) is not there, or the machine"
+        return ("## Profile of a replay\n\nNot measured: perf (package linux-perf) is not there, or the machine"
                 " does not let it count.\n")
     invariants = [100 * column[INVARIANTS] / sum(column.values()) for column in columns]
     if not any(invariants):
@@ -75,7 +75,7 @@ def text(program, operations):
     for part in parts:
         shares = [100 * column[part] / sum(column.values()) for column in columns]
         lines.append(f"| {part} | " + " | ".join(f"{share:.0f} %" for share in shares) + " |")
-    return ("## Where the time of a replay goes\n\nShares of perf's samples, eight streams; "
+    return ("## Profile of a replay\n\nShares of perf's samples, eight streams; "
             "`python3 tests/bench/profile_replay.py` prints the same.\n\n" + "\n".join(lines) + f"\n\n{verdict}\n")
 
 

@@ -139,7 +139,7 @@ def judge(row, section, cases):
         several, one = (program[name].median for name in row["control"])
         if one / several < row["at_least"]:
             is_met, verdict = None, "cannot tell: the machine was busy"
-    texts = [row["name"], number(value), number(yardstick.median) if yardstick else "",
+    texts = [row["name"], number(value), number(yardstick.median) if yardstick and "every" not in section else "",
              number(ratio) if ratio else "", f"{100 * case.spread:.0f} %", goal_text(row), verdict]
     return Line(texts, is_met, row.get("gap", ""))
 
@@ -149,13 +149,20 @@ def table(head, rows):
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
+def filled_table(head, rows):
+    """A table of the columns that some row fills."""
+    head, *rows = zip(*(column for column in zip(head, *rows) if any(column[1:])))
+    return table(head, rows)
+
+
 def section_text(section, cases, facts):
     lines = [judge(row, section, cases) for row in rows_of(section, cases)]
     head = ["", section["unit"], "yardstick", "ratio", "noise", "goal", ""]
-    text = f"## {section['title']}\n\n{section['text'].format(**facts)}\n\n{table(head, [line.texts for line in lines])}\n"
+    rows = filled_table(head, [line.texts for line in lines])
+    text = f"## {section['title']}\n\n{section['text'].format(**facts)}\n\n{rows}\n"
     for gap in dict.fromkeys(line.gap for line in lines if line.is_met is False and line.gap):
         names = [line.texts[0] for line in lines if line.is_met is False and line.gap == gap]
-        text += f"\n**Missed: {'; '.join(names)}.** {gap}\n"
+        text += f"\n**Missed: {'; '.join(names) if len(names) <= 3 else f'{len(names)} rows'}.** {gap}\n"
     return text, lines
 
 
@@ -200,18 +207,17 @@ def quickstart(repetitions):
 
 def quickstart_text(speed, goal=100):
     verdict = "met" if speed >= goal else "missed"
-    return ("## The quickstart\n\nSimulated seconds for one second of CPU time, `simcli run experiments/quickstart.yaml --jobs 1`:"
-            " start, reading traces, baselines, all policies and writing results counted.\n\n"
+    return ("## The quickstart\n\nSimulated seconds per second of CPU time of `simcli run experiments/quickstart.yaml --jobs 1`,"
+            " everything included.\n\n"
             + table(["", "times real time", "goal", ""], [["quickstart", number(speed), f"at least {goal}", verdict]]) + "\n"
-            + ("" if speed >= goal else "\n**Missed.** One core, and a busy machine. What a replay costs is said below; the next"
-               " steps are the same.\n"))
+            + ("" if speed >= goal else "\n**Missed.** One core of a busy machine; the next steps are those of a replay.\n"))
 
 
 def peers_text(path):
     """The table that peers.sh wrote; where it has not been run, that."""
     if path.exists():
         return path.read_text()
-    return "## Beside other engines\n\nNot run here: `tests/bench/peers.sh`, then this again.\n"
+    return "## Other engines\n\nNot run here: `tests/bench/peers.sh`, then this again.\n"
 
 
 def measure(options):
@@ -256,10 +262,9 @@ def main():
 
 Written by `{command}`; do not edit. {datetime.date.today()}, commit {commit()}, {machine()}.
 
-Read the ratios. Every case and its yardstick ran in turns in this run, on a machine that others use too (load
-{begin_load:.1f} at the begin, {os.getloadavg()[0]:.1f} at the end); figures are medians of CPU time, noise is half of the
-range between quartiles over the median: {100 * statistics.median(spreads):.0f} % in the middle, {100 * max(spreads):.0f} % at
-most. The compiler's flags are those of the release build.
+Compare ratios: each case alternated with its yardstick on a shared machine (load {begin_load:.1f} to
+{os.getloadavg()[0]:.1f}). Figures are medians of CPU time; noise is half of the interquartile range over the median, here
+{100 * statistics.median(spreads):.0f} % in the middle and {100 * max(spreads):.0f} % at most. Flags of the release build.
 """
     parts = [head, *(text for text, _ in sections), quickstart_text(quickstart(2)), profile_text(options.operations),
              (Path(__file__).parent / "floor.md").read_text(), peers_text(BUILD / "bench/peers.md")]
