@@ -1,4 +1,4 @@
-"""Where the time of a replay goes, by part of the house: perf's samples, or callgrind's instructions where the machine
+"""The profile of a replay, by component: perf's samples, or callgrind's instructions where the machine
 does not let perf count."""
 
 import collections

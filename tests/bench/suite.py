@@ -167,7 +167,7 @@ def section_text(section, cases, facts):
 
 
 def profile_text(operations):
-    """Where the time of a replay goes, by part of the house."""
+    """The profile of a replay, by component."""
     return profile_replay.text(BUILD / "bench/replay_bench", operations)
 
 
@@ -207,8 +207,8 @@ def quickstart(repetitions):
 
 def quickstart_text(speed, goal=100):
     verdict = "met" if speed >= goal else "missed"
-    return ("## The quickstart\n\nSimulated seconds per second of CPU time of `simcli run experiments/quickstart.yaml --jobs 1`,"
-            " everything included.\n\n"
+    return ("## The quickstart\n\nSimulated seconds per second of CPU time of "
+            "`simcli run experiments/quickstart.yaml --jobs 1`, everything included.\n\n"
             + table(["", "times real time", "goal", ""], [["quickstart", number(speed), f"at least {goal}", verdict]]) + "\n"
             + ("" if speed >= goal else "\n**Missed.** One core of a busy machine; the next steps are those of a replay.\n"))
 
@@ -263,8 +263,8 @@ def main():
 Written by `{command}`; do not edit. {datetime.date.today()}, commit {commit()}, {machine()}.
 
 Compare ratios: each case alternated with its yardstick on a shared machine (load {begin_load:.1f} to
-{os.getloadavg()[0]:.1f}). Figures are medians of CPU time; noise is half of the interquartile range over the median, here
-{100 * statistics.median(spreads):.0f} % in the middle and {100 * max(spreads):.0f} % at most. Flags of the release build.
+{os.getloadavg()[0]:.1f}). Figures are medians of CPU time; noise is half of the interquartile range over the median,
+{100 * statistics.median(spreads):.0f} % in the middle and {100 * max(spreads):.0f} % at most. Release build.
 """
     parts = [head, *(text for text, _ in sections), quickstart_text(quickstart(2)), profile_text(options.operations),
              (Path(__file__).parent / "floor.md").read_text(), peers_text(BUILD / "bench/peers.md")]
