@@ -174,7 +174,7 @@ SECTIONS = {
     "kills": Section(
         "Kills while results are written",
         "After SIGKILL at a random moment the database must be intact, with each finished run once and complete. "
-        "tests/reliability/test_faults.py covers full disks and low memory, tests/experiments/test_evil_plugins.py "
+        "tests/reliability/test_faults.py covers full disks and low memory, tests/experiments/question/test_evil_plugins.py "
         "plug-ins.\n",
         "tests/reliability/kill_runs.py --record", faults),
     "disk": Section(
