@@ -13,6 +13,7 @@
 #include "experiments/commands/commands.h"
 #include "experiments/base/processors.h"
 #include "experiments/results/results.h"
+#include "experiments/run/results_revision.h"
 #include "python/bindings.h"
 #include "python/known_experiment.h"
 #include "python/python_policy.h"
@@ -243,6 +244,7 @@ void bind_experiment(py::module_& module) {
              py::arg("until"), py::arg("expands_sweep") = false);
   module.def("duration_ns", [](const std::string& text) { return to_ns(duration_of(text)); });
   module.attr("engine_version") = std::string(engine_version());
+  module.attr("results_revision") = kResultsRevision;
   py::class_<KnownExperiment, std::shared_ptr<KnownExperiment>>(module, "Experiment")
       .def_property_readonly("name", [](const KnownExperiment& self) { return self.experiment.name; })
       .def_property_readonly("description", [](const KnownExperiment& self) { return self.experiment.description; })

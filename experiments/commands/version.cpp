@@ -3,6 +3,7 @@
 #include "experiments/commands/commands.h"
 #include "experiments/base/json.h"
 #include "experiments/run/plan.h"
+#include "experiments/run/results_revision.h"
 #include "experiments/results/results.h"
 
 namespace corun {
@@ -13,10 +14,12 @@ int version_command(const CommonOptions& common) {
     json.object()
         .field("schema_version", 1)
         .field("version", engine_version())
-        .field("results_version", kResultsVersion);
+        .field("results_version", kResultsVersion)
+        .field("results_revision", kResultsRevision);
     fmt::print("{}\n", json.field("policy_abi", PolicyPlugin::kAbi).end().text());
   } else {
-    fmt::print("simcli {} (results {}, policy interface {})\n", engine_version(), kResultsVersion, PolicyPlugin::kAbi);
+    fmt::print("simcli {} (results file {}, results revision {}, policy interface {})\n", engine_version(), kResultsVersion,
+               kResultsRevision, PolicyPlugin::kAbi);
   }
   return 0;
 }

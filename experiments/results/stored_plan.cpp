@@ -9,6 +9,7 @@
 #include <set>
 
 #include "experiments/base/hash.h"
+#include "experiments/run/results_revision.h"
 
 namespace corun {
 
@@ -71,6 +72,11 @@ std::optional<Shard> StoredPlan::shard() const {
   return text == properties.end() ? std::nullopt : parse_shard(text->second);
 }
 
+std::string StoredPlan::revision() const {
+  const auto text = properties.find("results_revision");
+  return text == properties.end() ? "0" : text->second;
+}
+
 StoredPlan stored_question(const Experiment& experiment) {
   StoredPlan stored;
   stored.experiments = {{experiment.name, experiment.description,
@@ -99,7 +105,9 @@ StoredPlan stored_plan(const Experiment& experiment, const Plan& plan, const std
     }
     ++number;
   }
-  stored.properties = {{"experiment", experiment.name}, {"recorded", recorded_text(experiment.record)}};
+  stored.properties = {{"experiment", experiment.name},
+                       {"recorded", recorded_text(experiment.record)},
+                       {"results_revision", std::to_string(kResultsRevision)}};
   if (shard) stored.properties["shard"] = shard->to_string();
   return stored;
 }
@@ -142,6 +150,8 @@ StoredPlan stored_plan(SQLite::Database& results) {
 }
 
 std::string difference(const StoredPlan& a, const StoredPlan& b) {
+  if (a.revision() != b.revision())
+    return fmt::format("results of revision {} and of revision {}, whose numbers differ", a.revision(), b.revision());
   const std::vector<std::string> runs = a.runs(), others = b.runs();
   const std::set<std::string> known(others.begin(), others.end());
   std::size_t common = 0;

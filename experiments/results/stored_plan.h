@@ -32,11 +32,12 @@ struct StoredPlan {
   Rows points;                                    ///< point, parameter, value, number, unit
   Rows experiments;                               ///< the question: name, description, file, changes, text, sha256
   Rows expectations;                              ///< and what is expected, by scenario
-  std::map<std::string, std::string> properties;  ///< "experiment", "recorded", "shard"
+  std::map<std::string, std::string> properties;  ///< "experiment", "recorded", "shard", "results_revision"
 
   bool empty() const { return planned_runs.empty(); }
   std::vector<std::string> runs() const;  ///< ids, each once, in order
   std::optional<Shard> shard() const;
+  std::string revision() const;  ///< of its results; "0" of files from before there were revisions
 };
 
 StoredPlan stored_plan(const Experiment& experiment, const Plan& plan, const std::optional<Shard>& shard = {});
@@ -46,7 +47,7 @@ StoredPlan stored_question(const Experiment& experiment);
 StoredPlan stored_plan(SQLite::Database& results);
 
 /// What tells two plans apart, for people: "4 runs and 6 runs, 2 in common"; "" if they are of
-/// the same runs. Shards are not compared.
+/// the same runs, computed by the same revision. Shards are not compared.
 std::string difference(const StoredPlan& a, const StoredPlan& b);
 
 /// The row that a statement stands at.

@@ -4,6 +4,7 @@
 
 #include "experiments/question/device_choice.h"
 #include "experiments/base/hash.h"
+#include "experiments/run/results_revision.h"
 
 namespace corun {
 
@@ -189,7 +190,7 @@ void add_policy(Lines& lines, const std::string& key, const PolicyChoice& policy
 std::string canonical_run(const Scenario& scenario, const PolicyChoice& policy, std::uint64_t seed,
                           const FileHashes& hashes) {
   Lines lines;
-  lines.add("engine", engine_version());
+  lines.add("engine", fmt::format("{} revision {}", engine_version(), kResultsRevision));
   lines.add("backend", scenario.backend);
   lines.add("scenario", scenario.name);
   lines.add("horizon_ns", to_ns(scenario.horizon));

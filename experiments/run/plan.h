@@ -9,7 +9,7 @@
 
 namespace corun {
 
-/// Version of engine and results: part of every run id, so that rows of different engines never pass for equal.
+/// Version of the program. Run ids name it together with kResultsRevision.
 std::string_view engine_version();
 
 /// Content hashes of the files that an experiment names (traces and plug-ins), by path.

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 engine_version: str
+results_revision: int
 
 def read(text: str, file: str, sets: list[str], policies: list[type], seeds: list[int],
          until: str | None, expands_sweep: bool = False) -> Experiment: ...

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 import time
 
@@ -107,8 +108,6 @@ def test_a_file_that_is_being_written_is_left_alone(tmp_path, begin):
 
 
 def test_rows_that_were_changed_are_noticed(tmp_path):
-    import sqlite3
-
     path, other = tmp_path / "r.sqlite", tmp_path / "other.sqlite"
     undisturbed(EXPERIMENT, path)
     shutil.copy(path, other)
@@ -143,3 +142,17 @@ def test_as_many_runs_at_a_time_as_this_process_may_use_processors(tmp_path):
         done = subprocess.run(sweep(EXPERIMENT, tmp_path / f"{count}.sqlite", *MANY[:2]), check=True, capture_output=True,
                               text=True, preexec_fn=lambda: os.sched_setaffinity(0, usable[:count]))
         assert re.search(rf" {count} jobs?  ", done.stderr)
+
+
+def test_results_of_another_revision_are_neither_resumed_nor_merged(tmp_path):
+    tiny = HERE / "transcripts" / "files" / "tiny.yaml"
+    now, other = tmp_path / "now.sqlite", tmp_path / "other.sqlite"
+    for path in (now, other):
+        subprocess.run([simcli(), "run", tiny, "-o", path, "--progress", "none"], check=True, stdout=subprocess.DEVNULL)
+    with sqlite3.connect(other) as database:
+        database.execute("UPDATE properties SET value = 'before' WHERE key = 'results_revision'")
+    resumed = subprocess.run([simcli(), "run", tiny, "-o", other, "--resume"], capture_output=True, text=True)
+    merged = subprocess.run([simcli(), "merge", now, other, "-o", tmp_path / "m.sqlite"], capture_output=True, text=True)
+    for refused in (resumed, merged):
+        assert refused.returncode == 2 and "revision before" in refused.stderr, refused.stderr
+    assert not (tmp_path / "m.sqlite").exists()

@@ -27,6 +27,8 @@ UNTIL = {"tiny": "10s"}
 FOLDERS = ["experiments", "studies", "tests/experiments/transcripts/files"]
 NOT_RUN = re.compile(r"/(devices|live|validation)/|openb|djay_scenes|pilotfish_grid")  # hardware, foreign data, minutes
 FILES_OF_TESTS = {"tiny.yaml", "sweep.yaml", "held.yaml"}
+QUICK = ["quickstart", "rivals", "tiny", "held", "sweep", "partition", "elastic", "resize", "isolation", "shared_cards",
+         "pilotfish", "djay_join", "nvshare_table", "gaiagpu_pairs", "paging_slices", "xsched_gv100"]  # a few seconds
 PROSE = {("runs", "notes"), ("runs", "engine_version"), ("experiments", "text")}
 
 

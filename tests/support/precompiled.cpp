@@ -1,0 +1,1 @@
+// What tests include most is compiled once, with this file.
