@@ -99,7 +99,7 @@ bool LiveClient::hear_launches(Arbiter& arbiter) {
       const bool can_be = next_ < gate::launches_of(lane_.gate.load()) && next_ - first_ < gate::kDepth;
       if (!can_be || !unfilled_launch_.is_abandoned(next_, clock_.now())) break;
     }
-    if (is_ready && is_of_present(launch.seat)) {
+    if (is_ready && is_of_present(launch.slot)) {
       hear_launch(launch, arbiter);
     } else {
       leave_out();
@@ -111,7 +111,7 @@ bool LiveClient::hear_launches(Arbiter& arbiter) {
 
 void LiveClient::hear_launch(const gate::Launch& launch, Arbiter& arbiter) {
   const OpView op = view_of(launch);
-  ops_.push_back({next_number_++, op.submitted, kNever, op_kind(launch.kind), launch.name, launch.stream, launch.seat,
+  ops_.push_back({next_number_++, op.submitted, kNever, op_kind(launch.kind), launch.name, launch.stream, launch.slot,
                   false, false, op.predicted_by_shape});
   ++launches_;
   graphs_ += launch.kind == gate::LaunchKind::kGraph ? 1 : 0;
@@ -121,9 +121,9 @@ void LiveClient::hear_launch(const gate::Launch& launch, Arbiter& arbiter) {
   arbiter.submit(id_, op);
 }
 
-bool LiveClient::is_of_present(std::uint32_t seat_mark) const {
-  const std::uint32_t seat = seat_mark % gate::kMostProcesses;
-  return gate::mark_of_seat(seat, lane_.seats[seat].turn.load()) == seat_mark;
+bool LiveClient::is_of_present(std::uint32_t slot_mark) const {
+  const std::uint32_t slot = slot_mark % gate::kMostProcesses;
+  return gate::mark_of_slot(slot, lane_.slots[slot].turn.load()) == slot_mark;
 }
 
 /// Its process has died, or the launch was never made.
@@ -192,59 +192,59 @@ void LiveClient::wake_the_admitted() {
 
 bool LiveClient::hear_ends(Arbiter& arbiter, DeviceUse& use) {
   bool has_news = false;
-  const std::uint32_t used = std::min(lane_.seats_used.load(), gate::kMostProcesses);
-  for (std::uint32_t seat = 0; seat < used; ++seat) has_news |= hear_ends_of(seat, arbiter, use);
+  const std::uint32_t used = std::min(lane_.slots_used.load(), gate::kMostProcesses);
+  for (std::uint32_t slot = 0; slot < used; ++slot) has_news |= hear_ends_of(slot, arbiter, use);
   retire();
   return has_news;
 }
 
 /// In the order of their ends.
-bool LiveClient::hear_ends_of(std::uint32_t seat, Arbiter& arbiter, DeviceUse& use) {
-  const std::uint64_t before = ends_heard_[seat];
-  const std::uint64_t told = lane_.seats[seat].done_count.load(std::memory_order_acquire);
-  while (ends_heard_[seat] < told && can_hear_group(seat, told)) hear_group(seat, arbiter, use);
-  return ends_heard_[seat] != before;
+bool LiveClient::hear_ends_of(std::uint32_t slot, Arbiter& arbiter, DeviceUse& use) {
+  const std::uint64_t before = ends_heard_[slot];
+  const std::uint64_t told = lane_.slots[slot].done_count.load(std::memory_order_acquire);
+  while (ends_heard_[slot] < told && can_hear_group(slot, told)) hear_group(slot, arbiter, use);
+  return ends_heard_[slot] != before;
 }
 
-std::uint64_t LiveClient::number_ended(std::uint32_t seat, std::uint64_t end) const {
-  return lane_.seats[seat].done[end % gate::kDepth];
+std::uint64_t LiveClient::number_ended(std::uint32_t slot, std::uint64_t end) const {
+  return lane_.slots[slot].done[end % gate::kDepth];
 }
 
-const gate::Launch& LiveClient::ended(std::uint32_t seat, std::uint64_t end) const {
-  return lane_.launches[number_ended(seat, end) % gate::kDepth];
+const gate::Launch& LiveClient::ended(std::uint32_t slot, std::uint64_t end) const {
+  return lane_.launches[number_ended(slot, end) % gate::kDepth];
 }
 
 /// Null for one of a process that is gone.
-LiveClient::Op* LiveClient::op_ended(std::uint32_t seat, std::uint64_t end) {
-  const std::uint64_t in_lane = number_ended(seat, end);
+LiveClient::Op* LiveClient::op_ended(std::uint32_t slot, std::uint64_t end) {
+  const std::uint64_t in_lane = number_ended(slot, end);
   return in_lane < first_ ? nullptr : &ops_[in_lane - first_];
 }
 
 /// One may be told here before its launch has been heard, or before the arbiter has let it pass: then it is for the next
 /// time, and with it those whose time is known together with its own.
-bool LiveClient::can_hear_group(std::uint32_t seat, std::uint64_t told) {
-  const std::uint64_t behind = ends_heard_[seat] + std::max(ended(seat, ends_heard_[seat]).group, 1U);
+bool LiveClient::can_hear_group(std::uint32_t slot, std::uint64_t told) {
+  const std::uint64_t behind = ends_heard_[slot] + std::max(ended(slot, ends_heard_[slot]).group, 1U);
   if (behind > told) return false;
-  for (std::uint64_t i = ends_heard_[seat]; i < behind; ++i) {
-    if (number_ended(seat, i) >= next_) return false;
-    const Op* op = op_ended(seat, i);
+  for (std::uint64_t i = ends_heard_[slot]; i < behind; ++i) {
+    if (number_ended(slot, i) >= next_) return false;
+    const Op* op = op_ended(slot, i);
     if (op != nullptr && !op->is_void && op->launched == kNever) return false;
   }
   return true;
 }
 
-void LiveClient::hear_group(std::uint32_t seat, Arbiter& arbiter, DeviceUse& use) {
-  const std::uint64_t behind = ends_heard_[seat] + std::max(ended(seat, ends_heard_[seat]).group, 1U);
+void LiveClient::hear_group(std::uint32_t slot, Arbiter& arbiter, DeviceUse& use) {
+  const std::uint64_t behind = ends_heard_[slot] + std::max(ended(slot, ends_heard_[slot]).group, 1U);
   std::vector<Duration> expected;
   Duration took{};
-  for (std::uint64_t i = ends_heard_[seat]; i < behind; ++i) {
-    const Op* op = op_ended(seat, i);
+  for (std::uint64_t i = ends_heard_[slot]; i < behind; ++i) {
+    const Op* op = op_ended(slot, i);
     expected.push_back(op != nullptr ? op->expected : kUnknownDuration);
-    took += Duration{ended(seat, i).device_ns};
+    took += Duration{ended(slot, i).device_ns};
   }
-  Time from = clock_.at(ended(seat, behind - 1).end_ns) - took;
+  Time from = clock_.at(ended(slot, behind - 1).end_ns) - took;
   for (const Duration time : group_times(took, expected)) {
-    Op* op = op_ended(seat, ends_heard_[seat]++);
+    Op* op = op_ended(slot, ends_heard_[slot]++);
     if (op != nullptr && !op->is_complete) {
       const Time begin = std::max(from, op->launched), end = std::max(from + time, begin);
       use.add(id_, begin, end);
@@ -301,11 +301,11 @@ Time LiveClient::oldest_unfinished() const {
 
 bool LiveClient::lose_the_dead(Arbiter& arbiter, DeviceUse& use) {
   bool has_lost = false;
-  const std::uint32_t used = std::min(lane_.seats_used.load(), gate::kMostProcesses);
-  for (std::uint32_t seat = 0; seat < used; ++seat) {
-    const std::uint32_t process = lane_.seats[seat].process.load();
+  const std::uint32_t used = std::min(lane_.slots_used.load(), gate::kMostProcesses);
+  for (std::uint32_t slot = 0; slot < used; ++slot) {
+    const std::uint32_t process = lane_.slots[slot].process.load();
     if (process == gate::kNoProcess || !gate::has_died(process)) continue;
-    lose_process(seat, arbiter, use);
+    lose_process(slot, arbiter, use);
     has_lost = true;
   }
   std::uint32_t teller = lane_.frame_process.load();
@@ -316,16 +316,16 @@ bool LiveClient::lose_the_dead(Arbiter& arbiter, DeviceUse& use) {
   return true;
 }
 
-void LiveClient::lose_process(std::uint32_t seat, Arbiter& arbiter, DeviceUse& use) {
+void LiveClient::lose_process(std::uint32_t slot, Arbiter& arbiter, DeviceUse& use) {
   hear(arbiter, use);
   tell_what_slipped(arbiter);
   hear_ends(arbiter, use);
-  gate::Seat& its = lane_.seats[seat];
+  gate::Slot& its = lane_.slots[slot];
   its.in_flight.store(0);
   its.turn.fetch_add(1);
-  ends_heard_[seat] = its.done_count.load(std::memory_order_acquire);
+  ends_heard_[slot] = its.done_count.load(std::memory_order_acquire);
   for (Op& op : ops_)
-    if (!op.is_complete && op.launched != kNever && !is_of_present(op.seat)) lose(op, arbiter);
+    if (!op.is_complete && op.launched != kNever && !is_of_present(op.slot)) lose(op, arbiter);
   submit_anew(arbiter);
   pass_by_void();
   retire();
@@ -335,7 +335,7 @@ void LiveClient::lose_process(std::uint32_t seat, Arbiter& arbiter, DeviceUse& u
 /// What waits of processes that are there.
 void LiveClient::submit_anew(Arbiter& arbiter) {
   const auto waits = [](const Op& op) { return op.launched == kNever && !op.is_void; };
-  const auto is_dead = [&](const Op& op) { return waits(op) && !is_of_present(op.seat); };
+  const auto is_dead = [&](const Op& op) { return waits(op) && !is_of_present(op.slot); };
   if (std::ranges::none_of(ops_, is_dead)) return;
   arbiter.abandon(id_);
   next_number_ -= static_cast<std::uint64_t>(std::ranges::count_if(ops_, waits));

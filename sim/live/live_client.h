@@ -80,7 +80,7 @@ class LiveClient {
     std::uint64_t number = 0;  ///< for the arbiter
     Time submitted, launched = kNever;
     OpKind kind = OpKind::kKernel;
-    std::uint32_t name = 0, stream = 0, seat = 0;
+    std::uint32_t name = 0, stream = 0, slot = 0;
     bool is_complete = false;
     bool is_void = false;                  ///< of nobody: the arbiter knows nothing of it
     Duration expected = kUnknownDuration;  ///< by the profile
@@ -95,16 +95,16 @@ class LiveClient {
   bool hear_frames(Arbiter& arbiter, DeviceUse& use);
   bool hear_launches(Arbiter& arbiter);
   void hear_launch(const gate::Launch& launch, Arbiter& arbiter);
-  bool is_of_present(std::uint32_t seat_mark) const;
+  bool is_of_present(std::uint32_t slot_mark) const;
   void leave_out();
   void pass_by_void();
   bool hear_ends(Arbiter& arbiter, DeviceUse& use);
-  bool hear_ends_of(std::uint32_t seat, Arbiter& arbiter, DeviceUse& use);
-  std::uint64_t number_ended(std::uint32_t seat, std::uint64_t end) const;
-  const gate::Launch& ended(std::uint32_t seat, std::uint64_t end) const;
-  Op* op_ended(std::uint32_t seat, std::uint64_t end);
-  bool can_hear_group(std::uint32_t seat, std::uint64_t told);
-  void hear_group(std::uint32_t seat, Arbiter& arbiter, DeviceUse& use);
+  bool hear_ends_of(std::uint32_t slot, Arbiter& arbiter, DeviceUse& use);
+  std::uint64_t number_ended(std::uint32_t slot, std::uint64_t end) const;
+  const gate::Launch& ended(std::uint32_t slot, std::uint64_t end) const;
+  Op* op_ended(std::uint32_t slot, std::uint64_t end);
+  bool can_hear_group(std::uint32_t slot, std::uint64_t told);
+  void hear_group(std::uint32_t slot, Arbiter& arbiter, DeviceUse& use);
   bool has_passed(std::uint64_t in_lane) const { return is_open_ || in_lane < std::max(passed_, limit_); }
   void tell_what_slipped(Arbiter& arbiter);
   void open_gate();
@@ -117,7 +117,7 @@ class LiveClient {
   void complete_render(Frame& frame, Duration device_time, Arbiter& arbiter);
   void begin_frame(Time at, Arbiter& arbiter);
   void end_frame(const gate::FrameRecord& record, Arbiter& arbiter, DeviceUse& use);
-  void lose_process(std::uint32_t seat, Arbiter& arbiter, DeviceUse& use);
+  void lose_process(std::uint32_t slot, Arbiter& arbiter, DeviceUse& use);
   void submit_anew(Arbiter& arbiter);
   void lose(Op& op, Arbiter& arbiter);
   void lose_frames(Arbiter& arbiter);
@@ -138,7 +138,7 @@ class LiveClient {
   std::uint64_t first_ = 0;        // number in the lane
   std::uint64_t next_ = 0;         // in the lane: the next to be heard
   std::uint64_t next_number_ = 0;  // for the arbiter
-  std::array<std::uint64_t, gate::kMostProcesses> ends_heard_{};  // by seat
+  std::array<std::uint64_t, gate::kMostProcesses> ends_heard_{};  // by slot
   std::uint64_t frames_heard_ = 0;
   Unfilled unfilled_launch_, unfilled_frame_;
   std::uint64_t launched_ = 0;  // in the lane: below it, the arbiter has launched

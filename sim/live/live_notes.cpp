@@ -26,7 +26,7 @@ std::string note_of_gate(const gate::Lane& lane) {
   const std::string why = reason(lane.obstacle.load());
   const bool is_gated = lane.by_preload.load() + lane.by_cupti.load() > 0;
   if (!why.empty()) return fmt::format("{} without a gate: {}", is_gated ? "was in part" : "ran", why);
-  if (is_gated || lane.frame_count.load() > 0 || lane.strangers.load() > 0) return {};
+  if (is_gated || lane.frame_count.load() > 0 || lane.processes_without_slot.load() > 0) return {};
   return "was never at the gate: it used no CUDA and showed no frames";
 }
 
@@ -57,8 +57,8 @@ std::vector<std::string> notes_of(const LiveClient& client, const gate::Lane& la
   add(note_of_graphs(client));
   if (!options.is_gated_by_cupti && lane.by_cupti.load() > 0)
     add("came to its driver past the preload: CUPTI tells its gate of launches");
-  if (const std::uint32_t strangers = lane.strangers.load(); strangers > 0)
-    add(fmt::format("had too many processes at once: {} of its processes ran without a gate", strangers));
+  if (const std::uint32_t processes_without_slot = lane.processes_without_slot.load(); processes_without_slot > 0)
+    add(fmt::format("had too many processes at once: {} of its processes ran without a gate", processes_without_slot));
   if (const std::uint64_t lost = lane.frames_lost.load(); lost > 0) add(fmt::format("lost {} frame records", lost));
   return notes;
 }

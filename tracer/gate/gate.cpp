@@ -29,21 +29,21 @@ static_assert(kMostProcesses == 32);
 
 }  // namespace
 
-bool Gate::start(Way way) {
+bool Gate::start(Interception interception) {
   const Obstacle obstacle = !graphs_.load()              ? Obstacle::kNoDriver
-                            : !link_.take_seat()         ? Obstacle::kNoSeat
+                            : !link_.take_slot()         ? Obstacle::kNoSlot
                             : !checkpoints_.start(link_) ? Obstacle::kNoDriver
                                                          : Obstacle::kNone;
   if (obstacle != Obstacle::kNone) return give_up(obstacle), false;
   process_ = getpid();
-  (way == Way::kCupti ? link_.lane().by_cupti : link_.lane().by_preload).fetch_add(1);
-  way_ = way;
+  (interception == Interception::kCupti ? link_.lane().by_cupti : link_.lane().by_preload).fetch_add(1);
+  interception_ = interception;
   link_.ring();
   return true;
 }
 
 void Gate::give_up(Obstacle obstacle) {
-  way_ = Way::kNone;
+  interception_ = Interception::kNone;
   link_.lane().obstacle = obstacle;
   if (has_spoken_.exchange(true)) return;
   const char* line = kLines[static_cast<std::uint32_t>(obstacle)];
@@ -52,8 +52,8 @@ void Gate::give_up(Obstacle obstacle) {
 
 // Nobody is told of a client that has left or a run that has ended as it should.
 bool Gate::must_give_up() {
-  if (way_ == Way::kNone) return true;
-  if (link_.is_over()) return way_ = Way::kNone, true;
+  if (interception_ == Interception::kNone) return true;
+  if (link_.is_over()) return interception_ = Interception::kNone, true;
   if (link_.has_scheduler()) return false;
   give_up(Obstacle::kNoScheduler);
   return true;
@@ -120,7 +120,8 @@ std::uint64_t Gate::enter_launch(const Call& call) {
   }
   await_bound(call.context);
   checkpoints_.launched();
-  if (way_.load(std::memory_order_relaxed) == Way::kNone) return checkpoints_.forget_launch(number), kNoTicket;
+  if (interception_.load(std::memory_order_relaxed) == Interception::kNone)
+    return checkpoints_.forget_launch(number), kNoTicket;
   if (launch.has_stream) checkpoints_.before_launch(call.context, launch.stream);
   return number + 1;
 }
@@ -136,7 +137,7 @@ void Gate::submit(std::uint64_t number, const LaunchCall& given, const Call& cal
   launch.bytes = given.bytes;
   launch.shared_bytes = given.shared_bytes;
   launch.graph_nodes = 0;
-  launch.seat = link_.seat_mark();
+  launch.slot = link_.slot_mark();
   if (given.kind == LaunchKind::kGraph) {
     const GraphTable::Sum sum = graphs_.sum_of(given.graph);
     launch.graph_nodes = sum.kernels;
@@ -183,11 +184,11 @@ void Gate::await_admission(std::uint64_t number, void* context) {
 Gate::InFlight Gate::in_flight() const {
   InFlight sum{};
   const Lane& lane = link_.lane();
-  const std::uint32_t used = lane.seats_used.load(std::memory_order_relaxed);
+  const std::uint32_t used = lane.slots_used.load(std::memory_order_relaxed);
   for (std::uint32_t i = 0; i < used && i < kMostProcesses; ++i) {
-    const std::uint32_t launches = lane.seats[i].in_flight.load(std::memory_order_relaxed);
+    const std::uint32_t launches = lane.slots[i].in_flight.load(std::memory_order_relaxed);
     sum.launches += launches;
-    sum.takes_ns += launches * lane.seats[i].typical_ns.load(std::memory_order_relaxed);
+    sum.takes_ns += launches * lane.slots[i].typical_ns.load(std::memory_order_relaxed);
   }
   return sum;
 }
@@ -234,7 +235,7 @@ void Gate::leave_launch(const Call& call, std::uint64_t number, bool has_failed)
 
 void Gate::finish() {
   if (getpid() != process_) return;
-  way_ = Way::kNone;
+  interception_ = Interception::kNone;
   checkpoints_.stop();
 }
 

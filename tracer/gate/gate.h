@@ -6,10 +6,10 @@
 #include <atomic>
 #include <cstdint>
 
-#include "tracer/gate/calls.h"
-#include "tracer/gate/completion_tracker.h"
 #include "tracer/gate/channel/futex.h"
 #include "tracer/gate/channel/link.h"
+#include "tracer/gate/completion/completion_tracker.h"
+#include "tracer/gate/driver/calls.h"
 #include "tracer/gate/graph_table.h"
 #include "tracer/gate/name_table.h"
 
@@ -26,13 +26,13 @@ class Gate {
  public:
   /// False where the environment names no gate. To be called first.
   bool open() { return link_.open(); }
-  /// Takes a seat at the gate, when calls can come here: nobody is to have one who is not gated.
-  bool start(Way way);
+  /// Takes a slot at the gate, when calls can come here: nobody is to have one who is not gated.
+  bool start(Interception interception);
   /// Says once, on the program's standard error and to the scheduler, that it runs without a gate.
   void give_up(Obstacle obstacle);
 
   /// Whether calls that come this way are to be told.
-  bool is_on(Way way) const { return way_.load(std::memory_order_relaxed) == way; }
+  bool is_on(Interception interception) const { return interception_.load(std::memory_order_relaxed) == interception; }
   /// Around a call of the driver; a launch may be held in before(), whose ticket is for after().
   std::uint64_t before(const Call& call);
   void after(const Call& call, std::uint64_t ticket, bool has_failed);
@@ -40,7 +40,7 @@ class Gate {
   /// The program ends.
   void finish();
   /// In the child of a fork.
-  void abandon() { way_ = Way::kNone; }
+  void abandon() { interception_ = Interception::kNone; }
 
   static constexpr std::int64_t kPatienceNs = 100'000'000;  ///< at the bound, while nothing ends
 
@@ -67,7 +67,7 @@ class Gate {
   GraphTable graphs_;
   AwakeWait awake_;
   pid_t process_ = 0;
-  std::atomic<Way> way_{Way::kNone};
+  std::atomic<Interception> interception_{Interception::kNone};
   std::atomic<bool> has_spoken_{false};
 };
 

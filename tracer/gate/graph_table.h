@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tracer/gate/driver.h"
+#include "tracer/gate/driver/driver.h"
 
 namespace corun::gate {
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tracer/gate/driver_calls.h"
+#include "tracer/gate/driver/driver_calls.h"
 
 /// Names of driver_calls.h, the functions of ours that go by them, and those of the driver behind them.
 ///
@@ -19,7 +19,7 @@ struct DriverCall {
   int since;               ///< the version of CUDA
 };
 inline constexpr DriverCall kDriverCalls[] = {
-#define CORUN_ROW(name, function, since, arguments) {#name, function, since},
+#define CORUN_ROW(name, function, since, ...) {#name, function, since},
     CORUN_DRIVER_CALLS(CORUN_ROW)
 #undef CORUN_ROW
 };

@@ -20,15 +20,15 @@ class KernelTable {
   const char* name_of(const void* handle) const;
 
  private:
-  static constexpr std::uint32_t kSlots = 1 << 16, kProbes = 64;
-  struct Slot {
+  static constexpr std::uint32_t kEntries = 1 << 16, kProbes = 64;
+  struct Entry {
     std::atomic<const void*> handle;
     std::atomic<const char*> name;
   };
-  static std::uint32_t first_slot(const void* handle);
+  static std::uint32_t first_entry(const void* handle);
 
   pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
-  Slot slots_[kSlots] = {};
+  Entry entries_[kEntries] = {};
 };
 
 }  // namespace corun::gate

@@ -17,7 +17,7 @@ constinit std::atomic<bool> has_started{false};
 __attribute__((constructor)) void begin() {
   GateLink link;
   if (!link.open()) return;
-  link.leave_former_seats();
+  link.leave_former_slots();
   link.close();
 }
 
@@ -26,11 +26,11 @@ void abandon() { process_gate.abandon(); }
 
 }  // namespace
 
-void start_process_gate(Way way, Obstacle (*take_calls)(), void (*leave_calls)()) {
+void start_process_gate(Interception interception, Obstacle (*take_calls)(), void (*leave_calls)()) {
   if (has_started.exchange(true) || !process_gate.open()) return;
   pthread_atfork(nullptr, nullptr, &abandon);
   if (const Obstacle obstacle = take_calls(); obstacle != Obstacle::kNone) return process_gate.give_up(obstacle);
-  if (!process_gate.start(way)) return leave_calls();
+  if (!process_gate.start(interception)) return leave_calls();
   atexit(&finish);
 }
 

@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "tests/tracer/gl/traced_run.h"
-#include "tracer/gate/driver_calls.h"
+#include "tracer/gate/driver/driver_calls.h"
 
 namespace corun {
 namespace {

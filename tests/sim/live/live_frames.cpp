@@ -41,7 +41,7 @@ const std::uint32_t* quality_level() {
 
 int take_number_and_die() {
   corun::gate::GateLink link;
-  if (!link.open() || !link.take_seat()) return 3;
+  if (!link.open() || !link.take_slot()) return 3;
   link.lane().gate.fetch_add(1);
   _exit(0);
 }

@@ -18,8 +18,8 @@ inline constexpr std::uint64_t kMagic = 0x000a'4554'4147'4f43;  ///< changes wit
 
 inline constexpr std::uint32_t kMostClients = 64;
 inline constexpr std::uint32_t kMostProcesses = 32;  ///< of a client that are gated at a time
-inline constexpr std::uint64_t kDepth = 8192;      ///< launches from the oldest that is not complete to the newest
-inline constexpr std::uint64_t kFrameDepth = 256;  ///< frame events that the scheduler has not read
+inline constexpr std::uint64_t kDepth = 8192;        ///< launches from the oldest that is not complete to the newest
+inline constexpr std::uint64_t kFrameDepth = 256;    ///< frame events that the scheduler has not read
 inline constexpr std::uint32_t kMostNames = 2048;
 inline constexpr std::uint32_t kNameBytes = 1 << 20;  ///< of all names together
 inline constexpr std::uint32_t kNoName = 0;
@@ -35,7 +35,7 @@ inline constexpr std::int64_t kAwakeForAnswerNs = 20'000;
 inline constexpr std::int64_t kAwakeForQuestionNs = 50'000;
 
 /// How the calls of a process come to its gate.
-enum class Way : std::uint32_t {
+enum class Interception : std::uint32_t {
   kNone,
   kPreload,  ///< the process calls us in place of the driver
   kCupti,    ///< CUPTI calls us back
@@ -45,7 +45,7 @@ enum class Way : std::uint32_t {
 enum class Obstacle : std::uint32_t {
   kNone,
   kNoDriver,     ///< the driver lacks a function that a gate calls
-  kNoSeat,       ///< all seats are taken
+  kNoSlot,       ///< all slots are taken
   kNoCupti,      ///< only CUPTI could tell of its calls, and there is none
   kCuptiTaken,   ///< ... and another profiler has it
   kNoScheduler,  ///< it has died
@@ -65,12 +65,12 @@ struct Launch {
   std::uint64_t bytes;    ///< of copies and memsets
   std::uint32_t shared_bytes;
   std::uint32_t graph_nodes;  ///< kernels in it
-  std::uint32_t seat;         ///< mark_of_seat() of the process
-  std::int64_t begin_ns;      ///< on the device; valid once its number is among Seat::done
+  std::uint32_t slot;         ///< mark_of_slot() of the process
+  std::int64_t begin_ns;      ///< on the device; valid once its number is among Slot::done
   std::int64_t end_ns;
   std::int64_t device_ns;
   std::uint32_t
-      group;  ///< launches whose time is known together, and shared out equally here: neighbours in Seat::done
+      group;  ///< launches whose time is known together, and shared out equally here: neighbours in Slot::done
 };
 
 /// A moment in the life of a frame.
@@ -95,7 +95,7 @@ struct FrameRecord {
 
 /// A process of a client that is at the gate, and what it tells of its own launches. It takes an empty one; the
 /// scheduler empties it once the process has died.
-struct Seat {
+struct Slot {
   alignas(64) std::atomic<std::uint32_t> process;  ///< its id, or one of process.h
   std::atomic<std::uint32_t> turn;                 ///< changes when it is emptied, which only the scheduler does
   std::atomic<std::uint32_t> in_flight;            ///< launches not known to be complete
@@ -104,8 +104,8 @@ struct Seat {
   std::uint64_t done[kDepth];  ///< numbers, in the order of their ends
 };
 
-/// Who had a seat, told from those before and after.
-constexpr std::uint32_t mark_of_seat(std::uint32_t seat, std::uint32_t turn) { return turn * kMostProcesses + seat; }
+/// Who had a slot, told from those before and after.
+constexpr std::uint32_t mark_of_slot(std::uint32_t slot, std::uint32_t turn) { return turn * kMostProcesses + slot; }
 
 /// What the scheduler and the processes of one client say to each other: one gate and one order of launches for all.
 ///
@@ -117,20 +117,20 @@ struct Lane {
   std::atomic<std::uint32_t> sleepers;          ///< threads that wait for it, or were killed as they did
   std::atomic<std::uint32_t> is_over;           ///< the client has left, or the run has ended: everything passes
   std::atomic<std::uint32_t> bound;             ///< most launches not known to be complete; 0 = no bound
-  std::atomic<std::uint64_t> bound_ns;     ///< most device time of those, as launches took lately; 0 = no such bound
-  std::atomic<std::uint32_t> every;        ///< launches of a stream between two checkpoints
-  std::atomic<std::uint32_t> tells;        ///< whether completions and frames wake the scheduler
-  std::atomic<std::uint32_t> by_preload;   ///< processes that have been gated in this way so far
+  std::atomic<std::uint64_t> bound_ns;    ///< most device time of those, as launches took lately; 0 = no such bound
+  std::atomic<std::uint32_t> every;       ///< launches of a stream between two checkpoints
+  std::atomic<std::uint32_t> tells;       ///< whether completions and frames wake the scheduler
+  std::atomic<std::uint32_t> by_preload;  ///< processes that have been gated in this way so far
   std::atomic<std::uint32_t> by_cupti;
-  std::atomic<Obstacle> obstacle;          ///< of the last process that met one
-  std::atomic<std::uint32_t> strangers;    ///< processes that came while all seats were taken
-  std::atomic<std::uint32_t> seats_used;   ///< no seat from here on has been taken yet
-  std::atomic<std::uint64_t> unobserved;   ///< launches whose end was not seen: said to be complete at once
-  std::atomic<std::uint64_t> let_through;  ///< launches beyond the bound, since nothing ended for long
-  std::atomic<std::uint64_t> captured;     ///< launches into a graph that is being captured: not among the launches
+  std::atomic<Obstacle> obstacle;                     ///< of the last process that met one
+  std::atomic<std::uint32_t> processes_without_slot;  ///< processes that came while all slots were taken
+  std::atomic<std::uint32_t> slots_used;              ///< no slot from here on has been taken yet
+  std::atomic<std::uint64_t> unobserved;              ///< launches whose end was not seen: said to be complete at once
+  std::atomic<std::uint64_t> let_through;             ///< launches beyond the bound, since nothing ended for long
+  std::atomic<std::uint64_t> captured;  ///< launches into a graph that is being captured: not among the launches
   alignas(64) std::atomic<std::uint64_t> retired;  ///< all launches below are complete, and the scheduler knows
   Launch launches[kDepth];
-  Seat seats[kMostProcesses];
+  Slot slots[kMostProcesses];
 
   alignas(64) std::atomic<std::uint64_t> frame_teller;  ///< program << 32 | FrameTeller: of the newest that began
   std::atomic<std::uint32_t> frame_process;             ///< its id; 0 = it has died, and another may take its place

@@ -130,40 +130,40 @@ bool GateLink::has_frames(FrameMoment moment) const {
   return true;
 }
 
-bool GateLink::take_empty_seat(std::uint32_t own) {
+bool GateLink::take_empty_slot(std::uint32_t own) {
   for (std::uint32_t i = 0; i < kMostProcesses; ++i) {
     std::uint32_t holder = kNoProcess;
-    if (!lane().seats[i].process.compare_exchange_strong(holder, own)) continue;
-    seat_ = i;
-    mark_ = mark_of_seat(i, lane().seats[i].turn.load());
-    std::uint32_t used = lane().seats_used.load();
-    while (used <= i && !lane().seats_used.compare_exchange_weak(used, i + 1)) {
+    if (!lane().slots[i].process.compare_exchange_strong(holder, own)) continue;
+    slot_ = i;
+    mark_ = mark_of_slot(i, lane().slots[i].turn.load());
+    std::uint32_t used = lane().slots_used.load();
+    while (used <= i && !lane().slots_used.compare_exchange_weak(used, i + 1)) {
     }
     return true;
   }
   return false;
 }
 
-void GateLink::leave_former_seats() const {
+void GateLink::leave_former_slots() const {
   const std::uint32_t own = own_process(file_->pid_namespace);
-  for (Seat& seat : lane().seats) {
+  for (Slot& slot : lane().slots) {
     std::uint32_t former = own;
-    seat.process.compare_exchange_strong(former, kFormerProcess);
+    slot.process.compare_exchange_strong(former, kFormerProcess);
   }
 }
 
-// A process that has died is noticed by the scheduler, which then empties its seat.
-bool GateLink::take_seat() {
+// A process that has died is noticed by the scheduler, which then empties its slot.
+bool GateLink::take_slot() {
   const std::uint32_t own = own_process(file_->pid_namespace);
-  leave_former_seats();
+  leave_former_slots();
   for (int i = 0; i < kClaims; ++i) {
-    if (take_empty_seat(own)) return true;
+    if (take_empty_slot(own)) return true;
     bool has_dead = false;
-    for (const Seat& seat : lane().seats) has_dead = has_dead || has_died(seat.process.load());
+    for (const Slot& slot : lane().slots) has_dead = has_dead || has_died(slot.process.load());
     if (!has_dead || !has_scheduler()) break;
     usleep(kBetweenClaimsUs);
   }
-  lane().strangers.fetch_add(1);
+  lane().processes_without_slot.fetch_add(1);
   return false;
 }
 

@@ -28,23 +28,23 @@ class GateLink {
   /// Takes the frames of the client for this process, until a newer one does; false where another library in it has
   /// them.
   bool claim_frames(FrameTeller teller);
-  /// Takes a seat for this process; false where others of its client have them all.
-  bool take_seat();
+  /// Takes a slot for this process; false where others of its client have them all.
+  bool take_slot();
   /// Gives up those of the program in whose place this one was started (exec).
-  void leave_former_seats() const;
+  void leave_former_slots() const;
   /// After that.
-  Seat& seat() const { return lane().seats[seat_]; }
-  std::uint32_t seat_mark() const { return mark_; }
+  Slot& slot() const { return lane().slots[slot_]; }
+  std::uint32_t slot_mark() const { return mark_; }
 
  private:
   bool map(const char* path);
-  bool take_empty_seat(std::uint32_t own);
+  bool take_empty_slot(std::uint32_t own);
   bool has_frames(FrameMoment moment) const;
   bool is_locked() const;
 
   GateFile* file_ = nullptr;
   std::uint64_t frame_mark_ = 0;  ///< in Lane::frame_teller, once claimed
-  std::uint32_t client_ = 0, seat_ = 0, mark_ = 0;
+  std::uint32_t client_ = 0, slot_ = 0, mark_ = 0;
   char path_[256] = {};
 };
 

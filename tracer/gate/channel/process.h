@@ -10,7 +10,7 @@
 #include <climits>
 #include <cstdint>
 
-/// Who has a seat at a client's gate (Seat::process): the id of a process, or one of these.
+/// Who has a slot at a client's gate (Slot::process): the id of a process, or one of these.
 namespace corun::gate {
 
 inline constexpr std::uint32_t kNoProcess = 0;
@@ -25,7 +25,7 @@ inline std::uint64_t pid_namespace() {
   return stat("/proc/self/ns/pid", &found) == 0 ? found.st_ino : 0;
 }
 
-/// This process as a seat names it, to a scheduler in that namespace.
+/// This process as a slot names it, to a scheduler in that namespace.
 inline std::uint32_t own_process(std::uint64_t schedulers_namespace) {
   constexpr std::uint64_t kMixing = 0x9E37'79B9'7F4A'7C15;
   const auto id = static_cast<std::uint32_t>(getpid());

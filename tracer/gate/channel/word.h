@@ -17,7 +17,6 @@ inline constexpr std::uint64_t kLimits = (std::uint64_t{1} << kLimitBits) - 1;
 inline constexpr std::uint64_t kNumbers = (std::uint64_t{1} << kLimitShift) - 1;
 inline constexpr std::uint64_t kFurthest = kLimits / 2;
 
-constexpr std::uint64_t open_word(std::uint64_t launches) { return launches; }
 constexpr std::uint64_t closed_word(std::uint64_t launches, std::uint64_t limit) {
   return kClosed | (limit & kLimits) << kLimitShift | launches;
 }

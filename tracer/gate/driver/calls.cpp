@@ -1,4 +1,4 @@
-#include "tracer/gate/calls.h"
+#include "tracer/gate/driver/calls.h"
 
 #include <array>
 
@@ -36,22 +36,25 @@ struct MemsetParameters {
 
 constexpr auto kRoles = [] {
   std::array<CallRole, 1024> roles{};
-  for (const CallRange& range : kCalls)
-    for (std::uint32_t function = range.first; function <= range.last; ++function) roles[function] = range.role;
+  for (const CallNumber& call : kCallNumbers) roles[call.number] = call.role;
   return roles;
 }();
 
 bool is_kernel_with_shape(std::uint32_t function) {
-  return function == 307 || function == 442 || function == 477 || function == 478;
+  return function == cbid::cuLaunchKernel || function == cbid::cuLaunchKernel_ptsz ||
+         function == cbid::cuLaunchCooperativeKernel || function == cbid::cuLaunchCooperativeKernel_ptsz;
 }
-bool is_kernel_with_config(std::uint32_t function) { return function == 652 || function == 653; }
+bool is_kernel_with_config(std::uint32_t function) {
+  return function == cbid::cuLaunchKernelEx || function == cbid::cuLaunchKernelEx_ptsz;
+}
 
 // Functions whose default stream is the thread's: their names end with _ptsz.
 bool has_thread_stream(std::uint32_t function) {
-  constexpr std::uint32_t kOnes[] = {442, 478, 515, 653};
+  constexpr std::uint32_t kOnes[] = {cbid::cuLaunchKernel_ptsz, cbid::cuLaunchCooperativeKernel_ptsz,
+                                     cbid::cuGraphLaunch_ptsz, cbid::cuLaunchKernelEx_ptsz};
   for (const std::uint32_t one : kOnes)
     if (function == one) return true;
-  return function >= 418 && function <= 433;
+  return function >= cbid::cuMemcpyAsync_ptsz && function <= cbid::cuMemsetD2D32Async_ptsz;
 }
 
 void* stream_of(std::uint32_t function, void* stream) {
@@ -71,55 +74,53 @@ void take_shape(LaunchCall& call, const Shape& shape) {
 
 LaunchKind copy_kind(std::uint32_t function) {
   switch (function) {
-    case 276:
-    case 277:
-    case 397:
-    case 421:
+    case cbid::cuMemcpyHtoD_v2:
+    case cbid::cuMemcpyHtoDAsync_v2:
+    case cbid::cuMemcpyHtoD_v2_ptds:
+    case cbid::cuMemcpyHtoDAsync_v2_ptsz:
       return LaunchKind::kCopyToDevice;
-    case 278:
-    case 279:
-    case 398:
-    case 422:
+    case cbid::cuMemcpyDtoH_v2:
+    case cbid::cuMemcpyDtoHAsync_v2:
+    case cbid::cuMemcpyDtoH_v2_ptds:
+    case cbid::cuMemcpyDtoHAsync_v2_ptsz:
       return LaunchKind::kCopyFromDevice;
     default:
       return LaunchKind::kCopy;
   }
 }
 
-bool is_linear_copy(std::uint32_t function) {
+// Copies between two addresses; these return when they are complete.
+bool is_blocking_copy(std::uint32_t function) {
+  return function == cbid::cuMemcpyHtoD_v2 || function == cbid::cuMemcpyDtoH_v2 || function == cbid::cuMemcpyDtoD_v2 ||
+         function == cbid::cuMemcpy;
+}
+
+bool is_copy_in_stream(std::uint32_t function) {
   switch (function) {
-    case 276:
-    case 278:
-    case 280:
-    case 305:  // and with a stream:
-    case 277:
-    case 279:
-    case 281:
-    case 306:
-    case 418:
-    case 421:
-    case 422:
-    case 423:
+    case cbid::cuMemcpyHtoDAsync_v2:
+    case cbid::cuMemcpyDtoHAsync_v2:
+    case cbid::cuMemcpyDtoDAsync_v2:
+    case cbid::cuMemcpyAsync:
+    case cbid::cuMemcpyAsync_ptsz:
+    case cbid::cuMemcpyHtoDAsync_v2_ptsz:
+    case cbid::cuMemcpyDtoHAsync_v2_ptsz:
+    case cbid::cuMemcpyDtoDAsync_v2_ptsz:
       return true;
     default:
       return false;
   }
 }
 
-bool is_linear_copy_with_stream(std::uint32_t function) {
-  return is_linear_copy(function) && function != 276 && function != 278 && function != 280 && function != 305;
-}
-
 std::uint64_t memset_width(std::uint32_t function) {
   switch (function) {
-    case 216:
-    case 428:
+    case cbid::cuMemsetD8Async:
+    case cbid::cuMemsetD8Async_ptsz:
       return 1;
-    case 218:
-    case 429:
+    case cbid::cuMemsetD16Async:
+    case cbid::cuMemsetD16Async_ptsz:
       return 2;
-    case 220:
-    case 430:
+    case cbid::cuMemsetD32Async:
+    case cbid::cuMemsetD32Async_ptsz:
       return 4;
     default:
       return 0;
@@ -128,15 +129,15 @@ std::uint64_t memset_width(std::uint32_t function) {
 
 }  // namespace
 
-CallRole role_of(std::uint32_t function) {
-  return function < kRoles.size() ? kRoles[function] : CallRole::kOther;
-}
+CallRole role_of(std::uint32_t function) { return function < kRoles.size() ? kRoles[function] : CallRole::kOther; }
 
 const void* lay_out(std::uint32_t function, const std::uint64_t* words, KernelParameters& kernel) {
   if (!is_kernel_with_shape(function)) return words;
   const auto number = [words](int argument) { return static_cast<std::uint32_t>(words[argument]); };
-  kernel = {reinterpret_cast<const void*>(words[0]),   {number(1), number(2), number(3)},
-            {number(4), number(5), number(6)},         number(7),
+  kernel = {reinterpret_cast<const void*>(words[0]),
+            {number(1), number(2), number(3)},
+            {number(4), number(5), number(6)},
+            number(7),
             reinterpret_cast<void*>(words[8])};
   return &kernel;
 }
@@ -153,17 +154,17 @@ LaunchCall read_launch(std::uint32_t function, const void* parameters) {
     take_shape(call, *static_cast<const KernelParameters*>(parameters));
   } else if (is_kernel_with_config(function)) {
     take_shape(call, *static_cast<const KernelExParameters*>(parameters)->config);
-  } else if (function == 514 || function == 515) {
+  } else if (function == cbid::cuGraphLaunch || function == cbid::cuGraphLaunch_ptsz) {
     const auto& given = *static_cast<const GraphParameters*>(parameters);
     call.kind = LaunchKind::kGraph;
     call.has_stream = true;
     call.graph = given.graph;
     call.stream = given.stream;
-  } else if (is_linear_copy(function)) {
+  } else if (const bool has_stream = is_copy_in_stream(function); has_stream || is_blocking_copy(function)) {
     const auto& given = *static_cast<const CopyParameters*>(parameters);
     call.kind = copy_kind(function);
     call.bytes = given.bytes;
-    call.has_stream = is_linear_copy_with_stream(function);
+    call.has_stream = has_stream;
     if (call.has_stream) call.stream = given.stream;
   } else if (const std::uint64_t width = memset_width(function); width > 0) {
     const auto& given = *static_cast<const MemsetParameters*>(parameters);

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tracer/gate/driver.h"
+#include "tracer/gate/driver/driver.h"
 #include "tracer/gate/channel/link.h"
 
 namespace corun::gate {
@@ -21,7 +21,7 @@ namespace corun::gate {
 /// driver is called; a launch into an open group takes it once.
 class CompletionTracker {
  public:
-  /// Finds the driver and starts the thread, once the process has its seat. False where launches cannot be seen to end.
+  /// Finds the driver and starts the thread, once the process has its slot. False where launches cannot be seen to end.
   bool start(const GateLink& link);
 
   /// Around a launch into a stream of this context. `number` is the launch's.
@@ -49,7 +49,7 @@ class CompletionTracker {
   /// No call of the driver from here on. Waits for one that is being made, but not for ever: it may be this thread's.
   void stop();
 
-  void launched() { link_->seat().in_flight.fetch_add(1); }
+  void launched() { link_->slot().in_flight.fetch_add(1); }
   /// Number of a stream for people.
   std::uint32_t number_of(void* context, void* stream);
 

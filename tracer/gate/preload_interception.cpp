@@ -3,8 +3,9 @@
 #include "tracer/gate/process_gate.h"
 #include "tracer/guest/kept_errno.h"
 
-/// The way in by LD_PRELOAD: this library in place of the driver, for all functions of driver_calls.h. Each calls the one
-/// behind it once, with what it was given. What a library behind us calls meanwhile passes: it is part of that call.
+/// The way in by LD_PRELOAD: this library in place of the driver, for all functions of driver_calls.h. Each calls the
+/// one behind it once, with what it was given. What a library behind us calls meanwhile passes: it is part of that
+/// call.
 namespace corun::gate {
 namespace {
 
@@ -17,17 +18,6 @@ __thread int depth __attribute__((tls_model("initial-exec"))) = 0;
 
 constinit KernelTable kernels;
 constinit Driver driver;
-
-enum : std::uint32_t {  // CUPTI's numbers
-  kInit = 1,
-  kModuleGetFunction = 23,
-  kGetProcAddress = 626,
-  kGetProcAddressV2 = 677,
-  kLibraryGetKernel = 681,
-  kKernelGetFunction = 683,
-  kModuleEnumerateFunctions = 738,
-  kLibraryEnumerateKernels = 740,
-};
 
 class Visit {
  public:
@@ -49,7 +39,8 @@ Value as(Word word) {
   return reinterpret_cast<Value>(word);
 }
 
-// The program says how many handles it has room for, the driver how many there are: the rest of the room is not written.
+// The program says how many handles it has room for, the driver how many there are: the rest of the room is not
+// written.
 std::uint32_t count_of(bool is_kernel, const Word* given) {
   const auto count_in = is_kernel ? driver.kernels_in_library : driver.functions_in_module;
   unsigned there = 0;
@@ -60,8 +51,8 @@ std::uint32_t count_of(bool is_kernel, const Word* given) {
 
 // Their first arguments: where the handle is, or the handles are, for how many of these there is room, and of what.
 void learn_made(std::uint32_t function, const Word* given) {
-  const bool is_kernel = function == kLibraryGetKernel || function == kLibraryEnumerateKernels;
-  const bool is_many = function == kModuleEnumerateFunctions || function == kLibraryEnumerateKernels;
+  const bool is_kernel = function == cbid::cuLibraryGetKernel || function == cbid::cuLibraryEnumerateKernels;
+  const bool is_many = function == cbid::cuModuleEnumerateFunctions || function == cbid::cuLibraryEnumerateKernels;
   const auto handles = as<void* const*>(given[0]);
   const std::uint32_t count = is_many ? count_of(is_kernel, given) : 1;
   for (std::uint32_t i = 0; handles != nullptr && i < count; ++i)
@@ -78,7 +69,7 @@ void answer(const Word* given) {
 Obstacle nothing_to_take() { return driver.load() ? Obstacle::kNone : Obstacle::kNoDriver; }
 void nothing_to_leave() {}
 
-void initialised() { start_process_gate(Way::kPreload, &nothing_to_take, &nothing_to_leave); }
+void initialised() { start_process_gate(Interception::kPreload, &nothing_to_take, &nothing_to_leave); }
 
 /// One call on its way through us.
 struct Passing {
@@ -88,7 +79,7 @@ struct Passing {
 };
 
 bool begin(std::uint32_t function, const Word* given, Passing& passing) {
-  if (!process_gate.is_on(Way::kPreload)) return false;
+  if (!process_gate.is_on(Interception::kPreload)) return false;
   const guest::KeptErrno kept;
   passing.call = {function, lay_out(function, given, passing.kernel), nullptr, nullptr};
   if (driver.get_context(&passing.call.context) != Driver::kSuccess || passing.call.context == nullptr) return false;
@@ -102,17 +93,17 @@ void end(std::uint32_t function, const Word* given, const Passing* passing, Resu
   const guest::KeptErrno kept;
   const bool has_failed = result != Driver::kSuccess;
   switch (function) {
-    case kInit:
+    case cbid::cuInit:
       return has_failed ? void() : initialised();
-    case kGetProcAddress:
-    case kGetProcAddressV2:
+    case cbid::cuGetProcAddress:
+    case cbid::cuGetProcAddress_v2:
       return has_failed ? void() : answer(given);
-    case kModuleGetFunction:
-    case kLibraryGetKernel:
-    case kKernelGetFunction:
-    case kModuleEnumerateFunctions:
-    case kLibraryEnumerateKernels:
-      return has_failed || !process_gate.is_on(Way::kPreload) ? void() : learn_made(function, given);
+    case cbid::cuModuleGetFunction:
+    case cbid::cuLibraryGetKernel:
+    case cbid::cuKernelGetFunction:
+    case cbid::cuModuleEnumerateFunctions:
+    case cbid::cuLibraryEnumerateKernels:
+      return has_failed || !process_gate.is_on(Interception::kPreload) ? void() : learn_made(function, given);
     default:
       if (passing != nullptr) process_gate.after(passing->call, passing->ticket, has_failed);
   }
@@ -170,8 +161,8 @@ bool is_in_preload() { return depth > 0; }
 
 extern "C" {
 using corun::gate::Word;
-#define CORUN_EXPORT(name, function, since, arguments)                                            \
-  __attribute__((visibility("default"))) corun::gate::Result name(CORUN_TAKE_##arguments) {       \
+#define CORUN_EXPORT(name, function, since, arguments, role)                                                \
+  __attribute__((visibility("default"))) corun::gate::Result name(CORUN_TAKE_##arguments) {                 \
     return corun::gate::pass<corun::gate::kRow_##name>(__builtin_return_address(0) CORUN_GIVE_##arguments); \
   }
 CORUN_DRIVER_CALLS(CORUN_EXPORT)

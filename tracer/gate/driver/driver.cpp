@@ -1,4 +1,4 @@
-#include "tracer/gate/driver.h"
+#include "tracer/gate/driver/driver.h"
 
 #include <type_traits>
 

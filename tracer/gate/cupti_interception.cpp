@@ -4,8 +4,8 @@
 #include "tracer/gate/process_gate.h"
 #include "tracer/guest/kept_errno.h"
 
-/// The way in by CUPTI: its callbacks around the driver's functions, for a process whose driver loads this library since
-/// CUDA_INJECTION64_PATH names it, and was not called through the preload.
+/// The way in by CUPTI: its callbacks around the driver's functions, for a process whose driver loads this library
+/// since CUDA_INJECTION64_PATH names it, and was not called through the preload.
 namespace corun::gate {
 namespace {
 
@@ -18,8 +18,9 @@ void on_call(void*, std::uint32_t domain, std::uint32_t function, const void* to
   const auto& site = *static_cast<const cupti::CallbackSite*>(told);
   const Call call{function, site.parameters, site.symbol, site.context};
   if (site.site == cupti::kSiteEnter) {
-    *site.shared = process_gate.is_on(Way::kCupti) ? process_gate.before(call) : 0;
-  } else if (*site.shared != 0 || process_gate.is_on(Way::kCupti)) {  // a launch ends, whoever gave up meanwhile
+    *site.shared = process_gate.is_on(Interception::kCupti) ? process_gate.before(call) : 0;
+  } else if (*site.shared != 0 ||
+             process_gate.is_on(Interception::kCupti)) {  // a launch ends, whoever gave up meanwhile
     process_gate.after(call, *site.shared, site.result != nullptr && *site.result != cupti::kSuccess);
   }
 }
@@ -28,9 +29,9 @@ void on_call(void*, std::uint32_t domain, std::uint32_t function, const void* to
 bool subscribe() {
   if (library.subscribe(&subscriber, &on_call, nullptr) != cupti::kSuccess) return false;
   bool is_enabled = false;
-  for (const CallRange& range : kCalls)
-    for (std::uint32_t function = range.first; function <= range.last; ++function)
-      is_enabled |= library.enable_callback(1, subscriber, cupti::kDomainDriver, function) == cupti::kSuccess;
+  for (const CallNumber& call : kCallNumbers)
+    if (call.role != CallRole::kOther)
+      is_enabled |= library.enable_callback(1, subscriber, cupti::kDomainDriver, call.number) == cupti::kSuccess;
   return is_enabled;
 }
 
@@ -49,6 +50,7 @@ void leave_calls() { library.unsubscribe(subscriber); }
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   const corun::guest::KeptErrno kept;
   if (!corun::gate::is_in_preload())
-    corun::gate::start_process_gate(corun::gate::Way::kCupti, &corun::gate::take_calls, &corun::gate::leave_calls);
+    corun::gate::start_process_gate(corun::gate::Interception::kCupti, &corun::gate::take_calls,
+                                    &corun::gate::leave_calls);
   return 1;
 }

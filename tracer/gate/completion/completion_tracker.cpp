@@ -1,4 +1,4 @@
-#include "tracer/gate/completion_tracker.h"
+#include "tracer/gate/completion/completion_tracker.h"
 
 #include <sys/prctl.h>
 #include <time.h>
@@ -33,7 +33,7 @@ bool is_legacy(const void* stream) { return reinterpret_cast<std::uintptr_t>(str
 
 bool CompletionTracker::start(const GateLink& link) {
   link_ = &link;
-  link.seat().typical_ns = kUsualNs;
+  link.slot().typical_ns = kUsualNs;
   return driver_.load() && guest::start_thread(&CompletionTracker::run, this);
 }
 
@@ -148,7 +148,7 @@ void CompletionTracker::after_launch(void* context, void* stream, std::uint64_t 
   open.numbers[open.count++] = number;
   const std::uint32_t every = std::clamp(link_->lane().every.load(std::memory_order_relaxed), 1U, kMostLaunches);
   const bool is_old = link_->lane().launches[number % kDepth].submitted_ns - open.opened_ns >= kOldestNs;
-  const bool is_long = open.count * link_->seat().typical_ns >= kLongGroupNs;
+  const bool is_long = open.count * link_->slot().typical_ns >= kLongGroupNs;
   if (open.count >= every || is_old || is_long || is_of_thread(stream)) close(*group);
   wake();
 }
@@ -251,7 +251,7 @@ void CompletionTracker::finish(Checkpoint& checkpoint, bool is_observed) {
       is_observed && driver_.event_elapsed(&milliseconds, checkpoint.begin, checkpoint.end) == Driver::kSuccess;
   const std::int64_t took = has_time && milliseconds > 0 ? static_cast<std::int64_t>(milliseconds * 1e6F) : 0;
   const std::int64_t each = took / checkpoint.count;
-  std::atomic<std::int64_t>& typical_ns = link_->seat().typical_ns;
+  std::atomic<std::int64_t>& typical_ns = link_->slot().typical_ns;
   if (has_time) typical_ns = typical_ns + (each - typical_ns) / kNewestWeighs;
   for (std::uint32_t i = 0; i < checkpoint.count; ++i) {
     const std::int64_t begin = now - took + each * i;
@@ -265,16 +265,16 @@ void CompletionTracker::finish(Checkpoint& checkpoint, bool is_observed) {
 
 void CompletionTracker::report(std::uint64_t number, std::int64_t begin_ns, std::int64_t end_ns, std::int64_t device_ns,
                          std::uint32_t group) {
-  Seat& seat = link_->seat();
+  Slot& slot = link_->slot();
   Launch& launch = link_->lane().launches[number % kDepth];
   launch.begin_ns = std::max(begin_ns, launch.submitted_ns);
   launch.end_ns = std::max(end_ns, launch.begin_ns);
   launch.device_ns = device_ns;
   launch.group = group;
-  const std::uint64_t place = seat.done_count.load(std::memory_order_relaxed);
-  seat.done[place % kDepth] = number;
-  seat.done_count.store(place + 1, std::memory_order_release);
-  seat.in_flight.fetch_sub(1);
+  const std::uint64_t place = slot.done_count.load(std::memory_order_relaxed);
+  slot.done[place % kDepth] = number;
+  slot.done_count.store(place + 1, std::memory_order_release);
+  slot.in_flight.fetch_sub(1);
 }
 
 void CompletionTracker::tell() {
