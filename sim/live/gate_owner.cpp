@@ -13,8 +13,8 @@
 
 #include "sim/executor/host/wall_clock.h"
 #include "tracer/gate/channel/futex.h"
-#include "tracer/gate/channel/word.h"
 #include "tracer/gate/channel/process.h"
+#include "tracer/gate/channel/word.h"
 #include "traces/base/error.h"
 
 namespace corun::live {

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "tracer/gate/channel/futex.h"
 #include "tracer/gate/channel/channel.h"
+#include "tracer/gate/channel/futex.h"
 
 namespace corun::live {
 

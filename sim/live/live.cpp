@@ -37,7 +37,8 @@ class LiveRun : public Backend {
         use_(input.clients.size(), input.device.sharing != Sharing::kConcurrent),
         warm_times_(input.clients.size()) {
     for (std::uint32_t i = 0; i < input.clients.size(); ++i) {
-      clients_.push_back(std::make_unique<LiveClient>(ClientId{i}, input.clients[i], owner_.lane(i), clock_, recorder));
+      clients_.push_back(std::make_unique<LiveClient>(ClientId{i}, input.clients[i], owner_.lane(i), arbiter_, use_,
+                                                      clock_, recorder));
       prepare(owner_.lane(i));
       const ClientSpec& spec = input.clients[i];
       if (!spec.quality_menu.empty())
@@ -88,12 +89,12 @@ class LiveRun : public Backend {
       owner_.beat();
       tick();
       start_due();
-      const bool has_news = hear_all();
+      const bool has_news = poll_all();
       wake_policy();
       decide_if_due();
-      turn_away_refused();
+      evict_refused();
       follow_gates();
-      for (const auto& client : clients_) client->wake_the_admitted();
+      for (const auto& client : clients_) client->wake_admitted();
       look_after_programs();
       if (!is_warm_ && now_ >= kRunStart + input_.warmup) remember_warm_times();
       if (!has_news && !decision_is_due_)
@@ -115,12 +116,12 @@ class LiveRun : public Backend {
   void start_due();
   void start(std::uint32_t client);
   Guests guests_of(const ClientSpec& spec) const;
-  bool hear_all();
+  bool poll_all();
   void wake_policy();
   void decide_if_due();
   void follow_gates();
   void look_after_programs();
-  void turn_away_refused();
+  void evict_refused();
   void leave(std::uint32_t client);
   void end_gate(std::uint32_t client);
   void remember_warm_times();
@@ -139,8 +140,8 @@ class LiveRun : public Backend {
   std::vector<Program> programs_;
   std::vector<State> states_;
   std::vector<std::unique_ptr<QualityFile>> quality_files_;  // by client; of those with a menu
-  std::vector<std::uint32_t> refused_;  // by the policy, and not yet asked to end
-  std::vector<Time> kill_at_;           // by client: of those refused
+  std::vector<std::uint32_t> refused_;                       // by the policy, and not yet asked to end
+  std::vector<Time> kill_at_;                                // by client: of those refused
   Time wake_ = kNever;
   Time next_look_ = kRunStart;
   bool decision_is_due_ = false;
@@ -206,10 +207,10 @@ Guests LiveRun::guests_of(const ClientSpec& spec) const {
   return guests;
 }
 
-bool LiveRun::hear_all() {
+bool LiveRun::poll_all() {
   bool has_news = false;
   for (std::uint32_t i = 0; i < clients_.size(); ++i)
-    if (states_[i] == State::kPresent) has_news |= clients_[i]->hear(arbiter_, use_);
+    if (states_[i] == State::kPresent) has_news |= clients_[i]->poll();
   return has_news;
 }
 
@@ -226,7 +227,7 @@ void LiveRun::decide_if_due() {
 
 void LiveRun::follow_gates() {
   for (std::uint32_t i = 0; i < clients_.size(); ++i)
-    if (states_[i] == State::kPresent) clients_[i]->follow(arbiter_);
+    if (states_[i] == State::kPresent) clients_[i]->follow();
 }
 
 void LiveRun::look_after_programs() {
@@ -238,15 +239,15 @@ void LiveRun::look_after_programs() {
   for (std::uint32_t i = 0; i < programs_.size(); ++i) {
     if (clock_.now() >= kill_at_[i]) programs_[i].kill();
     if (states_[i] != State::kPresent) continue;
-    if (clients_[i]->lose_the_dead(arbiter_, use_)) decision_is_due_ = true;
+    if (clients_[i]->reap_dead_processes()) decision_is_due_ = true;
     if (programs_[i].is_gone()) leave(i);
   }
 }
 
 /// No error can be given to a program as it is: it is asked to end, and counts as gone.
-void LiveRun::turn_away_refused() {
+void LiveRun::evict_refused() {
   for (const std::uint32_t client : std::exchange(refused_, {})) {
-    clients_[client]->turn_away(arbiter_, use_);
+    clients_[client]->evict();
     end_gate(client);
     kill_at_[client] = clock_.now() + options_.end_patience;
     report_.notes.push_back(fmt::format("client '{}' was refused by the policy after {:.3f} s: its program was ended",
@@ -255,7 +256,7 @@ void LiveRun::turn_away_refused() {
 }
 
 void LiveRun::leave(std::uint32_t client) {
-  clients_[client]->lose_all(arbiter_, use_);
+  clients_[client]->leave();
   end_gate(client);
   const std::string note = note_of_leaving(clients_[client]->name(), programs_[client].ending(), now_, input_.warmup);
   if (!note.empty()) report_.notes.push_back(note);
@@ -294,7 +295,7 @@ RunResult LiveRun::finish() {
   for (std::uint32_t i = 0; i < clients_.size(); ++i) {
     result.device_time.push_back(use_.of(ClientId{i}) - warm_times_[i]);
     result.jobs_finished.push_back(clients_[i]->jobs_finished());
-    result.events += clients_[i]->launches();
+    result.events += clients_[i]->counts().launches;
   }
   end_programs();
   tell();
@@ -309,12 +310,12 @@ void LiveRun::tell() {
   for (std::uint32_t i = 0; i < clients_.size(); ++i) {
     const LiveClient& client = *clients_[i];
     const gate::Lane& lane = owner_.lane(i);
-    report_.launches += client.launches();
-    report_.slipped += client.slipped();
+    report_.launches += client.counts().launches;
+    report_.slipped += client.counts().slipped;
     report_.unobserved += lane.unobserved.load();
     report_.let_through += lane.let_through.load();
     report_.captured += lane.captured.load();
-    late.insert(late.end(), client.heard_late().begin(), client.heard_late().end());
+    late.insert(late.end(), client.counts().heard_late.begin(), client.counts().heard_late.end());
     for (std::string& note : notes_of(client, lane, input_, options_)) report_.notes.push_back(std::move(note));
   }
   if (late.empty()) return;

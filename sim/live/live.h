@@ -37,12 +37,12 @@ struct LiveReport {
 /// Starts the command of every client and holds its launches at a gate in its own process, under the same policies and
 /// arbiter as simulate() and execute().
 ///
-/// Device time is known per group of LiveOptions::every launches of a stream and shared out as the profile says. Graphics work is
-/// not gated: frames are heard. A client leaves when its command has ended; at the horizon, those that run are asked to
-/// end, and later killed; so is one that the policy refuses, at once. A job is a frame; for a client whose workload (its
-/// profile) has jobs, as many launches as one of those; else one launch. Snapshots, kills, shadow frames, prefetching
-/// and settings of the driver end the run with Error(kUnsupported). Throws Error(kInput) where a command cannot be
-/// started.
+/// Device time is known per group of LiveOptions::every launches of a stream and shared out as the profile says.
+/// Graphics work is not gated: frames are heard. A client leaves when its command has ended; at the horizon, those that
+/// run are asked to end, and later killed; so is one that the policy refuses, at once. A job is a frame; for a client
+/// whose workload (its profile) has jobs, as many launches as one of those; else one launch. Snapshots, kills, shadow
+/// frames, prefetching and settings of the driver end the run with Error(kUnsupported). Throws Error(kInput) where a
+/// command cannot be started.
 RunResult run_live(const RunInput& input, Recorder& recorder, const LiveOptions& options, LiveReport& report);
 
 }  // namespace corun::live

@@ -33,14 +33,14 @@ std::string note_of_gate(const gate::Lane& lane) {
 /// Figures count from the end of the warm-up, whether there was work or not.
 std::string note_of_begin(const LiveClient& client, const gate::Lane& lane, const RunInput& input) {
   const bool is_gated = lane.by_preload.load() + lane.by_cupti.load() > 0;
-  if (client.first_work() == kNever) return is_gated ? "started CUDA and launched nothing" : "";
-  if (input.warmup == Duration{0} || client.first_work() < kRunStart + input.warmup) return {};
+  if (client.counts().first_work == kNever) return is_gated ? "started CUDA and launched nothing" : "";
+  if (input.warmup == Duration{0} || client.counts().first_work < kRunStart + input.warmup) return {};
   return fmt::format("launched nothing until {:.1f} s: its figures count from {:.1f} s, where the warm-up ends",
-                     seconds_of(client.first_work()), to_seconds(input.warmup));
+                     seconds_of(client.counts().first_work), to_seconds(input.warmup));
 }
 
 std::string note_of_graphs(const LiveClient& client) {
-  if (client.launches() == 0 || client.graphs() < client.launches()) return {};
+  if (client.counts().launches == 0 || client.counts().graphs < client.counts().launches) return {};
   return "launches graphs only: each passes its gate as a whole, and no profile tells how long it takes";
 }
 

@@ -4,7 +4,7 @@
 #include "tracer/gate/process_gate.h"
 #include "tracer/guest/kept_errno.h"
 
-/// The way in by CUPTI: its callbacks around the driver's functions, for a process whose driver loads this library
+/// Interception by CUPTI: its callbacks around the driver's functions, for a process whose driver loads this library
 /// since CUDA_INJECTION64_PATH names it, and was not called through the preload.
 namespace corun::gate {
 namespace {
@@ -20,7 +20,7 @@ void on_call(void*, std::uint32_t domain, std::uint32_t function, const void* to
   if (site.site == cupti::kSiteEnter) {
     *site.shared = process_gate.is_on(Interception::kCupti) ? process_gate.before(call) : 0;
   } else if (*site.shared != 0 ||
-             process_gate.is_on(Interception::kCupti)) {  // a launch ends, whoever gave up meanwhile
+             process_gate.is_on(Interception::kCupti)) {  // a launch ends although the gate was given up meanwhile
     process_gate.after(call, *site.shared, site.result != nullptr && *site.result != cupti::kSuccess);
   }
 }
@@ -46,7 +46,7 @@ void leave_calls() { library.unsubscribe(subscriber); }
 }  // namespace
 }  // namespace corun::gate
 
-/// Called by the driver inside cuInit(). Always 1: whatever went wrong is not the program's concern.
+/// Called by the driver inside cuInit(). Always 1: no error here is the program's concern.
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   const corun::guest::KeptErrno kept;
   if (!corun::gate::is_in_preload())

@@ -34,7 +34,7 @@ class FrameGate {
   /// The work of the frame up to here is behind this fence, which is ours from now on; the last of its fences is its
   /// end. To be called before present().
   void await(const Fence& fence, bool is_end);
-  /// Else the oldest that is awaited is destroyed for another one, whatever it is doing.
+  /// Without room, await() destroys the oldest fence, passed or not.
   bool has_room();
   /// The frame was handed over to be shown; `has_end`: its end is awaited, else it ends now.
   void present(bool has_end);
@@ -71,7 +71,7 @@ class FrameGate {
   pthread_cond_t changed_ = PTHREAD_COND_INITIALIZER;
   Awaited awaited_[kMostFences] = {};
   std::uint32_t first_ = 0, count_ = 0;
-  void* watched_owner_ = nullptr;  // of the fence that our thread has
+  void* watched_owner_ = nullptr;          // of the fence that our thread has
   std::atomic<void*> forgotten_{nullptr};  // its fences are awaited no longer
   std::int64_t last_end_ns_ = 0;
   std::atomic<std::uint64_t> frame_{0};

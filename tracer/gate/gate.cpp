@@ -32,9 +32,12 @@ static_assert(kMostProcesses == 32);
 bool Gate::start(Interception interception) {
   const Obstacle obstacle = !graphs_.load()              ? Obstacle::kNoDriver
                             : !link_.take_slot()         ? Obstacle::kNoSlot
-                            : !checkpoints_.start(link_) ? Obstacle::kNoDriver
+                            : !completions_.start(link_) ? Obstacle::kNoDriver
                                                          : Obstacle::kNone;
-  if (obstacle != Obstacle::kNone) return give_up(obstacle), false;
+  if (obstacle != Obstacle::kNone) {
+    give_up(obstacle);
+    return false;
+  }
   process_ = getpid();
   (interception == Interception::kCupti ? link_.lane().by_cupti : link_.lane().by_preload).fetch_add(1);
   interception_ = interception;
@@ -50,12 +53,16 @@ void Gate::give_up(Obstacle obstacle) {
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line, strlen(line));
 }
 
-// Nobody is told of a client that has left or a run that has ended as it should.
+// A program says nothing where its client has left or the run has ended.
 bool Gate::must_give_up() {
   if (interception_ == Interception::kNone) return true;
-  if (link_.is_over()) return interception_ = Interception::kNone, true;
-  if (link_.has_scheduler()) return false;
-  give_up(Obstacle::kNoScheduler);
+  const bool is_over = link_.is_over();
+  if (!is_over && link_.has_scheduler()) return false;
+  if (is_over) {
+    interception_ = Interception::kNone;
+  } else {
+    give_up(Obstacle::kNoScheduler);
+  }
   return true;
 }
 
@@ -64,41 +71,52 @@ std::uint64_t Gate::before(const Call& call) {
     case CallRole::kLaunch:
       return enter_launch(call);
     case CallRole::kSynchronise:
-      return checkpoints_.close_groups(call.context), kNoTicket;
+      completions_.close_groups(call.context);
+      break;
     case CallRole::kBeginCapture:
-      return checkpoints_.capture_began(), kNoTicket;
+      completions_.captures().began();
+      break;
     case CallRole::kDestroyStream:
-      checkpoints_.forget_stream(call.context, const_cast<void*>(first_handle(call.parameters)));
-      return kNoTicket;
+      completions_.forget_stream(call.context, const_cast<void*>(first_handle(call.parameters)));
+      break;
     case CallRole::kDestroyContext:
-      return checkpoints_.forget_context(first_handle(call.parameters)), kNoTicket;
+      completions_.forget_context(first_handle(call.parameters));
+      break;
     case CallRole::kResetContext:
-      return checkpoints_.forget_contexts(), kNoTicket;
+      completions_.forget_contexts();
+      break;
     case CallRole::kDestroyGraph:
-      return graphs_.destroyed(first_handle(call.parameters)), kNoTicket;
+      graphs_.destroyed(first_handle(call.parameters));
+      break;
     default:
-      return kNoTicket;
+      break;
   }
+  return kNoTicket;
 }
 
 void Gate::after(const Call& call, std::uint64_t ticket, bool has_failed) {
   switch (role_of(call.function)) {
     case CallRole::kLaunch:
-      return ticket != kNoTicket ? leave_launch(call, ticket - 1, has_failed) : void();
+      if (ticket != kNoTicket) leave_launch(call, ticket - 1, has_failed);
+      break;
     case CallRole::kSynchronise:
-      return checkpoints_.look();
+      completions_.look();
+      break;
     case CallRole::kReleaseContext:
-      return has_failed ? void() : checkpoints_.released_primary(first_number(call.parameters), call.context);
+      if (!has_failed) completions_.released_primary(first_number(call.parameters), call.context);
+      break;
     case CallRole::kBeginCapture:
-      return has_failed ? checkpoints_.capture_ended() : void();
+      if (has_failed) completions_.captures().ended();
+      break;
     case CallRole::kEndCapture:
-      return checkpoints_.capture_ended();
+      completions_.captures().ended();
+      break;
     case CallRole::kMakeGraph:
       if (const MadeGraph made = read_made_graph(call.parameters); !has_failed && made.made != nullptr)
         graphs_.made(*made.made, made.graph);
-      return;
+      break;
     default:
-      return;
+      break;
   }
 }
 
@@ -106,9 +124,11 @@ void Gate::after(const Call& call, std::uint64_t ticket, bool has_failed) {
 std::uint64_t Gate::enter_launch(const Call& call) {
   const LaunchCall launch = read_launch(call.function, call.parameters);
   Lane& lane = link_.lane();
-  if (launch.has_stream && checkpoints_.is_in_capture(launch.stream))
-    return lane.captured.fetch_add(1, std::memory_order_relaxed), kNoTicket;
-  if (!launch.has_stream) checkpoints_.close_groups(call.context);
+  if (launch.has_stream && completions_.captures().includes(launch.stream)) {
+    lane.captured.fetch_add(1, std::memory_order_relaxed);
+    return kNoTicket;
+  }
+  if (!launch.has_stream) completions_.close_groups(call.context);
   const std::uint64_t before = lane.gate.fetch_add(1);
   const std::uint64_t number = launches_of(before);
   if (!await_entry(number)) return kNoTicket;
@@ -119,10 +139,12 @@ std::uint64_t Gate::enter_launch(const Call& call) {
     link_.ring();
   }
   await_bound(call.context);
-  checkpoints_.launched();
-  if (interception_.load(std::memory_order_relaxed) == Interception::kNone)
-    return checkpoints_.forget_launch(number), kNoTicket;
-  if (launch.has_stream) checkpoints_.before_launch(call.context, launch.stream);
+  completions_.launched();
+  if (interception_.load(std::memory_order_relaxed) == Interception::kNone) {
+    completions_.forget_launch(number);
+    return kNoTicket;
+  }
+  if (launch.has_stream) completions_.before_launch(call.context, launch.stream);
   return number + 1;
 }
 
@@ -131,7 +153,7 @@ void Gate::submit(std::uint64_t number, const LaunchCall& given, const Call& cal
   launch.submitted_ns = guest::monotonic_ns();
   launch.kind = given.kind;
   launch.name = given.kind == LaunchKind::kKernel ? names_.number_of(call.symbol, link_.lane()) : kNoName;
-  launch.stream = given.has_stream ? checkpoints_.number_of(call.context, given.stream) : 0;
+  launch.stream = given.has_stream ? completions_.number_of(call.context, given.stream) : 0;
   launch.threads = given.threads;
   launch.blocks = given.blocks;
   launch.bytes = given.bytes;
@@ -172,7 +194,7 @@ void Gate::await_admission(std::uint64_t number, void* context) {
   link_.ring();
   const bool is_answered = awake_.wait(lane.turn, seen, kAwakeForAnswerNs) && passes(lane.gate.load(), number);
   if (is_answered) return;
-  checkpoints_.close_groups(context);
+  completions_.close_groups(context);
   for (;;) {
     seen = lane.turn.load();
     if (passes(lane.gate.load(), number) || must_give_up()) return;
@@ -204,15 +226,15 @@ bool Gate::is_at_bound() const {
   return bound_ns > 0 && its.launches >= 2 && its.takes_ns >= bound_ns;
 }
 
-// Who waits looks for ends itself: no other thread has to be woken first. A launch that nothing may follow until
-// something else has been launched would stand here for ever: hence the patience.
+// The waiting thread polls for ends itself, so that no other thread has to be woken first. A launch that can only end
+// after a later one would wait here for ever: hence the patience.
 void Gate::await_bound(void* context) {
   std::int64_t since_ns = 0, nap_ns = kShortestNapNs;
   std::uint32_t least = UINT32_MAX;
   while (is_at_bound() && !must_give_up()) {
     const std::int64_t now = guest::monotonic_ns();
     const std::uint32_t launches = in_flight().launches;
-    if (least == UINT32_MAX) checkpoints_.close_groups(context);
+    if (least == UINT32_MAX) completions_.close_groups(context);
     if (launches < least) since_ns = now;
     least = launches < least ? launches : least;
     if (now - since_ns > kPatienceNs) {
@@ -222,21 +244,21 @@ void Gate::await_bound(void* context) {
     const timespec nap{0, static_cast<long>(nap_ns)};
     nanosleep(&nap, nullptr);
     nap_ns = nap_ns * 5 / 4 < kLongestNapNs ? nap_ns * 5 / 4 : kLongestNapNs;
-    checkpoints_.look();
+    completions_.look();
   }
 }
 
 void Gate::leave_launch(const Call& call, std::uint64_t number, bool has_failed) {
   const LaunchCall launch = read_launch(call.function, call.parameters);
-  if (!launch.has_stream) return checkpoints_.ended_with_call(number);
-  if (has_failed) return checkpoints_.has_failed(call.context, launch.stream, number);
-  checkpoints_.after_launch(call.context, launch.stream, number);
+  if (!launch.has_stream) return completions_.ended_with_call(number);
+  if (has_failed) return completions_.has_failed(call.context, launch.stream, number);
+  completions_.after_launch(call.context, launch.stream, number);
 }
 
 void Gate::finish() {
   if (getpid() != process_) return;
   interception_ = Interception::kNone;
-  checkpoints_.stop();
+  completions_.stop();
 }
 
 }  // namespace corun::gate

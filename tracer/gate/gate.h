@@ -15,23 +15,22 @@
 
 namespace corun::gate {
 
-/// Holds the launches of this process at the gate that all of its client's have, whichever way its calls of the driver
-/// come here.
+/// Holds the launches of this process at the gate of its client, however its calls of the driver are intercepted.
 ///
 /// A launch through an open gate makes no system call. At a closed gate, the calling thread sleeps in its call; nothing
-/// but launches is held, whatever the program's other threads do. Launches that are captured into a graph pass and
+/// but launches is held, and the program's other threads go on. Launches that are captured into a graph pass and
 /// are none; the launch of a graph is one. It fails open: without a scheduler, or after any error the program runs as
 /// it would without a gate, and says so once. Never destroyed.
 class Gate {
  public:
   /// False where the environment names no gate. To be called first.
   bool open() { return link_.open(); }
-  /// Takes a slot at the gate, when calls can come here: nobody is to have one who is not gated.
+  /// Takes a slot at the gate. To be called when calls can come here: a process that is not gated is to have none.
   bool start(Interception interception);
   /// Says once, on the program's standard error and to the scheduler, that it runs without a gate.
   void give_up(Obstacle obstacle);
 
-  /// Whether calls that come this way are to be told.
+  /// Whether calls that are intercepted so are to be told.
   bool is_on(Interception interception) const { return interception_.load(std::memory_order_relaxed) == interception; }
   /// Around a call of the driver; a launch may be held in before(), whose ticket is for after().
   std::uint64_t before(const Call& call);
@@ -62,7 +61,7 @@ class Gate {
   bool must_give_up();
 
   GateLink link_;
-  CompletionTracker checkpoints_;
+  CompletionTracker completions_;
   NameTable names_;
   GraphTable graphs_;
   AwakeWait awake_;

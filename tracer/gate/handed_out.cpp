@@ -52,7 +52,9 @@ std::size_t row_of_version(const char* symbol, int version, std::uint64_t flags)
   if (version >= kFirstUnknown) return kNoDriverCall;
   const bool wants_thread = (flags & kStreamOfThread) != 0;
   std::size_t best = kNoDriverCall;
-  const auto rank = [](std::size_t row) { return kDriverCalls[row].since + (is_of_thread(kDriverCalls[row].name) ? 1 : 0); };
+  const auto rank = [](std::size_t row) {
+    return kDriverCalls[row].since + (is_of_thread(kDriverCalls[row].name) ? 1 : 0);
+  };
   for (std::size_t row = 0; row < kDriverCallCount; ++row) {
     const DriverCall& call = kDriverCalls[row];
     if (!is_variant(call.name, symbol) || call.since > version || (is_of_thread(call.name) && !wants_thread)) continue;

@@ -29,10 +29,10 @@ inline constexpr std::size_t kNoDriverCall = kDriverCallCount;
 /// The row of this name.
 std::size_t row_of(const char* name);
 
-/// What ours of this row calls; nullptr where nobody who calls from `caller` would have found a function.
+/// What ours of this row calls; nullptr where a call from `caller` would have found no function.
 void* find_behind(std::size_t row, const void* caller);
 
-/// What to hand out in place of `found`, which somebody got under the name of this row.
+/// What to hand out in place of `found`, which a look-up of this row's name found.
 void* hand_out(std::size_t row, void* found);
 
 /// The same for what cuGetProcAddress() answered with, asked for this symbol, version of CUDA and flags.

@@ -7,8 +7,8 @@
 
 namespace corun::gate {
 
-/// Names of the kernels whose handles a program has been given, where the driver keeps them. Any thread; no lock to find
-/// one.
+/// Names of the kernels whose handles a program has been given, where the driver keeps them. Any thread; no lock to
+/// find one.
 ///
 /// A handle is that of a function or of a kernel, which a launch takes alike and whose names are asked for by different
 /// calls; so they are asked for where the handle is made. One that comes again is of something new, and replaces.

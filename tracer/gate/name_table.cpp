@@ -27,7 +27,8 @@ std::uint32_t NameTable::find_or_add(const char* name, Lane& lane) {
   const std::size_t bytes = strlen(name) + 1;
   std::uint32_t count = 0, end = 0;
   do {
-    count = static_cast<std::uint32_t>(taken >> 32), end = static_cast<std::uint32_t>(taken);
+    count = static_cast<std::uint32_t>(taken >> 32);
+    end = static_cast<std::uint32_t>(taken);
     for (std::uint32_t i = 1; i <= count; ++i)
       if (strcmp(lane.name(i), name) == 0) return i;
     if (count + 1 >= kMostNames || bytes > kNameBytes - end) return kNoName;

@@ -3,7 +3,7 @@
 #include "tracer/gate/process_gate.h"
 #include "tracer/guest/kept_errno.h"
 
-/// The way in by LD_PRELOAD: this library in place of the driver, for all functions of driver_calls.h. Each calls the
+/// Interception by LD_PRELOAD: this library in place of the driver, for all functions of driver_calls.h. Each calls the
 /// one behind it once, with what it was given. What a library behind us calls meanwhile passes: it is part of that
 /// call.
 namespace corun::gate {
@@ -94,16 +94,19 @@ void end(std::uint32_t function, const Word* given, const Passing* passing, Resu
   const bool has_failed = result != Driver::kSuccess;
   switch (function) {
     case cbid::cuInit:
-      return has_failed ? void() : initialised();
+      if (!has_failed) initialised();
+      break;
     case cbid::cuGetProcAddress:
     case cbid::cuGetProcAddress_v2:
-      return has_failed ? void() : answer(given);
+      if (!has_failed) answer(given);
+      break;
     case cbid::cuModuleGetFunction:
     case cbid::cuLibraryGetKernel:
     case cbid::cuKernelGetFunction:
     case cbid::cuModuleEnumerateFunctions:
     case cbid::cuLibraryEnumerateKernels:
-      return has_failed || !process_gate.is_on(Interception::kPreload) ? void() : learn_made(function, given);
+      if (!has_failed && process_gate.is_on(Interception::kPreload)) learn_made(function, given);
+      break;
     default:
       if (passing != nullptr) process_gate.after(passing->call, passing->ticket, has_failed);
   }

@@ -30,7 +30,8 @@ inline constexpr std::int64_t kDeadAfterNs = 60'000'000;
 inline constexpr std::int64_t kHungAfterNs = 1'000'000'000;
 inline constexpr std::int64_t kHeartbeatNs = 10'000'000;
 
-/// How long who asks stays awake for the answer, and who answers for the next question, before they sleep.
+/// How long a launch at a closed gate stays awake for the answer, and the scheduler for the next question, before they
+/// sleep.
 inline constexpr std::int64_t kAwakeForAnswerNs = 20'000;
 inline constexpr std::int64_t kAwakeForQuestionNs = 50'000;
 
@@ -104,12 +105,12 @@ struct Slot {
   std::uint64_t done[kDepth];  ///< numbers, in the order of their ends
 };
 
-/// Who had a slot, told from those before and after.
+/// A holder of a slot, told from those before and after.
 constexpr std::uint32_t mark_of_slot(std::uint32_t slot, std::uint32_t turn) { return turn * kMostProcesses + slot; }
 
 /// What the scheduler and the processes of one client say to each other: one gate and one order of launches for all.
 ///
-/// A launch takes its number and learns whether it may pass by one addition to `gate` (gate_word.h); those that may not
+/// A launch takes its number and learns whether it may pass by one addition to `gate` (word.h); those that may not
 /// wait for `turn` to change.
 struct Lane {
   alignas(64) std::atomic<std::uint64_t> gate;
@@ -118,7 +119,7 @@ struct Lane {
   std::atomic<std::uint32_t> is_over;           ///< the client has left, or the run has ended: everything passes
   std::atomic<std::uint32_t> bound;             ///< most launches not known to be complete; 0 = no bound
   std::atomic<std::uint64_t> bound_ns;    ///< most device time of those, as launches took lately; 0 = no such bound
-  std::atomic<std::uint32_t> every;       ///< launches of a stream between two checkpoints
+  std::atomic<std::uint32_t> every;       ///< launches of a stream in a group, whose time is known together
   std::atomic<std::uint32_t> tells;       ///< whether completions and frames wake the scheduler
   std::atomic<std::uint32_t> by_preload;  ///< processes that have been gated in this way so far
   std::atomic<std::uint32_t> by_cupti;
@@ -157,7 +158,7 @@ struct GateFile {
   alignas(64) std::atomic<std::int64_t> heartbeat_ns;
   alignas(64) std::atomic<std::uint32_t> bell;  ///< futex: changes when there is something for the scheduler to see
   std::atomic<std::uint32_t> is_asleep;         ///< the scheduler waits for the bell
-  Lane lanes[kMostClients];                     ///< by client; pages that nobody touches take no memory
+  Lane lanes[kMostClients];                     ///< by client; pages that are never touched take no memory
 };
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std::uint32_t>::is_always_lock_free);

@@ -23,12 +23,12 @@ inline void futex_wake_all(std::atomic<std::uint32_t>& word) {
   syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-/// Changes the word and wakes those who wait for that.
+/// Changes the word and wakes the threads that wait for that.
 inline void announce(std::atomic<std::uint32_t>& word) {
   word.fetch_add(1);
   futex_wake_all(word);
 }
-/// The same where who sleeps counts itself among `sleepers` meanwhile: no system call where nobody does.
+/// The same where sleeping threads count themselves among `sleepers`: no system call while there are none.
 inline void announce(std::atomic<std::uint32_t>& word, const std::atomic<std::uint32_t>& sleepers) {
   word.fetch_add(1);
   if (sleepers.load() != 0) futex_wake_all(word);
@@ -61,7 +61,10 @@ class AwakeWait {
  public:
   /// As spin_until_changed(), but for most calls after some in vain.
   bool wait(const std::atomic<std::uint32_t>& word, std::uint32_t seen, std::int64_t most_ns) {
-    if (trust_.load(std::memory_order_relaxed) < 0) return trust_.fetch_add(1, std::memory_order_relaxed), false;
+    if (trust_.load(std::memory_order_relaxed) < 0) {
+      trust_.fetch_add(1, std::memory_order_relaxed);
+      return false;
+    }
     const bool has_changed = spin_until_changed(word, seen, most_ns);
     const int trust = trust_.load(std::memory_order_relaxed);
     trust_.store(has_changed ? (trust < kMost ? trust + 1 : kMost) : trust - kLoss, std::memory_order_relaxed);

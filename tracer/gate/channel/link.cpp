@@ -36,7 +36,7 @@ bool GateLink::open() {
   return false;
 }
 
-// A file of somebody else's, or of another layout, is none of ours.
+// A file of another user, or of another layout, is not a gate.
 bool GateLink::map(const char* path) {
   const int descriptor = ::open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   if (descriptor < 0) return false;
@@ -123,9 +123,9 @@ bool GateLink::claim_frames(FrameTeller teller) {
 bool GateLink::has_frames(FrameMoment moment) const {
   Lane& its = lane();
   if (frame_mark_ == 0 || its.frame_teller.load(std::memory_order_relaxed) == frame_mark_) return true;
-  std::uint32_t nobody = kNoProcess;
-  if (moment != FrameMoment::kBegin || its.frame_process.load(std::memory_order_relaxed) != nobody) return false;
-  if (!its.frame_process.compare_exchange_strong(nobody, own_process(file_->pid_namespace))) return false;
+  std::uint32_t holder = kNoProcess;
+  if (moment != FrameMoment::kBegin || its.frame_process.load(std::memory_order_relaxed) != kNoProcess) return false;
+  if (!its.frame_process.compare_exchange_strong(holder, own_process(file_->pid_namespace))) return false;
   its.frame_teller = frame_mark_;
   return true;
 }

@@ -13,7 +13,7 @@ class GateLink {
   /// False where the environment names no gate, or it cannot be used.
   bool open();
   bool is_open() const { return file_ != nullptr; }
-  /// Unmaps it, for who has it alone.
+  /// Unmaps it. No other thread may be in it.
   void close();
 
   Lane& lane() const { return file_->lanes[client_]; }

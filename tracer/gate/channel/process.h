@@ -10,7 +10,7 @@
 #include <climits>
 #include <cstdint>
 
-/// Who has a slot at a client's gate (Slot::process): the id of a process, or one of these.
+/// The holder of a slot at a client's gate (Slot::process): the id of a process, or one of these.
 namespace corun::gate {
 
 inline constexpr std::uint32_t kNoProcess = 0;

@@ -4,9 +4,7 @@
 #include <time.h>
 
 #include <algorithm>
-#include <utility>
 
-#include "tracer/cuda/cupti_abi.h"
 #include "tracer/gate/channel/futex.h"
 #include "tracer/guest/background.h"
 #include "tracer/guest/lock.h"
@@ -19,160 +17,94 @@ using guest::Lock;
 
 constexpr std::int64_t kShortestNapNs = 20'000, kLongestNapNs = 200'000;
 constexpr std::int64_t kAwakeNs = 5'000'000;    // after the last work, lest every launch of a slow program wakes us
-constexpr int kRelaxed = 2;                     // a mode of capturing
-constexpr std::int64_t kLongGroupNs = 500'000;  // as launches took lately: so much may end before we hear of it
-constexpr std::int64_t kNewestWeighs = 8;       // an eighth
-constexpr std::int64_t kBackToBackNs = 20'000;  // from the end of a group's launches to the next: as between two of its own
+constexpr std::int64_t kLongGroupNs = 500'000;  // as launches took lately: so much may end before it is reported
 constexpr std::int64_t kIdleNs = 1'000'000'000;
 constexpr std::int64_t kStopPatienceNs = 100'000'000;
 
-bool is_of_thread(const void* stream) { return reinterpret_cast<std::uintptr_t>(stream) == cupti::kStreamPerThread; }
-bool is_legacy(const void* stream) { return reinterpret_cast<std::uintptr_t>(stream) == cupti::kStreamLegacy; }
+/// While it lives, this thread may poll events although a stream is being captured.
+class RelaxedCapture {
+ public:
+  explicit RelaxedCapture(const Driver& driver) : driver_(driver) { driver_.exchange_capture_mode(&mode_); }
+  ~RelaxedCapture() { driver_.exchange_capture_mode(&mode_); }
+  RelaxedCapture(const RelaxedCapture&) = delete;
+  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+
+ private:
+  static constexpr int kRelaxed = 2;
+  const Driver& driver_;
+  int mode_ = kRelaxed;
+};
 
 }  // namespace
 
 bool CompletionTracker::start(const GateLink& link) {
   link_ = &link;
-  link.slot().typical_ns = kUsualNs;
+  ends_.start(link);
   return driver_.load() && guest::start_thread(&CompletionTracker::run, this);
 }
 
-CompletionTracker::Group* CompletionTracker::group_of(void* context, void* stream) {
-  const pthread_t thread = is_of_thread(stream) ? pthread_self() : pthread_t{};
-  for (std::uint32_t i = 0; i < group_count_; ++i) {
-    Group& group = groups_[i];
-    if (group.context == context && group.stream == stream && group.thread == thread) return &group;
-  }
-  for (std::uint32_t i = 0; i < group_count_; ++i)
-    if (groups_[i].context == nullptr) return groups_[i] = {context, stream, thread, nullptr, nullptr}, &groups_[i];
-  if (group_count_ == kMostGroups) return nullptr;
-  groups_[group_count_] = {context, stream, thread, nullptr, nullptr};
-  return &groups_[group_count_++];
-}
-
-__thread CompletionTracker::Known CompletionTracker::known_ __attribute__((tls_model("initial-exec")));
-
-bool CompletionTracker::is_known(void* context, void* stream) const {
-  return known_.context == context && known_.stream == stream &&
-         known_.generation == generation_.load(std::memory_order_relaxed);
-}
-
-CompletionTracker::Group* CompletionTracker::known_group(void* context, void* stream) {
-  if (is_known(context, stream)) return known_.group;
+TrackedStream* CompletionTracker::known_stream(void* context, void* stream) {
+  if (streams_.is_known(context, stream)) return StreamTable::known();
   const Lock locked(lock_);
-  known_ = {context, stream, group_of(context, stream), generation_.load()};
-  return known_.group;
+  return streams_.learn(context, stream);
 }
 
 std::uint32_t CompletionTracker::number_of(void* context, void* stream) {
-  const Group* group = known_group(context, stream);
-  return group == nullptr ? kMostGroups : static_cast<std::uint32_t>(group - groups_);
-}
-
-CompletionTracker::Checkpoint* CompletionTracker::make(void* context) {
-  for (Checkpoint& checkpoint : checkpoints_) {
-    if (checkpoint.is_used || (checkpoint.begin != nullptr && checkpoint.context != context)) continue;
-    const bool has_events =
-        checkpoint.begin != nullptr || (driver_.event_create(&checkpoint.begin, 0) == Driver::kSuccess &&
-                                        driver_.event_create(&checkpoint.end, 0) == Driver::kSuccess);
-    if (!has_events) return checkpoint.begin = nullptr, nullptr;
-    checkpoint.context = context;
-    checkpoint.group = nullptr;
-    checkpoint.count = 0;
-    checkpoint.is_used = true;
-    return &checkpoint;
-  }
-  return nullptr;
-}
-
-bool CompletionTracker::is_in_capture(void* stream) const {
-  if (captures_.load() == 0) return false;
-  int status = 0;
-  return driver_.is_capturing(stream, &status) == Driver::kSuccess && status != 0;
-}
-
-// While anything is being captured, an event in the legacy stream would spoil it.
-bool CompletionTracker::may_record(void* stream) const {
-  return captures_.load() == 0 || !(is_legacy(stream) || is_in_capture(stream));
+  return streams_.number_of(known_stream(context, stream));
 }
 
 void CompletionTracker::before_launch(void* context, void* stream) {
-  const Group* known = known_group(context, stream);
-  if (known == nullptr || __atomic_load_n(&known->open, __ATOMIC_RELAXED) != nullptr) return;
+  const TrackedStream* known = known_stream(context, stream);
+  if (known == nullptr || known->open_now() != nullptr) return;
   const Lock locked(lock_);
-  Group* group = is_stopped_ ? nullptr : group_of(context, stream);
-  if (group != nullptr) open(*group);
+  TrackedStream* its = is_stopped_ ? nullptr : streams_.find(context, stream);
+  if (its != nullptr) open(*its);
 }
 
-void CompletionTracker::open(Group& group) {
-  if (group.open != nullptr || !may_record(group.stream)) return;
-  Checkpoint* checkpoint = make(group.context);
-  if (checkpoint == nullptr) return;
-  if (begin(*checkpoint, group)) return put(group, checkpoint);
-  release(*checkpoint);
-}
-
-// An event costs a launch-bound program more than all else here: of two groups back to back, one serves both.
-bool CompletionTracker::begin(Checkpoint& checkpoint, Group& group) {
-  checkpoint.opened_ns = guest::monotonic_ns();
-  Checkpoint* before = group.last;
-  const bool is_back_to_back = before != nullptr && before->is_used && before->group == &group &&
-                               checkpoint.opened_ns - before->closed_ns < kBackToBackNs;
-  if (!is_back_to_back) return driver_.event_record(checkpoint.begin, group.stream) == Driver::kSuccess;
-  checkpoint.before = before;
-  before->next = &checkpoint;
-  return true;
-}
-
-// Who comes behind takes over the event.
-void CompletionTracker::release(Checkpoint& checkpoint) {
-  if (checkpoint.next != nullptr) {
-    std::swap(checkpoint.end, checkpoint.next->begin);
-    checkpoint.next->before = nullptr;
+void CompletionTracker::open(TrackedStream& stream) {
+  if (stream.open != nullptr || !captures_.may_record(stream.stream)) return;
+  LaunchGroup* group = groups_.make(stream.context);
+  if (group == nullptr) return;
+  if (groups_.begin(*group, stream.last, stream)) {
+    stream.set_open(group);
+  } else {
+    groups_.release(*group);
   }
-  if (checkpoint.before != nullptr) checkpoint.before->next = nullptr;
-  checkpoint.before = checkpoint.next = nullptr;
-  checkpoint.is_used = false;
 }
 
-void CompletionTracker::put(Group& group, Checkpoint* open) { __atomic_store_n(&group.open, open, __ATOMIC_RELAXED); }
-
-// The clock is looked at for what has waited, not for every launch: hence the time at which it was submitted.
 void CompletionTracker::after_launch(void* context, void* stream, std::uint64_t number) {
   const Lock locked(lock_);
-  Group* group = is_stopped_ ? nullptr : is_known(context, stream) ? known_.group : group_of(context, stream);
-  if (group != nullptr) open(*group);  // where somebody has closed it since: its time is lost, its end is not
-  if (group == nullptr || group->open == nullptr || group->open->count == kMostLaunches)
-    return leave_unobserved(number);
-  Checkpoint& open = *group->open;
-  open.numbers[open.count++] = number;
-  const std::uint32_t every = std::clamp(link_->lane().every.load(std::memory_order_relaxed), 1U, kMostLaunches);
-  const bool is_old = link_->lane().launches[number % kDepth].submitted_ns - open.opened_ns >= kOldestNs;
-  const bool is_long = open.count * link_->slot().typical_ns >= kLongGroupNs;
-  if (open.count >= every || is_old || is_long || is_of_thread(stream)) close(*group);
+  TrackedStream* its = nullptr;
+  if (!is_stopped_) its = streams_.is_known(context, stream) ? StreamTable::known() : streams_.find(context, stream);
+  if (its != nullptr) open(*its);  // where it has been closed since: the launch's time is lost, its end is not
+  if (its == nullptr || its->open == nullptr || its->open->count == LaunchGroup::kMostLaunches)
+    return ends_.write_unobserved(number);
+  its->open->numbers[its->open->count++] = number;
+  if (is_to_close(*its, number)) close(*its);
   wake();
+}
+
+// The clock is read for launches that have waited, not for every launch: hence the time of submission.
+bool CompletionTracker::is_to_close(const TrackedStream& stream, std::uint64_t newest) const {
+  const LaunchGroup& group = *stream.open;
+  const std::uint32_t every = ends_.lane().every.load(std::memory_order_relaxed);
+  return group.count >= std::clamp(every, 1U, LaunchGroup::kMostLaunches) ||
+         ends_.submitted_ns(newest) - group.opened_ns >= kOldestNs ||
+         group.count * ends_.typical_ns() >= kLongGroupNs || stream.is_of_thread();
 }
 
 void CompletionTracker::forget_launch(std::uint64_t number) {
   const Lock locked(lock_);
-  leave_unobserved(number);
+  ends_.write_unobserved(number);
 }
 
-void CompletionTracker::leave_unobserved(std::uint64_t number) {
-  link_->lane().unobserved.fetch_add(1);
-  const std::int64_t now = guest::monotonic_ns();
-  report(number, now, now, 0, 1);
-  tell();
-}
-
-// What was recorded before it may have been long before the next one.
 void CompletionTracker::has_failed(void* context, void* stream, std::uint64_t number) {
   {
     const Lock locked(lock_);
-    Group* group = group_of(context, stream);
-    if (group != nullptr && group->open != nullptr && group->open->count == 0) {
-      release(*group->open);
-      put(*group, nullptr);
+    TrackedStream* its = streams_.find(context, stream);
+    if (its != nullptr && its->open != nullptr && its->open->count == 0) {
+      groups_.release(*its->open);
+      its->set_open(nullptr);
     }
   }
   ended_with_call(number);
@@ -181,127 +113,93 @@ void CompletionTracker::has_failed(void* context, void* stream, std::uint64_t nu
 void CompletionTracker::ended_with_call(std::uint64_t number) {
   look();
   const Lock locked(lock_);
-  const std::int64_t now = guest::monotonic_ns();
-  const std::int64_t submitted = link_->lane().launches[number % kDepth].submitted_ns;
-  const std::int64_t begin = std::clamp(last_end_ns_, std::min(submitted, now), now);
-  report(number, begin, now, now - begin, 1);
-  tell();
+  ends_.write_ended_now(number);
 }
 
-bool CompletionTracker::close(Group& group) {
-  Checkpoint* open = group.open;
-  if (open == nullptr || open->count == 0 || is_stopped_ || !may_record(group.stream)) return false;
-  put(group, nullptr);
-  if (driver_.event_record(open->end, group.stream) != Driver::kSuccess) return finish(*open, false), false;
-  open->group = &group;
-  open->closed_ns = guest::monotonic_ns();
-  group.last = open;
-  closed_[closed_count_++] = open;
+bool CompletionTracker::close(TrackedStream& stream) {
+  if (!stream.has_launches() || is_stopped_ || !captures_.may_record(stream.stream)) return false;
+  LaunchGroup& group = *stream.open;
+  stream.set_open(nullptr);
+  if (driver_.event_record(group.end, stream.stream) != Driver::kSuccess) {
+    finish(group, false);
+    return false;
+  }
+  group.stream = &stream;
+  group.closed_ns = guest::monotonic_ns();
+  stream.last = &group;
+  closed_[closed_count_++] = &group;
   return true;
 }
 
 void CompletionTracker::close_groups(void* context) {
   const Lock locked(lock_);
-  for (std::uint32_t i = 0; i < group_count_; ++i) {
-    const bool is_of_another = is_of_thread(groups_[i].stream) && groups_[i].thread != pthread_self();
-    if (groups_[i].context == context && !is_of_another) close(groups_[i]);
-  }
+  for (TrackedStream& stream : streams_)
+    if (stream.context == context && !stream.is_of_another_thread()) close(stream);
   wake();
 }
 
 void CompletionTracker::close_old_groups(std::int64_t now_ns) {
-  for (std::uint32_t i = 0; i < group_count_; ++i) {
-    Group& group = groups_[i];
-    if (group.open == nullptr || is_of_thread(group.stream) || now_ns - group.open->opened_ns < kOldestNs) continue;
-    if (driver_.set_context(group.context) == Driver::kSuccess) close(group);
+  for (TrackedStream& stream : streams_) {
+    if (stream.open == nullptr || stream.is_of_thread() || now_ns - stream.open->opened_ns < kOldestNs) continue;
+    if (driver_.set_context(stream.context) == Driver::kSuccess) close(stream);
   }
 }
 
 void CompletionTracker::look() {
-  if (captures_.load() > 0) return;
+  if (captures_.has_any()) return;
   const Lock locked(lock_);
   poll();
 }
 
-// Somebody may capture, and to ask for an event would be an offence: but not for a thread that has relaxed.
+// A stream may be captured by another thread meanwhile, which polling an event would spoil.
 void CompletionTracker::poll() {
   if (is_stopped_ || closed_count_ == 0) return;
-  int mode = kRelaxed;
-  driver_.exchange_capture_mode(&mode);
+  const RelaxedCapture relaxed(driver_);
   std::uint32_t kept = 0;
   for (std::uint32_t i = 0; i < closed_count_; ++i) {
-    Checkpoint* checkpoint = closed_[i];
-    const bool is_behind_another = std::any_of(
-        closed_, closed_ + kept, [&](const Checkpoint* before) { return before->group == checkpoint->group; });
-    const Driver::Result result = is_behind_another ? Driver::kNotReady : driver_.event_query(checkpoint->end);
+    LaunchGroup& group = *closed_[i];
+    const Driver::Result result = has_closed_before(group, kept) ? Driver::kNotReady : driver_.event_query(group.end);
     if (result == Driver::kNotReady) {
-      closed_[kept++] = checkpoint;
+      closed_[kept++] = &group;
     } else {
-      finish(*checkpoint, result == Driver::kSuccess);
+      finish(group, result == Driver::kSuccess);
     }
   }
   closed_count_ = kept;
-  driver_.exchange_capture_mode(&mode);
 }
 
-void CompletionTracker::finish(Checkpoint& checkpoint, bool is_observed) {
-  const std::int64_t now = guest::monotonic_ns();
-  float milliseconds = 0;
-  const bool has_time =
-      is_observed && driver_.event_elapsed(&milliseconds, checkpoint.begin, checkpoint.end) == Driver::kSuccess;
-  const std::int64_t took = has_time && milliseconds > 0 ? static_cast<std::int64_t>(milliseconds * 1e6F) : 0;
-  const std::int64_t each = took / checkpoint.count;
-  std::atomic<std::int64_t>& typical_ns = link_->slot().typical_ns;
-  if (has_time) typical_ns = typical_ns + (each - typical_ns) / kNewestWeighs;
-  for (std::uint32_t i = 0; i < checkpoint.count; ++i) {
-    const std::int64_t begin = now - took + each * i;
-    report(checkpoint.numbers[i], begin, begin + each, each, checkpoint.count);
+/// Whether one of the first `count` closed groups is of the same stream.
+bool CompletionTracker::has_closed_before(const LaunchGroup& group, std::uint32_t count) const {
+  return std::any_of(closed_, closed_ + count,
+                     [&](const LaunchGroup* before) { return before->stream == group.stream; });
+}
+
+void CompletionTracker::finish(LaunchGroup& group, bool is_observed) {
+  if (is_observed) {
+    float milliseconds = 0;
+    const bool has_time = driver_.event_elapsed(&milliseconds, group.begin, group.end) == Driver::kSuccess;
+    const auto took_ns = static_cast<std::int64_t>(std::max(milliseconds, 0.0F) * 1e6F);
+    ends_.write_group(group, has_time ? took_ns : EndWriter::kUnknownNs);
+  } else {
+    ends_.write_unobserved(group);
   }
-  if (!is_observed) link_->lane().unobserved.fetch_add(checkpoint.count);
-  last_end_ns_ = now;
-  release(checkpoint);
-  tell();
-}
-
-void CompletionTracker::report(std::uint64_t number, std::int64_t begin_ns, std::int64_t end_ns, std::int64_t device_ns,
-                         std::uint32_t group) {
-  Slot& slot = link_->slot();
-  Launch& launch = link_->lane().launches[number % kDepth];
-  launch.begin_ns = std::max(begin_ns, launch.submitted_ns);
-  launch.end_ns = std::max(end_ns, launch.begin_ns);
-  launch.device_ns = device_ns;
-  launch.group = group;
-  const std::uint64_t place = slot.done_count.load(std::memory_order_relaxed);
-  slot.done[place % kDepth] = number;
-  slot.done_count.store(place + 1, std::memory_order_release);
-  slot.in_flight.fetch_sub(1);
-}
-
-void CompletionTracker::tell() {
-  Lane& lane = link_->lane();
-  if (lane.tells.load(std::memory_order_relaxed) != 0) link_->ring();
-}
-
-void CompletionTracker::capture_ended() {
-  int before = captures_.load();
-  while (before > 0 && !captures_.compare_exchange_weak(before, before - 1)) {
-  }
+  groups_.release(group);
 }
 
 void CompletionTracker::forget_stream(void* context, void* stream) {
   const Lock locked(lock_);
-  for (std::uint32_t i = 0; i < group_count_; ++i) {
-    Group& group = groups_[i];
-    if (group.stream != stream || group.context != context) continue;
-    if (!close(group) && group.open != nullptr) {
-      group.open->count > 0 ? finish(*group.open, false) : release(*group.open);
+  for (TrackedStream& each : streams_) {
+    if (each.stream != stream || each.context != context) continue;
+    const bool is_closed = close(each);
+    if (!is_closed && each.has_launches()) {
+      finish(*each.open, false);
+    } else if (!is_closed && each.open != nullptr) {
+      groups_.release(*each.open);
     }
-    group = {};
-    ++generation_;
+    streams_.forget(each);
   }
 }
 
-// Events go with their context.
 void CompletionTracker::forget_context(const void* context) {
   const Lock locked(lock_);
   poll();
@@ -314,21 +212,18 @@ void CompletionTracker::forget_context(const void* context) {
     }
   }
   closed_count_ = kept;
-  for (Group& group : groups_) {
-    if (group.context != context) continue;
-    if (group.open != nullptr && group.open->count > 0) finish(*group.open, false);
-    group = {};
+  for (TrackedStream& stream : streams_) {
+    if (stream.context != context) continue;
+    if (stream.has_launches()) finish(*stream.open, false);
+    streams_.forget(stream);
   }
-  ++generation_;
-  for (Checkpoint& checkpoint : checkpoints_)
-    if (checkpoint.context == context) checkpoint = {};
+  groups_.forget_context(context);
 }
 
 void CompletionTracker::forget_contexts() {
-  for (std::uint32_t i = 0; i < group_count_; ++i)
-    if (const void* context = groups_[i].context; context != nullptr) forget_context(context);
-  for (const Checkpoint& checkpoint : checkpoints_)  // whose streams are gone
-    if (const void* context = checkpoint.context; context != nullptr) forget_context(context);
+  for (const TrackedStream& stream : streams_)
+    if (const void* context = stream.context; context != nullptr) forget_context(context);
+  while (const void* context = groups_.any_context()) forget_context(context);
 }
 
 void CompletionTracker::released_primary(int device, const void* context) {
@@ -341,16 +236,11 @@ void CompletionTracker::released_primary(int device, const void* context) {
   if (is_known && is_active == 0 && its_device == device) forget_context(context);
 }
 
-// A signal's handler may end the program while its own thread is in the lock.
+// A signal's handler may end the program while its own thread has the lock.
 void CompletionTracker::stop() {
   is_stopped_ = true;
   const timespec until = guest::to_timespec(guest::monotonic_ns() + kStopPatienceNs);
   if (pthread_mutex_clocklock(&lock_, CLOCK_MONOTONIC, &until) == 0) pthread_mutex_unlock(&lock_);
-}
-
-bool CompletionTracker::has_open_group() const {
-  return std::any_of(groups_, groups_ + group_count_,
-                     [](const Group& group) { return group.open != nullptr && group.open->count > 0; });
 }
 
 void CompletionTracker::wake() {
@@ -366,25 +256,24 @@ void* CompletionTracker::run(void* self) {
   return nullptr;
 }
 
-// Naps are short while something may soon be seen to end, and longer the longer that takes.
+// Naps are short while an end may soon be detected, and longer the longer that takes.
 void CompletionTracker::watch() {
   std::int64_t nap_ns = kShortestNapNs, last_work_ns = 0;
   for (;;) {
     const std::uint32_t seen = work_.load();
     const std::int64_t now = guest::monotonic_ns();
-    bool has_work = false, is_stopped = false;
     {
       const Lock locked(lock_);
+      if (is_stopped_) return;
       const std::uint32_t before = closed_count_;
-      if (!is_stopped_) close_old_groups(now);
+      close_old_groups(now);
       poll();
       nap_ns = closed_count_ < before ? kShortestNapNs : std::min(nap_ns * 5 / 4, kLongestNapNs);
-      has_work = closed_count_ > 0 || has_open_group();
-      is_stopped = is_stopped_;
+      const bool has_work = closed_count_ > 0 || std::any_of(streams_.begin(), streams_.end(),
+                                                             [](const auto& stream) { return stream.has_launches(); });
       if (has_work) last_work_ns = now;
       if (!has_work && now - last_work_ns > kAwakeNs) is_idle_.store(1);
     }
-    if (is_stopped) return;
     if (is_idle_.load() != 0) {
       futex_wait(work_, seen, kIdleNs);
       is_idle_.store(0);

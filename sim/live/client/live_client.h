@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/arbiter/arbiter.h"
+#include "sim/executor/host/wall_clock.h"
+#include "sim/live/device_use.h"
+#include "sim/live/lane_gate.h"
+#include "sim/live/lane_reader.h"
+#include "sim/live/live_jobs.h"
+#include "sim/live/live_ops.h"
+#include "sim/live/profile.h"
+#include "sim/workload/client_spec.h"
+#include "tracer/gate/channel/channel.h"
+
+namespace corun::live {
+
+/// What a live client did, for the run's report.
+struct LiveCounts {
+  std::uint64_t launches = 0;
+  std::uint64_t graphs = 0;          ///< among these
+  std::uint64_t slipped = 0;         ///< launches that passed before the arbiter launched them
+  Time first_work = kNever;          ///< its first launch was made, or its first frame began
+  std::vector<Duration> heard_late;  ///< from a launch through an open gate until it was read
+};
+
+/// One client of a live run: submits the launches in its lane to the arbiter, completes them by the ends in it, and
+/// sets the lane's gate to the arbiter's. One thread.
+///
+///     lane -> LaneReader -> LiveOps, LiveJobs -> arbiter -> launch(), follow() -> LaneGate -> lane
+///
+/// All of its processes have launches in one order and one gate; each writes the ends of its own. When one dies, what
+/// it had in flight counts as lost and what it had waiting as never launched; the arbiter then gets what waits of the
+/// others again.
+///
+/// It numbers submissions for the arbiter, rendering among them. Numbers of launches that were never made are used
+/// again.
+class LiveClient {
+ public:
+  /// All references outlive this.
+  LiveClient(ClientId id, const ClientSpec& spec, gate::Lane& lane, Arbiter& arbiter, DeviceUse& use,
+             const executor::WallClock& clock, Recorder& recorder);
+
+  /// Tells the arbiter everything that is new in the lane. True if there was something.
+  bool poll();
+  /// The arbiter lets submission `number` pass.
+  void launch(std::uint64_t number);
+  /// To be called after every decision. Tells the arbiter what has passed though it waits there, and makes the gate in
+  /// the lane what the arbiter's is, launches that the policy admits ahead included.
+  void follow();
+  /// The program renders its next frames at this level of its menu.
+  void set_quality(std::uint32_t level) { jobs_.set_quality(level); }
+  /// Wakes the processes that launch() and follow() have let pass.
+  void wake_admitted() { gate_.wake_admitted(); }
+  /// Whether launches may pass its closed gate that the policy has promised to admit.
+  bool has_promise() const { return !gate_.is_open() && gate_.limit() > ops_.launched(); }
+  /// Reads what processes that have died still wrote and gives up their work. True if there were any.
+  bool reap_dead_processes();
+  /// The client has left: reads what is new and gives up all work.
+  void leave();
+  /// The policy has refused the client: gives up all work. New launches are not submitted.
+  void evict();
+
+  const std::string& name() const { return spec_.name; }
+  /// Nothing that is yet to be read began before this, unless it is read very late.
+  Time oldest_unfinished() const;
+  std::uint64_t jobs_finished() const { return jobs_.finished(); }
+  const LiveCounts& counts() const { return counts_; }
+  /// When a launch at a closed gate was read last; kNever before the first.
+  Time last_question() const { return last_question_; }
+
+ private:
+  bool poll_frames();
+  bool poll_launches();
+  bool poll_ends();
+  void submit(const LaneReader::LaunchEntry& entry);
+  bool can_complete(const LaneReader::EndGroup& ends);
+  void complete_group(const LaneReader::EndGroup& ends);
+  void complete(LiveOp& op, Time begin, Time end, Duration device_time, bool is_lost);
+  void report_slipped();
+  OpView view_of(const gate::Launch& launch);
+  void lose_process(std::uint32_t slot);
+  void lose(LiveOp& op);
+  void resubmit_waiting();
+
+  const ClientId id_;
+  const ClientSpec& spec_;
+  Arbiter& arbiter_;
+  DeviceUse& use_;
+  const executor::WallClock& clock_;
+  Recorder& recorder_;
+  Profile profile_;
+  LaneReader reader_;
+  LaneGate gate_;
+  LiveOps ops_;
+  LiveJobs jobs_;
+  std::uint64_t next_number_ = 0;  // for the arbiter
+  Time last_question_ = kNever;
+  LiveCounts counts_;
+};
+
+}  // namespace corun::live

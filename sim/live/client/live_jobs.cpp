@@ -1,0 +1,107 @@
+#include "sim/live/live_jobs.h"
+
+#include <algorithm>
+
+namespace corun::live {
+
+namespace {
+
+std::uint64_t mean_launches(const Workload& workload) {
+  return workload.jobs.empty() ? 1 : std::max<std::uint64_t>(workload.ops.size() / workload.jobs.size(), 1);
+}
+
+}  // namespace
+
+LiveJobs::LiveJobs(ClientId id, const ClientSpec& spec, Arbiter& arbiter, DeviceUse& use,
+                   const executor::WallClock& clock, Recorder& recorder)
+    : id_(id),
+      spec_(spec),
+      arbiter_(arbiter),
+      use_(use),
+      clock_(clock),
+      recorder_(recorder),
+      launches_per_job_(mean_launches(*spec.workload)),
+      quality_level_(spec.quality_level) {}
+
+void LiveJobs::begin_frame(std::uint64_t number, Time at, std::optional<std::uint64_t> operation) {
+  Frame& frame = frames_.emplace_back();
+  frame.operation = operation;
+  FrameFact& fact = frame.fact;
+  fact.client = id_;
+  fact.number = number;
+  fact.start = fact.submit = fact.gpu_begin = at;
+  fact.quality_level = quality_level_;
+  if (!spec_.quality_menu.empty()) fact.quality = spec_.quality_menu[quality_level_].quality;
+  submit_render(frame);
+  if (frames_.size() == 1) start_oldest(at);
+}
+
+void LiveJobs::submit_render(const Frame& frame) {
+  if (!frame.operation) return;
+  OpView op;
+  op.number = *frame.operation;
+  op.name = "frame";
+  op.is_render = true;
+  op.submitted = frame.fact.start;
+  if (!arbiter_.submit(id_, op)) arbiter_.slipped(id_, 1);
+}
+
+/// A program may begin a frame before the one before it has been rendered: it starts when that one ends.
+void LiveJobs::start_oldest(Time at) {
+  FrameFact& frame = frames_.front().fact;
+  frame.gpu_begin = std::max(frame.gpu_begin, at);
+  arbiter_.frame(id_, FrameEvent::kBegin, FrameView{.number = frame.number});
+}
+
+void LiveJobs::present_frame(std::uint64_t number, Time at) {
+  const auto frame = std::ranges::find(frames_, number, [](const Frame& each) { return each.fact.number; });
+  if (frame != frames_.end()) frame->fact.present = at;
+}
+
+void LiveJobs::end_frame(const LaneReader::FrameMark& mark) {
+  const auto frame = std::ranges::find(frames_, mark.number, [](const Frame& each) { return each.fact.number; });
+  if (frame == frames_.end()) return;
+  for (auto before = frames_.begin(); before != frame; ++before) complete_render(*before, Duration{0});
+  frames_.erase(frames_.begin(), frame);
+  Frame ended = frames_.front();
+  frames_.pop_front();
+  FrameFact& fact = ended.fact;
+  fact.gpu_end = std::max(mark.gpu_end, fact.gpu_begin);
+  fact.gpu_busy = mark.gpu_busy != Duration{0} ? mark.gpu_busy : fact.gpu_end - fact.gpu_begin;
+  fact.present = std::max(fact.present, fact.gpu_end);
+  fact.missed = spec_.pacing.period > Duration{0} && fact.present > fact.start + spec_.pacing.period;
+  use_.add(id_, fact.gpu_begin, fact.gpu_end);
+  recorder_.on_frame(fact);
+  recorder_.on_job(JobFact{id_, finished_++, fact.start, fact.start, fact.gpu_end});
+  complete_render(ended, fact.gpu_busy);
+  arbiter_.frame(id_, FrameEvent::kEnd,
+                 FrameView{.number = fact.number, .gpu_busy = fact.gpu_busy, .quality_level = fact.quality_level});
+  if (!frames_.empty()) start_oldest(fact.gpu_end);
+}
+
+void LiveJobs::complete_render(Frame& frame, Duration device_time) {
+  if (frame.operation) arbiter_.complete(id_, *frame.operation, device_time);
+  frame.operation.reset();
+}
+
+void LiveJobs::lose_frames() {
+  if (frames_.empty()) return;
+  for (Frame& frame : frames_) complete_render(frame, Duration{0});
+  const FrameFact started = frames_.front().fact;
+  frames_.clear();
+  const Duration busy = std::max(clock_.now() - started.gpu_begin, Duration{0});
+  arbiter_.frame(id_, FrameEvent::kEnd,
+                 FrameView{.number = started.number, .gpu_busy = busy, .quality_level = started.quality_level});
+}
+
+void LiveJobs::end_launch(Time submitted, Time end, bool is_lost) {
+  if (job_begin_ == kNever) job_begin_ = submitted;
+  if (is_lost || spec_.workload->job_kind == JobKind::kFrame || ++job_launches_ < launches_per_job_) return;
+  recorder_.on_job(JobFact{id_, finished_++, job_begin_, job_begin_, end});
+  job_launches_ = 0;
+  job_begin_ = kNever;
+}
+
+Time LiveJobs::oldest_unfinished() const { return frames_.empty() ? kNever : frames_.front().fact.gpu_begin; }
+
+}  // namespace corun::live

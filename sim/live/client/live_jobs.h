@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+
+#include "sim/arbiter/arbiter.h"
+#include "sim/executor/host/wall_clock.h"
+#include "sim/live/device_use.h"
+#include "sim/live/lane_reader.h"
+#include "sim/metrics/recorder.h"
+#include "sim/workload/client_spec.h"
+
+namespace corun::live {
+
+/// Frames and jobs of a live client: told to the arbiter, counted as use of the device, recorded as facts. One thread.
+///
+/// A frame's rendering passes whatever the gate is. The arbiter has it as an operation, mostly, and is to have no
+/// rendering where launches wait at the gate.
+class LiveJobs {
+ public:
+  /// All references outlive this.
+  LiveJobs(ClientId id, const ClientSpec& spec, Arbiter& arbiter, DeviceUse& use, const executor::WallClock& clock,
+           Recorder& recorder);
+
+  /// Frames from now on are rendered at this level of the client's menu.
+  void set_quality(std::uint32_t level) { quality_level_ = level; }
+  /// The program begins to render a frame; `operation` is the arbiter's number for that.
+  void begin_frame(std::uint64_t number, Time at, std::optional<std::uint64_t> operation);
+  void present_frame(std::uint64_t number, Time at);
+  /// It was rendered, and is a job. Frames before it whose end was never seen are dropped.
+  void end_frame(const LaneReader::FrameMark& mark);
+  /// No frame in progress will end.
+  void lose_frames();
+
+  /// A launch has ended, or was lost. So many as a job of the workload has are one, unless frames are the jobs.
+  void end_launch(Time submitted, Time end, bool is_lost);
+
+  std::uint64_t launches_per_job() const { return launches_per_job_; }
+  std::uint64_t finished() const { return finished_; }
+  /// When the oldest frame in progress began on the device; kNever where there is none.
+  Time oldest_unfinished() const;
+
+ private:
+  struct Frame {
+    FrameFact fact;
+    std::optional<std::uint64_t> operation;
+  };
+
+  void submit_render(const Frame& frame);
+  void complete_render(Frame& frame, Duration device_time);
+  void start_oldest(Time at);
+
+  const ClientId id_;
+  const ClientSpec& spec_;
+  Arbiter& arbiter_;
+  DeviceUse& use_;
+  const executor::WallClock& clock_;
+  Recorder& recorder_;
+  const std::uint64_t launches_per_job_;
+  std::deque<Frame> frames_;  // in progress; the first is being rendered
+  std::uint32_t quality_level_;
+  Time job_begin_ = kNever;
+  std::uint64_t job_launches_ = 0;
+  std::uint64_t finished_ = 0;
+};
+
+}  // namespace corun::live
