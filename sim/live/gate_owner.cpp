@@ -23,7 +23,7 @@ namespace {
 
 constexpr char kPrefix[] = "corun-gate-";
 
-/// In memory where there is such a place: a mapped file on a disk makes those wait who write to it.
+/// In memory where there is such a place: writers to a mapped file on a disk may wait for the disk.
 std::string folder_pattern() {
   constexpr const char* kInMemory = "/dev/shm";
   const bool is_usable = access(kInMemory, W_OK | X_OK) == 0;
@@ -52,7 +52,7 @@ GateOwner::GateOwner(std::uint32_t clients) {
   path_ = folder_ = folder_pattern();
   if (mkdtemp(folder_.data()) == nullptr) fail("make a folder for");
   remove_dead_folders(std::filesystem::path(folder_).parent_path());
-  path_ = folder_ + "/gate.new";  // until it is locked, it is nobody's
+  path_ = folder_ + "/gate.new";  // not a gate until it is locked
   descriptor_ = open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (descriptor_ < 0) fail("make");
   if (ftruncate(descriptor_, sizeof(gate::GateFile)) != 0) fail("size");

@@ -9,10 +9,10 @@ namespace corun::live {
 
 /// The scheduler's end of a gate file: makes it in a new folder of its own, locks it, and removes both.
 ///
-/// The lock ends with this process, however it ends: so guests know.
+/// The lock ends with this process, however it ends: guests learn of its death by that.
 class GateOwner {
  public:
-  /// All gates closed, and their memory taken: nobody who writes into it can find that there is none. Throws
+  /// All gates closed, and their memory taken, so that no write into it can find that there is none. Throws
   /// Error(kDevice) where the file cannot be made.
   explicit GateOwner(std::uint32_t clients);
   /// Opens all gates for good.
@@ -21,7 +21,7 @@ class GateOwner {
   GateOwner& operator=(const GateOwner&) = delete;
 
   const std::string& path() const { return path_; }
-  /// Goes with this object, with whatever is in it.
+  /// Removed with this object, with all that is in it.
   const std::string& folder() const { return folder_; }
   gate::GateFile& file() const { return *file_; }
   gate::Lane& lane(std::uint32_t client) const { return file_->lanes[client]; }

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "sim/arbiter/arbiter.h"
+#include "sim/live/client/live_client.h"
 #include "sim/live/gate_owner.h"
-#include "sim/live/live_client.h"
 #include "sim/live/live_notes.h"
 #include "sim/live/program.h"
 #include "sim/live/quality_file.h"
@@ -135,7 +135,6 @@ class LiveRun : public Backend {
   WallClock clock_;
   Time now_ = kRunStart;
   GateOwner owner_;
-  std::vector<std::unique_ptr<LiveClient>> clients_;
   Arbiter arbiter_;
   std::vector<Program> programs_;
   std::vector<State> states_;
@@ -147,11 +146,12 @@ class LiveRun : public Backend {
   bool decision_is_due_ = false;
   bool is_warm_ = false;
   DeviceUse use_;
+  std::vector<std::unique_ptr<LiveClient>> clients_;
   std::vector<Duration> warm_times_;
   Duration warm_busy_{};
 };
 
-/// A policy that hears nothing leaves everything to the device: nothing is bounded, and nobody wakes us.
+/// A policy that hears nothing leaves everything to the device: nothing is bounded, and no process rings.
 void LiveRun::prepare(gate::Lane& lane) const {
   const Hears hears = input_.policy->hears();
   const bool hears_anything = hears.submitted || hears.launched || hears.completed || hears.frames;

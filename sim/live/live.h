@@ -18,7 +18,7 @@ struct LiveOptions {
   std::uint32_t most_in_flight = 1024;  ///< launches of a client not known to be complete; 0 = no bound
   Duration most_queued = std::chrono::milliseconds{30};  ///< device time of those, as launches took lately; 0 = none
   std::uint32_t every = 16;                              ///< launches of a stream between two looks at what is complete
-  const std::atomic<bool>* stop = nullptr;               ///< set by whoever wants it to end before its horizon
+  const std::atomic<bool>* stop = nullptr;               ///< set to end the run before its horizon
   const std::atomic<bool>* hurry = nullptr;              ///< set where programs are to be killed without patience
   Duration end_patience = std::chrono::seconds{5};       ///< between asking a program to end and killing it
 };

@@ -3,14 +3,14 @@
 #include <string>
 #include <vector>
 
+#include "sim/live/client/live_client.h"
 #include "sim/live/live.h"
-#include "sim/live/live_client.h"
 
 namespace corun::live {
 
-/// What a client's owner should know of its run, after it: whether its launches came to the gate, in which way, and
-/// what its figures leave out. One sentence each; none where all is as it should be. Once per run, whatever happened
-/// how often.
+/// What a client's owner should know of its run, after it: whether its launches came to the gate, how they were
+/// intercepted, and what its figures leave out. One sentence each; none where all is as it should be. Once per run,
+/// whatever happened how often.
 std::vector<std::string> notes_of(const LiveClient& client, const gate::Lane& lane, const RunInput& input,
                                   const LiveOptions& options);
 

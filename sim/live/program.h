@@ -16,7 +16,7 @@ struct Guests {
   std::string layer_data;  ///< a folder in front of its XDG_DATA_DIRS, where loaders of Vulkan find our layer
 };
 
-/// The command of one client and what it starts: processes of a process group of their own, as the user who runs us,
+/// The command of one client and what it starts: processes of a process group of their own, of the scheduler's user,
 /// without a terminal's input, their output on our standard error. What is left of the group is killed with this
 /// object.
 ///

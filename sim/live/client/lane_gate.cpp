@@ -1,4 +1,4 @@
-#include "sim/live/lane_gate.h"
+#include "sim/live/client/lane_gate.h"
 
 #include <algorithm>
 

@@ -1,8 +1,7 @@
-#include "sim/live/lane_reader.h"
+#include "sim/live/client/lane_reader.h"
 
 #include <algorithm>
 
-#include "tracer/gate/channel/process.h"
 #include "tracer/gate/channel/word.h"
 #include "traces/readable_name.h"
 

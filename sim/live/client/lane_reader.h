@@ -10,6 +10,7 @@
 
 #include "sim/executor/host/wall_clock.h"
 #include "tracer/gate/channel/channel.h"
+#include "tracer/gate/channel/process.h"
 #include "traces/base/time.h"
 
 namespace corun::live {

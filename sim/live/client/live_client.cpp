@@ -1,8 +1,9 @@
-#include "sim/live/live_client.h"
+#include "sim/live/client/live_client.h"
 
 #include <algorithm>
 
-#include "sim/live/group_times.h"
+#include "sim/live/client/group_times.h"
+#include "tracer/gate/channel/word.h"
 
 namespace corun::live {
 

@@ -6,12 +6,12 @@
 
 #include "sim/arbiter/arbiter.h"
 #include "sim/executor/host/wall_clock.h"
-#include "sim/live/device_use.h"
-#include "sim/live/lane_gate.h"
-#include "sim/live/lane_reader.h"
-#include "sim/live/live_jobs.h"
-#include "sim/live/live_ops.h"
-#include "sim/live/profile.h"
+#include "sim/live/client/device_use.h"
+#include "sim/live/client/lane_gate.h"
+#include "sim/live/client/lane_reader.h"
+#include "sim/live/client/live_jobs.h"
+#include "sim/live/client/live_ops.h"
+#include "sim/live/client/profile.h"
 #include "sim/workload/client_spec.h"
 #include "tracer/gate/channel/channel.h"
 

@@ -1,4 +1,4 @@
-#include "sim/live/live_jobs.h"
+#include "sim/live/client/live_jobs.h"
 
 #include <algorithm>
 

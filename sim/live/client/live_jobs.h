@@ -6,16 +6,16 @@
 
 #include "sim/arbiter/arbiter.h"
 #include "sim/executor/host/wall_clock.h"
-#include "sim/live/device_use.h"
-#include "sim/live/lane_reader.h"
-#include "sim/metrics/recorder.h"
+#include "sim/facts/recorder.h"
+#include "sim/live/client/device_use.h"
+#include "sim/live/client/lane_reader.h"
 #include "sim/workload/client_spec.h"
 
 namespace corun::live {
 
 /// Frames and jobs of a live client: told to the arbiter, counted as use of the device, recorded as facts. One thread.
 ///
-/// A frame's rendering passes whatever the gate is. The arbiter has it as an operation, mostly, and is to have no
+/// A frame's rendering passes the closed gate, too. The arbiter has it as an operation, mostly, and is to have no
 /// rendering where launches wait at the gate.
 class LiveJobs {
  public:

@@ -1,4 +1,4 @@
-#include "sim/live/live_ops.h"
+#include "sim/live/client/live_ops.h"
 
 #include <algorithm>
 

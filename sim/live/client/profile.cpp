@@ -1,4 +1,4 @@
-#include "sim/live/profile.h"
+#include "sim/live/client/profile.h"
 
 namespace corun::live {
 

@@ -1,4 +1,4 @@
-#include "sim/live/group_times.h"
+#include "sim/live/client/group_times.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -2,9 +2,9 @@
 #include <sstream>
 
 #include "sim/executor/device_time/busy_time.h"
-#include "sim/live/device_use.h"
+#include "sim/live/client/device_use.h"
+#include "sim/live/client/profile.h"
 #include "sim/live/live_capture.h"
-#include "sim/live/profile.h"
 #include "tests/sim/live/live_fixture.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/x_server.h"

@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-#include "sim/live/profile.h"
+#include "sim/live/client/profile.h"
 #include "tests/sim/live/live_fixture.h"
 #include "tracer/gate/channel/channel.h"
 #include "traces/base/error.h"
@@ -24,9 +24,8 @@ class LiveByEachWay : public Live, public ::testing::WithParamInterface<bool> {
  protected:
   LiveByEachWay() { options_.is_gated_by_cupti = GetParam(); }
 };
-INSTANTIATE_TEST_SUITE_P(Ways, LiveByEachWay, ::testing::Bool(), [](const auto& way) {
-  return way.param ? "Cupti" : "Preload";
-});
+INSTANTIATE_TEST_SUITE_P(Ways, LiveByEachWay, ::testing::Bool(),
+                         [](const auto& way) { return way.param ? "Cupti" : "Preload"; });
 
 TEST_P(LiveByEachWay, AProgramRunsToItsEndAndEveryLaunchIsHeard) {
   const LiveFacts facts = run({client("a", {"step", "500", "200"})}, 20s);
