@@ -112,10 +112,18 @@ class LiveShell : public Live {
     std::ifstream file(folder_ + "/" + name);
     return {std::istreambuf_iterator<char>(file), {}};
   }
-  /// How long it took until the client had written this; `patience` if it has not by then.
-  Duration await_output(const std::string& name, const std::string& text, Duration patience) const {
+  void remove_output(const std::string& name) const { std::filesystem::remove(folder_ + "/" + name); }
+  /// How often the client has written this.
+  std::size_t count(const std::string& name, const std::string& text) const {
+    const std::string said = output(name);
+    std::size_t found = 0;
+    for (std::size_t at = 0; (at = said.find(text, at)) != std::string::npos; at += text.size()) ++found;
+    return found;
+  }
+  /// How long it took until the client had written this so often; `patience` if it has not by then.
+  Duration await_output(const std::string& name, std::size_t times, const std::string& text, Duration patience) const {
     const executor::WallClock clock;
-    while (output(name).find(text) == std::string::npos && clock.elapsed() < patience) std::this_thread::sleep_for(1ms);
+    while (count(name, text) < times && clock.elapsed() < patience) std::this_thread::sleep_for(1ms);
     return std::min(clock.elapsed(), patience);
   }
 

@@ -51,7 +51,7 @@ TEST_F(LiveProcesses, OneThatIsKilledAtAClosedGateTakesOnlyItsOwnLaunchWithIt) {
   EXPECT_EQ(count(facts, "other"), 50u);
   EXPECT_EQ(count(facts, "killed") + count(facts, "killed", true), 0u) << "it never had the device";
   EXPECT_EQ(count(facts, "kernel") + count(facts, "kernel", true), 3000u);
-  EXPECT_LT(result_.end, kRunStart + 15s) << "somebody waits for a dead process";
+  EXPECT_LT(result_.end, kRunStart + 15s) << "a launch waits for a dead process";
 }
 
 TEST_F(LiveProcesses, OneThatIsKilledAtWorkTakesOnlyItsOwnWorkWithIt) {
@@ -79,7 +79,7 @@ TEST_F(LiveProcesses, ProcessesMayComeAndGo) {
   EXPECT_TRUE(report_.notes.empty()) << report_.notes.front();
 }
 
-TEST_F(LiveProcesses, ThoseThatReplaceThemselvesAreGatedBesideTheOthers) {
+TEST_F(LiveProcesses, ThoseThatReplaceThemselvesAreGatedLikeTheOthers) {
   const LiveFacts facts =
       run({shell("a", "$APP step 200 1000 4 other & exec sh -c 'exec $APP start_anew 50 100'")}, 20s);
   EXPECT_EQ(count(facts, "other"), 200u);
@@ -94,7 +94,7 @@ TEST_F(LiveProcesses, OneThatBecomesAProgramWithoutCudaIsNotWaitedForByTheOthers
   EXPECT_EQ(count(facts, "other"), 20000u);
 }
 
-TEST_F(LiveProcesses, OneThatReplacesItselfAgainAndAgainTakesNobodysPlace) {
+TEST_F(LiveProcesses, OneThatReplacesItselfAgainAndAgainTakesNoOthersSlot) {
   const LiveFacts facts = run({shell("a", "exec $APP chain 100 100")}, 20s);
   EXPECT_EQ(facts.ops.size(), 100u);
   EXPECT_TRUE(report_.notes.empty()) << report_.notes.front();
@@ -123,7 +123,7 @@ TEST_F(LiveProcesses, MoreThanThereIsRoomForRunOnWithoutAGateAndTheRunSaysSo) {
 TEST_F(LiveProcesses, AClientLeavesWhenTheLastOfThemHasEnded) {
   const LiveFacts facts = run({shell("a", "$APP step 500 1000 &")}, 20s);
   EXPECT_EQ(facts.ops.size(), 500u);
-  EXPECT_LT(result_.end, kRunStart + 10s) << "nobody is left";
+  EXPECT_LT(result_.end, kRunStart + 10s) << "all clients have left";
 }
 
 TEST_F(LiveProcesses, WhatACommandLeavesBehindIsAskedToEndAtTheHorizon) {
@@ -177,7 +177,7 @@ TEST_F(LiveProcesses, OneThatGaveUpAtTheGateOfASchedulerThatHungIsNotWaitedForBy
   input.horizon = 20s;
   LiveFacts facts;
   const RunResult result = live::run_live(input, facts, options_, report_);
-  EXPECT_GT(report_.unobserved, 0u) << "nobody gave up";
+  EXPECT_GT(report_.unobserved, 0u) << "no launch gave up";
   EXPECT_EQ(count(facts, "other"), 20000u);
   EXPECT_LT(result.end, kRunStart + 15s);
 }
@@ -193,18 +193,24 @@ TEST_F(LiveProcesses, ACallThatReturnsAfterAnotherThreadGaveUpIsNotWaitedForByTh
   input.horizon = 12s;
   LiveFacts facts;
   live::run_live(input, facts, options_, report_);
-  EXPECT_GT(report_.unobserved, 0u) << "nobody gave up";
+  EXPECT_GT(report_.unobserved, 0u) << "no launch gave up";
   EXPECT_EQ(count(facts, "other"), 20000u);
 }
 
-/// Lets nobody pass while a frame is being rendered.
+/// Lets no launch pass while a frame is being rendered.
 class Polite : public Policy {
  public:
   void decide(const GpuView& view, Actions& actions) override {
     const auto renders = [](const ClientView& each) { return each.frame.begin != kNever && each.frame.end == kNever; };
     const bool is_busy = std::ranges::any_of(view.clients, renders);
-    for (const ClientView& client : view.clients)
-      if (client.is_present) is_busy ? actions.close(client.id) : actions.open(client.id);
+    for (const ClientView& client : view.clients) {
+      if (!client.is_present) continue;
+      if (is_busy) {
+        actions.close(client.id);
+      } else {
+        actions.open(client.id);
+      }
+    }
   }
 };
 
@@ -224,11 +230,11 @@ TEST_F(LiveProcesses, AFrameEndsWithTheProcessThatRendersIt) {
   input.horizon = 2500ms;
   LiveFacts facts;
   live::run_live(input, facts, options_, report_);
-  ASSERT_EQ(facts.of(1).size(), 200u) << "they wait for a frame that nobody renders any more";
+  ASSERT_EQ(facts.of(1).size(), 200u) << "they wait for a frame whose process is dead";
   EXPECT_GT(facts.of(1).front().launched, kRunStart + 450ms);
 }
 
-/// As in a sandbox, where it has a number that nobody has outside.
+/// As in a sandbox, where its number means nothing outside.
 TEST_F(LiveProcesses, OneInAPidNamespaceOfItsOwnIsGated) {
   const std::string within = "unshare -rpf sh -c 'for i in $(seq 40); do true & done; wait; $APP step 0 500; true'";
   if (std::system("unshare -rpf true 2>/dev/null") != 0) GTEST_SKIP() << "no namespaces here";
