@@ -23,17 +23,16 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "tests/support/stream_thread.h"
 
 namespace {
 
@@ -79,43 +78,10 @@ struct Event {
   std::atomic<std::uint64_t> recorded{0}, done{0};
 };
 
-class Stream {
- public:
-  std::uint64_t free_ns = 0;  ///< when its newest kernel ends; its own thread's
-
-  Stream() : thread_([this](const std::stop_token& stop) { run(stop); }) {}
-
-  void push(std::function<void()> work) {
-    const std::lock_guard lock(mutex_);
-    queue_.push_back(std::move(work));
-    ++unfinished_;
-    changed_.notify_all();
-  }
-  void drain() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return unfinished_ == 0; });
-  }
-
- private:
-  void run(const std::stop_token& stop) {
-    std::unique_lock lock(mutex_);
-    while (changed_.wait(lock, stop, [this] { return !queue_.empty(); })) {
-      const std::function<void()> work = std::move(queue_.front());
-      queue_.pop_front();
-      lock.unlock();
-      work();
-      lock.lock();
-      --unfinished_;
-      changed_.notify_all();
-    }
-  }
-
-  std::mutex mutex_;
-  std::condition_variable_any changed_;
-  std::deque<std::function<void()>> queue_;
-  int unfinished_ = 0;
-  std::jthread thread_;
+struct Occupation {
+  std::uint64_t free_ns = 0;  ///< when the stream's newest kernel ends; its own thread's
 };
+struct Stream : Occupation, corun::testing::StreamThread {};
 
 std::vector<std::unique_ptr<Stream>> streams;
 std::atomic<int> launches{0};

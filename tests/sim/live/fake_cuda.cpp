@@ -5,11 +5,8 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -17,6 +14,8 @@
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "tests/support/stream_thread.h"
 
 namespace {
 
@@ -34,45 +33,8 @@ struct Graph {
   std::vector<unsigned> grids;  // of its kernels
 };
 
-class Stream {
- public:
-  Stream() : thread_([this](const std::stop_token& stop) { run(stop); }) {}
-
-  void push(std::function<void()> work) {
-    const std::lock_guard lock(mutex_);
-    queue_.push_back(std::move(work));
-    ++unfinished_;
-    changed_.notify_all();
-  }
-  void drain() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return unfinished_ == 0; });
-  }
-  bool is_idle() {
-    const std::lock_guard lock(mutex_);
-    return unfinished_ == 0;
-  }
+struct Stream : corun::testing::StreamThread {
   std::unique_ptr<Graph> captured;
-
- private:
-  void run(const std::stop_token& stop) {
-    std::unique_lock lock(mutex_);
-    while (changed_.wait(lock, stop, [this] { return !queue_.empty(); })) {
-      const std::function<void()> work = std::move(queue_.front());
-      queue_.pop_front();
-      lock.unlock();
-      work();
-      lock.lock();
-      --unfinished_;
-      changed_.notify_all();
-    }
-  }
-
-  std::mutex mutex_;
-  std::condition_variable_any changed_;
-  std::deque<std::function<void()>> queue_;
-  int unfinished_ = 0;
-  std::jthread thread_;
 };
 
 std::atomic<unsigned> resets{0};
@@ -130,13 +92,15 @@ struct Named {
 };
 
 int make_named(void** handle, const char* name, bool is_kernel) {
-  return *handle = new Named{is_kernel, name}, kOk;
+  *handle = new Named{is_kernel, name};
+  return kOk;
 }
 
 int name_of(const char** name, void* handle, bool is_kernel) {
   const auto* named = static_cast<const Named*>(handle);
   if (named->is_kernel != is_kernel) std::abort();
-  return *name = named->name.c_str(), kOk;
+  *name = named->name.c_str();
+  return kOk;
 }
 
 struct KernelLaunch {
@@ -150,7 +114,10 @@ int launch(std::uint32_t function, const KernelLaunch& given) {
   const unsigned length = given.shared_bytes;
   return reported(function, &given, static_cast<const Named*>(given.function)->name.c_str(), [&] {
     Stream& its = stream_of(given.stream);
-    if (its.captured == nullptr) return length == 0 && its.is_idle() ? kOk : (its.push([=] { pass_time(length); }), kOk);
+    if (its.captured == nullptr) {
+      if (length > 0 || !its.is_idle()) its.push([=] { pass_time(length); });
+      return kOk;
+    }
     its.captured->microseconds += length;
     its.captured->grids.push_back(given.grid[0]);
     return kOk;
@@ -181,16 +148,16 @@ int cuInit(unsigned) {
 int cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                    unsigned block_y, unsigned block_z, unsigned shared_bytes, void* stream, void** parameters,
                    void** extra) {
-  return launch(307, {function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, stream, parameters,
-                      extra});
+  return launch(
+      307, {function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, stream, parameters, extra});
 }
 
 int cuLaunchKernel_ptsz(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                         unsigned block_y, unsigned block_z, unsigned shared_bytes, void* stream, void** parameters,
                         void** extra) {
   if (stream == nullptr) stream = reinterpret_cast<void*>(2);
-  return launch(442, {function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, stream, parameters,
-                      extra});
+  return launch(
+      442, {function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, stream, parameters, extra});
 }
 
 // Both are told from one another, as the driver does, and neither says its name as the other.
@@ -198,25 +165,51 @@ int cuModuleGetFunction(void** function, void*, const char* name) { return make_
 int cuLibraryGetKernel(void** kernel, void*, const char* name) { return make_named(kernel, name, true); }
 int cuFuncGetName(const char** name, void* function) { return name_of(name, function, false); }
 int cuKernelGetName(const char** name, void* kernel) { return name_of(name, kernel, true); }
-int cuCtxGetCurrent(void** current) { return *current = &context, kOk; }
+int cuCtxGetCurrent(void** current) {
+  *current = &context;
+  return kOk;
+}
 
 // What it answers for copies is not what is exported: so a gate has to tell by name and version.
 int cuGetProcAddress_v2(const char* symbol, void** found, int version, std::uint64_t flags, int*) {
-#define OWN(name) {#name, reinterpret_cast<void*>(&name)}
+#define OWN(name) \
+  { #name, reinterpret_cast < void*>(&name) }
   static const std::map<std::string, void*> kOwn = {
       {"cuMemcpyHtoDAsync", reinterpret_cast<void*>(&copy_asynchronously)},
       {"cuGraphInstantiate", reinterpret_cast<void*>(&cuGraphInstantiateWithFlags)},  // its name since 12.0
-      OWN(cuInit), OWN(cuGetProcAddress_v2), OWN(cuLaunchKernel), OWN(cuLaunchKernel_ptsz), OWN(cuModuleGetFunction),
-      OWN(cuLibraryGetKernel), OWN(cuStreamCreate), OWN(cuStreamDestroy_v2), OWN(cuStreamSynchronize),
-      OWN(cuStreamWaitEvent), OWN(cuCtxSynchronize), OWN(cuEventCreate), OWN(cuEventRecord), OWN(cuMemcpyHtoD_v2),
-      OWN(cuStreamBeginCapture_v2), OWN(cuStreamEndCapture), OWN(cuGraphInstantiateWithFlags), OWN(cuGraphLaunch),
-      OWN(cuModuleEnumerateFunctions), OWN(cuModuleGetFunctionCount), OWN(cuDevicePrimaryCtxRelease_v2),
-      OWN(cuDevicePrimaryCtxGetState), OWN(cuDevicePrimaryCtxReset_v2), OWN(cuStreamWaitFlag), OWN(cuOnEventRecord)};
+      OWN(cuInit),
+      OWN(cuGetProcAddress_v2),
+      OWN(cuLaunchKernel),
+      OWN(cuLaunchKernel_ptsz),
+      OWN(cuModuleGetFunction),
+      OWN(cuLibraryGetKernel),
+      OWN(cuStreamCreate),
+      OWN(cuStreamDestroy_v2),
+      OWN(cuStreamSynchronize),
+      OWN(cuStreamWaitEvent),
+      OWN(cuCtxSynchronize),
+      OWN(cuEventCreate),
+      OWN(cuEventRecord),
+      OWN(cuMemcpyHtoD_v2),
+      OWN(cuStreamBeginCapture_v2),
+      OWN(cuStreamEndCapture),
+      OWN(cuGraphInstantiateWithFlags),
+      OWN(cuGraphLaunch),
+      OWN(cuModuleEnumerateFunctions),
+      OWN(cuModuleGetFunctionCount),
+      OWN(cuDevicePrimaryCtxRelease_v2),
+      OWN(cuDevicePrimaryCtxGetState),
+      OWN(cuDevicePrimaryCtxReset_v2),
+      OWN(cuStreamWaitFlag),
+      OWN(cuOnEventRecord)};
 #undef OWN
   if (version < 12000) return kNotFound;
   for (const char* ending : {(flags & 2) != 0 ? "_ptsz" : "", "_v2", ""}) {
     const auto own = kOwn.find(std::string(symbol) + ending);
-    if (own != kOwn.end()) return *found = own->second, kOk;
+    if (own != kOwn.end()) {
+      *found = own->second;
+      return kOk;
+    }
   }
   return kNotFound;
 }
@@ -227,35 +220,52 @@ int cuModuleEnumerateFunctions(void** functions, unsigned most, void*) {
   return kOk;
 }
 
-int cuModuleGetFunctionCount(unsigned* count, void*) { return *count = 2, kOk; }
+int cuModuleGetFunctionCount(unsigned* count, void*) {
+  *count = 2;
+  return kOk;
+}
 
 int cuDevicePrimaryCtxRelease_v2(int number) {
   return reported(544, &number, nullptr, [] { return kOk; });
 }
 
 int cuDevicePrimaryCtxReset_v2(int number) {
-  return reported(545, &number, nullptr, [] { return ++resets, kOk; });
+  return reported(545, &number, nullptr, [] {
+    ++resets;
+    return kOk;
+  });
 }
 
 int cuDevicePrimaryCtxGetState(int number, unsigned* flags, int* is_active) {
-  return *flags = 0, *is_active = number == 0 ? 1 : 0, kOk;
+  *flags = 0, *is_active = number == 0 ? 1 : 0;
+  return kOk;
 }
 
-int cuCtxGetDevice(int* number) { return *number = 0, kOk; }
+int cuCtxGetDevice(int* number) {
+  *number = 0;
+  return kOk;
+}
 
 int cuStreamCreate(void** stream, unsigned) {
   auto* made = new Stream;
   const std::lock_guard lock(device().mutex);
   device().streams[made] = made;
-  return *stream = made, kOk;
+  *stream = made;
+  return kOk;
 }
 
 int cuStreamDestroy_v2(void* stream) {
-  return reported(326, &stream, nullptr, [&] { return stream_of(stream).drain(), kOk; });
+  return reported(326, &stream, nullptr, [&] {
+    stream_of(stream).drain();
+    return kOk;
+  });
 }
 
 int cuStreamSynchronize(void* stream) {
-  return reported(126, &stream, nullptr, [&] { return stream_of(stream).drain(), kOk; });
+  return reported(126, &stream, nullptr, [&] {
+    stream_of(stream).drain();
+    return kOk;
+  });
 }
 
 int cuCtxSynchronize() {
@@ -270,14 +280,20 @@ int cuCtxSynchronize() {
   });
 }
 
-int cuEventCreate(void** event, unsigned) { return *event = new Event, kOk; }
+int cuEventCreate(void** event, unsigned) {
+  *event = new Event;
+  return kOk;
+}
 
 void cuOnEventRecord(void (*what)()) { on_event_record = what; }
 
 int cuEventRecord(void* event, void* stream) {
   if (void (*const what)() = on_event_record; what != nullptr) what();
   Stream& its = stream_of(stream);
-  if (its.captured != nullptr) return device().is_spoilt = true, kSpoilt;
+  if (its.captured != nullptr) {
+    device().is_spoilt = true;
+    return kSpoilt;
+  }
   auto* recorded = static_cast<Event*>(event);
   if (recorded->born != resets) return kDestroyed;
   const std::uint64_t number = ++recorded->recorded;
@@ -285,7 +301,12 @@ int cuEventRecord(void* event, void* stream) {
     recorded->at_ns = now_ns();
     recorded->done = number;
   };
-  return its.is_idle() ? happen() : its.push(happen), kOk;
+  if (its.is_idle()) {
+    happen();
+  } else {
+    its.push(happen);
+  }
+  return kOk;
 }
 
 int cuEventQuery(void* event) {
@@ -297,7 +318,8 @@ int cuEventQuery(void* event) {
 
 int cuEventElapsedTime(float* milliseconds, void* begin, void* end) {
   const std::int64_t took = static_cast<Event*>(end)->at_ns - static_cast<Event*>(begin)->at_ns;
-  return *milliseconds = static_cast<float>(took) * 1e-6F, kOk;
+  *milliseconds = static_cast<float>(took) * 1e-6F;
+  return kOk;
 }
 
 int cuStreamWaitEvent(void* stream, void* event, unsigned) {
@@ -325,7 +347,8 @@ int cuMemcpyHtoD_v2(std::uint64_t to, const void* from, std::size_t bytes) {
   return reported(276, &given, nullptr, [&] {
     Stream& its = stream_of(nullptr);
     its.push([=] { pass_time(static_cast<unsigned>(bytes / 10'000)); });
-    return its.drain(), kOk;
+    its.drain();
+    return kOk;
   });
 }
 
@@ -337,7 +360,8 @@ int cuMemcpyHtoDAsync_v2(std::uint64_t to, const void* from, std::size_t bytes, 
     void* stream;
   } const given{to, from, bytes, stream};
   return reported(277, &given, nullptr, [&] {
-    return stream_of(stream).push([=] { pass_time(static_cast<unsigned>(bytes / 10'000)); }), kOk;
+    stream_of(stream).push([=] { pass_time(static_cast<unsigned>(bytes / 10'000)); });
+    return kOk;
   });
 }
 
@@ -349,7 +373,8 @@ int cuStreamBeginCapture_v2(void* stream, int mode) {
   return reported(539, &given, nullptr, [&] {
     ++device().captures;
     device().is_spoilt = false;
-    return stream_of(stream).captured = std::make_unique<Graph>(), kOk;
+    stream_of(stream).captured = std::make_unique<Graph>();
+    return kOk;
   });
 }
 
@@ -366,7 +391,8 @@ int cuStreamEndCapture(void* stream, void** graph) {
 }
 
 int cuStreamIsCapturing(void* stream, int* status) {
-  return *status = stream_of(stream).captured != nullptr ? 1 : 0, kOk;
+  *status = stream_of(stream).captured != nullptr ? 1 : 0;
+  return kOk;
 }
 
 int cuGraphInstantiateWithFlags(void** executable, void* graph, unsigned long long flags) {
@@ -375,7 +401,10 @@ int cuGraphInstantiateWithFlags(void** executable, void* graph, unsigned long lo
     void* graph;
     unsigned long long flags;
   } const given{executable, graph, flags};
-  return reported(643, &given, nullptr, [&] { return *executable = graph, kOk; });
+  return reported(643, &given, nullptr, [&] {
+    *executable = graph;
+    return kOk;
+  });
 }
 
 int cuGraphLaunch(void* executable, void* stream) {
@@ -384,18 +413,25 @@ int cuGraphLaunch(void* executable, void* stream) {
   } const given{executable, stream};
   return reported(514, &given, nullptr, [&] {
     const unsigned length = static_cast<Graph*>(executable)->microseconds;
-    return stream_of(stream).push([=] { pass_time(length); }), kOk;
+    stream_of(stream).push([=] { pass_time(length); });
+    return kOk;
   });
 }
 
 /// A node is its grid.
 int cuGraphGetNodes(void* graph, void** nodes, std::size_t* count) {
   const auto& grids = static_cast<Graph*>(graph)->grids;
-  if (nodes == nullptr) return *count = grids.size(), kOk;
+  if (nodes == nullptr) {
+    *count = grids.size();
+    return kOk;
+  }
   for (std::size_t i = 0; i < *count; ++i) nodes[i] = reinterpret_cast<void*>(std::uintptr_t{grids[i]});
   return kOk;
 }
-int cuGraphNodeGetType(void*, int* type) { return *type = 0, kOk; }
+int cuGraphNodeGetType(void*, int* type) {
+  *type = 0;
+  return kOk;
+}
 int cuGraphKernelNodeGetParams_v2(void* node, unsigned* parameters) {
   parameters[2] = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(node));  // behind a pointer
   parameters[3] = parameters[4] = 1;

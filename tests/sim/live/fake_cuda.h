@@ -4,8 +4,8 @@
 #include <cstdint>
 
 /// A CUDA driver without a device, whose calls a fake CUPTI reports: every stream runs its work in real time, one after
-/// another, beside the others. A kernel takes as many microseconds as it asks for bytes of shared memory; one that takes
-/// none into an idle stream has ended when its launch returns, and so has an event.
+/// another, beside the others. A kernel takes as many microseconds as it asks for bytes of shared memory; one that
+/// takes none into an idle stream has ended when its launch returns, and so has an event.
 ///
 /// It watches its manners as the real one does: an event in a stream that is being captured, or a question about one
 /// while anything is captured (but by a thread that has relaxed), spoils the capture.
@@ -23,10 +23,11 @@ int cuLibraryGetKernel(void** kernel, void* library, const char* name);
 /// A module has two functions, "first" and "second". What of the buffer they do not take is left as it is.
 int cuModuleEnumerateFunctions(void** functions, unsigned most, void* module);
 int cuModuleGetFunctionCount(unsigned* count, void* module);
-/// The context of device 0, the only one that has work, is held as often as the test cares to release it. That of any other
-/// has ended by then.
+/// The context of device 0, the only one that has work, is held as often as the test cares to release it. That of any
+/// other has ended by then.
 int cuDevicePrimaryCtxRelease_v2(int device);
-int cuDevicePrimaryCtxReset_v2(int device);  ///< its events are no more; what is launched next is in a new one of the same handle
+int cuDevicePrimaryCtxReset_v2(
+    int device);  ///< its events are no more; what is launched next is in a new one of the same handle
 int cuDevicePrimaryCtxGetState(int device, unsigned* flags, int* is_active);
 int cuGetProcAddress_v2(const char* symbol, void** found, int version, std::uint64_t flags, int* status);
 int cuStreamCreate(void** stream, unsigned flags);

@@ -1,5 +1,5 @@
-// The functions of the fake driver for a program that does not link it: found in the library that it opens, as a runtime
-// does, by dlsym(), or (ASKS_THE_DRIVER) by asking cuGetProcAddress(), which alone is found so.
+// The functions of the fake driver for a program that does not link it: found in the library that it opens, as a
+// runtime does, by dlsym(), or (ASKS_THE_DRIVER) by asking cuGetProcAddress(), which alone is found so.
 #include <dlfcn.h>
 
 #include <cstdio>

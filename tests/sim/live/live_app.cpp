@@ -49,7 +49,8 @@ void launch_unevenly() {
   while (goes_on()) {
     for (int i = 0; i < 10 && goes_on(); ++i) {
       const unsigned is_long = i == 6 ? 1 : 0;
-      cuLaunchKernel(kernel, blocks + is_long, 1, 1, 32, 1, 1, length * (is_long != 0 ? 10 : 1), nullptr, nullptr, nullptr);
+      cuLaunchKernel(kernel, blocks + is_long, 1, 1, 32, 1, 1, length * (is_long != 0 ? 10 : 1), nullptr, nullptr,
+                     nullptr);
       ++launched;
     }
     cuCtxSynchronize();
@@ -216,7 +217,7 @@ void launch_graphs_only() {
   cuLaunchKernel(node, 3, 1, 1, 32, 1, 1, length, stream, nullptr, nullptr);
   cuStreamEndCapture(stream, &graph);
   cuGraphInstantiateWithFlags(&executable, graph, 0);
-  while (goes_on()) cuGraphLaunch(executable, stream), ++launched;
+  for (; goes_on(); ++launched) cuGraphLaunch(executable, stream);
   cuCtxSynchronize();
 }
 

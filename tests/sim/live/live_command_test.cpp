@@ -51,10 +51,12 @@ TEST_F(LiveCommand, RunsEveryPolicyAndWritesTheSameTables) {
   const Ended ended = simcli("live pair.yaml --progress none -o r.sqlite");
   EXPECT_EQ(ended.code, 0) << ended.output;
   EXPECT_NE(ended.output.find("nvshare"), std::string::npos) << ended.output;
-  EXPECT_NE(sql("SELECT 'live runs ' || count(*) FROM runs WHERE backend = 'live' AND error IS NULL").find("live runs 2"),
-            std::string::npos);
-  EXPECT_NE(sql("SELECT 'rates ' || count(*) FROM metrics WHERE metric = 'throughput_per_s' AND value > 1").find("rates 4"),
-            std::string::npos);
+  EXPECT_NE(
+      sql("SELECT 'live runs ' || count(*) FROM runs WHERE backend = 'live' AND error IS NULL").find("live runs 2"),
+      std::string::npos);
+  EXPECT_NE(
+      sql("SELECT 'rates ' || count(*) FROM metrics WHERE metric = 'throughput_per_s' AND value > 1").find("rates 4"),
+      std::string::npos);
 }
 
 TEST_F(LiveCommand, IsGatedInTheWayThatIsNamed) {
