@@ -23,13 +23,13 @@ class ChromeWriter {
  private:
   void add_track(const Track& track) {
     const std::uint64_t process = track.process.value_or(0);
-    std::size_t row = 0;
-    for (const std::vector<Slice>& lane : lanes_of(track.slices, track.nesting)) {
+    std::size_t rows = 0;
+    for (const std::vector<Slice>& row : rows_of(track.slices, track.nesting)) {
       const std::uint64_t thread = next_thread_++;
-      if (!lane.empty() && named_.insert(process).second)
+      if (!row.empty() && named_.insert(process).second)
         add_name("process_name", process, thread, tracks_.process_name(process));
-      add_name("thread_name", process, thread, row++ == 0 ? track.name : fmt::format("{} ({})", track.name, row));
-      for (const Slice& slice : lane) add_slice(slice, process, thread);
+      add_name("thread_name", process, thread, rows++ == 0 ? track.name : fmt::format("{} ({})", track.name, rows));
+      for (const Slice& slice : row) add_slice(slice, process, thread);
     }
   }
 

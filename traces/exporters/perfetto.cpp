@@ -48,14 +48,14 @@ void intern(const Texts& texts, Entries& entries) {
   }
 }
 
-// Begins and ends of a lane, in the order in which they must be read.
-void add_edges(const std::vector<Slice>& lane, std::uint64_t track, std::vector<Edge>& edges) {
+// Begins and ends of a row, in the order in which they must be read.
+void add_edges(const std::vector<Slice>& row, std::uint64_t track, std::vector<Edge>& edges) {
   std::vector<const Slice*> open;
   const auto end_until = [&](std::int64_t instant_ns) {
     for (; !open.empty() && open.back()->end_ns <= instant_ns; open.pop_back())
       edges.push_back({open.back()->end_ns, track, TrackEvent::TYPE_SLICE_END, *open.back()});
   };
-  for (const Slice& slice : lane) {
+  for (const Slice& slice : row) {
     end_until(slice.begin_ns);
     const bool is_instant = slice.begin_ns == slice.end_ns;
     edges.push_back(
@@ -139,19 +139,19 @@ class PerfettoWriter {
 
   void add_track(const Track& track) {
     const std::uint64_t first = next_track_;
-    for (const std::vector<Slice>& lane : lanes_of(track.slices, track.nesting)) {
+    for (const std::vector<Slice>& row : rows_of(track.slices, track.nesting)) {
       auto& descriptor = *new_packet().mutable_track_descriptor();
       descriptor.set_uuid(next_track_);
       if (track.process) descriptor.set_parent_uuid(process_tracks_.at(*track.process));
-      name_lane(track, first, descriptor);
+      name_row(track, first, descriptor);
       append();
-      add_edges(lane, next_track_++, edges_);
+      add_edges(row, next_track_++, edges_);
     }
   }
 
   // Tracks of one name below one parent are shown as one, with a row for each. A thread has one track of its own: its
-  // spare lanes are below that.
-  void name_lane(const Track& track, std::uint64_t first, TrackDescriptor& descriptor) const {
+  // spare rows are below that.
+  void name_row(const Track& track, std::uint64_t first, TrackDescriptor& descriptor) const {
     const bool is_thread = track.thread && is_id(*track.thread) && is_id(*track.process);
     if (!is_thread || descriptor.uuid() != first) {
       descriptor.set_name(track.name);

@@ -1,12 +1,12 @@
-#include "traces/exporters/lanes.h"
+#include "traces/exporters/track_rows.h"
 
 #include <algorithm>
 
 namespace corun {
 namespace {
 
-// A lane with the ends of the slices that are open at its end, innermost last.
-class Lane {
+// A row with the ends of the slices that are open at its end, innermost last.
+class Row {
  public:
   bool fits(const Slice& slice, Nesting nesting) {
     while (!open_.empty() && open_.back() <= slice.begin_ns) open_.pop_back();
@@ -26,20 +26,20 @@ class Lane {
 
 }  // namespace
 
-std::vector<std::vector<Slice>> lanes_of(std::vector<Slice> slices, Nesting nesting) {
+std::vector<std::vector<Slice>> rows_of(std::vector<Slice> slices, Nesting nesting) {
   const bool nests = nesting == Nesting::kAllowed;
   std::stable_sort(slices.begin(), slices.end(), [nests](const Slice& a, const Slice& b) {
     if (a.begin_ns != b.begin_ns) return a.begin_ns < b.begin_ns;
     return nests ? a.end_ns > b.end_ns : a.end_ns < b.end_ns;
   });
-  std::vector<Lane> lanes;
+  std::vector<Row> rows;
   for (const Slice& slice : slices) {
-    auto lane = std::find_if(lanes.begin(), lanes.end(), [&](Lane& l) { return l.fits(slice, nesting); });
-    if (lane == lanes.end()) lane = lanes.insert(lanes.end(), Lane{});
-    lane->add(slice);
+    auto row = std::find_if(rows.begin(), rows.end(), [&](Row& each) { return each.fits(slice, nesting); });
+    if (row == rows.end()) row = rows.insert(rows.end(), Row{});
+    row->add(slice);
   }
   std::vector<std::vector<Slice>> result;
-  for (Lane& lane : lanes) result.push_back(std::move(lane.slices));
+  for (Row& row : rows) result.push_back(std::move(row.slices));
   return result;
 }
 

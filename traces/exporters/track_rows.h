@@ -12,11 +12,11 @@ struct Slice {
   std::uint32_t event = 0;  ///< what it is: the caller's number
 };
 
-/// Whether a slice may lie inside another one on the same lane: calls do, work on a queue does not.
+/// Whether a slice may lie inside another one on the same row: calls do, work on a queue does not.
 enum class Nesting : bool { kNone, kAllowed };
 
-/// Distributes the slices of one track over as few lanes as first fit needs, in each of which they follow one another
-/// or nest. Each lane is in order of begin, of equal ones outer slices first; lane 0 takes most.
-std::vector<std::vector<Slice>> lanes_of(std::vector<Slice> slices, Nesting nesting);
+/// Distributes the slices of one track over as few rows as first fit needs, in each of which they follow one another
+/// or nest. Each row is in order of begin, of equal ones outer slices first; row 0 takes most.
+std::vector<std::vector<Slice>> rows_of(std::vector<Slice> slices, Nesting nesting);
 
 }  // namespace corun

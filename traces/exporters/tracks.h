@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "traces/exporters/lanes.h"
+#include "traces/exporters/track_rows.h"
 #include "traces/timeline.h"
 
 namespace corun {
@@ -41,7 +41,7 @@ struct Event {
   std::vector<std::uint64_t> flows = {};
 };
 
-/// One track of the user interface, before its slices are spread over lanes.
+/// One track of the user interface, before its slices are spread over rows.
 struct Track {
   std::optional<std::uint64_t> process;  ///< none: of the capture
   std::string name;
@@ -50,8 +50,8 @@ struct Track {
   std::vector<Slice> slices = {};
 };
 
-/// What is shown on which track, under which names and with which arrows, in no format yet. Whoever knows what there is
-/// to show derives from it and adds.
+/// What is shown on which track, under which names and with which arrows, in no format yet. A caller that knows what
+/// there is to show derives from it and adds.
 class Tracks {
  public:
   const std::vector<Track>& all() const { return tracks_; }

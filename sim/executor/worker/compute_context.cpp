@@ -1,15 +1,15 @@
 #include <algorithm>
 #include <vector>
 
-#include "sim/executor/worker/client_memory.h"
 #include "sim/executor/driver/cuda_context.h"
 #include "sim/executor/driver/cuda_driver.h"
+#include "sim/executor/host/wall_clock.h"
+#include "sim/executor/worker/client_memory.h"
 #include "sim/executor/worker/device_clock.h"
 #include "sim/executor/worker/device_context.h"
 #include "sim/executor/worker/memory_traffic.h"
-#include "sim/executor/worker/stream_lanes.h"
+#include "sim/executor/worker/stream_sets.h"
 #include "sim/executor/worker/surrogate_ptx.h"
-#include "sim/executor/host/wall_clock.h"
 #include "traces/base/error.h"
 
 namespace corun::executor {
@@ -60,9 +60,9 @@ class ComputeContext : public DeviceContext {
         traffic_(cuda_, device_, channel.setup.traffic > 0),
         memory_(cuda_, channel.setup),
         copied_(cuda_, channel.setup.largest_copy, "taking memory for copies"),
-        lanes_(cuda_, channel.setup.streams) {
+        streams_(cuda_, channel.setup.streams) {
     channel_.capped_sms = context_.capped_sms();
-    channel_.priority_levels = lanes_.levels();
+    channel_.priority_levels = streams_.levels();
     load_kernels();
     share_memory();
     make_events();
@@ -102,7 +102,7 @@ class ComputeContext : public DeviceContext {
   }
 
   void carry_out(const Command& command) override {
-    CudaHandle stream = lanes_.lane(command.stream, command.priority);
+    CudaHandle stream = streams_.stream(command.stream, command.priority);
     for (std::size_t other = 0; other < channel_.setup.streams; ++other)
       if (command.awaits[other] > 0)
         cuda_.check(cuda_.stream_wait(stream, event_of(command.awaits[other] - 1), 0), "waiting for another stream");
@@ -112,8 +112,8 @@ class ComputeContext : public DeviceContext {
 
   void answer(const Request& request) override {
     const auto is_to_stop = [this] { return channel_.is_to_end.load(std::memory_order_acquire); };
-    if (request.kind == RequestKind::kSnapshot) return memory_.save(lanes_.lane(0, 0), is_to_stop);
-    if (request.kind == RequestKind::kRestore) return memory_.restore(lanes_.lane(0, 0), is_to_stop);
+    if (request.kind == RequestKind::kSnapshot) return memory_.save(streams_.stream(0, 0), is_to_stop);
+    if (request.kind == RequestKind::kRestore) return memory_.restore(streams_.stream(0, 0), is_to_stop);
     channel_.setup.memory_bytes = request.bytes;
     memory_.hold(request.bytes);
   }
@@ -198,7 +198,7 @@ class ComputeContext : public DeviceContext {
     command.blocks = shape.blocks;
     command.threads = shape.threads;
     command.shared_bytes = shape.shared_bytes;
-    launch(command, lanes_.lane(0, 0));
+    launch(command, streams_.stream(0, 0));
   }
 
   /// In the second half, where the host is ahead; of gaps that differ, a short one.
@@ -235,7 +235,7 @@ class ComputeContext : public DeviceContext {
   std::uint64_t ask_clock(std::uint64_t ticket) {
     CudaPointer address = stamps_;
     void* parameters[] = {&address, &ticket};
-    cuda_.check(cuda_.launch(clock_, 1, 1, 1, 1, 1, 1, 0, lanes_.lane(0, 0), parameters, nullptr),
+    cuda_.check(cuda_.launch(clock_, 1, 1, 1, 1, 1, 1, 0, streams_.stream(0, 0), parameters, nullptr),
                 "asking for the time");
     await(channel_.stamps[0], ticket);
     return channel_.stamps[0].end_ns;
@@ -251,7 +251,7 @@ class ComputeContext : public DeviceContext {
   MemoryTraffic traffic_;
   ClientMemory memory_;
   DeviceMemory copied_;
-  StreamLanes lanes_;
+  StreamSets streams_;
   CudaHandle surrogate_ = nullptr, clock_ = nullptr;
   std::vector<CudaHandle> events_;
   CudaPointer stamps_ = 0;
