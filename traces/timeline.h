@@ -168,7 +168,7 @@ struct CapturedDevice {
   friend bool operator==(const CapturedDevice&, const CapturedDevice&) = default;
 };
 
-/// How fast a bare pass launched: the same command, run once more with nothing but a counter of launches in it.
+/// How fast an untraced pass launched: the same command, run once more with nothing but a counter of launches in it.
 ///
 /// Launches are the driver's calls that launch kernels or graphs. Tracing costs host time at every call; this rate is
 /// free of it.
@@ -194,7 +194,7 @@ struct Provenance {
   std::vector<std::string> skipped_examples;     ///< "file:line: reason", the first few of each reason
   std::vector<std::string> notes;                ///< quirks worth telling, one sentence each
   std::map<std::uint64_t, std::string> programs;  ///< name of each process, where the source tells
-  std::optional<UntracedRate> untraced_rate;      ///< where a bare pass was made
+  std::optional<UntracedRate> untraced_rate;      ///< where an untraced pass was made
   std::int64_t tracer_ns = 0;                     ///< host time that the capture itself took, as far as it was seen
   friend bool operator==(const Provenance&, const Provenance&) = default;
 };

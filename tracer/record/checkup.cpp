@@ -18,7 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where the server of MPS puts its pipes unless told otherwise: the driver's own fixed place, whatever TMPDIR says.
+/// Where the server of MPS puts its pipes unless told otherwise: the driver's own fixed place, which TMPDIR does not
+/// change.
 constexpr const char* kFolderOfMps = "/tmp";
 constexpr const char* kPipesOfMps = "nvidia-mps";
 

@@ -16,13 +16,13 @@ namespace corun::record {
 /// began are taken for foreign.
 class Neighbours {
  public:
-  /// Looks who is at work already.
+  /// Looks which programs are at work already.
   Neighbours();
 
-  /// Forgets who worked until now.
+  /// Forgets the programs that worked until now.
   void skip() { nvml_.workers(); }
 
-  /// Who worked since the last look or skip(); call it about once a second.
+  /// The programs that worked since the last look or skip(); call it about once a second.
   void look(const std::vector<std::string>& parts);
 
   /// GPUs (uuids, as text and in the way of Nvml) on which foreign programs were at work, as look() saw it.

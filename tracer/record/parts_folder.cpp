@@ -91,7 +91,7 @@ PartsFolder PartsFolder::open(const std::string& path) {
   return PartsFolder(fs::canonical(path).string());
 }
 
-void PartsFolder::make_bare() const { make_folder(bare_path()); }
+void PartsFolder::make_untraced() const { make_folder(untraced_path()); }
 
 std::vector<std::string> PartsFolder::parts_in(const std::string& folder) {
   std::vector<std::string> parts;
@@ -121,7 +121,7 @@ std::map<std::string, std::int64_t> PartsFolder::memory() const {
 
 std::vector<std::int64_t> PartsFolder::writing() const {
   std::vector<std::int64_t> processes;
-  for (const std::vector<std::string>& some : {parts(), bare_parts()})
+  for (const std::vector<std::string>& some : {parts(), untraced_parts()})
     for (const std::string& part : some)
       if (const PartWriter writer = writer_of(part); writer.is_alive && !has_end(part))
         processes.push_back(writer.process);
@@ -129,8 +129,8 @@ std::vector<std::int64_t> PartsFolder::writing() const {
 }
 
 bool PartsFolder::remove() const {
-  delete_parts(bare_parts(), bare_path());
-  ::rmdir(bare_path().c_str());
+  delete_parts(untraced_parts(), untraced_path());
+  ::rmdir(untraced_path().c_str());
   delete_parts(parts(), path_);
   return ::rmdir(path_.c_str()) == 0;
 }

@@ -8,7 +8,7 @@
 
 namespace corun::record {
 
-/// The folder of one session, `<output>.parts`: the parts of its processes, those of a bare pass in `bare/`, and what
+/// The folder of one session, `<output>.parts`: the parts of its processes, those of an untraced pass in `bare/`, and what
 /// the recorder itself has to remember (`session`), so that a session whose recorder was killed can still be merged.
 /// All of it is for the owner only. Names of other files are never touched. As long as this object lives the folder is
 /// locked: no other simtrace deletes or merges it.
@@ -22,17 +22,17 @@ class PartsFolder {
   static PartsFolder open(const std::string& path);
 
   const std::string& path() const { return path_; }  ///< absolute
-  std::string bare_path() const { return path_ + "/bare"; }
-  void make_bare() const;
+  std::string untraced_path() const { return path_ + "/bare"; }
+  void make_untraced() const;
 
   std::vector<std::string> parts() const { return parts_in(path_); }
-  std::vector<std::string> bare_parts() const { return parts_in(bare_path()); }
+  std::vector<std::string> untraced_parts() const { return parts_in(untraced_path()); }
 
   /// What the recorder remembers, one "name value" a line.
   void remember(const std::string& name, std::int64_t value) const;
   std::map<std::string, std::int64_t> memory() const;
 
-  /// Writers that live and have not ended their parts, bare passes included.
+  /// Writers that live and have not ended their parts, untraced passes included.
   std::vector<std::int64_t> writing() const;
 
   /// Deletes the parts and the folder. False where something is left.

@@ -57,9 +57,9 @@ int Recording::run() {
     RecordOptions bare = options_;
     bare.gl = bare.vulkan = Use::kOff;
     std::vector<std::string> told_already;
-    Environment environment = environment_of(bare, folder_.bare_path(), told_already);
+    Environment environment = environment_of(bare, folder_.untraced_path(), told_already);
     environment.set("CORUN_TRACE_CUDA", "count");
-    if (const std::optional<int> code = run_bare_pass(std::move(environment))) return *code;
+    if (const std::optional<int> code = run_untraced_pass(std::move(environment))) return *code;
   }
   return run_traced_pass(std::move(traced));
 }
@@ -74,11 +74,11 @@ int Recording::cannot_execute(int error) {
 }
 
 /// An exit code where the recording ends here.
-std::optional<int> Recording::run_bare_pass(Environment environment) {
-  folder_.make_bare();
-  if (!options_.is_quiet) fmt::print(stderr, "bare pass: the program runs once without a recording\n");
+std::optional<int> Recording::run_untraced_pass(Environment environment) {
+  folder_.make_untraced();
+  if (!options_.is_quiet) fmt::print(stderr, "untraced pass: the program runs once without a recording\n");
   begin_ = Clock::now();
-  if (options_.delay) folder_.remember(kBareFrom, to_monotonic_ns(begin_ + *options_.delay));
+  if (options_.delay) folder_.remember(kUntracedFrom, to_monotonic_ns(begin_ + *options_.delay));
   if (options_.timed) window_end_ = begin_ + options_.delay.value_or(Duration::zero()) + *options_.timed;
   is_finished_ = true;  // of this pass nothing is written
   Child child({options_.command, std::move(environment), !options_.follow_children, true}, signals_);
@@ -87,7 +87,7 @@ std::optional<int> Recording::run_bare_pass(Environment environment) {
     take_signal(child, kTickMs);
     watch_window(child);
   }
-  bare_seconds_ = seconds_between(begin_, Clock::now());
+  untraced_seconds_ = seconds_between(begin_, Clock::now());
   is_finished_ = false;
   window_over_.reset();
   if (stopped_by_ == 0) return std::nullopt;
@@ -154,7 +154,7 @@ void Recording::look_around() {
   show_progress();
 }
 
-/// Only who works in the window is a neighbour.
+/// Only programs that work in the window are neighbours.
 void Recording::look_for_neighbours(Clock::time_point now) {
   if (now < window_begin_ || (window_end_ && now >= *window_end_)) return;
   if (!is_window_seen_) neighbours_.skip();
@@ -221,7 +221,7 @@ void Recording::write_capture() {
   if (!session.has_anything) return tell_nothing_was_recorded(session);
   write_native(session.timeline, options_.output, options_.overwrite);
   remove_parts(session);
-  const Summary summary{session, options_.output, total_bytes({options_.output}), seconds_, bare_seconds_, notes_};
+  const Summary summary{session, options_.output, total_bytes({options_.output}), seconds_, untraced_seconds_, notes_};
   if (options_.json) fmt::print(stderr, "{}", summary_json(summary));
   if (!options_.json && !options_.is_quiet) fmt::print(stderr, "{}", summary_text(summary));
 }
@@ -237,7 +237,7 @@ void Recording::remove_parts(const Session& session) {
 void Recording::tell_nothing_was_recorded(const Session& session) {
   warn(terminal_,
        fmt::format("nothing was recorded of {}, and {} is not written", options_.command[0], options_.output));
-  Summary summary{session, "", 0, seconds_, bare_seconds_, notes_};
+  Summary summary{session, "", 0, seconds_, untraced_seconds_, notes_};
   if (session.report.notes.empty()) {
     for (const std::string& why : why_nothing_was_recorded(options_)) {
       summary.notes.push_back(why);

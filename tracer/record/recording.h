@@ -33,7 +33,7 @@ class Recording {
   using Clock = std::chrono::steady_clock;
 
   Environment environment_of(const RecordOptions& options, const std::string& parts, std::vector<std::string>& notes);
-  std::optional<int> run_bare_pass(Environment environment);
+  std::optional<int> run_untraced_pass(Environment environment);
   int run_traced_pass(Environment environment);
   int cannot_execute(int error);
   void set_window(Environment& environment);
@@ -65,7 +65,7 @@ class Recording {
   std::optional<Clock::time_point> window_end_;
   std::optional<Clock::time_point> window_over_;  ///< its parts were complete then, or patience was at an end
   Clock::time_point looked_;
-  std::optional<double> seconds_, bare_seconds_;
+  std::optional<double> seconds_, untraced_seconds_;
   int stopped_by_ = 0;           ///< the last signal that asked to stop while what we wait for now was there
   bool is_window_seen_ = false;  ///< neighbours were looked for when it began
   bool is_finished_ = false;

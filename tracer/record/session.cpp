@@ -82,7 +82,7 @@ bool had_neighbours(const std::vector<PartContent>& parts, const Memory& memory)
   });
 }
 
-/// Launches as a bare pass counts them: those of the driver, whether or not inside a call of the runtime.
+/// Launches as an untraced pass counts them: those of the driver, whether or not inside a call of the runtime.
 std::uint64_t driver_launches(const PartContent& part) {
   return static_cast<std::uint64_t>(std::ranges::count_if(part.calls, [](const part::CallRecord& call) {
     return call.is_driver != 0 && (call.role == part::CallRole::kLaunch || call.role == part::CallRole::kGraphLaunch);
@@ -104,26 +104,26 @@ const PartContent* only_part(const std::vector<PartContent>& parts, Predicate ha
   return &*found;
 }
 
-std::optional<UntracedRate> rate_of_bare_pass(const PartsFolder& folder, const std::vector<PartContent>& parts,
+std::optional<UntracedRate> rate_of_untraced_pass(const PartsFolder& folder, const std::vector<PartContent>& parts,
                                               const Memory& memory, std::vector<std::string>& notes,
                                               bool& has_unreadable) {
-  const std::vector<PartContent> bare_parts = read_parts(folder.bare_parts(), notes, has_unreadable);
-  if (bare_parts.empty()) return std::nullopt;
-  const PartContent* bare = only_part(bare_parts, [](const PartContent& p) { return !p.launch_counts.empty(); });
+  const std::vector<PartContent> untraced_parts = read_parts(folder.untraced_parts(), notes, has_unreadable);
+  if (untraced_parts.empty()) return std::nullopt;
+  const PartContent* bare = only_part(untraced_parts, [](const PartContent& p) { return !p.launch_counts.empty(); });
   const PartContent* traced = only_part(parts, [](const PartContent& p) { return driver_launches(p) > 0; });
   if (bare == nullptr || traced == nullptr) {
-    notes.push_back("the bare pass gives no rate: it takes one process, no more, that launches in both passes");
+    notes.push_back("the untraced pass gives no rate: it takes one process, no more, that launches in both passes");
     return std::nullopt;
   }
   const std::uint64_t launches = driver_launches(*traced);
-  const bool is_delayed = memory.contains(kBareFrom);
-  const std::uint64_t before = is_delayed ? launches_before(*bare, memory.at(kBareFrom)) : 0;
+  const bool is_delayed = memory.contains(kUntracedFrom);
+  const std::uint64_t before = is_delayed ? launches_before(*bare, memory.at(kUntracedFrom)) : 0;
   // A recording from the start on contains loading and warming up, whose rate is not the one that replay needs.
   const std::uint64_t skipped = is_delayed ? 0 : launches / 2;
   try {
     return untraced_rate(*bare, before + skipped + 1, before + launches);
   } catch (const Error& error) {
-    notes.push_back("the bare pass gives no rate: " + error.message());
+    notes.push_back("the untraced pass gives no rate: " + error.message());
     return std::nullopt;
   }
 }
@@ -181,7 +181,7 @@ Session merge_session(const PartsFolder& folder) {
   MergeOptions options = merge_options(parts, memory);
   session.has_anything = std::ranges::any_of(parts, has_anything) && has_wanted_frames(parts, options, notes);
   if (session.has_anything) {
-    options.untraced_rate = rate_of_bare_pass(folder, parts, memory, notes, session.has_unreadable);
+    options.untraced_rate = rate_of_untraced_pass(folder, parts, memory, notes, session.has_unreadable);
     session.timeline = merge_parts(std::move(parts), options, session.report);
   } else {
     session.report.parts = parts.size();

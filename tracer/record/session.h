@@ -9,10 +9,10 @@
 
 namespace corun::record {
 
-/// What the recorder remembers beside the parts: names in PartsFolder::remember().
+/// What the recorder remembers in addition to the parts: names in PartsFolder::remember().
 inline constexpr const char* kFirstFrame = "first_frame";
 inline constexpr const char* kLastFrame = "last_frame";
-inline constexpr const char* kBareFrom = "bare_from_ns";     ///< instant at which the delay of the bare pass was over
+inline constexpr const char* kUntracedFrom = "bare_from_ns";     ///< instant at which the delay of the untraced pass was over
 inline constexpr const char* kNeighboursOn = "neighbours:";  ///< and a GPU's uuid: foreign programs worked there
 
 /// A process of a session.

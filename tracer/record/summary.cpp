@@ -74,8 +74,8 @@ std::string programs_text(const std::vector<RecordedProcess>& processes) {
   return text;
 }
 
-std::string bare_pass_text(const Summary& summary) {
-  std::string text = fmt::format("{:.2f} s, with the recording {:.2f} s", *summary.bare_seconds, *summary.seconds);
+std::string untraced_pass_text(const Summary& summary) {
+  std::string text = fmt::format("{:.2f} s, with the recording {:.2f} s", *summary.untraced_seconds, *summary.seconds);
   const auto& rate = summary.session.timeline.provenance().untraced_rate;
   if (rate && rate->duration_ns > 0)
     text += fmt::format("; {:.0f} launches/s without it",
@@ -100,7 +100,7 @@ std::string summary_text(const Summary& summary) {
   text += line("recording", fmt::format("took {:.1f} ms of the program's time, {:.2f} % of the span",
                                         static_cast<double>(session.report.tracer_ns) * 1e-6,
                                         percent(session.report.tracer_ns, figures.span_ns)));
-  if (summary.bare_seconds && summary.seconds) text += line("bare pass", bare_pass_text(summary));
+  if (summary.untraced_seconds && summary.seconds) text += line("untraced pass", untraced_pass_text(summary));
   for (const std::string& note : session.report.notes) text += line("note", printable(note));
   return text;
 }
@@ -121,7 +121,7 @@ std::string summary_json(const Summary& summary) {
   text += fmt::format(",\"frames_per_second\":{:.3f},\"lost_records\":{},\"tracer_ns\":{}", figures.frames_per_second,
                       session.report.lost_records, session.report.tracer_ns);
   if (summary.seconds) text += fmt::format(",\"seconds\":{:.3f}", *summary.seconds);
-  if (summary.bare_seconds) text += fmt::format(",\"bare_seconds\":{:.3f}", *summary.bare_seconds);
+  if (summary.untraced_seconds) text += fmt::format(",\"bare_seconds\":{:.3f}", *summary.untraced_seconds);
   if (const auto& rate = session.timeline.provenance().untraced_rate)
     text += fmt::format(",\"untraced_rate\":{{\"launches\":{},\"duration_ns\":{},\"jitter_ppm\":{}}}", rate->launches,
                         rate->duration_ns, rate->jitter_ppm);

@@ -15,7 +15,7 @@ struct Summary {
   std::string output;                  ///< "": nothing was recorded, and none is written
   std::uint64_t bytes = 0;             ///< of the capture file
   std::optional<double> seconds;       ///< the program ran so long; not known to `merge`
-  std::optional<double> bare_seconds;  ///< and so long in the bare pass
+  std::optional<double> untraced_seconds;  ///< and so long in the untraced pass
   std::vector<std::string> notes;      ///< of the recorder, which has told people already; JSON has them too
 };
 
@@ -23,7 +23,7 @@ struct Summary {
 std::string summary_text(const Summary& summary);
 /// One line with one JSON object; `output` is null where there is none.
 std::string summary_json(const Summary& summary);
-/// Why the parts are kept beside a capture, and what to do with them.
+/// Why the parts are kept with a capture, and what to do with them.
 std::string kept_text(const PartsFolder& folder);
 
 }  // namespace corun::record

@@ -111,8 +111,9 @@ void GraphicsRows::set_gpu_times(const part::FrameRecord& frame, FrameRecord& ou
       out.gpu_begin_ns = out.gpu_end_ns = visit->gpu_begin_ns;
       out.gpu_busy_ns = 0;
     }
-    const std::int64_t from_ns = std::max(visit->gpu_begin_ns, out.gpu_end_ns);  // what ran beside the visit before
-    out.gpu_busy_ns += std::max<std::int64_t>(0, visit->gpu_end_ns - from_ns);   // counts once
+    // Time of two visits at once counts once.
+    const std::int64_t from_ns = std::max(visit->gpu_begin_ns, out.gpu_end_ns);
+    out.gpu_busy_ns += std::max<std::int64_t>(0, visit->gpu_end_ns - from_ns);
     out.gpu_end_ns = std::max(out.gpu_end_ns, visit->gpu_end_ns);
     worst_error_ns_ = std::max(worst_error_ns_, visit->gpu_error_ns);
   }

@@ -12,21 +12,21 @@ namespace corun {
 
 /// How parts become one timeline.
 struct MergeOptions {
-  std::uint64_t first_frame = 1;            ///< with `last_frame`: all rows are cut to the span of these frames
+  std::uint64_t first_frame = 1;  ///< with `last_frame`: all rows are cut to the span of these frames
   std::uint64_t last_frame = UINT64_MAX;
-  bool other_contexts = false;              ///< somebody saw foreign programs on the device: marks the capture co-run
-  std::optional<UntracedRate> untraced_rate = {};  ///< of the bare pass, where there was one: kept in the provenance
-  std::string source_file = {};             ///< base name, for the provenance
-  std::string content_hash = {};            ///< the same
+  bool other_contexts = false;                     ///< foreign programs were on the device: marks the capture co-run
+  std::optional<UntracedRate> untraced_rate = {};  ///< of the untraced pass, where there was one: kept in the provenance
+  std::string source_file = {};                    ///< base name, for the provenance
+  std::string content_hash = {};                   ///< the same
 };
 
-/// What a capture amounts to beside its timeline: for the summary that `simtrace record` prints.
+/// What a capture amounts to in addition to its timeline: for the summary that `simtrace record` prints.
 struct MergeReport {
   std::uint64_t processes = 0;
   std::uint64_t parts = 0;
   std::uint64_t lost_records = 0;
-  std::int64_t tracer_ns = 0;             ///< host time of the capture itself, as far as it was seen
-  std::vector<std::string> notes;         ///< one sentence each: why a part ended early, what is missing
+  std::int64_t tracer_ns = 0;      ///< host time of the capture itself, as far as it was seen
+  std::vector<std::string> notes;  ///< one sentence each: why a part ended early, what is missing
 };
 
 /// Joins the parts of one session into a timeline on CLOCK_MONOTONIC.
@@ -36,14 +36,14 @@ struct MergeReport {
 /// and the end of its last GPU work, and the union of its visits as busy time. Where GL ran on top of Vulkan in one
 /// process and both were seen, the Vulkan frames stand and the GL ones are left out. Where more than one context (two
 /// processes, or graphics and CUDA) worked during the same time, the capture is marked co-run.
-/// Parts of a bare pass add nothing but their notes. `report` is filled in any case.
+/// Parts of an untraced pass add nothing but their notes. `report` is filled in any case.
 /// Throws Error(kInput) where there is no part with anything in it, or no frame of those asked for.
 Timeline merge_parts(std::vector<PartContent> parts, const MergeOptions& options, MergeReport& report);
 
-/// The untraced launch rate of the same stretch of a bare pass: see UntracedRate in timeline.h. `from` and `to` are
+/// The untraced launch rate of the same stretch of an untraced pass: see UntracedRate in timeline.h. `from` and `to` are
 /// numbers of launches, counted from 1, as the traced pass saw them. Throws Error(kInput) where the pass counted fewer
 /// than 10 x kLaunchesPerCount launches in it.
-UntracedRate untraced_rate(const PartContent& bare_pass, std::uint64_t from, std::uint64_t to);
+UntracedRate untraced_rate(const PartContent& untraced_pass, std::uint64_t from, std::uint64_t to);
 
 /// Queues of graphics work have contexts from here on: this one for all queues of Vulkan, this one plus its number for
 /// a context of GL. CUDA's numbers are smaller.

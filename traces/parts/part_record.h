@@ -16,8 +16,8 @@
 namespace corun::part {
 
 enum class RecordType : std::uint16_t {
-  kProcess = 1,      ///< first record of every part
-  kText = 2,         ///< before the first record that names it
+  kProcess = 1,  ///< first record of every part
+  kText = 2,     ///< before the first record that names it
   kDevice = 3,
   kContext = 4,
   kStream = 5,
@@ -34,7 +34,7 @@ enum class RecordType : std::uint16_t {
   kFrame = 16,
   kLaunchCount = 17,
   kLost = 18,
-  kEnd = 19,         ///< last record of a part that was ended properly
+  kEnd = 19,  ///< last record of a part that was ended properly
   kDraw = 20,
 };
 
@@ -52,21 +52,22 @@ enum class Detail : std::uint32_t {
   kNone = 0,     ///< the part is of frames, or the library was loaded and recorded nothing
   kKernels = 1,  ///< kernels, copies, memsets
   kCalls = 2,    ///< also the calls that launch and wait: what replay needs
-  kCount = 3,    ///< only kLaunchCount: a bare pass
+  kCount = 3,    ///< only kLaunchCount: an untraced pass
 };
 
-/// Who wrote the part. Neither arguments, environment nor user are recorded; the program's name follows as a text id.
+/// The process that wrote the part. Neither arguments, environment nor user are recorded; the program's name follows as
+/// a text id.
 struct ProcessRecord {
   RecordHead head;
   Source source;
   Detail detail;
-  std::uint32_t process;       ///< operating-system id
-  std::uint32_t program;       ///< kText: base name of the executable
-  std::uint64_t start_ticks;   ///< with `process`, names it for good (field 22 of /proc/PID/stat)
-  std::int64_t monotonic_ns;   ///< both clocks read together, when the part was opened
+  std::uint32_t process;      ///< operating-system id
+  std::uint32_t program;      ///< kText: base name of the executable
+  std::uint64_t start_ticks;  ///< with `process`, names it for good (field 22 of /proc/PID/stat)
+  std::int64_t monotonic_ns;  ///< both clocks read together, when the part was opened
   std::int64_t realtime_ns;
-  std::uint32_t version;       ///< of these records: 1
-  std::uint32_t api_version;   ///< of CUPTI (130000), of Vulkan's device, 0 for GL
+  std::uint32_t version;      ///< of these records: 1
+  std::uint32_t api_version;  ///< of CUPTI (130000), of Vulkan's device, 0 for GL
 };
 
 /// A string. Its `length` bytes follow the record, padded with zeros to a multiple of 8; at most kMostTextBytes.
@@ -93,7 +94,7 @@ struct ContextRecord {
   RecordHead head;
   std::uint32_t device;
   std::uint32_t context;
-  std::uint32_t is_mps;  ///< 1: a client of MPS
+  std::uint32_t is_mps;    ///< 1: a client of MPS
   std::uint32_t sm_count;  ///< of a green context; 0 = the whole device
 };
 
@@ -121,7 +122,12 @@ struct KernelRecord {
 };
 
 enum class CopyKind : std::uint32_t {
-  kUnknown = 0, kHostToDevice = 1, kDeviceToHost = 2, kDeviceToDevice = 3, kPeer = 4, kHostToHost = 5,
+  kUnknown = 0,
+  kHostToDevice = 1,
+  kDeviceToHost = 2,
+  kDeviceToDevice = 3,
+  kPeer = 4,
+  kHostToHost = 5,
 };
 
 struct CopyRecord {
@@ -154,7 +160,7 @@ enum class CallRole : std::uint16_t {
   kSynchronizeStream = 3,
   kSynchronizeEvent = 4,
   kStreamWaitEvent = 5,
-  kCopy = 6,        ///< submits a copy or a memset; whether it waits is for the copy to say
+  kCopy = 6,  ///< submits a copy or a memset; whether it waits is for the copy to say
   kRecordEvent = 7,
   kOther = 8,
 };
@@ -181,7 +187,7 @@ struct SyncRecord {
   std::uint32_t context, stream;  ///< stream UINT32_MAX: none or not known
   std::uint32_t event;            ///< 0: none
   std::uint32_t reserved2;
-  std::uint64_t event_sync;       ///< pairs a wait with one kEventRecord; 0: not known
+  std::uint64_t event_sync;  ///< pairs a wait with one kEventRecord; 0: not known
 };
 
 struct EventRecord {
@@ -212,9 +218,9 @@ struct ContextSwitchRecord {
 
 struct SwapchainRecord {
   RecordHead head;
-  std::uint32_t swapchain;  ///< 1, 2, ... in a part
-  std::uint32_t renderer;   ///< kText: name of the device or GL_RENDERER
-  std::uint32_t width, height;  ///< 0: not known
+  std::uint32_t swapchain;       ///< 1, 2, ... in a part
+  std::uint32_t renderer;        ///< kText: name of the device or GL_RENDERER
+  std::uint32_t width, height;   ///< 0: not known
   std::uint32_t is_over_vulkan;  ///< 1: GL on top of Vulkan (Zink): its frames are seen by the Vulkan layer too
   std::uint32_t reserved;
 };
@@ -229,9 +235,9 @@ struct VisitRecord {
   std::int64_t gpu_error_ns;   ///< half the width of the clock reading behind the GPU times
   std::uint64_t frame;         ///< number of the frame it belongs to; the frame's own record comes later
   std::uint32_t thread;
-  std::uint32_t queue;         ///< queue or GL context: 1, 2, ... in a part
-  std::uint32_t is_wait;       ///< 1: the call waited for the GPU (glFinish)
-  std::uint32_t swapchain;     ///< 0: not yet known
+  std::uint32_t queue;      ///< queue or GL context: 1, 2, ... in a part
+  std::uint32_t is_wait;    ///< 1: the call waited for the GPU (glFinish)
+  std::uint32_t swapchain;  ///< 0: not yet known
 };
 
 struct FrameRecord {
@@ -242,7 +248,7 @@ struct FrameRecord {
   std::uint64_t frame;          ///< 1, 2, ... in a part
   std::uint32_t thread;
   std::uint32_t swapchain;
-  std::uint32_t visits;         ///< visits the frame made, those without a kVisit included
+  std::uint32_t visits;  ///< visits the frame made, those without a kVisit included
   std::uint32_t reserved;
 };
 
@@ -253,11 +259,11 @@ struct DrawRecord {
   std::int64_t gpu_begin_ns;
   std::int64_t gpu_end_ns;
   std::uint64_t frame;
-  std::uint32_t calls;      ///< that gave the GPU this piece: 1, or more where a frame has too many to stamp each
+  std::uint32_t calls;  ///< that gave the GPU this piece: 1, or more where a frame has too many to stamp each
   std::uint32_t swapchain;
 };
 
-/// Launches so far, in a bare pass: at every kLaunchesPerCount-th launch.
+/// Launches so far, in an untraced pass: at every kLaunchesPerCount-th launch.
 struct LaunchCountRecord {
   RecordHead head;
   std::int64_t at_ns;
@@ -266,14 +272,14 @@ struct LaunchCountRecord {
 inline constexpr std::uint32_t kLaunchesPerCount = 64;
 
 enum class LossReason : std::uint32_t {
-  kCuptiDropped = 1,   ///< CUPTI had no buffer
-  kNoTime = 2,         ///< CUPTI gave the record without a time
-  kRingFull = 3,       ///< written faster than the disk took it
-  kBadRecord = 4,      ///< not understood
-  kNoQuery = 5,        ///< frames: no free GPU query for a visit
-  kTooLarge = 6,       ///< behind --max-size
-  kUnreported = 7,     ///< launched, but CUPTI had not handed the record over at the end
-  kWriteFailed = 8,    ///< the disk did not take it
+  kCuptiDropped = 1,  ///< CUPTI had no buffer
+  kNoTime = 2,        ///< CUPTI gave the record without a time
+  kRingFull = 3,      ///< written faster than the disk took it
+  kBadRecord = 4,     ///< not understood
+  kNoQuery = 5,       ///< frames: no free GPU query for a visit
+  kTooLarge = 6,      ///< behind --max-size
+  kUnreported = 7,    ///< launched, but CUPTI had not handed the record over at the end
+  kWriteFailed = 8,   ///< the disk did not take it
 };
 
 struct LostRecord {
@@ -284,15 +290,15 @@ struct LostRecord {
 };
 
 enum class EndReason : std::uint32_t {
-  kExit = 1,              ///< the process ended
-  kWindow = 2,            ///< the time or the frames asked for were over
+  kExit = 1,    ///< the process ended
+  kWindow = 2,  ///< the time or the frames asked for were over
   kMaxSize = 3,
-  kWriteFailed = 4,       ///< disk full and the like; `detail` is errno
-  kNoCupti = 5,           ///< libcupti not found
-  kCuptiVersion = 6,      ///< of another major; `detail` is its version
-  kOtherSubscriber = 7,   ///< a profiler holds CUPTI
-  kCuptiFailed = 8,       ///< `detail` is CUptiResult
-  kNoQueries = 9,         ///< frames: the driver has no GPU timestamps; frames go on, times do not
+  kWriteFailed = 4,      ///< disk full and the like; `detail` is errno
+  kNoCupti = 5,          ///< libcupti not found
+  kCuptiVersion = 6,     ///< of another major; `detail` is its version
+  kOtherSubscriber = 7,  ///< a profiler holds CUPTI
+  kCuptiFailed = 8,      ///< `detail` is CUptiResult
+  kNoQueries = 9,        ///< frames: the driver has no GPU timestamps; frames go on, times do not
   kOutOfMemory = 10,
   kOther = 11,
 };

@@ -24,7 +24,7 @@ struct Window {
 /// Adds a span; what is below 0 counts as 0, and the sum of untrusted numbers stays within what a timeline holds.
 void add_span(std::int64_t& sum_ns, std::int64_t span_ns);
 
-/// Who used the device when: which contexts worked side by side.
+/// Which contexts used the device when, and which worked side by side.
 class Activity {
  public:
   /// Work of a context of a process. All graphics of a process counts as one context.
@@ -33,7 +33,7 @@ class Activity {
   /// True where the spans of two contexts that may share a device overlap.
   bool has_overlap() const;
 
-  static constexpr std::uint32_t kAnyDevice = UINT32_MAX;  ///< graphics: nobody tells on which
+  static constexpr std::uint32_t kAnyDevice = UINT32_MAX;  ///< graphics: the device is not known
 
  private:
   std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint32_t>, Window> spans_;

@@ -11,7 +11,7 @@ namespace corun {
 /// Text of an id; "" where the part does not have it.
 std::string_view text_of(const PartContent& part, std::uint32_t id);
 
-/// "train (process 4242, CUDA)": who wrote a part.
+/// "train (process 4242, CUDA)": the writer of a part.
 std::string describe(const PartContent& part);
 
 /// Why records were lost, as a reason of Provenance::skipped.

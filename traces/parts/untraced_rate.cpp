@@ -44,9 +44,9 @@ double jitter_of(const std::vector<LaunchCountRecord>& counts, double first, dou
 
 }  // namespace
 
-UntracedRate untraced_rate(const PartContent& bare_pass, std::uint64_t from, std::uint64_t to) {
+UntracedRate untraced_rate(const PartContent& untraced_pass, std::uint64_t from, std::uint64_t to) {
   std::vector<LaunchCountRecord> counts;
-  for (const LaunchCountRecord& count : bare_pass.launch_counts) {
+  for (const LaunchCountRecord& count : untraced_pass.launch_counts) {
     const bool is_instant = count.at_ns >= 0 && count.at_ns <= kLatestNs;
     if (is_instant && count.launches >= from && count.launches <= to) counts.push_back(count);
   }
@@ -56,7 +56,7 @@ UntracedRate untraced_rate(const PartContent& bare_pass, std::uint64_t from, std
   const std::int64_t duration_ns = counts.empty() ? 0 : counts.back().at_ns - counts.front().at_ns;
   constexpr std::uint64_t kFewest = kStretches * part::kLaunchesPerCount;
   if (launches < kFewest || duration_ns <= 0) {
-    throw_input({bare_pass.path}, "{} launches counted in {} ns of the bare pass, expected at least {}", launches,
+    throw_input({untraced_pass.path}, "{} launches counted in {} ns of the untraced pass, expected at least {}", launches,
                 duration_ns, kFewest);
   }
   const double jitter =

@@ -172,7 +172,7 @@ TEST(Injection, OffLeavesNoPart) {
   EXPECT_TRUE(outcome.parts.empty());
 }
 
-TEST(Injection, ABarePassCountsLaunchesAndNothingElse) {
+TEST(Injection, AnUntracedPassCountsLaunchesAndNothingElse) {
   const Outcome outcome = Injection().set("CORUN_TRACE_CUDA", "count").launches(1000).run();
   expect_end(outcome, EndReason::kExit);
   EXPECT_TRUE(outcome.part().kernels.empty());
@@ -275,7 +275,7 @@ TEST(Injection, WithoutAFlushTheRecordsAreMissedButTheProgramEnds) {
   expect_end(Injection().script("fail cuptiActivityFlushAll 999").run(), EndReason::kExit);
 }
 
-TEST(Injection, ABarePassWithoutCallbacksSaysWhy) {
+TEST(Injection, AnUntracedPassWithoutCallbacksSaysWhy) {
   const Outcome outcome =
       Injection().set("CORUN_TRACE_CUDA", "count").script("fail cuptiEnableCallback 2").launches(1000).run();
   expect_end(outcome, EndReason::kCuptiFailed, 2);
@@ -400,7 +400,7 @@ TEST(Injection, TheEndOfTheWindowEndsTheRecordingNotTheProgram) {
   EXPECT_TRUE(outcome.part().kernels.empty());
 }
 
-TEST(Injection, TheBarePassEndsWithTheWindowToo) {
+TEST(Injection, TheUntracedPassEndsWithTheWindowToo) {
   const Outcome outcome = Injection()
                               .set("CORUN_TRACE_CUDA", "count")
                               .set("CORUN_TRACE_UNTIL_NS", "1")

@@ -298,10 +298,10 @@ TEST_F(Recorder, APartStopsAtTheSizeThatWasGiven) {
   EXPECT_NE(done.err.find("note"), std::string::npos) << done.err;
 }
 
-TEST_F(Recorder, ABarePassGivesTheRateWithoutRecording) {
+TEST_F(Recorder, AnUntracedPassGivesTheRateWithoutRecording) {
   const Finished done = record({"--rate-pass"}, {"open=cuda", "print=once", "kernels=20000"});
   EXPECT_EQ(done.code, 0) << done.err;
-  EXPECT_EQ(done.out, "once\n") << "the bare pass is silent";
+  EXPECT_EQ(done.out, "once\n") << "the untraced pass is silent";
   EXPECT_EQ(kernels_of(capture()), 20000u);
   const auto rate = capture().provenance().untraced_rate;
   ASSERT_TRUE(rate.has_value()) << done.err;
@@ -309,7 +309,7 @@ TEST_F(Recorder, ABarePassGivesTheRateWithoutRecording) {
   EXPECT_GT(rate->duration_ns, 0);
 }
 
-TEST_F(Recorder, ABarePassThatIsInterruptedIsTheLast) {
+TEST_F(Recorder, AnUntracedPassThatIsInterruptedIsTheLast) {
   Running running = start(recording({"--rate-pass"}, {"open=cuda", "touch=ready", "kernels-for=9000"}));
   ASSERT_TRUE(comes_true([&] { return exists("ready"); }));
   running.send(SIGINT);

@@ -463,7 +463,7 @@ TEST(Merge, RecordsWithAnyNumbersAreATimelineOrAnErrorAndNeverACrash) {
   }
 }
 
-PartContent bare_pass(std::uint64_t counts, std::int64_t (*step_ns)(std::uint64_t)) {
+PartContent untraced_pass(std::uint64_t counts, std::int64_t (*step_ns)(std::uint64_t)) {
   PartContent part;
   std::int64_t at_ns = kT;
   for (std::uint64_t i = 1; i <= counts; ++i) {
@@ -475,7 +475,7 @@ PartContent bare_pass(std::uint64_t counts, std::int64_t (*step_ns)(std::uint64_
 
 TEST(UntracedRate, IsThatOfTheStretchAskedFor) {
   // 64 launches take 1 ms up to the 1,000th count, and 2 ms from there on.
-  const PartContent part = bare_pass(2'000, [](std::uint64_t i) { return i <= 1'000 ? 1'000'000L : 2'000'000L; });
+  const PartContent part = untraced_pass(2'000, [](std::uint64_t i) { return i <= 1'000 ? 1'000'000L : 2'000'000L; });
   const UntracedRate slow = untraced_rate(part, 1'000 * 64, 2'000 * 64);
   EXPECT_EQ(slow.launches, 64'000u);
   EXPECT_EQ(slow.duration_ns, 2'000'000'000);
@@ -486,7 +486,7 @@ TEST(UntracedRate, IsThatOfTheStretchAskedFor) {
 }
 
 TEST(UntracedRate, OfTooFewLaunchesIsAnError) {
-  const PartContent part = bare_pass(100, [](std::uint64_t) { return 1'000L; });
+  const PartContent part = untraced_pass(100, [](std::uint64_t) { return 1'000L; });
   EXPECT_NO_THROW(untraced_rate(part, 1, 11 * 64));
   EXPECT_THROW(untraced_rate(part, 1, 10 * 64), Error);
   EXPECT_THROW(untraced_rate(PartContent{}, 1, UINT64_MAX), Error);

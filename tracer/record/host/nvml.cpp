@@ -117,7 +117,7 @@ void Nvml::add_workers(void* device, std::vector<Worker>& workers) {
   std::vector<ProcessSample> samples(kMostProcesses);
   unsigned count = kMostProcesses;
   const int result = calls_->process_utilization(device, samples.data(), &count, seen_until_us);
-  if (result == kNotFound) return;  // nobody worked
+  if (result == kNotFound) return;  // no process worked
   if (result != kSuccess) return add_compute_processes(device, uuid, workers);
   samples.resize(std::min(count, kMostProcesses));
   for (const ProcessSample& sample : samples) {

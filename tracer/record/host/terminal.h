@@ -28,7 +28,7 @@ std::string bytes_text(std::uint64_t bytes);
 /// "0:07", "12:30", "1:02:03".
 std::string clock_text(double seconds);
 
-/// A string as JSON: quoted, escaped, and valid UTF-8 whatever came in.
+/// A string as JSON: quoted, escaped, and valid UTF-8 for any input.
 std::string json_text(std::string_view text);
 
 }  // namespace corun::record
