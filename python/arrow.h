@@ -44,7 +44,7 @@ namespace corun {
 
 /// Tables as Arrow sees them: integers are int64, reals float64, text a dictionary of utf8 with int32 indices, a table
 /// is a struct of its columns. Nothing is copied: an array holds on to its table until the consumer releases it.
-/// What is written to `out` is the consumer's, who must call its `release`.
+/// What is written to `out` is the consumer's, which must call its `release`.
 
 void export_schema(const Table& table, ArrowSchema& out);
 void export_schema(const Column& column, ArrowSchema& out);

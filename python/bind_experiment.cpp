@@ -10,8 +10,8 @@
 #include <optional>
 #include <thread>
 
-#include "experiments/commands/commands.h"
 #include "experiments/base/processors.h"
+#include "experiments/commands/commands.h"
 #include "experiments/results/results.h"
 #include "experiments/run/results_revision.h"
 #include "python/bindings.h"
@@ -60,8 +60,8 @@ ExperimentOverrides overrides_of(const std::vector<std::string>& sets, const std
   return overrides;
 }
 
-/// Policies in shared libraries use the functions of the project that this library holds: whoever loads one after this
-/// finds them. The interpreter loads extensions for themselves alone.
+/// Policies in shared libraries use the functions of the project that this library holds: a program that loads one
+/// after this finds them. The interpreter loads extensions for themselves alone.
 void show_functions_to_plugins() {
   Dl_info self{};
   if (dladdr(reinterpret_cast<void*>(&show_functions_to_plugins), &self) != 0)

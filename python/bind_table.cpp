@@ -71,7 +71,7 @@ py::object column_named(const SharedTable& table, const std::string& name) {
   throw py::key_error(fmt::format("no column `{}`: there are {}", name, names));
 }
 
-/// A capsule as the Arrow PyCapsule interface asks for: it releases what nobody took.
+/// A capsule as the Arrow PyCapsule interface asks for: it releases what was not taken.
 template <class Structure>
 py::capsule arrow_capsule(const char* name, std::unique_ptr<Structure> structure) {
   PyObject* capsule = PyCapsule_New(structure.get(), name, [](PyObject* object) {

@@ -18,7 +18,7 @@ ClientId client_of(const ActionsRef& act, const py::handle& named) {
   if (py::isinstance<ClientRef>(named)) return named.cast<const ClientRef&>().id;
   if (py::isinstance<py::int_>(named)) return ClientId{named.cast<std::uint32_t>()};
   const auto name = named.cast<std::string>();
-  for (const ClientView& client : act.call->view->clients)
+  for (const ClientView& client : act.callback->view->clients)
     if (client.name == name) return client.id;
   throw py::key_error(fmt::format("no client `{}`", name));
 }
@@ -85,8 +85,8 @@ void bind_client(py::module_& module) {
       .def("__eq__", [](const ClientRef& self, const ClientRef& other) { return self.id == other.id; })
       .def("__hash__", [](const ClientRef& self) { return self.id.value; })
       .def("__repr__", [](const ClientRef& self) {
-        return self.call->view == nullptr ? fmt::format("<Client {}>", self.id.value)
-                                          : fmt::format("<Client {} {}>", self.id.value, self.get().name);
+        return self.callback->view == nullptr ? fmt::format("<Client {}>", self.id.value)
+                                              : fmt::format("<Client {} {}>", self.id.value, self.get().name);
       });
   const auto add = [&](const char* name, const auto& read) {
     client.def_property_readonly(name, [read](const ClientRef& self) { return read(self.get()); });
@@ -117,7 +117,8 @@ void bind_client(py::module_& module) {
   add("is_copying", [](C c) { return c.is_copying; });
   client.def_property_readonly("quality_menu", &menu_of).def_property_readonly("waiting", [](const ClientRef& self) {
     py::list waiting;
-    for (const OpView& op : self.get().waiting) waiting.append(py::cast(OpRef{self.call, self.call->number, &op}));
+    for (const OpView& op : self.get().waiting)
+      waiting.append(py::cast(OpRef{self.callback, self.callback->number, &op}));
     return waiting;
   });
 }
@@ -143,12 +144,12 @@ void bind_gpu_view(py::module_& module) {
                              [](const ViewRef& self) {
                                py::list clients;
                                for (const ClientView& client : self.get().clients)
-                                 clients.append(py::cast(ClientRef{self.call, client.id}));
+                                 clients.append(py::cast(ClientRef{self.callback, client.id}));
                                return clients;
                              })
       .def("client", [](const ViewRef& self, const std::string& name) {
         for (const ClientView& client : self.get().clients)
-          if (client.name == name) return ClientRef{self.call, client.id};
+          if (client.name == name) return ClientRef{self.callback, client.id};
         throw py::key_error(fmt::format("no client `{}`", name));
       });
 }

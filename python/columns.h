@@ -61,7 +61,7 @@ class Column {
   std::size_t size_ = 0, missing_ = 0;
 };
 
-/// Columns of equal length. Immutable once handed out: whoever reads it shares its memory.
+/// Columns of equal length. Immutable once handed out: readers share its memory.
 struct Table {
   std::vector<Column> columns;
 

@@ -15,16 +15,16 @@
 
 namespace corun {
 
-/// What a policy in Python holds in its hands: objects that look at the present call, and raise in any other. No
-/// Python is needed to make them.
+/// Handles passed to Python policies. An operation raises if used outside the callback that created it, the others
+/// outside of any callback. No Python is needed to make them.
 
-/// Set for the length of one call.
-struct Call {
+/// The callback of a policy that is running; pointers are null while there is none. Shared by the policy's handles.
+struct PolicyCallback {
   const GpuView* view = nullptr;
-  Actions* actions = nullptr;
-  std::uint64_t number = 0;
+  Actions* actions = nullptr;  ///< only while it decides
+  std::uint64_t number = 0;    ///< of this policy's callbacks, from 1
 };
-using SharedCall = std::shared_ptr<Call>;
+using SharedCallback = std::shared_ptr<PolicyCallback>;
 
 [[noreturn]] inline void refuse_stale(const char* what) {
   throw std::runtime_error(
@@ -32,30 +32,30 @@ using SharedCall = std::shared_ptr<Call>;
 }
 
 struct ViewRef {
-  SharedCall call;
+  SharedCallback callback;
   const GpuView& get() const {
-    if (call->view == nullptr) refuse_stale("view");
-    return *call->view;
+    if (callback->view == nullptr) refuse_stale("view");
+    return *callback->view;
   }
 };
 
-/// Shows the client as it is during the present call, whenever it was got.
+/// A client as it is in the running callback; the handle may come from an earlier one.
 struct ClientRef {
-  SharedCall call;
+  SharedCallback callback;
   ClientId id;
   const ClientView& get() const {
-    if (call->view == nullptr) refuse_stale("client");
-    return call->view->client(id);
+    if (callback->view == nullptr) refuse_stale("client");
+    return callback->view->client(id);
   }
 };
 
-/// Good for the call that it was made in.
+/// An operation; only in the callback that created it.
 struct OpRef {
-  SharedCall call;
+  SharedCallback callback;
   std::uint64_t number = 0;
   const OpView* op = nullptr;
   const OpView& get() const {
-    if (call->view == nullptr || call->number != number) refuse_stale("operation");
+    if (callback->view == nullptr || callback->number != number) refuse_stale("operation");
     return *op;
   }
 };
@@ -75,11 +75,11 @@ class RuleNames {
 
 /// `act`: only while deciding.
 struct ActionsRef {
-  SharedCall call;
+  SharedCallback callback;
   std::shared_ptr<RuleNames> names;
   Actions& get() const {
-    if (call->actions == nullptr) refuse_stale("`act`");
-    return *call->actions;
+    if (callback->actions == nullptr) refuse_stale("`act`");
+    return *callback->actions;
   }
 };
 

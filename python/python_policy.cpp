@@ -75,8 +75,8 @@ class PythonPolicy final : public Policy {
       for (const auto& [key, value] : parameters.values()) values[py::str(key)] = to_python(value);
       own_ = std::make_unique<Objects>();
       own_->self = class_->type().attr("_create")(values);
-      own_->view = py::cast(ViewRef{call_});
-      own_->act = py::cast(ActionsRef{call_, class_->names()});
+      own_->view = py::cast(ViewRef{callback_});
+      own_->act = py::cast(ActionsRef{callback_, class_->names()});
       own_->decide = own_->self.attr("decide");
       hears_ = read_hears();
     } catch (const py::error_already_set& error) {
@@ -146,11 +146,12 @@ class PythonPolicy final : public Policy {
 
   const py::object& client(const GpuView& view, ClientId id) {
     while (own_->clients.size() < view.clients.size())
-      own_->clients.push_back(py::cast(ClientRef{call_, ClientId{static_cast<std::uint32_t>(own_->clients.size())}}));
+      own_->clients.push_back(
+          py::cast(ClientRef{callback_, ClientId{static_cast<std::uint32_t>(own_->clients.size())}}));
     return own_->clients[id.value];
   }
 
-  py::object argument(const OpView& op) const { return py::cast(OpRef{call_, call_->number, &op}); }
+  py::object argument(const OpView& op) const { return py::cast(OpRef{callback_, callback_->number, &op}); }
   template <class Value>
   py::object argument(const Value& value) const {
     return py::cast(value);
@@ -168,10 +169,13 @@ class PythonPolicy final : public Policy {
   void ask(const GpuView& view, Actions* actions, const Question& question) {
     const py::gil_scoped_acquire lock;
     struct Scope {
-      Call& call;
-      ~Scope() { call.view = nullptr, call.actions = nullptr; }
-    } const scope{*call_};
-    *call_ = {&view, actions, call_->number + 1};
+      PolicyCallback& callback;
+      ~Scope() {
+        callback.view = nullptr;
+        callback.actions = nullptr;
+      }
+    } const scope{*callback_};
+    *callback_ = {&view, actions, callback_->number + 1};
     try {
       question();
     } catch (const py::error_already_set& error) {
@@ -183,7 +187,7 @@ class PythonPolicy final : public Policy {
   KeptThread thread_;
   std::shared_ptr<PolicyClass> class_;
   std::string name_;
-  SharedCall call_ = std::make_shared<Call>();
+  SharedCallback callback_ = std::make_shared<PolicyCallback>();
   std::unique_ptr<Objects> own_;
   Hears hears_;
 };
