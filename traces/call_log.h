@@ -28,7 +28,7 @@ struct LoggedCall {
   std::int64_t end_ns() const { return start_ns + duration_ns; }
 };
 
-/// What a profiler says about one wait, beside the call itself.
+/// What a profiler says about one wait, in addition to the call itself.
 struct LoggedWait {
   std::uint64_t id_space = 0;
   std::uint64_t correlation = 0;                    ///< of the call that waits

@@ -16,7 +16,7 @@ namespace corun {
 /// A capture from which a workload is made: its operations and calls are columns, 20 bytes an operation with its call,
 /// where the rows of a timeline take 88. A capture in our own format never exists as rows (load_compact).
 ///
-/// Columns are freed one by one by who makes the workload, as soon as it is done with them.
+/// The maker of the workload frees columns one by one, as soon as it is done with them.
 struct CompactCapture {
   /// A call that does more than submit, and its number among all calls.
   struct OtherCall {

@@ -60,8 +60,7 @@ void add_capped(std::int64_t& sum, std::int64_t ns) {
 
 TimelineSummary summarize_frames(const std::vector<FrameRecord>& frames) {
   TimelineSummary summary{.frames = frames.size()};
-  for (const FrameRecord& frame : frames)
-    add_capped(summary.busy_ns, std::max<std::int64_t>(frame.gpu_busy_ns, 0));
+  for (const FrameRecord& frame : frames) add_capped(summary.busy_ns, std::max<std::int64_t>(frame.gpu_busy_ns, 0));
   if (!frames.empty()) summary.span_ns = frames.back().present_ns - frames.front().present_ns;
   return summary;
 }
@@ -144,13 +143,19 @@ void TimelineBuilder::reserve(std::size_t ops, std::size_t calls) {
 }
 
 std::uint32_t TimelineBuilder::add(const OpRecord& op) {
-  if (sink_ != nullptr) return sink_->add(std::span(&op, 1)), OpRecord::kNoIndex;
+  if (sink_ != nullptr) {
+    sink_->add(std::span(&op, 1));
+    return OpRecord::kNoIndex;
+  }
   timeline_.ops_.push_back(op);
   return static_cast<std::uint32_t>(timeline_.ops_.size() - 1);
 }
 
 std::uint32_t TimelineBuilder::add(const CallRecord& call) {
-  if (sink_ != nullptr) return sink_->add(std::span(&call, 1)), OpRecord::kNoIndex;
+  if (sink_ != nullptr) {
+    sink_->add(std::span(&call, 1));
+    return OpRecord::kNoIndex;
+  }
   timeline_.calls_.push_back(call);
   return static_cast<std::uint32_t>(timeline_.calls_.size() - 1);
 }

@@ -8,7 +8,7 @@
 namespace scene {
 
 /// The file that the environment variable CORUN_QUALITY names: one little-endian 32-bit integer, the level that
-/// somebody wants of the game. It may change at any time and is looked at once a frame, without a system call.
+/// is wanted of the game. It may change at any time and is looked at once a frame, without a system call.
 class QualityFile {
  public:
   /// Throws Failure where the file is missing or shorter than the integer.

@@ -78,7 +78,7 @@ class Measurement {
   }
 
   /// One after another they get ready, so that each measures its own kernels undisturbed; then all begin at once.
-  /// `role` says whose turn it is, whatever happens.
+  /// `role` says which process's turn it is.
   void measure(const Trial& trial, std::vector<Sample>& all, std::size_t& role) {
     Processes processes;
     for (role = 0; role < trial.probes.size(); ++role) {

@@ -110,7 +110,7 @@ void ClientWorker::set_sm_cap(double fraction) {
   if (life_ != Life::kDoomed && life_ != Life::kDying) ask({.kind = RequestKind::kSmCap, .fraction = fraction});
 }
 
-/// A client that takes no memory in simulation takes none here, whatever its owner asks for.
+/// A client that takes no memory in simulation takes none here, either.
 void ClientWorker::hold_memory(std::uint64_t bytes) {
   if (setup_.is_graphics || setup_.memory_bytes == 0) return;
   bytes = std::max(bytes, setup_.snapshot_bytes);
@@ -220,7 +220,7 @@ void ClientWorker::give_up(std::string_view what, Duration patience) const {
   throw Error(ErrorKind::kDevice, fmt::format("client '{}': {} for {:.1f} s", spec_.name, what, to_seconds(patience)));
 }
 
-/// Of one that has left, nobody waits for a new process nor for what was asked.
+/// For one that has left, the run waits neither for a new process nor for what was asked.
 void ClientWorker::check(Time now) const {
   if (life_ != Life::kServing && !has_left_ && since(killed_ns_) > options_.start_patience)
     give_up("it was killed, and no new process has come up", options_.start_patience);

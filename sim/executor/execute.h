@@ -12,17 +12,16 @@ class MpsDaemon;
 
 /// How a run gets at the hardware.
 struct ExecuteOptions {
-  std::string worker;                         ///< program that a client's process runs: corun-worker
-  std::string library = "libcuda.so.1";       ///< the CUDA driver
-  int device = 0;                             ///< its number for the driver
-  bool renders = true;                        ///< frames by OpenGL; else by kernels that fill the device
-  /// Of the frames. Few pixels, so that a visit can be short: an H200, which has few units for graphics, needs 148 us to
-  /// fill 1920 x 1080.
+  std::string worker;                    ///< program that a client's process runs: corun-worker
+  std::string library = "libcuda.so.1";  ///< the CUDA driver
+  int device = 0;                        ///< its number for the driver
+  bool renders = true;                   ///< frames by OpenGL; else by kernels that fill the device
+  /// Pixels of a frame. Few, since the time to fill them is the shortest visit that a frame can have.
   std::uint32_t width = 480, height = 270;
-  const MpsDaemon* mps = nullptr;             ///< to which all contexts shall belong; nullptr = as the environment says
-  double traffic = 0.0;                       ///< part of the memory's bandwidth that each kernel is to draw, [0, 1]
-  /// To pin to: the scheduler's, then one for each client; kAnyProcessor = not pinned, as is who has none. Empty = each
-  /// one of its own, where the machine has enough.
+  const MpsDaemon* mps = nullptr;  ///< to which all contexts shall belong; nullptr = as the environment says
+  double traffic = 0.0;            ///< part of the memory's bandwidth that each kernel is to draw, [0, 1]
+  /// Processors to pin to: the scheduler's, then one for each client; kAnyProcessor, and a client without one: not
+  /// pinned. Empty = each thread to one of its own, where the machine has enough.
   std::vector<int> processors{};
   Duration start_patience = std::chrono::seconds{120};
   Duration stall_patience = std::chrono::seconds{30};  ///< a client whose operations do not end for longer ends the run

@@ -7,8 +7,8 @@
 
 #include "sim/executor/hardware_limits.h"
 #include "sim/executor/host/processors.h"
-#include "sim/run/reports.h"
 #include "sim/run/client_views.h"
+#include "sim/run/reports.h"
 #include "traces/base/error.h"
 
 namespace corun::executor {
@@ -80,8 +80,8 @@ RunResult GpuRun::run() {
   return finish(std::min(clock_.now(), end));
 }
 
-/// Who is there from the beginning joins, and what the policy then asks of contexts is done before the clock starts:
-/// nothing has been launched yet.
+/// Clients that are there from the beginning join, and what the policy then asks of contexts is done before the clock
+/// starts: nothing has been launched yet.
 void GpuRun::begin() {
   for (std::uint32_t i = 0; i < clients_.size(); ++i) {
     due_[i] = clients_[i]->arrival();
@@ -133,7 +133,7 @@ void GpuRun::finished(ClientId client) {
   ++left_;
 }
 
-/// What has ended counts as company before anybody hears what an operation received.
+/// All that has ended counts as co-located before the policy hears what an operation received.
 void GpuRun::see_completions() {
   for (const auto& worker : workers_)
     while (const auto ended = worker->take_completed(clock_)) take(*ended);

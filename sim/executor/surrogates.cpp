@@ -15,7 +15,7 @@ constexpr std::uint32_t kUsualThreads = 256;
 constexpr std::uint32_t kBlocksPerSm = 8;  // of 256 threads: they fill an SM of 2048
 constexpr std::uint64_t kMostBlocks = 0x7fffffff;
 constexpr double kLeastNsOfBlock = 1.5;
-constexpr std::uint32_t kSharedOfSystem = 1024;  // that each block takes beside what it asks for
+constexpr std::uint32_t kSharedOfSystem = 1024;  // that each block takes in addition to what it asks for
 
 }  // namespace
 
@@ -43,10 +43,15 @@ std::uint32_t played_blocks(const DeviceSpec& device, const WorkOp& op) {
 
 Workload as_surrogates(Workload workload, const DeviceSpec& device) {
   workload.ops.change([&](WorkOp& op) {
-    if (is_device_memory_op(op.kind)) op.kind = OpKind::kKernel, op.shape = {};
+    if (is_device_memory_op(op.kind)) {
+      op.kind = OpKind::kKernel;
+      op.shape = {};
+    }
     if (op.kind != OpKind::kKernel) return;
     const std::uint32_t blocks = played_blocks(device, op);
-    if (blocks != op.shape.blocks()) op.shape.grid_x = blocks, op.shape.grid_y = op.shape.grid_z = 1;
+    if (blocks == op.shape.blocks()) return;
+    op.shape.grid_x = blocks;
+    op.shape.grid_y = op.shape.grid_z = 1;
   });
   return workload;
 }

@@ -11,23 +11,24 @@
 
 namespace corun::executor {
 
-/// What an operation is on hardware: a copy between host and device is one, one to another device goes to the host; all
-/// else is a kernel, copies inside the device included.
+/// The command that plays an operation: copies between host and device are copies, one to another device goes to the
+/// host; all else is a kernel, copies inside the device included.
 CommandKind command_kind(OpKind kind);
 
-/// Blocks of the surrogate of a captured kernel: as many, or else half of them, and half of these again, until each has
-/// 1.5 ns of the kernel's time, but no fewer than the device holds at once; 2^31 - 1 at most. A surrogate's blocks count
-/// themselves, which takes 1.2 ns each (65473 blocks, 76 us, on an H200); real kernels begin up to 1.7 blocks a nanosecond.
+/// Blocks of the surrogate of a captured kernel: the captured count, halved until each block has 1.5 ns of the kernel's
+/// time, but no fewer than the device holds at once; 2^31 - 1 at most. Surrogates start blocks more slowly than
+/// captured kernels do, since their blocks count themselves.
 std::uint32_t played_blocks(const DeviceSpec& device, const WorkOp& op);
 
-/// The workload as the executor plays it: kernels have played_blocks(), memsets and copies inside the device are kernels
-/// that fill it.
+/// The workload as the executor plays it: kernels have played_blocks(), memsets and copies inside the device are
+/// kernels that fill it.
 Workload as_surrogates(Workload workload, const DeviceSpec& device);
 
 /// The launch shapes of a workload, and what to ask of a kernel of one of them so that it takes a given time.
 ///
-/// A surrogate has the captured kernel's blocks, threads and shared memory, and registers of its own. Where the captured
-/// registers let fewer blocks onto an SM, more shared memory does in their place: who has an SM beside whom depends on it.
+/// A surrogate has the captured kernel's blocks, threads and shared memory, and registers of its own. Where the
+/// captured registers let fewer blocks onto an SM, more shared memory does so in their place, since it decides which
+/// kernels share an SM.
 class Surrogates {
  public:
   /// Throws Error(kUnsupported) where a workload has more shapes than a channel holds.

@@ -23,8 +23,8 @@ class WorkerProcess {
   Channel& channel() { return *channel_; }
 
   /// Starts `program` with the channel's descriptor as its argument, on processor `processor` (-1 = any), with these
-  /// variables (NAME=VALUE) beside our own. It is killed when the calling thread ends. Throws Error(kDevice) where it
-  /// cannot.
+  /// variables (NAME=VALUE) in addition to our own. It is killed when the calling thread ends. Throws Error(kDevice)
+  /// where it cannot.
   void start(const std::string& program, int processor, const std::vector<std::string>& environment = {});
   pid_t id() const { return process_; }  ///< -1 = it does not run
   /// Whether it can take commands.

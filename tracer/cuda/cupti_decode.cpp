@@ -79,22 +79,28 @@ CopyKind kind_of(std::uint8_t copy_kind) {
   }
 }
 
+/// What copies and memsets say alike.
+template <class Record, class In>
+Record memory_record(RecordType type, const In& in, const Decoded& out) {
+  Record record{};
+  record.head = head_of<Record>(type);
+  record.start_ns = out.start_ns;
+  record.end_ns = out.end_ns;
+  record.bytes = in.bytes;
+  record.graph_node = in.graph_node;
+  record.correlation = in.correlation;
+  record.device = in.device;
+  record.context = in.context;
+  record.stream = in.stream;
+  return record;
+}
+
 template <class In>
 bool translate_copy(const In& in, Decoded& out) {
   if (in.copy_kind > kCopyPeer || !take_time(in, out)) return false;
-  out.copy = {
-      .head = head_of<part::CopyRecord>(RecordType::kCopy),
-      .start_ns = out.start_ns,
-      .end_ns = out.end_ns,
-      .bytes = in.bytes,
-      .graph_node = in.graph_node,
-      .correlation = in.correlation,
-      .device = in.device,
-      .context = in.context,
-      .stream = in.stream,
-      .kind = kind_of(in.copy_kind),
-      .is_async = (in.flags & kCopyIsAsync) != 0,
-  };
+  out.copy = memory_record<part::CopyRecord>(RecordType::kCopy, in, out);
+  out.copy.kind = kind_of(in.copy_kind);
+  out.copy.is_async = (in.flags & kCopyIsAsync) != 0;
   return true;
 }
 
@@ -108,17 +114,7 @@ bool translate(const PeerCopy& in, Decoded& out) {
 
 bool translate(const Memset& in, Decoded& out) {
   if (!take_time(in, out)) return false;
-  out.memset = {
-      .head = head_of<part::MemsetRecord>(RecordType::kMemset),
-      .start_ns = out.start_ns,
-      .end_ns = out.end_ns,
-      .bytes = in.bytes,
-      .graph_node = in.graph_node,
-      .correlation = in.correlation,
-      .device = in.device,
-      .context = in.context,
-      .stream = in.stream,
-  };
+  out.memset = memory_record<part::MemsetRecord>(RecordType::kMemset, in, out);
   return true;
 }
 

@@ -25,7 +25,7 @@ class EventTable {
 
   /// The event is recorded anew.
   EventMark record(const void* event);
-  /// The event is recorded anew, nobody knows where.
+  /// The event is recorded again, at an unknown place.
   void forget(const void* event);
   EventMark last(const void* event) const;
 

@@ -8,7 +8,7 @@ namespace corun::cupti {
 
 /// The one thread from which the capture calls CUPTI after its start. All signals are blocked in it.
 ///
-/// CUPTI may take its time, or never come back while a process is falling apart; whoever waits for the thread
+/// CUPTI may take its time, or never come back while a process is falling apart; a caller that waits for the thread
 /// therefore waits only so long. Its priority is that of the program: it holds locks of CUPTI that launches need.
 class FlushThread {
  public:

@@ -45,7 +45,7 @@ void start() {
 }  // namespace
 }  // namespace corun::cupti
 
-/// Called by the driver inside cuInit(). Always 1: whatever went wrong is not the program's concern.
+/// Called by the driver inside cuInit(). Always 1: no error here is the program's concern.
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   if (!corun::cupti::was_here.exchange(true)) corun::cupti::start();
   return 1;

@@ -50,7 +50,11 @@ void WaitLog::on_call(std::uint32_t function, const CallbackSite& site, guest::P
   const Handles handles = handles_of(role, site.parameters);
   const bool has_stream = role != CallRole::kSynchronizeEvent;
   const std::uint32_t stream = has_stream ? stream_of(function, site, handles.stream) : kNoStream;
-  is_record ? add_record(site, handles.event, stream, part) : add_wait(role, site, handles.event, stream, part);
+  if (is_record) {
+    add_record(site, handles.event, stream, part);
+  } else {
+    add_wait(role, site, handles.event, stream, part);
+  }
 }
 
 void WaitLog::add_record(const CallbackSite& site, const void* event, std::uint32_t stream, guest::PartFile& part) {

@@ -1,8 +1,8 @@
 #include "tracer/gl/current.h"
 
-#include "tracer/guest/kept_errno.h"
-#include "tracer/gl/recording.h"
 #include "tracer/gl/calls/symbols.h"
+#include "tracer/gl/recording.h"
+#include "tracer/guest/kept_errno.h"
 
 namespace corun::gl {
 
@@ -51,7 +51,10 @@ void destroy_context(Context& context) {
     context.leave();
   }
   context.drain(recording.log);
-  if (is_mine) thread.context = nullptr, thread.handle = nullptr;
+  if (is_mine) {
+    thread.context = nullptr;
+    thread.handle = nullptr;
+  }
   const Locked locked;
   context.is_doomed = true;
   if (is_mine || !context.is_current) recording.contexts.remove(&context);

@@ -4,7 +4,7 @@
 
 namespace corun::gl {
 
-/// Who made a context: the window system's half of GL.
+/// The maker of a context: the window system's half of GL.
 enum class Platform : std::uint8_t { kEgl, kGlx };
 
 /// What this library itself asks of GL: timestamp queries of the context that is current, and the clock they count on.
@@ -37,7 +37,7 @@ struct QueryApi {
   std::uint64_t result(unsigned query) const;
   /// The clock now; false where the driver does not say.
   bool read_clock(std::int64_t& gpu_ns) const;
-  /// True if the clock has jumped since somebody asked last; the program may have been the one.
+  /// True if the clock has jumped since the last query, which the program may have made.
   bool was_disjoint() const;
   void read_viewport(std::uint32_t& width, std::uint32_t& height) const;
 };

@@ -5,11 +5,11 @@
 #include <algorithm>
 
 #include "tracer/gate/frame_gate.h"
+#include "tracer/gl/calls/stubs.h"
+#include "tracer/gl/calls/symbols.h"
 #include "tracer/gl/current.h"
 #include "tracer/gl/gate_frames.h"
 #include "tracer/gl/recording.h"
-#include "tracer/gl/calls/stubs.h"
-#include "tracer/gl/calls/symbols.h"
 #include "tracer/guest/kept_errno.h"
 
 namespace corun::gl {
@@ -29,7 +29,7 @@ Swapchain* find_known_chain(void* display, std::uintptr_t surface, std::int64_t 
   return chain;
 }
 
-// A surface is current in one thread at a time, so nobody else adds it meanwhile.
+// A surface is current in one thread at a time, so no other thread adds it meanwhile.
 Swapchain* find_chain(const Context* context, void* display, std::uintptr_t surface, std::int64_t now_ns) {
   Swapchain* chain = find_known_chain(display, surface, now_ns);
   if (chain != nullptr) return chain;

@@ -14,7 +14,7 @@ namespace {
 enum class Start { kNotYet, kUnderWay, kDone, kRefused };
 std::atomic<Start> started{Start::kNotYet};
 
-// In the child of a fork: nobody is left who could give the lock back.
+// In the child of a fork, the thread that holds the lock does not exist.
 void give_up_in_child() {
   started = Start::kRefused;
   recording.lock = PTHREAD_MUTEX_INITIALIZER;

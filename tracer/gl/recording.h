@@ -17,7 +17,7 @@ struct Recording {
   bool has_no_queries = false;                       ///< some context has none: its visits have no GPU times
 
   /// Begins with the first call; false where this process is not to record, or no longer, and in other threads as long
-  /// as the first call takes: nobody waits for the file.
+  /// as the first call takes: no call waits for the file.
   bool start();
   bool is_on() const { return log.is_recording(); }
 };

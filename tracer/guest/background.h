@@ -8,7 +8,7 @@
 
 namespace corun::guest {
 
-/// For threads of ours in somebody else's process, which wait on CLOCK_MONOTONIC.
+/// For threads of ours in another program's process, which wait on CLOCK_MONOTONIC.
 
 inline constexpr std::int64_t kSecondNs = 1'000'000'000;
 

@@ -12,6 +12,7 @@ namespace {
 constexpr unsigned char kSync[] = {0x09, 0x89, 'C', 'O', 'R', 'U', 'N', '\r', '\n'};
 constexpr std::uint32_t kRecordsKind = 32;  // ChunkHeader.Kind RECORDS
 
+/// Writes fields of a protobuf message, each with its tag: number << 3 | wire type.
 struct Writer {
   unsigned char* at;
 
@@ -20,9 +21,13 @@ struct Writer {
     for (; value >= 0x80; value >>= 7) byte(static_cast<unsigned char>(value | 0x80));
     byte(static_cast<unsigned char>(value));
   }
-  void fixed32(std::uint32_t value) {
-    memcpy(at, &value, sizeof(value));
-    at += sizeof(value);
+  void varint_field(unsigned char tag, std::uint64_t value) {
+    byte(tag);
+    varint(value);
+  }
+  void fixed32_field(unsigned char tag, std::uint32_t value) {
+    byte(tag);
+    bytes(&value, sizeof(value));
   }
   void bytes(const void* from, std::size_t size) {
     memcpy(at, from, size);
@@ -38,11 +43,11 @@ std::uint32_t checksum(const unsigned char* bytes, std::size_t size) {
 std::size_t write_header(unsigned char* out, std::uint32_t sequence, std::uint32_t rows, const unsigned char* payload,
                          std::size_t payload_bytes) {
   Writer writer{out};
-  writer.byte(0x08), writer.varint(sequence);
-  writer.byte(0x10), writer.varint(kRecordsKind);
-  writer.byte(0x20), writer.varint(payload_bytes);
-  writer.byte(0x2D), writer.fixed32(checksum(payload, payload_bytes));
-  writer.byte(0x38), writer.varint(rows);
+  writer.varint_field(0x08, sequence);
+  writer.varint_field(0x10, kRecordsKind);
+  writer.varint_field(0x20, payload_bytes);
+  writer.fixed32_field(0x2D, checksum(payload, payload_bytes));
+  writer.varint_field(0x38, rows);
   return static_cast<std::size_t>(writer.at - out);
 }
 
@@ -62,14 +67,16 @@ ChunkFrame make_chunk_frame(std::uint32_t sequence, std::uint32_t rows, const un
   unsigned char body[80];
   Writer writer{body};
   writer.bytes(kSync, sizeof(kSync));
-  writer.byte(0x12), writer.varint(header_size), writer.bytes(header, header_size);
-  writer.byte(0x1D), writer.fixed32(checksum(header, header_size));
-  writer.byte(0x22), writer.varint(payload_bytes);
+  writer.varint_field(0x12, header_size);
+  writer.bytes(header, header_size);
+  writer.fixed32_field(0x1D, checksum(header, header_size));
+  writer.varint_field(0x22, payload_bytes);
   const auto body_size = static_cast<std::size_t>(writer.at - body);
 
   ChunkFrame frame;
   Writer out{frame.bytes};
-  out.byte(0x0A), out.varint(body_size + payload_bytes), out.bytes(body, body_size);
+  out.varint_field(0x0A, body_size + payload_bytes);
+  out.bytes(body, body_size);
   frame.size = static_cast<std::size_t>(out.at - frame.bytes);
   return frame;
 }

@@ -4,7 +4,7 @@
 
 namespace corun::guest {
 
-/// Puts errno back at the end of its scope: what a guest does beside the program's own call must not show in it.
+/// Puts errno back at the end of its scope: what a guest does around the program's own call must not show in it.
 class KeptErrno {
  public:
   KeptErrno() : value_(errno) {}

@@ -98,14 +98,14 @@ struct PartFile::State {
   pthread_cond_t done;   // close(): the writer has finished
   std::uint64_t filled, written;
   bool is_closing, is_done;
-  bool is_pushed;  // somebody wants the buffer that is being filled to be written
+  bool is_pushed;  // the buffer that is being filled is to be written
   bool is_redacted;
   bool* is_part_open;  // of the PartFile, which outlives its writer
   std::uint64_t lost[kReasons];
   part::EndRecord end;
   AppendFile file;  // the writer's own once it runs
   TextTable texts;
-  TextTable kernel_names;                        // under redaction: the true names, which stay in this process
+  TextTable kernel_names;                         // under redaction: the true names, which stay in this process
   std::uint32_t redacted[TextTable::kMostTexts];  // text id of kernel name n, from 0
   Buffer buffers[kBuffers];
 
@@ -144,8 +144,8 @@ struct PartFile::State {
   void put_lost() {
     for (std::size_t reason = 0; reason < kReasons; ++reason) {
       if (lost[reason] == 0) continue;
-      const part::LostRecord record{{part::RecordType::kLost, sizeof(record), 0}, lost[reason],
-                                    static_cast<part::LossReason>(reason), 0};
+      const part::LostRecord record{
+          {part::RecordType::kLost, sizeof(record), 0}, lost[reason], static_cast<part::LossReason>(reason), 0};
       if (put(record.head)) lost[reason] = 0;
     }
   }
@@ -291,7 +291,8 @@ struct PartFile::State {
 
 bool PartFile::open(const Settings& settings, part::Source source, part::Detail detail, std::uint32_t api_version) {
   if (state_ != nullptr || settings.directory[0] == '\0') return false;
-  void* memory = mmap(nullptr, sizeof(State), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* memory =
+      mmap(nullptr, sizeof(State), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
   auto* state = static_cast<State*>(memory);
   const std::uint64_t ticks = start_ticks();

@@ -1,7 +1,7 @@
 #pragma once
 
 /// Where the loader would have found a function, were this library not there. It looks in the global scope first (the
-/// program, its libraries, what was opened with RTLD_GLOBAL), then in the scope of who asks: an object opened with
+/// program, its libraries, what was opened with RTLD_GLOBAL), then in the scope of the caller: an object opened with
 /// RTLD_LOCAL and the libraries that it links. A preloaded library stands in the global scope and so takes names away
 /// from the second one.
 ///
@@ -10,7 +10,7 @@
 namespace corun::preload {
 
 using DlSym = void* (*)(void* handle, const char* name);
-/// The C library's, or that of whoever else stands behind us in this trade.
+/// The C library's, or that of another library behind us that interposes it.
 DlSym true_dlsym();
 
 /// Behind us in the global scope.

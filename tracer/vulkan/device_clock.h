@@ -13,7 +13,7 @@ namespace corun::vulkan {
 /// the first when the recording begins, one at the first present after every kEvery, one at the end.
 ///
 /// A device without that extension has no clock: its visits have no GPU times. sample() asks the driver and may run
-/// beside everything else; all other members are for one thread at a time.
+/// at the same time as everything else; all other members are for one thread at a time.
 class DeviceClock {
  public:
   struct Sample {

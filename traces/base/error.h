@@ -49,7 +49,7 @@ class Error : public std::runtime_error {
   std::string help_;
 };
 
-/// Throws Error(kInput) with a formatted message. For arguments and files that somebody outside handed in.
+/// Throws Error(kInput) with a formatted message. For arguments and files from outside the program.
 template <class... Args>
 [[noreturn]] void throw_input(SourceLocation where, fmt::format_string<Args...> format, Args&&... args) {
   throw Error(ErrorKind::kInput, std::move(where), fmt::format(format, std::forward<Args>(args)...));

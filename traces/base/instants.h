@@ -8,7 +8,7 @@
 
 namespace corun {
 
-/// A column of instants in ascending order, four bytes each: the lower half of each, and beside them where the upper
+/// A column of instants in ascending order, four bytes each: the lower half of each, and apart from them where the upper
 /// half grows, every four seconds. Which upper half a block of instants begins with is known, so that asking for one
 /// takes no search, however long the column is.
 class Instants {

@@ -9,7 +9,7 @@
 
 namespace corun {
 
-/// A column of numbers that nearly always are from 0 to 2^32 - 2: four bytes each. Others are kept beside, by index.
+/// A column of numbers that nearly always are from 0 to 2^32 - 2: four bytes each. Others are kept apart, by index.
 ///
 /// Durations and gaps in nanoseconds are such numbers: one in millions takes over four seconds.
 class ShortNumbers {

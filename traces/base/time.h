@@ -7,7 +7,7 @@ namespace corun {
 
 /// The clock of a run: it has a unit and an origin, but no now().
 ///
-/// Only whoever owns time (the engine in simulation, the executor on hardware) can say what time it is, and hands it
+/// Only the owner of time (the engine in simulation, the executor on hardware) can say what time it is, and hands it
 /// in as an argument. A wall-clock instant neither converts to nor compares with an instant of a run, so code that
 /// reads the machine's clock by mistake does not compile.
 struct RunClock {

@@ -97,7 +97,11 @@ void replace(const std::string& path, std::string_view bytes) {
 }  // namespace
 
 void write_file(const std::string& path, std::string_view bytes, bool overwrite) {
-  overwrite ? replace(path, bytes) : create(path, bytes);
+  if (overwrite) {
+    replace(path, bytes);
+  } else {
+    create(path, bytes);
+  }
 }
 
 void write_file_by(const std::string& path, bool overwrite, const std::function<void(const std::string& name)>& fill) {

@@ -33,7 +33,7 @@ class JsonRecords {
   JsonRecords(std::string_view text, std::size_t begin) : text_(text), next_(begin) {}
 
   Next advance();
-  /// Says that the last record could not be parsed: whatever records it may have swallowed are read after all.
+  /// Says that the last record could not be parsed: the records that it may have swallowed are read after all.
   void reject();
 
   std::string_view record() const { return record_; }

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "traces/base/error.h"
-#include "traces/importers/api_calls.h"
 #include "traces/call_log.h"
+#include "traces/importers/api_calls.h"
 #include "traces/importers/decimal.h"
 #include "traces/importers/importers.h"
 #include "traces/importers/json_records.h"
@@ -244,7 +244,7 @@ void KinetoReading::take_operation(const KinetoEvent& event) {
   const std::uint32_t row = builder_.add(op);
   ops_.push_back(row);
 
-  // A copy into pageable memory returns when it is done, whatever the function is called.
+  // A copy into pageable memory returns when it is done, in spite of the function's name.
   const bool blocks = event.name.find("-> Pageable") != std::string_view::npos;
   calls_.add_submission(row, 0, correlation_of(event), blocks);
 }

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "traces/base/error.h"
-#include "traces/importers/api_calls.h"
 #include "traces/call_log.h"
+#include "traces/importers/api_calls.h"
 #include "traces/importers/importers.h"
 #include "traces/importers/sqlite_source.h"
 
@@ -216,7 +216,7 @@ void NsysReading::read_copies() {
     op.graph_node = static_cast<std::uint64_t>(integer_at(*row, 12).value_or(0));
     const auto from = integer_at(*row, 10), to = integer_at(*row, 11);
     if (op.kind == OpKind::kCopyDeviceToDevice && from && to && *from != *to) op.kind = OpKind::kCopyPeer;
-    // A copy into pageable memory returns when it is done, whatever the function is called.
+    // A copy into pageable memory returns when it is done, in spite of the function's name.
     const bool blocks = op.kind == OpKind::kCopyDeviceToHost && integer_at(*row, 9) == kPageableMemory;
     submit(op, *row, 5, 6, blocks);
   }

@@ -80,8 +80,8 @@ std::optional<std::uint32_t> first_chunk_kind(std::string_view file);
 /// Rows by kind of chunk.
 using RowCounts = std::array<std::uint64_t, kChunkKinds>;
 
-/// How many rows the headers of a file's chunks announce, up to the first that is damaged: what memory there may be need
-/// of. Nobody has looked at the rows.
+/// How many rows the headers of a file's chunks announce, up to the first that is damaged: what memory there may be
+/// need of. The rows have not been read.
 RowCounts announced_rows(std::string_view file);
 
 /// Reads chunks out of a file in memory, one after another. It holds no more than one payload at a time.

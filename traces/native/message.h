@@ -8,11 +8,11 @@
 
 namespace corun {
 
-// Messages of schema/trace.proto whose fields are columns. Protobuf's own code copies every column before anybody has
-// looked at it; here it is read from where it lies.
+// Messages of schema/trace.proto whose fields are columns. Protobuf's own code copies every column before any is
+// read; here it is read in place.
 
 /// The columns of numbers in a message, by field. As in protobuf, a field may come in several pieces, packed or not;
-/// fields of other numbers and types are passed over. Only groups, which nobody writes any more, are refused.
+/// fields of other numbers and types are passed over. Only groups, which are obsolete, are refused.
 class MessageColumns {
  public:
   static constexpr std::uint32_t kLastField = 15;

@@ -26,8 +26,11 @@ Sums sums_of(const Picture& a, const Picture& b, int left, int bottom) {
   for (int y = bottom; y < bottom + kBlock; ++y)
     for (int x = left; x < left + kBlock; ++x) {
       const double in_a = brightness(a, x, y), in_b = brightness(b, x, y);
-      sums.a += in_a, sums.b += in_b;
-      sums.aa += in_a * in_a, sums.bb += in_b * in_b, sums.ab += in_a * in_b;
+      sums.a += in_a;
+      sums.b += in_b;
+      sums.aa += in_a * in_a;
+      sums.bb += in_b * in_b;
+      sums.ab += in_a * in_b;
     }
   return sums;
 }

@@ -8,7 +8,7 @@
 
 namespace scene {
 
-/// A picture that nobody sees: an EGL pixel buffer with a context of OpenGL 3.3 core, current in the thread that made
+/// A picture that is not shown: an EGL pixel buffer with a context of OpenGL 3.3 core, current in the thread that made
 /// it. Nothing is given back to the driver at the end: the process ends with it.
 class Screen {
  public:

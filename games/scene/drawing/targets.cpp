@@ -8,9 +8,12 @@ Targets::Targets(const Gl& gl, const Level& level, Size shown)
     : gl_(gl), level_(level), size_(rendered_size(level, shown)) {
   GLuint frames[3] = {}, textures[2] = {};
   gl.GenFramebuffers(3, frames);
-  shadow_frame_ = frames[0], picture_frame_ = frames[1], samples_frame_ = frames[2];
+  shadow_frame_ = frames[0];
+  picture_frame_ = frames[1];
+  samples_frame_ = frames[2];
   gl.GenTextures(2, textures);
-  shadow_maps_ = textures[0], picture_ = textures[1];
+  shadow_maps_ = textures[0];
+  picture_ = textures[1];
   gl.GenRenderbuffers(2, buffers_);
   make_shadow_maps();
   make_picture();

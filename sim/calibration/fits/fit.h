@@ -20,7 +20,7 @@ std::vector<Finding> fit_properties(const Samples&, DeviceSpec&);  ///< what the
 std::vector<Finding> fit_slices(const Samples&, DeviceSpec&);      ///< time slice, switch cost
 std::vector<Finding> fit_idle(const Samples&, DeviceSpec&);        ///< linger and wake-up of idle contexts
 std::vector<Finding> fit_host(const Samples&, DeviceSpec&);        ///< copies, launches, contexts, clocks, priorities
-std::vector<Finding> fit_graphics(const Samples&, DeviceSpec&);    ///< frames beside computing contexts
+std::vector<Finding> fit_graphics(const Samples&, DeviceSpec&);    ///< frames co-located with computing contexts
 std::vector<Finding> fit_sm_rate(const Samples&, DeviceSpec&);     ///< rate over multiprocessors
 std::vector<Finding> fit_spatial(const Samples&, DeviceSpec&);     ///< kernels of several clients under MPS
 

@@ -21,7 +21,7 @@ constexpr std::int64_t kShortVisitNs = 1'000;  // of an extra visit that draws n
 constexpr int kMostExtraVisits = 2;
 constexpr Duration kForEver = std::chrono::hours{1};
 
-/// Frames beside some spinners, as they were measured.
+/// Frames co-located with some spinners, as they were measured.
 struct Scene {
   std::string trial;
   std::size_t computing = 0;
@@ -69,7 +69,7 @@ std::vector<Scene> scenes_of(const Samples& samples) {
   return scenes;
 }
 
-/// How a device would be that treats graphics so, with extra visits in a frame beside those of its draws.
+/// How a device would be that treats graphics so, with extra visits in a frame in addition to those of its draws.
 struct Hypothesis {
   GraphicsScheduling rule = GraphicsScheduling::kToCompletion;
   Duration slice{};        ///< DeviceSpec::graphics_slice
@@ -108,7 +108,7 @@ double misfit(const std::vector<Scene>& scenes, const Hypothesis& hypothesis, co
   return scenes.empty() ? std::numeric_limits<double>::infinity() : sum / static_cast<double>(scenes.size());
 }
 
-/// Those that are looked at, uncapped frames beside one computing context: the others stay for checking.
+/// Those that are looked at, uncapped frames co-located with one computing context: the others stay for checking.
 std::vector<Scene> seen_of(const std::vector<Scene>& scenes, bool is_finished) {
   std::vector<Scene> seen;
   for (const Scene& scene : scenes)
@@ -179,7 +179,9 @@ Choice choose(const std::vector<Scene>& scenes, const DeviceSpec& device, std::v
     Hypothesis hypothesis = best.hypothesis;
     hypothesis.extra_finished = extra;
     const double error = misfit(finished, hypothesis, device);
-    if (error < least) least = error, best.hypothesis.extra_finished = extra;
+    if (error >= least) continue;
+    least = error;
+    best.hypothesis.extra_finished = extra;
   }
   return best;
 }
@@ -227,7 +229,8 @@ Finding rule_finding(const Choice& best, const std::vector<Scene>& scenes, std::
   return rule;
 }
 
-/// What the rule makes of every scene beside computing contexts: of its frames, and of what they leave to these.
+/// What the rule makes of every scene co-located with computing contexts: of its frames, and of what they leave to
+/// these.
 void compare_scenes(const Choice& best, const std::vector<Scene>& scenes, const DeviceSpec& device, Finding& rule,
                     Finding& left) {
   std::vector<double> shares;

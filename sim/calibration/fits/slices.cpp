@@ -5,9 +5,9 @@
 #include <numeric>
 
 #include "sim/calibration/fits/fit.h"
-#include "sim/calibration/probes/plan.h"
 #include "sim/calibration/fits/prediction.h"
 #include "sim/calibration/fits/together.h"
+#include "sim/calibration/probes/plan.h"
 #include "sim/calibration/probes/work_kind.h"
 #include "sim/device/occupancy.h"
 
@@ -86,7 +86,7 @@ struct Turns {
 };
 
 /// The pace between absences is that of the program alone, its host and the gaps between kernels included: what two
-/// programs lose beside that is lost to switches.
+/// programs lose in addition is lost to switches.
 Turns turns_of(const Sample& load, Window window, double slice_ns) {
   Turns turns;
   std::vector<double> steps, at;
@@ -112,10 +112,10 @@ LaunchShape shape_of(const Sample& load) {
           .block_z = 1};
 }
 
-/// Two programs of equal kernels beside each other.
+/// Two co-located programs of equal kernels.
 struct WorkPair {
-  double turn_ns = 0;  ///< from one absence of a program to its next, mean of both
-  double kept = 0;     ///< of the work that they would get done without switches
+  double turn_ns = 0;   ///< from one absence of a program to its next, mean of both
+  double kept = 0;      ///< of the work that they would get done without switches
   LaunchShape shape{};  ///< of the first one's kernels
   Duration undisturbed[2]{};
   Duration length{};
@@ -193,9 +193,9 @@ Finding state_finding(const SwitchCosts& costs) {
                   .title = "part of the switch cost that goes with threads",
                   .unit = Unit::kRatio,
                   .value = spread_of(parts)};
-  finding.method =
-      fmt::format("median of {} pairs of contexts that fill the device: what two spinning threads, {} a switch, lose less",
-                  parts.size(), text_of(light_ns, Unit::kNs));
+  finding.method = fmt::format(
+      "median of {} pairs of contexts that fill the device: what two spinning threads, {} a switch, lose less",
+      parts.size(), text_of(light_ns, Unit::kNs));
   return finding;
 }
 

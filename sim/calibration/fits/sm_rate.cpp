@@ -13,7 +13,7 @@ namespace {
 
 using CurveOf = Curve (*)(const Samples&, WorkKind);
 
-/// The mean exponent of the kinds that memory or cache binds, as last waves mostly are; arithmetic is told beside it.
+/// The mean exponent of the kinds that memory or cache binds, as last waves mostly are; arithmetic is reported apart.
 Finding mean_exponent(const Samples& samples, CurveOf curve_of, const std::string& what_is_left, double least) {
   Finding finding{.unit = Unit::kRatio};
   finding.compared_in = Unit::kRatio;

@@ -79,7 +79,7 @@ void for_each_pair(const Samples& samples, const std::string& prefix, Visit visi
       if (loads.size() == 2) visit(trial.substr(prefix.size()), loads);
 }
 
-/// What bounds arithmetic is its multiprocessors, whatever the device's exponents say of other kernels.
+/// What bounds arithmetic is its multiprocessors, regardless of the device's exponents for other kernels.
 DeviceSpec with_exponents_of_compute(const Samples& samples, DeviceSpec device) {
   const Curve rate = curve_over_multiprocessors(samples, WorkKind::kCompute);
   const Curve fill = curve_over_blocks(samples, WorkKind::kCompute);
@@ -173,7 +173,7 @@ Finding fit_together(const Samples& samples, const DeviceSpec& device, const std
   return losses;
 }
 
-/// Kernels of a few blocks one after another beside those of a client that fills the device.
+/// Kernels of a few blocks one after another, co-located with those of a client that fills the device.
 Finding fit_small(const Samples& samples, const DeviceSpec& device) {
   Finding small{.title = "small kernels one after another beside kernels that fill the device", .unit = Unit::kRatio};
   small.compared_in = Unit::kRatio;
@@ -194,7 +194,7 @@ Finding fit_small(const Samples& samples, const DeviceSpec& device) {
   return small;
 }
 
-/// Kernels of a few blocks beside those of a client that fills the device: submission to end.
+/// Kernels of a few blocks co-located with those of a client that fills the device: submission to end.
 std::vector<Finding> fit_tiny(const Samples& samples, DeviceSpec device) {
   device.sharing = Sharing::kConcurrent;
   std::vector<Finding> findings;
@@ -235,16 +235,22 @@ std::vector<Finding> fit_tiny(const Samples& samples, DeviceSpec device) {
   return findings;
 }
 
-/// No trial of ours tells them: surrogates all ask for the same carve-out, have equal blocks, and little of their code or
-/// data is in caches.
+/// No trial of ours tells them: surrogates all ask for the same carve-out, have equal blocks, and little of their code
+/// or data is in caches.
 std::vector<Finding> assumed_of_real_kernels() {
-  Finding carveout{.key = "carveout_change", .title = "when a multiprocessor changes its carve-out", .unit = Unit::kChoice};
+  Finding carveout{
+      .key = "carveout_change", .title = "when a multiprocessor changes its carve-out", .unit = Unit::kChoice};
   carveout.choice = "when_idle";
-  Finding drain{.key = "one_wave_drain", .title = "part of a kernel's time in which blocks that began together end", .unit = Unit::kRatio};
+  Finding drain{.key = "one_wave_drain",
+                .title = "part of a kernel's time in which blocks that began together end",
+                .unit = Unit::kRatio};
   drain.value = {0.12, 0.12, 0.12, 1};
-  Finding gaps{.key = "company_gap_scale", .title = "gaps between kernels beside those of other clients, over alone", .unit = Unit::kRatio};
+  Finding gaps{.key = "company_gap_scale",
+               .title = "gaps between kernels beside those of other clients, over alone",
+               .unit = Unit::kRatio};
   gaps.value = {1.33, 1.33, 1.33, 1};
-  Finding stall{.key = "company_stall", .title = "hold-up of a kernel by one of another client that begins", .unit = Unit::kNs};
+  Finding stall{
+      .key = "company_stall", .title = "hold-up of a kernel by one of another client that begins", .unit = Unit::kNs};
   stall.value = {300, 300, 300, 1};
   for (Finding* assumed : {&carveout, &drain, &gaps, &stall}) {
     assumed->method = "assumed: as measured on an H200";

@@ -4,8 +4,8 @@
 #include <deque>
 
 #include "sim/calibration/probes/probe_context.h"
-#include "sim/executor/worker/device_context.h"
 #include "sim/executor/host/wall_clock.h"
+#include "sim/executor/worker/device_context.h"
 
 namespace corun::calibration {
 
@@ -203,7 +203,7 @@ Sample probe_clock(const ProbeRequest& request, const AwaitStart& await_start) {
   return sample;
 }
 
-/// Short work beside a kernel of many blocks in another stream of the same process, of equal priority and urgent.
+/// Short work while a kernel of many blocks runs in another stream of the same process, of equal priority and urgent.
 Sample probe_priority(const ProbeRequest& request, const AwaitStart& await_start) {
   ProbeContext context(request);
   warm_up(context);

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "sim/calibration/probes/probe.h"
-#include "sim/executor/worker/device_context.h"
 #include "sim/executor/host/wall_clock.h"
+#include "sim/executor/worker/device_context.h"
 #include "traces/base/error.h"
 
 namespace corun::calibration {
@@ -135,8 +135,11 @@ Sample probe_draw(const ProbeRequest& request, const AwaitStart& await_start) {
       continue;
     }
     while (WallClock::monotonic_ns() < next) {
-      const bool is_early = next - WallClock::monotonic_ns() > 300'000;
-      is_early ? static_cast<void>(usleep(100)) : executor::rest();
+      if (next - WallClock::monotonic_ns() > 300'000) {
+        usleep(100);
+      } else {
+        executor::rest();
+      }
     }
     const std::int64_t submitted = WallClock::monotonic_ns();
     queue.push_back({frames.submit(), submitted});

@@ -119,7 +119,7 @@ void add_sm_rates(std::vector<Trial>& plan) {
   plan.push_back({"sm_rate", "sm_fill", {{"fills"}}});
 }
 
-/// Kernels of a few blocks, now and then and one after another, beside kernels that fill the device.
+/// Kernels of a few blocks, now and then and one after another, co-located with kernels that fill the device.
 void add_small(std::vector<Trial>& plan) {
   const std::int64_t length = 600 * kMs;
   constexpr std::int64_t kBlocks = 66;

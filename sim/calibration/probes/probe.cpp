@@ -74,7 +74,7 @@ std::int64_t await_start() {
   std::puts("ready");
   std::fflush(stdout);
   char line[64];
-  if (std::fgets(line, sizeof(line), stdin) == nullptr) std::exit(0);  // nobody wants it any more
+  if (std::fgets(line, sizeof(line), stdin) == nullptr) std::exit(0);  // its starter is gone
   const std::int64_t start = std::strtoll(line, nullptr, 10);
   wait_until(start);
   return start;

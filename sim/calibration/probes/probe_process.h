@@ -14,8 +14,8 @@ namespace corun::calibration {
 /// A probe in a process of its own. Killed, by its process id, where it has not ended.
 class ProbeProcess {
  public:
-  /// Starts `words` (program and arguments) with these variables (NAME=VALUE) beside ours. Throws Error(kDevice) where
-  /// it cannot.
+  /// Starts `words` (program and arguments) with these variables (NAME=VALUE) in addition to ours. Throws
+  /// Error(kDevice) where it cannot.
   ProbeProcess(const std::vector<std::string>& words, const std::vector<std::string>& environment);
   ~ProbeProcess();
   ProbeProcess(const ProbeProcess&) = delete;

@@ -12,8 +12,8 @@ using Series = std::vector<std::int64_t>;
 
 /// What one probe measured in one trial: series of whole numbers whose names end in their unit (`gap_length_ns`).
 ///
-/// Times are nanoseconds since the common start of the trial's probes, on CLOCK_MONOTONIC, whatever clock they were
-/// read from. A probe that failed has no series and says why in `failure`.
+/// Times are nanoseconds since the common start of the trial's probes, on CLOCK_MONOTONIC, regardless of the clock on
+/// which they were read from. A probe that failed has no series and says why in `failure`.
 struct Sample {
   std::string trial;  ///< of the plan: "slice_two"
   std::uint32_t repetition = 0;

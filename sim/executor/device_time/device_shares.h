@@ -9,10 +9,10 @@
 
 namespace corun::executor {
 
-/// Who had a device whose contexts take turns, told from outside. The turns themselves are not seen: an operation that
-/// waits in the middle for its context's next turn looks as if it ran. So where several clients have work at an
-/// instant, each is taken to receive an equal part of it. Over many turns that is what a round robin of equal slices
-/// gives; a client whose work is much shorter than a slice receives more than its part while it has some.
+/// Device time of each client where contexts take turns, estimated from outside. The turns themselves are not seen: an
+/// operation that waits in the middle for its context's next turn looks as if it ran. So where several clients have
+/// work at an instant, each is taken to receive an equal part of it. Over many turns that is what a round robin of
+/// equal slices gives; a client whose work is much shorter than a slice receives more than its part while it has some.
 ///
 /// Stretches come in any order, as operations end; one that goes on is told again and again, as far as it has come.
 /// What is told late changes what others have received. A stretch costs as much as it has changes of company in it.
@@ -42,7 +42,7 @@ class DeviceShares {
   Steps::iterator cut(Time at);
   void count(Company company, Duration length);
 
-  Steps steps_;                                    ///< who has work from that instant until the next one
+  Steps steps_;                                    ///< the clients that have work from that instant until the next one
   std::vector<std::vector<Duration>> in_company_;  ///< by client, then by how many have work with it: for how long
 };
 

@@ -10,7 +10,11 @@ DeviceTimes::DeviceTimes(std::size_t clients, bool take_turns)
 void DeviceTimes::worked(ClientId client, Time begin, Time end) {
   if (begin >= end) return;
   busy_.add(begin, end);
-  take_turns_ ? shares_.add(client, begin, end) : spans_[client.value].add(begin, end);
+  if (take_turns_) {
+    shares_.add(client, begin, end);
+  } else {
+    spans_[client.value].add(begin, end);
+  }
 }
 
 Duration DeviceTimes::received(ClientId client) const {

@@ -14,10 +14,20 @@ constexpr CudaResult kNoAffinities = 224;  // CUDA_ERROR_UNSUPPORTED_EXEC_AFFINI
 }  // namespace
 
 CudaContext::CudaContext(const CudaDriver& cuda, CudaDevice device, double sm_cap) : cuda_(cuda), device_(device) {
-  sm_cap < 1.0 ? make_capped(sm_cap) : take_primary();
+  if (sm_cap < 1.0) {
+    make_capped(sm_cap);
+  } else {
+    take_primary();
+  }
 }
 
-CudaContext::~CudaContext() { capped_sms_ > 0 ? cuda_.context_destroy(context_) : cuda_.context_release(device_); }
+CudaContext::~CudaContext() {
+  if (capped_sms_ > 0) {
+    cuda_.context_destroy(context_);
+  } else {
+    cuda_.context_release(device_);
+  }
+}
 
 void CudaContext::take_primary() {
   cuda_.check(cuda_.context_retain(&context_, device_), "making a context");

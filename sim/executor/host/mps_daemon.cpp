@@ -147,7 +147,7 @@ void MpsDaemon::end() {
     if (signal == SIGKILL) waitpid(process_, nullptr, 0);
   }
   process_ = -1;
-  std::error_code ignored;  // what is left of it harms nobody
+  std::error_code ignored;  // what is left of it does no harm
   fs::remove_all(folder_, ignored);
 }
 

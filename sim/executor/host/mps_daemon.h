@@ -12,7 +12,7 @@
 namespace corun::executor {
 
 /// A private MPS control daemon: contexts of processes that are started with its environment share the device at once
-/// instead of taking turns. It lives in a fresh temporary folder that nobody else can enter; other daemons of the
+/// instead of taking turns. It lives in a fresh temporary folder that no other user can enter; other daemons of the
 /// machine are left alone, and no setting of the device is changed.
 class MpsDaemon {
  public:

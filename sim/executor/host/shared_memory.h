@@ -5,7 +5,7 @@
 
 namespace corun::executor {
 
-/// Memory that processes share, behind a file descriptor without a name. Pages that nobody has written take no memory.
+/// Memory that processes share, behind a file descriptor without a name. Pages that were never written take no memory.
 /// Movable.
 class SharedMemory {
  public:

@@ -12,7 +12,7 @@ namespace corun::executor {
 /// A program to start.
 struct Program {
   std::vector<std::string> words;          ///< the program, looked for in PATH unless it has a slash, and its arguments
-  std::vector<std::string> environment{};  ///< NAME=VALUE each, beside our own and in its place
+  std::vector<std::string> environment{};  ///< NAME=VALUE each, added to our own or in their place
   std::vector<int> descriptors{};          ///< that it inherits; no other of ours that closes on exec
   int input = -1;                          ///< becomes its standard input; -1 = ours
   int output = -1;                         ///< becomes its standard output and error; -1 = ours

@@ -42,9 +42,8 @@ std::unique_ptr<DeviceContext> make_graphics_context(Channel& channel);
 /// Keeps the device at work for about 100 ms, so that it is at the speed at which it then is measured and used.
 void warm_up(DeviceContext& context, const ShapeLaw& shape);
 
-/// Measures what a shape costs in a context and fills in its law: runs of 0, 16, 32, ... iterations until one takes 200
-/// us and four times what none take (of many blocks, their launch alone hides short ones), then of numbers between where
-/// the law misses them by more than 1 %.
+/// Measures what a shape costs in a context and fills in its law: runs of 0, 16, 32, ... iterations until one takes at
+/// least 200 us and four times as long as none, then of counts between where the law errs by more than 1 %.
 void measure_shape(DeviceContext& context, ShapeLaw& shape);
 
 /// The same for a surrogate that draws `traffic` of the memory's bandwidth besides: chooses how often its threads read,

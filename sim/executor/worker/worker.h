@@ -8,7 +8,7 @@ namespace corun::executor {
 /// every command to the driver as it comes, in order, until it is told to end. One thread, which never sleeps while
 /// commands may come: give it a processor of its own.
 ///
-/// Whatever goes wrong is left in the channel (state kFailed, error) before it returns; returns the exit code.
+/// An error is left in the channel (state kFailed, error). Returns the exit code.
 int run_worker(Channel& channel);
 
 }  // namespace corun::executor

@@ -29,7 +29,7 @@ constexpr std::size_t kNameCount = sizeof(kNames) / sizeof(kNames[0]);
 constexpr std::size_t kNone = kNameCount;
 
 constexpr int compare(const char* left, const char* right) {
-  while (*left != '\0' && *left == *right) ++left, ++right;
+  for (; *left != '\0' && *left == *right; ++left) ++right;
   return static_cast<unsigned char>(*left) - static_cast<unsigned char>(*right);
 }
 
@@ -99,7 +99,7 @@ void* stub_for(std::size_t name, void* function) {
   return function;
 }
 
-// Entered by a jump, so that the return address is that of who asks.
+// Entered by a jump, so that the return address is that of the caller.
 void* find_and_wrap(void* handle, const char* name) {
   const void* caller = __builtin_return_address(0);
   const guest::KeptErrno kept;
