@@ -195,10 +195,12 @@ Duration LiveExit::kill_scheduler_of_two(const std::string& b, std::size_t proce
   return waited;
 }
 
-/// The quickest of three deaths: a machine that is busy otherwise may be late once.
+/// The quickest of some deaths: a machine that is busy otherwise may be late for a while.
+constexpr int kDeaths = 10;
+
 TEST_F(LiveExit, WithoutASchedulerProgramsRunOnWithinATenthOfASecondAndSayItOnce) {
   Duration quickest = 5s;
-  for (int i = 0; i < 3 && quickest > 100ms; ++i) {
+  for (int i = 0; i < kDeaths && quickest > 100ms; ++i) {
     quickest = std::min(quickest, kill_scheduler_of_two("exec $APP step 100 100", 1));
     EXPECT_EQ(output("a"), kGone + "launched 3000\n");
     EXPECT_EQ(output("b"), kGone + "launched 100\n");
@@ -208,7 +210,7 @@ TEST_F(LiveExit, WithoutASchedulerProgramsRunOnWithinATenthOfASecondAndSayItOnce
 
 TEST_F(LiveExit, WithoutASchedulerAllProcessesOfAClientRunOnWithinATenthOfASecond) {
   Duration quickest = 5s;
-  for (int i = 0; i < 3 && quickest > 100ms; ++i) {
+  for (int i = 0; i < kDeaths && quickest > 100ms; ++i) {
     quickest = std::min(quickest, kill_scheduler_of_two("for i in 1 2 3; do $APP step 100 100 & done; wait", 3));
     EXPECT_EQ(count("b", kGone), 3u) << output("b");
     EXPECT_EQ(count("b", "launched 100\n"), 3u) << output("b");
