@@ -15,26 +15,32 @@ Message parse(std::string_view payload, const char* name) {
   return message;
 }
 
-void write_fidelity(const Fidelity& fidelity, schema::Meta::Fidelity& wire) {
-  wire.set_has_durations(fidelity.has_durations);
-  wire.set_has_calls(fidelity.has_calls);
-  wire.set_has_frames(fidelity.has_frames);
-  wire.set_per_frame(fidelity.per_frame);
-  wire.set_integer_microseconds(fidelity.integer_microseconds);
-  wire.set_has_times(fidelity.has_times);
-  wire.set_host_gaps_inflated(fidelity.host_gaps_inflated);
-  wire.set_co_run(fidelity.co_run);
+using WireFidelity = schema::Meta::Fidelity;
+
+struct FidelityFlag {
+  bool Fidelity::*flag;
+  bool (WireFidelity::*get)() const;
+  void (WireFidelity::*set)(bool);
+};
+constexpr FidelityFlag kFidelityFlags[] = {
+    {&Fidelity::has_durations, &WireFidelity::has_durations, &WireFidelity::set_has_durations},
+    {&Fidelity::has_calls, &WireFidelity::has_calls, &WireFidelity::set_has_calls},
+    {&Fidelity::has_frames, &WireFidelity::has_frames, &WireFidelity::set_has_frames},
+    {&Fidelity::per_frame, &WireFidelity::per_frame, &WireFidelity::set_per_frame},
+    {&Fidelity::integer_microseconds, &WireFidelity::integer_microseconds, &WireFidelity::set_integer_microseconds},
+    {&Fidelity::has_times, &WireFidelity::has_times, &WireFidelity::set_has_times},
+    {&Fidelity::host_gaps_inflated, &WireFidelity::host_gaps_inflated, &WireFidelity::set_host_gaps_inflated},
+    {&Fidelity::co_run, &WireFidelity::co_run, &WireFidelity::set_co_run},
+};
+
+void write_fidelity(const Fidelity& fidelity, WireFidelity& wire) {
+  for (const FidelityFlag& each : kFidelityFlags) (wire.*each.set)(fidelity.*each.flag);
 }
 
-Fidelity read_fidelity(const schema::Meta::Fidelity& wire) {
-  return {.has_durations = wire.has_durations(),
-          .has_calls = wire.has_calls(),
-          .has_frames = wire.has_frames(),
-          .per_frame = wire.per_frame(),
-          .integer_microseconds = wire.integer_microseconds(),
-          .has_times = wire.has_times(),
-          .host_gaps_inflated = wire.host_gaps_inflated(),
-          .co_run = wire.co_run()};
+Fidelity read_fidelity(const WireFidelity& wire) {
+  Fidelity fidelity;
+  for (const FidelityFlag& each : kFidelityFlags) fidelity.*each.flag = (wire.*each.get)();
+  return fidelity;
 }
 
 void write_device(const CapturedDevice& device, schema::Meta::Device& wire) {
