@@ -69,25 +69,25 @@ bool is_turned_away(const Scenario& scenario, std::size_t setting, const std::st
 
 /// What the closing table of a run says in words.
 std::vector<std::string> sentences(const Scenario& scenario) {
-  std::vector<PolicyFinding> findings;
+  std::vector<PolicyMeans> policies;
   bool has_quality = false;
   for (std::size_t i = 0; i < scenario.settings.size(); ++i)
     for (const std::string& client : scenario.clients)
       has_quality = has_quality || scenario.mean(i, client, "quality_mean") < 1;
   for (std::size_t i = 0; i < scenario.settings.size(); ++i) {
     if (scenario.settings[i].runs.empty()) continue;
-    PolicyFinding finding{scenario.settings[i].label, scenario.mean(i, "device", "harvest_ratio"), {}};
+    PolicyMeans means{scenario.settings[i].label, scenario.mean(i, "device", "harvest_ratio"), {}};
     for (const std::string& client : scenario.clients) {
       if (client == "device" || is_turned_away(scenario, i, client)) continue;
       if (client == "cluster") return {};
       const auto at = [&](const char* metric) { return scenario.mean(i, client, metric); };
       if (std::isnan(at("solo_throughput_per_s"))) return {};  // nothing to compare with
-      finding.clients.push_back({client, at("fps_mean"), at("throughput_per_s"), at("solo_throughput_per_s"),
+      means.clients.push_back({client, at("fps_mean"), at("throughput_per_s"), at("solo_throughput_per_s"),
                                  has_quality ? at("quality_mean") : std::nan("")});
     }
-    findings.push_back(std::move(finding));
+    policies.push_back(std::move(means));
   }
-  return describe(std::move(findings));
+  return conclusions(std::move(policies));
 }
 
 void add_texts(const char* name, const std::vector<std::string>& texts, Json& json) {

@@ -6,7 +6,7 @@
 namespace corun {
 
 /// Means of one client under one policy; NaN where there is no such figure.
-struct ClientFinding {
+struct ClientMeans {
   std::string name;
   double fps;
   double throughput_per_s;
@@ -15,15 +15,15 @@ struct ClientFinding {
   bool is_game() const { return fps == fps; }
 };
 
-struct PolicyFinding {
-  std::string policy;
+struct PolicyMeans {
+  std::string name;
   double harvest;  ///< NaN where no game shares with other work
-  std::vector<ClientFinding> clients;
+  std::vector<ClientMeans> clients;
 };
 
-/// Says in one or two sentences what a table means: which policy keeps the games whole and harvests most, and what the
+/// One or two sentences on what a table means: which policy keeps the games whole and harvests most, and what the
 /// one that harvests more than it costs them; for games alone, how slow the slowest is; for other work alone, how much
 /// of its speed is left. Clients that a policy turned away are not among its own.
-std::vector<std::string> describe(std::vector<PolicyFinding> findings);
+std::vector<std::string> conclusions(std::vector<PolicyMeans> policies);
 
 }  // namespace corun

@@ -183,18 +183,18 @@ std::string Summary::table(const Scenario& scenario) const {
 
 std::vector<std::string> Summary::sentences(const Scenario& scenario) const {
   if (scenario.cluster) return {};
-  std::vector<PolicyFinding> findings;
+  std::vector<PolicyMeans> policies;
   for (const PolicyChoice& policy : scenario.policies) {
-    PolicyFinding finding{policy.label, mean(scenario, policy.label, "device", "harvest_ratio"), {}};
+    PolicyMeans means{policy.label, mean(scenario, policy.label, "device", "harvest_ratio"), {}};
     for (const ClientChoice& client : scenario.clients) {
       if (is_turned_away(scenario, policy.label, client.name)) continue;
       const auto at = [&](const char* metric) { return mean(scenario, policy.label, client.name, metric); };
-      finding.clients.push_back({client.name, at("fps_mean"), at("throughput_per_s"), at("solo_throughput_per_s"),
+      means.clients.push_back({client.name, at("fps_mean"), at("throughput_per_s"), at("solo_throughput_per_s"),
                                  client.quality.empty() ? std::nan("") : at("quality_mean")});
     }
-    if (!std::isnan(mean(scenario, policy.label, "device", "gpu_busy_ratio"))) findings.push_back(std::move(finding));
+    if (!std::isnan(mean(scenario, policy.label, "device", "gpu_busy_ratio"))) policies.push_back(std::move(means));
   }
-  return describe(findings);
+  return conclusions(std::move(policies));
 }
 
 Summary::Verdict Summary::verdict(const Scenario& scenario, const Expectation& expectation) const {
