@@ -9,19 +9,18 @@
 #include "experiments/base/json.h"
 #include "experiments/results/row_writer.h"
 #include "experiments/summary/summary.h"
+#include "sim/metrics/headlines.h"
 #include "traces/base/write_file.h"
 
 namespace corun {
 
 namespace {
 
-const std::vector<std::string> kMainMetrics = {"throughput_per_s", "fps_1low", "frame_time_p99_ms", "harvest_ratio"};
-
 /// Of the metrics that are named; of the main ones where none is, or of all where there are no main ones.
 Comparisons comparisons(const CompareOptions& options) {
   CompareChoice choice{options.baseline, options.metrics};
   if (options.metrics == std::vector<std::string>{"all"}) choice.metrics.clear();
-  if (options.metrics.empty()) choice.preferred = kMainMetrics;
+  if (options.metrics.empty()) choice.preferred.assign(std::begin(headlines::kCompare), std::end(headlines::kCompare));
   return compare(options.files, choice);
 }
 

@@ -15,6 +15,7 @@
 #include "experiments/summary/summary.h"
 #include "experiments/summary/sweep_summary.h"
 #include "sim/executor/host/mps_daemon.h"
+#include "sim/metrics/metric_table.h"
 
 namespace corun {
 
@@ -87,7 +88,7 @@ bool print_scenario(const CommonOptions& common, const Scenario& scenario, const
 void add_figures(Json& json, const Scenario& scenario, const Summary& summary, const std::string& policy,
                  const std::string& client) {
   json.object().field("policy", policy).field("client", client).key("metrics").object();
-  for (const MetricName& metric : metric_names())
+  for (const MetricDescriptor& metric : metric_table())
     if (const auto value = summary.get(scenario, policy, client, std::string(metric.name)))
       json.key(metric.name)
           .object()

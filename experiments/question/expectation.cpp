@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "sim/metrics/metric_table.h"
 #include "traces/base/units.h"
 
 namespace corun {
@@ -13,62 +14,17 @@ using Relation = Expectation::Relation;
 constexpr std::array<std::pair<std::string_view, Relation>, 4> kRelations = {
     {{"<=", Relation::kAtMost}, {">=", Relation::kAtLeast}, {"<", Relation::kLess}, {">", Relation::kMore}}};
 
-constexpr std::array kMetricNames = {
-    MetricName{"fps_mean", "fps"},
-    MetricName{"fps_1low", "fps"},
-    MetricName{"frame_time_mean_ms", "ms"},
-    MetricName{"frame_time_p50_ms", "ms"},
-    MetricName{"frame_time_p99_ms", "ms"},
-    MetricName{"frame_time_max_ms", "ms"},
-    MetricName{"render_time_p50_ms", "ms"},
-    MetricName{"render_time_p99_ms", "ms"},
-    MetricName{"missed_frame_ratio", "ratio"},
-    MetricName{"throughput_per_s", "1/s"},
-    MetricName{"solo_throughput_per_s", "1/s"},
-    MetricName{"job_time_p50_ms", "ms"},
-    MetricName{"job_time_p99_ms", "ms"},
-    MetricName{"wait_p99_ms", "ms"},
-    MetricName{"slowdown", "ratio"},
-    MetricName{"harvest_ratio", "ratio"},
-    MetricName{"gpu_busy_ratio", "ratio"},
-    MetricName{"switch_ratio", "ratio"},
-    MetricName{"players_served", "count"},
-    MetricName{"players_refused", "count"},
-    MetricName{"fps_min", "fps"},
-    MetricName{"quality_mean", "ratio"},
-    MetricName{"quality_nines", "ratio"},
-    MetricName{"quality_min", "ratio"},
-    MetricName{"quality_changes_per_s", "1/s"},
-    MetricName{"paging_ratio", "ratio"},
-    MetricName{"lost_ratio", "ratio"},
-    MetricName{"kills", "count"},
-    MetricName{"refused", "count"},
-    MetricName{"allocated_ratio", "ratio"},
-    MetricName{"allocated_peak_ratio", "ratio"},
-    MetricName{"fragmented_ratio", "ratio"},
-    MetricName{"pod_wait_mean_s", "s"},
-    MetricName{"pod_wait_p99_s", "s"},
-    MetricName{"pod_time_mean_s", "s"},
-    MetricName{"pod_time_p99_s", "s"},
-    MetricName{"pods_started", "count"},
-    MetricName{"pods_waiting", "count"},
-    MetricName{"pods_rejected", "count"},
-    MetricName{"pods_failed", "count"},
-    MetricName{"slowdown_mean", "ratio"},
-    MetricName{"stale_configs_mean", "count"},
-    MetricName{"stale_configs_peak", "count"},
-    MetricName{"progress_ratio", "ratio"},
-};
 constexpr std::array<std::string_view, 4> kEndings = {"_ms", "_ratio", "_per_s", "_mean"};
 
-const MetricName* find_metric(std::string_view name) {
-  for (const MetricName& metric : kMetricNames) {
-    if (metric.name == name) return &metric;
-    for (const std::string_view ending : kEndings)
-      if (metric.name.ends_with(ending) && metric.name.substr(0, metric.name.size() - ending.size()) == name)
-        return &metric;
-  }
-  return nullptr;
+/// By its name, or its name without its ending; the first of the table where several fit.
+const MetricDescriptor* metric_of(std::string_view text) {
+  const auto fits = [&](const MetricDescriptor& metric) {
+    return metric.name == text || std::ranges::any_of(kEndings, [&](std::string_view ending) {
+             return metric.name.ends_with(ending) && metric.name.substr(0, metric.name.size() - ending.size()) == text;
+           });
+  };
+  const auto found = std::ranges::find_if(metric_table(), fits);
+  return found == metric_table().end() ? nullptr : &*found;
 }
 
 std::string_view trim(std::string_view text) {
@@ -88,18 +44,19 @@ class Parser {
     const std::size_t first = text.find('.'), last = text.rfind('.');
     if (first == std::string_view::npos || first == last)
       return fail<MetricPath>(fmt::format("`{}` is not a figure", text));
-    const auto name = metric(text.substr(last + 1));
+    const MetricDescriptor* name = metric(text.substr(last + 1));
     if (!name) return std::nullopt;
     return MetricPath{std::string(text.substr(0, first)), std::string(text.substr(first + 1, last - first - 1)),
                       std::string(name->name)};
   }
 
-  std::optional<MetricName> metric(std::string_view text) {
-    if (const MetricName* found = find_metric(text)) return *found;
+  /// nullptr after a diagnostic.
+  const MetricDescriptor* metric(std::string_view text) {
+    if (const MetricDescriptor* found = metric_of(text)) return found;
     std::vector<std::string_view> names;
-    for (const MetricName& metric : kMetricNames) names.push_back(metric.name);
+    for (const MetricDescriptor& metric : metric_table()) names.push_back(metric.name);
     reader_.unknown("metric", text, node_.where, names, "E0304");
-    return std::nullopt;
+    return nullptr;
   }
 
   /// " <= 16.7ms": the relation and what follows it.
@@ -140,7 +97,7 @@ class Parser {
   }
 
   bool threshold(std::string_view text, Expectation& out) {
-    const std::string_view unit = find_metric(out.left.metric)->unit;
+    const std::string_view unit = metric_named(out.left.metric).unit;
     const auto [value, example] = value_of(unit, text);
     if (!value)
       return fail<bool>(fmt::format("`{}` is not a value of {}: write it like {}", text, out.left.metric, example))
@@ -202,8 +159,6 @@ bool Expectation::holds(double left_value, double right_value) const {
   return corun::holds(left_value, relation, right ? factor * right_value : factor);
 }
 
-std::span<const MetricName> metric_names() { return kMetricNames; }
-
 std::optional<Expectation> read_expectation(const Node& node, ScalarReader& reader) {
   const auto text = reader.text(node);
   if (!text) return std::nullopt;
@@ -222,7 +177,7 @@ std::optional<Expectation> read_qos(const std::string& client, const std::string
   const auto condition = reader.text(node);
   if (!condition) return std::nullopt;
   Parser parser(node, reader);
-  const auto name = parser.metric(metric);
+  const MetricDescriptor* name = parser.metric(metric);
   if (!name) return std::nullopt;
   Expectation out{fmt::format("{}.{} {}", client, metric, *condition),
                   node.where,

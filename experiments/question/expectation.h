@@ -13,7 +13,7 @@ namespace corun {
 struct MetricPath {
   std::string policy;
   std::string client;  ///< "device" for the device's own
-  std::string metric;  ///< full name; what may be left off in the text are the endings _ms, _ratio, _per_s and _mean
+  std::string metric;  ///< full name, of the metric table; the text may leave off _ms, _ratio, _per_s and _mean
   std::string text() const { return policy + "." + client + "." + metric; }
 };
 
@@ -36,13 +36,6 @@ struct Expectation {
 std::string_view to_string(Expectation::Relation relation);
 std::optional<Expectation::Relation> parse_relation(std::string_view text);
 bool holds(double value, Expectation::Relation relation, double threshold);
-
-/// Metrics that thresholds can name, with the unit of their values.
-struct MetricName {
-  std::string_view name;
-  std::string_view unit;  ///< as in Metric::unit
-};
-std::span<const MetricName> metric_names();
 
 /// Reads one; nullopt after a diagnostic.
 std::optional<Expectation> read_expectation(const Node& node, ScalarReader& reader);

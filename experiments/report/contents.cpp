@@ -16,10 +16,11 @@
 #include "experiments/base/json.h"
 #include "experiments/report/frame_figures.h"
 #include "experiments/report/measured.h"
-#include "experiments/report/metric_meanings.h"
 #include "experiments/report/verdicts.h"
 #include "experiments/summary/summary.h"
 #include "experiments/base/terminal.h"
+#include "sim/metrics/headlines.h"
+#include "sim/metrics/metric_table.h"
 
 namespace corun::report {
 
@@ -27,10 +28,10 @@ namespace {
 
 constexpr std::size_t kMostWithAllMetrics = 60;  // settings; of more, the page gets only what it draws
 constexpr std::size_t kMostCompared = 2000;      // settings of a sweep: some seconds
-const std::set<std::string> kDrawn = {
-    "fps_mean",           "throughput_per_s",   "solo_throughput_per_s", "fps_1low",      "frame_time_p99_ms",
-    "render_time_p99_ms", "missed_frame_ratio", "quality_mean",          "harvest_ratio", "slowdown",
-    "progress_ratio",     "gpu_busy_ratio",     "switch_ratio",          "paging_ratio",  "fps_min"};
+
+bool is_drawn(const std::string& metric) {
+  return std::ranges::find(headlines::kDrawn, metric) != std::end(headlines::kDrawn);
+}
 
 double rounded(double value) { return std::isfinite(value) ? std::stod(fmt::format("{:.6g}", value)) : value; }
 
@@ -42,7 +43,7 @@ void add_values(const Scenario& scenario, Json& json) {
     for (const auto& [key, figure] : figures) {
       const auto& [client, metric] = key;
       const bool is_of_cluster = client == "cluster";
-      if (!has_all && !is_of_cluster && !kDrawn.contains(metric)) continue;
+      if (!has_all && !is_of_cluster && !is_drawn(metric)) continue;
       const Estimate value = *scenario.get(setting, client, metric);
       json.array().value(setting).value(client).value(metric).value(rounded(value.mean)).value(rounded(value.low));
       json.value(rounded(value.high)).value(value.count).value(corun::figure(value, metric, true)).end();
@@ -83,7 +84,7 @@ std::vector<std::string> sentences(const Scenario& scenario) {
       const auto at = [&](const char* metric) { return scenario.mean(i, client, metric); };
       if (std::isnan(at("solo_throughput_per_s"))) return {};  // nothing to compare with
       means.clients.push_back({client, at("fps_mean"), at("throughput_per_s"), at("solo_throughput_per_s"),
-                                 has_quality ? at("quality_mean") : std::nan("")});
+                               has_quality ? at("quality_mean") : std::nan("")});
     }
     policies.push_back(std::move(means));
   }
@@ -217,8 +218,19 @@ void add_metrics(const Measured& measured, Json& json) {
     for (const auto& [setting, figures] : scenario.figures)
       for (const auto& [key, figure] : figures) used.insert(key.second);
   json.key("metrics").object();
-  for (const auto& [name, meaning] : metric_meanings())
-    if (used.contains(name)) json.field(name, meaning);
+  for (const std::string& name : used)
+    if (const MetricDescriptor* metric = find_metric(name)) json.field(name, metric->meaning);
+  json.end();
+}
+
+/// Of the table of results, behind the rate.
+void add_columns(Json& json) {
+  json.key("columns").array();
+  for (const std::string_view name : headlines::kReport) {
+    const MetricDescriptor& metric = metric_named(name);
+    json.object().field("name", metric.heading).field("metric", name).field("of", to_string(metric.owner));
+    json.field("better", to_string(metric.better)).end();
+  }
   json.end();
 }
 
@@ -249,6 +261,7 @@ std::string contents(const std::vector<std::string>& files, const ReportChoice& 
   add_texts("versions", measured.versions, json);
   add_experiments(measured, json);
   add_metrics(measured, json);
+  add_columns(json);
   add_texts("warnings", warnings(measured), json);
   add_effects(files, measured, choice, json);
   json.key("probabilities").array();

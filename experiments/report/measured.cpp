@@ -8,7 +8,7 @@
 #include <set>
 
 #include "experiments/results/file.h"
-#include "experiments/summary/summary.h"
+#include "sim/metrics/metric_table.h"
 #include "traces/base/error.h"
 
 namespace corun::report {
@@ -208,7 +208,7 @@ std::optional<Estimate> Scenario::get(std::size_t setting, const std::string& cl
   const auto found = its->second.find({client, metric});
   if (found == its->second.end()) return std::nullopt;
   std::vector<double> values = found->second.values;
-  if (is_none_where_absent(metric)) values.resize(std::max(values.size(), settings[setting].runs.size()), 0.0);
+  if (counts_from_zero(metric)) values.resize(std::max(values.size(), settings[setting].runs.size()), 0.0);
   return estimate(values);
 }
 

@@ -7,6 +7,7 @@
 
 #include "experiments/question/expectation.h"
 #include "experiments/summary/summary.h"
+#include "sim/metrics/metric_table.h"
 
 namespace corun::report {
 
@@ -20,7 +21,7 @@ std::optional<Estimate> estimate_of(const Scenario& scenario, const std::string&
     if (scenario.settings[i].policy != policy || its == scenario.figures.end()) continue;
     const auto found = its->second.find({client, metric});
     std::vector<double> here = found == its->second.end() ? std::vector<double>{} : found->second.values;
-    if (is_none_where_absent(metric)) here.resize(std::max(here.size(), scenario.settings[i].runs.size()), 0.0);
+    if (counts_from_zero(metric)) here.resize(std::max(here.size(), scenario.settings[i].runs.size()), 0.0);
     values.insert(values.end(), here.begin(), here.end());
   }
   return values.empty() ? std::nullopt : std::optional(estimate(values));

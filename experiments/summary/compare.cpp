@@ -9,8 +9,7 @@
 #include <tuple>
 
 #include "experiments/summary/compare_samples.h"
-#include "experiments/question/expectation.h"
-#include "experiments/summary/summary.h"
+#include "sim/metrics/metric_table.h"
 #include "traces/base/error.h"
 
 namespace corun {
@@ -159,7 +158,7 @@ class Comparer {
       order.try_emplace(key(runs.backend, runs.scenario, sample.client), order.size());
       policy_order.try_emplace(runs.policy, policy_order.size());
     }
-    for (const MetricName& metric : metric_names()) metric_order.emplace(metric.name, metric_order.size());
+    for (const MetricDescriptor& metric : metric_table()) metric_order.emplace(metric.name, metric_order.size());
     for (const Comparison& row : out_.rows) metric_order.try_emplace(row.metric, metric_order.size());
     const auto place_of = [&](const Comparison& row) {
       const double goodness = is_better_small(row.metric, row.unit) ? row.value.mean : -row.value.mean;

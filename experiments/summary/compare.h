@@ -45,9 +45,6 @@ struct Comparisons {
 /// one scenario, policy, point and seed, and for two sweeps that have different points.
 Comparisons compare(const std::vector<std::string>& results, const CompareChoice& choice);
 
-/// Whether less of it is better: a time, a miss, something lost.
-bool is_better_small(const std::string& metric, const std::string& unit);
-
 /// "pilotfish gives resnet50 1.83 ± 0.05 times the throughput of exclusive". Behind ± stands the farther end of the
 /// interval; an effect whose interval holds "no effect" is said to be unproven.
 std::string sentence(const Comparison& comparison, const std::string& baseline);

@@ -10,7 +10,7 @@
 
 #include "experiments/summary/compare_settling.h"
 #include "experiments/results/file.h"
-#include "experiments/summary/summary.h"
+#include "sim/metrics/metric_table.h"
 #include "traces/base/error.h"
 
 namespace corun {
@@ -89,7 +89,7 @@ class Reader {
 
   ResultSamples take() {
     for (Sample& sample : out_.samples) {
-      if (!is_none_where_absent(sample.metric)) continue;
+      if (!counts_from_zero(sample.metric)) continue;
       for (const auto& [seed, id] : out_.groups[sample.group].runs)
         if (std::ranges::find(sample.values, seed, &SeedValues::value_type::first) == sample.values.end())
           sample.values.emplace_back(seed, 0.0);

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <tuple>
 
 #include "experiments/summary/compare.h"
 #include "experiments/summary/summary.h"
+#include "sim/metrics/metric_table.h"
 
 namespace corun {
 
@@ -14,22 +14,8 @@ constexpr double kTiny = 0.001;  // of a ratio: below what figures are shown wit
 
 /// What a sentence calls it.
 std::string noun(const std::string& metric) {
-  static const std::map<std::string, std::string> nouns = {{"throughput_per_s", "throughput"},
-                                                           {"fps_mean", "frame rate"},
-                                                           {"fps_1low", "1 % low frame rate"},
-                                                           {"fps_min", "frame rate of the slowest game"},
-                                                           {"frame_time_p99_ms", "p99 frame time"},
-                                                           {"frame_time_mean_ms", "mean frame time"},
-                                                           {"frame_time_p50_ms", "median frame time"},
-                                                           {"frame_time_max_ms", "longest frame time"},
-                                                           {"render_time_p99_ms", "p99 render time"},
-                                                           {"missed_frame_ratio", "missed frames"},
-                                                           {"harvest_ratio", "harvest"},
-                                                           {"quality_mean", "mean quality"},
-                                                           {"job_time_p99_ms", "p99 job time"},
-                                                           {"wait_p99_ms", "p99 wait"}};
-  const auto known = nouns.find(metric);
-  return known == nouns.end() ? metric : known->second;
+  const MetricDescriptor* known = find_metric(metric);
+  return known == nullptr || known->noun.empty() ? metric : std::string(known->noun);
 }
 
 double half_width(const Estimate& effect) { return std::max(effect.high - effect.mean, effect.mean - effect.low); }
@@ -57,13 +43,6 @@ std::vector<std::string> range_sentences(const Comparisons& found, std::vector<c
 }
 
 }  // namespace
-
-bool is_better_small(const std::string& metric, const std::string& unit) {
-  static const std::vector<std::string> kLosses = {
-      "slowdown", "missed_frame_ratio", "quality_changes_per_s", "switch_ratio", "paging_ratio", "lost_ratio", "kills",
-      "refused",  "players_refused"};
-  return unit == "ms" || unit == "s" || unit == "ns" || std::ranges::find(kLosses, metric) != kLosses.end();
-}
 
 std::string sentence(const Comparison& comparison, const std::string& baseline) {
   const auto& [scenario, backend, point, policy, client, metric, unit, beside, value, difference, ratio] = comparison;

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "experiments/summary/conclusions.h"
 #include "experiments/base/terminal.h"
+#include "experiments/summary/conclusions.h"
+#include "sim/metrics/headlines.h"
+#include "sim/metrics/metric_table.h"
 #include "traces/base/units.h"
 
 namespace corun {
@@ -18,31 +20,23 @@ int decimals_of(double value) {
   return std::clamp(digits, 1, 3);
 }
 
-std::string_view unit_of(const std::string& metric) {
-  for (const MetricName& known : metric_names())
-    if (known.name == metric) return known.unit == "1/s" ? "/s" : known.unit;
-  return "";
-}
-
-/// Ratios that are shares read better in per cent; a slowdown is a factor.
-bool is_share(const std::string& metric) {
-  return metric == "harvest_ratio" || metric == "missed_frame_ratio" || metric == "gpu_busy_ratio" ||
-         metric == "switch_ratio" || metric == "allocated_ratio" || metric == "allocated_peak_ratio" ||
-         metric == "fragmented_ratio";
+/// The unit behind a number; a ratio and a count have none.
+std::string_view printed_unit(const MetricDescriptor& metric) {
+  if (metric.is_percentage) return "%";
+  if (metric.unit == "ratio" || metric.unit == "count") return "";
+  return metric.unit == "1/s" ? "/s" : metric.unit;
 }
 
 }  // namespace
 
-bool is_none_where_absent(const std::string& metric) {
-  return metric == "kills" || metric == "lost_ratio" || metric == "refused" || metric == "paging_ratio";
-}
-
 std::string figure(const Estimate& estimate, const std::string& metric, bool with_interval) {
-  const double scale = is_share(metric) ? 100 : 1;
-  const bool is_count = unit_of(metric) == "count";
-  const std::string_view unit = is_share(metric) ? "%" : unit_of(metric) == "ratio" || is_count ? "" : unit_of(metric);
-  const bool is_whole = is_count && estimate.mean == std::floor(estimate.mean);
-  const int decimals = is_share(metric) ? 1 : is_whole ? 0 : decimals_of(estimate.mean);
+  static constexpr MetricDescriptor kUnknown{};  // of a results file of another version
+  const MetricDescriptor* known = find_metric(metric);
+  const MetricDescriptor& shown = known == nullptr ? kUnknown : *known;
+  const double scale = shown.is_percentage ? 100 : 1;
+  const std::string_view unit = printed_unit(shown);
+  const bool is_whole = shown.unit == "count" && estimate.mean == std::floor(estimate.mean);
+  const int decimals = shown.is_percentage ? 1 : is_whole ? 0 : decimals_of(estimate.mean);
   std::string text = fmt::format("{:.{}f}{}{}", estimate.mean * scale, decimals, unit.empty() ? "" : " ", unit);
   if (with_interval && estimate.count > 1)
     text += fmt::format(" [{:.{}f},{:.{}f}]", estimate.low * scale, decimals, estimate.high * scale, decimals);
@@ -85,7 +79,7 @@ std::vector<double> Summary::values(const Scenario& scenario, const MetricPath& 
     return found == values_.end() ? std::vector<double>{} : found->second;
   };
   std::vector<double> values = of(path.metric);
-  if (is_none_where_absent(path.metric)) values.resize(std::max(values.size(), of("gpu_busy_ratio").size()), 0.0);
+  if (counts_from_zero(path.metric)) values.resize(std::max(values.size(), of("gpu_busy_ratio").size()), 0.0);
   return values;
 }
 
@@ -131,16 +125,12 @@ const char* Summary::absence(const Scenario& scenario, const std::string& policy
 }
 
 std::string Summary::cluster_table(const Scenario& scenario) const {
-  std::vector<std::vector<std::string>> rows = {{"policy", "allocated", "peak", "fragmented", "wait", "p99 wait",
-                                                 "pod time", "started", "waiting", "rejected", "failed"}};
-  if (!scenario.clients.empty()) rows.front().push_back("slowdown");
+  std::vector<std::vector<std::string>> rows = {{"policy"}};
+  for (const std::string_view metric : headlines::kCluster) rows.front().emplace_back(metric_named(metric).heading);
   for (const PolicyChoice& policy : scenario.policies) {
     std::vector<std::string> row = {policy.label};
-    for (const char* metric :
-         {"allocated_ratio", "allocated_peak_ratio", "fragmented_ratio", "pod_wait_mean_s", "pod_wait_p99_s",
-          "pod_time_mean_s", "pods_started", "pods_waiting", "pods_rejected", "pods_failed"})
-      row.push_back(cell(scenario, policy.label, "cluster", metric, true));
-    if (!scenario.clients.empty()) row.push_back(cell(scenario, policy.label, "cluster", "slowdown_mean", true));
+    for (const std::string_view metric : headlines::kCluster)
+      row.push_back(cell(scenario, policy.label, "cluster", std::string(metric), true));
     if (row[1].empty()) row[1] = absence(scenario, policy.label);
     rows.push_back(std::move(row));
   }
@@ -149,32 +139,29 @@ std::string Summary::cluster_table(const Scenario& scenario) const {
 
 std::string Summary::table(const Scenario& scenario) const {
   if (scenario.cluster) return cluster_table(scenario);
-  std::vector<std::vector<std::string>> rows = {
-      {"policy", "client", "rate", "alone", "1% low", "p99 frame", "p99 render", "missed", "quality", "harvest"}};
+  std::vector<std::vector<std::string>> rows = {{"policy", "client", "rate"}};
+  for (const headlines::Column& column : headlines::kRun)
+    rows.front().emplace_back(metric_named(column.metric).heading);
   for (const PolicyChoice& policy : scenario.policies) {
     bool has_harvest = false;
     for (const ClientChoice& client : scenario.clients) {
-      const auto at = [&](const char* metric, bool interval) {
-        return cell(scenario, policy.label, client.name, metric, interval);
+      const auto at = [&](std::string_view owner, std::string_view metric, bool has_interval) {
+        return cell(scenario, policy.label, std::string(owner), std::string(metric), has_interval);
       };
-      const std::string fps = at("fps_mean", true);
+      const std::string fps = at(client.name, "fps_mean", true);
       const bool is_first = &client == &scenario.clients.front();
-      std::vector<std::string> row = {is_first ? policy.label : "",
-                                      client.name,
-                                      fps.empty() ? at("throughput_per_s", true) : fps,
-                                      at("solo_throughput_per_s", false),
-                                      at("fps_1low", true),
-                                      at("frame_time_p99_ms", true),
-                                      at("render_time_p99_ms", false),
-                                      at("missed_frame_ratio", false),
-                                      client.quality.empty() ? "" : at("quality_mean", false),
-                                      ""};
+      std::vector<std::string> row = {is_first ? policy.label : "", client.name,
+                                      fps.empty() ? at(client.name, "throughput_per_s", true) : fps};
       const bool is_turned_away = this->is_turned_away(scenario, policy.label, client.name);
       if (is_turned_away) row[2] = "refused";
       if (row[2].empty()) row[2] = absence(scenario, policy.label);
       const bool is_guest = fps.empty() && !has_harvest && !is_turned_away;
-      if (is_guest) row.back() = cell(scenario, policy.label, "device", "harvest_ratio", true);
       has_harvest = has_harvest || is_guest;
+      for (const auto& [metric, has_interval] : headlines::kRun) {
+        const bool is_of_device = metric_named(metric).owner == MetricOwner::kDevice;
+        const bool is_left_out = is_of_device ? !is_guest : metric == "quality_mean" && client.quality.empty();
+        row.push_back(is_left_out ? "" : at(is_of_device ? "device" : client.name, metric, has_interval));
+      }
       rows.push_back(std::move(row));
     }
   }
@@ -190,7 +177,7 @@ std::vector<std::string> Summary::sentences(const Scenario& scenario) const {
       if (is_turned_away(scenario, policy.label, client.name)) continue;
       const auto at = [&](const char* metric) { return mean(scenario, policy.label, client.name, metric); };
       means.clients.push_back({client.name, at("fps_mean"), at("throughput_per_s"), at("solo_throughput_per_s"),
-                                 client.quality.empty() ? std::nan("") : at("quality_mean")});
+                               client.quality.empty() ? std::nan("") : at("quality_mean")});
     }
     if (!std::isnan(mean(scenario, policy.label, "device", "gpu_busy_ratio"))) policies.push_back(std::move(means));
   }

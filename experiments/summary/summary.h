@@ -71,9 +71,6 @@ class Summary {
   std::set<ErrorKind> failure_kinds_;
 };
 
-/// Whether it counts what does not happen in most runs: a run without the figure has 0 of it.
-bool is_none_where_absent(const std::string& metric);
-
 /// "60.0 fps [59.8,60.2]": a figure of that metric with its unit, and its interval where it has one.
 std::string figure(const Estimate& estimate, const std::string& metric, bool with_interval);
 

@@ -1,23 +1,22 @@
 #include "experiments/summary/sweep_summary.h"
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 
-#include "experiments/summary/summary.h"
 #include "experiments/base/terminal.h"
+#include "experiments/summary/summary.h"
+#include "sim/metrics/headlines.h"
+#include "sim/metrics/metric_table.h"
 
 namespace corun {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> kFigures = {"fps_mean",         "fps_1low",      "missed_frame_ratio",
-                                                      "throughput_per_s", "harvest_ratio", "slowdown"};
-
 /// Frames are a game's throughput already.
 bool is_shown(const Metric& metric, const RunOutcome& outcome) {
-  if (std::ranges::find(kFigures, metric.name) == kFigures.end()) return false;
-  const bool is_of_any = metric.name == "throughput_per_s" || metric.name == "slowdown";
-  return !is_of_any || std::ranges::none_of(outcome.metrics, [&](const Metric& other) {
+  if (std::ranges::find(headlines::kSweep, metric.name) == std::end(headlines::kSweep)) return false;
+  const bool is_of_jobs = metric_named(metric.name).owner == MetricOwner::kClient;
+  return !is_of_jobs || std::ranges::none_of(outcome.metrics, [&](const Metric& other) {
     return other.client == metric.client && other.name == "fps_mean";
   });
 }

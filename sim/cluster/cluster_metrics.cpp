@@ -5,6 +5,8 @@
 #include <map>
 #include <numeric>
 
+#include "sim/metrics/metric_table.h"
+
 namespace corun {
 
 namespace {
@@ -40,16 +42,16 @@ void add_client_metrics(const ClusterResult& result, std::vector<Metric>& metric
     times[pod.client].push_back(to_seconds(pod.end - pod.arrival));
     if (pod.slowdown > 0) slowdowns[pod.client].push_back(pod.slowdown);
   }
-  for (const auto& [client, values] : times) metrics.push_back({client, "pod_time_mean_s", mean(values), "s"});
-  for (const auto& [client, values] : slowdowns) metrics.push_back({client, "slowdown_mean", mean(values), "ratio"});
+  for (const auto& [client, values] : times) metrics.push_back(make_metric(client, "pod_time_mean_s", mean(values)));
+  for (const auto& [client, values] : slowdowns) metrics.push_back(make_metric(client, "slowdown_mean", mean(values)));
 }
 
 }  // namespace
 
 std::vector<Metric> cluster_metrics(const ClusterResult& result) {
   std::vector<Metric> metrics;
-  const auto add = [&](const char* name, double value, const char* unit) {
-    if (std::isfinite(value)) metrics.push_back({"cluster", name, value, unit});
+  const auto add = [&](std::string_view name, double value) {
+    if (std::isfinite(value)) metrics.push_back(make_metric("cluster", name, value));
   };
   Time first = kNever, last = kRunStart;
   std::vector<double> waits, times, slowdowns;
@@ -68,8 +70,8 @@ std::vector<Metric> cluster_metrics(const ClusterResult& result) {
       return time_mean(result.levels, first, end, [=](const ClusterLevel& level) { return level.*member; }) /
              result.cards;
     };
-    add("allocated_ratio", share(&ClusterLevel::allocated), "ratio");
-    add("fragmented_ratio", share(&ClusterLevel::fragmented), "ratio");
+    add("allocated_ratio", share(&ClusterLevel::allocated));
+    add("fragmented_ratio", share(&ClusterLevel::fragmented));
   }
   double peak = 0;
   std::uint64_t stale_peak = 0;
@@ -77,25 +79,25 @@ std::vector<Metric> cluster_metrics(const ClusterResult& result) {
     peak = std::max(peak, level.allocated);
     stale_peak = std::max(stale_peak, level.stale_configs);
   }
-  if (result.cards > 0) add("allocated_peak_ratio", peak / result.cards, "ratio");
+  if (result.cards > 0) add("allocated_peak_ratio", peak / result.cards);
   if (!waits.empty()) {
-    add("pod_wait_mean_s", mean(waits), "s");
-    add("pod_wait_p99_s", quantile(waits, 0.99), "s");
+    add("pod_wait_mean_s", mean(waits));
+    add("pod_wait_p99_s", quantile(waits, 0.99));
   }
   if (!times.empty()) {
-    add("pod_time_mean_s", mean(times), "s");
-    add("pod_time_p99_s", quantile(times, 0.99), "s");
+    add("pod_time_mean_s", mean(times));
+    add("pod_time_p99_s", quantile(times, 0.99));
   }
-  if (!slowdowns.empty()) add("slowdown_mean", mean(slowdowns), "ratio");
-  add("pods_started", static_cast<double>(waits.size()), "count");
+  if (!slowdowns.empty()) add("slowdown_mean", mean(slowdowns));
+  add("pods_started", static_cast<double>(waits.size()));
   const auto of = [&](PodState state) { return static_cast<double>(count[static_cast<std::size_t>(state)]); };
-  add("pods_waiting", of(PodState::kWaiting), "count");
-  add("pods_rejected", of(PodState::kRejected), "count");
-  add("pods_failed", of(PodState::kFailed), "count");
+  add("pods_waiting", of(PodState::kWaiting));
+  add("pods_rejected", of(PodState::kRejected));
+  add("pods_failed", of(PodState::kFailed));
   if (stale_peak > 0) {
     const auto stale = [](const ClusterLevel& level) { return static_cast<double>(level.stale_configs); };
-    add("stale_configs_mean", time_mean(result.levels, first, result.end, stale), "count");
-    add("stale_configs_peak", static_cast<double>(stale_peak), "count");
+    add("stale_configs_mean", time_mean(result.levels, first, result.end, stale));
+    add("stale_configs_peak", static_cast<double>(stale_peak));
   }
   add_client_metrics(result, metrics);
   return metrics;

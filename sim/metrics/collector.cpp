@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "sim/metrics/metric_table.h"
+
 namespace corun {
 
 namespace {
@@ -83,10 +85,10 @@ class Sheet {
  public:
   Sheet(std::vector<Metric>& metrics, std::string client) : metrics_(metrics), client_(std::move(client)) {}
   /// A figure that is not finite (a rate over no time) is no figure.
-  void add(const char* name, double value, const char* unit) {
-    if (std::isfinite(value)) metrics_.push_back({client_, name, value, unit});
+  void add(std::string_view name, double value) {
+    if (std::isfinite(value)) metrics_.push_back(make_metric(client_, name, value));
   }
-  void add_ms(const char* name, double ns) { add(name, ns * 1e-6, "ms"); }
+  void add_ms(std::string_view name, double ns) { add(name, ns * 1e-6); }
 
  private:
   std::vector<Metric>& metrics_;
@@ -106,10 +108,10 @@ void add_quality(Sheet& sheet, const std::vector<FrameFact>& frames, const Prese
   for (const FrameFact& frame : frames) sum += frame.quality;
   const double mean = sum / static_cast<double>(frames.size());
   const double least_loss = std::pow(10.0, -kMostNines);
-  sheet.add("quality_mean", mean, "ratio");
-  sheet.add("quality_nines", std::log10(1.0 / std::max(1.0 - mean, least_loss)), "ratio");
-  sheet.add("quality_min", std::ranges::min(frames, {}, &FrameFact::quality).quality, "ratio");
-  sheet.add("quality_changes_per_s", static_cast<double>(level_changes(frames)) / to_seconds(present.length()), "1/s");
+  sheet.add("quality_mean", mean);
+  sheet.add("quality_nines", std::log10(1.0 / std::max(1.0 - mean, least_loss)));
+  sheet.add("quality_min", std::ranges::min(frames, {}, &FrameFact::quality).quality);
+  sheet.add("quality_changes_per_s", static_cast<double>(level_changes(frames)) / to_seconds(present.length()));
 }
 
 /// Returns its fps_mean.
@@ -123,9 +125,9 @@ double add_frames(Sheet& sheet, const std::vector<FrameFact>& frames, const Pres
     missed += frame.missed ? 1 : 0;
   }
   const double fps = rate_per_s(presents, present.begin, present.end);
-  sheet.add("fps_mean", fps, "fps");
+  sheet.add("fps_mean", fps);
   const auto times = intervals(presents, present.begin, present.end);
-  sheet.add("fps_1low", 1e9 / mean_of_slowest(times), "fps");
+  sheet.add("fps_1low", 1e9 / mean_of_slowest(times));
   sheet.add_ms("frame_time_mean_ms", mean(times));
   sheet.add_ms("frame_time_p50_ms", quantile(times, 0.5));
   sheet.add_ms("frame_time_p99_ms", quantile(times, 0.99));
@@ -133,7 +135,7 @@ double add_frames(Sheet& sheet, const std::vector<FrameFact>& frames, const Pres
   if (frames.empty()) return fps;
   sheet.add_ms("render_time_p50_ms", quantile(render, 0.5));
   sheet.add_ms("render_time_p99_ms", quantile(render, 0.99));
-  sheet.add("missed_frame_ratio", missed / static_cast<double>(frames.size()), "ratio");
+  sheet.add("missed_frame_ratio", missed / static_cast<double>(frames.size()));
   add_quality(sheet, frames, present);
   return fps;
 }
@@ -214,21 +216,20 @@ std::vector<Metric> Collector::metrics(const RunResult& result, const std::vecto
     const bool is_player = client.role == Role::kInteractive && client.workload->job_kind == JobKind::kFrame;
     const bool is_refused = series.refused_at != kNever;
     if (is_refused) {
-      sheet.add("refused", 1, "count");
+      sheet.add("refused", 1);
       if (is_player) ++players.refused;
     }
     if (window <= Duration::zero()) continue;
     const Presence present = presence(input_, result, i, series.job_ends);
     if (present.length() <= Duration::zero()) continue;
     const double throughput = rate_per_s(series.job_ends, present.begin, present.end);
-    sheet.add("throughput_per_s", throughput, "1/s");
-    if (!solo.empty()) sheet.add("solo_throughput_per_s", solo[i].throughput_per_s, "1/s");
+    sheet.add("throughput_per_s", throughput);
+    if (!solo.empty()) sheet.add("solo_throughput_per_s", solo[i].throughput_per_s);
     if (!solo.empty() && throughput > 0 && solo[i].throughput_per_s > 0)
-      sheet.add("slowdown", solo[i].throughput_per_s / throughput, "ratio");
+      sheet.add("slowdown", solo[i].throughput_per_s / throughput);
     if (!solo.empty())
       sheet.add("progress_ratio",
-                static_cast<double>(series.job_ends.size()) / to_seconds(present.length()) / solo[i].throughput_per_s,
-                "ratio");
+                static_cast<double>(series.job_ends.size()) / to_seconds(present.length()) / solo[i].throughput_per_s);
     if (client.workload->job_kind == JobKind::kFrame) {
       const Presence watched{present.begin, std::min(present.end, series.refused_at)};
       const bool has_shown = watched.length() > Duration::zero() && !series.frames.empty();
@@ -240,24 +241,24 @@ std::vector<Metric> Collector::metrics(const RunResult& result, const std::vecto
       sheet.add_ms("job_time_p99_ms", quantile(series.job_latency_ns, 0.99));
     }
     if (!series.wait_ns.empty()) sheet.add_ms("wait_p99_ms", quantile(series.wait_ns, 0.99));
-    sheet.add("gpu_busy_ratio", ratio(result.device_time[i], window), "ratio");
+    sheet.add("gpu_busy_ratio", ratio(result.device_time[i], window));
     if (series.kills > 0) {
-      sheet.add("kills", static_cast<double>(series.kills), "count");
-      sheet.add("lost_ratio", ratio(series.lost, window), "ratio");
+      sheet.add("kills", static_cast<double>(series.kills));
+      sheet.add("lost_ratio", ratio(series.lost, window));
     }
   }
   Sheet device(metrics, "device");
   if (players.are_some()) {
-    device.add("players_served", players.served, "count");
-    device.add("players_refused", players.refused, "count");
-    device.add("fps_min", players.slowest_fps, "fps");
+    device.add("players_served", players.served);
+    device.add("players_refused", players.refused);
+    device.add("fps_min", players.slowest_fps);
   }
   if (window <= Duration::zero()) return metrics;
   const double harvested = solo.empty() ? -1 : harvest(result, solo, window);
-  if (harvested >= 0) device.add("harvest_ratio", harvested, "ratio");
-  device.add("gpu_busy_ratio", ratio(result.usage.busy, window), "ratio");
-  device.add("switch_ratio", ratio(result.usage.switching, window), "ratio");
-  if (result.usage.paging > Duration::zero()) device.add("paging_ratio", ratio(result.usage.paging, window), "ratio");
+  if (harvested >= 0) device.add("harvest_ratio", harvested);
+  device.add("gpu_busy_ratio", ratio(result.usage.busy, window));
+  device.add("switch_ratio", ratio(result.usage.switching, window));
+  if (result.usage.paging > Duration::zero()) device.add("paging_ratio", ratio(result.usage.paging, window));
   return metrics;
 }
 

@@ -46,7 +46,7 @@ document.addEventListener("keydown", event => {
   if (event.key === "Escape") hideTip();
 });
 
-// What a metric means, from docs/metrics.md.
+// What a metric means, from the table of metrics.
 function metricWord(text, metric) {
   const meaning = contents.metrics[metric];
   if (!meaning) return text;

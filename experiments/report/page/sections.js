@@ -1,37 +1,32 @@
 const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 function resultsTable(scenario, values) {
-  const columns = [
-    ["rate", null], ["alone", "solo_throughput_per_s"], ["1 % low", "fps_1low"], ["p99 frame", "frame_time_p99_ms"],
-    ["p99 render", "render_time_p99_ms"], ["missed", "missed_frame_ratio"], ["quality", "quality_mean"],
-    ["p99 job", "job_time_p99_ms"], ["harvest", "harvest_ratio"]
-  ];
+  const columns = [{name: "rate", metric: null, better: "more"}, ...contents.columns];
   const clients = scenario.clients.filter(isClient);
-  const get = (i, client, [name, metric]) => metric === null ?
+  const get = (i, client, {metric, of}) => metric === null ?
       rateOf(values, i, client) :
-      metric === "harvest_ratio" ?
+      of === "device" ?
       (client === clients.find(c => !values.get(i, c, "fps_mean")) ? values.get(i, "device", metric) : undefined) :
       metric === "job_time_p99_ms" && values.get(i, client, "fps_mean") ? undefined :
                                                                           values.get(i, client, metric);
   const hasQuality =
       scenario.settings.some((_, i) => clients.some(client => values.mean(i, client, "quality_mean") < 1));
   const used = columns.filter(
-      column => (column[1] !== "quality_mean" || hasQuality) &&
+      column => (column.metric !== "quality_mean" || hasQuality) &&
           scenario.settings.some((_, i) => clients.some(client => get(i, client, column))));
-  const isLess = metric => metric && (metric.endsWith("_ms") || metric === "missed_frame_ratio");
   const best = new Map();
   for (const client of clients)
     for (const column of used) {
-      if (column[1] === "solo_throughput_per_s" || scenario.settings.length < 2) continue;
+      if (column.better === "neither" || scenario.settings.length < 2) continue;
       const all = scenario.settings.map((_, i) => get(i, client, column)).filter(Boolean).map(v => v.mean);
-      const found = isLess(column[1]) ? Math.min(...all) : Math.max(...all);
-      if (all.some(v => Math.abs(v - found) > 0.005 * Math.abs(found))) best.set(client + column[0], found);
+      const found = column.better === "less" ? Math.min(...all) : Math.max(...all);
+      if (all.some(v => Math.abs(v - found) > 0.005 * Math.abs(found))) best.set(client + column.name, found);
     }
   const cell = (value, client, column) => {
     if (!value) return {text: "", sort: -Infinity};
     const [words, interval] = value.text.split(" [");
-    const isBest = best.has(client + column[0]) &&
-        Math.abs(value.mean - best.get(client + column[0])) <= 0.005 * Math.abs(value.mean);
+    const isBest = best.has(client + column.name) &&
+        Math.abs(value.mean - best.get(client + column.name)) <= 0.005 * Math.abs(value.mean);
     return {
       text: [
         html("span", {class: "value"}, words),
@@ -45,14 +40,14 @@ function resultsTable(scenario, values) {
   const lines = scenario.settings.flatMap(
       (setting, i) => clients.map(
           (client, k) => [{text: setting.label, sort: i, isRepeated: k > 0}, {text: client}, ...used.map(column => {
-            if (column[1] === null && !rateOf(values, i, client))
+            if (column.metric === null && !rateOf(values, i, client))
               return {text: setting.runs ? "refused" : "failed", sort: -Infinity};
             return cell(get(i, client, column), client, column);
           })]));
   return table(
       [
         {name: "policy", isText: true}, {name: "client", isText: true},
-        ...used.map(([name, metric]) => ({name, metric: metric || "throughput_per_s"}))
+        ...used.map(({name, metric}) => ({name, metric: metric || "throughput_per_s"}))
       ],
       lines, {isSortable: true, label: `Results of ${scenario.name}`});
 }
