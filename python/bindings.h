@@ -8,6 +8,7 @@ namespace corun {
 
 /// The parts of the module `corun._core`, each in the file of its name. pybind11 stays in those files.
 void bind_table(pybind11::module_& module);
+void bind_metrics(pybind11::module_& module);
 void bind_statistics(pybind11::module_& module);
 void bind_view(pybind11::module_& module);
 void bind_experiment(pybind11::module_& module);

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from corun.comparison import compare
     from corun.conformance import check_policy
     from corun.experiment import Experiment
+    from corun.metric_table import metrics
     from corun.policy import Policy
     from corun.running import run
     from corun.searching import search
@@ -35,11 +36,11 @@ if TYPE_CHECKING:
 # Names of the compiled part, imported when they are first asked for.
 _COMPILED = {"Experiment": "corun.experiment", "Policy": "corun.policy", "Table": "corun.table",
              "Timeline": "corun.timeline", "check_policy": "corun.conformance", "compare": "corun.comparison",
-             "run": "corun.running", "search": "corun.searching", "sweep": "corun.sweeping"}
+             "metrics": "corun.metric_table", "run": "corun.running", "search": "corun.searching", "sweep": "corun.sweeping"}
 _MODULES = {"parameter", "statistics"}
 
 __all__ = ["DeviceError", "Error", "Experiment", "InputError", "Policy", "PolicyError", "Results", "Table", "Timeline",
-           "UnsupportedError", "check_policy", "compare", "open", "parameter", "run", "search", "statistics",
+           "UnsupportedError", "check_policy", "compare", "metrics", "open", "parameter", "run", "search", "statistics",
            "sweep"]
 __version__ = "0.1.0"
 

@@ -2,10 +2,6 @@
 
 import html
 
-# The metrics of the summary, in this order, where there are any.
-MAIN_METRICS = ("fps_mean", "fps_1low", "frame_time_p99_ms", "missed_frame_ratio", "quality_mean", "throughput_per_s",
-                "slowdown", "job_time_p99_ms", "harvest_ratio")
-
 
 def number(value):
     """Four significant digits, and nothing for what is missing."""
@@ -24,9 +20,11 @@ def estimate(row):
 
 def summary_grid(rows):
     """(headings, lines) of a summary by scenario, policy and client, from the rows of Results.summary as dicts."""
+    from corun.core import _core
+
     found = {(row["scenario"], row["policy"], row["client"], row["metric"]): row for row in rows}
     units = {row["metric"]: row["unit"] for row in rows}
-    metrics = [metric for metric in MAIN_METRICS if metric in units]
+    metrics = [metric for metric in _core.summary_metrics() if metric in units]
     keys = list(dict.fromkeys((row["scenario"], row["policy"], row["client"]) for row in rows if row["metric"] in metrics))
     headings = ["scenario", "policy", "client", *(_heading(metric, units[metric]) for metric in metrics)]
     return headings, [[*key, *(estimate(found.get((*key, metric))) for metric in metrics)] for key in keys]

@@ -20,8 +20,6 @@ _CLIENTS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00"]
 _LATE = "#c1121f"
 _PARTS = {"host_ns": ("host", "#bbbbbb"), "queued_ns": ("gate and queue", "#e69f00"), "own_ns": ("own work", "#0072b2"),
           "away_ns": ("others have the device", "#d55e00"), "until_shown_ns": ("done, waits to be shown", "#dddddd")}
-# Where less is better.
-_COSTS = ("_ms", "slowdown", "missed_frame_ratio", "lost_ratio", "kills", "refused")
 
 
 class Plots:
@@ -81,7 +79,7 @@ class Plots:
     def pareto(self, x="harvest_ratio", y="fps_1low", scenario=None, ax=None):
         """One metric against another, a point a policy, with 95 % intervals. What another policy beats in both is
         hollow; the others are joined by a line. A metric that several clients have is named with its client: "train.slowdown".
-        More is better, but for times, slowdowns and misses.
+        `corun.metrics` says which of them are better when small.
 
         >>> corun.open(QUICK).plot.pareto(x="train.throughput_per_s", y="fps_1low").get_xlabel()
         'train: throughput_per_s (1/s)'
@@ -279,8 +277,10 @@ def _together(across, up, policies):
 
 
 def _worth(figure, policy):
-    value = figure.value[policy]
-    return -value if figure.metric.iloc[0].endswith(_COSTS) else value
+    from corun.core import _core
+
+    value, first = figure.value[policy], figure.iloc[0]
+    return -value if _core.is_better_small(first.metric, first.unit) else value
 
 
 def _bound(draw, rows, colour, span):

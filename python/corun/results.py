@@ -19,8 +19,6 @@ except ImportError:
 SCHEMA_VERSION = 2
 _EXPECTED = "expected a results file of `simcli run`"
 _GROUP = ("scenario", "policy", "client", "metric", "unit")
-# Metrics that have no row in a run where nothing of the kind happened.
-_COUNTS_FROM_ZERO = {"kills", "lost_ratio", "refused", "paging_ratio"}
 _UNITS = {"": "", "ns": "_ns", "B": "_bytes", "/s": "_per_s"}
 _WHOLE = {"ns", "B"}
 # The rows of `runs` are stored by id; those of `metrics` keep the order in which the runs were planned.
@@ -195,7 +193,7 @@ class Results:
     def table(self, name, scenario=None, policy=None, client=None):
         """One table as a corun.Table, whose columns pandas, polars and Arrow share: `name` is "frames", "decisions",
         "holds", "kills", "refusals", "operations" or "metrics", with the `scenario`, `policy` and `seed` of its runs in
-        front. The other arguments keep one of each. docs/metrics.md describes the columns.
+        front. The other arguments keep one of each. docs/results.md describes the columns.
 
         >>> frames = corun.open(QUICK).table("frames", policy="nvshare")
         >>> frames["seed"].to_list()[-1], frames["present_ns"].missing
@@ -233,6 +231,8 @@ class Results:
         >>> sorted(samples["pair", "nvshare", "game", "fps_mean", "fps"])
         [1, 2, 3, 4, 5]
         """
+        from corun.core import _core
+
         samples, seeds = {}, {}
         backend = self._one_backend(backend)
         point, planned, order = "", "", "m.rowid"
@@ -250,7 +250,7 @@ class Results:
                 f" ORDER BY {order}", (metric, backend)):
             samples.setdefault(tuple(key), {})[seed] = value
         for key, values in samples.items():
-            if key[group + 1] in _COUNTS_FROM_ZERO:
+            if _core.counts_from_zero(key[group + 1]):
                 values |= {seed: 0.0 for seed in seeds[key[:group]] if seed not in values}
         return samples
 
