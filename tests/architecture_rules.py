@@ -84,6 +84,7 @@ FOLDERS = {
                              "experiments/validate", "policies", "sim/calibration", "sim/calibration/fits",
                              "sim/executor/host", "sim/metrics"],
     "experiments/commands/policy": [*_EXPERIMENTS, "experiments/commands", "policies"],
+    "experiments/commands/results": [*_EXPERIMENTS, "experiments/commands", "sim/metrics"],
     "python": [*_TRACES, "sim/policy", "sim/metrics", *_QUESTION, "experiments/run", "experiments/results", "experiments/summary",
                "experiments/commands"],
     "games/scene/world": [],

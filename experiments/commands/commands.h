@@ -172,6 +172,10 @@ struct ReportOptions {
   std::string arguments;  ///< as given
 };
 
+struct MetricsOptions {
+  std::string name;  ///< of one metric; "" = all
+};
+
 struct SqlOptions {
   std::string file;
   std::optional<std::string> query;  ///< none = list the tables
@@ -215,6 +219,7 @@ int policy_cap_command(const CommonOptions& common, const CapOptions& options);
 int policy_why_command(const CommonOptions& common, const WhyOptions& options);
 int compare_command(const CommonOptions& common, const CompareOptions& options);
 int report_command(const CommonOptions& common, const ReportOptions& options);
+int metrics_command(const CommonOptions& common, const MetricsOptions& options);
 int sql_command(const CommonOptions& common, const SqlOptions& options);
 int identify_command(const CommonOptions& common, const IdentifyCommandOptions& options);
 int version_command(const CommonOptions& common);

@@ -44,6 +44,7 @@ class CommandLine {
     add_compare();
     add_report();
     add_sql();
+    add_metrics();
     add_import();
     add_export();
     add_view();
@@ -349,6 +350,12 @@ class CommandLine {
         ->excludes(csv);
   }
 
+  void add_metrics() {
+    CLI::App* app = add(app_, "metrics", "Say what each metric means, or everything about one",
+                        [this] { return metrics_command(common_, metrics_); });
+    app->add_option("NAME", metrics_.name, "A metric");
+  }
+
   void add_import() {
     CLI::App* app = add(app_, "import", "Read captures of any known format; write .corun",
                         [this] { return import_command(common_, import_); });
@@ -461,6 +468,7 @@ class CommandLine {
   CompareOptions compare_;
   ReportOptions report_;
   SqlOptions sql_;
+  MetricsOptions metrics_;
   IdentifyCommandOptions identify_;
   std::function<int()> command_;
 };

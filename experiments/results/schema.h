@@ -6,7 +6,7 @@
 
 namespace corun {
 
-/// Schema of the results file (`PRAGMA user_version`); docs/metrics.md describes its columns, which are a promise.
+/// Schema of the results file (`PRAGMA user_version`); docs/results.md describes its columns, which are a promise.
 inline constexpr int kResultsVersion = 2;
 inline constexpr std::int64_t kResultsApplicationId = 0x436F7275;  ///< "Coru"
 

@@ -7,7 +7,7 @@
 
 namespace corun::validation {
 
-/// The tables that a validation adds to a results file (docs/metrics.md). Each function opens the file for itself and
+/// The tables that a validation adds to a results file (docs/results.md). Each function opens the file for itself and
 /// throws Error(kDevice) where writing fails.
 
 /// Before anything is measured: the predictions with their hash.
