@@ -234,7 +234,7 @@ PolicyDescriptor describe_python_policy(py::handle policy_class) {
   descriptor.summary = get<std::string>(described, "summary");
   descriptor.source = get<std::string>(described, "source");
   descriptor.deviations = get<std::vector<std::string>>(described, "deviations");
-  for (const py::handle& row : described["parameters"]) descriptor.parameters.push_back(read_parameter(row));
+  for (const py::handle& row : described["parameters"]) descriptor.parameters.add(read_parameter(row));
   const auto needs = get<std::set<std::string>>(described, "needs");
   descriptor.needs = {needs.contains("frame_events"), needs.contains("quality_levels"),
                       needs.contains("predictions"),  needs.contains("device_time"),

@@ -4,147 +4,128 @@ namespace corun {
 
 namespace {
 
+using std::chrono_literals::operator""s;
 using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""us;
-using std::chrono_literals::operator""s;
 
-using Table = std::vector<ParameterDescriptor>;
+constexpr double kMostFrames = 10'000;
 
-void add_duration(Table& table, std::string name, Duration default_value, Duration minimum, Duration maximum,
-                  std::string meaning, std::string source) {
-  table.push_back({.name = std::move(name),
-                   .type = ParameterType::kDuration,
-                   .default_value = default_value,
-                   .unit = "",
-                   .minimum = static_cast<double>(to_ns(minimum)),
-                   .maximum = static_cast<double>(to_ns(maximum)),
-                   .choices = {},
-                   .meaning = std::move(meaning),
-                   .source = std::move(source)});
+void add_loop_parameters(ParameterTable& table) {
+  table.duration("frame_budget", 33'300us)
+      .range(1ms, 1s)
+      .means("GPU time that one frame of every game may take together.")
+      .from("poster: 33 ms for 30 FPS");
+  table.real("headroom", 0.05)
+      .range(0.0, 0.9, "of the budget")
+      .means("Part of the budget that is left free; the first frame at a new level may use it.")
+      .from("ours");
+  table.choice("trigger", {"periodic", "threshold"})
+      .means(
+          "When levels are chosen again, beside joins, leaves and overload: after a round of frames, or when spare "
+          "time falls below capacity_gap.")
+      .from("periodic is ours; patent: threshold");
+  table.integer("period_frames", 1)
+      .range(1, kMostFrames, "frames")
+      .means("Length of a round, in frames of each game.")
+      .from("ours");
+  table.duration("capacity_gap", 3ms)
+      .range(0ms, 100ms)
+      .means("Spare time below which the threshold trigger acts.")
+      .from("ours, for the patent's threshold");
+  table.real("hysteresis_gain", 0.02)
+      .range(0.0, 1.0, "of quality")
+      .means("Quality that each changed game must bring on average before levels that fit are left.")
+      .from("ours");
+  table.integer("dwell_frames", 15)
+      .range(0, kMostFrames, "frames")
+      .means("Frames that a game keeps a new level, while the levels fit, before it may change again.")
+      .from("ours");
+  table.duration("settings_switch_cost", 0ms)
+      .range(0ms, 1s)
+      .means("What a game's first frame at another level is taken to cost more until it has been measured.")
+      .from("ours");
+  table.integer("switch_patience", 60)
+      .range(0, kMostFrames, "frames")
+      .means("How long an upgrade whose first frame does not fit is held back before it is made all the same.")
+      .from("ours");
 }
 
-void add_real(Table& table, std::string name, double default_value, std::string unit, double minimum, double maximum,
-              std::string meaning, std::string source) {
-  table.push_back({.name = std::move(name),
-                   .type = ParameterType::kReal,
-                   .default_value = default_value,
-                   .unit = std::move(unit),
-                   .minimum = minimum,
-                   .maximum = maximum,
-                   .choices = {},
-                   .meaning = std::move(meaning),
-                   .source = std::move(source)});
+void add_choice_parameters(ParameterTable& table) {
+  table.choice("objective", {"sum", "max_min", "weighted"})
+      .means(
+          "What is made as large as can be: the sum of the games' qualities; the smallest, then the sum; the sum "
+          "weighted by client.")
+      .from("paper: sum; the others are ours");
+  table.by_client("weights")
+      .range(0.01, 100.0)
+      .means("Weight of a client's quality where the objective is weighted; 1 if not stated.")
+      .from("ours");
+  table.choice("solver", {"greedy_hull", "exact", "bins"})
+      .means(
+          "Greedy upgrades along the convex hull of each menu, the optimum, or the optimum for costs rounded up to "
+          "solver_bin. max_min finds the smallest quality exactly, and the sum by the optimum or greedily.")
+      .from("ours; the paper's solver is not known");
+  table.duration("solver_bin", 100us).range(10us, 10ms).means("Cost step of the solver `bins`.").from("ours");
 }
 
-void add_frames(Table& table, std::string name, std::int64_t default_value, std::int64_t minimum, std::string meaning,
-                std::string source) {
-  table.push_back({.name = std::move(name),
-                   .type = ParameterType::kInteger,
-                   .default_value = default_value,
-                   .unit = "frames",
-                   .minimum = static_cast<double>(minimum),
-                   .maximum = 10'000,
-                   .choices = {},
-                   .meaning = std::move(meaning),
-                   .source = std::move(source)});
+void add_profiler_parameters(ParameterTable& table) {
+  table.choice("cost_model", {"regression", "ratio", "static_table"})
+      .means(
+          "A level's cost: a regression over scenes and settings, or the menu's ratio, times the newest frames; or the "
+          "menu's ratio times the mean of all frames.")
+      .from("abstract: regression; the others are ours");
+  table.real("ridge", 0.01)
+      .range(1e-4, 1e4, "1 / variance")
+      .means("How far the regression trusts the menu: the pull of its coefficients towards 0.")
+      .from("ours: 10 measurements' deviations for a coefficient");
+  table.ratio("forgetting", 1.0)
+      .range(0.9, 1.0)
+      .means("Weight that what the regression learned keeps from frame to frame; 1 forgets nothing.")
+      .from("ours: what a game costs just now is measured anyway");
+  table.ratio("cost_quantile", 0.5)
+      .means(
+          "Which quantile of the newest frames a prediction assumes where it is more than the newest one; 0 takes the "
+          "newest one alone.")
+      .from(
+          "ours: of four games with 10 % noise, 2.6 % of rounds overrun the budget at 0, 0.4 % at 0.5 and none at 0.9; "
+          "mean quality is 0.82, 0.81 and 0.79");
+  table.integer("quantile_frames", 16)
+      .range(1, kMostFrames, "frames")
+      .means("How many newest frames of the scene cost_quantile is taken of.")
+      .from("ours");
+  table.integer("probe_every", 15)
+      .range(0, kMostFrames, "frames")
+      .means(
+          "Frames of a game from one shadow frame to the next, if there is room for it; 0 asks for none. Only the "
+          "regression asks.")
+      .from("ours");
+  table.ratio("probe_until", 0.05)
+      .means("Error of the last three predictions in a scene at which a game is left alone there.")
+      .from("ours: as much as the headroom");
 }
 
-/// The first of the choices is the default.
-void add_choice(Table& table, std::string name, std::vector<std::string> choices, std::string meaning,
-                std::string source) {
-  table.push_back({.name = std::move(name),
-                   .type = ParameterType::kChoice,
-                   .default_value = choices.front(),
-                   .unit = "",
-                   .choices = choices,
-                   .meaning = std::move(meaning),
-                   .source = std::move(source)});
-}
-
-void add_loop_parameters(Table& table) {
-  add_duration(table, "frame_budget", 33'300us, 1ms, 1s, "GPU time that one frame of every game may take together.",
-               "poster: 33 ms for 30 FPS");
-  add_real(table, "headroom", 0.05, "of the budget", 0.0, 0.9,
-           "Part of the budget that is left free; the first frame at a new level may use it.", "ours");
-  add_choice(table, "trigger", {"periodic", "threshold"},
-             "When levels are chosen again, beside joins, leaves and overload: after a round of frames, or when spare "
-             "time falls below capacity_gap.",
-             "periodic is ours; patent: threshold");
-  add_frames(table, "period_frames", 1, 1, "Length of a round, in frames of each game.", "ours");
-  add_duration(table, "capacity_gap", 3ms, 0ms, 100ms, "Spare time below which the threshold trigger acts.",
-               "ours, for the patent's threshold");
-  add_real(table, "hysteresis_gain", 0.02, "of quality", 0.0, 1.0,
-           "Quality that each changed game must bring on average before levels that fit are left.", "ours");
-  add_frames(table, "dwell_frames", 15, 0,
-             "Frames that a game keeps a new level, while the levels fit, before it may change again.", "ours");
-  add_duration(table, "settings_switch_cost", 0ms, 0ms, 1s,
-               "What a game's first frame at another level is taken to cost more until it has been measured.", "ours");
-  add_frames(table, "switch_patience", 60, 0,
-             "How long an upgrade whose first frame does not fit is held back before it is made all the same.", "ours");
-}
-
-void add_choice_parameters(Table& table) {
-  add_choice(table, "objective", {"sum", "max_min", "weighted"},
-             "What is made as large as can be: the sum of the games' qualities; the smallest, then the sum; the sum "
-             "weighted by client.",
-             "paper: sum; the others are ours");
-  table.push_back({.name = "weights",
-                   .type = ParameterType::kByClient,
-                   .default_value = ByClient{},
-                   .unit = "",
-                   .minimum = 0.01,
-                   .maximum = 100.0,
-                   .choices = {},
-                   .meaning = "Weight of a client's quality where the objective is weighted; 1 if not stated.",
-                   .source = "ours"});
-  add_choice(table, "solver", {"greedy_hull", "exact", "bins"},
-             "Greedy upgrades along the convex hull of each menu, the optimum, or the optimum for costs rounded up to "
-             "solver_bin. max_min finds the smallest quality exactly, and the sum by the optimum or greedily.",
-             "ours; the paper's solver is not known");
-  add_duration(table, "solver_bin", 100us, 10us, 10ms, "Cost step of the solver `bins`.", "ours");
-}
-
-void add_profiler_parameters(Table& table) {
-  add_choice(table, "cost_model", {"regression", "ratio", "static_table"},
-             "A level's cost: a regression over scenes and settings, or the menu's ratio, times the newest frames; or "
-             "the menu's ratio times the mean of all frames.",
-             "abstract: regression; the others are ours");
-  add_real(table, "ridge", 0.01, "1 / variance", 1e-4, 1e4,
-           "How far the regression trusts the menu: the pull of its coefficients towards 0.",
-           "ours: 10 measurements' deviations for a coefficient");
-  add_real(table, "forgetting", 1.0, "ratio", 0.9, 1.0,
-           "Weight that what the regression learned keeps from frame to frame; 1 forgets nothing.",
-           "ours: what a game costs just now is measured anyway");
-  add_real(
-      table, "cost_quantile", 0.5, "ratio", 0.0, 1.0,
-      "Which quantile of the newest frames a prediction assumes where it is more than the newest one; 0 takes the "
-      "newest one alone.",
-      "ours: of four games with 10 % noise, 2.6 % of rounds overrun the budget at 0, 0.4 % at 0.5 and none at 0.9; "
-      "mean quality is 0.82, 0.81 and 0.79");
-  add_frames(table, "quantile_frames", 16, 1, "How many newest frames of the scene cost_quantile is taken of.", "ours");
-  add_frames(table, "probe_every", 15, 0,
-             "Frames of a game from one shadow frame to the next, if there is room for it; 0 asks for none. Only the "
-             "regression asks.",
-             "ours");
-  add_real(table, "probe_until", 0.05, "ratio", 0.0, 1.0,
-           "Error of the last three predictions in a scene at which a game is left alone there.",
-           "ours: as much as the headroom");
-}
-
-void add_admission_parameters(Table& table) {
-  add_choice(table, "admission", {"accept_if_cheapest_fits", "accept_all"},
-             "Whether a game that joins is refused when even all games' cheapest levels would not fit.",
-             "ours, from the poster's constraint");
-  add_choice(table, "join_level", {"cheapest", "as_configured"}, "Level of a game until its verdict.", "ours");
-  add_frames(table, "verdict_frames", 2, 1, "Measured frames of a game before its verdict.", "ours");
-  add_duration(
-      table, "unknown_game_cost", 0ms, 0ms, 1s,
-      "What a game is taken to cost at its cheapest level until it has been measured; 0 takes what the dearest "
-      "measured game costs at its cheapest.",
-      "ours");
-  add_choice(table, "eviction", {"none", "last_joined"},
-             "Who leaves when the cheapest levels of those admitted have not fitted for eviction_frames.", "ours");
-  add_frames(table, "eviction_frames", 60, 1, "In frames of the game that joined last.", "ours");
+void add_admission_parameters(ParameterTable& table) {
+  table.choice("admission", {"accept_if_cheapest_fits", "accept_all"})
+      .means("Whether a game that joins is refused when even all games' cheapest levels would not fit.")
+      .from("ours, from the poster's constraint");
+  table.choice("join_level", {"cheapest", "as_configured"}).means("Level of a game until its verdict.").from("ours");
+  table.integer("verdict_frames", 2)
+      .range(1, kMostFrames, "frames")
+      .means("Measured frames of a game before its verdict.")
+      .from("ours");
+  table.duration("unknown_game_cost", 0ms)
+      .range(0ms, 1s)
+      .means(
+          "What a game is taken to cost at its cheapest level until it has been measured; 0 takes what the dearest "
+          "measured game costs at its cheapest.")
+      .from("ours");
+  table.choice("eviction", {"none", "last_joined"})
+      .means("Who leaves when the cheapest levels of those admitted have not fitted for eviction_frames.")
+      .from("ours");
+  table.integer("eviction_frames", 60)
+      .range(1, kMostFrames, "frames")
+      .means("In frames of the game that joined last.")
+      .from("ours");
 }
 
 GameModel::Kind cost_model(const Parameters& parameters) {
@@ -159,8 +140,8 @@ std::uint64_t frames(const Parameters& parameters, std::string_view name) {
 
 }  // namespace
 
-std::vector<ParameterDescriptor> djay_parameters() {
-  Table table;
+ParameterTable djay_parameters() {
+  ParameterTable table;
   add_loop_parameters(table);
   add_choice_parameters(table);
   add_profiler_parameters(table);

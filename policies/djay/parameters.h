@@ -1,7 +1,5 @@
 #pragma once
 
-#include <vector>
-
 #include "policies/djay/admission.h"
 #include "policies/djay/levels.h"
 #include "policies/djay/probes.h"
@@ -10,7 +8,7 @@
 namespace corun {
 
 /// The parameter table of dJay.
-std::vector<ParameterDescriptor> djay_parameters();
+ParameterTable djay_parameters();
 
 /// What each part of dJay takes from it.
 DjayGame::Settings djay_game_settings(const Parameters& parameters);

@@ -74,25 +74,16 @@ class StaticQuality : public Policy {
   std::vector<Place> places_;  // by client
 };
 
-std::vector<ParameterDescriptor> parameters() {
-  return {
-      {.name = "level",
-       .type = ParameterType::kChoice,
-       .default_value = std::string("best"),
-       .unit = "",
-       .choices = {"best", "middle", "cheapest"},
-       .meaning = "The level of its menu that every game gets.",
-       .source = "poster: All-HI, All-ME, All-LO"},
-      {.name = "most_players",
-       .type = ParameterType::kInteger,
-       .default_value = std::int64_t{0},
-       .unit = "players",
-       .minimum = 0,
-       .maximum = 1'000,
-       .choices = {},
-       .meaning = "Games that are served at a time; those that join beyond them are refused. 0 = no limit.",
-       .source = "ours"},
-  };
+ParameterTable parameters() {
+  ParameterTable table;
+  table.choice("level", {"best", "middle", "cheapest"})
+      .means("The level of its menu that every game gets.")
+      .from("poster: All-HI, All-ME, All-LO");
+  table.integer("most_players", 0)
+      .range(0, 1'000, "players")
+      .means("Games that are served at a time; those that join beyond them are refused. 0 = no limit.")
+      .from("ours");
+  return table;
 }
 
 }  // namespace

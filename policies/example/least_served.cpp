@@ -46,9 +46,10 @@ PolicyDescriptor describe() {
   policy.name = "least_served";
   policy.summary = "Whoever has had the least device time launches next.";
   policy.source = "ours; an example of a policy outside the project";
-  policy.parameters = {{.name = "in_flight", .type = ParameterType::kInteger, .default_value = std::int64_t{1},
-                        .unit = "operations", .minimum = 1, .maximum = 1024, .choices = {},
-                        .meaning = "Operations that may be on the device at a time.", .source = "ours"}};
+  policy.parameters.integer("in_flight", 1)
+      .range(1, 1024, "operations")
+      .means("Operations that may be on the device at a time.")
+      .from("ours");
   policy.needs.device_time = true;
   policy.create = [](const Parameters& values) { return std::make_unique<LeastServed>(values); };
   return policy;

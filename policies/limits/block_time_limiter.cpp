@@ -25,6 +25,10 @@ namespace corun {
 
 namespace {
 
+using std::chrono_literals::operator""s;
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""ns;
+
 double ns(Duration duration) { return static_cast<double>(to_ns(duration)); }
 
 /// Device time that one client may still use, in ns; the integral of its limit minus what it has used.
@@ -199,75 +203,42 @@ class BlockTimeLimiter : public Policy {
   std::vector<std::optional<Budget>> budgets_;  // by client
 };
 
-std::vector<ParameterDescriptor> parameters() {
-  constexpr double kMillisecond = 1e6;
-  using std::chrono_literals::operator""ms;
-  return {
-      {.name = "limits",
-       .type = ParameterType::kByClient,
-       .default_value = ByClient{},
-       .unit = "of the device",
-       .minimum = 0.01,
-       .maximum = 1.0,
-       .choices = {},
-       .meaning = "Utilisation each client may have; one without a value has its owner's `share`; clients without "
-                  "either, or with 1, are free.",
-       .source = "as gaiagpu"},
-      {.name = "token",
-       .type = ParameterType::kChoice,
-       .default_value = std::string("device_time"),
-       .unit = "",
-       .choices = {"device_time", "sm_time"},
-       .meaning = "What a limit is a share of: the time in which the client has work on the device, or that times the "
-                  "fraction of the SMs that its kernels fill.",
-       .source = "ours: device_time is what the sensor shows"},
-      {.name = "quantum",
-       .type = ParameterType::kDuration,
-       .default_value = Duration{10ms},
-       .unit = "",
-       .minimum = 0.0,
-       .maximum = 1'000 * kMillisecond,
-       .choices = {},
-       .meaning = "Device time that a client in debt saves before it goes on: shorter follows the limit more closely, "
-                  "longer changes contexts less often; `most_saved` at most.",
-       .source = "ours: five time slices of 2 ms"},
-      {.name = "most_saved",
-       .type = ParameterType::kDuration,
-       .default_value = Duration{200ms},
-       .unit = "",
-       .minimum = kMillisecond,
-       .maximum = 10'000 * kMillisecond,
-       .choices = {},
-       .meaning = "Most device time that a client which uses less than its limit keeps for later.",
-       .source = "ours: a little more than a period of the sensor"},
-      {.name = "price_gain",
-       .type = ParameterType::kReal,
-       .default_value = 0.3,
-       .unit = "",
-       .minimum = 0.0,
-       .maximum = 1.0,
-       .choices = {},
-       .meaning = "Weight of the newest sample in what a predicted nanosecond costs.",
-       .source = "ours"},
-      {.name = "sensor_period",
-       .type = ParameterType::kDuration,
-       .default_value = Duration{166'666'667},
-       .unit = "",
-       .minimum = kMillisecond,
-       .maximum = 2'000 * kMillisecond,
-       .choices = {},
-       .meaning = "How often the driver takes a new utilisation sample.",
-       .source = "as gaiagpu"},
-      {.name = "sensor_resolution",
-       .type = ParameterType::kReal,
-       .default_value = 0.01,
-       .unit = "of the period",
-       .minimum = 0.0,
-       .maximum = 0.1,
-       .choices = {},
-       .meaning = "Step in which the driver shows a sample; 0 = exact.",
-       .source = "NVML shows utilisation in whole percent"},
-  };
+ParameterTable parameters() {
+  ParameterTable table;
+  table.by_client("limits")
+      .range(0.01, 1.0, "of the device")
+      .means(
+          "Utilisation each client may have; one without a value has its owner's `share`; clients without either, or "
+          "with 1, are free.")
+      .from("as gaiagpu");
+  table.choice("token", {"device_time", "sm_time"})
+      .means(
+          "What a limit is a share of: the time in which the client has work on the device, or that times the fraction "
+          "of the SMs that its kernels fill.")
+      .from("ours: device_time is what the sensor shows");
+  table.duration("quantum", 10ms)
+      .range(0s, 1s)
+      .means(
+          "Device time that a client in debt saves before it goes on: shorter follows the limit more closely, longer "
+          "changes contexts less often; `most_saved` at most.")
+      .from("ours: five time slices of 2 ms");
+  table.duration("most_saved", 200ms)
+      .range(1ms, 10s)
+      .means("Most device time that a client which uses less than its limit keeps for later.")
+      .from("ours: a little more than a period of the sensor");
+  table.real("price_gain", 0.3)
+      .range(0.0, 1.0)
+      .means("Weight of the newest sample in what a predicted nanosecond costs.")
+      .from("ours");
+  table.duration("sensor_period", 166'666'667ns)
+      .range(1ms, 2s)
+      .means("How often the driver takes a new utilisation sample.")
+      .from("as gaiagpu");
+  table.real("sensor_resolution", 0.01)
+      .range(0.0, 0.1, "of the period")
+      .means("Step in which the driver shows a sample; 0 = exact.")
+      .from("NVML shows utilisation in whole percent");
+  return table;
 }
 
 }  // namespace

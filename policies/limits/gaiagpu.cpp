@@ -103,55 +103,31 @@ class GaiaGpu : public Policy {
   std::vector<Memory> memory_;  // by client
 };
 
-std::vector<ParameterDescriptor> parameters() {
-  std::vector<ParameterDescriptor> all = bucket_parameters("artifact, src/hijack_call.c and include/hijack.h", 2);
-  const std::vector<ParameterDescriptor> own = {
-      {.name = "memory_limits",
-       .type = ParameterType::kByClient,
-       .default_value = ByClient{},
-       .unit = "GiB",
-       .minimum = 0.25,
-       .maximum = 1024.0,
-       .choices = {},
-       .meaning = "Device memory each client may use, its context included; one without a value has its owner's "
-                  "`requested_memory`; no cap for clients without either or with a limit of 1.",
-       .source = "artifact: multiples of 256 MiB, no cap for a whole card"},
-      {.name = "mode",
-       .type = ParameterType::kChoice,
-       .default_value = std::string("hard"),
-       .unit = "",
-       .choices = {"hard", "elastic", "elastic_paper"},
-       .meaning = "Whether a limit stays; grows by a tenth of the request every 30 ticks while the device has 5 % to "
-                  "spare, until a client arrives; or grows below and is given back above `device_ceiling`.",
-       .source = "artifact, src/hijack_call.c (default of its pod annotation: hard)"},
-      {.name = "ceiling",
-       .type = ParameterType::kReal,
-       .default_value = 1.0,
-       .unit = "of the device",
-       .minimum = 0.01,
-       .maximum = 1.0,
-       .choices = {},
-       .meaning = "Most that an elastic limit can grow to.",
-       .source = "artifact: most that its pod annotation can say"},
-      {.name = "device_ceiling",
-       .type = ParameterType::kReal,
-       .default_value = 0.9,
-       .unit = "of the device",
-       .minimum = 0.01,
-       .maximum = 1.0,
-       .choices = {},
-       .meaning = "Utilisation of the device above which limits of mode elastic_paper are given back.",
-       .source = "paper: maximum GPU utilisation"},
-      {.name = "resize",
-       .type = ParameterType::kChoice,
-       .default_value = std::string("never"),
-       .unit = "",
-       .choices = {"never", "at_once"},
-       .meaning = "Whether what an owner asks for while its client runs counts: never, or from the next tick on.",
-       .source = "artifact: writes a container's limits once; at_once is the paper's dynamic allocation"},
-  };
-  all.insert(all.end(), own.begin(), own.end());
-  return all;
+ParameterTable parameters() {
+  ParameterTable table = bucket_parameters("artifact, src/hijack_call.c and include/hijack.h", 2);
+  table.by_client("memory_limits")
+      .range(0.25, 1024.0, "GiB")
+      .means(
+          "Device memory each client may use, its context included; one without a value has its owner's "
+          "`requested_memory`; no cap for clients without either or with a limit of 1.")
+      .from("artifact: multiples of 256 MiB, no cap for a whole card");
+  table.choice("mode", {"hard", "elastic", "elastic_paper"})
+      .means(
+          "Whether a limit stays; grows by a tenth of the request every 30 ticks while the device has 5 % to spare, "
+          "until a client arrives; or grows below and is given back above `device_ceiling`.")
+      .from("artifact, src/hijack_call.c (default of its pod annotation: hard)");
+  table.real("ceiling", 1.0)
+      .range(0.01, 1.0, "of the device")
+      .means("Most that an elastic limit can grow to.")
+      .from("artifact: most that its pod annotation can say");
+  table.real("device_ceiling", 0.9)
+      .range(0.01, 1.0, "of the device")
+      .means("Utilisation of the device above which limits of mode elastic_paper are given back.")
+      .from("paper: maximum GPU utilisation");
+  table.choice("resize", {"never", "at_once"})
+      .means("Whether what an owner asks for while its client runs counts: never, or from the next tick on.")
+      .from("artifact: writes a container's limits once; at_once is the paper's dynamic allocation");
+  return table;
 }
 
 }  // namespace

@@ -7,6 +7,10 @@ namespace corun {
 
 namespace {
 
+using std::chrono_literals::operator""s;
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""ns;
+
 GaiaLimiter::Rules with_exponent(GaiaLimiter::Rules rules, std::int64_t sm_exponent) {
   rules.sm_exponent = sm_exponent;
   return rules;
@@ -97,66 +101,32 @@ void BlockBuckets::admit(const GpuView& view, const ClientView& client, Actions&
   if (count > 0) actions.admit(client.id, count);
 }
 
-std::vector<ParameterDescriptor> bucket_parameters(const std::string& artifact, std::int64_t sm_exponent) {
-  constexpr double kMillisecond = 1e6;
-  using std::chrono_literals::operator""ms;
-  return {
-      {.name = "limits",
-       .type = ParameterType::kByClient,
-       .default_value = ByClient{},
-       .unit = "of the device",
-       .minimum = 0.01,
-       .maximum = 1.0,
-       .choices = {},
-       .meaning = "Utilisation each client may have; one without a value has its owner's `share`; clients without "
-                  "either, or with 1, are free.",
-       .source = artifact + ": a whole card is not limited"},
-      {.name = "tick",
-       .type = ParameterType::kDuration,
-       .default_value = Duration{120ms},
-       .unit = "",
-       .minimum = kMillisecond,
-       .maximum = 10'000 * kMillisecond,
-       .choices = {},
-       .meaning = "Period of the watcher that refills the buckets.",
-       .source = artifact},
-      {.name = "backoff",
-       .type = ParameterType::kDuration,
-       .default_value = Duration{10ms},
-       .unit = "",
-       .minimum = 0.0,
-       .maximum = 1'000 * kMillisecond,
-       .choices = {},
-       .meaning = "How long a launch that found a debt sleeps before it looks again; 0 wakes it at the refill.",
-       .source = artifact},
-      {.name = "sm_exponent",
-       .type = ParameterType::kInteger,
-       .default_value = sm_exponent,
-       .unit = "",
-       .minimum = 1,
-       .maximum = 2,
-       .choices = {},
-       .meaning = "Power of the number of SMs with which the controller's step grows.",
-       .source = artifact},
-      {.name = "sensor_window",
-       .type = ParameterType::kDuration,
-       .default_value = Duration{1000ms},
-       .unit = "",
-       .minimum = kMillisecond,
-       .maximum = 10'000 * kMillisecond,
-       .choices = {},
-       .meaning = "Span over which utilisation is averaged, and age at which a sample reads as 0.",
-       .source = artifact + ": samples of the last second"},
-      {.name = "sensor_period",
-       .type = ParameterType::kDuration,
-       .default_value = Duration{166'666'667},
-       .unit = "",
-       .minimum = kMillisecond,
-       .maximum = 2'000 * kMillisecond,
-       .choices = {},
-       .meaning = "How often the driver takes a new utilisation sample.",
-       .source = "driver documentation: between 1/6 s and 1 s by product"},
-  };
+ParameterTable bucket_parameters(const std::string& artifact, std::int64_t sm_exponent) {
+  ParameterTable table;
+  table.by_client("limits")
+      .range(0.01, 1.0, "of the device")
+      .means(
+          "Utilisation each client may have; one without a value has its owner's `share`; clients without either, or "
+          "with 1, are free.")
+      .from(artifact + ": a whole card is not limited");
+  table.duration("tick", 120ms).range(1ms, 10s).means("Period of the watcher that refills the buckets.").from(artifact);
+  table.duration("backoff", 10ms)
+      .range(0s, 1s)
+      .means("How long a launch that found a debt sleeps before it looks again; 0 wakes it at the refill.")
+      .from(artifact);
+  table.integer("sm_exponent", sm_exponent)
+      .range(1, 2)
+      .means("Power of the number of SMs with which the controller's step grows.")
+      .from(artifact);
+  table.duration("sensor_window", 1000ms)
+      .range(1ms, 10s)
+      .means("Span over which utilisation is averaged, and age at which a sample reads as 0.")
+      .from(artifact + ": samples of the last second");
+  table.duration("sensor_period", 166'666'667ns)
+      .range(1ms, 2s)
+      .means("How often the driver takes a new utilisation sample.")
+      .from("driver documentation: between 1/6 s and 1 s by product");
+  return table;
 }
 
 }  // namespace corun

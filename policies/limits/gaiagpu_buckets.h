@@ -62,6 +62,6 @@ class BlockBuckets {
 
 /// `limits`, `tick`, `backoff`, `sm_exponent`, `sensor_window` and `sensor_period`; `artifact` names the source of the
 /// defaults.
-std::vector<ParameterDescriptor> bucket_parameters(const std::string& artifact, std::int64_t sm_exponent);
+ParameterTable bucket_parameters(const std::string& artifact, std::int64_t sm_exponent);
 
 }  // namespace corun

@@ -26,7 +26,9 @@ namespace corun {
 
 namespace {
 
+using std::chrono_literals::operator""min;
 using std::chrono_literals::operator""s;
+using std::chrono_literals::operator""ms;
 
 class Hami : public Policy {
  public:
@@ -156,28 +158,16 @@ class Hami : public Policy {
   std::vector<State> states_;  // by client
 };
 
-std::vector<ParameterDescriptor> parameters() {
-  std::vector<ParameterDescriptor> all = bucket_parameters("artifact, HAMi-core src/multiprocess", 1);
-  const std::vector<ParameterDescriptor> own = {
-      {.name = "throttling",
-       .type = ParameterType::kChoice,
-       .default_value = std::string("default"),
-       .unit = "",
-       .choices = {"default", "force", "disable"},
-       .meaning = "Whether limits hold only beside another busy client of the same priority, always, or never.",
-       .source = "artifact: GPU_CORE_UTILIZATION_POLICY"},
-      {.name = "monitor_period",
-       .type = ParameterType::kDuration,
-       .default_value = Duration{5s},
-       .unit = "",
-       .minimum = 1e8,
-       .maximum = 6e10,
-       .choices = {},
-       .meaning = "Period of the monitor's turns.",
-       .source = "artifact, HAMi monitor: 5 s"},
-  };
-  all.insert(all.end(), own.begin(), own.end());
-  return all;
+ParameterTable parameters() {
+  ParameterTable table = bucket_parameters("artifact, HAMi-core src/multiprocess", 1);
+  table.choice("throttling", {"default", "force", "disable"})
+      .means("Whether limits hold only beside another busy client of the same priority, always, or never.")
+      .from("artifact: GPU_CORE_UTILIZATION_POLICY");
+  table.duration("monitor_period", 5s)
+      .range(100ms, 1min)
+      .means("Period of the monitor's turns.")
+      .from("artifact, HAMi monitor: 5 s");
+  return table;
 }
 
 }  // namespace

@@ -45,8 +45,6 @@ class Gpreempt : public DeviceSetting {
 }  // namespace
 
 PolicyDescriptor gpreempt_policy() {
-  constexpr double kMicrosecond = 1e3;
-  constexpr double kSecond = 1e9;
   PolicyDescriptor policy;
   policy.name = "gpreempt";
   policy.summary = "Latency-critical contexts have endless time slices and best-effort ones tiny ones.";
@@ -59,18 +57,18 @@ PolicyDescriptor gpreempt_policy() {
       "The tiny slice is the paper's; the artifact asks the driver for 1 us.",
       "Graphics contexts keep the device's own rule; slices are those of compute.",
   };
-  policy.parameters = {
-      {.name = "high_slice", .type = ParameterType::kDuration, .default_value = Duration{1s}, .unit = "",
-       .minimum = kMicrosecond, .maximum = 10 * kSecond, .choices = {},
-       .meaning = "Time slice of a latency-critical client.", .source = "paper and artifact, src/gpreempt.cpp"},
-      {.name = "low_slice", .type = ParameterType::kDuration, .default_value = Duration{200us}, .unit = "",
-       .minimum = kMicrosecond, .maximum = kSecond, .choices = {},
-       .meaning = "Time slice of a best-effort client.", .source = "paper (artifact: 1us)"},
-      {.name = "critical_from", .type = ParameterType::kInteger, .default_value = std::int64_t{1}, .unit = "",
-       .minimum = -100, .maximum = 100, .choices = {},
-       .meaning = "Clients of this priority or a higher one are latency-critical, and interactive ones always.",
-       .source = "ours; the artifact has two classes"},
-  };
+  policy.parameters.duration("high_slice", 1s)
+      .range(1us, 10s)
+      .means("Time slice of a latency-critical client.")
+      .from("paper and artifact, src/gpreempt.cpp");
+  policy.parameters.duration("low_slice", 200us)
+      .range(1us, 1s)
+      .means("Time slice of a best-effort client.")
+      .from("paper (artifact: 1us)");
+  policy.parameters.integer("critical_from", 1)
+      .range(-100, 100)
+      .means("Clients of this priority or a higher one are latency-critical, and interactive ones always.")
+      .from("ours; the artifact has two classes");
   policy.create = [](const Parameters& values) { return std::make_unique<Gpreempt>(values); };
   return policy;
 }

@@ -94,15 +94,14 @@ PolicyDescriptor green_contexts_policy() {
       "Real parts may give more than asked for where clusters of SMs want it.",
       "A kernel that runs when its last SMs are given away stands still until some are free; real blocks run on.",
   };
-  policy.parameters = {
-      {.name = "shares", .type = ParameterType::kByClient, .default_value = ByClient{}, .unit = "",
-       .minimum = 0.01, .maximum = 1, .choices = {},
-       .meaning = "Fraction of the SMs that only this client's kernels use.", .source = "ours: nobody is named"},
-      {.name = "group", .type = ParameterType::kInteger, .default_value = std::int64_t{8}, .unit = "SMs",
-       .minimum = 1, .maximum = 64, .choices = {},
-       .meaning = "Shares are whole groups of so many SMs.",
-       .source = "driver API reference: 8 on compute capability 9.0, 2 from 7.0 (at least 4 from 8.0)"},
-  };
+  policy.parameters.by_client("shares")
+      .range(0.01, 1)
+      .means("Fraction of the SMs that only this client's kernels use.")
+      .from("ours: nobody is named");
+  policy.parameters.integer("group", 8)
+      .range(1, 64, "SMs")
+      .means("Shares are whole groups of so many SMs.")
+      .from("driver API reference: 8 on compute capability 9.0, 2 from 7.0 (at least 4 from 8.0)");
   policy.needs.shared_context = true;
   policy.create = [](const Parameters& values) { return std::make_unique<GreenContexts>(values); };
   return policy;

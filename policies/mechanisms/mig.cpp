@@ -140,15 +140,14 @@ PolicyDescriptor mig_policy() {
       "SMs), and 3g has half of the memory.",
       "Profiles with more memory than usual for their slices are absent.",
   };
-  policy.parameters = {
-      {.name = "instances", .type = ParameterType::kByClient, .default_value = ByClient{}, .unit = "slices",
-       .minimum = 1, .maximum = kComputeSlices, .choices = {},
-       .meaning = "Compute slices of a client's instance: 1, 2, 3, 4 or 7.",
-       .source = "user guide: profiles 1g, 2g, 3g, 4g, 7g"},
-      {.name = "default_instance", .type = ParameterType::kInteger, .default_value = std::int64_t{1}, .unit = "slices",
-       .minimum = 1, .maximum = kComputeSlices, .choices = {},
-       .meaning = "Compute slices of clients that are not named.", .source = "ours: the smallest"},
-  };
+  policy.parameters.by_client("instances")
+      .range(1, kComputeSlices, "slices")
+      .means("Compute slices of a client's instance: 1, 2, 3, 4 or 7.")
+      .from("user guide: profiles 1g, 2g, 3g, 4g, 7g");
+  policy.parameters.integer("default_instance", 1)
+      .range(1, kComputeSlices, "slices")
+      .means("Compute slices of clients that are not named.")
+      .from("ours: the smallest");
   policy.create = [](const Parameters& values) { return std::make_unique<Mig>(values); };
   return policy;
 }

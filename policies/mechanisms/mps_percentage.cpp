@@ -40,16 +40,14 @@ PolicyDescriptor mps_percentage_policy() {
       "A cap bounds throughput as that many SMs would; it does not change how blocks fall into waves.",
       "Percentages are not rounded to whole SMs.",
   };
-  policy.parameters = {
-      {.name = "percentages", .type = ParameterType::kByClient, .default_value = ByClient{}, .unit = "%",
-       .minimum = 1, .maximum = 100, .choices = {},
-       .meaning = "Most of the SMs that a client's kernels get together.",
-       .source = "ours: nobody is named"},
-      {.name = "default_percentage", .type = ParameterType::kReal, .default_value = 100.0, .unit = "%",
-       .minimum = 1, .maximum = 100, .choices = {},
-       .meaning = "Percentage of clients that are not named.",
-       .source = "MPS documentation: the control daemon's default"},
-  };
+  policy.parameters.by_client("percentages")
+      .range(1, 100, "%")
+      .means("Most of the SMs that a client's kernels get together.")
+      .from("ours: nobody is named");
+  policy.parameters.real("default_percentage", 100.0)
+      .range(1, 100, "%")
+      .means("Percentage of clients that are not named.")
+      .from("MPS documentation: the control daemon's default");
   policy.needs.shared_context = true;
   policy.create = [](const Parameters& values) { return std::make_unique<MpsPercentage>(values); };
   return policy;

@@ -54,13 +54,12 @@ PolicyDescriptor stream_priority_policy() {
       "Real streams of one program share a context; here all clients do, as under MPS.",
       "The blocks of a running kernel come free all together, at the end of a wave.",
   };
-  policy.parameters = {
-      {.name = "priorities", .type = ParameterType::kByClient, .default_value = ByClient{}, .unit = "",
-       .minimum = 0, .maximum = kHighest, .choices = {},
-       .meaning = "Level of a client's kernels, higher goes first; the others have 5 if interactive, else their own "
-                  "priority, at most 4.",
-       .source = "levels: six on recent parts (driver's stream priority range); who gets which: ours"},
-  };
+  policy.parameters.by_client("priorities")
+      .range(0, kHighest)
+      .means(
+          "Level of a client's kernels, higher goes first; the others have 5 if interactive, else their own priority, "
+          "at most 4.")
+      .from("levels: six on recent parts (driver's stream priority range); who gets which: ours");
   policy.needs.shared_context = true;
   policy.create = [](const Parameters& values) { return std::make_unique<StreamPriority>(values); };
   return policy;

@@ -21,8 +21,10 @@ namespace corun {
 
 namespace {
 
-using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""h;
 using std::chrono_literals::operator""s;
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""us;
 
 CoRunChooser::Choice choice_of(std::string_view name) {
   if (name == "turns") return CoRunChooser::Choice::kInTurns;
@@ -85,46 +87,42 @@ class NvshareAdaptive : public Policy {
   CoRunChooser company_;
 };
 
-std::vector<ParameterDescriptor> parameters() {
-  constexpr double kMillisecond = 1e6;
-  constexpr double kDay = 86'400e9;
-  return {
-      {.name = "overhead", .type = ParameterType::kReal, .default_value = 0.02, .unit = "", .minimum = 0.001,
-       .maximum = 0.5, .choices = {},
-       .meaning = "Share of a turn of residence that bringing memory in may take; the turn follows from it.",
-       .source = "ours"},
-      {.name = "longest_turn", .type = ParameterType::kDuration, .default_value = Duration{30s}, .unit = "",
-       .minimum = kMillisecond, .maximum = kDay, .choices = {}, .meaning = "Longest turn of residence.",
-       .source = "nvshare's quantum"},
-      {.name = "turn", .type = ParameterType::kDuration, .default_value = Duration{50ms}, .unit = "",
-       .minimum = kMillisecond, .maximum = kDay, .choices = {},
-       .meaning = "Turn of one resident where residents take turns, and the shortest turn of residence.",
-       .source = "ours: a change of context costs 0.35 % of it on an H200"},
-      {.name = "idle_price", .type = ParameterType::kDuration, .default_value = Duration{350'000}, .unit = "",
-       .minimum = 1e3, .maximum = kDay, .choices = {},
-       .meaning = "A resident that leaves the device idle for this long passes its turn on.",
-       .source = "ours: a change of context and back, measured on an H200"},
-      {.name = "window", .type = ParameterType::kDuration, .default_value = Duration{500ms}, .unit = "",
-       .minimum = kMillisecond, .maximum = kDay, .choices = {}, .meaning = "Length of one measurement of progress.",
-       .source = "ours"},
-      {.name = "retry", .type = ParameterType::kDuration, .default_value = Duration{30s}, .unit = "",
-       .minimum = kMillisecond, .maximum = kDay, .choices = {},
-       .meaning = "How long the way not taken is left alone before it is tried again, doubled each time.",
-       .source = "ours"},
-      {.name = "margin", .type = ParameterType::kReal, .default_value = 0.02, .unit = "", .minimum = 0.0,
-       .maximum = 1.0, .choices = {},
-       .meaning = "By how much the other way must be better to be taken.", .source = "ours"},
-      {.name = "thrash_rate", .type = ParameterType::kReal, .default_value = 100.0, .unit = "MB/s", .minimum = 1.0,
-       .maximum = 1e6, .choices = {},
-       .meaning = "Paging beyond growth that shows that residents push one another's memory out.", .source = "ours"},
-      {.name = "co_residency", .type = ParameterType::kBoolean, .default_value = true, .unit = "", .choices = {},
-       .meaning = "Whether several clients may be resident at once.", .source = "ours"},
-      {.name = "prefetch", .type = ParameterType::kBoolean, .default_value = true, .unit = "", .choices = {},
-       .meaning = "Whether a client's memory is brought in in bulk when it becomes resident.", .source = "ours"},
-      {.name = "sharing", .type = ParameterType::kChoice, .default_value = std::string("measured"), .unit = "",
-       .choices = {"measured", "turns", "together"},
-       .meaning = "How residents use the device: as measured, always in turns, or always at once.", .source = "ours"},
-  };
+ParameterTable parameters() {
+  ParameterTable table;
+  table.real("overhead", 0.02)
+      .range(0.001, 0.5)
+      .means("Share of a turn of residence that bringing memory in may take; the turn follows from it.")
+      .from("ours");
+  table.duration("longest_turn", 30s).range(1ms, 24h).means("Longest turn of residence.").from("nvshare's quantum");
+  table.duration("turn", 50ms)
+      .range(1ms, 24h)
+      .means("Turn of one resident where residents take turns, and the shortest turn of residence.")
+      .from("ours: a change of context costs 0.35 % of it on an H200");
+  table.duration("idle_price", 350us)
+      .range(1us, 24h)
+      .means("A resident that leaves the device idle for this long passes its turn on.")
+      .from("ours: a change of context and back, measured on an H200");
+  table.duration("window", 500ms).range(1ms, 24h).means("Length of one measurement of progress.").from("ours");
+  table.duration("retry", 30s)
+      .range(1ms, 24h)
+      .means("How long the way not taken is left alone before it is tried again, doubled each time.")
+      .from("ours");
+  table.real("margin", 0.02)
+      .range(0.0, 1.0)
+      .means("By how much the other way must be better to be taken.")
+      .from("ours");
+  table.real("thrash_rate", 100.0)
+      .range(1.0, 1e6, "MB/s")
+      .means("Paging beyond growth that shows that residents push one another's memory out.")
+      .from("ours");
+  table.boolean("co_residency", true).means("Whether several clients may be resident at once.").from("ours");
+  table.boolean("prefetch", true)
+      .means("Whether a client's memory is brought in in bulk when it becomes resident.")
+      .from("ours");
+  table.choice("sharing", {"measured", "turns", "together"})
+      .means("How residents use the device: as measured, always in turns, or always at once.")
+      .from("ours");
+  return table;
 }
 
 }  // namespace

@@ -30,7 +30,9 @@ namespace corun {
 
 namespace {
 
+using std::chrono_literals::operator""h;
 using std::chrono_literals::operator""s;
+using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""us;
 
 constexpr double kBytesPerMib = 1024.0 * 1024.0;
@@ -181,80 +183,76 @@ class Nvshare : public Policy {
   std::deque<Mail> mail_;  // in order of arrival
 };
 
-constexpr double kMillisecond = 1e6;
-constexpr double kDay = 86'400e9;
-
-std::vector<ParameterDescriptor> lock_parameters() {
-  return {
-      {.name = "quantum", .type = ParameterType::kDuration, .default_value = Duration{30s}, .unit = "",
-       .minimum = kMillisecond, .maximum = kDay, .choices = {},
-       .meaning = "How long a holder keeps the lock while it stays active.",
-       .source = "artifact, src/scheduler.c (thesis and talk: 20s)"},
-      {.name = "drop_when_alone", .type = ParameterType::kBoolean, .default_value = true, .unit = "", .choices = {},
-       .meaning = "Whether the quantum ends for a holder for whom nobody waits; it then drains and asks again.",
-       .source = "artifact, src/scheduler.c"},
-      {.name = "anti_thrash", .type = ParameterType::kBoolean, .default_value = true, .unit = "", .choices = {},
-       .meaning = "Whether there is a lock at all; without it everybody launches, within the window.",
-       .source = "artifact, src/scheduler.c"},
-      {.name = "message_latency", .type = ParameterType::kDuration, .default_value = Duration{50us}, .unit = "",
-       .minimum = 0, .maximum = 1e9, .choices = {},
-       .meaning = "From a message's sending to the end of its hearing, between a client and the daemon.",
-       .source = "assumed: a local socket and the wake-up of a thread"},
-  };
+void add_lock_parameters(ParameterTable& table) {
+  table.duration("quantum", 30s)
+      .range(1ms, 24h)
+      .means("How long a holder keeps the lock while it stays active.")
+      .from("artifact, src/scheduler.c (thesis and talk: 20s)");
+  table.boolean("drop_when_alone", true)
+      .means("Whether the quantum ends for a holder for whom nobody waits; it then drains and asks again.")
+      .from("artifact, src/scheduler.c");
+  table.boolean("anti_thrash", true)
+      .means("Whether there is a lock at all; without it everybody launches, within the window.")
+      .from("artifact, src/scheduler.c");
+  table.duration("message_latency", 50us)
+      .range(0s, 1s)
+      .means("From a message's sending to the end of its hearing, between a client and the daemon.")
+      .from("assumed: a local socket and the wake-up of a thread");
 }
 
-std::vector<ParameterDescriptor> release_parameters() {
-  return {
-      {.name = "early_release", .type = ParameterType::kDuration, .default_value = Duration{5s}, .unit = "",
-       .minimum = kMillisecond, .maximum = kDay, .choices = {},
-       .meaning = "A holder that launched nothing for this long gives the lock back if the idle probe agrees.",
-       .source = "artifact, src/client.c"},
-      {.name = "idle_probe", .type = ParameterType::kChoice, .default_value = std::string("device"), .unit = "",
-       .choices = {"device", "synchronise"},
-       .meaning = "What keeps an idle holder's lock: anybody's use of the device in the utilisation window, or a "
-                  "synchronisation of its own that takes 100 ms or more.",
-       .source = "artifact, src/client.c: the driver's utilisation, a synchronisation where that cannot be read"},
-      {.name = "utilisation_window", .type = ParameterType::kDuration, .default_value = Duration{1s}, .unit = "",
-       .minimum = kMillisecond, .maximum = kDay, .choices = {},
-       .meaning = "How far the driver's utilisation looks back; at least 1 % of it keeps the lock.",
-       .source = "NVML documentation: 1/6 s to 1 s, by product"},
-      {.name = "gate_frames", .type = ParameterType::kBoolean, .default_value = true, .unit = "", .choices = {},
-       .meaning = "Whether render work needs the lock, as if graphics calls were intercepted; false lets it pass.",
-       .source = "ours (artifact: false)"},
-      {.name = "slip", .type = ParameterType::kDuration, .default_value = Duration{1us}, .unit = "", .minimum = 0,
-       .maximum = 1e9, .choices = {},
-       .meaning = "A call made this soon after its client's lock was dropped passes all the same, one per drop: it had "
-                  "been checked before; 0 = none.",
-       .source = "assumed; artifact, src/hook.c: check and launch are two steps"},
-  };
+void add_release_parameters(ParameterTable& table) {
+  table.duration("early_release", 5s)
+      .range(1ms, 24h)
+      .means("A holder that launched nothing for this long gives the lock back if the idle probe agrees.")
+      .from("artifact, src/client.c");
+  table.choice("idle_probe", {"device", "synchronise"})
+      .means(
+          "What keeps an idle holder's lock: anybody's use of the device in the utilisation window, or a "
+          "synchronisation of its own that takes 100 ms or more.")
+      .from("artifact, src/client.c: the driver's utilisation, a synchronisation where that cannot be read");
+  table.duration("utilisation_window", 1s)
+      .range(1ms, 24h)
+      .means("How far the driver's utilisation looks back; at least 1 % of it keeps the lock.")
+      .from("NVML documentation: 1/6 s to 1 s, by product");
+  table.boolean("gate_frames", true)
+      .means("Whether render work needs the lock, as if graphics calls were intercepted; false lets it pass.")
+      .from("ours (artifact: false)");
+  table.duration("slip", 1us)
+      .range(0s, 1s)
+      .means(
+          "A call made this soon after its client's lock was dropped passes all the same, one per drop: it had been "
+          "checked before; 0 = none.")
+      .from("assumed; artifact, src/hook.c: check and launch are two steps");
 }
 
-std::vector<ParameterDescriptor> window_parameters() {
-  return {
-      {.name = "window_max", .type = ParameterType::kInteger, .default_value = std::int64_t{2048}, .unit = "kernels",
-       .minimum = 0, .maximum = 1e6, .choices = {},
-       .meaning = "Largest window of pending kernels, which begins with 1 and doubles; 0 = no window.",
-       .source = "artifact, src/hook.c"},
-      {.name = "window_halve_from", .type = ParameterType::kDuration, .default_value = Duration{1s}, .unit = "",
-       .minimum = kMillisecond, .maximum = kDay, .choices = {},
-       .meaning = "A synchronisation this long halves the window instead.", .source = "artifact, src/hook.c"},
-      {.name = "window_restart_from", .type = ParameterType::kDuration, .default_value = Duration{10s}, .unit = "",
-       .minimum = kMillisecond, .maximum = kDay, .choices = {},
-       .meaning = "A synchronisation this long sets the window back to 1.", .source = "artifact, src/hook.c"},
-      {.name = "reserve_mib", .type = ParameterType::kInteger, .default_value = std::int64_t{1536}, .unit = "MiB",
-       .minimum = 0, .maximum = 1e6, .choices = {},
-       .meaning = "Device memory hidden from every client, for contexts.", .source = "artifact, src/hook.c"},
-      {.name = "single_oversubscription", .type = ParameterType::kBoolean, .default_value = false, .unit = "",
-       .choices = {}, .meaning = "Whether one client may allocate more than the device has, less the reserve.",
-       .source = "artifact, src/hook.c (an environment variable)"},
-  };
+void add_window_parameters(ParameterTable& table) {
+  table.integer("window_max", 2048)
+      .range(0, 1'000'000, "kernels")
+      .means("Largest window of pending kernels, which begins with 1 and doubles; 0 = no window.")
+      .from("artifact, src/hook.c");
+  table.duration("window_halve_from", 1s)
+      .range(1ms, 24h)
+      .means("A synchronisation this long halves the window instead.")
+      .from("artifact, src/hook.c");
+  table.duration("window_restart_from", 10s)
+      .range(1ms, 24h)
+      .means("A synchronisation this long sets the window back to 1.")
+      .from("artifact, src/hook.c");
+  table.integer("reserve_mib", 1536)
+      .range(0, 1'000'000, "MiB")
+      .means("Device memory hidden from every client, for contexts.")
+      .from("artifact, src/hook.c");
+  table.boolean("single_oversubscription", false)
+      .means("Whether one client may allocate more than the device has, less the reserve.")
+      .from("artifact, src/hook.c (an environment variable)");
 }
 
-std::vector<ParameterDescriptor> parameters() {
-  std::vector<ParameterDescriptor> all = lock_parameters();
-  for (const auto& group : {release_parameters(), window_parameters()})
-    all.insert(all.end(), group.begin(), group.end());
-  return all;
+ParameterTable parameters() {
+  ParameterTable table;
+  add_lock_parameters(table);
+  add_release_parameters(table);
+  add_window_parameters(table);
+  return table;
 }
 
 }  // namespace

@@ -31,9 +31,11 @@ namespace corun {
 
 namespace {
 
+using std::chrono_literals::operator""h;
+using std::chrono_literals::operator""s;
+using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""us;
 
-constexpr Duration kUsualPeriod = 16'600us;
 constexpr Duration kWakenedByEvents{};
 /// Two seconds at 60 fps: what a kernel that is really too long delays is less than one frame in a hundred.
 constexpr std::uint32_t kStarvedAfterWindows = 120;
@@ -290,108 +292,44 @@ class PilotFishAbsolute : public Policy {
   std::uint64_t paged_bytes_ = 0;  // when the window opened
 };
 
-std::vector<ParameterDescriptor> parameters() {
-  using std::chrono_literals::operator""ms;
-  constexpr double kMillisecond = 1e6;
-  return {
-      target_period_parameter(Duration{}, "ours: the pacing that the game states"),
-      {.name = "epsilon",
-       .type = ParameterType::kReal,
-       .default_value = 0.01,
-       .unit = "ratio",
-       .minimum = 0.0001,
-       .maximum = 0.5,
-       .choices = {},
-       .meaning = "Fraction of windows whose work may run into the next frame.",
-       .source = "ours"},
-      {.name = "initial_margin",
-       .type = ParameterType::kDuration,
-       .default_value = Duration{500us},
-       .unit = "",
-       .minimum = 0.0,
-       .maximum = 20 * kMillisecond,
-       .choices = {},
-       .meaning = "Time kept free at the end of windows until enough of them have been seen.",
-       .source = "ours"},
-      {.name = "margin_limit",
-       .type = ParameterType::kDuration,
-       .default_value = Duration{2ms},
-       .unit = "",
-       .minimum = 0.0,
-       .maximum = 20 * kMillisecond,
-       .choices = {},
-       .meaning = "Bound on the learned margin: one that is larger costs more than it protects.",
-       .source = "ours"},
-      {.name = "margin_windows",
-       .type = ParameterType::kInteger,
-       .default_value = std::int64_t{300},
-       .unit = "windows",
-       .minimum = 1,
-       .maximum = 100'000,
-       .choices = {},
-       .meaning = "How many windows the margin is learned from.",
-       .source = "ours: five seconds at 60 fps"},
-      {.name = "notify_latency",
-       .type = ParameterType::kDuration,
-       .default_value = Duration{50us},
-       .unit = "",
-       .minimum = 0.0,
-       .maximum = 100 * kMillisecond,
-       .choices = {},
-       .meaning = "Time from the end of a frame until the fillers' side knows of it.",
-       .source = "ours: waking a thread of another process"},
-      {.name = "predictor",
-       .type = ParameterType::kChoice,
-       .default_value = std::string("position_in_iteration"),
-       .unit = "",
-       .choices = {"name_mean", "name_shape_mean", "position_in_iteration", "ewma", "quantile"},
-       .meaning = "Where a kernel's expected duration comes from; see pilotfish.",
-       .source = "ours"},
-      memory_fit_parameter(),
-  };
+ParameterTable parameters() {
+  ParameterTable table;
+  add_target_period(table, Duration{}, "ours: the pacing that the game states");
+  table.ratio("epsilon", 0.01)
+      .range(0.0001, 0.5)
+      .means("Fraction of windows whose work may run into the next frame.")
+      .from("ours");
+  table.duration("initial_margin", 500us)
+      .range(0s, 20ms)
+      .means("Time kept free at the end of windows until enough of them have been seen.")
+      .from("ours");
+  table.duration("margin_limit", 2ms)
+      .range(0s, 20ms)
+      .means("Bound on the learned margin: one that is larger costs more than it protects.")
+      .from("ours");
+  table.integer("margin_windows", 300)
+      .range(1, 100'000, "windows")
+      .means("How many windows the margin is learned from.")
+      .from("ours: five seconds at 60 fps");
+  table.duration("notify_latency", 50us)
+      .range(0s, 100ms)
+      .means("Time from the end of a frame until the fillers' side knows of it.")
+      .from("ours: waking a thread of another process");
+  table.choice("predictor", {"position_in_iteration", "name_mean", "name_shape_mean", "ewma", "quantile"})
+      .means("Where a kernel's expected duration comes from; see pilotfish.")
+      .from("ours");
+  add_memory_fit(table);
+  return table;
 }
 
-std::vector<ParameterDescriptor> lease_parameters() {
-  using std::chrono_literals::operator""ms;
-  using std::chrono_literals::operator""s;
-  constexpr double kMillisecond = 1e6;
-  constexpr double kHour = 3600e9;
-  return {
-      {.name = "overhead",
-       .type = ParameterType::kReal,
-       .default_value = 0.02,
-       .unit = "",
-       .minimum = 0.001,
-       .maximum = 0.5,
-       .choices = {},
-       .meaning = "Share of a lease that bringing memory in may take; its length follows from it.",
-       .source = "ours"},
-      {.name = "shortest_lease",
-       .type = ParameterType::kDuration,
-       .default_value = Duration{500ms},
-       .unit = "",
-       .minimum = kMillisecond,
-       .maximum = kHour,
-       .choices = {},
-       .meaning = "Shortest lease.",
-       .source = "ours: thirty frames"},
-      {.name = "longest_lease",
-       .type = ParameterType::kDuration,
-       .default_value = Duration{30s},
-       .unit = "",
-       .minimum = kMillisecond,
-       .maximum = kHour,
-       .choices = {},
-       .meaning = "Longest lease.",
-       .source = "nvshare's quantum"},
-      {.name = "prefetch",
-       .type = ParameterType::kBoolean,
-       .default_value = true,
-       .unit = "",
-       .choices = {},
-       .meaning = "Whether memory is brought in in bulk when a lease begins.",
-       .source = "ours"},
-  };
+void add_lease_parameters(ParameterTable& table) {
+  table.real("overhead", 0.02)
+      .range(0.001, 0.5)
+      .means("Share of a lease that bringing memory in may take; its length follows from it.")
+      .from("ours");
+  table.duration("shortest_lease", 500ms).range(1ms, 1h).means("Shortest lease.").from("ours: thirty frames");
+  table.duration("longest_lease", 30s).range(1ms, 1h).means("Longest lease.").from("nvshare's quantum");
+  table.boolean("prefetch", true).means("Whether memory is brought in in bulk when a lease begins.").from("ours");
 }
 
 FillerLease::Settings lease_settings(const Parameters& parameters) {
@@ -436,8 +374,8 @@ PolicyDescriptor frame_lease_policy() {
       "From nvshare: the lock is for fillers only, and held by as many as fit; games never wait for it.",
       "A game's working set counts as needed at all times.",
   };
-  std::erase_if(policy.parameters, [](const ParameterDescriptor& p) { return p.name == "require_memory_fit"; });
-  std::ranges::copy(lease_parameters(), std::back_inserter(policy.parameters));
+  policy.parameters.remove("require_memory_fit");
+  add_lease_parameters(policy.parameters);
   policy.create = [](Parameters values) {
     values.set("require_memory_fit", false);
     return std::make_unique<PilotFishAbsolute>(values, FillerLease(lease_settings(values)));

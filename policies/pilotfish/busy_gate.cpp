@@ -61,7 +61,7 @@ PolicyDescriptor busy_gate_policy() {
       "Rendering begins and ends on the device's clock; the artifact learns it from fences, up to 1 ms late.",
       "Several games: nothing passes while one of them renders.",
   };
-  policy.parameters = {launch_retry_parameter(1ms, "artifact, main_busy")};
+  add_launch_retry(policy.parameters, 1ms, "artifact, main_busy");
   policy.needs.frame_events = true;
   policy.create = [](const Parameters& values) { return std::make_unique<BusyGate>(values); };
   return policy;

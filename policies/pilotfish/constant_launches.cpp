@@ -53,19 +53,12 @@ PolicyDescriptor constant_launches_policy() {
       "launches_per_frame is 60; the artifact's 20000 is more than programs launch in a frame.",
       "Several games: the end of a frame of any of them grants anew.",
   };
-  policy.parameters = {
-      {.name = "launches_per_frame",
-       .type = ParameterType::kInteger,
-       .default_value = std::int64_t{60},
-       .unit = "kernels",
-       .minimum = 1,
-       .maximum = 1'000'000,
-       .choices = {},
-       .meaning = "Kernels that the best-effort clients may launch per frame, together.",
-       .source = "ours; artifact: 20000, with the advice to set it"},
-      notify_poll_parameter(1ms, "artifact, flip thread"),
-      launch_retry_parameter(2ms, "artifact, launch hook"),
-  };
+  policy.parameters.integer("launches_per_frame", 60)
+      .range(1, 1'000'000, "kernels")
+      .means("Kernels that the best-effort clients may launch per frame, together.")
+      .from("ours; artifact: 20000, with the advice to set it");
+  add_notify_poll(policy.parameters, 1ms, "artifact, flip thread");
+  add_launch_retry(policy.parameters, 2ms, "artifact, launch hook");
   policy.needs.frame_events = true;
   policy.create = [](const Parameters& values) { return std::make_unique<ConstantLaunches>(values); };
   return policy;

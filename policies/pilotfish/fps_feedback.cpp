@@ -81,37 +81,29 @@ class FpsFeedback : public Policy {
   std::vector<std::deque<Time>> presents_;  // by client, the newest
 };
 
-std::vector<ParameterDescriptor> parameters() {
-  const auto real = [](std::string name, double value, std::string unit, double low, double high, std::string meaning,
-                       std::string source) {
-    return ParameterDescriptor{.name = std::move(name),
-                               .type = ParameterType::kReal,
-                               .default_value = value,
-                               .unit = std::move(unit),
-                               .minimum = low,
-                               .maximum = high,
-                               .choices = {},
-                               .meaning = std::move(meaning),
-                               .source = std::move(source)};
-  };
-  return {
-      real("target_fps", 60, "fps", 1, 1000, "Frame rate that the games are to reach.", "artifact"),
-      real("slack", 0.5, "fps", 0, 100, "How far below the target a rate counts as reached.", "ours"),
-      real("gain_up", 1.2, "ratio", 1, 10, "Factor on the launches per frame while the rate is reached.", "artifact"),
-      real("gain_down", 0.5, "ratio", 0.01, 1, "Factor on the launches per frame while it is not.", "artifact"),
-      real("n0", 1, "kernels", 1, 1e6, "Launches per frame at first, and the fewest.", "artifact"),
-      {.name = "fps_window",
-       .type = ParameterType::kInteger,
-       .default_value = std::int64_t{61},
-       .unit = "frames",
-       .minimum = 2,
-       .maximum = 10'000,
-       .choices = {},
-       .meaning = "Presents over which the rate is measured.",
-       .source = "artifact"},
-      notify_poll_parameter(1ms, "artifact, flip thread"),
-      launch_retry_parameter(2ms, "artifact, launch hook"),
-  };
+ParameterTable parameters() {
+  ParameterTable table;
+  table.real("target_fps", 60).range(1, 1000, "fps").means("Frame rate that the games are to reach.").from("artifact");
+  table.real("slack", 0.5)
+      .range(0, 100, "fps")
+      .means("How far below the target a rate counts as reached.")
+      .from("ours");
+  table.ratio("gain_up", 1.2)
+      .range(1, 10)
+      .means("Factor on the launches per frame while the rate is reached.")
+      .from("artifact");
+  table.ratio("gain_down", 0.5)
+      .range(0.01, 1)
+      .means("Factor on the launches per frame while it is not.")
+      .from("artifact");
+  table.real("n0", 1).range(1, 1e6, "kernels").means("Launches per frame at first, and the fewest.").from("artifact");
+  table.integer("fps_window", 61)
+      .range(2, 10'000, "frames")
+      .means("Presents over which the rate is measured.")
+      .from("artifact");
+  add_notify_poll(table, 1ms, "artifact, flip thread");
+  add_launch_retry(table, 2ms, "artifact, launch hook");
+  return table;
 }
 
 }  // namespace

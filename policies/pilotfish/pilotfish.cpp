@@ -32,8 +32,6 @@ namespace corun {
 
 namespace {
 
-constexpr Duration kUsualPeriod = std::chrono::microseconds{16'600};
-
 DurationPredictor::Settings predictor_settings(const Parameters& parameters) {
   return {DurationPredictor::kind_of(parameters.choice("predictor")), parameters.real("quantile"),
           parameters.real("ewma_weight")};
@@ -324,7 +322,7 @@ PolicyDescriptor pilotfish_oracle_policy() {
   policy.name = "pilotfish_oracle";
   policy.summary = "pilotfish told how long every kernel will take: what better prediction could gain at most.";
   policy.deviations.insert(policy.deviations.begin(), "Durations are exact, which nothing real can know.");
-  std::erase_if(policy.parameters, [](const ParameterDescriptor& parameter) { return parameter.name == "predictor"; });
+  policy.parameters.remove("predictor");
   policy.needs.oracle = true;
   policy.create = [](Parameters values) {
     values.set("predictor", std::string("oracle"));

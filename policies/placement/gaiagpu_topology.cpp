@@ -68,14 +68,9 @@ PolicyDescriptor gaiagpu_topology_policy() {
       "tkestack/gpu-admission and tkestack/gpu-manager";
   policy.deviations = {"Running processes are counted as pods.",
                        "`scheduler: tree`, in which scheduler and allocator agree, is ours."};
-  policy.parameters = {
-      {.name = "scheduler",
-       .type = ParameterType::kChoice,
-       .default_value = std::string("tree"),
-       .unit = "",
-       .choices = {"tree", "admission"},
-       .meaning = "Who chooses whole cards: the tree that the allocator uses too, or the admission filter by number.",
-       .source = "ours (artifact: admission; a pod whose allocator disagrees fails)"}};
+  policy.parameters.choice("scheduler", {"tree", "admission"})
+      .means("Who chooses whole cards: the tree that the allocator uses too, or the admission filter by number.")
+      .from("ours (artifact: admission; a pod whose allocator disagrees fails)");
   policy.create_placement = [](const Parameters& values) {
     return std::make_unique<GaiaGpuTopology>(values.choice("scheduler") == "admission");
   };

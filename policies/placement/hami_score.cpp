@@ -72,32 +72,19 @@ class HamiScore : public PlacementPolicy {
   const std::int64_t slots_;
 };
 
-std::vector<ParameterDescriptor> parameters() {
-  return {
-      {.name = "node",
-       .type = ParameterType::kChoice,
-       .default_value = std::string("bin_pack"),
-       .unit = "",
-       .choices = {"bin_pack", "spread"},
-       .meaning = "Whether the fullest or the emptiest node is taken.",
-       .source = "artifact, scheduler policy of nodes"},
-      {.name = "card",
-       .type = ParameterType::kChoice,
-       .default_value = std::string("spread"),
-       .unit = "",
-       .choices = {"bin_pack", "spread"},
-       .meaning = "Whether the fullest or the emptiest cards of it are taken.",
-       .source = "artifact, scheduler policy of GPUs"},
-      {.name = "slots_per_card",
-       .type = ParameterType::kInteger,
-       .default_value = std::int64_t{10},
-       .unit = "pods",
-       .minimum = 1,
-       .maximum = 1000,
-       .choices = {},
-       .meaning = "Most pods on one card.",
-       .source = "artifact: device split count 10"},
-  };
+ParameterTable parameters() {
+  ParameterTable table;
+  table.choice("node", {"bin_pack", "spread"})
+      .means("Whether the fullest or the emptiest node is taken.")
+      .from("artifact, scheduler policy of nodes");
+  table.choice("card", {"spread", "bin_pack"})
+      .means("Whether the fullest or the emptiest cards of it are taken.")
+      .from("artifact, scheduler policy of GPUs");
+  table.integer("slots_per_card", 10)
+      .range(1, 1000, "pods")
+      .means("Most pods on one card.")
+      .from("artifact: device split count 10");
+  return table;
 }
 
 }  // namespace

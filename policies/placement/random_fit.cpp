@@ -39,15 +39,7 @@ PolicyDescriptor random_fit_policy() {
   policy.name = "random_fit";
   policy.summary = "Every pod goes to a node drawn from those with room.";
   policy.source = "ours; the baseline of placement studies";
-  policy.parameters = {{.name = "seed",
-                        .type = ParameterType::kInteger,
-                        .default_value = std::int64_t{1},
-                        .unit = "",
-                        .minimum = 0,
-                        .maximum = 1e9,
-                        .choices = {},
-                        .meaning = "Of the random numbers.",
-                        .source = "ours"}};
+  policy.parameters.integer("seed", 1).range(0, 1'000'000'000).means("Of the random numbers.").from("ours");
   policy.create_placement = [](const Parameters& values) {
     return std::make_unique<RandomFit>(values.integer("seed"));
   };

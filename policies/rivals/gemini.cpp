@@ -29,6 +29,9 @@ namespace corun {
 
 namespace {
 
+using std::chrono_literals::operator""s;
+using std::chrono_literals::operator""ms;
+
 class Gemini : public Policy {
  public:
   explicit Gemini(const Parameters& parameters)
@@ -211,65 +214,33 @@ class Gemini : public Policy {
   Time quota_end_;
 };
 
-std::vector<ParameterDescriptor> parameters() {
-  using std::chrono_literals::operator""ms;
-  constexpr double kMillisecond = 1e6;
-  return {
-      {.name = "base_quota",
-       .type = ParameterType::kDuration,
-       .default_value = Duration{300ms},
-       .unit = "",
-       .minimum = kMillisecond,
-       .maximum = 1e10,
-       .choices = {},
-       .meaning = "Quota of a client whose kernel bursts are not known.",
-       .source = "artifact, tools/launch-backend.py as KubeShare uses it (250ms built in)"},
-      {.name = "least_quota",
-       .type = ParameterType::kDuration,
-       .default_value = Duration{20ms},
-       .unit = "",
-       .minimum = kMillisecond,
-       .maximum = 1e10,
-       .choices = {},
-       .meaning = "Shortest quota of estimated bursts.",
-       .source = "artifact, tools/launch-backend.py as KubeShare uses it (100ms built in)"},
-      {.name = "window",
-       .type = ParameterType::kDuration,
-       .default_value = Duration{10'000ms},
-       .unit = "",
-       .minimum = 10 * kMillisecond,
-       .maximum = 1e11,
-       .choices = {},
-       .meaning = "Span of time over which use is compared with requests and limits.",
-       .source = "artifact"},
-      {.name = "update_rate",
-       .type = ParameterType::kReal,
-       .default_value = 0.5,
-       .unit = "",
-       .minimum = 0.0,
-       .maximum = 1.0,
-       .choices = {},
-       .meaning = "Weight of the estimated burst in the next quota.",
-       .source = "artifact, src/scheduler.cpp"},
-      {.name = "requests",
-       .type = ParameterType::kByClient,
-       .default_value = ByClient{},
-       .unit = "of the window",
-       .minimum = 0.0,
-       .maximum = 1.0,
-       .choices = {},
-       .meaning = "Share of the window that each client is guaranteed.",
-       .source = "artifact: 0 by default"},
-      {.name = "limits",
-       .type = ParameterType::kByClient,
-       .default_value = ByClient{},
-       .unit = "of the window",
-       .minimum = 0.01,
-       .maximum = 1.0,
-       .choices = {},
-       .meaning = "Most of the window that each client may use.",
-       .source = "artifact: 1 by default"},
-  };
+ParameterTable parameters() {
+  ParameterTable table;
+  table.duration("base_quota", 300ms)
+      .range(1ms, 10s)
+      .means("Quota of a client whose kernel bursts are not known.")
+      .from("artifact, tools/launch-backend.py as KubeShare uses it (250ms built in)");
+  table.duration("least_quota", 20ms)
+      .range(1ms, 10s)
+      .means("Shortest quota of estimated bursts.")
+      .from("artifact, tools/launch-backend.py as KubeShare uses it (100ms built in)");
+  table.duration("window", 10'000ms)
+      .range(10ms, 100s)
+      .means("Span of time over which use is compared with requests and limits.")
+      .from("artifact");
+  table.real("update_rate", 0.5)
+      .range(0.0, 1.0)
+      .means("Weight of the estimated burst in the next quota.")
+      .from("artifact, src/scheduler.cpp");
+  table.by_client("requests")
+      .range(0.0, 1.0, "of the window")
+      .means("Share of the window that each client is guaranteed.")
+      .from("artifact: 0 by default");
+  table.by_client("limits")
+      .range(0.01, 1.0, "of the window")
+      .means("Most of the window that each client may use.")
+      .from("artifact: 1 by default");
+  return table;
 }
 
 }  // namespace

@@ -29,6 +29,8 @@ namespace corun {
 
 namespace {
 
+using std::chrono_literals::operator""s;
+
 class Orion : public Policy {
  public:
   explicit Orion(const Parameters& parameters)
@@ -166,36 +168,21 @@ class Orion : public Policy {
   Turns turns_;
 };
 
-std::vector<ParameterDescriptor> parameters() {
-  return {
-      {.name = "sm_threshold",
-       .type = ParameterType::kReal,
-       .default_value = 1.0,
-       .unit = "of the SMs",
-       .minimum = 0.01,
-       .maximum = 2.0,
-       .choices = {},
-       .meaning = "A best-effort kernel that needs this much or more stays off while high-priority work is there.",
-       .source = "paper: all SMs of the device; above 1 no kernel is too large"},
-      {.name = "latency_share",
-       .type = ParameterType::kReal,
-       .default_value = 0.025,
-       .unit = "of a job's latency",
-       .minimum = 0.0,
-       .maximum = 1.0,
-       .choices = {},
-       .meaning = "Best-effort duration in flight, as a share of the high-priority job's latency.",
-       .source = "paper: 2.5 %"},
-      {.name = "duration_threshold",
-       .type = ParameterType::kDuration,
-       .default_value = Duration::zero(),
-       .unit = "",
-       .minimum = 0.0,
-       .maximum = 1e9,
-       .choices = {},
-       .meaning = "Best-effort duration in flight, if not zero, instead of a share of the measured latency.",
-       .source = "artifact: an argument, 100us or 160us in its experiments"},
-  };
+ParameterTable parameters() {
+  ParameterTable table;
+  table.real("sm_threshold", 1.0)
+      .range(0.01, 2.0, "of the SMs")
+      .means("A best-effort kernel that needs this much or more stays off while high-priority work is there.")
+      .from("paper: all SMs of the device; above 1 no kernel is too large");
+  table.real("latency_share", 0.025)
+      .range(0.0, 1.0, "of a job's latency")
+      .means("Best-effort duration in flight, as a share of the high-priority job's latency.")
+      .from("paper: 2.5 %");
+  table.duration("duration_threshold", 0s)
+      .range(0s, 1s)
+      .means("Best-effort duration in flight, if not zero, instead of a share of the measured latency.")
+      .from("artifact: an argument, 100us or 160us in its experiments");
+  return table;
 }
 
 }  // namespace

@@ -69,17 +69,10 @@ PolicyDescriptor reef_policy() {
       "A real-time task is what is submitted and not completed; the artifact knows whole inferences.",
       "Any number of real-time clients: all those of the highest rank.",
   };
-  policy.parameters = {
-      {.name = "device_queue",
-       .type = ParameterType::kInteger,
-       .default_value = std::int64_t{2},
-       .unit = "operations",
-       .minimum = 1,
-       .maximum = 1024,
-       .choices = {},
-       .meaning = "Most operations of one best-effort client on the device.",
-       .source = "artifact, scheduler.cpp (1024 in its mode without reset)"},
-  };
+  policy.parameters.integer("device_queue", 2)
+      .range(1, 1024, "operations")
+      .means("Most operations of one best-effort client on the device.")
+      .from("artifact, scheduler.cpp (1024 in its mode without reset)");
   policy.needs.shared_context = true;
   policy.create = [](const Parameters& values) { return std::make_unique<Reef>(values); };
   return policy;

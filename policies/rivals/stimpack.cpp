@@ -34,7 +34,9 @@ namespace corun {
 
 namespace {
 
+using std::chrono_literals::operator""min;
 using std::chrono_literals::operator""s;
+using std::chrono_literals::operator""ms;
 
 double seconds(Duration duration) { return static_cast<double>(duration.count()) * 1e-9; }
 
@@ -259,92 +261,59 @@ class Stimpack : public Policy {
   std::int64_t backoff_ = 1;  // exponent of the next pause
 };
 
-std::vector<ParameterDescriptor> parameters() {
-  constexpr double kMillisecond = 1e6, kMinute = 6e10;
-  const auto fps = [](std::string name, double value, std::string meaning, std::string source) {
-    return ParameterDescriptor{.name = std::move(name),
-                               .type = ParameterType::kReal,
-                               .default_value = value,
-                               .unit = "frames/s",
-                               .minimum = 1.0,
-                               .maximum = 1'000.0,
-                               .choices = {},
-                               .meaning = std::move(meaning),
-                               .source = std::move(source)};
-  };
-  const auto weight = [](std::string name, std::string meaning) {
-    return ParameterDescriptor{.name = std::move(name),
-                               .type = ParameterType::kReal,
-                               .default_value = 0.5,
-                               .unit = "",
-                               .minimum = 0.0,
-                               .maximum = 1.0,
-                               .choices = {},
-                               .meaning = std::move(meaning),
-                               .source = "artifact: common.py"};
-  };
-  const auto count = [](std::string name, std::int64_t value, double least, double most, std::string unit,
-                        std::string meaning, std::string source) {
-    return ParameterDescriptor{.name = std::move(name),
-                               .type = ParameterType::kInteger,
-                               .default_value = value,
-                               .unit = std::move(unit),
-                               .minimum = least,
-                               .maximum = most,
-                               .choices = {},
-                               .meaning = std::move(meaning),
-                               .source = std::move(source)};
-  };
-  return {
-      {.name = "round",
-       .type = ParameterType::kDuration,
-       .default_value = Duration{5s},
-       .unit = "",
-       .minimum = 10 * kMillisecond,
-       .maximum = kMinute,
-       .choices = {},
-       .meaning = "Time between two looks, at each of which one game is moved one level at most.",
-       .source = "artifact: rq_adjustment_period"},
-      {.name = "fps_window",
-       .type = ParameterType::kDuration,
-       .default_value = Duration{3s},
-       .unit = "",
-       .minimum = 10 * kMillisecond,
-       .maximum = kMinute,
-       .choices = {},
-       .meaning = "Last part of a round in which frames are counted; no more than the round.",
-       .source = "artifact: fl_wnd_size = 3 reports, one per second"},
-      fps("demote_below", 29.0, "Rate below which a game that has a level to give up makes one game go down.",
-          "artifact: find_demote_user"),
-      fps("promote_all_from", 33.0, "Rate that every game with a level to gain must have for one to go up.",
-          "artifact: find_promote_user"),
-      fps("promote_fps", 38.0, "Rate that the game itself must have to go up.", "artifact: 30 + fps_buffer of 8"),
-      fps("fps_upper", 120.0, "Rate with the full score.", "artifact: common.py"),
-      weight("demote_weight", "Weight of quality against frame rate in the score by which games go down."),
-      weight("promote_weight", "Weight of quality against frame rate in the score by which games go up."),
-      {.name = "backoff",
-       .type = ParameterType::kBoolean,
-       .default_value = true,
-       .unit = "",
-       .choices = {},
-       .meaning = "Whether games that go up and down make the rounds pause.",
-       .source = "artifact: backoff_switch"},
-      count("backoff_base", 2, 1, 10, "",
-            "Rounds from the first oscillation to the next move, and the factor for each one after it.",
-            "artifact: common.py"),
-      count("backoff_most", 3, 1, 10, "", "Exponent of backoff_base in the longest pause.",
-            "artifact: backoff_count_max"),
-      count("oscillation_rounds", 4, 0, 1'000, "rounds",
-            "A level that was chosen so many rounds ago, or fewer, is gone back to.",
-            "artifact: address_rq_oscillation_by_exp_backoff"),
-      {.name = "start",
-       .type = ParameterType::kChoice,
-       .default_value = std::string("cheapest"),
-       .unit = "",
-       .choices = {"cheapest", "unchanged"},
-       .meaning = "Level that a game gets when it joins.",
-       .source = "artifact: users are registered with level 0, the lowest"},
-  };
+ParameterTable parameters() {
+  ParameterTable table;
+  table.duration("round", 5s)
+      .range(10ms, 1min)
+      .means("Time between two looks, at each of which one game is moved one level at most.")
+      .from("artifact: rq_adjustment_period");
+  table.duration("fps_window", 3s)
+      .range(10ms, 1min)
+      .means("Last part of a round in which frames are counted; no more than the round.")
+      .from("artifact: fl_wnd_size = 3 reports, one per second");
+  table.real("demote_below", 29.0)
+      .range(1.0, 1000.0, "frames/s")
+      .means("Rate below which a game that has a level to give up makes one game go down.")
+      .from("artifact: find_demote_user");
+  table.real("promote_all_from", 33.0)
+      .range(1.0, 1000.0, "frames/s")
+      .means("Rate that every game with a level to gain must have for one to go up.")
+      .from("artifact: find_promote_user");
+  table.real("promote_fps", 38.0)
+      .range(1.0, 1000.0, "frames/s")
+      .means("Rate that the game itself must have to go up.")
+      .from("artifact: 30 + fps_buffer of 8");
+  table.real("fps_upper", 120.0)
+      .range(1.0, 1000.0, "frames/s")
+      .means("Rate with the full score.")
+      .from("artifact: common.py");
+  table.real("demote_weight", 0.5)
+      .range(0.0, 1.0)
+      .means("Weight of quality against frame rate in the score by which games go down.")
+      .from("artifact: common.py");
+  table.real("promote_weight", 0.5)
+      .range(0.0, 1.0)
+      .means("Weight of quality against frame rate in the score by which games go up.")
+      .from("artifact: common.py");
+  table.boolean("backoff", true)
+      .means("Whether games that go up and down make the rounds pause.")
+      .from("artifact: backoff_switch");
+  table.integer("backoff_base", 2)
+      .range(1, 10)
+      .means("Rounds from the first oscillation to the next move, and the factor for each one after it.")
+      .from("artifact: common.py");
+  table.integer("backoff_most", 3)
+      .range(1, 10)
+      .means("Exponent of backoff_base in the longest pause.")
+      .from("artifact: backoff_count_max");
+  table.integer("oscillation_rounds", 4)
+      .range(0, 1'000, "rounds")
+      .means("A level that was chosen so many rounds ago, or fewer, is gone back to.")
+      .from("artifact: address_rq_oscillation_by_exp_backoff");
+  table.choice("start", {"cheapest", "unchanged"})
+      .means("Level that a game gets when it joins.")
+      .from("artifact: users are registered with level 0, the lowest");
+  return table;
 }
 
 }  // namespace

@@ -31,6 +31,9 @@ namespace corun {
 
 namespace {
 
+using std::chrono_literals::operator""s;
+using std::chrono_literals::operator""ms;
+
 class Tgs : public Policy {
  public:
   explicit Tgs(const Parameters& parameters)
@@ -158,102 +161,46 @@ class Tgs : public Policy {
   std::vector<LowPriority> low_;  // by client
 };
 
-std::vector<ParameterDescriptor> parameters() {
-  using std::chrono_literals::operator""ms;
-  using std::chrono_literals::operator""s;
-  constexpr double kMillisecond = 1e6;
-  return {
-      {.name = "report_period",
-       .type = ParameterType::kDuration,
-       .default_value = Duration{5s},
-       .unit = "",
-       .minimum = kMillisecond,
-       .maximum = 1e11,
-       .choices = {},
-       .meaning = "How often the high-priority rate is reported and the limit moved.",
-       .source = "artifact: 5000 ms"},
-      {.name = "window",
-       .type = ParameterType::kDuration,
-       .default_value = Duration{50ms},
-       .unit = "",
-       .minimum = kMillisecond,
-       .maximum = 1e10,
-       .choices = {},
-       .meaning = "Span of time in which the limit may be launched once.",
-       .source = "artifact: 50 ms"},
-      {.name = "retry",
-       .type = ParameterType::kDuration,
-       .default_value = Duration{10ms},
-       .unit = "",
-       .minimum = 0.0,
-       .maximum = 1e9,
-       .choices = {},
-       .meaning = "How long a launch over the limit sleeps before it looks again; 0 wakes it by the window.",
-       .source = "artifact: TIME_TICK 10 ms"},
-      {.name = "profile_reports",
-       .type = ParameterType::kInteger,
-       .default_value = std::int64_t{5},
-       .unit = "reports",
-       .minimum = 1,
-       .maximum = 1000,
-       .choices = {},
-       .meaning = "How many reports, with the others nearly stopped, give the undisturbed rate.",
-       .source = "artifact: PROFILE_TIME 5"},
-      {.name = "initial_limit",
-       .type = ParameterType::kReal,
-       .default_value = 20000.0,
-       .unit = "blocks",
-       .minimum = 1.0,
-       .maximum = 1e9,
-       .choices = {},
-       .meaning = "Limit per window where slow start begins.",
-       .source = "artifact: LIMIT_INITIALIZER"},
-      {.name = "band",
-       .type = ParameterType::kReal,
-       .default_value = 0.03,
-       .unit = "of the undisturbed rate",
-       .minimum = 0.001,
-       .maximum = 0.5,
-       .choices = {},
-       .meaning = "Deviation of the high-priority rate that counts as none; three of it are a collapse.",
-       .source = "artifact"},
-      {.name = "growth",
-       .type = ParameterType::kReal,
-       .default_value = 1.5,
-       .unit = "",
-       .minimum = 1.01,
-       .maximum = 10.0,
-       .choices = {},
-       .meaning = "Factor by which the limit grows in slow start.",
-       .source = "artifact"},
-      {.name = "increase",
-       .type = ParameterType::kReal,
-       .default_value = 0.025,
-       .unit = "of the undisturbed rate",
-       .minimum = 0.0,
-       .maximum = 1.0,
-       .choices = {},
-       .meaning = "Step by which the limit grows after slow start, at least 1000 blocks.",
-       .source = "artifact: 0.025 % of the blocks in 5 s, which is 2.5 % of those in 50 ms"},
-      {.name = "decrease",
-       .type = ParameterType::kReal,
-       .default_value = 0.08,
-       .unit = "of the limit",
-       .minimum = 0.0,
-       .maximum = 1.0,
-       .choices = {},
-       .meaning = "Step by which the limit falls, at least 1000 blocks.",
-       .source = "artifact"},
-      {.name = "collapse",
-       .type = ParameterType::kReal,
-       .default_value = 10.0,
-       .unit = "",
-       .minimum = 1.0,
-       .maximum = 1000.0,
-       .choices = {},
-       .meaning = "Divisor of the limit when the high-priority rate collapses.",
-       .source = "artifact"},
-  };
+ParameterTable parameters() {
+  ParameterTable table;
+  table.duration("report_period", 5s)
+      .range(1ms, 100s)
+      .means("How often the high-priority rate is reported and the limit moved.")
+      .from("artifact: 5000 ms");
+  table.duration("window", 50ms)
+      .range(1ms, 10s)
+      .means("Span of time in which the limit may be launched once.")
+      .from("artifact: 50 ms");
+  table.duration("retry", 10ms)
+      .range(0s, 1s)
+      .means("How long a launch over the limit sleeps before it looks again; 0 wakes it by the window.")
+      .from("artifact: TIME_TICK 10 ms");
+  table.integer("profile_reports", 5)
+      .range(1, 1000, "reports")
+      .means("How many reports, with the others nearly stopped, give the undisturbed rate.")
+      .from("artifact: PROFILE_TIME 5");
+  table.real("initial_limit", 20000.0)
+      .range(1.0, 1e9, "blocks")
+      .means("Limit per window where slow start begins.")
+      .from("artifact: LIMIT_INITIALIZER");
+  table.real("band", 0.03)
+      .range(0.001, 0.5, "of the undisturbed rate")
+      .means("Deviation of the high-priority rate that counts as none; three of it are a collapse.")
+      .from("artifact");
+  table.real("growth", 1.5).range(1.01, 10.0).means("Factor by which the limit grows in slow start.").from("artifact");
+  table.real("increase", 0.025)
+      .range(0.0, 1.0, "of the undisturbed rate")
+      .means("Step by which the limit grows after slow start, at least 1000 blocks.")
+      .from("artifact: 0.025 % of the blocks in 5 s, which is 2.5 % of those in 50 ms");
+  table.real("decrease", 0.08)
+      .range(0.0, 1.0, "of the limit")
+      .means("Step by which the limit falls, at least 1000 blocks.")
+      .from("artifact");
+  table.real("collapse", 10.0)
+      .range(1.0, 1000.0)
+      .means("Divisor of the limit when the high-priority rate collapses.")
+      .from("artifact");
+  return table;
 }
 
 }  // namespace

@@ -21,6 +21,10 @@ namespace corun {
 
 namespace {
 
+using std::chrono_literals::operator""s;
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""us;
+
 class XschedFair : public Policy {
  public:
   explicit XschedFair(const Parameters& parameters)
@@ -102,28 +106,17 @@ class XschedFair : public Policy {
   Time slice_end_ = kNever;
 };
 
-std::vector<ParameterDescriptor> parameters() {
-  using std::chrono_literals::operator""ms;
-  return with_xqueue_parameters({
-      {.name = "time_slice",
-       .type = ParameterType::kDuration,
-       .default_value = Duration{1ms},
-       .unit = "",
-       .minimum = 1e5,
-       .maximum = 1e10,
-       .choices = {},
-       .meaning = "After how long the running client is weighed against the others again.",
-       .source = "artifact, sched/policy/cfs.h"},
-      {.name = "weights",
-       .type = ParameterType::kByClient,
-       .default_value = ByClient{},
-       .unit = "",
-       .minimum = 0.01,
-       .maximum = 1000.0,
-       .choices = {},
-       .meaning = "Share of a client relative to the others'; without an entry 1.2 to the power of its priority.",
-       .source = "artifact: 1.2 a step of priority"},
-  });
+ParameterTable parameters() {
+  ParameterTable table = xqueue_parameters();
+  table.duration("time_slice", 1ms)
+      .range(100us, 10s)
+      .means("After how long the running client is weighed against the others again.")
+      .from("artifact, sched/policy/cfs.h");
+  table.by_client("weights")
+      .range(0.01, 1000.0)
+      .means("Share of a client relative to the others'; without an entry 1.2 to the power of its priority.")
+      .from("artifact: 1.2 a step of priority");
+  return table;
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ PolicyDescriptor xsched_fixed_priority_policy() {
   policy.deviations.push_back(
       "Priorities are the clients' ranks: interactive ones above best-effort ones, then as stated.");
   policy.deviations.push_back("Clients of the highest rank have no threshold: nothing preempts them.");
-  policy.parameters = with_xqueue_parameters({});
+  policy.parameters = xqueue_parameters();
   policy.create = [](const Parameters& values) { return std::make_unique<XschedFixedPriority>(values); };
   return policy;
 }

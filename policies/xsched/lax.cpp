@@ -80,36 +80,21 @@ class XschedLax : public Policy {
   std::vector<Time> ready_since_;  // by client
 };
 
-std::vector<ParameterDescriptor> parameters() {
-  return with_xqueue_parameters({
-      {.name = "laxity",
-       .type = ParameterType::kByClient,
-       .default_value = ByClient{},
-       .unit = "ms",
-       .minimum = 0.0,
-       .maximum = 1e5,
-       .choices = {},
-       .meaning = "How long a client may be delayed from the moment it has work.",
-       .source = "artifact: a hint of the program; none by default"},
-      {.name = "lax_priority",
-       .type = ParameterType::kInteger,
-       .default_value = std::int64_t{-1},
-       .unit = "",
-       .minimum = -255,
-       .maximum = 255,
-       .choices = {},
-       .meaning = "Priority of a client with a laxity that is not used up; clients without one have 0.",
-       .source = "artifact: a hint of the program; ours: below the others"},
-      {.name = "critical_priority",
-       .type = ParameterType::kInteger,
-       .default_value = std::int64_t{1},
-       .unit = "",
-       .minimum = -255,
-       .maximum = 255,
-       .choices = {},
-       .meaning = "Priority of a client whose laxity is used up.",
-       .source = "artifact: a hint of the program; ours: above the others"},
-  });
+ParameterTable parameters() {
+  ParameterTable table = xqueue_parameters();
+  table.by_client("laxity")
+      .range(0.0, 1e5, "ms")
+      .means("How long a client may be delayed from the moment it has work.")
+      .from("artifact: a hint of the program; none by default");
+  table.integer("lax_priority", -1)
+      .range(-255, 255)
+      .means("Priority of a client with a laxity that is not used up; clients without one have 0.")
+      .from("artifact: a hint of the program; ours: below the others");
+  table.integer("critical_priority", 1)
+      .range(-255, 255)
+      .means("Priority of a client whose laxity is used up.")
+      .from("artifact: a hint of the program; ours: above the others");
+  return table;
 }
 
 }  // namespace

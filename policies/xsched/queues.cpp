@@ -36,29 +36,17 @@ void XQueues::suspend(const ClientView& client, std::string_view rule, Actions& 
   if (!client.waiting.empty()) actions.hold(client.id, {rule, 0, 0, ""});
 }
 
-std::vector<ParameterDescriptor> with_xqueue_parameters(std::vector<ParameterDescriptor> own) {
-  std::vector<ParameterDescriptor> all{
-      {.name = "threshold",
-       .type = ParameterType::kInteger,
-       .default_value = std::int64_t{16},
-       .unit = "operations",
-       .minimum = 1,
-       .maximum = 1024,
-       .choices = {},
-       .meaning = "Most operations of one client in flight: what a preemption may have to wait for.",
-       .source = "artifact, protocol/def.h (the paper's measurements use 8)"},
-      {.name = "batch_size",
-       .type = ParameterType::kInteger,
-       .default_value = std::int64_t{8},
-       .unit = "operations",
-       .minimum = 1,
-       .maximum = 1024,
-       .choices = {},
-       .meaning = "After how many completions a full queue launches again; at most the threshold.",
-       .source = "artifact, protocol/def.h"},
-  };
-  std::ranges::move(own, std::back_inserter(all));
-  return all;
+ParameterTable xqueue_parameters() {
+  ParameterTable table;
+  table.integer("threshold", 16)
+      .range(1, 1024, "operations")
+      .means("Most operations of one client in flight: what a preemption may have to wait for.")
+      .from("artifact, protocol/def.h (the paper's measurements use 8)");
+  table.integer("batch_size", 8)
+      .range(1, 1024, "operations")
+      .means("After how many completions a full queue launches again; at most the threshold.")
+      .from("artifact, protocol/def.h");
+  return table;
 }
 
 PolicyDescriptor xsched_policy(std::string name, std::string part) {

@@ -67,8 +67,8 @@ void XQueues::run_highest(const GpuView& view, Standing standing, IsSafe is_safe
   }
 }
 
-/// The rows `threshold` and `batch_size`, then `own`: the parameter table of an xsched_* policy.
-std::vector<ParameterDescriptor> with_xqueue_parameters(std::vector<ParameterDescriptor> own);
+/// The rows `threshold` and `batch_size`, with which the parameter table of every xsched_* policy begins.
+ParameterTable xqueue_parameters();
 
 /// The descriptor of an xsched_* policy without its summary, own deviations, table and factory.
 PolicyDescriptor xsched_policy(std::string name, std::string part);

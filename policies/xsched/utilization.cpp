@@ -17,6 +17,10 @@ namespace corun {
 
 namespace {
 
+using std::chrono_literals::operator""s;
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""us;
+
 class XschedUtilization : public Policy {
  public:
   explicit XschedUtilization(const Parameters& parameters)
@@ -70,28 +74,17 @@ class XschedUtilization : public Policy {
   Time turn_end_;
 };
 
-std::vector<ParameterDescriptor> parameters() {
-  using std::chrono_literals::operator""ms;
-  return with_xqueue_parameters({
-      {.name = "time_slice",
-       .type = ParameterType::kDuration,
-       .default_value = Duration{5ms},
-       .unit = "",
-       .minimum = 1e5,
-       .maximum = 1e10,
-       .choices = {},
-       .meaning = "Length of a round in which every client has one turn.",
-       .source = "artifact, include/xsched/types.h"},
-      {.name = "utilizations",
-       .type = ParameterType::kByClient,
-       .default_value = ByClient{},
-       .unit = "of the device",
-       .minimum = 0.01,
-       .maximum = 1.0,
-       .choices = {},
-       .meaning = "Share of a round that is a client's, relative to the sum of all clients'; 1 without an entry.",
-       .source = "artifact: 100 % by default"},
-  });
+ParameterTable parameters() {
+  ParameterTable table = xqueue_parameters();
+  table.duration("time_slice", 5ms)
+      .range(100us, 10s)
+      .means("Length of a round in which every client has one turn.")
+      .from("artifact, include/xsched/types.h");
+  table.by_client("utilizations")
+      .range(0.01, 1.0, "of the device")
+      .means("Share of a round that is a client's, relative to the sum of all clients'; 1 without an entry.")
+      .from("artifact: 100 % by default");
+  return table;
 }
 
 }  // namespace

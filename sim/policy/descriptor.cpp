@@ -106,13 +106,6 @@ ParameterValue parse_parameter(const ParameterDescriptor& parameter, std::string
          fmt::format("write {}: {{ <client>: {} }}", parameter.name, parameter.maximum));
 }
 
-void check_by_client(const ParameterDescriptor& parameter, std::string_view client, double value,
-                     const SourceLocation& where) {
-  if (value >= parameter.minimum && value <= parameter.maximum) return;
-  throw_input(where, "parameter '{}' is {} for client '{}', expected a number {}", parameter.name, value, client,
-              range_of(parameter));
-}
-
 std::string format_parameter(const ParameterValue& value) {
   if (const auto* duration = std::get_if<Duration>(&value)) return format_duration(*duration);
   if (const auto* real = std::get_if<double>(&value)) return fmt::format("{}", *real);

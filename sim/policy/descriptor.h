@@ -6,39 +6,14 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
+#include "sim/policy/parameter_table.h"
 #include "sim/policy/placement.h"
 #include "sim/policy/policy.h"
 #include "traces/base/error.h"
 
 namespace corun {
-
-enum class ParameterType : std::uint8_t {
-  kDuration,  ///< text with a unit: "300us"
-  kReal,
-  kInteger,
-  kBoolean,
-  kChoice,    ///< one of `choices`
-  kByClient,  ///< a mapping from client name to a real: "{ train: 0.4 }"
-};
-
-using ByClient = std::map<std::string, double, std::less<>>;
-using ParameterValue = std::variant<Duration, double, std::int64_t, bool, std::string, ByClient>;
-
-/// One row of a policy's parameter table.
-struct ParameterDescriptor {
-  std::string name;  ///< snake_case, as in YAML
-  ParameterType type;
-  ParameterValue default_value;
-  std::string unit;      ///< "" where the type says it ("duration")
-  double minimum = 0.0;  ///< of kDuration (ns), kReal, kInteger, and of each value of kByClient
-  double maximum = 0.0;
-  std::vector<std::string> choices;
-  std::string meaning;  ///< one sentence
-  std::string source;   ///< where the default comes from: paper section, artifact file, "ours"
-};
 
 /// What a policy cannot work without. A run that lacks it is refused before it starts.
 struct Needs {
@@ -82,7 +57,7 @@ struct PolicyDescriptor {
   std::string summary;                  ///< one sentence
   std::string source;                   ///< authors, title, venue, year; artifact
   std::vector<std::string> deviations;  ///< where this departs from paper or artifact, and why
-  std::vector<ParameterDescriptor> parameters;
+  ParameterTable parameters;
   Needs needs;
   std::function<std::unique_ptr<Policy>(const Parameters&)> create;                     ///< shares a device; or
   std::function<std::unique_ptr<PlacementPolicy>(const Parameters&)> create_placement;  ///< places pods on a cluster
@@ -92,13 +67,9 @@ struct PolicyDescriptor {
 };
 
 /// Reads one value as the descriptor types it. Throws Error(kInput, where) that says what was found, the type, unit
-/// and range expected, and what to write instead ("a duration needs a unit: 100us?"). kByClient is not text: see
-/// check_by_client.
+/// and range expected, and what to write instead ("a duration needs a unit: 100us?"). kByClient is not text and refused.
 ParameterValue parse_parameter(const ParameterDescriptor& parameter, std::string_view text,
                                const SourceLocation& where);
-/// Throws Error(kInput, where) if a value of a per-client mapping is out of range.
-void check_by_client(const ParameterDescriptor& parameter, std::string_view client, double value,
-                     const SourceLocation& where);
 /// The value as YAML would write it ("16.6ms", "true", "{ train: 0.4 }").
 std::string format_parameter(const ParameterValue& value);
 

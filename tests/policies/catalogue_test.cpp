@@ -35,6 +35,8 @@ TEST(Catalogue, every_policy_says_everything_about_itself) {
       EXPECT_FALSE(parameter.source.empty()) << policy.name << '.' << parameter.name;
       EXPECT_EQ(parameter.choices.empty(), parameter.type != ParameterType::kChoice)
           << policy.name << '.' << parameter.name;
+      const bool has_range = parameter.type != ParameterType::kChoice && parameter.type != ParameterType::kBoolean;
+      EXPECT_EQ(parameter.minimum < parameter.maximum, has_range) << policy.name << '.' << parameter.name;
     }
   }
 }

@@ -10,8 +10,9 @@ using std::chrono_literals::operator""s;
 const SourceLocation kWhere{"exp.yaml", 14, 9, 2};
 
 ParameterDescriptor quantum() {
-  return {.name = "quantum", .type = ParameterType::kDuration, .default_value = Duration{30s}, .unit = "",
-          .minimum = 1e9, .maximum = 60e9, .choices = {}, .meaning = "", .source = ""};
+  ParameterTable table;
+  table.duration("quantum", 30s).range(1s, 60s);
+  return *table.begin();
 }
 
 ParameterDescriptor of_type(ParameterType type, ParameterValue value) {
@@ -63,17 +64,6 @@ TEST(Descriptor, every_type_reads_its_own_notation_and_nothing_else) {
   EXPECT_THROW(parse_parameter(of_type(ParameterType::kByClient, ByClient{}), "0.4", kWhere), Error);
 }
 
-TEST(Descriptor, share_of_a_client_outside_the_range_is_refused_by_name) {
-  const auto limits = of_type(ParameterType::kByClient, ByClient{});
-  EXPECT_NO_THROW(check_by_client(limits, "train", 0.4, kWhere));
-  try {
-    check_by_client(limits, "train", 1.4, kWhere);
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.message(), "parameter 'p' is 1.4 for client 'train', expected a number from 0 to 1");
-  }
-}
-
 TEST(Descriptor, values_are_written_as_an_experiment_would_write_them) {
   EXPECT_EQ(format_parameter(Duration{16'600'000}), "16.6ms");
   EXPECT_EQ(format_parameter(0.05), "0.05");
@@ -99,10 +89,43 @@ TEST(Descriptor, registry_keeps_order_and_refuses_a_second_policy_of_one_name) {
 
 TEST(Descriptor, defaults_hold_every_parameter) {
   PolicyDescriptor policy;
-  policy.parameters = {quantum()};
+  policy.parameters.add(quantum());
   EXPECT_EQ(policy.defaults().duration("quantum"), Duration{30s});
   EXPECT_EQ(policy.find("quantum")->maximum, 60e9);
   EXPECT_EQ(policy.find("quantom"), nullptr);
+}
+
+TEST(ParameterTable, rows_stand_in_order_and_hold_what_they_were_given) {
+  ParameterTable table;
+  table.integer("group", 8).range(1, 64, "SMs").means("Size of a group.").from("ours");
+  table.choice("mode", {"hard", "soft"});
+  table.by_client("limits").range(0.01, 1.0);
+  const std::vector<ParameterDescriptor> rows(table.begin(), table.end());
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0].default_value, ParameterValue(std::int64_t{8}));
+  EXPECT_EQ(rows[0].maximum, 64.0);
+  EXPECT_EQ(rows[0].unit + ", " + rows[0].meaning + ' ' + rows[0].source, "SMs, Size of a group. ours");
+  EXPECT_EQ(rows[1].default_value, ParameterValue(std::string("hard")));
+  EXPECT_EQ(rows[2].default_value, ParameterValue(ByClient{}));
+}
+
+TEST(ParameterTable, a_ratio_may_be_bounded_more_closely_than_zero_to_one) {
+  ParameterTable table;
+  table.ratio("share", 0.5);
+  table.ratio("quantile", 0.95).range(0.5, 0.999);
+  const auto& [share, quantile] = std::pair(*table.begin(), *std::next(table.begin()));
+  EXPECT_EQ(std::pair(share.minimum, share.maximum), std::pair(0.0, 1.0));
+  EXPECT_EQ(std::pair(quantile.minimum, quantile.maximum), std::pair(0.5, 0.999));
+  EXPECT_EQ(quantile.unit, "ratio");
+}
+
+TEST(ParameterTable, a_removed_row_is_gone) {
+  ParameterTable table;
+  table.boolean("kept", true);
+  table.boolean("gone", true);
+  table.remove("gone");
+  ASSERT_EQ(table.size(), 1U);
+  EXPECT_EQ(table.begin()->name, "kept");
 }
 
 }  // namespace

@@ -67,16 +67,12 @@ PolicyDescriptor describe() {
   descriptor.name = "evil";
   descriptor.summary = "Does what no policy should.";
   descriptor.source = "ours";
-  descriptor.parameters = {{.name = "deed",
-                            .type = ParameterType::kChoice,
-                            .default_value = std::string("throws"),
-                            .unit = "",
-                            .choices = {"throws", "throws_a_number", "names_a_stranger", "admits_too_much",
-                                        "wakes_in_the_past", "asks_for_everything", "eats_memory", "writes_to_stdout",
-                                        "breaks_a_promise", "closes_files", "exits", "aborts", "crashes",
-                                        "writes_nowhere", "never_stops_calling_itself", "never_returns"},
-                            .meaning = "What it does.",
-                            .source = "ours"}};
+  descriptor.parameters
+      .choice("deed", {"throws", "throws_a_number", "names_a_stranger", "admits_too_much", "wakes_in_the_past",
+                       "asks_for_everything", "eats_memory", "writes_to_stdout", "breaks_a_promise", "closes_files",
+                       "exits", "aborts", "crashes", "writes_nowhere", "never_stops_calling_itself", "never_returns"})
+      .means("What it does.")
+      .from("ours");
   descriptor.create = [](const Parameters& values) { return std::make_unique<Evil>(values.choice("deed")); };
   return descriptor;
 }

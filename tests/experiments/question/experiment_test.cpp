@@ -143,6 +143,12 @@ TEST(ExperimentFile, ALimitForAnUnknownClientIsRefused) {
   EXPECT_NE(found[0].find("did you mean `game`?"), std::string::npos) << found[0];
 }
 
+TEST(ExperimentFile, ALimitOutsideItsRangeIsRefused) {
+  const Lines found = complaints(with("scenarios: [{ name: s, policies: [{ gaiagpu: { limits: { game: 1.4 } } }] }]"));
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_NE(found[0].find("found `1.4`, expected a number from 0.01 to 1"), std::string::npos) << found[0];
+}
+
 TEST(ExperimentFile, TheSamePolicyTwiceNeedsALabel) {
   EXPECT_EQ(complaints(with("scenarios: [{ name: s, policies: [nvshare, nvshare] }]")).size(), 1U);
   const Experiment experiment =
