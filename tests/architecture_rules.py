@@ -236,7 +236,7 @@ def check_pragma_once(path, text):
 
 
 def check_policy_block(path, text):
-    """A policy's file begins with a block of six headings in order (see CONTRIBUTING.md)."""
+    """A policy's file begins with a block of six headings in order (see CONTRIBUTING.md); the last has one form."""
     if not (path.startswith("policies/") and path.endswith(".cpp") and "public Policy" in text):
         return
     block = re.search(r"(?:^///[^\n]*\n)+", text, re.MULTILINE)
@@ -249,6 +249,8 @@ def check_policy_block(path, text):
         yield f"{path}: the block at the top lacks {', '.join(missing)}"
     elif positions != sorted(positions):
         yield f"{path}: the headings at the top are not in the order {', '.join(POLICY_BLOCK)}"
+    elif not re.search(r"^/// Departs: +see deviations\n\Z", lines, re.MULTILINE):
+        yield f"{path}: the block ends with 'Departs: see deviations': departures stand in the descriptor alone"
 
 
 def check_machine_paths(path, text):

@@ -158,14 +158,19 @@ class TheRules(unittest.TestCase):
 
     def test_a_policy_file_begins_with_its_block(self):
         body = "\nclass Mine : public Policy {};\n"
-        whole = "".join(f"/// {heading} x\n" for heading in rules.POLICY_BLOCK)
+        lines = {heading: f"/// {heading} x\n" for heading in rules.POLICY_BLOCK} | {
+            "Departs:": "/// Departs:     see deviations\n"}
+        whole = "".join(lines.values())
         self.accepts(rules.check_policy_block, "policies/mine.cpp", "/// Mine - idea.\n" + whole + body)
         self.accepts(rules.check_policy_block, "policies/djay/knapsack.cpp", "int f();\n")
         self.sees(rules.check_policy_block, "policies/mine.cpp", body)
         self.sees(rules.check_policy_block, "policies/mine.cpp", whole + body)
         for heading in rules.POLICY_BLOCK:
-            lacking = whole.replace(f"/// {heading} x\n", "")
+            lacking = whole.replace(lines[heading], "")
             self.sees(rules.check_policy_block, "policies/mine.cpp", "/// Mine - idea.\n" + lacking + body)
+        for departs in ("none known", "1. It has no lock.", "see deviations\n///              2. It has no lock."):
+            listed = whole.replace("see deviations", departs)
+            self.sees(rules.check_policy_block, "policies/mine.cpp", "/// Mine - idea.\n" + listed + body)
 
     def test_paths_of_one_machine(self):
         for text in ("see /ho" + "me/ann/x", 'open("/tm' + 'p/x")', "(/ro" + "ot/a)"):

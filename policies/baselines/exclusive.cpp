@@ -4,7 +4,7 @@
 /// Decides:     while an interactive client is present, only interactive clients are open. Otherwise the best-effort
 ///              client that joined first is open until it leaves, then the next in joining order.
 /// Parameters:  none.
-/// Departs:     none known.
+/// Departs:     see deviations
 
 #include <vector>
 

@@ -3,7 +3,7 @@
 /// Hears:       clients joining and leaving.      Needs: nothing.
 /// Decides:     every client that is present may launch whenever it likes.
 /// Parameters:  none.
-/// Departs:     none known.
+/// Departs:     see deviations
 
 #include "policies/builtin.h"
 

@@ -11,16 +11,7 @@
 /// Parameters:  see djay_parameters.cpp (each with unit and origin). The loop without profiler and admission, as it may
 ///              be compared with, is `cost_model: ratio, cost_quantile: 0, admission: accept_all, join_level:
 ///              as_configured, verdict_frames: 1`.
-/// Departs:     1. There is no public code: form and features of the regression, the loop, its constants, the solver
-///                 and admission are ours; the paper names the parts.
-///              2. Of a scene the regression sees the number alone: captures carry no draw calls, triangles or lights.
-///              3. Cost is in proportion to what the newest frames took; the regression says how levels differ.
-///              4. Quality is what the menu or a shadow frame says; what SSIM against the best level is, a game knows.
-///              5. Games are the interactive clients; those without a menu keep their setting, and their predicted time
-///                 is taken off the budget.
-///              6. Every gate is open: frames are not serialised into rounds, and each game counts with one frame per
-///                 budget, however fast it is paced.
-///              7. Turning away a game is refusing it; there is no other server to move it to.
+/// Departs:     see deviations
 
 #include <algorithm>
 #include <optional>
@@ -210,14 +201,14 @@ PolicyDescriptor djay_policy() {
   policy.deviations = {
       "There is no public code: form and features of the regression, the loop, its constants, the solver and admission "
       "are ours; the paper names the parts.",
-      "Of a scene the regression sees the number alone: captures carry no draw calls, triangles or lights.",
-      "Cost is in proportion to what the newest frames took; the regression says how levels differ.",
-      "Quality is what the menu or a shadow frame says; what SSIM against the best level is, a game knows.",
+      "The regression knows a scene only by its number: captures carry no draw calls, triangles or lights.",
+      "Cost is in proportion to the time of the newest frames; the regression predicts how levels differ.",
+      "Quality is the value of the menu or of a shadow frame; only a game can compute SSIM against its best level.",
       "Games are the interactive clients; those without a menu keep their setting, and their predicted time is taken "
       "off the budget.",
       "Every gate is open: frames are not serialised into rounds, and each game counts with one frame per budget, "
       "however fast it is paced.",
-      "Turning away a game is refusing it; there is no other server to move it to.",
+      "A game that is turned away is refused; there is no other server to move it to.",
   };
   policy.parameters = djay_parameters();
   policy.needs.frame_events = true;

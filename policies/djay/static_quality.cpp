@@ -4,10 +4,7 @@
 /// Decides:     a game that joins is set to the best, the middle or the cheapest level of its menu. If the server is
 ///              configured for so many players, the games beyond them are refused.
 /// Parameters:  see the descriptor below.
-/// Departs:     1. Of an even number of levels the better one of the two in the middle counts as the middle one: the
-///                 poster has three presets.
-///              2. most_players is ours: a static server is sized in advance, the poster tells no rule.
-///              3. Games without a menu keep their setting and count as players.
+/// Departs:     see deviations
 
 #include <algorithm>
 #include <vector>
@@ -96,8 +93,9 @@ PolicyDescriptor static_quality_policy() {
       "Static presets All-HI, All-ME, All-LO in S. Grizan, D. Chu, A. Wolman, R. Wattenhofer, \"dJay\", SoCC 2015; its "
       "poster";
   policy.deviations = {
-      "Of an even number of levels the better one of the two in the middle counts as the middle one.",
-      "most_players is ours: a static server is sized in advance, the poster tells no rule.",
+      "Of an even number of levels the better one of the two in the middle counts as the middle one; the poster has "
+      "three presets.",
+      "most_players is ours: a static server is sized in advance, and the poster states no rule.",
       "Games without a menu keep their setting and count as players.",
   };
   policy.parameters = parameters();

@@ -4,7 +4,7 @@
 /// Decides:     while fewer than `in_flight` operations are on the device, the waiting client that has received the
 ///              least device time launches one.
 /// Parameters:  see the descriptor below.
-/// Departs:     none known.
+/// Departs:     see deviations
 
 #include <vector>
 

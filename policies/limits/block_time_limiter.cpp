@@ -8,10 +8,7 @@
 ///              moves the price of a predicted nanosecond towards what it really cost.
 ///              Another limit that a client's owner asks for while it runs counts at once.
 /// Parameters:  see the descriptor below.
-/// Departs:     1. No paper to depart from. As in gaiagpu, copies and render work pass freely; render work counts where
-///                 the sensor sees it.
-///              2. A launch without a prediction is free until the sensor has seen it.
-///              3. A resize for which the device has no room is refused as a whole and forgotten, as in gaiagpu.
+/// Departs:     see deviations
 
 #include <algorithm>
 #include <cmath>
@@ -249,8 +246,8 @@ PolicyDescriptor block_time_limiter_policy() {
   policy.summary = "Utilisation limits per client, kept by a budget of predicted device time that the sensor corrects.";
   policy.source = "ours; docs/policies/block_time_limiter.md";
   policy.deviations = {
-      "No paper to depart from. As in gaiagpu, copies and render work pass freely; render work counts where the sensor "
-      "sees it.",
+      "There is no paper to depart from. As in gaiagpu, copies and render work pass freely; render work counts where "
+      "the sensor sees it.",
       "A launch without a prediction is free until the sensor has seen it.",
       "A resize for which the device has no room is refused as a whole and forgotten, as in gaiagpu.",
   };

@@ -8,17 +8,7 @@
 ///              asks for more memory than its cap is answered with an error. Limit and cap are parameters or what the
 ///              client's owner asks for, when it starts or, as in the paper, while it runs.
 /// Parameters:  see the descriptor below.
-/// Departs:     1. Utilisation is device time over the window, sampled at a fixed period from the instant the first
-///                 limited client joined; before the first sample it reads as 0, where the artifact waits for one.
-///              2. The artifact adds 85 % of video encoding and decoding to utilisation; there is none of it here.
-///              3. Memory is checked once, when the client joins, with all it is going to allocate and one context.
-///              4. A launch of unknown size costs one block; copies and render work are free, as no hook sees them.
-///              5. The artifact does not see launches of graphs; here each kernel of a graph is a launch and costs.
-///              6. Watchers tick from the instant their client joined.
-///              7. Of the paper's elastic mode the interval and the step of a change are not known: the artifact's.
-///              8. Of the paper's resizes it is not known what happens to one for which the card has no room: it is
-///                 refused as a whole and forgotten. The artifact writes a container's limits once and never again.
-///              9. A resized memory cap only counts in what the card has left: all allocation is over by then.
+/// Departs:     see deviations
 
 #include <cmath>
 #include <vector>
@@ -140,17 +130,17 @@ PolicyDescriptor gaiagpu_policy() {
       "J. Gu, S. Song, Y. Li, H. Luo, \"GaiaGPU: sharing GPUs in container clouds\", ISPA 2018; artifact "
       "tkestack/vcuda-controller";
   policy.deviations = {
-      "Utilisation is device time over the window, sampled at a fixed period; before the first sample it reads as 0, "
-      "where the artifact waits for one.",
-      "The artifact adds 85 % of video encoding and decoding to utilisation; there is none of it here.",
+      "Utilisation is device time over the window, sampled at a fixed period from the instant at which the first "
+      "limited client joined; before the first sample it reads as 0, where the artifact waits for one.",
+      "The artifact adds 85 % of video encoding and decoding to utilisation; neither is modelled.",
       "Memory is checked once, when the client joins, with all that it is going to allocate and one context.",
       "A launch of unknown size costs one block; copies and render work are free, as no hook sees them.",
       "The artifact does not see launches of graphs; here each kernel of a graph is a launch and costs its blocks.",
-      "Watchers tick from the instant their client joined.",
+      "Watchers tick from the instant at which their client joined.",
       "The interval and the step with which the paper's elastic limits change are not known; they are the artifact's.",
-      "Of the paper's resizes it is not known what happens to one for which the card has no room; it is refused as a "
-      "whole and forgotten. The artifact writes a container's limits once and never again.",
-      "A resized memory cap only counts in what the card has left, since all allocation is over by then.",
+      "The paper does not say what happens to a resize for which the card has no room; here it is refused as a whole "
+      "and forgotten. The artifact writes a container's limits once and never again.",
+      "A resized memory cap counts only in the memory that the card has left, since all allocation is over by then.",
   };
   policy.parameters = parameters();
   policy.needs.device_time = true;

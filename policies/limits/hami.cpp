@@ -7,13 +7,7 @@
 ///              altogether and looks again every second; one that no other of its priority keeps company is not
 ///              throttled.
 /// Parameters:  see the descriptor below.
-/// Departs:     1. The deviations of gaiagpu in utilisation, costs of launches, graphs and ticks hold here, too.
-///              2. Priorities are those of the clients, any number of them, higher first; HAMi has 0 and 1, 0 first.
-///              3. The monitor's first turn is one period after the first client joined.
-///              4. A launch is noted before the switch is looked at; the newest artifact does it after, so that a
-///                 client that was switched off once never seems busy again.
-///              5. Memory limits, core scaling and placement are left out.
-///              6. As in the artifact, a limit is read once: what an owner asks for while its client runs is ignored.
+/// Departs:     see deviations
 
 #include <algorithm>
 #include <vector>
@@ -178,13 +172,13 @@ PolicyDescriptor hami_policy() {
   policy.summary = "GaiaGPU's block buckets with a linear step, and a monitor that blocks clients of lower priority.";
   policy.source = "Project HAMi, no paper; artifacts Project-HAMi/HAMi-core (pull request 317) and Project-HAMi/HAMi";
   policy.deviations = {
-      "The deviations of gaiagpu in utilisation, costs of launches, graphs and ticks hold here, too.",
+      "The deviations of gaiagpu in utilisation, costs of launches, graphs and ticks apply here, too.",
       "Priorities are those of the clients, higher first, and any number of them; HAMi has 0 and 1, 0 first.",
       "The monitor's first turn is one period after the first client joined.",
-      "A launch is noted before the switch is looked at; the newest artifact does it after, so that a client that was "
+      "A launch is noted before the switch is read; the newest artifact notes it after, so that a client that was "
       "switched off once never seems busy again.",
       "Memory limits, core scaling and placement are left out.",
-      "As in the artifact, a limit is read once: what an owner asks for while its client runs is ignored.",
+      "As in the artifact, a limit is read once: a resize that a client's owner asks for while it runs is ignored.",
   };
   policy.parameters = parameters();
   policy.needs.device_time = true;

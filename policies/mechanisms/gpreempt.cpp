@@ -6,13 +6,7 @@
 ///              `low_slice`, so a latency-critical client waits for one tiny slice and one context switch at most, and
 ///              then keeps the device until it has no more work. Every gate is open.
 /// Parameters:  see the descriptor below.
-/// Departs:     1. No pre-preemption: the artifact is told some 100 us ahead that a request is coming and lets a
-///                 waiting kernel take the device meanwhile, which hides the switch (under 40 us are left). A client
-///                 here announces nothing before it submits.
-///              2. The artifact puts all clients of a class into one context; here each client has its own, so two
-///                 best-effort clients switch between tiny slices all the time, and latency-critical ones take turns.
-///              3. The default of the tiny slice is the paper's; the artifact asks the driver for 1 us.
-///              4. Graphics contexts keep the device's own rule; slices are those of compute.
+/// Departs:     see deviations
 
 #include "policies/builtin.h"
 #include "policies/mechanisms/device_setting.h"
@@ -52,9 +46,12 @@ PolicyDescriptor gpreempt_policy() {
       "R. Fan et al., \"GPREEMPT: GPU preemptive scheduling made general and efficient\", USENIX ATC 2025; artifact "
       "thustorage/GPreempt";
   policy.deviations = {
-      "No pre-preemption: a client announces nothing before it submits, so the switch is not hidden.",
-      "Each client has a context of its own; the artifact puts all clients of a class into one.",
-      "The tiny slice is the paper's; the artifact asks the driver for 1 us.",
+      "No pre-preemption: the artifact gets notice of a request some 100 us ahead and lets a waiting kernel take the "
+      "device meanwhile, which hides the switch but for less than 40 us. A client here announces nothing before it "
+      "submits.",
+      "The artifact puts all clients of a class into one context; here each client has its own, so two best-effort "
+      "clients switch between tiny slices all the time, and latency-critical ones take turns.",
+      "The default of the tiny slice is the paper's; the artifact asks the driver for 1 us.",
       "Graphics contexts keep the device's own rule; slices are those of compute.",
   };
   policy.parameters.duration("high_slice", 1s)

@@ -5,11 +5,7 @@
 ///              if so many are not free it waits until others have left. Clients that are not named use the SMs that
 ///              nobody has; if none are left they wait. Nobody uses the SMs of another, idle or not.
 /// Parameters:  see the descriptor below.
-/// Departs:     1. Green contexts split one program's context; here the clients are parts of one, as under MPS.
-///              2. A client has one share for all its streams, while it is there.
-///              3. Real parts may give more than asked for where clusters of SMs want it.
-///              4. A kernel that runs when its last SMs are given away stands still until some are free again; real
-///                 blocks run to their end.
+/// Departs:     see deviations
 
 #include <algorithm>
 #include <cmath>
@@ -91,8 +87,9 @@ PolicyDescriptor green_contexts_policy() {
   policy.deviations = {
       "Green contexts split one program's context; here the clients are parts of one, as under MPS.",
       "A client has one share for all its streams, while it is there.",
-      "Real parts may give more than asked for where clusters of SMs want it.",
-      "A kernel that runs when its last SMs are given away stands still until some are free; real blocks run on.",
+      "Real devices may give more SMs than were asked for, in whole clusters.",
+      "A kernel that runs when its last SMs are given away stands still until some are free again; real blocks run to "
+      "their end.",
   };
   policy.parameters.by_client("shares")
       .range(0.01, 1)

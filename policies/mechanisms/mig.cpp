@@ -6,12 +6,7 @@
 ///              the last place to the first. Its gate opens with its instance; a client without a place waits until
 ///              others have left. A number of slices that no profile has is refused.
 /// Parameters:  see the descriptor below.
-/// Departs:     1. Instances come and go with their clients, at once; on real parts an operator makes them beforehand,
-///                 and what does not fit is an error.
-///              2. One client has one instance; clients cannot share one.
-///              3. n slices have n sevenths of all SMs and of the memory bandwidth; real profiles differ a little (of
-///                 an H100's 132 SMs one slice has 16, three have 60), and three have half of the memory.
-///              4. Profiles with more memory than usual for their slices are absent.
+/// Departs:     see deviations
 
 #include <algorithm>
 #include <array>
@@ -134,10 +129,11 @@ PolicyDescriptor mig_policy() {
   policy.summary = "Each client has a device instance of its own, in the sizes and places that real parts offer.";
   policy.source = "NVIDIA Multi-Instance GPU user guide: profiles and placements of A100, H100 and H200";
   policy.deviations = {
-      "Instances come and go with their clients, at once; real ones are made beforehand by an operator.",
+      "Instances come and go with their clients, at once; on real devices an operator makes them beforehand, and a "
+      "client without a place is an error.",
       "One client has one instance; clients cannot share one.",
-      "n slices have n sevenths of SMs and memory bandwidth; real profiles differ a little (1g of an H100: 16 of 132 "
-      "SMs), and 3g has half of the memory.",
+      "n slices have n sevenths of all SMs and of the memory bandwidth, and 3 slices have half of the memory; real "
+      "profiles differ a little (of the 132 SMs of an H100, 1g has 16 and 3g has 60).",
       "Profiles with more memory than usual for their slices are absent.",
   };
   policy.parameters.by_client("instances")

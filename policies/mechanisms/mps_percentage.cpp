@@ -4,8 +4,7 @@
 /// Decides:     each client is capped at its percentage when it joins. Every gate is open. What a client leaves of its
 ///              percentage the others use; percentages may sum to more than 100.
 /// Parameters:  see the descriptor below.
-/// Departs:     1. A cap bounds throughput as that many SMs would; it does not change how blocks fall into waves.
-///              2. Percentages are not rounded to whole SMs.
+/// Departs:     see deviations
 
 #include "policies/builtin.h"
 #include "policies/mechanisms/device_setting.h"

@@ -5,9 +5,7 @@
 ///              interactive clients, else its owner's priority. Every gate is open. Pending kernels of a higher level
 ///              are dispatched first; running blocks are not displaced.
 /// Parameters:  see the descriptor below.
-/// Departs:     1. A program gives a priority to each of its streams; here all kernels of a client have the same.
-///              2. Real streams of one program share a context; here all clients do, as under MPS.
-///              3. The blocks of a running kernel come free all together, at the end of a wave.
+/// Departs:     see deviations
 
 #include <algorithm>
 #include <cmath>

@@ -7,9 +7,7 @@
 ///              beginning. Residents use the device at once or in short turns, whichever gave them more progress when
 ///              both were tried. Who leaves the device idle for as long as a change costs loses his turn.
 /// Parameters:  see the descriptor below.
-/// Departs:     1. nvshare's window of pending kernels is absent: turns are short against what a host can queue.
-///              2. Working sets are taken as stated; where none is stated, what the client allocates counts.
-///              3. Messages between clients and the daemon take no time.
+/// Departs:     see deviations
 
 #include <algorithm>
 

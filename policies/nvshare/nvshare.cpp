@@ -8,16 +8,7 @@
 ///              while; then its gate closes, what is in flight drains, and the next in the queue gets the lock. A
 ///              client that allocates more than the device has, less a reserve, gets an error when it joins.
 /// Parameters:  see the descriptor below.
-/// Departs:     1. A host that synchronises for its window stands at its next call, not inside the one before: its host
-///                 gap passes meanwhile.
-///              2. Copies stand still with it; in the artifact another thread of the program could still copy.
-///              3. What a client allocates is known when it joins, and counts at once and for good.
-///              4. The device's utilisation is exact over its window; the artifact reads it from a driver that samples.
-///              5. A dropped lock is slipped past by calls made at most `slip` later, an assumed length; how long the
-///                 artifact's gap between check and launch is has not been measured.
-///              6. By default the lock covers graphics too; the artifact intercepts CUDA alone (gate_frames: false).
-///              7. Calls that the artifact does not intercept (CUDA graphs, extended launches, memsets) are not told
-///                 apart from those that it does: all of them need the lock.
+/// Departs:     see deviations
 
 #include <algorithm>
 #include <deque>
@@ -267,12 +258,14 @@ PolicyDescriptor nvshare_policy() {
   policy.deviations = {
       "A host that synchronises for its window stands at its next call, not inside the one before: its host gap passes "
       "meanwhile.",
-      "Copies stand still with it; in the artifact another thread of the program could still copy.",
-      "What a client allocates is known when it joins, and counts at once and for good.",
+      "Copies wait with it; in the artifact another thread of the program could still copy.",
+      "All that a client allocates is known when it joins, and counts at once and for good.",
       "The device's utilisation is exact over its window; the artifact reads it from a driver that samples.",
-      "A dropped lock is slipped past by calls made at most `slip` later, an assumed length.",
+      "Calls made at most `slip` after the lock was dropped still pass; the length is assumed, since the gap between "
+      "check and launch in the artifact has not been measured.",
       "By default the lock covers graphics too; the artifact intercepts CUDA alone (`gate_frames: false`).",
-      "Calls that the artifact does not intercept (CUDA graphs, extended launches, memsets) need the lock too.",
+      "All calls need the lock: those that the artifact does not intercept (CUDA graphs, extended launches, memsets) "
+      "are not distinguished from the others.",
   };
   policy.parameters = parameters();
   policy.create = [](const Parameters& values) { return std::make_unique<Nvshare>(values); };

@@ -7,12 +7,7 @@
 ///              kernel are predicted to end before that, less a margin that is the (1 - epsilon) quantile of how wrong
 ///              such predictions were. The game's submission closes the window at once.
 /// Parameters:  see the descriptor below.
-/// Departs:     1. From PilotFish: windows end at an instant, not after a length of time.
-///              2. They end when the game submits, which fillers do not delay, not when the device begins.
-///              3. Fillers are woken; they do not poll.
-///              4. The margin is learned, and kernels are predicted by their place in the iteration. A filler of which
-///                 nothing has fitted into many windows has a kernel timed anew.
-///              5. No kill, no snapshot, no reserve on the host link.
+/// Departs:     see deviations
 
 #include <optional>
 
@@ -351,10 +346,12 @@ PolicyDescriptor pilotfish_absolute_policy() {
   policy.source = "ours, after PilotFish (USENIX ATC 2022); docs/policies/pilotfish_absolute.md";
   policy.deviations = {
       "From PilotFish: windows end at an instant, not after a length of time.",
-      "They end when the game is expected to submit its next frame; fillers do not delay that as they do its begin.",
+      "They end when the game is expected to submit its next frame, not when the device begins it: fillers delay the "
+      "begin on the device, but not the submission.",
       "Fillers are woken when a window opens; they do not poll.",
       "A margin is kept that is the (1 - epsilon) quantile of how wrong the predictions of windows were.",
       "Kernels are predicted by their place in the iteration; measurements with page faults in them do not count.",
+      "A filler that could launch nothing in many windows has a kernel timed anew.",
       "No kill, no snapshot, no reserve on the host link.",
   };
   policy.parameters = parameters();

@@ -4,8 +4,7 @@
 /// Decides:     a kernel passes if and only if no game renders at that instant; one that may not sleeps and looks
 ///              again. How long it will run is not asked: it may run into the next frame. Copies pass.
 /// Parameters:  see the descriptor below.
-/// Departs:     1. Rendering begins and ends on the device's clock; the artifact learns it from fences, later.
-///              2. Several games: nothing passes while one of them renders.
+/// Departs:     see deviations
 
 #include "policies/builtin.h"
 #include "policies/pilotfish/parameters.h"

@@ -5,8 +5,7 @@
 ///              kernels wait for the next frame. Copies pass.
 /// Parameters:  see the descriptor below. The artifact's number, 20000, is more than any program launches in a frame;
 ///              60 is a number that limits.
-/// Departs:     1. The default of launches_per_frame.
-///              2. Several games: the end of a frame of any of them grants anew.
+/// Departs:     see deviations
 
 #include "policies/builtin.h"
 #include "policies/pilotfish/parameters.h"

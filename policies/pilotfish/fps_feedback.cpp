@@ -5,10 +5,7 @@
 ///              next frame's launches are gain_up times as many if it is reached, gain_down times if not, and never
 ///              fewer than n0. Copies pass.
 /// Parameters:  see the descriptor below.
-/// Departs:     1. The end of a frame's GPU work stands for its present, which no policy hears of.
-///              2. A rate counts as reached from slack below the target: a game that vsync holds at exactly the target
-///                 is never above it, and one missed frame in the window is a whole frame per second.
-///              3. Several games: the lowest of their rates counts, at the end of a frame of any of them.
+/// Departs:     see deviations
 
 #include <algorithm>
 #include <deque>
@@ -114,8 +111,9 @@ PolicyDescriptor fps_feedback_policy() {
   policy.summary = "Best-effort launches per frame grow while the frame rate is held, and halve when it is not.";
   policy.source = "a baseline of PilotFish (USENIX ATC 2022); artifact Chen-Binghao/PilotFish";
   policy.deviations = {
-      "The end of a frame's GPU work stands for its present.",
-      "A rate counts as reached from `slack` below the target: vsync never lets a game above it.",
+      "The end of a frame's GPU work stands for its present, of which no policy is notified.",
+      "A rate counts as reached from `slack` below the target: a game that vsync holds at exactly the target is never "
+      "above it, and one missed frame in the window is a whole frame per second.",
       "Several games: the lowest of their rates counts, at the end of a frame of any of them.",
   };
   policy.parameters = parameters();

@@ -9,13 +9,7 @@
 /// Parameters:  see pilotfish_parameters.cpp (each with unit and origin). The defaults are the artifact's PF mode; its
 ///              SOFT mode is `charge_unfinished: false, gate_on_rendering: true`, and its older "boxtime" that with
 ///              `launch_retry: 1ms`.
-/// Departs:     1. A kill is asked for when a frame begins, as the paper says; the artifact asks at a frame's end.
-///              2. Work that is later than predicted counts as left over by its lateness; so stragglers are seen.
-///              3. Several games: a window opens when none renders and lasts until the earliest next frame.
-///              4. Several fillers share one window and take turns, one launch each.
-///              5. budget: absolute, margin, overcommit, intra_frame_gaps, unknown_kernel: defer, pcie_reserve and all
-///                 predictors but name_mean are ours.
-///              6. After a kill the program goes on behind what was lost; lost work is reported, not repeated.
+/// Departs:     see deviations
 
 #include "policies/builtin.h"
 #include "policies/parts/duration_predictor.h"

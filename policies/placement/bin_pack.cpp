@@ -4,7 +4,7 @@
 /// Decides:     the fitting node with the least free compute, among equals the one with the least free CPU; there the
 ///              fullest cards with room. A pod without cards goes where the least compute and CPU are free.
 /// Parameters:  none.
-/// Departs:     none known.
+/// Departs:     see deviations
 
 #include <tuple>
 

@@ -5,8 +5,7 @@
 /// Decides:     of all fitting nodes and, for a pod on one card, all cards with room, those whose expected
 ///              fragmentation grows least; among equals the fullest card, then the first node.
 /// Parameters:  none.
-/// Departs:     1. The mix of pods that defines a fragment is that of the whole workload, not a sampled history.
-///              2. Pods without cards are left out of that mix, so that CPU alone never makes a fragment.
+/// Departs:     see deviations
 
 #include <cmath>
 #include <tuple>

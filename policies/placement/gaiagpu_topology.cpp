@@ -8,8 +8,7 @@
 ///              (exclusive), and the allocator on the node, which knows the tree, must come to the same cards.
 ///              Its units, 100 vcores a card and 256 MiB of memory, are the cluster's `unit_cores` and `unit_memory`.
 /// Parameters:  see the descriptor below.
-/// Departs:     1. Running processes are counted as pods.
-///              2. `scheduler: tree`, in which scheduler and allocator agree, is ours.
+/// Departs:     see deviations
 
 #include <tuple>
 

@@ -5,8 +5,7 @@
 ///              a part of the card. A node's score is that of its cards. Bin-pack takes the highest score, spread the
 ///              lowest, first for the node, then for its cards.
 /// Parameters:  see the descriptor below.
-/// Departs:     1. Of the four card rules, mutex, numa and topology-aware are absent.
-///              2. A card whose memory is not stated scores by slots and compute.
+/// Departs:     see deviations
 
 #include <tuple>
 
@@ -94,8 +93,10 @@ PolicyDescriptor hami_score_policy() {
   policy.name = "hami_score";
   policy.summary = "Nodes and cards are ranked by how full slots, compute and memory would be.";
   policy.source = "Project-HAMi/HAMi, scheduler";
-  policy.deviations = {"Of the rules for cards, mutex, numa and topology-aware are absent.",
-                       "A card whose memory is not stated scores by slots and compute."};
+  policy.deviations = {
+      "Of the four rules for cards, mutex, numa and topology-aware are absent.",
+      "A card of unknown memory size scores by slots and compute.",
+  };
   policy.parameters = parameters();
   policy.create_placement = [](const Parameters& values) { return std::make_unique<HamiScore>(values); };
   return policy;

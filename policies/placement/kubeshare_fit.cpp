@@ -6,8 +6,7 @@
 ///              is none, a free card is opened for sharing, on the node with the fewest free cards. A pod on whole
 ///              cards goes to the node with the fewest free cards that has enough.
 /// Parameters:  none.
-/// Departs:     1. Labels of affinity, anti-affinity and exclusion are absent: no pod list states them.
-///              2. Requests and limits are one number, the pod's share.
+/// Departs:     see deviations
 
 #include <tuple>
 

@@ -3,7 +3,7 @@
 /// Hears:       nothing.      Needs: a cluster.
 /// Decides:     a fitting node drawn uniformly; there the lowest-numbered cards with room.
 /// Parameters:  see the descriptor below.
-/// Departs:     none known.
+/// Departs:     see deviations
 
 #include <random>
 

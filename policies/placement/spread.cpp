@@ -4,7 +4,7 @@
 /// Decides:     the fitting node with the most free compute, among equals the one with the most free CPU; there the
 ///              emptiest cards.
 /// Parameters:  none.
-/// Departs:     none known.
+/// Departs:     see deviations
 
 #include <tuple>
 

@@ -10,12 +10,7 @@
 ///              or its quota is over, whether or not its kernels have ended. The next quota is half the old one and
 ///              half the client's estimated kernel burst.
 /// Parameters:  see the descriptor below.
-/// Departs:     1. A burst ends when nothing is in flight; the artifact sees the program's own synchronisations.
-///              2. The scheduler counts as running for a whole window already when a run begins.
-///              3. Use that overlaps after a late kernel is charged to both sides; the artifact halves it.
-///              4. Who is over its limit gets the token again at the instant at which it is below; the artifact looks
-///                 when the oldest use has left the window.
-///              5. Memory limits are absent; messages take no time; render work and copies pass, as no hook gates them.
+/// Departs:     see deviations
 
 #include <algorithm>
 #include <cmath>
@@ -256,8 +251,9 @@ PolicyDescriptor gemini_policy() {
       "A burst ends when nothing is in flight; the artifact sees the program's own synchronisations.",
       "The scheduler counts as running for a whole window already when a run begins.",
       "Use that overlaps after a late kernel is charged to both sides; the artifact halves it.",
-      "A client over its limit may run again at the instant at which it is below; the artifact looks later.",
-      "Memory limits are absent; messages take no time; render work and copies pass.",
+      "A client over its limit may get the token again at the instant at which it is below; the artifact checks when "
+      "the oldest use has left the window.",
+      "Memory limits are absent; messages take no time; render work and copies pass, as no hook gates them.",
   };
   policy.parameters = parameters();
   policy.create = [](const Parameters& values) { return std::make_unique<Gemini>(values); };

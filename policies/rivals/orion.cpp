@@ -8,12 +8,7 @@
 ///              them than the newest high-priority kernel (unknown kinds pass). Once best-effort kernels of more than a
 ///              duration threshold have passed, the next waits until all of them have completed. Clients take turns.
 /// Parameters:  see the descriptor below.
-/// Departs:     1. Kinds come from kernel names; the paper measures compute and memory throughput of each kernel.
-///              2. SM need is the fraction that the first wave fills; the artifact's may exceed the device.
-///              3. The duration threshold follows the newest measured job of the high-priority clients; the artifact is
-///                 told one. Until a job is known to be over, one best-effort operation is in flight at a time.
-///              4. The SM threshold is not searched for; the artifact bisects it for a high-priority training.
-///              5. Copies pass like kernels of no duration; the paper weighs them by the bandwidth of the bus.
+/// Departs:     see deviations
 
 #include <algorithm>
 #include <optional>
@@ -195,11 +190,12 @@ PolicyDescriptor orion_policy() {
       "F. Strati, X. Ma, A. Klimovic, \"Orion: interference-aware, fine-grained GPU sharing for ML applications\", "
       "EuroSys 2024; artifact eth-easl/orion";
   policy.deviations = {
-      "Kernels are compute- or memory-bound by their names; the paper measures both throughputs of each kernel.",
+      "Kernels are compute-bound or memory-bound by their names; the paper measures both throughputs of each kernel.",
       "SM need is the fraction of the SMs that the first wave fills; the artifact's may exceed the device.",
-      "The duration threshold follows the newest measured high-priority job; one operation at a time before the first.",
-      "The SM threshold is not searched for.",
-      "Copies pass like kernels of no duration.",
+      "The duration threshold follows the newest measured job of the high-priority clients; in the artifact it is an "
+      "argument. Until the first job is known to be over, one best-effort operation is in flight at a time.",
+      "The SM threshold is not searched for; the artifact bisects it for a high-priority training.",
+      "Copies pass like kernels of no duration; the paper weighs them by the bandwidth of the bus.",
   };
   policy.parameters = parameters();
   policy.needs.predictions = true;

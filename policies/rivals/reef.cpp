@@ -7,11 +7,7 @@
 ///              device as its device queue is deep; while a real-time client has work it launches nothing and waits on
 ///              the host side. What it has launched runs on. It goes on when the real-time clients have no work left.
 /// Parameters:  see the descriptor below.
-/// Departs:     1. What is on the device is not reset: a real-time client may wait for a whole device queue. REEF-N
-///                 ends kernels that have not begun at once, and REEF on open drivers running ones too.
-///              2. No dynamic kernel padding: best-effort kernels are not merged into real-time ones.
-///              3. A real-time task is what is submitted and not completed; the artifact knows whole inferences.
-///              4. Any number of real-time clients: all those of the highest rank.
+/// Departs:     see deviations
 
 #include "policies/builtin.h"
 #include "policies/parts/high_priority.h"
@@ -64,9 +60,10 @@ PolicyDescriptor reef_policy() {
       "M. Han, H. Zhang, R. Chen, H. Chen, \"Microsecond-scale preemption for concurrent GPU-accelerated DNN "
       "inferences\", OSDI 2022 (REEF-N); artifact SJTU-IPADS/reef";
   policy.deviations = {
-      "What is on the device is not reset: a real-time client may wait for a whole device queue.",
+      "Work on the device is not reset: a real-time client may wait for a whole device queue. REEF-N ends kernels that "
+      "have not begun at once, and REEF on open drivers running ones too.",
       "No dynamic kernel padding: best-effort kernels are not merged into real-time ones.",
-      "A real-time task is what is submitted and not completed; the artifact knows whole inferences.",
+      "A real-time task is all that is submitted and not completed; the artifact knows whole inferences.",
       "Any number of real-time clients: all those of the highest rank.",
   };
   policy.parameters.integer("device_queue", 2)

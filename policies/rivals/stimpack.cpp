@@ -10,16 +10,7 @@
 ///              game that goes back down to the level that it had shortly before makes all rounds pause, longer each
 ///              time.
 /// Parameters:  see the descriptor below.
-/// Departs:     1. Quality is the menu's. The artifact predicts what is left of it in the encoded stream; neither
-///                 encoders nor networks are modelled.
-///              2. A game whose pacing keeps it below promote_fps could never be promoted. It counts as running at the
-///                 rate that it would reach with the device's idle time: its rate, times its device time with all idle
-///                 time added over its device time. The artifact's games are paced at 120 FPS and always measured.
-///              3. A rate is the frames that ended in the last fps_window of the round, instead of the mean of three
-///                 reports in whole milliseconds. A game is judged from its first frame and whole window on.
-///              4. Menus have any number of levels, not four. A level takes effect with the next frame, not within 1 s.
-///              5. Each game has a history of its own; in the artifact all share one until they have been changed once.
-///              6. Rounds begin with the first game and end with the last.
+/// Departs:     see deviations
 
 #include <algorithm>
 #include <cmath>
@@ -327,10 +318,11 @@ PolicyDescriptor stimpack_policy() {
       "scalable "
       "cloud gaming\", NSDI 2026; artifact gt-stimpack/Stimpack (runtime) and gt-stimpack/Stimpack-UE-Plugin";
   policy.deviations = {
-      "Quality is the menu's: what encoder and network leave of it is not modelled.",
-      "A game whose pacing keeps it below promote_fps counts as running at the rate that it would reach with the "
+      "Quality is the menu's. The artifact predicts how much of it is left in the encoded stream; neither encoders nor "
+      "networks are modelled.",
+      "A game that its pacing keeps below promote_fps counts as running at the rate that it would reach with the "
       "device's idle time: its rate, times its device time with all idle time added over its device time. At 30 FPS it "
-      "could otherwise never be promoted; the artifact's games are paced at 120 FPS.",
+      "could otherwise never be promoted; the artifact's games are paced at 120 FPS and always measured.",
       "A rate is the frames that ended in the last fps_window of the round, instead of the mean of three reports in "
       "whole milliseconds; a game is judged from its first frame and whole window on.",
       "Menus have any number of levels, not four; a level takes effect with the next frame, not within a second.",

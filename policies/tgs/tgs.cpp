@@ -9,14 +9,7 @@
 ///              additively; outside the band it falls by a share, and by a large factor when the rate collapses. A
 ///              launch passes while the blocks launched in the current window do not exceed the limit.
 /// Parameters:  see the descriptor below.
-/// Departs:     1. The high-priority side's own estimate from before the others came is not used.
-///              2. The loop that relearns the undisturbed rate is simpler: it waits for the same number of reports.
-///              3. Rates are counted in blocks per limiter window, so that the period may be chosen; with the
-///                 artifact's period both are the same.
-///              4. Several low-priority clients share the limit evenly; the artifact has one.
-///              5. Managed memory for the low-priority side is the device model's business, not this policy's.
-///              6. A launch of unknown size costs one block; copies and render work are free, as no hook sees them: a
-///                 high-priority client that only renders is never noticed.
+/// Departs:     see deviations
 
 #include <algorithm>
 #include <optional>
@@ -215,10 +208,12 @@ PolicyDescriptor tgs_policy() {
   policy.deviations = {
       "The high-priority side's own estimate from before the others came is not used.",
       "The loop that relearns the undisturbed rate is simpler: it waits for the same number of reports.",
-      "Rates are counted in blocks per limiter window, so that the period may be chosen.",
+      "Rates are counted in blocks per limiter window, so that the period may be chosen; with the artifact's period "
+      "both are the same.",
       "Several low-priority clients share the limit evenly; the artifact has one.",
-      "Managed memory for the low-priority side is the device model's business, not this policy's.",
-      "A launch of unknown size costs one block; copies and render work are free and unnoticed.",
+      "Managed memory for the low-priority side belongs to the device model, not to this policy.",
+      "A launch of unknown size costs one block; copies and render work are free, as no hook sees them: a "
+      "high-priority client that only renders is never noticed.",
   };
   policy.parameters = parameters();
   policy.create = [](const Parameters& values) { return std::make_unique<Tgs>(values); };

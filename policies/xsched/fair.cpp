@@ -6,9 +6,7 @@
 ///              client of the least virtual time takes over; virtual time grows by the time in which a client was the
 ///              running one, over its weight. A newcomer begins at the least virtual time of those that are ready.
 /// Parameters:  see the descriptor below.
-/// Departs:     as all xsched policies (xsched_queues.cpp), and: one device; weights may be given by client, else they
-///              follow priorities as in the artifact. As there, time is counted whether or not the device was busy, and
-///              a client that was idle keeps its virtual time and may catch up.
+/// Departs:     see deviations
 
 #include <algorithm>
 #include <cmath>
@@ -125,6 +123,9 @@ PolicyDescriptor xsched_fair_policy() {
   PolicyDescriptor policy = xsched_policy("xsched_fair", "sched/src/policy/cfs.cpp");
   policy.summary = "One client at a time in short slices, always the one that has run least for its weight.";
   policy.deviations.push_back("Weights may be given by client; the artifact derives them from priorities alone.");
+  policy.deviations.push_back(
+      "There is one device. As in the artifact, time is counted whether or not the device was busy, and a client that "
+      "was idle keeps its virtual time and may catch up.");
   policy.parameters = parameters();
   policy.create = [](const Parameters& values) { return std::make_unique<XschedFair>(values); };
   return policy;

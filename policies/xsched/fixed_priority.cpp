@@ -5,9 +5,7 @@
 /// Decides:     a queue may launch while no queue of a higher rank is ready; a suspended queue's commands in flight run
 ///              on, so a preemption waits for as many of them as the threshold lets in.
 /// Parameters:  see the descriptor below.
-/// Departs:     as all xsched policies (xsched_queues.cpp), and: priorities are the clients' ranks, interactive ones
-///              above best-effort ones; the artifact is told a number per queue. The highest rank has no threshold,
-///              since nothing preempts it and the artifact's hosts go on into the buffer.
+/// Departs:     see deviations
 
 #include "policies/builtin.h"
 #include "policies/parts/high_priority.h"
@@ -41,8 +39,11 @@ PolicyDescriptor xsched_fixed_priority_policy() {
   PolicyDescriptor policy = xsched_policy("xsched_fixed_priority", "sched/src/policy/hpf.cpp");
   policy.summary = "Among clients with work, those of the highest rank launch; few operations of each are in flight.";
   policy.deviations.push_back(
-      "Priorities are the clients' ranks: interactive ones above best-effort ones, then as stated.");
-  policy.deviations.push_back("Clients of the highest rank have no threshold: nothing preempts them.");
+      "Priorities are the clients' ranks: interactive ones above best-effort ones, then as stated; the artifact gets a "
+      "number per queue.");
+  policy.deviations.push_back(
+      "Clients of the highest rank have no threshold: nothing preempts them, and the artifact's hosts go on into the "
+      "buffer.");
   policy.parameters = xqueue_parameters();
   policy.create = [](const Parameters& values) { return std::make_unique<XschedFixedPriority>(values); };
   return policy;

@@ -5,10 +5,7 @@
 /// Decides:     a client with a laxity has its lax priority until it has been ready for that long, then its critical
 ///              priority; one without has priority 0. The ready queues of the highest priority run.
 /// Parameters:  see the descriptor below.
-/// Departs:     as all xsched policies (xsched_queues.cpp), and:
-///              1. An interactive client that is given no laxity has its frame period less the GPU time of its newest
-///                 frame (ours); the artifact knows hints alone.
-///              2. One lax and one critical priority for all clients with a laxity; the artifact has a pair for each.
+/// Departs:     see deviations
 
 #include <algorithm>
 
@@ -104,8 +101,10 @@ PolicyDescriptor xsched_lax_policy() {
   policy.summary =
       "A client gives way as long as its laxity lasts and goes first afterwards; few operations are in flight.";
   policy.deviations.push_back(
-      "An interactive client without a given laxity has its frame period less its newest frame's GPU time (ours).");
-  policy.deviations.push_back("One lax and one critical priority for all clients that have a laxity.");
+      "An interactive client without a given laxity has its frame period less its newest frame's GPU time (ours); the "
+      "artifact knows hints alone.");
+  policy.deviations.push_back(
+      "One lax and one critical priority for all clients that have a laxity; the artifact has a pair for each.");
   policy.parameters = parameters();
   policy.create = [](const Parameters& values) { return std::make_unique<XschedLax>(values); };
   return policy;

@@ -6,8 +6,7 @@
 ///              When the turn is over or it has no work left, the next ready client takes its turn. What a client
 ///              leaves unused goes to the others.
 /// Parameters:  see the descriptor below.
-/// Departs:     as all xsched policies (xsched_queues.cpp), and: a client without a stated utilisation takes part with
-///              1; in the artifact it is suspended as soon as another one has stated its own.
+/// Departs:     see deviations
 
 #include "policies/builtin.h"
 #include "policies/parts/turns.h"
@@ -92,7 +91,9 @@ ParameterTable parameters() {
 PolicyDescriptor xsched_utilization_policy() {
   PolicyDescriptor policy = xsched_policy("xsched_utilization", "sched/src/policy/up.cpp");
   policy.summary = "Clients take turns, each as long as its share of a round; few operations are in flight.";
-  policy.deviations.push_back("A client without a stated utilisation takes part with 1.");
+  policy.deviations.push_back(
+      "A client without a stated utilisation takes part with 1; the artifact suspends it as soon as another one has "
+      "stated its own.");
   policy.parameters = parameters();
   policy.create = [](const Parameters& values) { return std::make_unique<XschedUtilization>(values); };
   return policy;
