@@ -1,4 +1,4 @@
-/// Exclusive - nobody shares: the interactive clients alone, and without any the others one after another.
+/// Exclusive - no sharing: the interactive clients alone, and without any the others one after another.
 /// Source:      ours; the "game alone" and "one job after another" baselines of every sharing paper.
 /// Hears:       clients joining and leaving.      Needs: nothing.
 /// Decides:     while an interactive client is present, only interactive clients are open. Otherwise the best-effort

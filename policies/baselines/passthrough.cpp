@@ -26,7 +26,7 @@ class Passthrough : public Policy {
 PolicyDescriptor passthrough_policy() {
   PolicyDescriptor policy;
   policy.name = "passthrough";
-  policy.summary = "Every client launches whenever it likes; the device alone decides who runs.";
+  policy.summary = "Every client launches whenever it likes; the device alone chooses what runs.";
   policy.source = "ours; what happens without any sharing software";
   policy.create = [](const Parameters&) { return std::make_unique<Passthrough>(); };
   return policy;

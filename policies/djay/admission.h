@@ -4,8 +4,8 @@
 
 namespace corun {
 
-/// Who may stay: a game that joins is turned away if the GPU could not render it even with every game at its cheapest
-/// level. Its cost is known from its first frames; until then room is left for it.
+/// Which games may stay: a game that joins is turned away if the GPU could not render it even with every game at its
+/// cheapest level. Its cost is known from its first frames; until then room is left for it.
 class DjayAdmission {
  public:
   struct Settings {

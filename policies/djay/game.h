@@ -51,7 +51,7 @@ class DjayGame {
   /// level less the second.
   Duration switch_cost() const;
   static constexpr std::size_t kSwitches = 4;
-  /// Tells whether an upgrade was held back just now; held_back_for counts frames since the first time without a break.
+  /// Notes whether an upgrade was held back just now; held_back_for counts frames since the first time without a break.
   void note_held_back(bool is_held_back);
   std::uint64_t held_back_for() const { return held_back_since_ ? frames_ - *held_back_since_ : 0; }
 

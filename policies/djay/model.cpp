@@ -73,7 +73,7 @@ void GameModel::learn_shadow(const ShadowFrame& shadow) {
   estimate();
 }
 
-/// Beside the frame that it shadows, whose content is the same, a shadow tells how two levels differ and nothing else.
+/// Compared with the frame that it shadows, which has the same content, a shadow shows how two levels differ.
 /// Returns how wrong the prediction was.
 double GameModel::learn_cost(const ShadowFrame& shadow) {
   const Level& frame = levels_[recent_.back().level];

@@ -20,7 +20,7 @@ namespace corun {
 ///     log(cost / stated cost)   and   log((1 - quality) / (1 - stated quality))
 ///
 /// over the features: 1; the level of each knob, or the log of the stated cost where a menu has no knobs; the scene,
-/// one of kMostScenes; the scene times the log of the stated cost. A frame tells its own cost, a shadow frame that of
+/// one of kMostScenes; the scene times the log of the stated cost. A frame shows its own cost, a shadow frame that of
 /// another level relative to the frame it shadows, whose content is the same. The best level's quality is always 1.
 ///
 /// The regression says how levels differ; how heavy the game is just now is measured: a prediction is what the newest
@@ -41,7 +41,7 @@ class GameModel {
     std::size_t frames = 16;  ///< how many newest frames of the scene the quantile is taken of; > 0
   };
 
-  /// Scenes of one game that are told apart; beyond, the one not seen for longest gives way. With seven knobs that
+  /// Scenes of one game that are distinguished; beyond, the one not seen for longest gives way. With seven knobs that
   /// bounds both regressions together to 26 KB.
   static constexpr std::size_t kMostScenes = 16;
   /// How many errors error() looks back on.
@@ -65,7 +65,7 @@ class GameModel {
   /// How little is known of a level against the newest frame's: predictive variance of both regressions.
   double uncertainty(std::uint32_t level) const;
   /// Largest error of the last kErrors predictions in the scene shown: of a level's cost relative to another one's (as
-  /// a log) or of its quality. Shadow frames tell, and changes of level that show a larger one. Infinite while there
+  /// a log) or of its quality. Shadow frames show it, and changes of level that show a larger one. Infinite while there
   /// were fewer.
   double error() const;
 

@@ -21,8 +21,8 @@ void add_loop_parameters(ParameterTable& table) {
       .from("ours");
   table.choice("trigger", {"periodic", "threshold"})
       .means(
-          "When levels are chosen again, beside joins, leaves and overload: after a round of frames, or when spare "
-          "time falls below capacity_gap.")
+          "When levels are chosen again, in addition to joins, leaves and overload: after a round of frames, or when "
+          "spare time falls below capacity_gap.")
       .from("periodic is ours; patent: threshold");
   table.integer("period_frames", 1)
       .range(1, kMostFrames, "frames")
@@ -120,11 +120,11 @@ void add_admission_parameters(ParameterTable& table) {
           "measured game costs at its cheapest.")
       .from("ours");
   table.choice("eviction", {"none", "last_joined"})
-      .means("Who leaves when the cheapest levels of those admitted have not fitted for eviction_frames.")
+      .means("Which game leaves when the cheapest levels of those admitted have not fitted for eviction_frames.")
       .from("ours");
   table.integer("eviction_frames", 60)
       .range(1, kMostFrames, "frames")
-      .means("In frames of the game that joined last.")
+      .means("How long they must not have fitted, in frames of the game that joined last.")
       .from("ours");
 }
 

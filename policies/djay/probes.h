@@ -9,7 +9,7 @@ namespace corun {
 /// When dJay's profiler asks a game to render a frame once more at another level, and at which.
 ///
 /// Every so many frames of a game, one game at a time, the one that was not asked for longest first; only while nothing
-/// changes and the shadow's own time fits beside all that the games are predicted to take; and not while the last
+/// changes and the shadow's own time fits in with all that the games are predicted to take; and not while the last
 /// predictions of the game's levels, in the scene that it shows, were good enough.
 class DjayProbes {
  public:

@@ -1,4 +1,4 @@
-/// Least served - whoever has had the least device time launches next.
+/// Least served - the client that has had the least device time launches next.
 /// Source:      ours; an example of a policy outside the project.
 /// Hears:       submissions, completions.      Needs: device time per client.
 /// Decides:     while fewer than `in_flight` operations are on the device, the waiting client that has received the
@@ -44,7 +44,7 @@ class LeastServed : public Policy {
 PolicyDescriptor describe() {
   PolicyDescriptor policy;
   policy.name = "least_served";
-  policy.summary = "Whoever has had the least device time launches next.";
+  policy.summary = "The client that has had the least device time launches next.";
   policy.source = "ours; an example of a policy outside the project";
   policy.parameters.integer("in_flight", 1)
       .range(1, 1024, "operations")

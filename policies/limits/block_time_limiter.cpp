@@ -85,7 +85,8 @@ class Budget {
   /// Whether a launch may pass with `spent` of the credit gone to launches of the same instant.
   bool may_launch(Time now, double spent) const { return !is_in_debt_ && credit(now) >= spent; }
   void fall_into_debt() { is_in_debt_ = true; }
-  /// When the quantum will have been saved. From the last change of the budget on, so that asking twice tells the same.
+  /// When the quantum will have been saved. From the last change of the budget on, so that a second call gives the same
+  /// answer.
   Time next_look(const Rules& rules, Time now) const {
     const Time saved = since_ + Duration{static_cast<std::int64_t>(std::ceil((ns(rules.quantum) - saved_) / limit_))};
     return std::max(saved, now + Duration{1});

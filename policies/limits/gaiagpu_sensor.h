@@ -9,7 +9,7 @@
 
 namespace corun {
 
-/// Measured utilisation over a sliding window, sampled as a driver does: at a fixed period, whoever asks.
+/// Measured utilisation over a sliding window, sampled as a driver does: at a fixed period, whether or not it is read.
 ///
 /// A sample holds the device time that each client and the device have received until then. A reading is what was
 /// received over the window that ends at the newest sample, in whole percent, 0 to 100; it is 0 when the newest sample

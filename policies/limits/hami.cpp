@@ -3,9 +3,9 @@
 ///              pull request 317, and the monitor's feedback loop of Project-HAMi/HAMi.
 /// Hears:       submissions, launches.      Needs: device time per client.
 /// Decides:     a limited client may launch while its bucket of thread blocks is not in debt, as under GaiaGPU. Every
-///              period the monitor looks who launched since: a client beside a busy one of higher priority is held
-///              altogether and looks again every second; one that no other of its priority keeps company is not
-///              throttled.
+///              period the monitor notes which clients launched since: while one of higher priority is busy, a client
+///              is held altogether and looks again every second; one without another busy client of its priority is
+///              not throttled.
 /// Parameters:  see the descriptor below.
 /// Departs:     see deviations
 
@@ -155,7 +155,7 @@ class Hami : public Policy {
 ParameterTable parameters() {
   ParameterTable table = bucket_parameters("artifact, HAMi-core src/multiprocess", 1);
   table.choice("throttling", {"default", "force", "disable"})
-      .means("Whether limits hold only beside another busy client of the same priority, always, or never.")
+      .means("Whether limits hold only while another client of the same priority is busy, always, or never.")
       .from("artifact: GPU_CORE_UTILIZATION_POLICY");
   table.duration("monitor_period", 5s)
       .range(100ms, 1min)

@@ -4,7 +4,7 @@
 
 namespace corun {
 
-/// A policy that tells the device how to treat each client and lets it do the rest: every gate is open. It hears
+/// A policy that sets how the device treats each client and leaves the rest to it: every gate is open. It hears
 /// nothing but clients joining and leaving.
 class DeviceSetting : public Policy {
  public:

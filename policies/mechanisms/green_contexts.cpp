@@ -3,7 +3,7 @@
 /// Hears:       clients joining and leaving.      Needs: a shared context.
 /// Decides:     a named client gets its share of the SMs, rounded up to whole groups, when it joins, in joining order;
 ///              if so many are not free it waits until others have left. Clients that are not named use the SMs that
-///              nobody has; if none are left they wait. Nobody uses the SMs of another, idle or not.
+///              are left; if there are none they wait. No client uses the SMs of another, idle or not.
 /// Parameters:  see the descriptor below.
 /// Departs:     see deviations
 
@@ -94,7 +94,7 @@ PolicyDescriptor green_contexts_policy() {
   policy.parameters.by_client("shares")
       .range(0.01, 1)
       .means("Fraction of the SMs that only this client's kernels use.")
-      .from("ours: nobody is named");
+      .from("ours: no client is named");
   policy.parameters.integer("group", 8)
       .range(1, 64, "SMs")
       .means("Shares are whole groups of so many SMs.")

@@ -1,4 +1,4 @@
-/// MPS percentage - each client's kernels get at most a given part of the SMs, which nobody reserves for them.
+/// MPS percentage - each client's kernels get at most a given part of the SMs, which is not reserved for them.
 /// Source:      NVIDIA Multi-Process Service documentation, active thread percentage.
 /// Hears:       clients joining and leaving.      Needs: a shared context.
 /// Decides:     each client is capped at its percentage when it joins. Every gate is open. What a client leaves of its
@@ -42,7 +42,7 @@ PolicyDescriptor mps_percentage_policy() {
   policy.parameters.by_client("percentages")
       .range(1, 100, "%")
       .means("Most of the SMs that a client's kernels get together.")
-      .from("ours: nobody is named");
+      .from("ours: no client is named");
   policy.parameters.real("default_percentage", 100.0)
       .range(1, 100, "%")
       .means("Percentage of clients that are not named.")

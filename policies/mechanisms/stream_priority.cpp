@@ -57,7 +57,7 @@ PolicyDescriptor stream_priority_policy() {
       .means(
           "Level of a client's kernels, higher goes first; the others have 5 if interactive, else their own priority, "
           "at most 4.")
-      .from("levels: six on recent parts (driver's stream priority range); who gets which: ours");
+      .from("levels: six on recent parts (driver's stream priority range); their assignment: ours");
   policy.needs.shared_context = true;
   policy.create = [](const Parameters& values) { return std::make_unique<StreamPriority>(values); };
   return policy;

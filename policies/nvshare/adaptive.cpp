@@ -1,11 +1,12 @@
-/// Adaptive nvshare - clients whose memory fits share the device as it serves them best; the others wait for a turn.
+/// Adaptive nvshare - clients whose memory fits share the device at once or in turns, whichever is faster.
 /// Source:      ours; it starts from nvshare (see nvshare.cpp), whose authors name automatic detection of thrashing as
 ///              future work.
 /// Hears:       submissions, completions.      Needs: nothing.
-/// Decides:     clients whose working sets fit together are resident together; who does not fit waits for their turn
-///              to end, which is as long as the cost of bringing memory in asks for, and loads in bulk at its
-///              beginning. Residents use the device at once or in short turns, whichever gave them more progress when
-///              both were tried. Who leaves the device idle for as long as a change costs loses his turn.
+/// Decides:     clients whose working sets fit together are resident together; a client that does not fit waits for
+///              the end of their turn, whose length follows from the cost of bringing memory in, and loads in bulk at
+///              the start of its own. Residents use the device at once or in short turns, whichever gave them more
+///              progress when both were tried. A client that leaves the device idle for as long as a change costs
+///              loses its turn.
 /// Parameters:  see the descriptor below.
 /// Departs:     see deviations
 
@@ -38,34 +39,34 @@ class NvshareAdaptive : public Policy {
                                        .longest_turn = parameters.duration("longest_turn"),
                                        .together = parameters.boolean("co_residency"),
                                        .thrash_bytes_per_s = parameters.real("thrash_rate") * 1e6}),
-        company_(CoRunChooser::Settings{.choice = choice_of(parameters.choice("sharing")),
-                                   .turn = parameters.duration("turn"),
-                                   .idle_price = parameters.duration("idle_price"),
-                                   .window = parameters.duration("window"),
-                                   .retry = parameters.duration("retry"),
-                                   .margin = parameters.real("margin")}) {}
+        chooser_(CoRunChooser::Settings{.choice = choice_of(parameters.choice("sharing")),
+                                        .turn = parameters.duration("turn"),
+                                        .idle_price = parameters.duration("idle_price"),
+                                        .window = parameters.duration("window"),
+                                        .retry = parameters.duration("retry"),
+                                        .margin = parameters.real("margin")}) {}
 
   Hears hears() const override { return {.submitted = true, .launched = false, .completed = true, .frames = false}; }
 
   void on_completed(const GpuView& view, ClientId client, const OpView&, Duration) override {
-    company_.completed(view, client);
+    chooser_.completed(view, client);
   }
 
   void decide(const GpuView& view, Actions& actions) override {
     residents_.settle(view);
-    company_.settle(view, residents_.members(), residents_.loading(view));
+    chooser_.settle(view, residents_.members(), residents_.loading(view));
     for (const ClientId client : residents_.take_to_load())
       if (prefetches_) actions.prefetch(client);
     for (const ClientView& client : view.clients)
       if (client.is_present) set_gate(view, client, actions);
     actions.wake_at(residents_.next_look(view));
-    actions.wake_at(company_.next_look(view));
+    actions.wake_at(chooser_.next_look(view));
   }
 
  private:
   void set_gate(const GpuView& view, const ClientView& client, Actions& actions) const {
     const bool is_resident = residents_.is_member(client.id) && !residents_.is_leaving();
-    if (is_resident && company_.may_run(client.id)) return actions.open(client.id);
+    if (is_resident && chooser_.may_run(client.id)) return actions.open(client.id);
     actions.close(client.id);
     if (client.waiting.empty()) return;
     const auto loading = residents_.loading(view);
@@ -74,7 +75,7 @@ class NvshareAdaptive : public Policy {
       actions.hold(client.id, {"loading", static_cast<double>(loaded.working_set_bytes),
                                static_cast<double>(loaded.resident_bytes), "bytes"});
     } else if (is_resident) {
-      actions.hold(client.id, {"turn", static_cast<double>(to_ns(company_.turn_left(view.now))), 0.0, "ns"});
+      actions.hold(client.id, {"turn", static_cast<double>(to_ns(chooser_.turn_left(view.now))), 0.0, "ns"});
     } else {
       actions.hold(client.id, {"memory", Residents::need(client), residents_.room(view), "bytes"});
     }
@@ -82,7 +83,7 @@ class NvshareAdaptive : public Policy {
 
   const bool prefetches_;
   Residents residents_;
-  CoRunChooser company_;
+  CoRunChooser chooser_;
 };
 
 ParameterTable parameters() {
@@ -103,11 +104,11 @@ ParameterTable parameters() {
   table.duration("window", 500ms).range(1ms, 24h).means("Length of one measurement of progress.").from("ours");
   table.duration("retry", 30s)
       .range(1ms, 24h)
-      .means("How long the way not taken is left alone before it is tried again, doubled each time.")
+      .means("How long the slower way of sharing is left alone before it is tried again, doubled each time.")
       .from("ours");
   table.real("margin", 0.02)
       .range(0.0, 1.0)
-      .means("By how much the other way must be better to be taken.")
+      .means("By how much the other way of sharing must be faster to be taken.")
       .from("ours");
   table.real("thrash_rate", 100.0)
       .range(1.0, 1e6, "MB/s")

@@ -44,12 +44,12 @@ void CoRunChooser::settle(const GpuView& view, std::span<const ClientId> members
 
 bool CoRunChooser::may_run(ClientId client) const {
   if (loading_) return client == *loading_;
-  if (way_ == Way::kTogether) return true;
+  if (mode_ == Mode::kTogether) return true;
   return holder_ == client && !is_passing_;
 }
 
-void CoRunChooser::begin(Way way, const GpuView& view) {
-  way_ = way;
+void CoRunChooser::begin(Mode mode, const GpuView& view) {
+  mode_ = mode;
   window_began_ = kNever;
   is_passing_ = false;
   turn_began_ = view.now;
@@ -57,41 +57,43 @@ void CoRunChooser::begin(Way way, const GpuView& view) {
 }
 
 void CoRunChooser::choose(const GpuView& view) {
-  if (members_.size() < 2 || settings_.choice == Choice::kTogether) return begin(Way::kTogether, view);
-  if (settings_.choice == Choice::kInTurns) return begin(Way::kInTurns, view);
+  if (members_.size() < 2 || settings_.choice == Choice::kTogether) return begin(Mode::kTogether, view);
+  if (settings_.choice == Choice::kInTurns) return begin(Mode::kInTurns, view);
   for (const ClientId member : members_) {
     if (counts_[member.value].alone_per_s >= 0 || !has_work(view.client(member))) continue;
     holder_ = member;
-    return begin(Way::kAlone, view);
+    return begin(Mode::kAlone, view);
   }
   std::vector<ClientId> key = members_;
   std::ranges::sort(key);
-  begin(judge(view, seen_[key]), view);
+  begin(judge(view, measured_[key]), view);
 }
 
-CoRunChooser::Way CoRunChooser::judge(const GpuView& view, Experience& seen) const {
-  if (!seen.in_turns) return Way::kInTurns;
-  if (!seen.together && expected_together(view) <= *seen.in_turns * (1.0 + settings_.margin)) return Way::kInTurns;
-  if (!seen.together) return Way::kTogether;
-  const bool prefers_turns = seen.preferred == Way::kInTurns;
-  const auto [kept, other] = prefers_turns ? std::pair(*seen.in_turns, *seen.together)
-                                           : std::pair(*seen.together, *seen.in_turns);
-  const Way other_way = prefers_turns ? Way::kTogether : Way::kInTurns;
-  const bool is_first = seen.retry_at == kNever;
+CoRunChooser::Mode CoRunChooser::judge(const GpuView& view, Measured& measured) const {
+  if (!measured.in_turns) return Mode::kInTurns;
+  if (!measured.together && expected_together(view) <= *measured.in_turns * (1.0 + settings_.margin))
+    return Mode::kInTurns;
+  if (!measured.together) return Mode::kTogether;
+  const bool prefers_turns = measured.preferred == Mode::kInTurns;
+  const auto [kept, other] = prefers_turns ? std::pair(*measured.in_turns, *measured.together)
+                                           : std::pair(*measured.together, *measured.in_turns);
+  const Mode other_mode = prefers_turns ? Mode::kTogether : Mode::kInTurns;
+  const bool is_first = measured.retry_at == kNever;
   if (other > kept * (1.0 + settings_.margin)) {
-    seen.preferred = other_way;
-    seen.retry_after = settings_.retry;
-    seen.retry_at = view.now + seen.retry_after;
-  } else if (is_first || view.now >= seen.retry_at) {
-    seen.retry_after = is_first ? settings_.retry : std::min(2 * seen.retry_after, kMostRetries * settings_.retry);
-    seen.retry_at = view.now + seen.retry_after;
-    if (!is_first) return other_way;
+    measured.preferred = other_mode;
+    measured.retry_after = settings_.retry;
+    measured.retry_at = view.now + measured.retry_after;
+  } else if (is_first || view.now >= measured.retry_at) {
+    measured.retry_after =
+        is_first ? settings_.retry : std::min(2 * measured.retry_after, kMostRetries * settings_.retry);
+    measured.retry_at = view.now + measured.retry_after;
+    if (!is_first) return other_mode;
   }
-  return seen.preferred;
+  return measured.preferred;
 }
 
-/// Progress at once if the driver's round robin gives each the same share of the time that switching leaves, or what it
-/// can use if that is less.
+/// Progress together if the driver's round robin gives each the same share of the time that switching leaves, or what
+/// it can use if that is less.
 double CoRunChooser::expected_together(const GpuView& view) const {
   const Duration slice = view.device.time_slice;
   std::vector<double> busy;
@@ -122,26 +124,26 @@ void CoRunChooser::begin_window_if_settled(const GpuView& view) {
   }
 }
 
-/// The window is over. One in which memory was brought in says nothing.
+/// The window is over. One in which memory was paged in is discarded.
 void CoRunChooser::evaluate(const GpuView& view) {
   const Duration elapsed = view.now - window_began_;
   window_began_ = kNever;
   if (has_paged(view)) return;
-  if (way_ == Way::kAlone) {
+  if (mode_ == Mode::kAlone) {
     Count& count = counts_[holder_->value];
     count.alone_per_s = static_cast<double>(count.finished - count.at_begin) / to_seconds(elapsed);
     count.alone_busy = to_seconds(view.client(*holder_).device_time - count.device_time_at_begin) / to_seconds(elapsed);
   } else if (settings_.choice == Choice::kMeasured) {
     std::vector<ClientId> key = members_;
     std::ranges::sort(key);
-    Experience& seen = seen_[key];
-    blend(way_ == Way::kInTurns ? seen.in_turns : seen.together, measured_progress(elapsed));
+    Measured& measured = measured_[key];
+    blend(mode_ == Mode::kInTurns ? measured.in_turns : measured.together, measured_progress(elapsed));
   }
-  const Way before = way_;
+  const Mode before = mode_;
   const bool was_passing = is_passing_;
   const auto [began, idle] = std::pair(turn_began_, idle_since_);
   choose(view);
-  if (before != Way::kInTurns || way_ != before) return;
+  if (before != Mode::kInTurns || mode_ != before) return;
   is_passing_ = was_passing;  // a turn goes on
   turn_began_ = began;
   idle_since_ = idle;
@@ -163,16 +165,8 @@ double CoRunChooser::measured_progress(Duration elapsed) const {
   return progress;
 }
 
-std::optional<double> CoRunChooser::progress(Way way) const {
-  std::vector<ClientId> key = members_;
-  std::ranges::sort(key);
-  const auto found = seen_.find(key);
-  if (found == seen_.end()) return std::nullopt;
-  return way == Way::kInTurns ? found->second.in_turns : found->second.together;
-}
-
 void CoRunChooser::take_turns(const GpuView& view) {
-  if (way_ != Way::kInTurns) return;
+  if (mode_ != Mode::kInTurns) return;
   if (!holder_) find_first_holder(view);
   const ClientView& holder = view.client(*holder_);
   if (has_work(holder)) {
@@ -186,7 +180,7 @@ void CoRunChooser::take_turns(const GpuView& view) {
   if (is_passing_ && holder.in_flight == 0) pass_on(view);
 }
 
-/// Who has something on the device goes on.
+/// A client with work in flight goes on.
 void CoRunChooser::find_first_holder(const GpuView& view) {
   const auto runs = [&](ClientId member) { return view.client(member).in_flight > 0; };
   const auto waits = [&](ClientId member) { return !view.client(member).waiting.empty(); };
@@ -214,8 +208,8 @@ bool CoRunChooser::others_want(const GpuView& view) const {
 }
 
 Duration CoRunChooser::turn_left(Time now) const {
-  const Time end = way_ == Way::kAlone ? (window_began_ == kNever ? now : window_began_) + settings_.window
-                                       : turn_began_ + settings_.turn;
+  const Time end = mode_ == Mode::kAlone ? (window_began_ == kNever ? now : window_began_) + settings_.window
+                                         : turn_began_ + settings_.turn;
   return std::max(Duration::zero(), end - now);
 }
 
@@ -225,7 +219,7 @@ Time CoRunChooser::next_look(const GpuView& view) const {
   const bool is_busy = std::ranges::any_of(members_, [&](ClientId each) { return has_work(view.client(each)); });
   if (members_.size() < 2 || !is_busy || loading_) return next;
   if (window_began_ != kNever && settings_.choice == Choice::kMeasured) consider(window_began_ + settings_.window);
-  if (way_ != Way::kInTurns || is_passing_ || !others_want(view)) return next;
+  if (mode_ != Mode::kInTurns || is_passing_ || !others_want(view)) return next;
   consider(turn_began_ + settings_.turn);
   if (idle_since_ != kNever) consider(idle_since_ + settings_.idle_price);
   return next;

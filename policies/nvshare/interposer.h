@@ -41,7 +41,7 @@ class PendingKernelWindow {
 /// nvshare's library in one client's process: the gate before each intercepted call, the window of pending kernels, and
 /// the timer that gives the lock back when the client falls idle.
 ///
-/// It hears what the daemon tells it and what becomes of the client's operations; next_message() says what it sends.
+/// It hears the messages of the daemon and what becomes of the client's operations; next_message() says what it sends.
 /// An operation that `intercepts` does not cover passes and counts nowhere.
 class NvshareInterposer {
  public:
@@ -106,7 +106,7 @@ class NvshareInterposer {
   bool is_draining_ = false;
   std::uint32_t in_flight_ = 0;      // intercepted operations
   Time armed_;                       // when the idle timer was last set
-  Reading reading_;                  // of the device's busy time, at the begin of the probe's window
+  Reading reading_;                  // of the device's busy time, at the start of the probe's window
   std::optional<Time> probe_began_;  // a probe that synchronises goes on
   bool may_slip_ = false;
   Time dropped_;

@@ -7,28 +7,28 @@
 
 namespace corun {
 
-/// nvshare's daemon: those who asked for the device's lock stand in a queue, first come, first served, and its head
+/// nvshare's daemon: clients that asked for the device's lock stand in a queue, first come, first served, and its head
 /// holds the lock for a quantum.
 ///
-/// It knows neither messages nor gates: whoever drives it carries its answers to the clients. Times do not decrease.
+/// It knows neither messages nor gates: its owner carries its answers to the clients. Times do not decrease.
 class NvshareLock {
  public:
-  /// `quantum` is positive. Without `drops_when_alone`, a quantum does not end before somebody else has asked.
+  /// `quantum` is positive. Without `drops_when_alone`, a quantum does not end before another client has asked.
   NvshareLock(Duration quantum, bool drops_when_alone) : quantum_(quantum), drops_when_alone_(drops_when_alone) {}
 
-  void request(ClientId client);  ///< joins the tail; who stands in the queue already keeps its place
+  void request(ClientId client);  ///< joins the tail; a client that stands in the queue keeps its place
   void release(ClientId client);  ///< leaves the queue and, if it held the lock, frees it
 
   /// Whether grant() or drop() has an answer.
   bool has_news(Time now) const { return may_grant() || is_drop_due(now); }
-  /// Gives a free lock to the head of the queue and begins its quantum; empty while somebody holds it or nobody asks.
+  /// Gives a free lock to the head of the queue and begins its quantum; empty while it is held or no client asks.
   std::optional<ClientId> grant(Time now);
   /// The holder whose quantum has ended, once for each grant.
   std::optional<ClientId> drop(Time now);
 
   /// When drop() will have an answer if nothing else happens, later than `now`; kNever if that is not known.
   Time next_drop(Time now) const;
-  /// What is left of the holder's quantum; zero if it is over or nobody holds the lock.
+  /// What is left of the holder's quantum; zero if it is over or the lock is free.
   Duration quantum_left(Time now) const;
 
  private:

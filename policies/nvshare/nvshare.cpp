@@ -106,7 +106,7 @@ class Nvshare : public Policy {
     return static_cast<double>(client.allocated_bytes) > most_bytes(view);
   }
 
-  /// Until everybody has said what there is to say at this instant.
+  /// Until no client and not the daemon has another message at this instant.
   void exchange_messages(const GpuView& view) {
     bool is_silent = false;
     while (!is_silent) {
@@ -180,10 +180,10 @@ void add_lock_parameters(ParameterTable& table) {
       .means("How long a holder keeps the lock while it stays active.")
       .from("artifact, src/scheduler.c (thesis and talk: 20s)");
   table.boolean("drop_when_alone", true)
-      .means("Whether the quantum ends for a holder for whom nobody waits; it then drains and asks again.")
+      .means("Whether the quantum ends for a holder while no other client waits; it then drains and asks again.")
       .from("artifact, src/scheduler.c");
   table.boolean("anti_thrash", true)
-      .means("Whether there is a lock at all; without it everybody launches, within the window.")
+      .means("Whether there is a lock at all; without it every client launches, within its window.")
       .from("artifact, src/scheduler.c");
   table.duration("message_latency", 50us)
       .range(0s, 1s)
@@ -198,7 +198,7 @@ void add_release_parameters(ParameterTable& table) {
       .from("artifact, src/client.c");
   table.choice("idle_probe", {"device", "synchronise"})
       .means(
-          "What keeps an idle holder's lock: anybody's use of the device in the utilisation window, or a "
+          "What keeps an idle holder's lock: any use of the device in the utilisation window, or a "
           "synchronisation of its own that takes 100 ms or more.")
       .from("artifact, src/client.c: the driver's utilisation, a synchronisation where that cannot be read");
   table.duration("utilisation_window", 1s)

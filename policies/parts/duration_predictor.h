@@ -35,8 +35,8 @@ class DurationPredictor {
   /// kUnknownDuration if nothing is known of the kernel.
   Duration predict(ClientId client, const OpView& op) const;
 
-  /// A kernel of the client took `measured` on the device. Not to be told of kernels that were lost, nor of those that
-  /// stood still for page faults: neither says how long the kernel takes.
+  /// A kernel of the client took `measured` on the device. Not to be called for kernels that were lost, nor for those
+  /// that stood still for page faults: neither says how long the kernel takes.
   void learn(ClientId client, const OpView& op, Duration measured);
 
   /// Names as parameters give them: "name_mean", "name_shape_mean", "position_in_iteration", "ewma", "quantile".

@@ -50,8 +50,8 @@ class KernelBursts {
     begin_ = kNever;
     end_ = now;
   }
-  /// The burst that goes on, and those that it would be merged with, were cut short: they do not tell how long bursts
-  /// are.
+  /// The burst that goes on, and those that it would be merged with, were cut short: they do not count as lengths
+  /// of bursts.
   void interrupt() { begin_ = end_ = kNever; }
 
   /// Longest burst, bursts with gaps up to kMergedGap counted as one; zero where none is known.

@@ -7,7 +7,7 @@
 
 namespace corun {
 
-/// Which part of an SM bounds a kernel, as far as its name tells.
+/// Which part of an SM bounds a kernel, as far as its name says.
 enum class KernelKind : std::uint8_t {
   kUnknown,
   kComputeBound,  ///< matrix products, convolutions, attention
@@ -15,7 +15,7 @@ enum class KernelKind : std::uint8_t {
 };
 
 /// Guesses from the name of a kernel of today's deep-learning libraries. Nothing is measured: a small matrix product is
-/// called compute-bound although it may wait for memory. Names that tell neither are unknown.
+/// called compute-bound although it may wait for memory. Names that suggest neither are unknown.
 inline KernelKind kind_of_kernel(std::string_view name) {
   constexpr std::array kMemory{"elementwise",  "Elementwise", "batch_norm", "BatchNorm", "bn_fw",     "bn_bw",
                                "layer_norm",   "LayerNorm",   "softmax",    "reduce",    "Reduce",    "pool",

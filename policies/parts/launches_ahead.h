@@ -9,11 +9,12 @@
 
 namespace corun {
 
-/// How many launches of a client may pass before anybody has heard of them, because its newest ones were short.
+/// How many launches of a client may pass before the policy hears of them, because its newest ones were short.
 ///
-/// Where asking takes time, a program of short kernels spends most of it on being answered. Of its next launches nothing
-/// is known, but programs repeat themselves: so many of them take no longer than any so many in a row of the newest
-/// thousand were expected to. They would be admitted if they were asked about: nothing is lost of the room that there is.
+/// Where asking takes time, a program of short kernels spends most of it on being answered. Of its next launches
+/// nothing is known, but programs repeat themselves: so many of them take no longer than any so many in a row of the
+/// newest thousand were expected to. They would be admitted if they were asked about: nothing is lost of the room that
+/// there is.
 class LaunchesAhead {
  public:
   static constexpr std::uint32_t kNewest = 1000;  ///< and up to twice as many: the longest of so many is known

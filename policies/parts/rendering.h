@@ -7,7 +7,8 @@
 
 namespace corun {
 
-/// What policies that share a device with games ask of a view: who plays, and whether anything is being rendered.
+/// What policies that share a device with games ask of a view: which clients are games, and whether anything is being
+/// rendered.
 
 inline bool is_game(const ClientView& client) { return client.role == Role::kInteractive && client.is_present; }
 inline bool is_filler(const ClientView& client) { return client.is_present && client.role == Role::kBestEffort; }
@@ -31,7 +32,7 @@ inline Time next_poll(Time now, Duration poll) {
 
 /// Opens the games and closes the fillers, whose operations are then admitted one by one. Without a game everything is
 /// open but a client that is being restored. Returns whether there is a game.
-inline bool close_fillers_beside_games(const GpuView& view, Actions& actions) {
+inline bool close_fillers_while_games_run(const GpuView& view, Actions& actions) {
   const bool are_gated = has_game(view);
   for (const ClientView& client : view.clients) {
     if (!client.is_present) continue;

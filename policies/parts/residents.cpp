@@ -7,7 +7,7 @@ namespace corun {
 
 namespace {
 
-// How often to look whether memory is in: nobody says so.
+// How often to look whether memory is in: no event reports it.
 constexpr Duration kLoadingLook = std::chrono::milliseconds{10};
 // What is brought in may push out another member, whose turn it is then; more often than twice each, they do not fit.
 constexpr std::size_t kLoadsPerMember = 2;
@@ -52,7 +52,7 @@ void Residents::settle(const GpuView& view) {
   // What there is to share has shrunk since the set was formed: loading its last member would never end.
   if (members_.size() > 1 && room(view) < 0) is_leaving_ = true;
   do {
-    if (!is_leaving_) admit_who_fits(view);
+    if (!is_leaving_) admit_all_that_fit(view);
   } while (end_turn_if_due(view));
 }
 
@@ -88,7 +88,7 @@ double Residents::room(const GpuView& view) const {
   return room;
 }
 
-void Residents::admit_who_fits(const GpuView& view) {
+void Residents::admit_all_that_fit(const GpuView& view) {
   for (auto next = queue_.begin(); next != queue_.end();) {
     const bool fits = members_.empty() || (settings_.together && need(view.client(*next)) <= room(view));
     if (!fits) {
@@ -126,7 +126,7 @@ void Residents::update_cost(const GpuView& view) {
 
 void Residents::find_what_to_load(const GpuView& view) {
   std::erase_if(loading_, [&](ClientId client) { return is_loaded(view.client(client), view.device); });
-  // Before anything is resident there is nothing to wait for, and where nothing ever is nobody counts.
+  // Before anything is resident there is nothing to wait for, and where nothing ever is, the device does not count.
   const bool is_counted =
       std::ranges::any_of(view.clients, [](const ClientView& each) { return each.resident_bytes > 0; });
   if (is_leaving_ || !is_counted || !is_scarce(view)) return;
@@ -139,7 +139,7 @@ void Residents::find_what_to_load(const GpuView& view) {
   }
 }
 
-/// Whether the working sets of all who are present exceed the memory.
+/// Whether the working sets of all present clients exceed the memory.
 bool Residents::is_scarce(const GpuView& view) const {
   double all = 0;
   for (const ClientView& client : view.clients)
@@ -164,7 +164,7 @@ bool Residents::end_turn_if_due(const GpuView& view) {
   if (!is_idle(view)) idle_since_ = kNever;
   else if (idle_since_ == kNever) idle_since_ = view.now;
   const bool is_over = view.now >= turn_began_ + turn_for(cost_, settings_);
-  // Who waits for longer than a change costs has waited for at most twice what was needed.
+  // A wait as long as a change costs is at most twice the wait that was needed.
   const bool is_wasted = idle_since_ != kNever && view.now >= idle_since_ + cost_;
   if (!queue_.empty() && (is_over || is_wasted)) is_leaving_ = true;
   if (!is_leaving_) return false;

@@ -11,10 +11,10 @@
 namespace corun {
 
 /// Whose memory is on the device: clients whose working sets fit together. They stay for a turn that is long against
-/// the time that it took to bring them in, one after another; who does not fit waits for the next turn, first come,
-/// first served.
+/// the time that it took to bring them in, one after another; a client that does not fit waits for the next turn, first
+/// come, first served.
 ///
-/// Where all working sets fit, everybody becomes resident on asking, and no turn ends. Where a set that should fit
+/// Where all working sets fit, every client becomes resident on asking, and no turn ends. Where a set that should fit
 /// thrashes all the same, sets of that size are not formed again for a while. A set that no longer fits, because the
 /// memory left for it has shrunk, is formed anew.
 class Residents {
@@ -28,7 +28,7 @@ class Residents {
   };
   explicit Residents(const Settings& settings) : settings_(settings), thrash_(settings.thrash_bytes_per_s) {}
 
-  /// Settles who is resident at this instant. Again at the same instant it changes nothing.
+  /// Settles which clients are resident at this instant. Again at the same instant it changes nothing.
   void settle(const GpuView& view);
 
   /// In the order in which they asked. While is_leaving(), they only drain.
@@ -53,7 +53,7 @@ class Residents {
  private:
   void update_queue(const GpuView& view);
   bool end_turn_if_due(const GpuView& view);
-  void admit_who_fits(const GpuView& view);
+  void admit_all_that_fit(const GpuView& view);
   void add(const GpuView& view, ClientId client);
   void avoid_thrash(const GpuView& view);
   bool is_idle(const GpuView& view) const;
@@ -63,7 +63,7 @@ class Residents {
 
   const Settings settings_;
   ThrashDetector thrash_;
-  std::deque<ClientId> queue_;  // who asked and is not resident
+  std::deque<ClientId> queue_;  // clients that asked and are not resident
   std::vector<ClientId> members_;
   std::vector<ClientId> to_load_;
   std::vector<ClientId> loading_;  // members whose memory is to be brought in

@@ -21,7 +21,7 @@ void SleepingFillers::admit(const GpuView& view, AdmissionRule& rule, Actions& a
   for (const auto& [client, operations] : turns_) fillers_[client.value].admitted = 0;
 }
 
-/// Whoever comes after the one served last is first.
+/// The filler after the one that was served last is first.
 bool SleepingFillers::find_waiting(const GpuView& view) {
   waiting_.clear();
   const auto take = [&](std::span<const ClientView> clients) {
@@ -34,7 +34,7 @@ bool SleepingFillers::find_waiting(const GpuView& view) {
   return !waiting_.empty();
 }
 
-/// Who is refused once is so for the rest of the decision.
+/// A filler that is refused once stays refused for the rest of the decision.
 bool SleepingFillers::admit_next(const GpuView& view, const ClientView& filler, AdmissionRule& rule) {
   Filler& its = fillers_[filler.id.value];
   if (its.admitted == filler.waiting.size()) return false;

@@ -20,8 +20,8 @@ struct Verdict {
   bool passes() const { return hold.rule.empty(); }
 };
 
-/// Who may pass in one decision. Between two calls of `take` it answers the same for the same operation, and no `take`
-/// turns a refusal into a pass.
+/// Which operations may pass in one decision. Between two calls of `take` it answers the same for the same operation,
+/// and no `take` turns a refusal into a pass.
 class AdmissionRule {
  public:
   virtual ~AdmissionRule() = default;
@@ -42,7 +42,7 @@ class SleepingFillers {
 
   /// Finds the fillers whose operations wait. Without one there is nothing to admit, and no need to make a rule.
   bool find_waiting(const GpuView& view);
-  /// Of those just found, admits whom the rule lets pass, says of the others why they wait, and asks to be woken where
+  /// Of those just found, admits those that the rule lets pass, states why the others wait, and asks to be woken where
   /// time alone may change that.
   void admit(const GpuView& view, AdmissionRule& rule, Actions& actions);
 
@@ -63,7 +63,7 @@ class SleepingFillers {
   std::uint64_t takes_ = 0;                                // a new decision counts as one, too
   std::vector<Filler> fillers_;                            // by client
   std::vector<const ClientView*> waiting_;                 // fillers with launches that wait, in turn
-  std::vector<const ClientView*> contenders_;              // those who may be admitted yet, in this decision
+  std::vector<const ClientView*> contenders_;              // those that may be admitted yet, in this decision
   std::vector<std::pair<ClientId, std::uint32_t>> turns_;  // in order, one's operations in a row together
 };
 

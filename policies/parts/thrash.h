@@ -8,7 +8,7 @@
 
 namespace corun {
 
-/// Tells whether clients that use the device together push one another's memory out.
+/// Detects whether clients that use the device together push one another's memory out.
 ///
 /// A first load pages in as much as its client's resident memory grows. What is paged in beyond that takes the place of
 /// memory that these clients need again. It looks every 100 ms and speaks after two such looks in a row.

@@ -8,7 +8,7 @@
 
 namespace corun {
 
-/// Who held Gemini's token when, within a sliding window: what requests and limits are compared with.
+/// Which client held Gemini's token when, within a sliding window: what requests and limits are compared with.
 ///
 /// Times must not decrease.
 class TokenUses {

@@ -7,7 +7,7 @@
 
 namespace corun {
 
-/// Round robin: who comes next after the client that was served last, in the order of client ids.
+/// Round robin: the client that comes next after the one that was served last, in the order of client ids.
 ///
 /// Copy it to try out what a decision would do.
 class Turns {

@@ -111,7 +111,7 @@ class PilotFishAbsolute : public Policy {
     if (noticed_ <= view.now) open(view);
     if (lease_) lease_->settle(view, actions);
     if (lease_ && !has_game(view)) return open_who_has_a_lease(view, actions);
-    if (!close_fillers_beside_games(view, actions)) return;
+    if (!close_fillers_while_games_run(view, actions)) return;
     if (fillers_.find_waiting(view)) {
       Round round(*this, view);
       fillers_.admit(view, round, actions);
@@ -251,7 +251,7 @@ class PilotFishAbsolute : public Policy {
     return bytes;
   }
 
-  /// When the work in flight ends if it takes what is predicted; the newest completion tells where it stands.
+  /// When the work in flight ends if it takes what is predicted, counted from the newest completion.
   Time end_of_work(Time now) const { return std::max(progress_ + work_.total(), now); }
 
   Duration room(const GpuView& view) const {
@@ -347,7 +347,7 @@ PolicyDescriptor pilotfish_absolute_policy() {
   policy.deviations = {
       "From PilotFish: windows end at an instant, not after a length of time.",
       "They end when the game is expected to submit its next frame, not when the device begins it: fillers delay the "
-      "begin on the device, but not the submission.",
+      "start on the device, but not the submission.",
       "Fillers are woken when a window opens; they do not poll.",
       "A margin is kept that is the (1 - epsilon) quantile of how wrong the predictions of windows were.",
       "Kernels are predicted by their place in the iteration; measurements with page faults in them do not count.",
@@ -367,7 +367,8 @@ PolicyDescriptor frame_lease_policy() {
   policy.summary = "Fillers lease the memory that games leave, in turns, and run between frames as in pilotfish_absolute.";
   policy.source = "ours, after PilotFish (USENIX ATC 2022) and nvshare (ICSE 2024); docs/policies/frame_lease.md";
   policy.deviations = {
-      "From PilotFish: see pilotfish_absolute. Fillers that do not fit beside the games take turns instead of waiting.",
+      "From PilotFish: see pilotfish_absolute. Fillers that do not fit together with the games take turns instead of "
+      "waiting.",
       "From nvshare: the lock is for fillers only, and held by as many as fit; games never wait for it.",
       "A game's working set counts as needed at all times.",
   };

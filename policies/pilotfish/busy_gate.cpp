@@ -28,7 +28,7 @@ class BusyGate : public Policy {
   }
 
   void decide(const GpuView& view, Actions& actions) override {
-    if (!close_fillers_beside_games(view, actions) || !fillers_.find_waiting(view)) return;
+    if (!close_fillers_while_games_run(view, actions) || !fillers_.find_waiting(view)) return;
     Idle rule(is_rendering(view));
     fillers_.admit(view, rule, actions);
   }

@@ -7,9 +7,10 @@
 
 namespace corun {
 
-/// Which fillers may run beside games whose memory stays: fillers whose working sets fit together into what the games
-/// leave lease that memory for a turn; the others wait for the next. See Residents for how long a turn is. What a turn's
-/// loading pushes out of a game's memory is brought back in bulk at once, before the game misses it piece by piece.
+/// Which fillers may run along with games whose memory stays: fillers whose working sets fit together into what the
+/// games leave lease that memory for a turn; the others wait for the next. See Residents for how long a turn is. What a
+/// turn's loading pushes out of a game's memory is brought back in bulk at once, before the game misses it piece by
+/// piece.
 class FillerLease {
  public:
   struct Settings {
@@ -18,7 +19,7 @@ class FillerLease {
   };
   explicit FillerLease(const Settings& settings) : prefetches_(settings.prefetches), residents_(settings.residents) {}
 
-  /// Settles who holds a lease at this instant, loads what has to be loaded, and asks to be woken.
+  /// Settles which fillers hold a lease at this instant, loads what has to be loaded, and asks to be woken.
   void settle(const GpuView& view, Actions& actions);
   /// Why the filler has to wait; without a rule: it holds a lease and its memory is there.
   const Hold& hold(ClientId filler) const { return holds_[filler.value]; }

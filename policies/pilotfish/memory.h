@@ -7,8 +7,9 @@
 
 namespace corun {
 
-/// Which fillers have room in device memory beside the games, without swapping: first the games, then the fillers in
-/// the order of clients, each with what it allocates and its context. On a device of unknown size everything fits.
+/// Which fillers have room in device memory together with the games, without swapping: first the games, then the
+/// fillers in the order of clients, each with what it allocates and its context. On a device of unknown size everything
+/// fits.
 class MemoryFit {
  public:
   /// To be called when a client has joined or left.

@@ -78,7 +78,7 @@ void add_guarantee_parameters(ParameterTable& table) {
       .from("ours");
   table.duration("kill_latency", 1ms)
       .range(0s, 100ms)
-      .means("Time from the begin of a frame to the kill.")
+      .means("Time from the start of a frame to the kill.")
       .from("artifact: the filler's side polls; 50us would be an event");
   table.integer("snapshot_every", 240)
       .range(0, 1'000'000, "frames")
@@ -103,7 +103,7 @@ void add_resource_parameters(ParameterTable& table) {
 void add_target_period(ParameterTable& table, Duration default_value, std::string source) {
   table.duration("target_period", default_value)
       .range(0s, 1s)
-      .means("Expected time from one frame's begin to the next; 0 takes each game's own pacing.")
+      .means("Expected time from one frame's start to the next; 0 takes each game's own pacing.")
       .from(std::move(source));
 }
 
@@ -123,7 +123,7 @@ void add_launch_retry(ParameterTable& table, Duration default_value, std::string
 
 void add_memory_fit(ParameterTable& table) {
   table.boolean("require_memory_fit", true)
-      .means("Whether a filler waits while its memory does not fit beside that of the games and of fillers before it.")
+      .means("Whether a filler waits while its memory does not fit with that of the games and of fillers before it.")
       .from("paper: no swapping");
 }
 

@@ -122,7 +122,7 @@ class PilotFish : public Policy {
 
   void decide(const GpuView& view, Actions& actions) override {
     window_.notice(view.now, charges_unfinished_ ? work_.total() : Duration::zero());
-    if (!close_fillers_beside_games(view, actions)) return;
+    if (!close_fillers_while_games_run(view, actions)) return;
     guarantee_.act(view, actions);
     if (fillers_.find_waiting(view)) {
       Round round(*this, view, promised_);
@@ -314,7 +314,7 @@ PolicyDescriptor pilotfish_policy() {
 PolicyDescriptor pilotfish_oracle_policy() {
   PolicyDescriptor policy = pilotfish_policy();
   policy.name = "pilotfish_oracle";
-  policy.summary = "pilotfish told how long every kernel will take: what better prediction could gain at most.";
+  policy.summary = "pilotfish with exact kernel durations: an upper bound on the gain of better prediction.";
   policy.deviations.insert(policy.deviations.begin(), "Durations are exact, which nothing real can know.");
   policy.parameters.remove("predictor");
   policy.needs.oracle = true;

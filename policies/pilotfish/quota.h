@@ -25,10 +25,10 @@ class LaunchQuota {
     if (op.is_kernel() && left_ > 0) --left_;
   }
 
-  /// Beside a game: admits what is left. Without one everything is open.
+  /// With a game: admits what is left. Without one everything is open.
   void decide(const GpuView& view, Actions& actions) {
     notice(view.now);
-    if (!close_fillers_beside_games(view, actions)) return;
+    if (!close_fillers_while_games_run(view, actions)) return;
     if (fillers_.find_waiting(view)) {
       Rule rule(left_, has_begun_);
       fillers_.admit(view, rule, actions);

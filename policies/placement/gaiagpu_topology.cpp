@@ -68,7 +68,7 @@ PolicyDescriptor gaiagpu_topology_policy() {
   policy.deviations = {"Running processes are counted as pods.",
                        "`scheduler: tree`, in which scheduler and allocator agree, is ours."};
   policy.parameters.choice("scheduler", {"tree", "admission"})
-      .means("Who chooses whole cards: the tree that the allocator uses too, or the admission filter by number.")
+      .means("What chooses whole cards: the tree that the allocator uses too, or the admission filter by number.")
       .from("ours (artifact: admission; a pod whose allocator disagrees fails)");
   policy.create_placement = [](const Parameters& values) {
     return std::make_unique<GaiaGpuTopology>(values.choice("scheduler") == "admission");

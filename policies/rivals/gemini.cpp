@@ -1,4 +1,4 @@
-/// Gemini - one token for the whole device, for an adaptive quota, to whoever lacks most of its guaranteed share.
+/// Gemini - one token for the whole device, for an adaptive quota, to the client that lacks most of its request.
 /// Source:      H.-H. Chen, E.-T. Lin, Y.-M. Chou, J. Chou, "Gemini: enabling multi-tenant GPU sharing based on kernel
 ///              burst estimation", IEEE Transactions on Cloud Computing 2021; with KubeShare: T.-A. Yeh et al., HPDC
 ///              2020. Artifact: NTHU-LSALAB/Gemini (src/scheduler.cpp, schd-priority.cpp, hook.cpp, predictor.cpp,
@@ -187,7 +187,7 @@ class Gemini : public Policy {
             static_cast<double>(share_of_window(tenant.limit).count()), "ns"};
   }
 
-  /// When the first of those who ask, all at their limits, falls below its own.
+  /// When the first of those that ask, all at their limits, falls below its own.
   Time next_change(Time now) const {
     Time first = kNever;
     for (const ClientId client : asking_)

@@ -1,4 +1,4 @@
-/// Orion - a best-effort kernel runs beside a high-priority one only if it is small, of the other kind, and soon over.
+/// Orion - a best-effort kernel runs with a high-priority one only if it is small, of the other kind, and soon over.
 /// Source:      F. Strati, X. Ma, A. Klimovic, "Orion: interference-aware, fine-grained GPU sharing for ML
 ///              applications", EuroSys 2024, section 5 (the scheduling policy).
 ///              Artifact: eth-easl/orion (src/scheduler/scheduler_eval.cpp).
@@ -106,7 +106,7 @@ class Orion : public Policy {
         static_cast<std::int64_t>(static_cast<double>(shortest.value_or(Duration{}).count()) * latency_share_)};
   }
 
-  /// A kernel that nobody has profiled uses up the threshold.
+  /// A kernel without a profile uses up the threshold.
   static Duration cost(const OpView& op, Duration limit) {
     if (!op.is_kernel()) return Duration::zero();
     return op.predicted_by_name != kUnknownDuration ? op.predicted_by_name : limit + Duration{1};
@@ -185,7 +185,7 @@ ParameterTable parameters() {
 PolicyDescriptor orion_policy() {
   PolicyDescriptor policy;
   policy.name = "orion";
-  policy.summary = "Best-effort kernels run beside high-priority ones if small, of the other kind, and soon over.";
+  policy.summary = "Best-effort kernels run with high-priority ones if small, of the other kind, and soon over.";
   policy.source =
       "F. Strati, X. Ma, A. Klimovic, \"Orion: interference-aware, fine-grained GPU sharing for ML applications\", "
       "EuroSys 2024; artifact eth-easl/orion";

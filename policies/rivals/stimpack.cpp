@@ -163,7 +163,7 @@ class Stimpack : public Policy {
       if (!is_game(client) || !is_judged(games_[client.id.value]) || !can_move(client, direction)) continue;
       const auto& menu = client.quality_menu;
       const std::uint32_t level = games_[client.id.value].now.level;
-      const double change = std::abs(menu[beside(level, direction)].quality - menu[level].quality);
+      const double change = std::abs(menu[neighbour(level, direction)].quality - menu[level].quality);
       const double fps = fps_of(view, client);
       candidates.push_back(
           {client.id, fps, rounded(weight * (span > 0 ? change / span : 0.0) + (1 - weight) * fps_score(fps))});
@@ -178,7 +178,7 @@ class Stimpack : public Policy {
     return direction == Direction::kUp ? level > 0 : level + 1 < client.quality_menu.size();
   }
 
-  static std::uint32_t beside(std::uint32_t level, Direction direction) {
+  static std::uint32_t neighbour(std::uint32_t level, Direction direction) {
     return direction == Direction::kUp ? level - 1 : level + 1;
   }
 
@@ -212,7 +212,7 @@ class Stimpack : public Policy {
 
   void move(ClientId client, Direction direction) {
     Game& game = games_[client.value];
-    const std::uint32_t level = beside(game.now.level, direction);
+    const std::uint32_t level = neighbour(game.now.level, direction);
     if (backs_off_ && game.before) watch_oscillation(*game.before, level, direction);
     game.before = std::exchange(game.now, Choice{level, rounds_});
   }
@@ -315,8 +315,7 @@ PolicyDescriptor stimpack_policy() {
   policy.summary = "Every five seconds one game goes a quality level down if any is too slow, or up if all are fast.";
   policy.source =
       "J. Heo, V. Wang, K. Bhardwaj, A. Gavrilovska, \"Stimpack: an adaptive rendering optimization system for "
-      "scalable "
-      "cloud gaming\", NSDI 2026; artifact gt-stimpack/Stimpack (runtime) and gt-stimpack/Stimpack-UE-Plugin";
+      "scalable cloud gaming\", NSDI 2026; artifact gt-stimpack/Stimpack (runtime) and gt-stimpack/Stimpack-UE-Plugin";
   policy.deviations = {
       "Quality is the menu's. The artifact predicts how much of it is left in the encoded stream; neither encoders nor "
       "networks are modelled.",

@@ -201,7 +201,8 @@ ParameterTable parameters() {
 PolicyDescriptor tgs_policy() {
   PolicyDescriptor policy;
   policy.name = "tgs";
-  policy.summary = "The launch rate of low-priority clients follows what the high-priority ones achieve beside them.";
+  policy.summary =
+      "The launch rate of low-priority clients follows the rate that the high-priority ones achieve meanwhile.";
   policy.source =
       "B. Wu, Z. Zhang, Z. Bai, X. Liu, X. Jin, \"Transparent GPU sharing in container clouds for deep learning "
       "workloads\", NSDI 2023; artifact pkusys/TGS";

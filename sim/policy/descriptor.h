@@ -73,7 +73,7 @@ ParameterValue parse_parameter(const ParameterDescriptor& parameter, std::string
 /// The value as YAML would write it ("16.6ms", "true", "{ train: 0.4 }").
 std::string format_parameter(const ParameterValue& value);
 
-/// The policies a build or an experiment knows, in order of registration. No globals: whoever needs one fills one.
+/// The policies a build or an experiment knows, in order of registration. No globals: each user fills its own.
 class PolicyRegistry {
  public:
   /// Throws Error(kInput) if the name is taken.

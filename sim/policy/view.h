@@ -11,7 +11,7 @@ namespace corun {
 
 /// Whether a client has a frame deadline.
 enum class Role : std::uint8_t {
-  kInteractive,  ///< renders frames that somebody looks at
+  kInteractive,  ///< renders frames for a viewer
   kBestEffort,   ///< has no deadline: training, batch inference
 };
 
@@ -100,7 +100,7 @@ struct DeviceView {
   std::uint32_t max_threads_per_sm = 0;
   std::uint32_t max_blocks_per_sm = 0;
   std::uint64_t memory_bytes = 0;             ///< 0 = not limited
-  std::uint64_t context_bytes = 0;            ///< device memory that a context takes beside what its program allocates
+  std::uint64_t context_bytes = 0;  ///< device memory that a context takes in addition to its program's allocations
   std::uint64_t to_device_bytes_per_s = 0;    ///< bandwidth of the host link; 0 = not known
   std::uint64_t from_device_bytes_per_s = 0;  ///< the other direction
   Duration time_slice{};                      ///< of the driver's round robin; 0 = contexts share the device at once
