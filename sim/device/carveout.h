@@ -15,7 +15,7 @@ namespace corun {
 /// So beside kernels that use little shared memory, blocks of one that uses more find no SM but those that were left with
 /// such a carve-out, and lie on these as closely as they fit, or wait for an idle one. Measured on an H200 under MPS: which SMs
 /// blocks of 18 shapes lay on beside 18 neighbours. With the neighbour's carve-out set to the largest they lay as alone
-/// (docs/accuracy.md, "Whose carve-out an SM has").
+/// (studies/mps-carveout).
 struct Carveout {
   std::uint32_t needed_bytes = 0;  ///< of the carve-out of an SM on which its blocks begin
   std::uint32_t most_bytes = std::numeric_limits<std::uint32_t>::max();  ///< of that which an SM has when they began there

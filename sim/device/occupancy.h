@@ -23,10 +23,10 @@ inline constexpr SmShare kAllSms = kFullRate;
 /// the part DeviceSpec::one_wave_drain of its time.
 ///
 /// How much comes free was measured, too: beside Fourier transforms of 1.1, 1.4 and 1.8 waves, and of 2.3 and 2.9, fewer and
-/// fewer small kernels got in, in the end half as many (docs/accuracy.md, "Operators beside operators"). How long it drains:
+/// fewer small kernels got in, in the end half as many (studies/mps-operators). How long it drains:
 /// blocks of a small kernel that waited beside real ones on an H200 began 0.65 (0.4 to 0.85) of a block's time before these
 /// ended, whether their last wave was nearly full or nearly empty; beside those of one wave 0.12 (0.02 to 0.26) of the
-/// kernel's time (docs/accuracy.md, "When room comes free").
+/// kernel's time (studies/mps-block-drain).
 struct Occupancy {
   static constexpr std::int64_t kSteps = 4;
 
@@ -76,7 +76,7 @@ std::uint64_t resident_blocks(const DeviceSpec& spec, const LaunchShape& shape);
 /// has no blocks: it waits for no room and takes none.
 ///
 /// Measured on an H200 under MPS: beside kernels that fill the device, memsets of 1, 2 and 4 KiB ran as often as alone, those
-/// of 8 KiB and more, and all copies, once for each of these kernels (docs/accuracy.md, "Operators beside operators").
+/// of 8 KiB and more, and all copies, once for each of these kernels (studies/mps-operators).
 LaunchShape shape_on_sms(OpKind kind, const LaunchShape& shape, std::uint64_t bytes);
 
 /// Threads of an operation that the device holds at once, as a part of those that it can hold. An unknown shape, and

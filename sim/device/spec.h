@@ -97,7 +97,7 @@ struct DeviceSpec {
   double one_wave_drain = 0.0;
 
   /// Where clients share the SMs: dispatch gaps of one while kernels of others are there, over those alone; 1 and more.
-  /// Measured: what kernels take more under MPS than without (docs/accuracy.md, "What company costs where there is room").
+  /// Measured: what kernels take more under MPS than without (studies/mps-launch-stall).
   double company_gap_scale = 1.0;
   /// Likewise: how long a kernel that begins holds up those of other clients that run. Measured beside single threads
   /// that are launched all the time (the same page).

@@ -20,8 +20,8 @@ struct SoloFit {
 /// One rate does not tell three factors: taken are the likeliest ones. What is expected before the rate is known are
 /// logarithms that are normally distributed. Of a capture by a tracer: host gaps as recorded, within a third; latencies of
 /// launches anywhere (to launch a graph of 158 nodes took 140 us under a tracer and some 5 without); on the device 0.4 us
-/// more for every operation, at most 3 %, within 1 % (0.1 to 0.6 us where kernels are short: docs/accuracy.md, "What a
-/// tracer adds"), and never less. Of one by a profiler, which slows hosts down: half of the host gaps, within a factor of
+/// more for every operation, at most 3 %, within 1 % (0.1 to 0.6 us where kernels are short: studies/tracer-overhead),
+/// and never less. Of one by a profiler, which slows hosts down: half of the host gaps, within a factor of
 /// three, and the device as recorded. So what is bound by its host has its host gaps changed, and what is bound by its
 /// device keeps the host time in which it leaves the device to others. Of times that nobody traced
 /// (Workload::Tracer::kNone) only host gaps are looked for.
@@ -32,7 +32,7 @@ struct SoloFit {
 SoloFit fit_to_solo_rate(const ClientSpec& client, const DeviceSpec& device, double jobs_per_s);
 
 /// Gives the factors to a client of a run on `device`. Under MPS the device's times stay as recorded: kernels of programs
-/// alone take 0.1 to 2.6 us longer there, as much as under a tracer (docs/accuracy.md, "What company costs").
+/// alone take 0.1 to 2.6 us longer there, as much as under a tracer (studies/mps-launch-stall).
 void apply(const SoloFit& fit, const DeviceSpec& device, ClientSpec& client);
 
 /// From joining to being done, alone on the device with its gate open; nullopt where it is not done within `horizon`.

@@ -18,11 +18,11 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("CORUN_BUILD", ROOT / "build/release"))
-PAGES = sorted(str(path.relative_to(ROOT)) for path in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 STUDIES = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "studies").rglob("README.md"))
+PAGES = sorted(str(path.relative_to(ROOT)) for path in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]) + STUDIES
 BLOCK = re.compile(r"^(?P<indent> *)```(?P<info>[^\n`]*)\n(?P<text>.*?)^ *```$", re.MULTILINE | re.DOTALL)
 LOOKS_LIKE_A_COMMAND = re.compile(r"\s*(\$ |simcli |simtrace |\./dev\b|build/\w+/|python3? |pip |cmake |g\+\+ |gunzip |"
-                                  r"(?:experiments|tests)/\S+\.(?:py|sh)\b)")
+                                  r"(?:experiments|studies|tests)/\S+\.(?:py|sh)\b)")
 
 
 class Block:
@@ -74,7 +74,7 @@ def shown_commands(page):
 
 def make_folder(folder):
     """A checkout's working folder in which commands may write: what is built and captured is linked, the rest copied."""
-    for name in ("traces", "sim", "python", "notebooks", "tests", "policies"):
+    for name in ("traces", "sim", "python", "notebooks", "studies", "tests", "policies"):
         (folder / name).symlink_to(ROOT / name)
     shutil.copytree(ROOT / "experiments", folder / "experiments", ignore=shutil.ignore_patterns("*.cpp", "*.h"))
     shutil.copytree(ROOT / "docs", folder / "docs", ignore=shutil.ignore_patterns("*.png"))

@@ -1,4 +1,4 @@
-"""Figures that a page repeats from another one are the same there."""
+"""Figures that a page repeats are those of the study that measured them, and a study's tables are sound."""
 
 import os
 import re
@@ -7,17 +7,51 @@ import pytest
 
 import pages
 
+FOLDERS = [(pages.ROOT / study).parent for study in pages.STUDIES]
 PAIR = re.compile(r"(\d+\.\d) % \((\d+\.\d)\)")  # mean and worst
-MEASURED = [re.compile(r"^\w+: mean (\d+\.\d) %, worst (\d+\.\d) %", re.MULTILINE),
-            re.compile(r"(\d+\.\d) % off in the mean and (\d+\.\d) % at worst"), PAIR]
+SUMMARY = re.compile(r"^(\w+): mean (\d+\.\d) %, worst (\d+\.\d) %, (\d+) rates", re.MULTILINE)
+TOLD = re.compile(r"(\d+\.\d) % off in the mean and\s+(\d+\.\d) % at\s+worst")  # of predictions whose rows were not kept
+ROW = re.compile(r"^\| (\w+) \|.*\| ([+-]\d+\.\d) % \|$", re.MULTILINE)  # run, error
+SCORED = re.compile(r"^\| (?:blind|seen) \|.*\| \d+/\d+ \| (\d+\.\d) % \| [^|]* \| [^|]* \| (\d+\.\d) % \|", re.MULTILINE)
+GENERATED = ["table.md", "published.md", "nulls.md", "scored.md"]
+TABLES = [folder / name for folder in FOLDERS if (folder / "experiment.yaml").exists()
+          for name in GENERATED[:2] if (folder / name).exists()]
 
 
-def test_the_errors_of_the_readme_are_those_of_the_page_of_accuracy():
-    accuracy = pages.read_page("docs/accuracy.md")
-    there = {pair for pattern in MEASURED for pair in pattern.findall(accuracy)}
-    repeated = PAIR.findall(pages.read_page("README.md"))
-    assert len(repeated) == 6
-    assert not [pair for pair in repeated if pair not in there], "experiments/accuracy.py has printed something else since"
+def text_of(path):
+    return path.read_text(encoding="utf-8")
+
+
+def measured_in(folder):
+    """(mean, worst) of everything that a study's generated tables sum up."""
+    text = "\n".join(text_of(folder / name) for name in GENERATED if (folder / name).exists())
+    return {pair[1:3] for pair in SUMMARY.findall(text)} | set(PAIR.findall(text)) | set(SCORED.findall(text))
+
+
+@pytest.mark.parametrize("page, at_least", [("README.md", 3), ("docs/accuracy.md", 30)])
+def test_errors_on_a_page_are_those_of_a_study(page, at_least):
+    there = set().union(*(measured_in(folder) | set(TOLD.findall(text_of(folder / "README.md"))) for folder in FOLDERS))
+    repeated = PAIR.findall(pages.read_page(page))
+    assert len(repeated) >= at_least
+    assert not [pair for pair in repeated if pair not in there], "studies/accuracy.py has printed something else since"
+
+
+@pytest.mark.parametrize("folder", [folder for folder in FOLDERS if measured_in(folder)], ids=lambda folder: folder.name)
+def test_errors_in_a_study_are_those_of_its_tables(folder):
+    repeated = PAIR.findall(text_of(folder / "README.md"))
+    assert repeated and not [pair for pair in repeated if pair not in measured_in(folder)]
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: f"{table.parent.name}/{table.name}")
+def test_a_summary_follows_from_the_rows_of_its_table(table):
+    errors = {}
+    for run, error in ROW.findall(text_of(table)):
+        errors.setdefault(run.split("_")[0], []).append(abs(float(error)))
+    summaries = SUMMARY.findall(text_of(table))
+    assert {kind for kind, *_ in summaries} == set(errors)
+    for kind, mean, worst, rates in summaries:
+        assert (float(worst), int(rates)) == (max(errors[kind]), len(errors[kind]))
+        assert float(mean) == pytest.approx(sum(errors[kind]) / len(errors[kind]), abs=0.1)
 
 
 NUMBER = re.compile(r"(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)?")

@@ -1,4 +1,4 @@
-"""experiments/accuracy.py: which prediction a measured row is compared with, and how far null models are off."""
+"""studies/accuracy.py: which prediction a measured row is compared with, and how far null models are off."""
 
 import importlib.util
 import json
@@ -10,7 +10,7 @@ import pytest
 
 from written_results import Results, throughputs
 
-SCRIPT = pathlib.Path(__file__).parents[2] / "experiments" / "accuracy.py"
+SCRIPT = pathlib.Path(__file__).parents[2] / "studies" / "accuracy.py"
 spec = importlib.util.spec_from_file_location("accuracy", SCRIPT)
 accuracy = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(accuracy)

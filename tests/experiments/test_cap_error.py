@@ -31,7 +31,7 @@ def test_errors_of_caps_are_paired_by_seed_where_both_ran(tmp_path):
         busy(results, "gaiagpu-20", [0.24, 0.26])
         busy(results, "ours-20", [0.21, 0.21])
         busy(results, "ours-40", [0.40, 0.40])
-    lines = printed("cap_error.py", results.path)
+    lines = printed("reproduce/cap_error.py", results.path)
     assert lines[2:3] == ["| pair | 20 % | 25.0 % | 21.0 % | 5.0 | 1.0 | +4.0 (-8.7 to +16.7) |"]
     assert lines[-1] == "ours is closer in 0, further in 0, and no different in 1"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # On which SMs blocks lie beside another program under MPS, by threads and shared memory of both (placement.cu).
-#   placement.sh FILE       writes what experiments/devices/placement/h200.csv holds; 20 s, needs nvcc and the MPS daemon
+#   placement.sh FILE       writes what studies/mps-carveout/placement.csv holds; 20 s, needs nvcc and the MPS daemon
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 output=$(realpath "${1:?which file to write?}")

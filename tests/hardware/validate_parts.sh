@@ -1,5 +1,5 @@
 #!/bin/sh
-# Validates experiments/validation/h200.yaml in parts, each on a GPU of its own, all at the same time:
+# Validates studies/validation/h200.yaml in parts, each on a GPU of its own, all at the same time:
 #
 #     tests/hardware/validate_parts.sh FOLDER PART...
 #
@@ -14,7 +14,7 @@ set -eu
 [ $# -ge 2 ] || { sed -n '2,/^set/s/^# \{0,1\}//p' "$0"; exit 2; }
 folder=$1
 shift
-experiment=$(dirname "$0")/../../experiments/validation/h200.yaml
+experiment=$(dirname "$0")/../../studies/validation/h200.yaml
 mkdir -p "$folder"
 
 # About equal in time: of each run, its horizon and 1.7 s.

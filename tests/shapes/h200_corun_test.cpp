@@ -12,7 +12,7 @@
 #include "tests/support/replay.h"
 
 // Predictions of what programs did together on one H200, from captures of each alone and its untraced rate. The
-// measured side is traces/samples/corun.jsonl and games.txt; nothing here is fitted to its co-run rows.
+// measured side is studies/training-encoder-game; nothing here is fitted to its co-run rows.
 
 namespace corun {
 namespace {
@@ -23,11 +23,12 @@ constexpr int kSeeds = 8;
 constexpr Duration kHorizon = 3s;
 constexpr Time kFrom = kRunStart + Duration{500ms};
 const std::string kSamples = CORUN_SOURCE_DIR "/traces/samples/";
+const std::string kStudy = CORUN_SOURCE_DIR "/studies/training-encoder-game/";
 
 /// Measured iterations per second of each program of a row, in file order.
 std::multimap<std::string, double> measured_rates() {
   std::multimap<std::string, double> rates;
-  std::ifstream file(kSamples + "corun.jsonl");
+  std::ifstream file(kStudy + "measured.jsonl");
   for (std::string line; std::getline(file, line);) {
     const auto text_after = [&](const std::string& key) {
       return line.substr(line.find("\"" + key + "\": ") + key.size() + 4);
@@ -41,7 +42,7 @@ std::multimap<std::string, double> measured_rates() {
 
 /// Measured frames per second of a row's game.
 double measured_fps(const std::string& run) {
-  std::ifstream file(kSamples + "games.txt");
+  std::ifstream file(kStudy + "games.txt");
   for (std::string line; std::getline(file, line);)
     if (line.starts_with(run + " ")) return std::stod(line.substr(line.find("fps ") + 4));
   ADD_FAILURE() << "no row " << run;

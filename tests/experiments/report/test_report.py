@@ -20,7 +20,7 @@ import browser  # noqa: E402
 HOSTILE = "</script><img src=x onerror=\"window.hacked=1\"><svg onload='window.hacked=1'>${7*7}\u2028\"'&amp;"
 LIVE = [*sorted((ROOT / "studies" / "live" / "short-windows").glob("*.sqlite.gz")),
         ROOT / "studies" / "live" / "players" / "players.sqlite.gz"]
-VALIDATION = ROOT / "experiments" / "validation" / "h200-2026-11-23" / "part1.sqlite.gz"
+VALIDATION = ROOT / "studies" / "validation" / "h200" / "part1.sqlite.gz"
 EXPERIMENT = """\
 version: 1
 name: small

@@ -92,7 +92,7 @@ TEST(Controllability, rule_agrees_with_runs_of_captures_on_an_h200) {
     SCOPED_TRACE(capture.file);
     ClientSpec client;
     client.name = "a";
-    client.workload = testing::load_workload(std::string("traces/samples/pairs/") + capture.file + ".kineto.json.gz",
+    client.workload = testing::load_workload(std::string("traces/samples/") + capture.file + ".kineto.json.gz",
                                              {.iterations = capture.iterations});
     client.host_gap_scale = 0.0;
     LaunchProfile profile = profile_launches(*client.workload, 0);

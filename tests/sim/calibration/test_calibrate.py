@@ -84,7 +84,7 @@ def test_stored_samples_give_the_same_again(whole):
 def recorded(tmp_path_factory):
     """What the samples of a real H200 say."""
     folder = tmp_path_factory.mktemp("recorded")
-    samples = ROOT / "experiments" / "devices" / "h200-calibration.jsonl"
+    samples = ROOT / "studies" / "calibration" / "h200.jsonl"
     done = calibrate(folder, "--from", str(samples), "-o", "h200.yaml", fake="no_gpu")
     assert done.returncode == 0, done.stderr
     return (folder / "h200.yaml").read_text(), done.stdout

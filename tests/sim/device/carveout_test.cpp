@@ -57,7 +57,7 @@ std::vector<std::string> cells_of(const std::string& line) {
 
 // tests/hardware/placement.sh: blocks of a kernel lay one on an SM, as alone, or closer, beside another program under MPS.
 TEST(Carveout, SaysBesideWhichNeighboursBlocksLayCloserOnAnH200) {
-  std::ifstream in(std::string(CORUN_SOURCE_DIR) + "/experiments/devices/placement/h200.csv");
+  std::ifstream in(std::string(CORUN_SOURCE_DIR) + "/studies/mps-carveout/placement.csv");
   std::string line;
   std::getline(in, line);
   int pairs = 0, wrong = 0;
