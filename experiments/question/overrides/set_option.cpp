@@ -1,4 +1,4 @@
-#include "experiments/question/set_option.h"
+#include "experiments/question/overrides/set_option.h"
 
 #include <algorithm>
 #include <charconv>
