@@ -42,4 +42,10 @@ void add_builtin_policies(PolicyRegistry& registry) {
   registry.add(gaiagpu_topology_policy());
 }
 
+PolicyRegistry builtin_policies() {
+  PolicyRegistry policies;
+  add_builtin_policies(policies);
+  return policies;
+}
+
 }  // namespace corun

@@ -48,5 +48,7 @@ PolicyDescriptor gaiagpu_topology_policy();
 
 /// Adds them all. Throws Error(kInput) if the registry already has a policy of one of these names.
 void add_builtin_policies(PolicyRegistry& registry);
+/// A registry of them all.
+PolicyRegistry builtin_policies();
 
 }  // namespace corun

@@ -10,10 +10,13 @@
 #include <optional>
 #include <thread>
 
+#include "experiments/base/error_text.h"
 #include "experiments/base/processors.h"
-#include "experiments/commands/commands.h"
 #include "experiments/results/results.h"
 #include "experiments/run/results_revision.h"
+#include "experiments/run/execution_backend.h"
+#include "experiments/run/run_inputs.h"
+#include "policies/builtin.h"
 #include "python/bindings.h"
 #include "python/known_experiment.h"
 #include "python/python_policy.h"

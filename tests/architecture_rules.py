@@ -17,6 +17,7 @@ _RUN = [*_REPLAY, "sim/arbiter", "sim/workload"]
 _POLICY = [*_SEAM, "policies", "policies/parts"]
 _QUESTION = ["experiments/base", "experiments/question/clients", "experiments/question"]
 _EXPERIMENTS = [*_TRACES, "traces/native", "traces/exporters", *_QUESTION, "experiments/run", "experiments/results"]
+_COMMANDS = [*_EXPERIMENTS, "experiments/commands", "policies"]
 FOLDERS = {
     "traces/base": [],
     "traces": ["traces/base"],
@@ -82,13 +83,16 @@ FOLDERS = {
                              "policies", *_QUESTION, "experiments/run"],
     "experiments/validate/scoring": ["traces/base", "sim/metrics", *_QUESTION, "experiments/run"],
     "experiments/validate": ["traces/base", "experiments/validate/scoring", "experiments/summary", *_EXPERIMENTS],
-    "experiments/commands": [*_EXPERIMENTS, "experiments/summary", "experiments/report", "experiments/identify",
-                             "experiments/validate", "policies", "sim/calibration", "sim/calibration/fits",
-                             "sim/executor/host", "sim/metrics"],
-    "experiments/commands/policy": [*_EXPERIMENTS, "experiments/commands", "policies"],
-    "experiments/commands/results": [*_EXPERIMENTS, "experiments/commands", "sim/metrics"],
-    "python": [*_TRACES, "sim/policy", "sim/metrics", *_QUESTION, "experiments/run", "experiments/results", "experiments/summary",
-               "experiments/commands"],
+    "experiments/commands": _EXPERIMENTS,
+    "experiments/commands/experiment": [*_COMMANDS, "experiments/summary", "sim/metrics"],
+    "experiments/commands/hardware": [*_COMMANDS, "experiments/commands/experiment", "experiments/identify",
+                                      "experiments/validate", "sim/calibration", "sim/calibration/fits",
+                                      "sim/executor", "sim/executor/host"],
+    "experiments/commands/policy": _COMMANDS,
+    "experiments/commands/results": [*_COMMANDS, "experiments/summary", "experiments/report", "sim/executor/host",
+                                     "sim/metrics"],
+    "python": [*_TRACES, "sim/policy", "policies", *_QUESTION, "experiments/run", "experiments/results",
+               "experiments/summary"],
     "games/scene/world": [],
     "games/scene/drawing": ["games/scene/world"],
     "games/scene": ["games/scene/drawing", "games/scene/world"],

@@ -11,6 +11,13 @@ namespace corun {
 
 namespace {
 
+struct ImportOptions {
+  std::vector<std::string> inputs;
+  std::string output;  ///< "" = only look
+  std::string format = "auto";
+  bool overwrite = false;
+};
+
 /// With one input the output is that file; with several it is a folder, one file each.
 std::string output_of(const ImportOptions& options, const std::string& input) {
   if (options.inputs.size() == 1) return options.output;
@@ -26,8 +33,6 @@ void check_outputs(const ImportOptions& options) {
     throw Error(ErrorKind::kInput, {options.output},
                 "several traces need a folder to go to, and there is none of this name", "mkdir " + options.output);
 }
-
-}  // namespace
 
 int import_command(const CommonOptions& common, const ImportOptions& options) {
   check_outputs(options);
@@ -49,6 +54,16 @@ int import_command(const CommonOptions& common, const ImportOptions& options) {
   if (is_list) json.end();
   if (common.json) fmt::print("{}\n", json.text());
   return 0;
+}
+
+}  // namespace
+
+void add_import(Commands& commands) {
+  auto [command, options] = commands.add("import", "Read captures of any known format; write .corun", &import_command);
+  command.option("IN", &options.inputs, "Captures").required();
+  command.option("-o,--output", &options.output, "Where to write; a folder for several captures");
+  command.option("--from", &options.format, "Format of the captures").shows_default("auto");
+  command.flag("-f,--force", &options.overwrite, "Replace an existing file");
 }
 
 }  // namespace corun

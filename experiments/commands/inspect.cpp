@@ -10,6 +10,12 @@ namespace corun {
 
 namespace {
 
+struct InspectOptions {
+  std::string file;
+  bool verify = false;
+  std::string recover;  ///< "" = do not
+};
+
 void print_report(const CommonOptions& common, const NativeReport& report, const std::string& path) {
   const std::string damage = report.damage ? fmt::format("chunk {} at byte {}: {}", report.damage->chunk,
                                                          report.damage->byte, report.damage->what)
@@ -40,8 +46,6 @@ int verify(const CommonOptions& common, const std::string& path) {
   return report.damage ? static_cast<int>(ErrorKind::kInput) : 0;
 }
 
-}  // namespace
-
 int inspect_command(const CommonOptions& common, const InspectOptions& options) {
   if (options.verify) return verify(common, options.file);
   const bool recovers = !options.recover.empty();
@@ -57,6 +61,16 @@ int inspect_command(const CommonOptions& common, const InspectOptions& options) 
     if (recovers) fmt::print("written to   {}\n", printable(options.recover));
   }
   return 0;
+}
+
+}  // namespace
+
+void add_info(Commands& commands) {
+  auto [command, options] = commands.add("info", "Say what a capture holds", &inspect_command);
+  command.option("TRACE", &options.file, "Capture of any known format").required();
+  command.flag("--verify", &options.verify, "Check every chunk of a .corun file");
+  command.option("--recover", &options.recover, "Write what is readable of a damaged .corun file to OUT")
+      .shows_value("OUT");
 }
 
 }  // namespace corun

@@ -1,14 +1,18 @@
 #include <fmt/format.h>
 
-#include "experiments/commands/commands.h"
 #include "experiments/base/json.h"
+#include "experiments/commands/commands.h"
+#include "experiments/results/schema.h"
 #include "experiments/run/plan.h"
 #include "experiments/run/results_revision.h"
-#include "experiments/results/results.h"
 
 namespace corun {
 
-int version_command(const CommonOptions& common) {
+namespace {
+
+struct VersionOptions {};
+
+int version_command(const CommonOptions& common, const VersionOptions&) {
   if (common.json) {
     Json json;
     json.object()
@@ -23,5 +27,9 @@ int version_command(const CommonOptions& common) {
   }
   return 0;
 }
+
+}  // namespace
+
+void add_version(Commands& commands) { commands.add("version", "Print the versions", &version_command); }
 
 }  // namespace corun

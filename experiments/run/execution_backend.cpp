@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "experiments/question/clients/command_choice.h"
 #include "sim/executor/driver/cuda_driver.h"
 #include "sim/executor/surrogates.h"
 #include "sim/live/live_capture.h"
@@ -53,7 +54,35 @@ void tell(const live::LiveReport& report, const std::string& policy, std::vector
   notes.push_back(fmt::format("live, {}: {}", policy, launches_of(report)));
 }
 
+/// Before anything is started: a run of minutes is not to fail at its last client.
+void check_command(const ClientChoice& client) {
+  const std::string& program = client.command.words.front();
+  if (is_runnable(program, client.command.working_folder)) return;
+  throw Error(ErrorKind::kInput, client.where,
+              fmt::format("client `{}`: there is no program `{}` that can be run", client.name, program),
+              program.find('/') == std::string::npos ? "it is looked for in the folders of PATH" : "");
+}
+
 }  // namespace
+
+void put_in(const ExecutionBackend& backend, Scenario& scenario) {
+  scenario.backend = backend.name;
+  if (scenario.cluster && backend.name != simulation_backend().name)
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("scenario `{}` is a cluster: only `simcli run` replays one", scenario.name));
+  for (const ClientChoice& client : scenario.clients) {
+    const bool is_live = backend.name == kLiveBackend;
+    const bool has_replay = !client.trace.empty() || client.synthetic.has_value();
+    if (is_live && client.command.words.empty())
+      throw Error(ErrorKind::kUnsupported, client.where,
+                  fmt::format("client `{}` has no `command`: a live run starts one for each client", client.name));
+    if (is_live) check_command(client);
+    if (!is_live && !has_replay)
+      throw Error(ErrorKind::kUnsupported, client.where,
+                  fmt::format("client `{}` has a `command` alone: there is nothing to replay", client.name),
+                  "give it a `trace:` or a `synthetic:` too, or use `simcli live`");
+  }
+}
 
 ExecutionBackend simulation_backend() {
   return {"simulation", [](const RunInput& input, Recorder& recorder, std::vector<std::string>&) {

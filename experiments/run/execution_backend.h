@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/question/experiment.h"
 #include "sim/executor/execute.h"
 #include "sim/live/live.h"
 #include "sim/run/run.h"
@@ -17,6 +18,11 @@ struct ExecutionBackend {
 };
 
 inline constexpr char kLiveBackend[] = "live";
+
+/// Makes a scenario one of that backend. Throws Error(kUnsupported) where it cannot take place there: a cluster outside
+/// the simulation, a client without a command in a live run, a client with a command alone elsewhere. Throws
+/// Error(kInput) where the program of a live run is missing.
+void put_in(const ExecutionBackend& backend, Scenario& scenario);
 
 ExecutionBackend simulation_backend();
 

@@ -1,15 +1,22 @@
 #include <fmt/format.h>
 
-#include "experiments/commands/commands.h"
-#include "experiments/run/caps.h"
-#include "experiments/question/device_file.h"
 #include "experiments/base/json.h"
+#include "experiments/commands/commands.h"
+#include "experiments/question/device_file.h"
+#include "experiments/run/caps.h"
 #include "traces/base/units.h"
 #include "traces/reader.h"
 
 namespace corun {
 
 namespace {
+
+struct CapOptions {
+  std::string file;
+  std::string device = "h200";
+  std::string solo_rate;    ///< jobs per second alone and untraced; "" = as the capture tells
+  unsigned iterations = 0;  ///< jobs that the capture is split into; 0 = as it tells
+};
 
 constexpr int kCaps[] = {10, 20, 30, 40, 50, 60, 70, 80, 90};
 
@@ -67,8 +74,6 @@ void print_table(const CapOptions& options, const DeviceSpec& device, const Laun
       100 * kHeldWithin);
 }
 
-}  // namespace
-
 int policy_cap_command(const CommonOptions& common, const CapOptions& options) {
   const DeviceSpec device = device_named(options.device);
   WorkloadOptions split;
@@ -83,6 +88,17 @@ int policy_cap_command(const CommonOptions& common, const CapOptions& options) {
     print_table(options, device, profile);
   }
   return 0;
+}
+
+}  // namespace
+
+void add_policy_cap(Commands& commands) {
+  auto [command, options] =
+      commands.add("cap", "Say which utilisation caps the limiters can hold for a capture", &policy_cap_command);
+  command.option("TRACE", &options.file, "Capture of any known format").required();
+  command.option("--device", &options.device, "A built-in device").shows_default("h200");
+  command.option("--solo-rate", &options.solo_rate, "Jobs of the untraced program alone: 31/s");
+  command.option("--iterations", &options.iterations, "Jobs that the capture is split into");
 }
 
 }  // namespace corun

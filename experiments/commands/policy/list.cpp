@@ -1,14 +1,20 @@
 #include <fmt/format.h>
 
-#include "experiments/commands/commands.h"
 #include "experiments/base/json.h"
+#include "experiments/commands/commands.h"
 #include "experiments/question/plugin.h"
+#include "policies/builtin.h"
 #include "policies/catalogue.h"
 #include "traces/base/units.h"
 
 namespace corun {
 
 namespace {
+
+struct PolicyOptions {
+  std::string name;  ///< "" = all
+  std::vector<std::string> plugins;
+};
 
 std::string_view type_name(ParameterType type) {
   switch (type) {
@@ -90,8 +96,6 @@ const PolicyDescriptor& find_policy(const PolicyRegistry& policies, const std::s
               nearest.empty() ? "" : fmt::format("did you mean `{}`?", nearest));
 }
 
-}  // namespace
-
 int policy_list_command(const CommonOptions& common, const PolicyOptions& options) {
   PolicyRegistry policies = builtin_policies();
   for (const std::string& plugin : options.plugins) policies.add(load_policy_plugin(plugin));
@@ -114,6 +118,14 @@ int policy_list_command(const CommonOptions& common, const PolicyOptions& option
   for (const PolicyDescriptor* policy : chosen) rows.push_back({policy->name, policy->summary});
   fmt::print("{}", aligned(rows));
   return 0;
+}
+
+}  // namespace
+
+void add_policy_list(Commands& commands) {
+  auto [command, options] = commands.add("list", "List policies, or tell everything about one", &policy_list_command);
+  command.option("NAME", &options.name, "A policy");
+  command.option("--plugin", &options.plugins, "Shared library with a policy (repeatable)").repeatable();
 }
 
 }  // namespace corun

@@ -4,14 +4,20 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "experiments/commands/commands.h"
 #include "experiments/base/json.h"
+#include "experiments/commands/commands.h"
 #include "experiments/results/results.h"
 #include "traces/base/units.h"
 
 namespace corun {
 
 namespace {
+
+struct WhyOptions {
+  std::string run;  ///< FILE, FILE:POLICY or FILE:ID
+  std::string client;
+  std::string time;  ///< since the run began, with its unit
+};
 
 struct Run {
   std::string id, scenario, policy;
@@ -161,8 +167,6 @@ std::pair<std::string, std::string> file_and_run(const std::string& text) {
   return {text.substr(0, colon), text.substr(colon + 1)};
 }
 
-}  // namespace
-
 int policy_why_command(const CommonOptions& common, const WhyOptions& options) {
   const auto [file, wanted] = file_and_run(options.run);
   if (!std::filesystem::exists(file)) throw_input({file}, "there is no such results file");
@@ -184,8 +188,22 @@ int policy_why_command(const CommonOptions& common, const WhyOptions& options) {
   if (answers.empty())
     throw Error(ErrorKind::kInput, {file}, fmt::format("no run in it has a client `{}`", options.client),
                 fmt::format("there are: {}", fmt::join(clients, ", ")));
-  common.json ? print_json(answers) : print_table(answers);
+  if (common.json) {
+    print_json(answers);
+  } else {
+    print_table(answers);
+  }
   return 0;
+}
+
+}  // namespace
+
+void add_policy_why(Commands& commands) {
+  auto [command, options] =
+      commands.add("why", "Say which rule held a client back at an instant of a run", &policy_why_command);
+  command.option("RUN", &options.run, "Results file; FILE:POLICY or FILE:ID picks runs of it").required();
+  command.option("CLIENT", &options.client, "Its name").required();
+  command.option("TIME", &options.time, "Since the run began: 1.5s").required();
 }
 
 }  // namespace corun

@@ -9,6 +9,10 @@ namespace corun {
 
 namespace {
 
+struct MetricsOptions {
+  std::string name;  ///< of one metric; "" = all
+};
+
 const MetricDescriptor& metric_asked_for(const std::string& name) {
   if (const MetricDescriptor* metric = find_metric(name)) return *metric;
   std::vector<std::string> names;
@@ -34,8 +38,6 @@ void print_one(const MetricDescriptor& metric) {
   if (metric.counts_from_zero) fmt::print("absent  counts as 0\n");
 }
 
-}  // namespace
-
 int metrics_command(const CommonOptions& common, const MetricsOptions& options) {
   const bool is_of_one = !options.name.empty();
   if (common.json) {
@@ -54,6 +56,14 @@ int metrics_command(const CommonOptions& common, const MetricsOptions& options) 
     fmt::print("{}", aligned(rows));
   }
   return 0;
+}
+
+}  // namespace
+
+void add_metrics(Commands& commands) {
+  auto [command, options] =
+      commands.add("metrics", "Say what each metric means, or everything about one", &metrics_command);
+  command.option("NAME", &options.name, "A metric");
 }
 
 }  // namespace corun

@@ -10,6 +10,7 @@
 #include "tracer/record/guests.h"
 #include "tracer/record/options.h"
 #include "tracer/record/host/terminal.h"
+#include "traces/base/command_name.h"
 #include "traces/base/units.h"
 
 namespace corun::record {
@@ -113,16 +114,13 @@ class CommandLine {
     return argc;
   }
 
+  /// Throws CLI::ParseError where the first word is no command.
   void check_command_name(const std::string& name) {
-    if (name.starts_with('-')) return;
     std::vector<std::string> names;
     for (const CLI::App* command : app_.get_subcommands([](CLI::App*) { return true; }))
       names.push_back(command->get_name());
-    if (std::ranges::find(names, name) != names.end()) return;
-    const std::string nearest = nearest_name(name, names);
-    throw CLI::ParseError(
-        fmt::format("There is no command `{}`{}", name, nearest.empty() ? "" : "; did you mean `" + nearest + "`?"),
-        kExitUsage);
+    if (const std::string unknown = unknown_command(name, names); !unknown.empty())
+      throw CLI::ParseError(unknown, kExitUsage);
   }
 
   void add_record() {

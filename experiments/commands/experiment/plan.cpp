@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "experiments/commands/commands.h"
 #include "experiments/base/json.h"
+#include "experiments/commands/commands.h"
+#include "experiments/commands/counted.h"
+#include "experiments/commands/experiment/experiment_options.h"
+#include "policies/builtin.h"
 #include "traces/base/units.h"
 
 namespace corun {
@@ -56,10 +59,7 @@ void print_points(const Experiment& experiment) {
   fmt::print("{}{}\n\n", aligned(rows, {0}), counted(experiment.points.size(), "point"));
 }
 
-}  // namespace
-
-int plan_command(const CommonOptions& common, ExperimentOptions options) {
-  options.overrides.expands_sweep = true;
+int plan_command(const CommonOptions& common, const ExperimentOptions& options) {
   PolicyRegistry policies = builtin_policies();
   const Experiment experiment = read_experiment(options.file, options.overrides, policies);
   const Plan plan = make_plan(experiment);
@@ -79,6 +79,15 @@ int plan_command(const CommonOptions& common, ExperimentOptions options) {
   }
   fmt::print("{}{} runs, {} simulated\n", aligned(rows, {0, 3}), plan.runs.size(), format_duration(total));
   return 0;
+}
+
+}  // namespace
+
+void add_plan(Commands& commands) {
+  auto [command, options] = commands.add("plan", "List the runs of an experiment", &plan_command);
+  options.overrides.expands_sweep = true;
+  add_experiment_options(command, options);
+  add_sweep_option(command, options);
 }
 
 }  // namespace corun

@@ -7,10 +7,23 @@
 
 #include "experiments/commands/commands.h"
 #include "experiments/results/file.h"
+#include "experiments/results/row_writer.h"
 
 namespace corun {
 
 namespace {
+
+struct SqlOptions {
+  std::string file;
+  std::optional<std::string> query;  ///< none = list the tables
+  bool is_csv = false, is_markdown = false;
+};
+
+RowFormat format_of(const CommonOptions& common, const SqlOptions& options) {
+  if (common.json) return RowFormat::kJson;
+  if (options.is_csv) return RowFormat::kCsv;
+  return options.is_markdown ? RowFormat::kMarkdown : RowFormat::kAligned;
+}
 
 constexpr char kCommandLine[] = "<command line>";
 
@@ -63,10 +76,8 @@ void print_schema(SQLite::Database& results, RowFormat format) {
   writer->end();
 }
 
-}  // namespace
-
 int sql_command(const CommonOptions& common, const SqlOptions& options) {
-  const RowFormat format = common.json ? RowFormat::kJson : options.format;
+  const RowFormat format = format_of(common, options);
   const auto results = open_results(options.file);
   if (options.query) check_statement(results->getHandle(), *options.query);
   try {
@@ -80,6 +91,17 @@ int sql_command(const CommonOptions& common, const SqlOptions& options) {
     throw_input({options.file}, "{}", failure.what());
   }
   return 0;
+}
+
+}  // namespace
+
+void add_sql(Commands& commands) {
+  auto [command, options] = commands.add("sql", "Ask a results file in SQL; changes nothing", &sql_command);
+  command.option("RESULTS", &options.file, "Results file (SQLite)").required();
+  command.option("-c,--command", &options.query, "One SELECT; the tables and their columns are listed if not given")
+      .shows_value("SQL");
+  command.flag("--csv", &options.is_csv, "Print CSV");
+  command.flag("--markdown", &options.is_markdown, "Print a Markdown table").excludes("--csv");
 }
 
 }  // namespace corun

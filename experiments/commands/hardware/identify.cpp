@@ -4,11 +4,12 @@
 #include <filesystem>
 #include <memory>
 
-#include "experiments/commands/commands.h"
-#include "experiments/question/device_file.h"
-#include "experiments/identify/report.h"
 #include "experiments/base/json.h"
 #include "experiments/base/yaml.h"
+#include "experiments/commands/commands.h"
+#include "experiments/commands/hardware/hardware_options.h"
+#include "experiments/identify/report.h"
+#include "experiments/question/device_file.h"
 #include "sim/executor/host/mps_daemon.h"
 #include "traces/base/write_file.h"
 
@@ -17,6 +18,19 @@ namespace corun {
 namespace {
 
 using namespace identification;
+
+struct IdentifyCommandOptions {
+  std::string device = "h200";  ///< what is known already: a built-in device or a device file
+  std::string against;          ///< device whose simulation is the unknown GPU; "" = hardware
+  std::string output;           ///< device file to write; "" = none
+  bool overwrite = false;
+  bool lists_trials = false;
+  bool under_mps = false;
+  bool has_no_frames = false;
+  unsigned most_trials = 8;
+  unsigned repetitions = 3;
+  HardwareOptions hardware;
+};
 
 /// The text of a built-in device file, or of a file.
 std::string device_text_of(const std::string& model_or_file) {
@@ -37,7 +51,8 @@ DeviceSpec device_named(const std::string& model_or_file) {
 
 std::vector<Trial> trials_for(const DeviceSpec& device, const IdentifyCommandOptions& options) {
   std::vector<Trial> trials = trial_pool(device);
-  if (options.under_mps || !options.renders) std::erase_if(trials, [](const Trial& trial) { return trial.has_frames; });
+  if (options.under_mps || options.has_no_frames)
+    std::erase_if(trials, [](const Trial& trial) { return trial.has_frames; });
   return trials;
 }
 
@@ -59,12 +74,8 @@ Observe unknown_gpu(const IdentifyCommandOptions& options, const DeviceSpec& bas
     if (options.under_mps) device.sharing = Sharing::kConcurrent;
     return observer(simulation_backend(), device);
   }
-  executor::ExecuteOptions hardware;
-  hardware.worker = options.worker.empty() ? worker_beside_this_program() : options.worker;
-  hardware.library = options.driver;
-  hardware.device = options.gpu;
-  hardware.renders = options.renders;
-  hardware.processors = options.processors;
+  executor::ExecuteOptions hardware = execute_options(options.hardware);
+  hardware.renders = !options.has_no_frames;
   if (!options.under_mps) return observer(hardware_backend(hardware), base);
   hardware_backend(hardware);  // no daemon where there is no driver
   const auto daemon = std::make_shared<executor::MpsDaemon>();
@@ -102,20 +113,19 @@ void write_device(const IdentifyCommandOptions& options, const Identification& f
   fmt::print(stderr, "device file: {}\n", printable(options.output));
 }
 
-}  // namespace
-
 int identify_command(const CommonOptions& common, const IdentifyCommandOptions& options) {
   const DeviceSpec base = device_named(options.device);
   const std::vector<Trial> trials = trials_for(base, options);
   if (options.lists_trials) return list_trials(common, trials);
   check_output(options);
   const Observe observe = unknown_gpu(options, base);
-  const std::string unknown =
-      options.against.empty() ? fmt::format("GPU {}", options.gpu) : "the simulation of " + options.against;
+  const std::string unknown = options.against.empty() ? fmt::format("GPU {}", options.hardware.device.gpu)
+                                                      : "the simulation of " + options.against;
   IdentifyOptions how;
   how.most_trials = options.most_trials;
   how.repetitions = options.repetitions;
-  Predictions predictions(options.under_mps ? rules_of_mps(base) : rules_of_contexts(base, options.renders), base);
+  Predictions predictions(options.under_mps ? rules_of_mps(base) : rules_of_contexts(base, !options.has_no_frames),
+                          base);
   fmt::print(stderr, "{} rules, {} trials, on {}\n", predictions.rules().size(), trials.size(), printable(unknown));
   const Identification found = identify(predictions, trials, observe, how, [](const IdentifyStep& step) {
     fmt::print(stderr, "ran {}: {}\n", step.run.trial.name, step.run.trial.description);
@@ -128,6 +138,24 @@ int identify_command(const CommonOptions& common, const IdentifyCommandOptions& 
   std::fflush(stdout);
   if (!options.output.empty()) write_device(options, found, predictions, unknown);
   return found.fits ? 0 : kExitExpectation;
+}
+
+}  // namespace
+
+void add_identify(Commands& commands) {
+  auto [command, options] =
+      commands.add("identify", "Find out by experiments which arbitration rule a GPU follows", &identify_command);
+  command.option("--device", &options.device, "What is known already: a built-in device or a device file")
+      .shows_default("h200");
+  command.option("--against", &options.against, "Take the simulation of this device for the GPU");
+  command.option("-o,--output", &options.output, "Device file to write");
+  command.flag("-f,--force", &options.overwrite, "Replace an existing device file");
+  command.option("--most", &options.most_trials, "Trials at most").range(1, 100).shows_default("8");
+  command.option("--repetitions", &options.repetitions, "Runs of each trial").range(1, 100).shows_default("3");
+  command.flag("--list-trials", &options.lists_trials, "List the trials there are; run nothing");
+  command.flag("--mps", &options.under_mps, "Rules of a daemon for MPS, not of time slices and graphics");
+  command.flag("--no-frames", &options.has_no_frames, "Leave out what needs OpenGL");
+  add_hardware_options(command, options.hardware);
 }
 
 }  // namespace corun

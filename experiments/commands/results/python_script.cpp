@@ -1,4 +1,4 @@
-#include "experiments/commands/python_script.h"
+#include "experiments/commands/results/python_script.h"
 
 #include <fmt/format.h>
 #include <sys/mman.h>

@@ -8,9 +8,11 @@
 #include <fstream>
 #include <iterator>
 
-#include "experiments/commands/commands.h"
-#include "experiments/question/device_file.h"
 #include "experiments/base/json.h"
+#include "experiments/base/yaml.h"
+#include "experiments/commands/commands.h"
+#include "experiments/commands/hardware/hardware_options.h"
+#include "experiments/question/device_file.h"
 #include "sim/calibration/fits/report.h"
 #include "traces/base/units.h"
 #include "traces/base/write_file.h"
@@ -18,6 +20,21 @@
 namespace corun {
 
 namespace {
+
+/// Measuring a GPU, or concluding from what was measured before.
+struct CalibrateCommandOptions {
+  GpuOptions device;
+  std::string output;               ///< device file to write; "" = none
+  std::string report;               ///< fit report; "" = stdout
+  std::string samples;              ///< what was measured, as JSON lines; "" = not kept
+  std::string from;                 ///< samples to conclude from in place of a GPU; "" = measure
+  std::string base;                 ///< built-in device or device file with the values that are not measured
+  std::string name;                 ///< of the device; "" = the driver's
+  std::vector<std::string> groups;  ///< what to measure; empty = all
+  bool overwrite = false;
+  std::string probe;    ///< "" = corun-probe in the folder of this program
+  std::string control;  ///< of MPS; "" = nvidia-cuda-mps-control
+};
 
 using calibration::Calibration;
 using calibration::Finding;
@@ -28,10 +45,6 @@ volatile std::sig_atomic_t g_signal = 0;
 void interrupt(int signal) {
   g_signal = signal;
   std::signal(signal, SIG_DFL);
-}
-
-std::string probe_beside_this_program() {
-  return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "corun-probe").string();
 }
 
 void check_groups(const std::vector<std::string>& wanted) {
@@ -58,10 +71,10 @@ void show_progress(const Terminal& terminal, const calibration::Trial& trial, st
 
 Samples measured(const CommonOptions& common, const CalibrateCommandOptions& options) {
   calibration::CalibrateOptions measuring;
-  measuring.probe = options.probe.empty() ? probe_beside_this_program() : options.probe;
-  measuring.library = options.driver;
+  measuring.probe = options.probe.empty() ? beside_this_program("corun-probe") : options.probe;
+  measuring.library = options.device.driver;
   measuring.control = options.control;
-  measuring.device = options.gpu;
+  measuring.device = options.device.gpu;
   measuring.groups = options.groups;
   measuring.is_interrupted = [] { return g_signal != 0; };
   measuring.on_trial = [&](const calibration::Trial& trial, std::size_t number, std::size_t count, Duration left) {
@@ -128,8 +141,6 @@ void check_outputs(const CalibrateCommandOptions& options) {
       throw Error(ErrorKind::kInput, {path}, "it exists", "give another name, or --force to replace it");
 }
 
-}  // namespace
-
 int calibrate_command(const CommonOptions& common, const CalibrateCommandOptions& options) {
   check_groups(options.groups);
   check_outputs(options);
@@ -158,6 +169,23 @@ int calibrate_command(const CommonOptions& common, const CalibrateCommandOptions
   if (!options.output.empty()) fmt::print(stderr, "device file: {}\n", printable(options.output));
   if (g_signal != 0) return kExitSignal + g_signal;
   return calibration.has_gone_wrong ? kExitSomeFailed : 0;
+}
+
+}  // namespace
+
+void add_calibrate(Commands& commands) {
+  auto [command, options] = commands.add("calibrate", "Measure a GPU and write its device file", &calibrate_command);
+  add_gpu_options(command, options.device);
+  command.option("-o,--output", &options.output, "Device file to write");
+  command.option("--report", &options.report, "Fit report to write (Markdown); stdout if not given");
+  command.option("--samples", &options.samples, "File for what was measured (JSON lines)");
+  command.option("--from", &options.from, "Conclude from such a file; measure nothing");
+  command.option("--base", &options.base, "Built-in device or device file for what is not measured");
+  command.option("--name", &options.name, "Name of the device; the driver's if not given");
+  command.option("--only", &options.groups, "Groups to measure: slice,copy,...").comma_separated();
+  command.flag("-f,--force", &options.overwrite, "Replace existing files");
+  command.option("--probe", &options.probe, "Program of a probe's process; corun-probe if not given");
+  command.option("--mps-control", &options.control, "Program of the MPS daemon; nvidia-cuda-mps-control if not given");
 }
 
 }  // namespace corun

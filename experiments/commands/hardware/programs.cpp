@@ -1,7 +1,8 @@
+#include "experiments/commands/hardware/programs.h"
+
 #include <filesystem>
 
-#include "experiments/commands/commands.h"
-#include "experiments/run/execution_backend.h"
+#include "experiments/commands/experiment/interrupts.h"
 #include "traces/base/error.h"
 
 namespace corun {
@@ -28,12 +29,11 @@ std::string existing(const std::string& path) {
 
 }  // namespace
 
-ExecutionBackend backend_of_programs(const LiveCommandOptions& options) {
+ExecutionBackend backend_of_programs(const ProgramOptions& options) {
   live::LiveOptions live;
   live.gate_library = options.gate.empty() ? found_beside_this_program("libcorun_gate.so") : existing(options.gate);
   live.is_gated_by_cupti = options.is_gated_by_cupti;
-  live.frame_library =
-      options.frames.empty() ? found_beside_this_program("libcorun_gl.so") : existing(options.frames);
+  live.frame_library = options.frames.empty() ? found_beside_this_program("libcorun_gl.so") : existing(options.frames);
   if (const std::string manifest = found_beside_this_program(kManifest); !manifest.empty())
     live.layer_data = manifest.substr(0, manifest.size() - kManifest.size() + kData.size());
   if (live.gate_library.empty())
@@ -46,13 +46,6 @@ ExecutionBackend backend_of_programs(const LiveCommandOptions& options) {
   live.hurry = &interrupted_again();
   if (!options.captures.empty()) fs::create_directories(options.captures);
   return live_backend(live, options.captures);
-}
-
-int live_command(const CommonOptions& common, const LiveCommandOptions& options) {
-  RunOptions run = options;
-  run.jobs = 1;
-  run.skips_baselines = !options.runs_alone_first;
-  return run_in(backend_of_programs(options), common, run);
 }
 
 }  // namespace corun

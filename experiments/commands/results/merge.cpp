@@ -2,11 +2,21 @@
 
 #include <fmt/ranges.h>
 
-#include "experiments/commands/commands.h"
 #include "experiments/base/json.h"
+#include "experiments/commands/commands.h"
+#include "experiments/commands/counted.h"
 #include "experiments/results/stored_runs.h"
 
 namespace corun {
+
+namespace {
+
+/// Results files of one plan, to be one.
+struct MergeOptions {
+  std::vector<std::string> inputs;
+  std::string output;
+  bool overwrite = false;
+};
 
 int merge_command(const CommonOptions& common, const MergeOptions& options) {
   const Merged merged = merge_results(options.inputs, options.output, options.overwrite);
@@ -29,16 +39,13 @@ int merge_command(const CommonOptions& common, const MergeOptions& options) {
   return kExitSomeFailed;
 }
 
-int hash_command(const CommonOptions& common, const std::vector<std::string>& files) {
-  Json json;
-  json.object().field("schema_version", 1).key("hashes").object();
-  for (const std::string& file : files) {
-    const std::string hash = results_hash(file);
-    json.field(file, hash);
-    if (!common.json) fmt::print("{}  {}\n", hash, printable(file));
-  }
-  if (common.json) fmt::print("{}\n", json.end().end().text());
-  return 0;
+}  // namespace
+
+void add_merge(Commands& commands) {
+  auto [command, options] = commands.add("merge", "Put results files of one sweep into one", &merge_command);
+  command.option("RESULTS", &options.inputs, "Results files (SQLite)").required();
+  command.option("-o,--output", &options.output, "Results file to write").required();
+  command.flag("-f,--force", &options.overwrite, "Replace an existing results file");
 }
 
 }  // namespace corun

@@ -2,14 +2,18 @@
 
 #include <algorithm>
 
-#include "experiments/commands/commands.h"
 #include "experiments/base/json.h"
+#include "experiments/commands/commands.h"
+#include "experiments/commands/counted.h"
+#include "experiments/commands/experiment/experiment_options.h"
 #include "experiments/run/run_inputs.h"
+#include "policies/builtin.h"
 
 namespace corun {
 
-int check_command(const CommonOptions& common, ExperimentOptions options) {
-  options.overrides.expands_sweep = true;
+namespace {
+
+int check_command(const CommonOptions& common, const ExperimentOptions& options) {
   PolicyRegistry policies = builtin_policies();
   const Experiment experiment = read_experiment(options.file, options.overrides, policies);
   const Plan plan = make_plan(experiment);
@@ -28,6 +32,16 @@ int check_command(const CommonOptions& common, ExperimentOptions options) {
                points > 0 ? fmt::format(" at {}", counted(points, "point")) : "", counted(plan.runs.size(), "run"));
   }
   return 0;
+}
+
+}  // namespace
+
+void add_check(Commands& commands) {
+  auto [command, options] =
+      commands.add("check", "Check an experiment and the traces it names; run nothing", &check_command);
+  options.overrides.expands_sweep = true;
+  add_experiment_options(command, options);
+  add_sweep_option(command, options);
 }
 
 }  // namespace corun

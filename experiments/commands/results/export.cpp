@@ -6,39 +6,30 @@
 #include <filesystem>
 
 #include "experiments/base/built_in_files.h"
-#include "experiments/results/chrome_trace.h"
-#include "experiments/commands/commands.h"
-#include "experiments/commands/python_script.h"
 #include "experiments/base/json.h"
+#include "experiments/commands/commands.h"
+#include "experiments/commands/results/python_script.h"
+#include "experiments/commands/results/run_timeline.h"
 #include "experiments/results/file.h"
+#include "experiments/results/row_writer.h"
 #include "experiments/results/run_tracks.h"
 #include "traces/base/write_file.h"
-#include "traces/exporters/perfetto.h"
-#include "traces/reader.h"
 
 namespace corun {
 
 namespace {
 
+struct ExportOptions {
+  TimelineChoice timeline;  ///< of rows too, whose run is optional: none = the rows of all
+  std::string table;        ///< of results; "" = a timeline
+  std::string python = "python3";
+  std::string output;
+  bool overwrite = false;
+};
+
 constexpr char kPyarrow[] =
     "`pip install pyarrow` (extra `arrow` of corun) and name that Python with --python, or "
     "write .csv or .jsonl, which need none";
-
-std::string ending_of(const std::string& path) {
-  std::string ending = std::filesystem::path(path).extension().string();
-  std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return std::tolower(c); });
-  return ending;
-}
-
-[[noreturn]] void refuse_ending(const std::string& path, const char* expected) {
-  throw Error(ErrorKind::kInput, {path}, fmt::format("`{}` names no format", ending_of(path)), expected);
-}
-
-std::string encode(const Tracks& tracks, const std::string& output) {
-  if (ending_of(output) == ".json") return encode_chrome(tracks);
-  if (ending_of(output) == ".pftrace" || ending_of(output) == ".perfetto-trace") return encode_perfetto(tracks);
-  refuse_ending(output, "timelines are written as .pftrace (Perfetto) or .json (Chrome); tables need --table");
-}
 
 /// The rows of a table, of one run or of all; what belongs to a run says first which run that is.
 std::string query_of(SQLite::Database& results, const ExportOptions& options) {
@@ -47,21 +38,22 @@ std::string query_of(SQLite::Database& results, const ExportOptions& options) {
     std::string tables;
     SQLite::Statement table(results, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid");
     while (table.executeStep()) tables += (tables.empty() ? "" : ", ") + table.getColumn(0).getString();
-    throw Error(ErrorKind::kInput, {options.file}, fmt::format("there is no table `{}`", options.table),
+    throw Error(ErrorKind::kInput, {options.timeline.file}, fmt::format("there is no table `{}`", options.table),
                 "there are: " + tables);
   }
   const std::string quoted = "\"" + options.table + "\"";
   const bool has_run = std::ranges::find(columns, "run") != columns.end();
   if (!has_run) {
-    if (!options.run.empty() && options.table != "runs")
-      throw_input({options.file}, "table `{}` does not belong to runs: leave --run out", options.table);
-    return fmt::format("SELECT * FROM {}{} ORDER BY rowid", quoted, options.run.empty() ? "" : " WHERE id = ?1");
+    if (!options.timeline.run.empty() && options.table != "runs")
+      throw_input({options.timeline.file}, "table `{}` does not belong to runs: leave --run out", options.table);
+    return fmt::format("SELECT * FROM {}{} ORDER BY rowid", quoted,
+                       options.timeline.run.empty() ? "" : " WHERE id = ?1");
   }
   return fmt::format(
       "SELECT runs.scenario AS run_scenario, runs.policy AS run_policy, runs.seed AS run_seed, {0}.* FROM {0} LEFT "
       "JOIN "
       "runs ON runs.id = {0}.run{1} ORDER BY {0}.rowid",
-      quoted, options.run.empty() ? "" : fmt::format(" WHERE {}.run = ?1", quoted));
+      quoted, options.timeline.run.empty() ? "" : fmt::format(" WHERE {}.run = ?1", quoted));
 }
 
 std::string rows(SQLite::Database& results, const std::string& query, const std::string& run, RowFormat format) {
@@ -74,7 +66,8 @@ std::string rows(SQLite::Database& results, const std::string& query, const std:
 
 void write_parquet(const ExportOptions& options, const std::string& query, const std::string& run) {
   write_file_by(options.output, options.overwrite, [&](const std::string& part) {
-    const int code = run_python(options.python, parquet_script(), {options.file, query, run, part}, "", kPyarrow);
+    const int code =
+        run_python(options.python, parquet_script(), {options.timeline.file, query, run, part}, "", kPyarrow);
     if (code == static_cast<int>(ErrorKind::kUnsupported))
       throw Error(ErrorKind::kUnsupported, SourceLocation{}, "Parquet is written by pyarrow, which is missing",
                   kPyarrow);
@@ -84,9 +77,10 @@ void write_parquet(const ExportOptions& options, const std::string& query, const
 }
 
 void export_table(const ExportOptions& options) {
-  const auto results = open_results(options.file);
+  const auto results = open_results(options.timeline.file);
   const std::string query = query_of(*results, options);
-  const std::string run = options.run.empty() ? "" : find_run(*results, options.file, options.run).id;
+  const std::string run =
+      options.timeline.run.empty() ? "" : find_run(*results, options.timeline.file, options.timeline.run).id;
   const std::string ending = ending_of(options.output);
   if (ending == ".parquet") return write_parquet(options, query, run);
   constexpr std::array<std::pair<std::string_view, RowFormat>, 4> kFormats = {{{".csv", RowFormat::kCsv},
@@ -99,18 +93,9 @@ void export_table(const ExportOptions& options) {
   write_file(options.output, rows(*results, query, run, format->second), options.overwrite);
 }
 
-}  // namespace
-
-std::string encode_timeline(const std::string& file, const std::string& run, const std::string& output) {
-  const bool is_of_results = !run.empty() || holds_results(file);
-  if (!is_of_results) return encode(TimelineTracks(load_timeline(file)), output);
-  const auto results = open_results(file);
-  return encode(RunTracks(*results, find_run(*results, file, run)), output);
-}
-
 int export_command(const CommonOptions& common, const ExportOptions& options) {
   if (options.table.empty()) {
-    write_file(options.output, encode_timeline(options.file, options.run, options.output), options.overwrite);
+    write_file(options.output, encode_timeline(options.timeline, options.output), options.overwrite);
   } else {
     export_table(options);
   }
@@ -124,6 +109,19 @@ int export_command(const CommonOptions& common, const ExportOptions& options) {
                options.table.empty() ? "; open it at https://ui.perfetto.dev" : "");
   }
   return 0;
+}
+
+}  // namespace
+
+void add_export(Commands& commands) {
+  auto [command, options] =
+      commands.add("export", "Write a capture or a run as a timeline, or results as tables", &export_command);
+  add_timeline_options(command, options.timeline);
+  command.option("-o,--output", &options.output, "x.pftrace, x.json; tables: x.parquet, .csv, .jsonl, .json, .md")
+      .required();
+  command.option("--table", &options.table, "Table of the results: frames, metrics, ... (simcli sql lists them)");
+  command.option("--python", &options.python, "Python with pyarrow, which writes Parquet").shows_default("python3");
+  command.flag("-f,--force", &options.overwrite, "Replace an existing file");
 }
 
 }  // namespace corun

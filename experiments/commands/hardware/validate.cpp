@@ -6,15 +6,37 @@
 #include <optional>
 #include <ranges>
 
-#include "experiments/commands/commands.h"
 #include "experiments/base/processors.h"
+#include "experiments/commands/commands.h"
+#include "experiments/commands/experiment/experiment_options.h"
+#include "experiments/commands/hardware/hardware_options.h"
+#include "experiments/commands/hardware/programs.h"
 #include "experiments/validate/json.h"
 #include "experiments/validate/validator.h"
+#include "policies/builtin.h"
 #include "sim/executor/host/mps_daemon.h"
 
 namespace corun {
 
 namespace {
+
+/// Predictions against measurements on hardware.
+struct ValidateOptions {
+  ExperimentOptions experiment;
+  ResultsOptions results;
+  HardwareOptions hardware;
+  unsigned jobs = 0;                ///< simulations at a time; 0 = one per processor
+  Duration window{20'000'000'000};  ///< most that is measured of a run
+  unsigned repetitions = 5;
+  std::vector<std::string> seen;  ///< scenarios that models could have been fitted to
+  bool only_predicts = false;
+  std::vector<std::string> only;      ///< scenarios; empty = all
+  std::vector<std::string> measured;  ///< results files with what was measured before; empty = measure now
+  std::string report = "VALIDATION.md";
+  bool has_no_budget = false;
+  bool has_no_canary = false;
+  bool is_live = false;  ///< measures the clients' commands in place of surrogates
+};
 
 void check_scenario(const Experiment& experiment, const std::string& name, std::string_view option) {
   const auto names = experiment.scenarios | std::views::transform(&Scenario::name);
@@ -24,7 +46,7 @@ void check_scenario(const Experiment& experiment, const std::string& name, std::
 }
 
 Experiment read(const ValidateOptions& options, PolicyRegistry& policies) {
-  Experiment experiment = read_experiment(options.file, options.overrides, policies);
+  Experiment experiment = read_experiment(options.experiment.file, options.experiment.overrides, policies);
   for (const std::string& name : options.seen) check_scenario(experiment, name, "--seen");
   for (const std::string& name : options.only) check_scenario(experiment, name, "--only");
   for (Scenario& scenario : experiment.scenarios) {
@@ -46,24 +68,19 @@ validation::ValidatorOptions validator_options(const CommonOptions& common, cons
   out.has_canary = !options.has_no_canary && !options.is_live;
   out.has_budget = !options.has_no_budget;
   if (!options.is_live) out.predicted_in = surrogate_backend();
-  out.output = options.output.empty() ? experiment.name + ".sqlite" : options.output;
-  out.overwrite = options.overwrite;
+  out.output = options.results.output.empty() ? experiment.name + ".sqlite" : options.results.output;
+  out.overwrite = options.results.overwrite;
   out.report = options.report;
   out.measured = options.measured;
-  out.device = options.gpu;
-  out.progress = options.progress;
+  out.device = options.hardware.device.gpu;
+  out.progress = options.results.progress;
   out.terminal = common.err;
   return out;
 }
 
 /// Cells that share the device at once get a private daemon, started with the first of them; all others take turns.
 ExecutionBackend gpu_backend(const ValidateOptions& options) {
-  executor::ExecuteOptions hardware;
-  hardware.worker = options.worker.empty() ? worker_beside_this_program() : options.worker;
-  hardware.library = options.driver;
-  hardware.device = options.gpu;
-  hardware.renders = !options.has_kernel_frames;
-  hardware.processors = options.processors;
+  const executor::ExecuteOptions hardware = execute_options(options.hardware);
   const ExecutionBackend taking_turns = hardware_backend(hardware);
   const auto daemon = std::make_shared<std::unique_ptr<executor::MpsDaemon>>();
   return {taking_turns.name,
@@ -82,8 +99,6 @@ int exit_code(const validation::ValidationResult& result) {
   if (!is_whole) return kExitSomeFailed;
   return validation::meets_goals(result) ? 0 : kExitExpectation;
 }
-
-}  // namespace
 
 int validate_command(const CommonOptions& common, const ValidateOptions& options) {
   PolicyRegistry policies = builtin_policies();
@@ -104,6 +119,33 @@ int validate_command(const CommonOptions& common, const ValidateOptions& options
   std::fflush(stdout);
   fmt::print(stderr, "report: {}\nresults: {}\n", printable(its.report), printable(its.output));
   return exit_code(result);
+}
+
+}  // namespace
+
+void add_validate(Commands& commands) {
+  auto [command, options] = commands.add(
+      "validate", "Predict an experiment, measure it on a GPU, and score the predictions", &validate_command);
+  add_experiment_options(command, options.experiment);
+  add_results_options(command, options.results);
+  command.duration("--window", &options.window, Duration{1}, "5s", "Most that is measured of a run, behind its warm-up")
+      .shows_default("20s");
+  command.option("--repetitions", &options.repetitions, "Runs of every cell, interleaved")
+      .range(1, 1000)
+      .shows_default("5");
+  command.option("--seen", &options.seen, "A scenario that models could have been fitted to (repeatable)").repeatable();
+  command.flag("--predict-only", &options.only_predicts, "Write the predictions and their hash");
+  command.option("--only", &options.only, "A scenario to validate; all if not given (repeatable)").repeatable();
+  command.option("--measured", &options.measured, "Score what this results file holds; needs no GPU (repeatable)")
+      .repeatable()
+      .excludes("--predict-only");
+  command.option("--report", &options.report, "Where the report goes").shows_default(options.report);
+  command.flag("--no-budget", &options.has_no_budget, "Leave out the error budget, which takes simulations");
+  command.flag("--no-canary", &options.has_no_canary, "Leave out the half second of fixed work before each run");
+  command.option("-j,--jobs", &options.jobs, "Simulations at a time; one per processor if not given").range(1, 1024);
+  command.flag("--live", &options.is_live, "Measure the clients' commands themselves, gated as by `live`");
+  add_hardware_options(command, options.hardware);
+  add_kernel_frames_option(command, options.hardware);
 }
 
 }  // namespace corun

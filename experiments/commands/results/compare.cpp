@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "experiments/commands/commands.h"
 #include "experiments/base/json.h"
+#include "experiments/commands/commands.h"
 #include "experiments/results/row_writer.h"
 #include "experiments/summary/summary.h"
 #include "sim/metrics/headlines.h"
@@ -15,6 +15,14 @@
 namespace corun {
 
 namespace {
+
+struct CompareOptions {
+  std::vector<std::string> files;
+  std::string baseline;              ///< policy; "" = the first of the results
+  std::vector<std::string> metrics;  ///< empty = the main ones; "all" = every one
+  std::string markdown, csv, json;   ///< files to write; "" = none
+  bool overwrite = false;
+};
 
 /// Of the metrics that are named; of the main ones where none is, or of all where there are no main ones.
 Comparisons comparisons(const CompareOptions& options) {
@@ -170,8 +178,6 @@ void print_text(const CommonOptions& common, const Comparisons& found, const Com
     fmt::print(stderr, "{}{}\n", common.err.has_color ? "\033[33mwarning:\033[0m " : "warning: ", printable(line));
 }
 
-}  // namespace
-
 int compare_command(const CommonOptions& common, const CompareOptions& options) {
   const Comparisons found = comparisons(options);
   if (!options.markdown.empty()) write_file(options.markdown, as_markdown(found, options), options.overwrite);
@@ -183,6 +189,21 @@ int compare_command(const CommonOptions& common, const CompareOptions& options) 
     print_text(common, found, options);
   }
   return 0;
+}
+
+}  // namespace
+
+void add_compare(Commands& commands) {
+  auto [command, options] =
+      commands.add("compare", "Say what each policy changes beside a baseline, seed by seed", &compare_command);
+  command.option("RESULTS", &options.files, "Results files (SQLite)").required();
+  command.option("--baseline", &options.baseline, "Policy to compare with; the first one if not given");
+  command.option("--metric", &options.metrics, "Metric to compare (repeatable); all for every one").repeatable();
+  command.option("--export-markdown", &options.markdown, "Also write the tables as Markdown to FILE")
+      .shows_value("FILE");
+  command.option("--export-csv", &options.csv, "Also write every number as CSV to FILE").shows_value("FILE");
+  command.option("--export-json", &options.json, "Also write what --json prints to FILE").shows_value("FILE");
+  command.flag("-f,--force", &options.overwrite, "Replace existing files");
 }
 
 }  // namespace corun

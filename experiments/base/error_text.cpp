@@ -1,8 +1,6 @@
-#include <fmt/format.h>
+#include "experiments/base/error_text.h"
 
-#include "experiments/commands/commands.h"
 #include "experiments/base/yaml.h"
-#include "policies/builtin.h"
 
 namespace corun {
 
@@ -38,17 +36,6 @@ std::string render(const Error& error, const std::vector<Diagnostic>& diagnostic
   const std::size_t suppressed = invalid ? invalid->suppressed() : 0;
   if (suppressed > 0) text += fmt::format("{} more errors are not shown\n", suppressed);
   return text;
-}
-
-int report_error(const CommonOptions& common, const Error& error) {
-  fmt::print(stderr, "{}", render(error, diagnostics_of(error), common.diagnostics, common.err.has_color));
-  return static_cast<int>(error.kind());
-}
-
-PolicyRegistry builtin_policies() {
-  PolicyRegistry policies;
-  add_builtin_policies(policies);
-  return policies;
 }
 
 }  // namespace corun

@@ -1,0 +1,121 @@
+#include "experiments/commands/experiment/experiment_run.h"
+
+#include <algorithm>
+#include <map>
+
+#include "experiments/base/processors.h"
+#include "experiments/commands/experiment/interrupts.h"
+#include "experiments/commands/experiment/run_report.h"
+#include "experiments/results/results.h"
+#include "experiments/run/run_inputs.h"
+#include "policies/builtin.h"
+
+namespace corun {
+
+namespace {
+
+Experiment read_for(const ExecutionBackend& backend, const RunOptions& options, PolicyRegistry& policies) {
+  const ExperimentOverrides& overrides = options.experiment.overrides;
+  Experiment experiment = read_experiment(options.experiment.file, overrides, policies);
+  if (overrides.expands_sweep && experiment.points.empty())
+    throw Error(ErrorKind::kInput, {options.experiment.file}, "there is nothing to sweep",
+                "give it a section `sweep`, or say what to sweep: `-L pilotfish.margin=100us,300us`");
+  for (Scenario& scenario : experiment.scenarios) put_in(backend, scenario);
+  experiment.record.baselines = experiment.record.baselines && !options.skips_baselines;
+  return experiment;
+}
+
+std::string output_of(const Experiment& experiment, const ResultsOptions& options) {
+  if (!options.output.empty()) return options.output;
+  return experiment.output.empty() ? experiment.name + ".sqlite" : experiment.output;
+}
+
+Existing existing_of(const RunOptions& options) {
+  if (options.resumes) return Existing::kResume;
+  return options.results.overwrite ? Existing::kReplace : Existing::kRefuse;
+}
+
+/// The runs that are to be done now.
+Plan remaining(const Plan& plan, const std::optional<Shard>& shard, const std::map<std::string, RunOutcome>& there) {
+  Plan rest{{}, plan.hashes};
+  for (std::size_t i = 0; i < plan.runs.size(); ++i)
+    if ((!shard || shard->has(i)) && !there.contains(plan.runs[i].id)) rest.runs.push_back(plan.runs[i]);
+  return rest;
+}
+
+unsigned jobs_of(const RunOptions& options, const Plan& rest) {
+  const std::size_t wanted = options.jobs == 0 ? usable_processors() : options.jobs;
+  return static_cast<unsigned>(std::min(wanted, std::max<std::size_t>(rest.runs.size(), 1)));
+}
+
+int exit_code(const Summary& summary, std::size_t runs, bool all_hold, bool is_complete) {
+  if (!is_complete) return kExitSignal + interrupting_signal();
+  const auto& kinds = summary.failure_kinds();
+  const bool all_failed_alike = summary.failures() == runs && kinds.size() == 1;
+  if (runs > 0 && all_failed_alike) return static_cast<int>(*kinds.begin());
+  if (summary.failures() > 0) return kExitSomeFailed;
+  return all_hold ? 0 : kExitExpectation;
+}
+
+/// `--resume` with what was given, but for what it excludes.
+std::vector<std::string> resuming(std::vector<std::string> arguments) {
+  std::erase_if(arguments, [](const std::string& argument) {
+    return argument == "-f" || argument == "--force" || argument == "--resume";
+  });
+  arguments.push_back("--resume");
+  return arguments;
+}
+
+}  // namespace
+
+void add_run_options(Command& command, RunOptions& options) {
+  options.can_resume = true;
+  command.option("-j,--jobs", &options.jobs, "Runs at a time; one per processor if not given").range(1, 1024);
+  command.flag("--resume", &options.resumes, "Go on with a results file that was interrupted").excludes("--force");
+}
+
+int run_experiment(const ExecutionBackend& backend, const CommonOptions& common, const RunOptions& options) {
+  PolicyRegistry policies = builtin_policies();
+  const Experiment experiment = read_for(backend, options, policies);
+  const Plan plan = make_plan(experiment);
+  const std::string output = output_of(experiment, options.results);
+  check_output(output, existing_of(options));
+  RunInputs run_inputs(experiment, plan.hashes, policies, backend);
+  run_inputs.check();
+
+  ResultsWriter results(output, existing_of(options), stored_plan(experiment, plan, options.shard));
+  const std::map<std::string, RunOutcome> there = results.there();
+  const Plan rest = remaining(plan, options.shard, there);
+  const unsigned jobs = jobs_of(options, rest);
+  const bool is_live = backend.name == kLiveBackend;
+  catch_interrupts(is_live);
+  RunReport report(common, experiment, plan, output);
+  report.print_begin(jobs, options.shard);
+  if (options.resumes) report.print_resumed(there, results.retried(), rest.runs.size());
+  for (const RunSpec& spec : plan.runs)
+    if (const auto done = there.find(spec.id); done != there.end()) report.add(spec, done->second);
+
+  Progress progress(experiment, rest, options.results.progress, common.err);
+  RunnerOptions runner{.jobs = jobs, .stop = &interrupted()};
+  runner.on_finished = [&](const RunSpec& spec, const RunOutcome& outcome) { progress.finished(spec, outcome); };
+  if (is_live) runner.on_started = [&](const RunSpec& spec) { progress.begins(spec); };
+  const std::size_t delivered =
+      run_plan(experiment, rest, run_inputs, policies, runner, [&](const RunSpec& spec, const RunOutcome& outcome) {
+        results.write(experiment, plan.hashes, spec, outcome);
+        report.add(spec, outcome);
+      });
+  progress.clear();
+  results.close();
+
+  const bool is_cut_short = is_live && interrupted();
+  const bool is_complete = delivered == rest.runs.size() && !is_cut_short;
+  const std::size_t done = there.size() + delivered;
+  const bool all_hold = report.print_results(done);
+  report.print_trailer();
+  if (!is_complete)
+    report.print_stop(done, there.size() + rest.runs.size(), is_cut_short,
+                      options.can_resume ? resuming(common.arguments) : std::vector<std::string>{});
+  return exit_code(report.summary(), done, all_hold, is_complete);
+}
+
+}  // namespace corun

@@ -1,0 +1,51 @@
+#include "experiments/commands/commands.h"
+#include "experiments/commands/experiment/experiment_run.h"
+#include "experiments/commands/hardware/programs.h"
+
+namespace corun {
+
+namespace {
+
+struct LiveCommandOptions {
+  RunOptions run;
+  ProgramOptions programs;
+  bool runs_alone_first = false;
+};
+
+int live_command(const CommonOptions& common, const LiveCommandOptions& options) {
+  RunOptions run = options.run;
+  run.skips_baselines = !options.runs_alone_first;
+  return run_experiment(backend_of_programs(options.programs), common, run);
+}
+
+void add_program_options(Command& command, ProgramOptions& options) {
+  command.option("--in-flight", &options.most_in_flight, "Launches of a client not known to be complete; 0 = no bound")
+      .range(0, 4096)
+      .shows_default("1024");
+  command
+      .duration("--queued", &options.most_queued, Duration{0}, "30ms",
+                "Device time of a client's launches not known to be complete, as they took lately; 0s = no bound")
+      .shows_default("30ms");
+  command.option("--every", &options.every, "Launches of a stream between two looks at what is complete")
+      .range(1, 64)
+      .shows_default("16");
+  command.option("--captures", &options.captures, "Folder for a capture of each run");
+  command.option("--gate", &options.gate, "Library for CUDA programs; libcorun_gate.so if not given");
+  command.choice<bool>("--gate-by", &options.is_gated_by_cupti, {{"preload", false}, {"cupti", true}},
+                       "How launches come to the gate: preload, or cupti only");
+  command.option("--frames", &options.frames, "Library for programs with frames; libcorun_gl.so if not given");
+}
+
+}  // namespace
+
+void add_live(Commands& commands) {
+  auto [command, options] =
+      commands.add("live", "Run the programs of an experiment, gated in their own processes", &live_command);
+  options.run.jobs = 1;
+  add_experiment_options(command, options.run.experiment);
+  add_results_options(command, options.run.results);
+  command.flag("--alone", &options.runs_alone_first, "Run every client alone first: for slowdown and harvest");
+  add_program_options(command, options.programs);
+}
+
+}  // namespace corun

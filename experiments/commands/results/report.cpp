@@ -1,0 +1,44 @@
+#include "experiments/report/report.h"
+
+#include <fmt/format.h>
+
+#include "experiments/base/json.h"
+#include "experiments/commands/commands.h"
+#include "traces/base/write_file.h"
+
+namespace corun {
+
+namespace {
+
+struct ReportOptions {
+  std::vector<std::string> files;
+  std::string baseline;  ///< policy; "" = the first of the results
+  std::string output;
+  bool overwrite = false;
+};
+
+int report_command(const CommonOptions& common, const ReportOptions& options) {
+  const std::string page = make_report(options.files, {options.baseline, "simcli " + quoted(common.arguments)});
+  write_file(options.output, page, options.overwrite);
+  if (common.json) {
+    Json json;
+    json.object().field("schema_version", 1).field("output", options.output).field("bytes", page.size()).end();
+    fmt::print("{}\n", json.text());
+  } else {
+    fmt::print("written to   {} ({} bytes); any browser opens it, offline\n", printable(options.output), page.size());
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_report(Commands& commands) {
+  auto [command, options] =
+      commands.add("report", "Write what results found as one HTML file with figures", &report_command);
+  command.option("RESULTS", &options.files, "Results files (SQLite)").required();
+  command.option("-o,--output", &options.output, "Where to write: r.html").required();
+  command.option("--baseline", &options.baseline, "Policy that effects are told beside; the first one if not given");
+  command.flag("-f,--force", &options.overwrite, "Replace an existing file");
+}
+
+}  // namespace corun
