@@ -192,7 +192,7 @@ class PlanRun {
 
 /// Does the runs, asks `tick` with the number of finished ones every now and then. Returns the messages of failed runs
 /// by kind of error. What `tick` or a signal raises is raised when the results that there are have been written.
-py::list run(const KnownExperiment& known, const std::string& output, Existing existing, unsigned jobs,
+py::list run(const KnownExperiment& known, const std::string& output, IfExists if_exists, unsigned jobs,
              bool has_baselines, const py::object& tick) {
   KnownExperiment input = known;
   input.experiment.record.baselines = has_baselines;
@@ -204,11 +204,12 @@ py::list run(const KnownExperiment& known, const std::string& output, Existing e
     {
       const py::gil_scoped_release release;
       plan = make_plan(input.experiment);
-      check_output(output, existing);
+      check_output(output, if_exists);
       run_inputs.emplace(input.experiment, plan->hashes, input.policies);
       run_inputs->check();
-      results.emplace(output, existing, stored_plan(input.experiment, *plan));
-      std::erase_if(plan->runs, [there = results->there()](const RunSpec& spec) { return there.contains(spec.id); });
+      results.emplace(output, if_exists, stored_plan(input.experiment, *plan));
+      const std::map<std::string, RunOutcome> completed = results->completed_runs();
+      std::erase_if(plan->runs, [&](const RunSpec& spec) { return completed.contains(spec.id); });
     }
     PlanRun plan_run(input, *plan, *run_inputs, *results, jobs == 0 ? usable_processors() : jobs);
     try {
@@ -239,10 +240,10 @@ void bind_experiment(py::module_& module) {
       }
     }
   });
-  py::enum_<Existing>(module, "Existing")
-      .value("refuse", Existing::kRefuse)
-      .value("replace", Existing::kReplace)
-      .value("resume", Existing::kResume);
+  py::enum_<IfExists>(module, "IfExists")
+      .value("fail", IfExists::kFail)
+      .value("replace", IfExists::kReplace)
+      .value("resume", IfExists::kResume);
   module.def("read", &read, py::arg("text"), py::arg("file"), py::arg("sets"), py::arg("policies"), py::arg("seeds"),
              py::arg("until"), py::arg("expands_sweep") = false);
   module.def("duration_ns", [](const std::string& text) { return to_ns(duration_of(text)); });
@@ -271,7 +272,8 @@ void bind_experiment(py::module_& module) {
                              })
       .def("check", &check)
       .def("plan", &plan)
-      .def("run", &run, py::arg("output"), py::arg("existing"), py::arg("jobs"), py::arg("baselines"), py::arg("tick"));
+      .def("run", &run, py::arg("output"), py::arg("if_exists"), py::arg("jobs"), py::arg("baselines"),
+           py::arg("tick"));
 }
 
 }  // namespace corun

@@ -36,7 +36,7 @@ class PlannedRuns {
   void run(const std::vector<std::string>& ids, const std::string& output) {
     located(known_, [&] {
       const py::gil_scoped_release release;
-      ResultsWriter writer(output, Existing::kReplace, StoredPlan{});
+      ResultsWriter writer(output, IfExists::kReplace, StoredPlan{});
       for (const std::string& id : ids)
         writer.write(known_.experiment, plan_.hashes, spec(id),
                      run_one(known_.experiment, spec(id), *inputs_, known_.policies));
@@ -44,8 +44,8 @@ class PlannedRuns {
     });
   }
 
-  ResultsWriter writer(const std::string& output, Existing existing) {
-    return located(known_, [&] { return ResultsWriter(output, existing, stored_plan(known_.experiment, plan_)); });
+  ResultsWriter writer(const std::string& output, IfExists if_exists) {
+    return located(known_, [&] { return ResultsWriter(output, if_exists, stored_plan(known_.experiment, plan_)); });
   }
 
  private:
@@ -83,10 +83,10 @@ void bind_sweep(py::module_& module) {
     return results_hash(path);
   });
   py::class_<ResultsWriter>(module, "ResultsWriter")
-      .def("there",
+      .def("completed_runs",
            [](ResultsWriter& self) {
              std::vector<std::string> ids;
-             for (const auto& [id, outcome] : self.there()) ids.push_back(id);
+             for (const auto& [id, outcome] : self.completed_runs()) ids.push_back(id);
              return ids;
            })
       .def("append", &append, py::arg("path"))
@@ -95,7 +95,7 @@ void bind_sweep(py::module_& module) {
       .def(py::init<std::shared_ptr<KnownExperiment>, bool>(), py::arg("experiment"), py::arg("baselines"))
       .def("ids", &PlannedRuns::ids)
       .def("run", &PlannedRuns::run, py::arg("ids"), py::arg("output"))
-      .def("writer", &PlannedRuns::writer, py::arg("output"), py::arg("existing"));
+      .def("writer", &PlannedRuns::writer, py::arg("output"), py::arg("if_exists"));
 }
 
 }  // namespace corun

@@ -92,8 +92,8 @@ std::vector<std::string> missing_shards(const std::vector<Input>& inputs) {
 }  // namespace
 
 Merged merge_results(const std::vector<std::string>& inputs, const std::string& output, bool overwrite) {
-  const Existing existing = overwrite ? Existing::kReplace : Existing::kRefuse;
-  check_output(output, existing);
+  const IfExists if_exists = overwrite ? IfExists::kReplace : IfExists::kFail;
+  check_output(output, if_exists);
   try {
     const std::vector<Input> files = open_inputs(inputs);
     for (const Input& file : files) check_same_plan(files[0], file);
@@ -103,7 +103,7 @@ Merged merge_results(const std::vector<std::string>& inputs, const std::string& 
     StoredPlan plan = files[0].plan;
     plan.properties.erase("shard");
     walk(plan, open_inputs(inputs), [](const StoredRun&) {});  // before anything is replaced
-    ResultsWriter writer(output, existing, plan);
+    ResultsWriter writer(output, if_exists, plan);
     Merged merged = walk(plan, open_inputs(inputs), [&](const StoredRun& run) { writer.write(run); });
     merged.missing_shards = missing_shards(files);
     writer.close();

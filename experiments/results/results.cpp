@@ -113,7 +113,7 @@ class ResultsWriter::Store {
 
   std::size_t retried() const { return retried_; }
 
-  std::map<std::string, RunOutcome> there() { return stored_outcomes(database_); }
+  std::map<std::string, RunOutcome> completed_runs() { return stored_outcomes(database_); }
 
   void write(const StoredRun& run) {
     SQLite::Transaction transaction(database_);
@@ -280,16 +280,16 @@ class ResultsWriter::Store {
 };
 
 void check_output(const std::string& path, bool overwrite) {
-  check_output(path, overwrite ? Existing::kReplace : Existing::kRefuse);
+  check_output(path, overwrite ? IfExists::kReplace : IfExists::kFail);
 }
 
-void check_output(const std::string& path, Existing existing) {
+void check_output(const std::string& path, IfExists if_exists) {
   std::error_code failure;
   const auto status = std::filesystem::status(path, failure);
   if (!std::filesystem::exists(status)) return;
   if (!std::filesystem::is_regular_file(status))
     throw_input({path}, "the results cannot go here: this is not a regular file");
-  if (existing == Existing::kRefuse)
+  if (if_exists == IfExists::kFail)
     throw Error(ErrorKind::kInput, {path}, "the results file exists", "`-f` replaces it, `-o` names another one");
   const bool has_nothing_to_lose = std::filesystem::file_size(path) == 0;
   if (!has_nothing_to_lose && !holds_results(path))
@@ -304,14 +304,14 @@ static bool is_about_the_path(const SQLite::Exception& failure) {
 }
 
 ResultsWriter::ResultsWriter(const std::string& path, bool overwrite)
-    : ResultsWriter(path, overwrite ? Existing::kReplace : Existing::kRefuse, StoredPlan{}) {}
+    : ResultsWriter(path, overwrite ? IfExists::kReplace : IfExists::kFail, StoredPlan{}) {}
 
-ResultsWriter::ResultsWriter(const std::string& path, Existing existing, const StoredPlan& plan) : path_(path) {
-  check_output(path, existing);
+ResultsWriter::ResultsWriter(const std::string& path, IfExists if_exists, const StoredPlan& plan) : path_(path) {
+  check_output(path, if_exists);
   try {
     const auto folder = std::filesystem::path(path).parent_path();
     if (!folder.empty()) std::filesystem::create_directories(folder);
-    if (existing != Existing::kResume) {
+    if (if_exists != IfExists::kResume) {
       const WriteLock nobody_writes(path);
       for (const char* ending : {"-wal", "-shm", "-journal", ""}) std::filesystem::remove(path + ending);
     }
@@ -339,8 +339,8 @@ auto ResultsWriter::on_disk(const char* doing, Work work) {
   }
 }
 
-std::map<std::string, RunOutcome> ResultsWriter::there() {
-  return on_disk("reading", [&] { return store_->there(); });
+std::map<std::string, RunOutcome> ResultsWriter::completed_runs() {
+  return on_disk("reading", [&] { return store_->completed_runs(); });
 }
 std::size_t ResultsWriter::retried() const { return store_->retried(); }
 

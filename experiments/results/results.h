@@ -10,11 +10,11 @@
 
 namespace corun {
 
-/// What becomes of a results file that is there already.
-enum class Existing : std::uint8_t {
-  kRefuse,
-  kReplace,  ///< only a results file ever is
-  kResume,   ///< goes on where it ended, if its plan is the same
+/// What happens where the results file exists.
+enum class IfExists : std::uint8_t {
+  kFail,     ///< Error(kInput)
+  kReplace,  ///< Error(kInput) where it is no results file
+  kResume,   ///< continue it; Error(kInput) where its plan is another one
 };
 
 /// Writes the results of an experiment into one SQLite file, a transaction for each run, so that what is written
@@ -29,14 +29,14 @@ class ResultsWriter {
   /// writing fails.
   ResultsWriter(const std::string& path, bool overwrite);
   /// The same with the plan in front, by which a file can be resumed and merged.
-  ResultsWriter(const std::string& path, Existing existing, const StoredPlan& plan);
+  ResultsWriter(const std::string& path, IfExists if_exists, const StoredPlan& plan);
   ~ResultsWriter();
   ResultsWriter(ResultsWriter&&) noexcept;
 
-  /// The runs of a resumed file: what was done before, failed runs included, but for those of kOutOfMemory. This and what
-  /// follows throws Error(kDevice, path) where the disk fails; what had been written before stays whole.
-  std::map<std::string, RunOutcome> there();
-  /// How many runs of a resumed file there was no memory for; they are to be done again.
+  /// The runs that a resumed file holds, by id: failed runs included, those that ran out of memory left out. This and
+  /// what follows throws Error(kDevice, path) where the disk fails; what had been written before stays whole.
+  std::map<std::string, RunOutcome> completed_runs();
+  /// Number of runs of a resumed file that ran out of memory; they are to be done again.
   std::size_t retried() const;
 
   void write(const Experiment& experiment, const FileHashes& hashes, const RunSpec& spec, const RunOutcome& outcome);
@@ -54,7 +54,7 @@ class ResultsWriter {
 };
 
 /// Throws Error(kInput) where ResultsWriter would refuse `path` whatever is to be written; changes nothing.
-void check_output(const std::string& path, Existing existing);
+void check_output(const std::string& path, IfExists if_exists);
 void check_output(const std::string& path, bool overwrite);
 
 }  // namespace corun

@@ -31,7 +31,7 @@ Validator::Validator(const Experiment& experiment, const PolicyRegistry& policie
     : options_(options),
       earlier_(read_all(options.measured)),
       validation_(checked(experiment, options), policies, options),
-      results_(options.output, options.overwrite ? Existing::kReplace : Existing::kRefuse, stored_question(experiment)) {
+      results_(options.output, options.overwrite ? IfExists::kReplace : IfExists::kFail, stored_question(experiment)) {
   facts_.window_s = to_seconds(options.window);
   facts_.backend = "nothing";
 }

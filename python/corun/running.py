@@ -40,7 +40,7 @@ def run(experiment, *, jobs=None, seed=None, until=None, output=None, overwrite=
     if not isinstance(experiment, Experiment):
         experiment = Experiment(experiment)
     core = experiment._parse(seed_list(seed), until)
-    existing = existing_file(overwrite, resume)
+    existing = if_exists(overwrite, resume)
     return do_runs(core, output, progress, lambda path, tick: core.run(path, existing, jobs or 0, baselines, tick))
 
 
@@ -49,11 +49,11 @@ def seed_list(seed):
     return [] if seed is None else [seed] if isinstance(seed, int) else list(seed)
 
 
-def existing_file(overwrite, resume):
+def if_exists(overwrite, resume):
     """What becomes of a results file that is there."""
     if overwrite and resume:
         raise InputError("`overwrite` and `resume` are both asked for: a results file is replaced or gone on with")
-    return _core.Existing.resume if resume else _core.Existing.replace if overwrite else _core.Existing.refuse
+    return _core.IfExists.resume if resume else _core.IfExists.replace if overwrite else _core.IfExists.fail
 
 
 def do_runs(core, output, progress, work, stopped=()):

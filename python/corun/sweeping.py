@@ -10,7 +10,7 @@ import tempfile
 from corun.core import _core
 from corun.errors import Error, InputError
 from corun.experiment import Experiment
-from corun.running import do_runs, existing_file, seed_list
+from corun.running import do_runs, if_exists, seed_list
 
 __all__ = ["sweep"]
 
@@ -45,7 +45,7 @@ def sweep(experiment, parameters=None, *, sample=None, executor=None, jobs=None,
     if not core.points:
         raise InputError(f"{core.name} has no section `sweep`: give `parameters`, for example "
                          '{"pilotfish.margin": ["100us", "300us"]}')
-    existing = existing_file(overwrite, resume)
+    existing = if_exists(overwrite, resume)
     if executor is None:
         return do_runs(core, output, progress, lambda path, tick: core.run(path, existing, jobs or 0, baselines, tick))
     question = (experiment._text, os.path.abspath(experiment._file), experiment._sets, experiment._policies,
@@ -79,7 +79,7 @@ def _spread(question, executor, path, existing, tick):
 
 
 def _collect(question, executor, runs, writer, tick):
-    there = set(writer.there())
+    there = set(writer.completed_runs())
     missing = [run for run in runs.ids() if run not in there]
     size = max(1, min(_MOST_RUNS_IN_A_PIECE, len(missing) // 64))
     pieces = (missing[i:i + size] for i in range(0, len(missing), size))

@@ -30,16 +30,17 @@ std::string output_of(const Experiment& experiment, const ResultsOptions& option
   return experiment.output.empty() ? experiment.name + ".sqlite" : experiment.output;
 }
 
-Existing existing_of(const RunOptions& options) {
-  if (options.resumes) return Existing::kResume;
-  return options.results.overwrite ? Existing::kReplace : Existing::kRefuse;
+IfExists if_exists_of(const RunOptions& options) {
+  if (options.resumes) return IfExists::kResume;
+  return options.results.overwrite ? IfExists::kReplace : IfExists::kFail;
 }
 
 /// The runs that are to be done now.
-Plan remaining(const Plan& plan, const std::optional<Shard>& shard, const std::map<std::string, RunOutcome>& there) {
+Plan remaining(const Plan& plan, const std::optional<Shard>& shard,
+               const std::map<std::string, RunOutcome>& completed) {
   Plan rest{{}, plan.hashes};
   for (std::size_t i = 0; i < plan.runs.size(); ++i)
-    if ((!shard || shard->has(i)) && !there.contains(plan.runs[i].id)) rest.runs.push_back(plan.runs[i]);
+    if ((!shard || shard->has(i)) && !completed.contains(plan.runs[i].id)) rest.runs.push_back(plan.runs[i]);
   return rest;
 }
 
@@ -71,7 +72,7 @@ std::vector<std::string> resuming(std::vector<std::string> arguments) {
 void add_run_options(Command& command, RunOptions& options) {
   options.can_resume = true;
   command.option("-j,--jobs", &options.jobs, "Runs at a time; one per processor if not given").range(1, 1024);
-  command.flag("--resume", &options.resumes, "Go on with a results file that was interrupted").excludes("--force");
+  command.flag("--resume", &options.resumes, "Resume an interrupted results file").excludes("--force");
 }
 
 int run_experiment(const ExecutionBackend& backend, const CommonOptions& common, const RunOptions& options) {
@@ -79,21 +80,21 @@ int run_experiment(const ExecutionBackend& backend, const CommonOptions& common,
   const Experiment experiment = read_for(backend, options, policies);
   const Plan plan = make_plan(experiment);
   const std::string output = output_of(experiment, options.results);
-  check_output(output, existing_of(options));
+  check_output(output, if_exists_of(options));
   RunInputs run_inputs(experiment, plan.hashes, policies, backend);
   run_inputs.check();
 
-  ResultsWriter results(output, existing_of(options), stored_plan(experiment, plan, options.shard));
-  const std::map<std::string, RunOutcome> there = results.there();
-  const Plan rest = remaining(plan, options.shard, there);
+  ResultsWriter results(output, if_exists_of(options), stored_plan(experiment, plan, options.shard));
+  const std::map<std::string, RunOutcome> completed = results.completed_runs();
+  const Plan rest = remaining(plan, options.shard, completed);
   const unsigned jobs = jobs_of(options, rest);
   const bool is_live = backend.name == kLiveBackend;
   catch_interrupts(is_live);
   RunReport report(common, experiment, plan, output);
   report.print_begin(jobs, options.shard);
-  if (options.resumes) report.print_resumed(there, results.retried(), rest.runs.size());
+  if (options.resumes) report.print_resumed(completed, results.retried(), rest.runs.size());
   for (const RunSpec& spec : plan.runs)
-    if (const auto done = there.find(spec.id); done != there.end()) report.add(spec, done->second);
+    if (const auto done = completed.find(spec.id); done != completed.end()) report.add(spec, done->second);
 
   Progress progress(experiment, rest, options.results.progress, common.err);
   RunnerOptions runner{.jobs = jobs, .stop = &interrupted()};
@@ -109,11 +110,11 @@ int run_experiment(const ExecutionBackend& backend, const CommonOptions& common,
 
   const bool is_cut_short = is_live && interrupted();
   const bool is_complete = delivered == rest.runs.size() && !is_cut_short;
-  const std::size_t done = there.size() + delivered;
+  const std::size_t done = completed.size() + delivered;
   const bool all_hold = report.print_results(done);
   report.print_trailer();
   if (!is_complete)
-    report.print_stop(done, there.size() + rest.runs.size(), is_cut_short,
+    report.print_stop(done, completed.size() + rest.runs.size(), is_cut_short,
                       options.can_resume ? resuming(common.arguments) : std::vector<std::string>{});
   return exit_code(report.summary(), done, all_hold, is_complete);
 }
