@@ -114,7 +114,7 @@ CommandLine::CommandLine(int argc, char** argv)
   app_->set_help_all_flag("--help-all", "Every command with its options");
   app_->footer(
       "Exit codes: 0 done, 2 wrong input, 3 not supported, 4 machine failed, 5 policy failed,\n"
-      "6 expectation not met, 7 some runs failed, 70 a mistake of ours, 130 interrupted.");
+      "6 expectation not met, 7 some runs failed, 70 internal error, 130 interrupted.");
 }
 
 CommandLine::~CommandLine() = default;

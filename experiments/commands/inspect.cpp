@@ -66,7 +66,7 @@ int inspect_command(const CommonOptions& common, const InspectOptions& options) 
 }  // namespace
 
 void add_info(Commands& commands) {
-  auto [command, options] = commands.add("info", "Say what a capture holds", &inspect_command);
+  auto [command, options] = commands.add("info", "Describe a capture", &inspect_command);
   command.option("TRACE", &options.file, "Capture of any known format").required();
   command.flag("--verify", &options.verify, "Check every chunk of a .corun file");
   command.option("--recover", &options.recover, "Write what is readable of a damaged .corun file to OUT")

@@ -35,7 +35,7 @@ bool is_main_over = false;
 /// Nothing of ours calls exit(): where main has not returned, it was a plug-in, and what it says is no result.
 void refuse_to_exit() {
   if (is_main_over) return;
-  std::fputs("error[E0503]: a policy in a plug-in ended the program\n", stderr);
+  std::fputs("error[E0503]: a plug-in policy ended the program\n", stderr);
   std::_Exit(static_cast<int>(ErrorKind::kPolicy));
 }
 
@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
     return static_cast<int>(corun::ErrorKind::kDevice);
   } catch (const std::exception& error) {
     corun::is_main_over = true;
-    std::fprintf(stderr, "error: this is a mistake in simcli: %s\n", error.what());
+    std::fprintf(stderr, "internal error: %s\n", error.what());
     return corun::kExitOurBug;
   }
 }

@@ -70,7 +70,7 @@ std::string programs_text(const Provenance& from) {
 }
 
 std::string rate_text(const UntracedRate& rate) {
-  return fmt::format("{:.6g} launches/s in a bare pass of {} (jitter {:.1f} %)", rate.launches_per_s(),
+  return fmt::format("{:.6g} launches/s in an untraced pass of {} (jitter {:.1f} %)", rate.launches_per_s(),
                      format_duration(Duration{rate.duration_ns}), rate.jitter_ppm * 1e-4);
 }
 
@@ -99,7 +99,7 @@ std::string trace_report(const Timeline& timeline, const std::string& path) {
   if (!from.programs.empty()) text += line("programs", programs_text(from));
   if (from.untraced_rate) text += line("untraced", rate_text(*from.untraced_rate));
   if (from.tracer_ns > 0)
-    text += line("tracer", format_duration(Duration{from.tracer_ns}) + " of host time, seen by itself");
+    text += line("tracer", format_duration(Duration{from.tracer_ns}) + " of host time, as measured by itself");
   for (const std::string& note : from.notes) text += line("note", note);
   for (const auto& [reason, count] : from.skipped) text += line("skipped", fmt::format("{} x {}", count, reason));
   for (const std::string& example : from.skipped_examples) text += line("", example);

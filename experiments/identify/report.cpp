@@ -145,7 +145,7 @@ std::vector<std::string> findings(const Identification& found, Predictions& pred
     sentences.push_back(fmt::format("These are the same to every trial there is: {}.", names_of(likely, predictions)));
   } else {
     sentences.push_back(
-        fmt::format("Not told apart by {} trials: {}.", found.steps.size(), names_of(likely, predictions)));
+        fmt::format("Not distinguished by {} trials: {}.", found.steps.size(), names_of(likely, predictions)));
   }
   for (const FoundValue& value : found.values) sentences.push_back("  " + shown(value));
   if (found.fits) sentences.push_back("Fit: " + misfit_sentence(found, predictions, options) + ".");

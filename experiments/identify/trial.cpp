@@ -92,39 +92,39 @@ void add_kernels_in_time(Pool& pool) {
            {pool.queue("a", 10ms), pool.queue("b", 10ms), pool.queue("c", 10ms)});
   pool.add("four_long", "four queues of 10 ms kernels",
            {pool.queue("a", 10ms), pool.queue("b", 10ms), pool.queue("c", 10ms), pool.queue("d", 10ms)});
-  pool.add("longest", "a queue of 40 ms kernels beside one of 3 ms", {pool.queue("a", 40ms), pool.queue("b", 3ms)});
+  pool.add("longest", "a queue of 40 ms kernels alongside one of 3 ms", {pool.queue("a", 40ms), pool.queue("b", 3ms)});
   pool.add("two_short", "two queues of 0.5 ms kernels", {pool.queue("a", 500us), pool.queue("b", 500us)});
-  pool.add("short_beside_long", "a queue of 0.5 ms kernels beside one of 10 ms",
+  pool.add("short_beside_long", "a queue of 0.5 ms kernels alongside one of 10 ms",
            {pool.queue("short", 500us), pool.queue("long", 10ms)});
-  pool.add("bursts_beside_long", "0.5 ms kernels 3 ms apart beside a queue of 10 ms kernels",
+  pool.add("bursts_beside_long", "0.5 ms kernels 3 ms apart alongside a queue of 10 ms kernels",
            {pool.bursts("bursts", 500us, 3ms), pool.queue("long", 10ms)});
-  pool.add("bursts_beside_short", "1 ms kernels 2 ms apart beside a queue of 0.5 ms kernels",
+  pool.add("bursts_beside_short", "1 ms kernels 2 ms apart alongside a queue of 0.5 ms kernels",
            {pool.bursts("bursts", 1ms, 2ms), pool.queue("short", 500us)});
-  pool.add("two_bursts", "1 ms kernels 1 ms apart, twice, beside a queue of 10 ms kernels",
+  pool.add("two_bursts", "1 ms kernels 1 ms apart, twice, alongside a queue of 10 ms kernels",
            {pool.bursts("a", 1ms, 1ms), pool.bursts("b", 1ms, 1ms), pool.queue("long", 10ms)});
 }
 
 void add_frames(Pool& pool) {
   const ClientSpec long_a = pool.queue("a", 10ms), long_b = pool.queue("b", 10ms), long_c = pool.queue("c", 10ms);
-  pool.add("game", "uncapped frames of 2.5 ms beside a queue of 10 ms kernels",
+  pool.add("game", "uncapped frames of 2.5 ms alongside a queue of 10 ms kernels",
            {game("game", 1, 2500us, kUncapped), long_a});
-  pool.add("game_beside_three", "uncapped frames of 2.5 ms beside three queues of 10 ms kernels",
+  pool.add("game_beside_three", "uncapped frames of 2.5 ms alongside three queues of 10 ms kernels",
            {game("game", 1, 2500us, kUncapped), long_a, long_b, long_c});
-  pool.add("heavy_game", "uncapped frames of 20 ms beside a queue of 10 ms kernels",
+  pool.add("heavy_game", "uncapped frames of 20 ms alongside a queue of 10 ms kernels",
            {game("game", 1, 20ms, kUncapped), long_a});
-  pool.add("paced_game", "frames of 8 ms at 60 a second beside a queue of 10 ms kernels",
+  pool.add("paced_game", "frames of 8 ms at 60 a second alongside a queue of 10 ms kernels",
            {game("game", 1, 8ms, kSixty), long_a});
-  pool.add("paced_game_beside_two", "frames of 3 ms at 60 a second beside 10 ms kernels and 1 ms kernels 2 ms apart",
+  pool.add("paced_game_beside_two", "frames of 3 ms at 60 a second alongside 10 ms kernels and 1 ms kernels 2 ms apart",
            {game("game", 1, 3ms, kSixty), long_a, pool.bursts("bursts", 1ms, 2ms)});
-  pool.add("two_draws", "uncapped frames of two 3 ms draws beside a queue of 10 ms kernels",
+  pool.add("two_draws", "uncapped frames of two 3 ms draws alongside a queue of 10 ms kernels",
            {game("game", 2, 3ms, kUncapped), long_a});
-  pool.add("four_draws", "uncapped frames of four 1 ms draws beside two queues of 10 ms kernels",
+  pool.add("four_draws", "uncapped frames of four 1 ms draws alongside two queues of 10 ms kernels",
            {game("game", 4, 1ms, kUncapped), long_a, long_b});
-  pool.add("game_beside_bursts", "uncapped frames of 6 ms beside 1 ms kernels 2 ms apart",
+  pool.add("game_beside_bursts", "uncapped frames of 6 ms alongside 1 ms kernels 2 ms apart",
            {game("game", 1, 6ms, kUncapped), pool.bursts("bursts", 1ms, 2ms)});
   pool.add("two_games", "uncapped frames of 6 ms and of 9 ms",
            {game("game", 1, 6ms, kUncapped), game("other", 1, 9ms, kUncapped)});
-  pool.add("two_games_beside_long", "uncapped frames of 4 ms, twice, beside a queue of 10 ms kernels",
+  pool.add("two_games_beside_long", "uncapped frames of 4 ms, twice, alongside a queue of 10 ms kernels",
            {game("game", 1, 4ms, kUncapped), game("other", 1, 4ms, kUncapped), long_a});
 }
 
@@ -134,13 +134,13 @@ void add_kernels_in_space(Pool& pool) {
   pool.add(
       "four_quarters", "four queues of 4 ms kernels that fill a quarter of the device",
       {pool.queue("a", 4ms, 0.25), pool.queue("b", 4ms, 0.25), pool.queue("c", 4ms, 0.25), pool.queue("d", 4ms, 0.25)});
-  pool.add("half_beside_whole", "4 ms kernels of half of the device beside 3 ms kernels of one and a half",
+  pool.add("half_beside_whole", "4 ms kernels of half of the device alongside 3 ms kernels of one and a half",
            {pool.queue("half", 4ms, 0.5), pool.queue("whole", 3ms, 1.5)});
-  pool.add("small_beside_waves", "1 ms kernels of a tenth of the device, 1 ms apart, beside 6 ms kernels of ten waves",
+  pool.add("small_beside_waves", "1 ms kernels of a tenth of the device, 1 ms apart, alongside 6 ms kernels of ten waves",
            {pool.bursts("small", 1ms, 1ms, 0.1), pool.queue("waves", 6ms, 10)});
   pool.add("two_waves", "two queues of 6 ms kernels of ten waves",
            {pool.queue("a", 6ms, 10), pool.queue("b", 6ms, 10)});
-  pool.add("uneven_waves", "5 ms kernels of three quarters of the device beside 1 ms kernels of two and a quarter",
+  pool.add("uneven_waves", "5 ms kernels of three quarters of the device alongside 1 ms kernels of two and a quarter",
            {pool.queue("a", 5ms, 0.75), pool.queue("b", 1ms, 2.25)});
 }
 

@@ -39,12 +39,12 @@ std::string launches_of(const live::LiveReport& report) {
   const auto add = [&](std::uint64_t count, const char* what) {
     if (count > 0) text += fmt::format("; {} {}", count, what);
   };
-  add(report.unobserved, "whose end was not seen");
-  add(report.slipped, "that slipped past a gate that was being closed");
-  add(report.let_through, "let beyond the bound, since nothing ended");
+  add(report.unobserved, "without an observed completion");
+  add(report.slipped, "passed a gate that was being closed");
+  add(report.let_through, "launches exceeded the in-flight bound (no completion for 100 ms)");
   add(report.captured, "more were captured into graphs, ungated");
   if (report.heard_p99 > Duration{0})
-    text += fmt::format("; heard p50 {:.1f} us, p99 {:.1f} us after they had passed an open gate",
+    text += fmt::format("; reported p50 {:.1f} us, p99 {:.1f} us after passing an open gate",
                         microseconds(report.heard_p50), microseconds(report.heard_p99));
   return text;
 }

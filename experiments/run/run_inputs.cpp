@@ -289,14 +289,12 @@ std::string out_of_reach(const ClientChoice& choice, const Workload& workload, c
   return text;
 }
 
-/// "host gaps x 0.9, latencies of launches x 0.13 and the device's times x 0.96"
+/// "host gaps x0.900, launch latency x0.130, device time x0.960"
 std::string factors(const SoloFit& fit) {
-  std::vector<std::string> changed{fmt::format("host gaps x {:.4g}", fit.host_gap_scale)};
-  if (fit.launch_latency_scale < 1) changed.push_back(fmt::format("latencies of launches x {:.4g}", fit.launch_latency_scale));
-  if (fit.device_time_scale < 1) changed.push_back(fmt::format("the device's times x {:.4g}", fit.device_time_scale));
-  const std::string last = changed.back();
-  changed.pop_back();
-  return changed.empty() ? last : fmt::format("{} and {}", fmt::join(changed, ", "), last);
+  std::string text = fmt::format("host gaps x{:.3f}", fit.host_gap_scale);
+  if (fit.launch_latency_scale < 1) text += fmt::format(", launch latency x{:.3f}", fit.launch_latency_scale);
+  if (fit.device_time_scale < 1) text += fmt::format(", device time x{:.3f}", fit.device_time_scale);
+  return text;
 }
 
 std::string letters_and_digits(std::string_view text) {
@@ -340,8 +338,9 @@ std::vector<std::string> RunInputs::notes(const Scenario& scenario) {
     }
     if (!rate) continue;
     const SoloFit gaps = fit(scenario, choice, spec);
-    notes.push_back(fmt::format("{}: {} give {:.4g}/s alone, {:.4g}/s is {}", choice.name, factors(gaps), gaps.reached_per_s,
-                                *rate, choice.solo_rate ? "stated" : "what the capture's bare pass reached"));
+    notes.push_back(fmt::format("{}: calibrated to {} {:.4g}/s (simulated {:.4g}/s): {}", choice.name,
+                                choice.solo_rate ? "solo_rate" : "the untraced rate", *rate, gaps.reached_per_s,
+                                factors(gaps)));
     if (!gaps.within_reach) notes.push_back(out_of_reach(choice, *spec.workload, gaps));
   }
   return notes;

@@ -100,7 +100,7 @@ class Comparer {
   /// Says what is missing beside the runs of a policy.
   void warn(const PolicyRuns& runs) {
     if (runs.failed > 0)
-      out_.warnings.push_back(fmt::format("{}: {} of {} runs failed and are left out: {}", place(runs), runs.failed,
+      out_.warnings.push_back(fmt::format("{}: {} of {} runs failed and are skipped: {}", place(runs), runs.failed,
                                           runs.failed + runs.runs.size(), runs.first_error));
     if (runs.policy == out_.baseline) return;
     const auto beside = baseline_of(runs);
@@ -110,8 +110,7 @@ class Comparer {
   }
 
   void warn_of_no_baseline(const PolicyRuns& runs) {
-    std::string text =
-        fmt::format("{} ({}): left out, since there is no run of {} in it", runs.scenario, runs.backend, out_.baseline);
+    std::string text = fmt::format("{} ({}): skipped: it has no run of {}", runs.scenario, runs.backend, out_.baseline);
     if (std::ranges::find(out_.warnings, text) == out_.warnings.end()) out_.warnings.push_back(std::move(text));
   }
 
@@ -120,7 +119,7 @@ class Comparer {
     for (const auto& [seed, id] : runs.runs)
       if (!beside.runs.contains(seed)) alone.push_back(seed);
     if (!alone.empty())
-      out_.warnings.push_back(fmt::format("{}: seed{} {} left out, since {} has no such run", place(runs),
+      out_.warnings.push_back(fmt::format("{}: seed{} {} skipped: {} has no such run", place(runs),
                                           alone.size() == 1 ? "" : "s", fmt::join(alone, ", "), beside.policy));
   }
 

@@ -53,7 +53,7 @@ std::string sentence(const Comparison& comparison, const std::string& baseline) 
   const bool is_tiny = ratio.count > 1 && ratio.low > 1 - kTiny && ratio.high < 1 + kTiny;
   if (is_tiny) return fmt::format("{}the same {} as {}, to 0.1 %", begin, noun(metric), baseline);
   const bool is_unproven = difference.count > 1 && difference.low <= 0 && difference.high >= 0;
-  const std::string doubt = is_unproven ? ", which is no difference shown" : "";
+  const std::string doubt = is_unproven ? " (not significant)" : "";
   const bool gives_nothing = value.mean == 0 && ratio.high == 0;
   if (gives_nothing || !std::isfinite(ratio.mean) || !std::isfinite(ratio.low))
     return fmt::format("{}a {} of {}, {} {}{}", begin, noun(metric), figure(value, metric, value.low < value.high),

@@ -74,10 +74,10 @@ def test_an_interrupt_says_how_to_go_on_and_that_works(tmp_path, whole, begin):
     process.send_signal(signal.SIGINT)
     said = process.stderr.read()
     assert process.wait() == 130
-    stopped = re.search(r"stopped after (\d+) of 302 runs\nto go on: simcli (.*) --resume\n", said)
+    stopped = re.search(r"stopped after (\d+) of 302 runs\nresume: simcli (.*) --resume\n", said)
     assert stopped and int(stopped[1]) == runs_in(path) < 302
     again = subprocess.run(f"{simcli()} {stopped[2]} --resume", shell=True, capture_output=True, text=True)
-    assert again.returncode == 0 and f"{stopped[1]} runs there, {302 - int(stopped[1])} to do" in again.stderr
+    assert again.returncode == 0 and f"{stopped[1]} runs completed, {302 - int(stopped[1])} to do" in again.stderr
     assert hash_of(path) == whole[0]
 
 

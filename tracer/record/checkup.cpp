@@ -76,7 +76,7 @@ Fact fact_of_cupti() {
 
 Fact fact_of_guest(const char* name, const std::string& path) {
   if (!path.empty()) return {name, FactState::kOk, path};
-  return {name, FactState::kMissing, "neither beside simtrace nor in ../lib/corun",
+  return {name, FactState::kMissing, "neither in the folder of simtrace nor in ../lib/corun",
           "install simtrace with its libraries"};
 }
 

@@ -25,21 +25,21 @@ bool fits_into_a_list(const std::string& path) { return path.find_first_of(" :")
 
 /// Why the CUDA side cannot be put in place, "" if it can.
 std::string obstacle_to_cuda(const Guests& guests, const Environment& environment) {
-  if (guests.cuda.empty()) return "libcorun_cuda.so is neither beside simtrace nor in ../lib/corun";
+  if (guests.cuda.empty()) return "libcorun_cuda.so is neither in the folder of simtrace nor in ../lib/corun";
   const std::string other = environment.get("CUDA_INJECTION64_PATH");
   if (!other.empty() && other != guests.cuda) return "CUDA_INJECTION64_PATH is set: another profiler is in its place";
   return "";
 }
 
 std::string obstacle_to_gl(const Guests& guests) {
-  if (guests.gl.empty()) return "libcorun_gl.so is neither beside simtrace nor in ../lib/corun";
+  if (guests.gl.empty()) return "libcorun_gl.so is neither in the folder of simtrace nor in ../lib/corun";
   if (!fits_into_a_list(guests.gl))
     return "the path of libcorun_gl.so has a blank or a colon, which LD_PRELOAD cannot hold";
   return "";
 }
 
 std::string obstacle_to_vulkan(const Guests& guests, const Environment& environment) {
-  if (guests.vulkan_data.empty()) return "the layer's manifest is neither beside simtrace nor in ../lib/corun";
+  if (guests.vulkan_data.empty()) return "the layer's manifest is neither in the folder of simtrace nor in ../lib/corun";
   if (guests.vulkan_data.find(':') != std::string::npos)
     return "the path of the layer has a colon, which a search path cannot hold";
   if (!environment.get("DISABLE_CORUN_TRACE").empty()) return "DISABLE_CORUN_TRACE is set";
@@ -52,7 +52,7 @@ bool goes_in(Use use, std::string_view option, const std::string& obstacle, std:
   if (obstacle.empty()) return true;
   if (use == Use::kOn) {
     throw Error(ErrorKind::kUnsupported, SourceLocation{}, fmt::format("{} on: {}", option, obstacle),
-                "`simtrace doctor` tells what works here");
+                "`simtrace doctor` reports what works here");
   }
   notes.push_back(fmt::format("{} is left out: {}", option.substr(2), obstacle));
   return false;

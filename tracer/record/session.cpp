@@ -33,7 +33,7 @@ bool has_anything(const PartContent& part) {
 std::string sentence_about(part::EndReason reason) {
   switch (reason) {
     case part::EndReason::kNoCupti:
-      return "libcupti was not found: `simtrace doctor` tells where it is looked for";
+      return "libcupti was not found: `simtrace doctor` lists where it is looked for";
     case part::EndReason::kCuptiVersion:
       return "the libcupti that was found is of another major version";
     case part::EndReason::kOtherSubscriber:

@@ -100,7 +100,7 @@ std::string summary_text(const Summary& summary) {
   text += line("recording", fmt::format("took {:.1f} ms of the program's time, {:.2f} % of the span",
                                         static_cast<double>(session.report.tracer_ns) * 1e-6,
                                         percent(session.report.tracer_ns, figures.span_ns)));
-  if (summary.untraced_seconds && summary.seconds) text += line("untraced pass", untraced_pass_text(summary));
+  if (summary.untraced_seconds && summary.seconds) text += line("untraced", untraced_pass_text(summary));
   for (const std::string& note : session.report.notes) text += line("note", printable(note));
   return text;
 }

@@ -28,7 +28,7 @@ int check_command(const CommonOptions& common, const ExperimentOptions& options)
   } else {
     const std::size_t points = experiment.points.size();
     const std::size_t scenarios = experiment.scenarios.size() / std::max<std::size_t>(points, 1);
-    fmt::print("{}: {}{}, {}, nothing wrong\n", printable(options.file), counted(scenarios, "scenario"),
+    fmt::print("{}: {}{}, {}, OK\n", printable(options.file), counted(scenarios, "scenario"),
                points > 0 ? fmt::format(" at {}", counted(points, "point")) : "", counted(plan.runs.size(), "run"));
   }
   return 0;
@@ -38,7 +38,7 @@ int check_command(const CommonOptions& common, const ExperimentOptions& options)
 
 void add_check(Commands& commands) {
   auto [command, options] =
-      commands.add("check", "Check an experiment and the traces it names; run nothing", &check_command);
+      commands.add("check", "Check an experiment and the traces it names without running it", &check_command);
   options.overrides.expands_sweep = true;
   add_experiment_options(command, options);
   add_sweep_option(command, options);

@@ -6,8 +6,8 @@ void add_experiment_options(Command& command, ExperimentOptions& options) {
   ExperimentOverrides& overrides = options.overrides;
   command.option("EXPERIMENT", &options.file, "Experiment file (YAML)").required();
   command.option("--set", &overrides.sets, "Change a value: clients.game.pacing=60fps (repeatable)").repeatable();
-  command.option("--seed", &overrides.seeds, "Use this seed in place of all (repeatable)").repeatable();
-  command.duration("--until", &overrides.until, Duration{1}, "2s", "Shorten every horizon to this");
+  command.option("--seed", &overrides.seeds, "Use this seed in place of those of the file (repeatable)").repeatable();
+  command.duration("--until", &overrides.until, Duration{1}, "2s", "Shorten every longer horizon to this");
 }
 
 void add_sweep_option(Command& command, ExperimentOptions& options) {

@@ -13,7 +13,7 @@ std::atomic<bool> g_interrupted{false}, g_interrupted_again{false}, g_has_progra
 std::atomic<int> g_signal{0};
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
 
-constexpr char kAsked[] = "\ninterrupted: its programs are asked to end (once more: they are killed)\n";
+constexpr char kAsked[] = "\ninterrupted: asking the programs to end (interrupt again to kill them)\n";
 
 void interrupt(int signal) {
   g_signal.store(signal);

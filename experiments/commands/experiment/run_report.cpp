@@ -97,16 +97,16 @@ void RunReport::add(const RunSpec& spec, const RunOutcome& outcome) {
 void RunReport::print_begin(unsigned jobs, const std::optional<Shard>& shard) const {
   fmt::print(stderr, "{}   {}   {}   {}\n", printable(experiment_.name), shape_of(experiment_, plan_),
              counted(jobs, "job"), printable(output_));
-  if (shard) fmt::print(stderr, "shard {} of the runs\n", shard->to_string());
-  if (experiment_.sweep && !is_sweep()) fmt::print(stderr, "its `sweep` is left to `simcli sweep`\n");
+  if (shard) fmt::print(stderr, "shard {}\n", shard->to_string());
+  if (experiment_.sweep && !is_sweep()) fmt::print(stderr, "its `sweep` is not expanded: use `simcli sweep`\n");
 }
 
-void RunReport::print_resumed(const std::map<std::string, RunOutcome>& there, std::size_t retried,
+void RunReport::print_resumed(const std::map<std::string, RunOutcome>& completed, std::size_t retried,
                               std::size_t to_do) const {
-  const auto failed = std::ranges::count_if(there, [](const auto& run) { return run.second.error.has_value(); });
-  fmt::print(stderr, "{} there{}, {} to do{}\n", counted(there.size(), "run"),
+  const auto failed = std::ranges::count_if(completed, [](const auto& run) { return run.second.error.has_value(); });
+  fmt::print(stderr, "{} completed{}, {} to do{}\n", counted(completed.size(), "run"),
              failed > 0 ? fmt::format(" ({} failed)", failed) : "", to_do,
-             retried > 0 ? fmt::format(" ({} again, for which there was no memory)", retried) : "");
+             retried > 0 ? fmt::format(" ({} again, after running out of memory)", retried) : "");
 }
 
 bool RunReport::print_results(std::size_t runs) const {
@@ -173,7 +173,7 @@ void RunReport::print_trailer() const {
   if (failures.size() > kMostShown)
     fmt::print(stderr, "failed: {} more, see runs.error of the results\n", failures.size() - kMostShown);
   fmt::print(stderr, "results: {}\n", printable(output_));
-  fmt::print(stderr, "again: simcli {}   (engine {}", printable(quoted(common_.arguments)), engine_version());
+  fmt::print(stderr, "rerun: simcli {}   (engine {}", printable(quoted(common_.arguments)), engine_version());
   for (const auto& [path, hash] : plan_.hashes)
     fmt::print(stderr, ", {} {}", printable(std::filesystem::path(path).filename().string()), hash.substr(0, 12));
   fmt::print(stderr, ")\n");
@@ -181,9 +181,8 @@ void RunReport::print_trailer() const {
 
 void RunReport::print_stop(std::size_t done, std::size_t wanted, bool is_cut_short,
                            const std::vector<std::string>& resuming) const {
-  fmt::print(stderr, "stopped after {} of {} runs{}\n", done, wanted,
-             is_cut_short ? ", the last of them cut short" : "");
-  if (!resuming.empty()) fmt::print(stderr, "to go on: simcli {}\n", printable(quoted(resuming)));
+  fmt::print(stderr, "stopped after {} of {} runs{}\n", done, wanted, is_cut_short ? ", the last one interrupted" : "");
+  if (!resuming.empty()) fmt::print(stderr, "resume: simcli {}\n", printable(quoted(resuming)));
 }
 
 }  // namespace corun

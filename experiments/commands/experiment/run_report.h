@@ -24,7 +24,7 @@ class RunReport {
 
   void print_begin(unsigned jobs, const std::optional<Shard>& shard) const;
   /// What a resumed file held; `retried` of its runs ran out of memory and are done again.
-  void print_resumed(const std::map<std::string, RunOutcome>& there, std::size_t retried, std::size_t to_do) const;
+  void print_resumed(const std::map<std::string, RunOutcome>& completed, std::size_t retried, std::size_t to_do) const;
   /// The figures of `runs` runs, those of a resumed file included. True if every expectation holds; expectations are of
   /// single scenarios, not of the points of a sweep.
   bool print_results(std::size_t runs) const;

@@ -12,9 +12,9 @@ int sweep_command(const CommonOptions& common, const RunOptions& options) {
 void add_shard_option(Command& command, std::optional<Shard>& shard) {
   const auto parse = [&shard](const std::string& text) {
     shard = parse_shard(text);
-    if (!shard) reject_value("--shard", "which of how many is expected, from 1/3 to 3/3 for example");
+    if (!shard) reject_value("--shard", "K/N is expected, with K from 1 to N, for example 2/3");
   };
-  command.parsed("--shard", parse, "Do this part of the runs: 2/3; `simcli merge` puts the parts together");
+  command.parsed("--shard", parse, "Run shard K of N (e.g. 2/3); `simcli merge` merges the shards");
 }
 
 }  // namespace

@@ -179,8 +179,8 @@ void add_calibrate(Commands& commands) {
   command.option("-o,--output", &options.output, "Device file to write");
   command.option("--report", &options.report, "Fit report to write (Markdown); stdout if not given");
   command.option("--samples", &options.samples, "File for what was measured (JSON lines)");
-  command.option("--from", &options.from, "Conclude from such a file; measure nothing");
-  command.option("--base", &options.base, "Built-in device or device file for what is not measured");
+  command.option("--from", &options.from, "Fit the values to such a file; measure nothing");
+  command.option("--base", &options.base, "Built-in device or device file with the values that are not measured");
   command.option("--name", &options.name, "Name of the device; the driver's if not given");
   command.option("--only", &options.groups, "Groups to measure: slice,copy,...").comma_separated();
   command.flag("-f,--force", &options.overwrite, "Replace existing files");

@@ -144,16 +144,16 @@ int identify_command(const CommonOptions& common, const IdentifyCommandOptions& 
 
 void add_identify(Commands& commands) {
   auto [command, options] =
-      commands.add("identify", "Find out by experiments which arbitration rule a GPU follows", &identify_command);
+      commands.add("identify", "Identify by experiments which arbitration rule a GPU follows", &identify_command);
   command.option("--device", &options.device, "What is known already: a built-in device or a device file")
       .shows_default("h200");
-  command.option("--against", &options.against, "Take the simulation of this device for the GPU");
+  command.option("--against", &options.against, "Use the simulation of this device as the GPU");
   command.option("-o,--output", &options.output, "Device file to write");
   command.flag("-f,--force", &options.overwrite, "Replace an existing device file");
   command.option("--most", &options.most_trials, "Trials at most").range(1, 100).shows_default("8");
   command.option("--repetitions", &options.repetitions, "Runs of each trial").range(1, 100).shows_default("3");
-  command.flag("--list-trials", &options.lists_trials, "List the trials there are; run nothing");
-  command.flag("--mps", &options.under_mps, "Rules of a daemon for MPS, not of time slices and graphics");
+  command.flag("--list-trials", &options.lists_trials, "List the trials; run nothing");
+  command.flag("--mps", &options.under_mps, "Rules of MPS, not of time slices and graphics");
   command.flag("--no-frames", &options.has_no_frames, "Leave out what needs OpenGL");
   add_hardware_options(command, options.hardware);
 }

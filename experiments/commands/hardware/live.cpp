@@ -19,14 +19,14 @@ int live_command(const CommonOptions& common, const LiveCommandOptions& options)
 }
 
 void add_program_options(Command& command, ProgramOptions& options) {
-  command.option("--in-flight", &options.most_in_flight, "Launches of a client not known to be complete; 0 = no bound")
+  command.option("--in-flight", &options.most_in_flight, "Bound on launches in flight per client; 0 = no bound")
       .range(0, 4096)
       .shows_default("1024");
   command
       .duration("--queued", &options.most_queued, Duration{0}, "30ms",
-                "Device time of a client's launches not known to be complete, as they took lately; 0s = no bound")
+                "Bound on queued device time per client (estimated); 0s = no bound")
       .shows_default("30ms");
-  command.option("--every", &options.every, "Launches of a stream between two looks at what is complete")
+  command.option("--every", &options.every, "Launches of a stream between two checks for completion")
       .range(1, 64)
       .shows_default("16");
   command.option("--captures", &options.captures, "Folder for a capture of each run");

@@ -37,7 +37,7 @@ ExecutionBackend backend_of_programs(const ProgramOptions& options) {
   if (const std::string manifest = found_beside_this_program(kManifest); !manifest.empty())
     live.layer_data = manifest.substr(0, manifest.size() - kManifest.size() + kData.size());
   if (live.gate_library.empty())
-    throw Error(ErrorKind::kUnsupported, SourceLocation{}, "libcorun_gate.so is not beside this program",
+    throw Error(ErrorKind::kUnsupported, SourceLocation{}, "libcorun_gate.so is not in the folder of this program",
                 "build it (CORUN_WITH_TRACER), or name it with `--gate`");
   live.most_in_flight = options.most_in_flight;
   live.most_queued = options.most_queued;

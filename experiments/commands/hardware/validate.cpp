@@ -128,7 +128,7 @@ void add_validate(Commands& commands) {
       "validate", "Predict an experiment, measure it on a GPU, and score the predictions", &validate_command);
   add_experiment_options(command, options.experiment);
   add_results_options(command, options.results);
-  command.duration("--window", &options.window, Duration{1}, "5s", "Most that is measured of a run, behind its warm-up")
+  command.duration("--window", &options.window, Duration{1}, "5s", "Longest measured part of a run, after its warm-up")
       .shows_default("20s");
   command.option("--repetitions", &options.repetitions, "Runs of every cell, interleaved")
       .range(1, 1000)

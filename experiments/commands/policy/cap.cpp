@@ -94,7 +94,7 @@ int policy_cap_command(const CommonOptions& common, const CapOptions& options) {
 
 void add_policy_cap(Commands& commands) {
   auto [command, options] =
-      commands.add("cap", "Say which utilisation caps the limiters can hold for a capture", &policy_cap_command);
+      commands.add("cap", "Show which utilisation caps the limiters can hold for a capture", &policy_cap_command);
   command.option("TRACE", &options.file, "Capture of any known format").required();
   command.option("--device", &options.device, "A built-in device").shows_default("h200");
   command.option("--solo-rate", &options.solo_rate, "Jobs of the untraced program alone: 31/s");

@@ -123,7 +123,7 @@ int policy_list_command(const CommonOptions& common, const PolicyOptions& option
 }  // namespace
 
 void add_policy_list(Commands& commands) {
-  auto [command, options] = commands.add("list", "List policies, or tell everything about one", &policy_list_command);
+  auto [command, options] = commands.add("list", "List policies, or describe one", &policy_list_command);
   command.option("NAME", &options.name, "A policy");
   command.option("--plugin", &options.plugins, "Shared library with a policy (repeatable)").repeatable();
 }

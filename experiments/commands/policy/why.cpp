@@ -41,7 +41,7 @@ class Results {
   explicit Results(const std::string& path) : path_(path), database_(path, SQLite::OPEN_READONLY) {
     const int version = database_.execAndGet("PRAGMA user_version").getInt();
     if (version < kResultsVersion)
-      throw Error(ErrorKind::kInput, {path}, fmt::format("results of schema {} do not say why", version),
+      throw Error(ErrorKind::kInput, {path}, fmt::format("results of schema {} do not record holds", version),
                   "run the experiment again");
   }
 
@@ -177,7 +177,7 @@ int policy_why_command(const CommonOptions& common, const WhyOptions& options) {
   try {
     Results results(file);
     const std::vector<Run> runs = results.runs(wanted);
-    if (runs.empty() && wanted.empty()) throw_input({file}, "no run in it went well");
+    if (runs.empty() && wanted.empty()) throw_input({file}, "all of its runs failed");
     if (runs.empty()) throw_input({file}, "no run or policy `{}` in it", wanted);
     for (const Run& run : runs)
       if (results.knows(run, options.client)) answers.push_back(results.ask(run, options.client, to_ns(*time)));
@@ -200,7 +200,7 @@ int policy_why_command(const CommonOptions& common, const WhyOptions& options) {
 
 void add_policy_why(Commands& commands) {
   auto [command, options] =
-      commands.add("why", "Say which rule held a client back at an instant of a run", &policy_why_command);
+      commands.add("why", "Show which rule held a client back at an instant of a run", &policy_why_command);
   command.option("RUN", &options.run, "Results file; FILE:POLICY or FILE:ID picks runs of it").required();
   command.option("CLIENT", &options.client, "Its name").required();
   command.option("TIME", &options.time, "Since the run began: 1.5s").required();

@@ -154,8 +154,8 @@ std::string tables(const Comparisons& found, RowFormat format) {
     });
     const bool is_markdown = format == RowFormat::kMarkdown;
     const std::string heading =
-        fmt::format("{} ({}), beside {}: {}paired by seed, 95 % bootstrap intervals", begin->scenario, begin->backend,
-                    found.baseline, begin->point ? "point by point, " : "");
+        fmt::format("{} ({}), compared with {}: {}paired by seed, 95 % bootstrap intervals", begin->scenario,
+                    begin->backend, found.baseline, begin->point ? "point by point, " : "");
     text += is_markdown ? fmt::format("### {}\n\n", markdown_text(heading)) : printable(heading) + "\n";
     text += table(found, begin, end, format) + "\n";
     begin = end;
@@ -195,7 +195,7 @@ int compare_command(const CommonOptions& common, const CompareOptions& options) 
 
 void add_compare(Commands& commands) {
   auto [command, options] =
-      commands.add("compare", "Say what each policy changes beside a baseline, seed by seed", &compare_command);
+      commands.add("compare", "Compare each policy with a baseline, seed by seed", &compare_command);
   command.option("RESULTS", &options.files, "Results files (SQLite)").required();
   command.option("--baseline", &options.baseline, "Policy to compare with; the first one if not given");
   command.option("--metric", &options.metrics, "Metric to compare (repeatable); all for every one").repeatable();

@@ -42,7 +42,7 @@ int merge_command(const CommonOptions& common, const MergeOptions& options) {
 }  // namespace
 
 void add_merge(Commands& commands) {
-  auto [command, options] = commands.add("merge", "Put results files of one sweep into one", &merge_command);
+  auto [command, options] = commands.add("merge", "Merge results files of one sweep", &merge_command);
   command.option("RESULTS", &options.inputs, "Results files (SQLite)").required();
   command.option("-o,--output", &options.output, "Results file to write").required();
   command.flag("-f,--force", &options.overwrite, "Replace an existing results file");

@@ -34,10 +34,10 @@ int report_command(const CommonOptions& common, const ReportOptions& options) {
 
 void add_report(Commands& commands) {
   auto [command, options] =
-      commands.add("report", "Write what results found as one HTML file with figures", &report_command);
+      commands.add("report", "Write a report on results as one HTML file with figures", &report_command);
   command.option("RESULTS", &options.files, "Results files (SQLite)").required();
   command.option("-o,--output", &options.output, "Where to write: r.html").required();
-  command.option("--baseline", &options.baseline, "Policy that effects are told beside; the first one if not given");
+  command.option("--baseline", &options.baseline, "Policy to compare with; the first one if not given");
   command.flag("-f,--force", &options.overwrite, "Replace an existing file");
 }
 

@@ -96,7 +96,7 @@ int sql_command(const CommonOptions& common, const SqlOptions& options) {
 }  // namespace
 
 void add_sql(Commands& commands) {
-  auto [command, options] = commands.add("sql", "Ask a results file in SQL; changes nothing", &sql_command);
+  auto [command, options] = commands.add("sql", "Query a results file in SQL (read-only)", &sql_command);
   command.option("RESULTS", &options.file, "Results file (SQLite)").required();
   command.option("-c,--command", &options.query, "One SELECT; the tables and their columns are listed if not given")
       .shows_value("SQL");

@@ -36,7 +36,7 @@ int view_command(const CommonOptions&, const ViewOptions& options) {
 
 void add_view(Commands& commands) {
   auto [command, options] =
-      commands.add("view", "Show a capture or a run in the Perfetto UI, on this machine alone", &view_command);
+      commands.add("view", "Show a capture or a run in the Perfetto UI, on this machine only", &view_command);
   add_timeline_options(command, options.timeline);
   command.option("--port", &options.port, "Port on 127.0.0.1; any that is free if not given").range(0, 65535);
   command.flag("--open", &options.opens_browser, "Open the address in a browser");

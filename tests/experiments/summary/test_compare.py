@@ -1,4 +1,4 @@
-"""simcli compare: policies beside a baseline, seed by seed."""
+"""simcli compare: policies compared with a baseline, seed by seed."""
 
 import csv
 import json
@@ -68,7 +68,7 @@ def test_an_effect_that_may_be_chance_is_not_claimed(tmp_path):
     with Results(tmp_path / "r.sqlite") as results:
         throughputs(results, "exclusive", [10.0, 12.0, 9.0, 11.0, 10.5])
         throughputs(results, "pilotfish", [11.0, 10.0, 10.5, 10.0, 11.5])
-    assert "which is no difference shown" in compare(results.path).stdout
+    assert "(not significant)" in compare(results.path).stdout
 
 
 def test_a_baseline_that_gives_nothing_has_no_ratio(tmp_path):
@@ -117,7 +117,7 @@ def test_a_scenario_without_the_baseline_is_left_out_and_said_to_be(tmp_path, pa
         throughputs(results, "nvshare", SLOW)
     found = compared(pair, results.path)
     assert {row["scenario"] for row in found["comparisons"]} == {"pair"}
-    assert found["warnings"] == ["four (simulation): left out, since there is no run of exclusive in it"]
+    assert found["warnings"] == ["four (simulation): skipped: it has no run of exclusive"]
 
 
 def test_two_different_runs_of_one_cell_are_an_error(tmp_path, pair):
@@ -145,8 +145,8 @@ def test_warns_of_few_seeds_missing_and_failed_runs(tmp_path):
         throughputs(results, "pilotfish", [10.0, 11.0])
         results.run("djay", 1, error="djay needs a menu")
     warnings = compared(results.path)["warnings"]
-    assert "pair, exclusive: seed 3 left out, since pilotfish has no such run" in warnings
-    assert "pair, djay: 1 of 1 runs failed and are left out: djay needs a menu" in warnings
+    assert "pair, exclusive: seed 3 skipped: pilotfish has no such run" in warnings
+    assert "pair, djay: 1 of 1 runs failed and are skipped: djay needs a menu" in warnings
     assert any(text.startswith("2 pairs of seeds: an interval of fewer than 5") for text in warnings)
     assert "warning: 2 pairs of seeds" in compare(results.path).stderr
 
@@ -205,7 +205,7 @@ def test_hostile_names_stay_text(tmp_path):
 
 
 def python_effects(path):
-    """The rows of corun.compare beside `exclusive`."""
+    """The rows of corun.compare with `exclusive`."""
     package = simcli().parent / "python"
     assert package.is_dir(), f"{package}: build the Python package beside simcli"
     script = ("import corun, json, sys; frame = corun.compare(corun.open(sys.argv[1]), 'exclusive');"
@@ -253,7 +253,7 @@ def test_a_sweep_is_compared_point_by_point_beside_the_baseline_of_each(swept):
 
 def test_a_sweep_says_at_which_points_a_policy_changes_least_and_most(swept):
     said = compare(swept).stdout
-    assert "pair (simulation), beside exclusive: point by point, paired by seed" in said
+    assert "pair (simulation), compared with exclusive: point by point, paired by seed" in said
     assert re.search(r"^train +throughput_per_s +nvshare +0 +10ms .*\n.* 1 +50ms ", said, re.MULTILINE)
     assert re.search(r"gives train 0\.\d+ ± \S+ times .* \(least of 2 points: nvshare.quantum 50ms\)\n", said)
     assert re.search(r"\(most of 2 points: nvshare.quantum 10ms\)\n", said)

@@ -70,7 +70,7 @@ class CommandLine {
  public:
   CommandLine() {
     app_.require_subcommand(1);
-    app_.footer("`simtrace COMMAND --help` tells a command's options. docs/capture.md has examples.");
+    app_.footer("`simtrace COMMAND --help` lists the options of a command. docs/capture.md has examples.");
     add_record();
     add_merge();
     add_doctor();
@@ -136,7 +136,7 @@ class CommandLine {
     add_what(app);
     add_when(app);
     app->add_flag("--rate-pass", record_.rate_pass,
-                  "Run the program once more before, with a counter of launches only (no stdin, no stdout)");
+                  "First run the program once untraced, counting launches only (no stdin, no stdout)");
     app->add_flag("-q,--quiet", record_.is_quiet, "No progress, no summary");
     app->add_flag("--progress", record_.shows_progress,
                   "Show the time and the sizes in a line of the terminal, for programs that write nothing to it");
@@ -151,12 +151,12 @@ class CommandLine {
     add_choice(app, "--gl", record_.gl, uses, "Capture frames of GL and EGL");
     add_choice(app, "--vulkan", record_.vulkan, uses, "Capture frames of Vulkan");
     add_choice<bool>(app, "--detail", record_.with_calls, {{"calls", true}, {"kernels", false}},
-                     "Of CUDA: also the calls that launch and wait, which replay needs, or not");
+                     "With or without the CUDA calls that launch and wait, which replay needs");
     app->add_option_function<std::string>(
            "--redact", [this](const std::string&) { record_.redact_names = true; }, "Kernels are numbered, not named")
         ->check(CLI::IsMember({"names"}))
         ->type_name("WORD");
-    app->add_flag("--follow-children", record_.follow_children, "Record what the program starts, too");
+    app->add_flag("--follow-children", record_.follow_children, "Also record child processes");
     app->add_option_function<std::string>(
            "--max-size",
            [this](const std::string& text) {
@@ -171,11 +171,11 @@ class CommandLine {
   void add_when(CLI::App* app) {
     app->add_option_function<std::string>(
            "--delay", [this](const std::string& text) { record_.delay = read_duration("--delay", text, true); },
-           "Record from so long after the start on")
+           "Start recording this long after the program starts")
         ->type_name("TIME");
     app->add_option_function<std::string>(
            "--timed", [this](const std::string& text) { record_.timed = read_duration("--timed", text, false); },
-           "Record for so long")
+           "Record for this long")
         ->type_name("TIME");
     app->add_option_function<std::string>(
            "--frames", [this](const std::string& text) { record_.frames = read_frames(text); },
@@ -188,7 +188,7 @@ class CommandLine {
   void add_merge() {
     CLI::App* app = app_.add_subcommand("merge", "Finish a recording whose recorder was killed");
     app->add_option("PARTS", merge_.parts, "The folder it left, NAME.corun.parts")->required();
-    app->add_option("-o,--output", merge_.output, "Where to write; NAME.corun if not told");
+    app->add_option("-o,--output", merge_.output, "Where to write; NAME.corun if not given");
     app->add_flag("-f,--force", merge_.overwrite, "Replace an existing file");
     app->add_flag("-q,--quiet", merge_.is_quiet, "No summary");
     app->add_flag("--json", merge_.json, "The summary as one line of JSON on stderr");
@@ -196,7 +196,7 @@ class CommandLine {
   }
 
   void add_doctor() {
-    CLI::App* app = app_.add_subcommand("doctor", "Tell what can be captured here, and what would help");
+    CLI::App* app = app_.add_subcommand("doctor", "Report what can be captured here, and how to capture more");
     app->add_flag("--json", doctor_.json, "Print JSON");
     app->callback([this] { command_ = [this] { return doctor_command(doctor_); }; });
   }
@@ -234,7 +234,7 @@ int main(int argc, char** argv) {
     std::fputs("error[E0600]: out of memory\n", stderr);
     return corun::record::kExitRecorderFailed;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "error: this is a mistake in simtrace: %s\n", error.what());
+    std::fprintf(stderr, "internal error: %s\n", error.what());
     return corun::record::kExitOurBug;
   }
 }
