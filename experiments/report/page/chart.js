@@ -61,13 +61,30 @@ function legend(labels, shown, onChange) {
         line(0, 6, 26, 6, {stroke: color(i), "stroke-width": 2.5, "stroke-dasharray": dash(i)}), mark(i, 13, 6, 3.4));
     const button = html("button", {type: "button", "aria-pressed": shown.has(i) ? "true" : "false"}, swatch, label);
     button.addEventListener("click", () => {
-      shown.has(i) ? shown.delete(i) : shown.add(i);
+      if (!shown.delete(i)) shown.add(i);
       button.setAttribute("aria-pressed", shown.has(i) ? "true" : "false");
       onChange();
     });
     return button;
   }));
 }
+
+// What colours stand for: boxes of [name, attributes], or the marks of the first names.
+const boxKey = entries => html(
+    "div", {class: "legend"},
+    entries.map(
+        ([name, look]) => html(
+            "span", {class: "choice"},
+            svg("svg", {width: 14, height: 12, "aria-hidden": "true"},
+                svg("rect", {x: 0, y: 1, width: 12, height: 10, ...look})),
+            ` ${name}`)));
+const markKey = names => html(
+    "div", {class: "legend"},
+    names.map(
+        (name, i) => html(
+            "span", {class: "choice"}, svg("svg", {width: 14, height: 14, "aria-hidden": "true"}, mark(i, 7, 7, 4.5)),
+            ` ${name}`)));
+
 function choice(label, names, chosen, onChange) {
   const select = html("select", {}, names.map((name, i) => html("option", {value: i, selected: i === chosen}, name)));
   select.addEventListener("change", () => onChange(Number(select.value)));

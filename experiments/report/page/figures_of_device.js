@@ -1,31 +1,28 @@
-// What the device spent its time on, a bar a setting.
+// What the device spent its time on under a setting, as drawn parts of the elapsed time. Clients that run at the same
+// time get equal parts of the time that the device was busy.
+function deviceParts(values, clients, setting) {
+  const own =
+      clients
+          .map((client, k) => ({name: client, share: values.mean(setting, client, "gpu_busy_ratio"), fill: color(k)}))
+          .filter(part => part.share > 0);
+  const device = values.mean(setting, "device", "gpu_busy_ratio"), others = sum(own.map(part => part.share));
+  const scale = others > device && device > 0 ? device / others : 1;
+  const more =
+      [["changing contexts", "switch_ratio", "var(--c7)"], ["stalled on paged memory", "paging_ratio", "var(--bad)"]];
+  return [
+    ...own.map(part => ({...part, drawn: part.share * scale})),
+    ...more.map(([name, metric, fill]) => ({name, drawn: values.mean(setting, "device", metric) || 0, fill}))
+  ].filter(part => part.drawn > 0.0005);
+}
+const percentOf = part => `${number((part.share ?? part.drawn) * 100)} %`;
+
+// A bar a setting.
 function deviceFigure(scenario, values) {
   const clients = scenario.clients.filter(isClient),
         settings =
             scenario.settings.slice(0, 40).map((s, i) => i).filter(i => values.get(i, "device", "gpu_busy_ratio"));
   if (!settings.length) return null;
-  const stack = i => {
-    const own =
-        clients.map((client, k) => ({name: client, share: values.mean(i, client, "gpu_busy_ratio"), fill: color(k)}))
-            .filter(part => part.share > 0);
-    const device = values.mean(i, "device", "gpu_busy_ratio"), others = sum(own.map(part => part.share));
-    const scale =
-        others > device && device > 0 ? device / others : 1;  // at the same time: equal parts of what there was
-    own.forEach(part => {
-      part.drawn = part.share * scale;
-    });
-    const switching = {
-      name: "changing contexts",
-      drawn: values.mean(i, "device", "switch_ratio") || 0,
-      fill: "var(--c7)"
-    };
-    const paging = {
-      name: "stalled on paged memory",
-      drawn: values.mean(i, "device", "paging_ratio") || 0,
-      fill: "var(--bad)"
-    };
-    return [...own, switching, paging].filter(part => part.drawn > 0.0005);
-  };
+  const stack = i => deviceParts(values, clients, i);
   const labels = scenario.settings.map(s => s.label);
   const draw = width => {
     const room = nameRoom(settings.map(i => labels[i]), width),
@@ -40,26 +37,18 @@ function deviceFigure(scenario, values) {
         const from = x(at * 100), to = x(Math.min(1, at + part.drawn) * 100);
         parts.push(withTip(
             svg("rect", {x: from, y: y + 3, width: Math.max(0.5, to - from), height: 19, fill: part.fill}),
-            `${labels[i]}: ${part.name} ${number((part.share ?? part.drawn) * 100)} %`, true));
+            `${labels[i]}: ${part.name} ${percentOf(part)}`, true));
         at += part.drawn;
       }
     });
     return {height: panel.bottom + 44, parts};
   };
-  const all = unique(settings.flatMap(i => stack(i).map(part => part.name)));
-  const key = html("div", {class: "legend"}, all.map(name => {
-    const part = settings.flatMap(stack).find(p => p.name === name);
-    return html(
-        "span", {class: "choice"},
-        svg("svg", {width: 14, height: 12, "aria-hidden": "true"},
-            svg("rect", {x: 0, y: 1, width: 12, height: 10, fill: part.fill})),
-        ` ${name}`);
-  }));
+  const stacks = settings.map(stack), all = unique(stacks.flat().map(part => part.name));
   const cells = settings.map(
-      i =>
+      (i, row) =>
           [{text: labels[i]}, ...all.map(name => {
-            const part = stack(i).find(p => p.name === name);
-            return part ? `${number((part.share ?? part.drawn) * 100)} %` : "–";
+            const part = stacks[row].find(p => p.name === name);
+            return part ? percentOf(part) : "–";
           }),
            `${number(values.mean(i, "device", "gpu_busy_ratio") * 100)} %`]);
   return figure(
@@ -67,7 +56,7 @@ function deviceFigure(scenario, values) {
       "Device time of every client over elapsed time. Clients that run at the same time " +
           "are drawn as parts of the time that the device was busy.",
       draw, {
-        controls: key,
+        controls: boxKey(all.map(name => [name, {fill: stacks.flat().find(part => part.name === name).fill}])),
         table: table([{name: "setting", isText: true}, ...all.map(name => ({name})), {name: "busy at all"}], cells)
       });
 }
@@ -128,6 +117,37 @@ function decisionsTable(scenario) {
               lines, {isSortable: true, label: "Decisions"})));
 }
 
+// The ratio of every prediction to its measurement, over the measurement.
+function drawValidation(all, kinds, width) {
+  const height = Math.min(480, Math.max(340, width * 0.6)),
+        panel = {left: 70, right: width - 20, top: 14, bottom: height - 46};
+  const ratios = all.map(d => d.predicted / d.measured),
+        bound = Math.max(1.25, ...ratios, ...ratios.map(r => 1 / r)) * 1.05;
+  const xs = all.map(d => d.measured),
+        x = logarithmic(Math.min(...xs) / 1.5, Math.max(...xs) * 1.5, panel.left, panel.right),
+        y = logarithmic(1 / bound, bound, panel.bottom, panel.top);
+  const parts = axes(panel, x, y, {
+    xLabel: "measured (in the metric's unit)",
+    yLabel: "predicted over measured",
+    yTicks: [0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 4, 10].filter(t => t > 1 / bound && t < bound)
+  });
+  parts.push(line(panel.left, y(1), panel.right, y(1), {class: "axis"}));
+  all.forEach(d => {
+    const k = kinds.indexOf(d.verdict), px = x(d.measured), py = y(d.predicted / d.measured), group = svg("g", {});
+    if (d.mh > d.ml && d.ml > 0)
+      group.append(line(
+          px, y(d.predicted / d.mh), px, y(Math.min(bound, d.predicted / d.ml)), {class: "whisker", stroke: color(k)}));
+    group.append(mark(k, px, py));
+    parts.push(withTip(
+        group,
+        `${d.scenario}, ${d.policy}, ${d.client}\n${d.metric}: predicted ` +
+            `${number(d.predicted)}, measured ${number(d.measured)} [${number(d.ml)}, ` +
+            `${number(d.mh)}]\n${d.verdict}`,
+        true));
+  });
+  return {height, parts};
+}
+
 // Predictions against measurements, where a validation is in the results.
 function validationFigure() {
   const all = contents.validation
@@ -137,42 +157,6 @@ function validationFigure() {
                   .filter(d => d.predicted > 0 && d.measured > 0);
   if (!all.length) return null;
   const kinds = unique(all.map(d => d.verdict));
-  const draw = width => {
-    const height = Math.min(480, Math.max(340, width * 0.6)),
-          panel = {left: 70, right: width - 20, top: 14, bottom: height - 46};
-    const ratios = all.map(d => d.predicted / d.measured),
-          bound = Math.max(1.25, ...ratios, ...ratios.map(r => 1 / r)) * 1.05;
-    const xs = all.map(d => d.measured),
-          x = logarithmic(Math.min(...xs) / 1.5, Math.max(...xs) * 1.5, panel.left, panel.right),
-          y = logarithmic(1 / bound, bound, panel.bottom, panel.top);
-    const parts = axes(panel, x, y, {
-      xLabel: "measured (in the metric's unit)",
-      yLabel: "predicted over measured",
-      yTicks: [0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 4, 10].filter(t => t > 1 / bound && t < bound)
-    });
-    parts.push(line(panel.left, y(1), panel.right, y(1), {class: "axis"}));
-    all.forEach(d => {
-      const k = kinds.indexOf(d.verdict), px = x(d.measured), py = y(d.predicted / d.measured), group = svg("g", {});
-      if (d.mh > d.ml && d.ml > 0)
-        group.append(line(
-            px, y(d.predicted / d.mh), px, y(Math.min(bound, d.predicted / d.ml)),
-            {class: "whisker", stroke: color(k)}));
-      group.append(mark(k, px, py));
-      parts.push(withTip(
-          group,
-          `${d.scenario}, ${d.policy}, ${d.client}\n${d.metric}: predicted ` +
-              `${number(d.predicted)}, measured ${number(d.measured)} [${number(d.ml)}, ` +
-              `${number(d.mh)}]\n${d.verdict}`,
-          true));
-    });
-    return {height, parts};
-  };
-  const key = html(
-      "div", {class: "legend"},
-      kinds.map(
-          (name, i) => html(
-              "span", {class: "choice"}, svg("svg", {width: 14, height: 14, "aria-hidden": "true"}, mark(i, 7, 7, 4.5)),
-              ` ${name} (${all.filter(d => d.verdict === name).length})`)));
   const lines = all.map(
       d =>
           [{text: d.scenario}, {text: d.policy}, {text: d.client}, {text: d.metric},
@@ -184,8 +168,8 @@ function validationFigure() {
       "validation", "Predictions against measurements.",
       "Every mark is one figure, predicted and measured; bars come from the measurement's " +
           "95 % interval. On the line, prediction and measurement agree.",
-      draw, {
-        controls: key,
+      width => drawValidation(all, kinds, width), {
+        controls: markKey(kinds.map(name => `${name} (${all.filter(d => d.verdict === name).length})`)),
         table: table(
             [
               {name: "scenario", isText: true}, {name: "policy", isText: true}, {name: "client", isText: true},

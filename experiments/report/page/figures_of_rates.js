@@ -120,97 +120,106 @@ function tradeOff(scenario, values) {
   return null;
 }
 
-function tradeOffFigure(scenario, values) {
-  const goals = tradeOff(scenario, values);
-  if (!goals) return null;
-  const [sx, sy] = [goals.scaleX || 1, goals.scaleY || 1],
-             scaled = (v, s) => ({mean: v.mean * s, low: v.low * s, high: v.high * s, count: v.count});
+// The settings as points, scaled for the axes: which of them no other beats, and the number of its `look`. Many points
+// look like others of their policy.
+function tradeOffPoints(scenario, goals) {
+  const scaled = (v, s = 1) => ({mean: v.mean * s, low: v.low * s, high: v.high * s, count: v.count});
   const points = scenario.settings.map((setting, i) => ({i, label: setting.label, x: goals.x(i), y: goals.y(i)}))
                      .filter(p => p.x && p.y)
-                     .map(p => ({...p, x: scaled(p.x, sx), y: scaled(p.y, sy)}));
-  if (points.length < 2) return null;
+                     .map(p => ({...p, x: scaled(p.x, goals.scaleX), y: scaled(p.y, goals.scaleY)}));
   const [gx, gy] = goals.better;
   const beats = (a, b) => gx * a.x.mean >= gx * b.x.mean && gy * a.y.mean >= gy * b.y.mean &&
       (gx * a.x.mean > gx * b.x.mean || gy * a.y.mean > gy * b.y.mean);
-  points.forEach(p => {
-    p.isDominated = points.some(other => beats(other, p));
-  });
+  const policyOf = p => scenario.settings[p.i].policy, isMany = points.length > MOST_LABELS;
+  const policies = unique(points.map(policyOf));
+  return points.map(p => ({
+                      ...p,
+                      isDominated: points.some(other => beats(other, p)),
+                      look: isMany ? policies.indexOf(policyOf(p)) : p.i
+                    }));
+}
+
+// The scales of the panel, with room around what is drawn.
+function tradeOffScales(points, goals, panel) {
+  const xs = points.flatMap(p => [p.x.low, p.x.high]),
+        ys = points.flatMap(p => [p.y.low, p.y.high]).filter(v => v > 0 || !goals.isLogY);
+  const [left, right, bottom, top] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+  const spread = right - left || Math.abs(xs[0]) || 1, rise = top - bottom || ys[0];
+  return [
+    linear(Math.max(Math.min(0, left), left - 0.08 * spread), right + 0.14 * spread, panel.left, panel.right),
+    goals.isLogY && top / bottom > 8 ? logarithmic(bottom / 1.4, top * 1.4, panel.bottom, panel.top) :
+                                       linear(bottom - 0.12 * rise, top + 0.12 * rise, panel.bottom, panel.top)
+  ];
+}
+
+// Writes the name of the point at (px, py) on the side that has room, clear of its whisker and of the names in `taken`.
+function tradeOffLabel(p, px, py, x, panel, width, taken) {
+  const letter = 6.6, gap = 12, roomLeft = px - gap, roomRight = width - px - gap;
+  const isLeft = Math.min(p.label.length, 40) * letter > roomRight && roomLeft > roomRight;
+  const words = shortened(p.label, Math.min(40, Math.floor((isLeft ? roomLeft : roomRight) / letter)));
+  const wide = words.length * letter;
+  const box = {a: isLeft ? px - gap - wide : px + gap, b: isLeft ? px - gap : px + gap + wide};
+  const isOnWhisker = isLeft ? x(p.x.low) < px - gap : x(p.x.high) > px + gap;
+  let y = py + (isOnWhisker ? -6 : 4);
+  for (let tries = 0; tries < 12 && taken.some(t => Math.abs(t.y - y) < 13 && t.a < box.b && t.b > box.a); ++tries)
+    y += py > (panel.top + panel.bottom) / 2 ? -13 : 13;
+  taken.push({y, ...box});
+  return text(
+      isLeft ? px - gap : px + gap, y, words,
+      {"text-anchor": isLeft ? "end" : "start", class: p.isDominated ? "note" : "name"});
+}
+
+// A point: its mark, hollow where another one is better, and its intervals.
+function tradeOffMark(p, x, y, isSmall) {
+  const px = x(p.x.mean), py = y(p.y.mean), group = svg("g", {class: p.isDominated ? "dominated" : null}),
+        whisker = {stroke: color(p.look), class: "whisker"};
+  if (p.x.high > p.x.low) group.append(line(x(p.x.low), py, x(p.x.high), py, whisker));
+  if (p.y.high > p.y.low) group.append(line(px, y(Math.max(p.y.low, y.low)), px, y(p.y.high), whisker));
+  const dot = mark(p.look, px, py, isSmall ? 3.5 : 6);
+  if (p.isDominated) {
+    dot.setAttribute("fill", "var(--bg)");
+    dot.style.stroke = color(p.look);
+    dot.style.strokeWidth = isSmall ? "1.2" : "2";
+  }
+  group.append(dot);
+  return group;
+}
+
+function drawTradeOff(points, goals, width) {
+  const height = Math.min(430, Math.max(320, width * 0.52)),
+        panel = {left: 64, right: width - 20, top: 14, bottom: height - 46};
+  const [x, y] = tradeOffScales(points, goals, panel), isMany = points.length > MOST_LABELS;
+  const parts = axes(panel, x, y, {xLabel: goals.xLabel, yLabel: goals.yLabel});
   const front = points.filter(p => !p.isDominated).sort((a, b) => a.x.mean - b.x.mean);
-  const many = points.length > 20, policies = unique(points.map(p => scenario.settings[p.i].policy));
-  if (many)
-    points.forEach(p => {
-      p.look = policies.indexOf(scenario.settings[p.i].policy);
-    });
-  else
-    points.forEach(p => {
-      p.look = p.i;
-    });
-  const draw = width => {
-    const height = Math.min(430, Math.max(320, width * 0.52)),
-          panel = {left: 64, right: width - 20, top: 14, bottom: height - 46};
-    const xs = points.flatMap(p => [p.x.low, p.x.high]),
-          ys = points.flatMap(p => [p.y.low, p.y.high]).filter(v => v > 0 || !goals.isLogY);
-    const spread = (Math.max(...xs) - Math.min(...xs)) || Math.abs(xs[0]) || 1;
-    const x = linear(
-        Math.max(Math.min(0, ...xs), Math.min(...xs) - 0.08 * spread), Math.max(...xs) + 0.14 * spread, panel.left,
-        panel.right);
-    const isLog = goals.isLogY && Math.max(...ys) / Math.min(...ys) > 8;
-    const y = isLog ?
-        logarithmic(Math.min(...ys) / 1.4, Math.max(...ys) * 1.4, panel.bottom, panel.top) :
-        linear(
-            Math.min(...ys) - 0.12 * (Math.max(...ys) - Math.min(...ys) || ys[0]),
-            Math.max(...ys) + 0.12 * (Math.max(...ys) - Math.min(...ys) || ys[0]), panel.bottom, panel.top);
-    const parts = axes(panel, x, y, {xLabel: goals.xLabel, yLabel: goals.yLabel});
-    if (front.length > 1)
-      parts.push(svg("path", {class: "front", d: path(front.map(p => [x(p.x.mean), y(p.y.mean)]))}));
-    const taken = [];
-    for (const p of [...points].sort((a, b) => b.isDominated - a.isDominated)) {
-      const px = x(p.x.mean), py = y(p.y.mean), group = svg("g", {class: p.isDominated ? "dominated" : null});
-      if (p.x.high > p.x.low)
-        group.append(line(x(p.x.low), py, x(p.x.high), py, {stroke: color(p.look), class: "whisker"}));
-      if (p.y.high > p.y.low)
-        group.append(line(px, y(Math.max(p.y.low, y.low)), px, y(p.y.high), {stroke: color(p.look), class: "whisker"}));
-      const dot = mark(p.look, px, py, many ? 3.5 : 6);
-      if (p.isDominated) {
-        dot.setAttribute("fill", "var(--bg)");
-        dot.style.stroke = color(p.look);
-        dot.style.strokeWidth = many ? "1.2" : "2";
-      }
-      group.append(dot);
-      if (!many || !p.isDominated && front.length <= 12) {
-        const letter = 6.6, gap = 12, roomLeft = px - gap, roomRight = width - px - gap;
-        const isLeft = Math.min(p.label.length, 40) * letter > roomRight && roomLeft > roomRight;
-        const words = shortened(p.label, Math.min(40, Math.floor((isLeft ? roomLeft : roomRight) / letter)));
-        const wide = words.length * letter;
-        const box = {a: isLeft ? px - gap - wide : px + gap, b: isLeft ? px - gap : px + gap + wide};
-        const isOnWhisker = isLeft ? x(p.x.low) < px - gap : x(p.x.high) > px + gap;
-        let ty = py + (isOnWhisker ? -6 : 4);
-        for (let tries = 0; tries < 12 && taken.some(t => Math.abs(t.y - ty) < 13 && t.a < box.b && t.b > box.a);
-             ++tries)
-          ty += (py > (panel.top + panel.bottom) / 2 ? -13 : 13);
-        taken.push({y: ty, ...box});
-        group.append(text(
-            isLeft ? px - gap : px + gap, ty, words,
-            {"text-anchor": isLeft ? "end" : "start", class: p.isDominated ? "note" : "name"}));
-      }
-      parts.push(withTip(
-          group,
-          `${p.label}\n` +
-              `${goals.xLabel}: ${number(p.x.mean)} [${number(p.x.low)}, ${number(p.x.high)}]\n` +
-              `${goals.yLabel}: ${number(p.y.mean)} [${number(p.y.low)}, ${number(p.y.high)}]\n` +
-              (p.isDominated ? "another one is at least as good in both" : "no other one is better in both"),
-          true));
-    }
-    return {height, parts};
-  };
+  if (front.length > 1) parts.push(svg("path", {class: "front", d: path(front.map(p => [x(p.x.mean), y(p.y.mean)]))}));
+  const taken = [];
+  for (const p of [...points].sort((a, b) => b.isDominated - a.isDominated)) {
+    const group = tradeOffMark(p, x, y, isMany);
+    if (!isMany || !p.isDominated && front.length <= 12)
+      group.append(tradeOffLabel(p, x(p.x.mean), y(p.y.mean), x, panel, width, taken));
+    parts.push(withTip(
+        group,
+        `${p.label}\n` +
+            `${goals.xLabel}: ${number(p.x.mean)} [${number(p.x.low)}, ${number(p.x.high)}]\n` +
+            `${goals.yLabel}: ${number(p.y.mean)} [${number(p.y.low)}, ${number(p.y.high)}]\n` +
+            (p.isDominated ? "another one is at least as good in both" : "no other one is better in both"),
+        true));
+  }
+  return {height, parts};
+}
+
+const MOST_LABELS = 20;  // of more points, only the best are named
+function tradeOffFigure(scenario, values) {
+  const goals = tradeOff(scenario, values), points = goals ? tradeOffPoints(scenario, goals) : [];
+  if (points.length < 2) return null;
   const rows =
       points.map(p => [{text: p.label}, number(p.x.mean), number(p.y.mean), {text: p.isDominated ? "no" : "yes"}]);
   return figure(
       "trade-off", "What is bought at which price.",
       `Better is ${goals.says}. Filled marks, which a dashed line joins, are beaten by none in both; ` +
           "hollow ones are. Crosses are 95 % intervals.",
-      draw, {
-        controls: many ? policyKey(policies) : null,
+      width => drawTradeOff(points, goals, width), {
+        controls: points.length > MOST_LABELS ? markKey(unique(points.map(p => scenario.settings[p.i].policy))) : null,
         table: table(
             [
               {name: "setting", isText: true}, {name: goals.xLabel}, {name: goals.yLabel},
@@ -219,13 +228,6 @@ function tradeOffFigure(scenario, values) {
             rows)
       });
 }
-
-const policyKey = policies => html(
-    "div", {class: "legend"},
-    policies.map(
-        (name, i) => html(
-            "span", {class: "choice"}, svg("svg", {width: 14, height: 14, "aria-hidden": "true"}, mark(i, 7, 7, 4.5)),
-            ` ${name}`)));
 
 // How a figure moves with a swept parameter; one panel a parameter.
 const ofUnit = unit => value => unit === "ns" ? duration(value / 1e6) : `${number(value)}${unit || ""}`;
@@ -272,5 +274,5 @@ function sensitivityFigure(scenario, values) {
       "sensitivity", "Which parameter matters.",
       `Every mark is a setting of the sweep (${names.join(", ")}); lines are means over ` +
           "the other parameters.",
-      draw, {controls: policyKey(names)});
+      draw, {controls: markKey(names)});
 }
