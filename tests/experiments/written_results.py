@@ -24,7 +24,8 @@ class Results:
         self.database.close()
 
     def run(self, policy, seed, metrics=(), error=None, horizon_s=10, warmup_s=1, frames=()):
-        """One run. `metrics` are (client, metric, value, unit), `frames` (client, times in ns at which they are shown)."""
+        """One run. `metrics` are (client, metric, value, unit), `frames` (client,
+        times in ns at which they are shown)."""
         name = f"{self.scenario}-{self.backend}-{policy}-{seed}-{horizon_s}"
         self.database.execute(
             "INSERT INTO runs VALUES (?,'demo',?,?,'',?,?,'0','h200','',?,?,0.1,1,?,'',NULL)",
