@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Draws the pictures of README.md and docs/ anew. No GPU, a minute; needs the package (PYTHONPATH=build/release/python).
+"""Draws the pictures of README.md and docs/ anew. No GPU, a minute; needs the package
+(PYTHONPATH=build/release/python).
 
 usage: pictures.py
 """
@@ -29,13 +30,14 @@ def tutorial():
 
 
 def readme():
-    """The picture of README.md: a tenth of a second of a game and a training job, under nobody's policy and PilotFish's."""
+    """The picture of README.md: a tenth of a second of a game and a training job,
+    under nobody's policy and PilotFish's."""
     experiment = corun.Experiment(ROOT / "experiments/quickstart.yaml").set("record", {"operations": "all"})
     experiment = experiment.set("scenarios.pair.policies", ["passthrough", "pilotfish"])
     experiment = experiment.set("scenarios.four-players.policies", ["passthrough"])
     with corun.run(experiment, until="3s", seed=1) as results:
-        figure, (above, below) = matplotlib.pyplot.subplots(2, 1, figsize=(9, 4.4), sharex=True, constrained_layout=True,
-                                                            height_ratios=(3, 4))
+        figure, (above, below) = matplotlib.pyplot.subplots(2, 1, figsize=(9, 4.4), sharex=True,
+                                                            constrained_layout=True, height_ratios=(3, 4))
         rates = results.summary("fps_mean").query("scenario == 'pair'").set_index("policy").value
         times = results.frame_times("pair", "passthrough", "openarena")
         late = times[(times.seed == times.seed.min()) & (times.frame_time_ns > 25e6) & (times.present_ns > 1e9)]

@@ -68,7 +68,8 @@ def cells_with_nulls(predictions):
 def print_nulls(predictions, measured):
     compared = list(comparisons(cells_with_nulls(json.load(open(predictions))), measured_rows(measured)))
     if not compared:
-        sys.exit(f"accuracy.py: no rate of {measured} is predicted in {predictions}: scenarios and clients are matched by name")
+        sys.exit(f"accuracy.py: no rate of {measured} is predicted in {predictions}: "
+                 "scenarios and clients are matched by name")
     models = list(compared[0][3][1])
     print("| run | program | bound by | measured /s |" + "".join(f" {model} |" for model in models))
     print("|---" * (4 + len(models)) + "|")

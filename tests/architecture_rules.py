@@ -8,8 +8,8 @@ import collections
 import graphlib
 import re
 
-# Which other folders a folder may include; its own files it always may. The longest matching name is a file's folder here.
-# No two folders stand in a circle: check_circles() holds both this table and the includes to that.
+# Which other folders a folder may include; its own files it always may. The longest matching name is a file's folder
+# here. No two folders stand in a circle: check_circles() holds both this table and the includes to that.
 _TRACES = ["traces/base", "traces"]
 _SEAM = ["traces/base", "sim/policy"]
 _REPLAY = [*_TRACES, "sim/policy", "sim/engine", "sim/device", "sim/facts"]
@@ -169,7 +169,8 @@ def folder_graph(texts):
     for path, text in texts.items():
         folder = path.rpartition("/")[0]
         if not path.startswith("tests/"):
-            graph.setdefault(folder, set()).update(name.rpartition("/")[0] for _, quoted, name in includes(text) if quoted)
+            graph.setdefault(folder, set()).update(name.rpartition("/")[0]
+                                                   for _, quoted, name in includes(text) if quoted)
     return {folder: others - {folder} for folder, others in graph.items()}
 
 

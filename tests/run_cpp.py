@@ -3,9 +3,10 @@
 
     tests/run_cpp.py TREE OUTPUT.xml [--match REGEX] [--jobs N]
 
-ctest knows the cases and how to start them, one a process; a process under the sanitizers takes longer to start than most
-cases to run. Cases of one program run together here. A case that fails, or in which the process ends, runs once more,
-alone; what passed there is written to OUTPUT-again.xml, as tests/summary.py reads it. Exit code 1 where a case failed twice.
+ctest knows the cases and how to start them, one a process; a process under the sanitizers takes longer to start than
+most cases to run. Cases of one program run together here. A case that fails, or in which the process ends, runs once
+more, alone; what passed there is written to OUTPUT-again.xml, as tests/summary.py reads it. Exit code 1 where a case
+failed twice.
 """
 
 import argparse
@@ -50,15 +51,17 @@ def groups(cases):
     by_program = collections.defaultdict(list)
     for case in cases:
         by_program[case.command[0] if case.filter else case.name].append(case)
-    found = [members[first:first + TOGETHER] for members in by_program.values() for first in range(0, len(members), TOGETHER)]
+    found = [members[first:first + TOGETHER] for members in by_program.values()
+             for first in range(0, len(members), TOGETHER)]
     return sorted(found, key=lambda group: -max(case.seconds_allowed for case in group))
 
 
 def start(command, case, seconds_allowed):
     """(exit code, output); the code is None where the time was over."""
     try:
-        done = subprocess.run(command, cwd=case.folder, env={**os.environ, **case.environment}, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=seconds_allowed)
+        done = subprocess.run(command, cwd=case.folder, env={**os.environ, **case.environment},
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              timeout=seconds_allowed)
         return done.returncode, done.stdout.decode(errors="replace")
     except subprocess.TimeoutExpired as late:
         return None, (late.stdout or b"").decode(errors="replace") + f"\nnot done after {seconds_allowed:g} s"
@@ -67,7 +70,8 @@ def start(command, case, seconds_allowed):
 def run_group(cases):
     """Sets the outcome of every case that was begun. What the process did not come to keeps None."""
     first = cases[0]
-    command = [first.command[0], "--gtest_filter=" + ":".join(case.filter for case in cases)] if first.filter else first.command
+    names = "--gtest_filter=" + ":".join(case.filter for case in cases)
+    command = [first.command[0], names] if first.filter else first.command
     began = time.monotonic()
     code, output = start(command, first, first.seconds_allowed)
     by_filter = {case.filter: case for case in cases}

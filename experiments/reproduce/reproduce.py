@@ -92,7 +92,8 @@ class Suite:
         done = subprocess.run([str(path), f"--gtest_filter={pattern}"], cwd=ROOT, capture_output=True, text=True,
                               env=environment)
         ran = done.stdout.count("[       OK ]")
-        failed = {line.split()[2] for line in done.stdout.splitlines() if line.startswith("[  FAILED  ] ") and "(" in line}
+        failed = {line.split()[2]
+                  for line in done.stdout.splitlines() if line.startswith("[  FAILED  ] ") and "(" in line}
         if failed:
             return (False, f"{len(failed)} of {ran + len(failed)} fail: {', '.join(sorted(failed))}"), False
         if done.returncode != 0 or ran == 0:

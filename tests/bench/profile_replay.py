@@ -15,7 +15,8 @@ PARTS = [
     ("policy", ["PilotFish", "Pilot", "Gaia", "Nvshare", "Passthrough", "Limiter", "Forecast", "Window", "Fillers",
                 "close_fillers", "UnfinishedWork", "Predictor", "Guarantee", "Buckets", "Lock"]),
     ("events", ["EventQueue", "Engine"]),
-    ("device model", ["Device::", "OpTable", "TicketIndex", "RunSet", "TogetherSet", "FirstComeSet", "SpatialSet", "ContextRing",
+    ("device model",
+     ["Device::", "OpTable", "TicketIndex", "RunSet", "TogetherSet", "FirstComeSet", "SpatialSet", "ContextRing",
                       "ClientLedger", "HostLink", "Residency"]),
     ("simulation (joins the parts)", ["Simulation", "report_completion", "report_frame"]),
     ("clients", ["Client::"]),
@@ -23,7 +24,8 @@ PARTS = [
     ("metrics", ["Collector", "Counter", "quantile", "Sheet"]),
     ("reading the file", ["Timeline", "read_native", "schema::", "ColumnReader", "MessageColumns", "Chunk", "decode",
                           "visit<", "load_compact", "CompactRows", "XXH", "crc"]),
-    ("making a workload", ["workload_from_capture", "Conversion", "ShortNumbers", "Instants", "HostSequence", "split_into", "predict_from",
+    ("making a workload",
+     ["workload_from_capture", "Conversion", "ShortNumbers", "Instants", "HostSequence", "split_into", "predict_from",
                            "DependencyGaps", "CrossStream", "HostEvent", "Workload", "WorkOp"]),
     ("making the capture (not counted)", ["make_capture", "floor_columns", "bench::", "write_native", "encode_native"]),
 ]
@@ -70,7 +72,8 @@ def text(program, operations):
     else:
         verdict = (f"Invariants take {max(invariants):.1f} % at most; the goal is {MOST_FOR_INVARIANTS} %: "
                    f"{'met' if max(invariants) <= MOST_FOR_INVARIANTS else 'missed'}.")
-    parts = sorted({part for column in columns for part in column if column[part] > 0}, key=lambda part: -columns[0][part])
+    parts = sorted({part for column in columns for part in column if column[part] > 0},
+                   key=lambda part: -columns[0][part])
     lines = ["| | " + " | ".join(CASES) + " |", "| --- |" + " ---: |" * len(CASES)]
     for part in parts:
         shares = [100 * column[part] / sum(column.values()) for column in columns]

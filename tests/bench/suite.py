@@ -1,9 +1,9 @@
 """Runs the benchmarks and writes BENCHMARKS.md: `./dev bench`.
 
 Every figure of that page is measured by this run; what is measured, its yardstick and its goal are in goals.toml.
-Cases of a program are repeated in random order, so that a busy stretch of a shared machine hits a case and its yardstick
-alike, and the median is taken. `--full` replays 25 times as many kernels, and a file of 100 million; `--quick` a quarter; `--smoke` runs
-every case once, small, and writes nothing.
+Cases of a program are repeated in random order, so that a busy stretch of a shared machine hits a case and its
+yardstick alike, and the median is taken. `--full` replays 25 times as many kernels, and a file of 100 million;
+`--quick` a quarter; `--smoke` runs every case once, small, and writes nothing.
 """
 
 import argparse
@@ -209,8 +209,10 @@ def quickstart_text(speed, goal=100):
     verdict = "met" if speed >= goal else "missed"
     return ("## The quickstart\n\nSimulated seconds per second of CPU time of "
             "`simcli run experiments/quickstart.yaml --jobs 1`, everything included.\n\n"
-            + table(["", "times real time", "goal", ""], [["quickstart", number(speed), f"at least {goal}", verdict]]) + "\n"
-            + ("" if speed >= goal else "\n**Missed.** One core of a busy machine; the next steps are those of a replay.\n"))
+            + table(["", "times real time", "goal", ""], [["quickstart", number(speed), f"at least {goal}", verdict]])
+            + "\n"
+            + ("" if speed >= goal
+               else "\n**Missed.** One core of a busy machine; the next steps are those of a replay.\n"))
 
 
 def peers_text(path):
@@ -247,14 +249,16 @@ def main():
     parser.add_argument("--quick", action="store_true", help="a quarter of the kernels: for a busy machine")
     parser.add_argument("--smoke", action="store_true", help="every case once, small; writes nothing")
     options = parser.parse_args()
-    options.operations = 10_000_000 if options.full else 16_000 if options.smoke else 100_000 if options.quick else 400_000
-    options.one_file = 100_000_000 if options.full else 4_000 if options.smoke else 250_000 if options.quick else 1_000_000
+    options.operations, options.one_file = (
+        (10_000_000, 100_000_000) if options.full else (16_000, 4_000) if options.smoke
+        else (100_000, 250_000) if options.quick else (400_000, 1_000_000))
     begin_load = os.getloadavg()[0]
     goals, cases = measure(options)
     facts = {"operations": options.operations}
     sections = [section_text(section, cases, facts) for section in goals["section"]]
     if options.smoke:
-        print(f"{sum(len(program) for program in cases.values())} cases ran, {sum(len(l) for _, l in sections)} rows made")
+        ran, made = sum(len(program) for program in cases.values()), sum(len(lines) for _, lines in sections)
+        print(f"{ran} cases ran, {made} rows made")
         return
     spreads = [case.spread for name, program in cases.items() if name != "alone" for case in program.values()]
     command = "./dev bench" + (" --full" if options.full else " --quick" if options.quick else "")

@@ -1,9 +1,9 @@
 """The pages of the documentation as things to run.
 
-A block whose info string is `console` holds lines `$ command` (a backslash continues it on the next line), each followed
-by what it prints, stdout and stderr together; `[...]` stands for anything in a line, and alone on a line for any lines.
-Without output below a command, what it prints is not compared. `[exit N]` follows a command that ends with N.
-A block with a file name after its language (```yaml pair.yaml) is that file. Other `python` blocks are one program.
+A block whose info string is `console` holds lines `$ command` (a backslash continues it on the next line), each
+followed by what it prints, stdout and stderr together; `[...]` stands for anything in a line, and alone on a line for
+any lines. Without output below a command, what it prints is not compared. `[exit N]` follows a command that ends with
+N. A block with a file name after its language (```yaml pair.yaml) is that file. Other `python` blocks are one program.
 
     python3 tests/docs/test_commands.py --update [PAGE...]         rewrites the output that pages show
     python3 tests/docs/test_commands.py --update --fill PAGE...    and shows it below commands that have none
@@ -85,8 +85,8 @@ def make_folder(folder):
 
 def run_step(step, folder):
     """What it prints, with the line `[exit N]` where N is not 0."""
-    environment = {"PATH": f"{BUILD}:{os.environ['PATH']}", "HOME": str(folder), "LC_ALL": "C.UTF-8", "MPLBACKEND": "Agg",
-                   "PYTHONPATH": str(BUILD / "python"), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {"PATH": f"{BUILD}:{os.environ['PATH']}", "HOME": str(folder), "LC_ALL": "C.UTF-8",
+                   "MPLBACKEND": "Agg", "PYTHONPATH": str(BUILD / "python"), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(["bash", "-c", step.command], cwd=folder, env=environment, timeout=120, text=True,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     lines = done.stdout.rstrip("\n").split("\n") if done.stdout.strip("\n") else []

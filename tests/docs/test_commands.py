@@ -24,16 +24,19 @@ NOT_RUN = {
     "docs/tutorial.md": [("./dev build", "the build itself; tests/fresh_root.sh runs it on an empty system")],
     "docs/calibrate.md": [("simcli calibrate --gpu", GPU)],
     "docs/capture.md": [("simtrace", GPU + "; tests/tracer runs them on stand-ins"), ("python3 train.py", GPU)],
-    "docs/cluster.md": [("simcli run experiments/cluster/openb.yaml", "needs a public trace that is not in the repository")],
+    "docs/cluster.md": [("simcli run experiments/cluster/openb.yaml",
+                         "needs a public trace that is not in the repository")],
     "docs/execute.md": [("simcli execute", GPU + "; tests/sim/executor runs it on a stand-in")],
     "docs/games.md": [("python3 tests/hardware", GPU)],
-    "docs/identify.md": [("simcli identify", "minutes of computing, or a GPU; tests/experiments/identify runs it smaller")],
+    "docs/identify.md": [("simcli identify",
+                          "minutes of computing, or a GPU; tests/experiments/identify runs it smaller")],
     "docs/live.md": [("simcli live", GPU), ("simcli validate --live", GPU + "; tests/sim/live runs it on a stand-in")],
     "docs/policies/block_time_limiter.md": [("", "a minute of computing; `./dev reproduce` runs it")],
     "docs/policies/nvshare_adaptive.md": [("", "minutes of computing; `./dev reproduce` runs it")],
     "docs/policies/rivals.md": [("", "minutes of computing; `./dev reproduce` runs it")],
     "docs/report.md": [("", "tests/experiments/report/test_report.py runs them, test_view.py `view`")],
-    "docs/sweep.md": [("python3 search.py", "needs Optuna; tests/python/test_searching.py runs it where that is installed"),
+    "docs/sweep.md": [("python3 search.py",
+                       "needs Optuna; tests/python/test_searching.py runs it where that is installed"),
                       ("python3 tests/python/dask_sweep.py", "minutes of computing; test_sweeping.py runs it smaller"),
                       ("python3 tests/experiments/kill_and_resume.py", "minutes of computing; test_sweep.py runs it smaller")],
     "docs/validate.md": [("studies/validation/score.py", "writes into the checkout"), ("simcli validate", "minutes of computing, or a GPU; tests/experiments/validate runs it smaller")],
@@ -89,14 +92,16 @@ def test_links_lead_somewhere():
     """Relative links of README, docs and studies name a file."""
     broken = []
     for page in pages.PAGES + pages.STUDIES:
-        for target in re.findall(r"\]\(([^)#: ]+)(?:#[^)]*)?\)", re.sub(r"```.*?```", "", pages.read_page(page), flags=re.DOTALL)):
+        for target in re.findall(r"\]\(([^)#: ]+)(?:#[^)]*)?\)",
+                                 re.sub(r"```.*?```", "", pages.read_page(page), flags=re.DOTALL)):
             if not (pages.ROOT / page).parent.joinpath(target).exists():
                 broken.append(f"{page}: {target}")
     assert not broken
 
 
 def update(chosen, is_filling):
-    """Rewrites the output of every command whose shown one does not fit; with `is_filling`, where none is shown as well."""
+    """Rewrites the output of every command whose shown one does not fit;
+    with `is_filling`, where none is shown as well."""
     for page in chosen or RUN:
         text = pages.read_page(page)
         with tempfile.TemporaryDirectory() as folder:

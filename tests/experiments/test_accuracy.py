@@ -23,9 +23,11 @@ def measured(tmp_path, rows):
 
 
 def printed(*arguments, code=0):
-    done = subprocess.run([sys.executable, str(SCRIPT), *map(str, arguments)], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, str(SCRIPT), *map(str, arguments)], capture_output=True, text=True,
+                          timeout=60)
     assert done.returncode == code, done.stderr
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in done.stdout.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")]
+            for line in done.stdout.splitlines() if line.startswith("|")]
 
 
 def test_rows_of_a_trio_are_not_compared_with_a_pair():
@@ -36,7 +38,8 @@ def test_rows_of_a_trio_are_not_compared_with_a_pair():
 
 def test_a_run_may_begin_with_its_scenario_and_a_client_with_its_program():
     rates = {("mps", "resnet50_a"): [18.0], ("game50", "game"): [60.0]}
-    compared = list(accuracy.comparisons(rates, [("mps_resnet50_twice", "resnet50_train", 17.0), ("mps_other", "resnet50", 1.0)]))
+    compared = list(accuracy.comparisons(rates, [("mps_resnet50_twice", "resnet50_train", 17.0),
+                                                 ("mps_other", "resnet50", 1.0)]))
     assert [(run, prediction) for run, _, _, prediction in compared] == [("mps_resnet50_twice", [18.0])]
 
 
@@ -65,11 +68,13 @@ def predictions(tmp_path):
 
 
 def test_null_models_stand_beside_the_model_by_what_bounds_a_program(tmp_path, predictions):
-    rows = printed("--nulls", predictions, measured(tmp_path, [("pair", "a", 10.0), ("pair", "b", 40.0), ("alone", "a", 20.0)]))
+    rows = printed("--nulls", predictions,
+                   measured(tmp_path, [("pair", "a", 10.0), ("pair", "b", 40.0), ("alone", "a", 20.0)]))
     assert rows[0][4:] == ["model", "no interference"]
     assert rows[2:4] == [["pair", "a", "device", "10.00", "+10.0 %", "+100.0 %"],
                          ["pair", "b", "host", "40.00", "-25.0 %", "-50.0 %"]]
-    assert rows[-3:] == [["device", "1", "10.0 % (10.0)", "100.0 % (100.0)"], ["host", "1", "25.0 % (25.0)", "50.0 % (50.0)"],
+    assert rows[-3:] == [["device", "1", "10.0 % (10.0)", "100.0 % (100.0)"],
+                         ["host", "1", "25.0 % (25.0)", "50.0 % (50.0)"],
                          ["all", "2", "17.5 % (25.0)", "75.0 % (100.0)"]]
 
 

@@ -15,8 +15,8 @@ PACKAGE = pathlib.Path(os.environ.get("CORUN_PYTHON", ROOT / "build" / "release"
 def printed(script, *arguments):
     if not list((PACKAGE / "corun").glob("_core*")):
         pytest.skip("the package is not built: ./dev build")
-    done = subprocess.run([sys.executable, str(ROOT / "experiments" / script), *map(str, arguments)], capture_output=True,
-                          text=True, timeout=60, env=os.environ | {"PYTHONPATH": str(PACKAGE)})
+    done = subprocess.run([sys.executable, str(ROOT / "experiments" / script), *map(str, arguments)],
+                          capture_output=True, text=True, timeout=60, env=os.environ | {"PYTHONPATH": str(PACKAGE)})
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
@@ -40,6 +40,7 @@ def test_total_progress_is_summed_over_clients_and_paired(tmp_path):
     with Results(tmp_path / "r.sqlite") as results:
         for policy, more in [("nvshare", 0.0), ("other", 0.25)]:
             for seed in (1, 2):
-                results.run(policy, seed, [("a", "progress_ratio", 0.5 + more, ""), ("b", "progress_ratio", 0.25 * seed, "")])
+                results.run(policy, seed,
+                            [("a", "progress_ratio", 0.5 + more, ""), ("b", "progress_ratio", 0.25 * seed, "")])
     other = [line for line in printed("reproduce/total_progress.py", results.path, "nvshare") if " other " in line]
     assert len(other) == 1 and other[0].endswith("less nvshare: 0.2500 +- 0.0000 (2 seeds)")

@@ -23,7 +23,10 @@ device: h200
 horizon: 400ms
 seeds: 2
 clients:
-  - { name: work, synthetic: { kernels: { duration: 4ms, count: 5, launch_gap: 1us } }, pacing: sync_each_job, phase: 0 }
+  - name: work
+    synthetic: { kernels: { duration: 4ms, count: 5, launch_gap: 1us } }
+    pacing: sync_each_job
+    phase: 0
 policies: [passthrough]
 """
 CLAIM = """[[claim]]
@@ -46,7 +49,8 @@ def write_suite(folder, claim):
     (folder / "claims" / "tiny.toml").write_text(claim)
     (folder / "tiny.yaml").write_text(EXPERIMENT)
     simcli = os.environ.get("CORUN_SIMCLI", str(ROOT / "build" / "release" / "simcli"))
-    return ["--simcli", simcli, "--claim-files", str(folder / "claims"), "--folder", str(folder / "out"), "--page", str(folder / "page.md")]
+    return ["--simcli", simcli, "--claim-files", str(folder / "claims"), "--folder", str(folder / "out"), "--page",
+            str(folder / "page.md")]
 
 
 def run(arguments):

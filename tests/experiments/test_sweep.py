@@ -91,7 +91,8 @@ def test_a_plain_run_is_resumed_too(tmp_path, begin):
     process.kill()
     process.wait()
     assert runs_in(killed) < 1200
-    assert subprocess.run([*run, str(killed), "--resume"], check=True, capture_output=True, text=True).stdout == expected
+    assert subprocess.run([*run, str(killed), "--resume"], check=True, capture_output=True,
+                          text=True).stdout == expected
     assert hash_of(killed) == hash_of(whole)
 
 
@@ -115,7 +116,8 @@ def test_rows_that_were_changed_are_noticed(tmp_path):
         database.execute("UPDATE metrics SET value = value * 1.0000001 WHERE rowid = 7")
     database.close()
     assert hash_of(other) != hash_of(path)
-    merged = subprocess.run([simcli(), "merge", path, other, "-o", tmp_path / "m.sqlite"], capture_output=True, text=True)
+    merged = subprocess.run([simcli(), "merge", path, other, "-o", tmp_path / "m.sqlite"], capture_output=True,
+                            text=True)
     assert merged.returncode == 2 and "has other rows here than in" in merged.stderr
     before = hash_of(path)
     shutil.copy(path, tmp_path / "kept.sqlite")
@@ -139,7 +141,8 @@ def test_other_expectations_are_another_question(tmp_path):
 def test_as_many_runs_at_a_time_as_this_process_may_use_processors(tmp_path):
     usable = sorted(os.sched_getaffinity(0))
     for count in {1, len(usable)}:
-        done = subprocess.run(sweep(EXPERIMENT, tmp_path / f"{count}.sqlite", *MANY[:2]), check=True, capture_output=True,
+        done = subprocess.run(sweep(EXPERIMENT, tmp_path / f"{count}.sqlite", *MANY[:2]), check=True,
+                              capture_output=True,
                               text=True, preexec_fn=lambda: os.sched_setaffinity(0, usable[:count]))
         assert re.search(rf" {count} jobs?  ", done.stderr)
 
@@ -152,7 +155,8 @@ def test_results_of_another_revision_are_neither_resumed_nor_merged(tmp_path):
     with sqlite3.connect(other) as database:
         database.execute("UPDATE properties SET value = 'before' WHERE key = 'results_revision'")
     resumed = subprocess.run([simcli(), "run", tiny, "-o", other, "--resume"], capture_output=True, text=True)
-    merged = subprocess.run([simcli(), "merge", now, other, "-o", tmp_path / "m.sqlite"], capture_output=True, text=True)
+    merged = subprocess.run([simcli(), "merge", now, other, "-o", tmp_path / "m.sqlite"], capture_output=True,
+                            text=True)
     for refused in (resumed, merged):
         assert refused.returncode == 2 and "revision before" in refused.stderr, refused.stderr
     assert not (tmp_path / "m.sqlite").exists()

@@ -1,7 +1,8 @@
 """Replays the command-line transcripts of this folder.
 
-A transcript holds blocks of a line `$ simcli ...`, what it prints (stdout and stderr together) and `[exit N]` where N is
-not 0. Each transcript runs in a fresh copy of transcripts/files. `[...]` in expected output stands for anything in a line.
+A transcript holds blocks of a line `$ simcli ...`, what it prints (stdout and stderr together) and `[exit N]` where N
+is not 0. Each transcript runs in a fresh copy of transcripts/files. `[...]` in expected output stands for anything in a
+line.
 
     python3 tests/experiments/test_transcripts.py --update    rewrites the expected output
 """
@@ -58,7 +59,8 @@ def replay(transcript):
     """(command, expected, actual) of every block, in a folder of its own."""
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(HERE / "transcripts" / "files", folder, dirs_exist_ok=True)
-        return [(before, command, expected, run(command, folder)) for before, command, expected in read_blocks(transcript.read_text())]
+        return [(before, command, expected, run(command, folder))
+                for before, command, expected in read_blocks(transcript.read_text())]
 
 
 def pytest_generate_tests(metafunc):

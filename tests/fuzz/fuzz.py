@@ -28,7 +28,8 @@ BUILT = ROOT / "build/fuzz"
 CORPUS = ROOT / "tests/fuzz/corpus"
 LIMITS = ["-timeout=20", "-rss_limit_mb=2048", "-malloc_limit_mb=1024"]
 SHORTEST_LIMIT = 4096  # bytes of an input
-# Stacks that outlive their functions are looked for nowhere else either, and cost native and part two thirds of their speed.
+# Stacks that outlive their functions are looked for nowhere else either, and cost native and part two thirds of their
+# speed.
 ENVIRONMENT = {**os.environ, "ASAN_OPTIONS": "detect_stack_use_after_return=0"}
 MOST_GROWN_FILES = 60
 MOST_GROWN_BYTES = 4096
@@ -39,7 +40,8 @@ def surfaces():
 
 
 def limits(surface):
-    """Inputs may be as long as the longest of the corpus: libFuzzer cuts longer ones, and a database that is cut is none."""
+    """Inputs may be as long as the longest of the corpus:
+    libFuzzer cuts longer ones, and a database that is cut is none."""
     longest = max(path.stat().st_size for path in CORPUS.joinpath(surface).iterdir())
     weighs = ["-entropic=0"] if surface == "action" else []  # weighing inputs took longer than running them
     return [*LIMITS, f"-max_len={max(SHORTEST_LIMIT, longest + longest // 8)}", *weighs]
@@ -47,7 +49,8 @@ def limits(surface):
 
 def dictionary(surface):
     """Words of the seeds, as libFuzzer reads them: keys of texts, names in databases."""
-    words = {word for path in CORPUS.joinpath(surface).glob("seed-*") for word in re.findall(rb"[A-Za-z_]{3,32}", path.read_bytes())}
+    words = {word for path in CORPUS.joinpath(surface).glob("seed-*")
+             for word in re.findall(rb"[A-Za-z_]{3,32}", path.read_bytes())}
     path = BUILT / "dictionaries" / surface
     path.parent.mkdir(exist_ok=True)
     path.write_text("".join(f'"{word.decode()}"\n' for word in sorted(words)))
@@ -73,7 +76,8 @@ def fuzz(surface, seconds):
                    *dictionary(surface)]
         begin = time.monotonic()
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", cwd=ROOT, env=ENVIRONMENT)
-        tried = re.findall(r"number_of_executed_units:\s*(\d+)", done.stderr) or re.findall(r"^#(\d+)", done.stderr, re.M)
+        tried = re.findall(r"number_of_executed_units:\s*(\d+)",
+                           done.stderr) or re.findall(r"^#(\d+)", done.stderr, re.M)
         inputs += int(tried[-1]) if tried else 0
         spent += time.monotonic() - begin
         if done.returncode == 0:
@@ -87,7 +91,8 @@ def fuzz(surface, seconds):
 def grow(surface):
     """The smallest inputs of the pool that together reach what it reaches, as far as they are small enough to keep."""
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([BUILT / f"fuzz_{surface}", "-merge=1", folder, CORPUS / surface, BUILT / "pool" / surface, *limits(surface)],
+        subprocess.run([BUILT / f"fuzz_{surface}", "-merge=1", folder, CORPUS / surface, BUILT / "pool" / surface,
+                        *limits(surface)],
                        capture_output=True, cwd=ROOT)
         known = {path.read_bytes() for path in CORPUS.joinpath(surface).iterdir()}
         files = sorted(pathlib.Path(folder).iterdir(), key=lambda path: path.stat().st_size)
@@ -98,7 +103,8 @@ def grow(surface):
 
 
 def input_of(surface, name):
-    """The input of a finding, which its name ends with the SHA-1 of: as it was found here, or in the corpus; else None."""
+    """The input of a finding, which its name ends with the SHA-1 of: as it was found here, or in the corpus;
+    else None."""
     found = BUILT / "findings" / name
     if found.exists():
         return found
@@ -138,7 +144,8 @@ def main():
         inputs, seconds, found = fuzz(surface, options.seconds)
         add_to_record(surface, inputs, seconds, found, at)
         open_findings += len(found)
-        print(f"{surface:12} {inputs:>12,} inputs in {seconds} s{''.join('  FOUND ' + name for name in found)}", flush=True)
+        print(f"{surface:12} {inputs:>12,} inputs in {seconds} s{''.join('  FOUND ' + name for name in found)}",
+              flush=True)
         if options.grow:
             grow(surface)
     return 1 if open_findings else 0

@@ -47,7 +47,9 @@ MANGOHUD = {
            "gpu_core_clock,gpu_mem_clock,gpu_vram_used,gpu_power,ram_used,elapsed\n"
            "60,16667,1,2,3,4,5,6,7,8,9,16667000\n60,16666,1,2,3,4,5,6,7,8,9,33333000\n",
 }
-ORION = {"rows": "Name,Profile,Memory_footprint,SM_usage,Duration\nConv,1,0,98,100480\nvoid f<int, 4>(a, b),-1,0,2,3232\n"}
+ORION = {
+    "rows": "Name,Profile,Memory_footprint,SM_usage,Duration\nConv,1,0,98,100480\nvoid f<int, 4>(a, b),-1,0,2,3232\n",
+}
 SET_OPTIONS = {
     "paths": "clients.game.pacing=30fps\npolicies.pilotfish.margin=1ms\nhorizon=2s\nseeds=[1, 2]\n",
     "indices": "policies[1].pilotfish.margin=0ns\nclients[0].quality=[{level: high, cost: 1.0}]\nclients.load.repeat=3",
@@ -195,15 +197,18 @@ def results():
 
 def rows():
     """Rows as results_fuzz.cpp describes them: two runs of one scenario and seed, each with a few metrics."""
-    words = re.findall(r'"([^"]*)"', (ROOT / "tests/fuzz/results_fuzz.cpp").read_text().split("kWords{")[1].split("};")[0])
+    words = re.findall(r'"([^"]*)"',
+                       (ROOT / "tests/fuzz/results_fuzz.cpp").read_text().split("kWords{")[1].split("};")[0])
     word = lambda text: bytes([words.index(text) * 8 + 5])  # noqa: E731
     real = lambda number: bytes([3, number])  # noqa: E731
     integer = lambda number: struct.pack(">BI", 1, number)  # noqa: E731
     out = b"\xC5"
     for name, policy in (("a", "passthrough"), ("b", "exclusive")):
-        out += b"\0" + word(name) + word("pair") * 2 + word(policy) + word("") + integer(1) + word("simulation") + word("a")
+        out += b"\0" + word(name) + word("pair") * 2 + word(policy) + word("") + integer(1) + word("simulation")
+        out += word("a")
         out += word("device") + word("") + integer(10**9) + integer(0) + real(2) + integer(9) + b"\0" + word("") + b"\0"
-        for client, metric, unit in (("game", "fps_1low", "fps"), ("load", "rate", "jobs/s"), ("device", "harvest_ratio", "ratio")):
+        for client, metric, unit in (("game", "fps_1low", "fps"), ("load", "rate", "jobs/s"),
+                                     ("device", "harvest_ratio", "ratio")):
             out += b"\1" + word(name) + word(client) + word(metric) + real(3) + word(unit)
     return out
 

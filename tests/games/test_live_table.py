@@ -129,12 +129,14 @@ def test_repetitions_are_interleaved_and_go_on_where_they_stopped(tmp_path, fake
 
 
 def test_players_get_the_menu_that_was_measured(tmp_path, fake_build):
-    live_table.main(["measure", "--build", str(fake_build), "-o", str(tmp_path / "out"), "--repetitions", "1", "players"])
+    live_table.main(["measure", "--build", str(fake_build), "-o", str(tmp_path / "out"), "--repetitions", "1",
+                     "players"])
     assert ("--set scenarios.players.clients.player.quality=[{ name: a, cost: 1, quality: 1 }, "
             "{ name: b, cost: 0.5, quality: 0.9 }]") in (tmp_path / "calls").read_text()
 
 
-@pytest.mark.parametrize("name, words", [("scene", live_table.SCENES["scene"]), ("players", live_table.SCENES["players"])])
+@pytest.mark.parametrize("name, words",
+                         [("scene", live_table.SCENES["scene"]), ("players", live_table.SCENES["players"])])
 def test_the_words_it_changes_are_those_of_the_experiments(name, words):
     text = (ROOT / "experiments" / "live" / f"{name}.yaml").read_text()
     client, scenarios = words

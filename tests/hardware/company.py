@@ -6,14 +6,15 @@ company.py begins FILE
 company.py meanwhile CELL.corun
 company.py daemon FILE
 
-`measure` plays each cell under an MPS daemon of its own and records its programs together, without simtrace's recorder: the
-parts of each are merged into FOLDER/CELL.corun. A cell is PROGRAM or PROGRAM+PROGRAM; a program is a workload of
-torch_loop.py, an OPERATOR@SIZE of operators.py or KIND:BLOCKS:THREADS:STEPS:NODES of neighbour.cu. PyTorch is imported once;
-each program is a fork that has not touched the GPU before, warm before the window begins. `rows` (numpy, corun) finds how long
-kernels and the gaps between them were, alone and in company, within the common window; `table` prints them, of a PROGRAM
-kernel by kernel; `begins` how much longer a kernel is for each one of its neighbour's that begins meanwhile; `meanwhile` (numpy, corun) how
-long a recording's kernels are that begin while none of the neighbour's runs, and those that begin while one does. `daemon` reads what
-pairs.py measured of programs alone (solo:PROGRAM and mps:PROGRAM) and prints what the daemon costs each of their kernels.
+`measure` plays each cell under an MPS daemon of its own and records its programs together, without simtrace's recorder:
+the parts of each are merged into FOLDER/CELL.corun. A cell is PROGRAM or PROGRAM+PROGRAM; a program is a workload of
+torch_loop.py, an OPERATOR@SIZE of operators.py or KIND:BLOCKS:THREADS:STEPS:NODES of neighbour.cu. PyTorch is imported
+once; each program is a fork that has not touched the GPU before, warm before the window begins. `rows` (numpy, corun)
+finds how long kernels and the gaps between them were, alone and in company, within the common window; `table` prints
+them, of a PROGRAM kernel by kernel; `begins` how much longer a kernel is for each one of its neighbour's that begins
+meanwhile; `meanwhile` (numpy, corun) how long a recording's kernels are that begin while none of the neighbour's runs,
+and those that begin while one does. `daemon` reads what pairs.py measured of programs alone (solo:PROGRAM and
+mps:PROGRAM) and prints what the daemon costs each of their kernels.
 """
 
 import argparse
@@ -75,8 +76,8 @@ def measure_cell(cell, environment, options):
     programs = cell.split("+")
     with tempfile.TemporaryDirectory() as folder:
         os.mkdir(folder + "/parts")
-        traced = environment | {"CUDA_INJECTION64_PATH": f"{options.build}/libcorun_cuda.so", "CORUN_TRACE_CUDA": "calls",
-                                "CORUN_TRACE_DIR": folder + "/parts"}
+        traced = environment | {"CUDA_INJECTION64_PATH": f"{options.build}/libcorun_cuda.so",
+                                "CORUN_TRACE_CUDA": "calls", "CORUN_TRACE_DIR": folder + "/parts"}
         children = [begin(program, traced, folder, number, options) for number, program in enumerate(programs)]
         give_up = now() + 40
         while now() < give_up and not all(os.path.exists(f"{folder}/warm{number}") for number in range(len(programs))):
@@ -89,8 +90,10 @@ def measure_cell(cell, environment, options):
         if any(failed):
             raise RuntimeError(f"a program ended with {failed}")
         output = pathlib.Path(options.output) / cell.replace(":", "-")
-        subprocess.run([f"{options.build}/simtrace", "merge", folder + "/parts", "-q", "-f", "-o", f"{output}.corun"], check=True)
-        output.with_suffix(".json").write_text(json.dumps({"cell": cell, "processes": children, "seconds": options.seconds}))
+        subprocess.run([f"{options.build}/simtrace", "merge", folder + "/parts", "-q", "-f", "-o", f"{output}.corun"],
+                       check=True)
+        output.with_suffix(".json").write_text(json.dumps({"cell": cell, "processes": children,
+                                                           "seconds": options.seconds}))
 
 
 def measure(options):
@@ -111,7 +114,8 @@ def measure(options):
                     failures += 1
                     print(f"company.py: {cell}: {error}", file=sys.stderr, flush=True)
         finally:
-            subprocess.run(["nvidia-cuda-mps-control"], input="quit\n", text=True, env=os.environ | environment, check=False)
+            subprocess.run(["nvidia-cuda-mps-control"], input="quit\n", text=True, env=os.environ | environment,
+                           check=False)
     return 1 if failures else 0
 
 
@@ -151,7 +155,8 @@ def rows(options):
             meta = json.loads(path.read_text())
             for program, names, begin, duration, shape in operations_of(path.with_suffix(".corun"), meta):
                 gaps = begin[1:] - (begin + duration)[:-1]
-                row = {"cell": meta["cell"], "program": program, "kernels_per_s": round(len(begin) / (0.8 * meta["seconds"])),
+                row = {"cell": meta["cell"], "program": program,
+                       "kernels_per_s": round(len(begin) / (0.8 * meta["seconds"])),
                        "kernel_us": round(float(duration.mean()) / 1e3, 2),
                        "gap_us": round(float(numpy.clip(gaps, 0, None).mean()) / 1e3, 2),
                        "kernels": kernels_of(numpy, names, duration, shape)}
@@ -174,14 +179,16 @@ def table(options):
         one = alone[row["program"]]
         if row is not one:
             beside = row["cell"].replace(row["program"], "", 1).strip("+")
-            print(f"| {row['program']} | {beside} | {row['kernels_per_s'] / one['kernels_per_s']:.2f} | {row['kernel_us']} "
+            print(f"| {row['program']} | {beside} | {row['kernels_per_s'] / one['kernels_per_s']:.2f} "
+                  f"| {row['kernel_us']} "
                   f"| {one['kernel_us']} | {row['gap_us']} | {one['gap_us']} |")
     return 0
 
 
 def begins(options):
     found, alone = read_rows(options.file)
-    print("| program | beside | a kernel alone, us | in company | of the neighbour begin meanwhile | longer for each, us |")
+    print("| program | beside | a kernel alone, us | in company | of the neighbour begin meanwhile "
+          "| longer for each, us |")
     print("|---|---|---|---|---|---|")
     for row, other in ((a, b) for a in found for b in found if a["cell"] == b["cell"] and a["program"] != b["program"]):
         one = alone[row["program"]]
@@ -204,12 +211,14 @@ def meanwhile(options):
             same = (names == name) & (shape == [blocks, threads, registers, shared]).all(axis=1)
             cells = [f"{len(some)} | {numpy.median(some) / 1e3:.2f}" if len(some := duration[same & beside]) else "0 |"
                      for beside in (~is_beside, is_beside)]
-            print(f"| {program} | {name[-40:].replace('|', ' ')} | {blocks} | {threads} | {shared} | {' | '.join(cells)} |")
+            print(f"| {program} | {name[-40:].replace('|', ' ')} | {blocks} | {threads} | {shared} "
+                  f"| {' | '.join(cells)} |")
     return 0
 
 
 def daemon(options):
-    found = {row["run"]: row for row in map(json.loads, pathlib.Path(options.file).read_text(encoding="utf-8").splitlines())}
+    found = {row["run"]: row
+             for row in map(json.loads, pathlib.Path(options.file).read_text(encoding="utf-8").splitlines())}
     print("| program | kernels a step | a step without, ms | under MPS | longer, a kernel, us |")
     print("|---|---|---|---|---|")
     for run, row in found.items():
@@ -225,7 +234,8 @@ def kernel_table(found, alone):
           " | ".join(row["cell"].replace(alone["program"], "", 1).strip("+") for row in columns), "|")
     print("|---|---|---|---|---|---|" + "---|" * len(columns))
     for *kernel, duration in alone["kernels"]:
-        slower = [next((f"{us / duration:.2f}" for *other, us in row["kernels"] if other == kernel), "") for row in columns]
+        slower = [next((f"{us / duration:.2f}" for *other, us in row["kernels"] if other == kernel), "")
+                  for row in columns]
         print(f"| {kernel[0][-40:].replace('|', ' ')} |", " | ".join(map(str, [*kernel[1:], duration, *slower])), "|")
     return 0
 

@@ -1,9 +1,9 @@
 """How well the simulation has what kernels become in company: company_simulated.py [--simcli PROGRAM] FILE...
 
-Each FILE is what `company.py rows` wrote. Its programs are made anew from what it says of them alone (kernels, their shapes and
-durations, the gaps between them), each about a millisecond as one CUDA graph; then every cell of two is simulated, and the rates
-that programs keep are compared with the recorded ones. A table by the length of kernels, short ones below 15 us, and the mean of
-the errors' logarithms, as they are and without signs.
+Each FILE is what `company.py rows` wrote. Its programs are made anew from what it says of them alone (kernels, their
+shapes and durations, the gaps between them), each about a millisecond as one CUDA graph; then every cell of two is
+simulated, and the rates that programs keep are compared with the recorded ones. A table by the length of kernels, short
+ones below 15 us, and the mean of the errors' logarithms, as they are and without signs.
 """
 
 import argparse
@@ -30,13 +30,15 @@ def multiples(kernels, mean_us):
 
 
 def nodes_of(row):
-    once = [kernel for kernel, times in zip(row["kernels"], multiples(row["kernels"], row["kernel_us"])) for _ in range(times)]
+    once = [kernel for kernel, times in zip(row["kernels"], multiples(row["kernels"], row["kernel_us"]))
+            for _ in range(times)]
     length = sum(kernel[-1] + row["gap_us"] for kernel in once)
     return once * max(1, min(MOST_NODES, round(LONGEST_US / length)))
 
 
 def event(category, name, begin, duration, thread, **details):
-    return {"ph": "X", "cat": category, "name": name, "pid": 0, "tid": thread, "ts": round(begin, 3), "dur": duration, "args": details}
+    return {"ph": "X", "cat": category, "name": name, "pid": 0, "tid": thread, "ts": round(begin, 3), "dur": duration,
+            "args": details}
 
 
 def node_event(node, number, begin, graph, bytes_set):
@@ -61,30 +63,36 @@ def capture_of(row):
             events.append(node_event(node, number, at, graph, bytes_set))
             at += node[-1] + gap
         end = at - gap + 1.0
-        events.append(event("cuda_runtime", "cudaDeviceSynchronize", now + 3.2, round(end - now - 3.2, 3), 1, correlation=graph + GRAPHS))
+        events.append(event("cuda_runtime", "cudaDeviceSynchronize", now + 3.2, round(end - now - 3.2, 3), 1,
+                            correlation=graph + GRAPHS))
         now = end + HOST_US
     return {"schemaVersion": 1, "traceEvents": events}
 
 
 def experiment_of(cells, folder):
     scenarios = [{"name": cell, "device": {"sharing": "concurrent"},
-                  "clients": [{"name": f"p{i}", "trace": f"{folder}/{program.replace(':', '-')}.json"} for i, program in enumerate(programs)]}
+                  "clients": [{"name": f"p{i}", "trace": f"{folder}/{program.replace(':', '-')}.json"}
+                              for i, program in enumerate(programs)]}
                  for cell, programs in cells.items()]
     return {"version": 1, "name": "company", "device": "h200", "horizon": "350ms", "warmup": "50ms", "seeds": 1,
-            "defaults": {"phase": "random", "host_jitter": "3%", "pacing": "sync_each_job"}, "policies": ["passthrough"],
-            "record": {"frames": "none", "decisions": "none"}, "scenarios": scenarios}
+            "defaults": {"phase": "random", "host_jitter": "3%", "pacing": "sync_each_job"},
+            "policies": ["passthrough"], "record": {"frames": "none", "decisions": "none"}, "scenarios": scenarios}
 
 
 def simulated(alone, cells, simcli):
     """{(cell, client): rate}"""
     with tempfile.TemporaryDirectory() as folder:
         for program, row in alone.items():
-            pathlib.Path(f"{folder}/{program.replace(':', '-')}.json").write_text(json.dumps(capture_of(row)), encoding="utf-8")
+            pathlib.Path(f"{folder}/{program.replace(':', '-')}.json").write_text(json.dumps(capture_of(row)),
+                                                                                  encoding="utf-8")
         path = pathlib.Path(folder) / "company.yaml"
-        path.write_text(json.dumps(experiment_of(cells | {program: [program] for program in alone}, folder)), encoding="utf-8")
-        subprocess.run([simcli, "run", path, "-f", "-o", folder + "/out.sqlite"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        path.write_text(json.dumps(experiment_of(cells | {program: [program] for program in alone}, folder)),
+                        encoding="utf-8")
+        subprocess.run([simcli, "run", path, "-f", "-o", folder + "/out.sqlite"], check=True, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
         database = sqlite3.connect(folder + "/out.sqlite")
-        query = "SELECT scenario, client, value FROM metrics JOIN runs ON runs.id = metrics.run WHERE metric = 'throughput_per_s'"
+        query = ("SELECT scenario, client, value FROM metrics JOIN runs ON runs.id = metrics.run "
+                 "WHERE metric = 'throughput_per_s'")
         return {(scenario, client): value for scenario, client, value in database.execute(query)}
 
 
@@ -95,14 +103,16 @@ def errors_of(file, simcli):
     pairs = {}
     for row in rows:
         pairs.setdefault(row["cell"], []).append(row)
-    pairs = {cell: pair for cell, pair in pairs.items() if len(pair) == 2 and all(row["program"] in alone for row in pair)}
+    pairs = {cell: pair
+             for cell, pair in pairs.items() if len(pair) == 2 and all(row["program"] in alone for row in pair)}
     rates = simulated(alone, {cell: [row["program"] for row in pair] for cell, pair in pairs.items()}, simcli)
     for cell, pair in pairs.items():
         for i, (row, other) in enumerate(zip(pair, pair[::-1])):
             one = alone[row["program"]]
             recorded = row["kernels_per_s"] / one["kernels_per_s"]
             predicted = rates.get((cell, f"p{i}"), 0) / rates[row["program"], "p0"]
-            yield one["kernel_us"] < SHORT_US, alone[other["program"]]["kernel_us"] < SHORT_US, math.log(max(predicted, 0.01) / recorded)
+            is_short, is_short_beside = (of["kernel_us"] < SHORT_US for of in (one, alone[other["program"]]))
+            yield is_short, is_short_beside, math.log(max(predicted, 0.01) / recorded)
 
 
 def main():
@@ -119,7 +129,8 @@ def main():
         for short, beside in ((a, b) for a in (True, False) for b in (True, False)):
             found = [error for one, other, error in errors if (one, other) == (short, beside)]
             if found:
-                print(f"| {pathlib.Path(file).stem} | {'short' if short else 'long'} | {'short' if beside else 'long'} | {len(found)} "
+                print(f"| {pathlib.Path(file).stem} | {'short' if short else 'long'} "
+                      f"| {'short' if beside else 'long'} | {len(found)} "
                       f"| {statistics.mean(found):+.3f} | {statistics.mean(map(abs, found)):.3f} |")
     found = [error for *_, error in everything]
     print(f"| all | | | {len(found)} | {statistics.mean(found):+.3f} | {statistics.mean(map(abs, found)):.3f} |")

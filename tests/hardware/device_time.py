@@ -4,12 +4,13 @@
     device_time.py table FILE
     device_time.py power FILE
 
-A program is a workload of torch_loop.py, alone on the GPU. Its steps are measured twice: one after the other, each waited for, as
-rates are; and behind a kernel that spins until everything has been launched, between two events: what the device takes with
-nobody to wait for. The difference is what the device stands idle for its host at each step. Then the same with simtrace's
-library in the process: what recording adds to either. `measure` writes a JSON row for each program with and without tracer;
-PyTorch is imported once, each program is a fork that has not touched the GPU before. `power` reads what nvidia-smi said of the device
-ten times a second while runs of pairs.py went on, and prints clock and power of each while it drew most.
+A program is a workload of torch_loop.py, alone on the GPU. Its steps are measured twice: one after the other, each
+waited for, as rates are; and behind a kernel that spins until everything has been launched, between two events: what
+the device takes with nobody to wait for. The difference is what the device stands idle for its host at each step. Then
+the same with simtrace's library in the process: what recording adds to either. `measure` writes a JSON row for each
+program with and without tracer; PyTorch is imported once, each program is a fork that has not touched the GPU before.
+`power` reads what nvidia-smi said of the device ten times a second while runs of pairs.py went on, and prints clock and
+power of each while it drew most.
 """
 
 import argparse
@@ -26,7 +27,8 @@ SPIN_CYCLES = 60_000_000  # some 30 ms
 
 
 def behind_a_spin(torch, step, steps):
-    """Device ms of `steps` steps that were launched while the device was busy; None where it was not busy for long enough."""
+    """Device ms of `steps` steps that were launched while the device was busy;
+    None where it was not busy for long enough."""
     before, after, spun = (torch.cuda.Event(enable_timing=True) for _ in range(3))
     spun.record()
     torch.cuda._sleep(SPIN_CYCLES)
@@ -56,7 +58,8 @@ def play(program, seconds):
     torch_loop.timed_steps(step, 10, 0.3)
     times = torch_loop.timed_steps(step, 5, seconds)
     row = {"step_ms": round(1e3 * statistics.median(times), 4),
-           "nothing_ms": median_behind_a_spin(torch, lambda: None, 1, 0), "device_ms": median_behind_a_spin(torch, step, 1, seconds)}
+           "nothing_ms": median_behind_a_spin(torch, lambda: None, 1, 0),
+           "device_ms": median_behind_a_spin(torch, step, 1, seconds)}
     if program.startswith("graph_"):
         row["two_device_ms"] = median_behind_a_spin(torch, step, 2, seconds / 2)
     return row
@@ -86,8 +89,8 @@ def measure(options):
     for program in options.programs:
         with tempfile.TemporaryDirectory() as parts:
             visible = {"CUDA_VISIBLE_DEVICES": str(options.gpu)}
-            traced = visible | {"CUDA_INJECTION64_PATH": f"{options.build}/libcorun_cuda.so", "CORUN_TRACE_CUDA": "calls",
-                                "CORUN_TRACE_DIR": parts}
+            traced = visible | {"CUDA_INJECTION64_PATH": f"{options.build}/libcorun_cuda.so",
+                                "CORUN_TRACE_CUDA": "calls", "CORUN_TRACE_DIR": parts}
             for is_traced, environment in ((False, visible), (True, traced)):
                 row = measure_one(program, environment, options)
                 failures += row is None
@@ -103,7 +106,8 @@ def table(options):
     rows = [json.loads(line) for line in pathlib.Path(options.file).read_text(encoding="utf-8").splitlines()]
     traced = {row["program"]: row for row in rows if row["traced"]}
     device_us = lambda row: 1e3 * (row["device_ms"] - row["nothing_ms"])  # noqa: E731
-    print("| program | a step, us | the device's, us | idle, us | under the tracer: a step, us | the device's, us | longer by |")
+    print("| program | a step, us | the device's, us | idle, us "
+          "| under the tracer: a step, us | the device's, us | longer by |")
     print("|---|---|---|---|---|---|---|")
     for row in rows:
         if not row["traced"] and (other := traced.get(row["program"])) and row["device_ms"] and other["device_ms"]:
@@ -117,7 +121,8 @@ def power(options):
     runs = {}
     with open(options.file, encoding="utf-8") as file:
         for row in csv.DictReader(file):
-            runs.setdefault(row["run"], []).append((float(row["power_w"]), int(row["sm_mhz"]), int(row["is_held_back_by_power"])))
+            sample = float(row["power_w"]), int(row["sm_mhz"]), int(row["is_held_back_by_power"])
+            runs.setdefault(row["run"], []).append(sample)
     print("| run | power, W | clock, MHz | held back by its power |")
     print("|---|---|---|---|")
     for run, samples in runs.items():

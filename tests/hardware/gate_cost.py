@@ -1,10 +1,10 @@
 """What a gate costs a program:
 gate_cost.py [--repetitions N] [--policies P,Q] [--ways preload,cupti] [--value REGEX] [--build FOLDER] -- COMMAND...
 
-Runs the command bare, then under `simcli live` with its gate reached in each way, in turns, one policy after the other, and
-compares the number that it prints (the first group of REGEX; a line that is only a number, if not given). One JSON line a
-policy and way: medians, the ratio of each run to the bare one of its turn, and a 95 % interval of the mean ratio (Student's
-t). More is slower.
+Runs the command bare, then under `simcli live` with its gate reached in each way, in turns, one policy after the other,
+and compares the number that it prints (the first group of REGEX; a line that is only a number, if not given). One JSON
+line a policy and way: medians, the ratio of each run to the bare one of its turn, and a 95 % interval of the mean ratio
+(Student's t). More is slower.
 """
 
 import argparse

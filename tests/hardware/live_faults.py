@@ -1,8 +1,8 @@
 """Deaths and stubborn programs at real gates: live_faults.py --loop LAUNCH_LOOP [--build FOLDER]
 
 Two launch loops (launch_loop.cu) under a policy that closes gates. Each case prints a JSON line with "passed": the
-scheduler is killed, one program is killed, programs launch graphs and do not wait for the device; and with two loops that
-one client's command starts. Exit code 1 if one failed.
+scheduler is killed, one program is killed, programs launch graphs and do not wait for the device; and with two loops
+that one client's command starts. Exit code 1 if one failed.
 """
 
 import argparse
@@ -21,8 +21,8 @@ NVSHARE = {"nvshare": {"quantum": "500ms"}}
 
 
 class Live:
-    """simcli live with the programs a and b, its output in a file that outlives it. A program is the arguments of a loop, or
-    a list of these: loops that one shell starts."""
+    """simcli live with the programs a and b, its output in a file that outlives it. A program is the arguments of a
+    loop, or a list of these: loops that one shell starts."""
 
     def __init__(self, options, folder, policy, loops):
         self.log, self.results = folder / "log", folder / "r.sqlite"
@@ -33,8 +33,8 @@ class Live:
         (folder / "e.yaml").write_text(json.dumps({"version": 1, "name": "faults", "device": "h200", "horizon": "60s",
                                                    "clients": clients, "policies": [policy]}), encoding="utf-8")
         with open(self.log, "w", encoding="utf-8") as log:
-            self.process = subprocess.Popen([str(options.build / "simcli"), "live", str(folder / "e.yaml"), "--progress",
-                                             "none", "-o", str(self.results)], stdout=log, stderr=log)
+            self.process = subprocess.Popen([str(options.build / "simcli"), "live", str(folder / "e.yaml"),
+                                             "--progress", "none", "-o", str(self.results)], stdout=log, stderr=log)
 
     def programs(self, parent=None):
         """Process ids of the launch loops."""
@@ -110,7 +110,8 @@ CASES = {
     "scheduler killed, a client of two processes": scheduler_of_three_killed,
     "one of two processes of a client killed": one_of_two_killed,
     "graphs and a loop that never waits, lock": stubborn(NVSHARE, [GRAPHS, ["20", "200000"]]),
-    "graphs and a loop that never waits, tokens": stubborn({"gaiagpu": {"limits": {"a": 0.5, "b": 0.5}}}, [GRAPHS, ["20", "200000"]]),
+    "graphs and a loop that never waits, tokens": stubborn({"gaiagpu": {"limits": {"a": 0.5, "b": 0.5}}},
+                                                           [GRAPHS, ["20", "200000"]]),
 }
 
 

@@ -4,13 +4,13 @@
                           [--set EXPERIMENT:PATH=VALUE] [NAME...]
     live_table.py table FOLDER/*.sqlite
 
-`measure` runs the experiments one after the other, all of them N times, into FOLDER/NAME-REPETITION.sqlite; what is there
-is not run again. The GPU is CUDA's N-th. Loads are those of games/scene; the menu of the players is measured first, by
-`scene --menu`. `table` prints means over the repetitions and their 95 % intervals (Student's t); results of
+`measure` runs the experiments one after the other, all of them N times, into FOLDER/NAME-REPETITION.sqlite; what is
+there is not run again. The GPU is CUDA's N-th. Loads are those of games/scene; the menu of the players is measured
+first, by `scene --menu`. `table` prints means over the repetitions and their 95 % intervals (Student's t); results of
 `simcli validate --live` will do, too.
 
-Harvest is the sum, over the programs beside games, of rate over rate alone, divided by the time that the games leave idle
-when alone: 1 - gpu_busy_ratio. What is alone is the median of the runs in which nothing else takes part.
+Harvest is the sum, over the programs beside games, of rate over rate alone, divided by the time that the games leave
+idle when alone: 1 - gpu_busy_ratio. What is alone is the median of the runs in which nothing else takes part.
 """
 
 import argparse
@@ -112,7 +112,8 @@ def shown(values, digits):
 
 
 def alone(runs):
-    """{client: {metric: median}} of the runs that it has to itself under passthrough: the first on a host may read files."""
+    """{client: {metric: median}} of the runs that it has to itself under passthrough:
+    the first on a host may read files."""
     found = collections.defaultdict(lambda: collections.defaultdict(list))
     for key, repetitions in runs.items():
         for clients in repetitions:

@@ -55,13 +55,15 @@ def attention(texts):
 
 def gather(rows):
     """Rows of 256 bytes out of 64 MiB."""
-    table, places = torch.randn(64 * MIB // 64, 64, device="cuda"), torch.randint(0, 64 * MIB // 64, (rows,), device="cuda")
+    table, places = torch.randn(64 * MIB // 64, 64,
+                                device="cuda"), torch.randint(0, 64 * MIB // 64, (rows,), device="cuda")
     return lambda: table[places]
 
 
 def scatter(rows):
     """Rows of 256 bytes added into 64 MiB."""
-    table, places = torch.randn(64 * MIB // 64, 64, device="cuda"), torch.randint(0, 64 * MIB // 64, (rows,), device="cuda")
+    table, places = torch.randn(64 * MIB // 64, 64,
+                                device="cuda"), torch.randint(0, 64 * MIB // 64, (rows,), device="cuda")
     more = torch.randn(rows, 64, device="cuda")
     return lambda: table.index_add_(0, places, more)
 
@@ -108,8 +110,8 @@ def transpose(mib):
 
 OPERATORS = {"product16": lambda size: product(torch.half, size), "product32": lambda size: product(torch.float, size),
              "convolution": convolution, "relu": relu, "normalize": normalize, "batch": batch, "softmax": softmax,
-             "attention": attention, "gather": gather, "scatter": scatter, "transform": transform, "running": running, "clear": clear,
-             "copy": copy, "total": total, "transpose": transpose}
+             "attention": attention, "gather": gather, "scatter": scatter, "transform": transform, "running": running,
+             "clear": clear, "copy": copy, "total": total, "transpose": transpose}
 
 
 def program(name):

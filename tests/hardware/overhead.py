@@ -157,8 +157,8 @@ def lost(rows, program, configuration):
 def table(options):
     rows = load(options.file)
     programs = list(dict.fromkeys(program for program, _, _ in rows))
-    print("| program | bare | loaded, nothing enabled | kernels | kernels, launches, waits | frames | PyTorch's profiler "
-          "| lost |")
+    print("| program | bare | loaded, nothing enabled | kernels | kernels, launches, waits | frames "
+          "| PyTorch's profiler | lost |")
     print("|---|---|---|---|---|---|---|---|")
     for program in programs:
         bare = [row["ns"] for (name, kind, _), row in rows.items() if (name, kind) == (program, "bare")]

@@ -1,4 +1,6 @@
-"""What PyTorch programs do to each other on one GPU: pairs.py [--gpu N] [--seconds S] [--captures FOLDER] -o FILE CELL...
+"""What PyTorch programs do to each other on one GPU:
+
+    pairs.py [--gpu N] [--seconds S] [--captures FOLDER] -o FILE CELL...
 
 A cell is KIND:PROGRAM[+PROGRAM...]. KIND is solo, timeslice (plain processes), mps (under a daemon of our own) or apart
 (each on a GPU of its own: what their hosts do to each other); programs are the workloads of torch_loop.py. All programs of a
@@ -86,7 +88,8 @@ def cell(kind, programs, options):
         stop, outputs = folder + "/stop", [f"{folder}/{i}" for i in range(len(programs))]
         each = options.processors // len(programs)
         children = [fork(lambda p=program, o=output: play(p, stop, o),
-                         {"CUDA_VISIBLE_DEVICES": str(i)} if kind == "apart" else environment, (options.first + i * each, each))
+                         {"CUDA_VISIBLE_DEVICES": str(i)} if kind == "apart" else environment,
+                         (options.first + i * each, each))
                     for i, (program, output) in enumerate(zip(programs, outputs))]
         give_up = now() + 60
         while now() < give_up and not all(os.path.exists(output + ".warm") for output in outputs):
@@ -98,13 +101,14 @@ def cell(kind, programs, options):
             subprocess.run(["nvidia-cuda-mps-control"], input="quit\n", text=True, env=os.environ | daemon, check=False)
         if any(failed):
             raise RuntimeError(f"{kind}:{'+'.join(programs)}: a program ended with {failed}")
-        return list(rows(kind, programs, [json.loads(pathlib.Path(output).read_text()) for output in outputs], options.seconds))
+        return list(rows(kind, programs, [json.loads(pathlib.Path(output).read_text()) for output in outputs],
+                         options.seconds))
 
 
 def capture(program, options):
     command = [os.environ.get("SIMTRACE", "build/release/simtrace"), "record", "-o",
-               f"{options.captures}/{program}.corun", "--", sys.executable, torch_loop.__file__, program, "--seconds", "1.5",
-               "--steps", "1", "--warm-up", str(WARM_UP)]
+               f"{options.captures}/{program}.corun", "--", sys.executable, torch_loop.__file__, program, "--seconds",
+               "1.5", "--steps", "1", "--warm-up", str(WARM_UP)]
     subprocess.run(command, env=os.environ | {"CUDA_VISIBLE_DEVICES": str(options.gpu)}, check=True,
                    stdout=subprocess.DEVNULL)
 

@@ -2,11 +2,12 @@
 room.py measure --build FOLDER --probe PROGRAM -o FOLDER WORKLOAD...
 room.py table FOLDER...
 
-`measure` plays each workload of torch_loop.py under simtrace, beside one-block kernels of PROGRAM (small_kernels.cu) called
-every 0.1 ms, under an MPS daemon of its own: FOLDER/WORKLOAD.corun and FOLDER/WORKLOAD.bin. `table` (numpy, corun) says of
-each kernel how long before its end a block began that had waited for room, in the middle, and how many times of one of the
-kernel's blocks that is: its duration over its waves, or all of it where it has less than one. Long blocks are told apart: the
-microsecond that a waiting block takes to begin, and to which the clocks are known, counts little beside them.
+`measure` plays each workload of torch_loop.py under simtrace, beside one-block kernels of PROGRAM (small_kernels.cu)
+called every 0.1 ms, under an MPS daemon of its own: FOLDER/WORKLOAD.corun and FOLDER/WORKLOAD.bin. `table` (numpy,
+corun) says of each kernel how long before its end a block began that had waited for room, in the middle, and how many
+times of one of the kernel's blocks that is: its duration over its waves, or all of it where it has less than one. Long
+blocks are told apart: the microsecond that a waiting block takes to begin, and to which the clocks are known, counts
+little beside them.
 
 The clocks of the two recordings differ by a constant: that under which waits and long kernels fall together most.
 """
@@ -41,12 +42,13 @@ def measure(options):
 
 def record(workload, folder, options, environment):
     loop = pathlib.Path(__file__).with_name("torch_loop.py")
-    command = [f"{options.build}/simtrace", "record", "-o", f"{folder}/{workload}.corun", "--", sys.executable, str(loop),
-               workload, "--seconds", str(options.start + 3)]
+    command = [f"{options.build}/simtrace", "record", "-o", f"{folder}/{workload}.corun", "--", sys.executable,
+               str(loop), workload, "--seconds", str(options.start + 3)]
     program = subprocess.Popen(command, env=environment)
     try:
         time.sleep(options.start)
-        subprocess.run([options.probe, "spin", "1", "128", "5", "1", "0.7", f"{folder}/{workload}.bin"], env=environment, check=True)
+        subprocess.run([options.probe, "spin", "1", "128", "5", "1", "0.7", f"{folder}/{workload}.bin"],
+                       env=environment, check=True)
     except BaseException:
         program.terminate()
         raise
@@ -64,7 +66,8 @@ def blocks_at_once(threads, registers, shared_memory):
 
 
 def shift_us(numpy, waits, kernels):
-    """By how many microseconds the waits are to be moved: both are lists of (begin, end) in whole microseconds from 0."""
+    """By how many microseconds the waits are to be moved:
+    both are lists of (begin, end) in whole microseconds from 0."""
     lengths = [max(end for _, end in spans) + 1 for spans in (waits, kernels)]
     size = 1 << (sum(lengths) - 1).bit_length()
     signals = []
@@ -92,7 +95,8 @@ def waits_beside(numpy, operations, small):
     zero = small[0][0]
     us = lambda begin, end: (begin // 1000, end // 1000)  # noqa: E731
     waits = [us(called - zero, begin - zero) for called, begin in small if begin - called > LONG_NS]
-    shift = 1000 * shift_us(numpy, waits, [us(begin, begin + length) for begin, length, _ in kernels if length > LONG_NS])
+    shift = 1000 * shift_us(numpy, waits,
+                            [us(begin, begin + length) for begin, length, _ in kernels if length > LONG_NS])
     starts, found = [begin for begin, _, _ in kernels], {}
     for called, begin in small:
         at = begin - zero + shift
@@ -113,7 +117,8 @@ def table(options):
         for path in sorted(pathlib.Path(folder).glob("*.corun")):
             small = begins(numpy, path.with_suffix(".bin"))
             for (name, blocks, threads, *rest), seen in sorted(
-                    waits_beside(numpy, corun.Timeline(path).operations, small).items(), key=lambda item: -len(item[1])):
+                    waits_beside(numpy, corun.Timeline(path).operations, small).items(),
+                    key=lambda item: -len(item[1])):
                 if len(seen) < FEW or not threads:
                     continue
                 waves = blocks / blocks_at_once(threads, *rest)
@@ -122,7 +127,8 @@ def table(options):
                 (several if waves > 1 else one).append(ratio)
                 if waves > 1 and duration / waves >= LONG_BLOCK_US:
                     long.append(ratio)
-                print(f"| {path.stem}: {name[:48].replace('|', ' ')} | {blocks} | {blocks_at_once(threads, *rest)} | {waves:.2f} "
+                print(f"| {path.stem}: {name[:48].replace('|', ' ')} | {blocks} "
+                      f"| {blocks_at_once(threads, *rest)} | {waves:.2f} "
                       f"| {duration:.1f} | {before:.1f} | {ratio:.2f} |")
     for what, ratios in (("more than one wave", several), (f"of these, blocks of {LONG_BLOCK_US} us and more", long),
                          ("one wave or less", one)):

@@ -4,14 +4,15 @@
     torch_loop.py serve
 
 Prints the median seconds per step as one JSON line. `serve` reads lines {"arguments": [...], "environment": {...}} and
-runs each in a process of its own, one after the other, without importing PyTorch again: that takes longer than the steps.
-`resnet50` trains ResNet-50 with batch 64 in fp32 (bound by the
+runs each in a process of its own, one after the other, without importing PyTorch again: that takes longer than the
+steps. `resnet50` trains ResNet-50 with batch 64 in fp32 (bound by the
 GPU), `encoder` runs a 12-layer encoder with batch 1, `small_train` trains ResNet-50 on two small pictures (both bound
-by the host). `gpt` trains a small decoder in tf32, `unet` segments pictures in fp16, `recommender` ranks with 26 tables,
-`lstm` trains two recurrent layers, `mixed` trains ResNet-50 in mixed precision; `vit` classifies pictures, `mlp` trains wide
-layers, `stencil` solves an equation on a grid, `llm` makes a token; `diffusion` removes noise from pictures, `gnn` trains over
-a graph of nodes, `speech` hears recordings, `filters` transforms signals, `decoder` makes a token with small kernels; pairs.py
-runs them together. `graph_encoder`, `graph_recommender`, `graph_llm` and `graph_decoder` launch each step as one CUDA graph. Every step ends with a wait for the device.
+by the host). `gpt` trains a small decoder in tf32, `unet` segments pictures in fp16, `recommender` ranks with 26
+tables, `lstm` trains two recurrent layers, `mixed` trains ResNet-50 in mixed precision; `vit` classifies pictures,
+`mlp` trains wide layers, `stencil` solves an equation on a grid, `llm` makes a token; `diffusion` removes noise from
+pictures, `gnn` trains over a graph of nodes, `speech` hears recordings, `filters` transforms signals, `decoder` makes a
+token with small kernels; pairs.py runs them together. `graph_encoder`, `graph_recommender`, `graph_llm` and
+`graph_decoder` launch each step as one CUDA graph. Every step ends with a wait for the device.
 """
 
 import argparse
@@ -145,7 +146,8 @@ def recommender():
 
 
 def lstm():
-    parts = nn.ModuleList([nn.Embedding(4096, 512), nn.LSTM(512, 512, 2, batch_first=True), nn.Linear(512, 4096)]).cuda()
+    parts = nn.ModuleList([nn.Embedding(4096, 512), nn.LSTM(512, 512, 2, batch_first=True),
+                           nn.Linear(512, 4096)]).cuda()
     optimizer = torch.optim.SGD(parts.parameters(), lr=0.1)
     tokens = torch.randint(0, 4096, (32, 65), device="cuda")
 
@@ -205,8 +207,8 @@ def stencil():
 
 
 def llm():
-    """One token for each of 8 texts of 512, by a decoder of 12 layers, 1024 wide, in half precision: all weights are read
-    for little work."""
+    """One token for each of 8 texts of 512, by a decoder of 12 layers, 1024 wide, in half precision: all weights are
+    read for little work."""
     layers, heads, width, past = 12, 16, 1024, 512
     options = {"device": "cuda", "dtype": torch.half}
     norms = [nn.LayerNorm(width, **options) for _ in range(2 * layers)]
@@ -237,7 +239,8 @@ class Denoiser(nn.Module):
         self.first, self.last = nn.Conv2d(4, widths[0], 3, padding=1), nn.Conv2d(widths[0], 4, 3, padding=1)
         self.down = nn.ModuleList([nn.Conv2d(a, b, 3, 2, 1) for a, b in zip(widths, widths[1:])])
         self.up = nn.ModuleList([nn.Conv2d(b, a, 3, padding=1) for a, b in zip(widths, widths[1:])])
-        self.blocks = nn.ModuleList([nn.Sequential(nn.GroupNorm(32, w), nn.SiLU(), nn.Conv2d(w, w, 3, padding=1)) for w in widths])
+        self.blocks = nn.ModuleList([nn.Sequential(nn.GroupNorm(32, w), nn.SiLU(), nn.Conv2d(w, w, 3, padding=1))
+                                     for w in widths])
         self.attention = nn.ModuleList([nn.MultiheadAttention(w, 8, batch_first=True) for w in widths[1:]])
 
     def seen(self, x, level):
@@ -245,7 +248,8 @@ class Denoiser(nn.Module):
         if level == 0:
             return x
         words = x.flatten(2).transpose(1, 2)
-        return x + self.attention[level - 1](words, words, words, need_weights=False)[0].transpose(1, 2).reshape(x.shape)
+        return x + self.attention[level - 1](words, words, words,
+                                             need_weights=False)[0].transpose(1, 2).reshape(x.shape)
 
     def forward(self, x):
         kept = [self.seen(self.first(x), 0)]
@@ -272,7 +276,8 @@ def gnn():
     """Three layers of a network over a graph of 200 000 nodes and two million edges, trained."""
     nodes, edges, width = 200_000, 2_000_000, 64
     begins, ends = (torch.randint(0, nodes, (edges,), device="cuda") for _ in range(2))
-    features, layers = torch.randn(nodes, width, device="cuda"), nn.ModuleList([nn.Linear(2 * width, width) for _ in range(3)]).cuda()
+    features, layers = torch.randn(nodes, width,
+                                   device="cuda"), nn.ModuleList([nn.Linear(2 * width, width) for _ in range(3)]).cuda()
     optimizer = torch.optim.Adam(layers.parameters())
 
     def step():
@@ -315,7 +320,8 @@ def decoder():
     """One token for one text of 256, by six layers, 512 wide, in fp32: small kernels only."""
     layers, heads, width, past = 6, 8, 512, 256
     weights = [[nn.Linear(width, 3 * width).cuda(), nn.Linear(width, width).cuda(), nn.Linear(width, 4 * width).cuda(),
-                nn.Linear(4 * width, width).cuda(), nn.LayerNorm(width).cuda(), nn.LayerNorm(width).cuda()] for _ in range(layers)]
+                nn.Linear(4 * width, width).cuda(), nn.LayerNorm(width).cuda(), nn.LayerNorm(width).cuda()]
+               for _ in range(layers)]
     words, token = nn.Linear(width, 16000).cuda(), torch.randn(1, 1, width, device="cuda")
     kept = torch.randn(layers, 2, 1, heads, past, width // heads, device="cuda")
 
@@ -335,7 +341,8 @@ def experts():
     """Eight experts, of whom a router gives each of 8192 words two, in half precision."""
     width, count = 1024, 8
     router = nn.Linear(width, count).cuda().half()
-    ups, downs = ([nn.Linear(a, b).cuda().half() for _ in range(count)] for a, b in ((width, 4 * width), (4 * width, width)))
+    ups, downs = ([nn.Linear(a, b).cuda().half() for _ in range(count)]
+                  for a, b in ((width, 4 * width), (4 * width, width)))
     words = torch.randn(8192, width, device="cuda", dtype=torch.half)
 
     def step():

@@ -1,9 +1,9 @@
-"""How long a game keeps the GPU at a time: turns.py PROBE GPU SECONDS COMMAND...    (TURNS names a file for all of them)
+"""How long a game keeps the GPU at a time: turns.py PROBE GPU SECONDS COMMAND...    (TURNS: a file for all)
 
-Starts the game, waits SECONDS until it plays, and lets `corun-probe spin` watch the device's clock for two seconds: each
-gap in the kernel's time is a turn of the game and two switches of context. Prints quantiles of the gaps, and of the kernel's
-own turns between them. The game is asked to end: one that is killed in the middle of a frame can leave the GPU unable to
-share itself (docs/live.md).
+Starts the game, waits SECONDS until it plays, and lets `corun-probe spin` watch the device's clock for two seconds:
+each gap in the kernel's time is a turn of the game and two switches of context. Prints quantiles of the gaps, and of
+the kernel's own turns between them. The game is asked to end: one that is killed in the middle of a frame can leave the
+GPU unable to share itself (docs/live.md).
 """
 
 import json
@@ -51,7 +51,8 @@ def main(probe, gpu, seconds, *command):
     print("quantile         ", "  ".join(f"{q:4.2f}" for q in QUANTILES))
     print("away, ms         ", quantiles(lengths))
     print("on the device, ms", quantiles(own))
-    print(f"{len(lengths)} turns, {sum(lengths) / 1e6:.0f} of 2000 ms away, {sum(lengths) / 1e6 / len(lengths):.2f} ms each")
+    print(f"{len(lengths)} turns, {sum(lengths) / 1e6:.0f} of 2000 ms away, "
+          f"{sum(lengths) / 1e6 / len(lengths):.2f} ms each")
 
 
 if __name__ == "__main__":

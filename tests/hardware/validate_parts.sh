@@ -3,13 +3,12 @@
 #
 #     tests/hardware/validate_parts.sh FOLDER PART...
 #
-# The first PART (1 to 4) runs on the first GPU, the second on the second, and so on. All four take about 5.5 minutes on four
-# GPUs, with five repetitions (four in part 3, which is the longest). Each part publishes its predictions before it measures.
-# FOLDER, which is made, then holds of each part its predictions (partN.predictions.json, their hash in partN.log) and what
-# was measured (partN.sqlite.gz); scored together, they are a report (docs/validate.md). SIMCLI names the program,
-# build/release/simcli if it is not set; PROCESSORS how many each part may pin to, 8 if it is not set: the scheduler's and
-# one for each client.
-set -eu
+# The first PART (1 to 4) runs on the first GPU, the second on the second, and so on. All four take about 5.5 minutes on
+# four GPUs, with five repetitions (four in part 3, which is the longest). Each part publishes its predictions before it
+# measures. FOLDER, which is made, then holds of each part its predictions (partN.predictions.json, their hash in
+# partN.log) and what was measured (partN.sqlite.gz); scored together, they are a report (docs/validate.md). SIMCLI
+# names the program, build/release/simcli if it is not set; PROCESSORS how many each part may pin to, 8 if it is not
+# set: the scheduler's and one for each client. t -eu
 
 [ $# -ge 2 ] || { sed -n '2,/^set/s/^# \{0,1\}//p' "$0"; exit 2; }
 folder=$1
@@ -38,8 +37,8 @@ measure() {
   scenarios "$part" | {
     while read -r name; do set -- "$@" --only "$name"; done
     shift 2
-    ${SIMCLI:-build/release/simcli} validate "$experiment" "$@" --gpu "$gpu" --repetitions "$repetitions" --no-canary --no-budget \
-      --processors "$(seq -s, "$first" $((first + count - 1)))" -j "$count" --progress none \
+    ${SIMCLI:-build/release/simcli} validate "$experiment" "$@" --gpu "$gpu" --repetitions "$repetitions" --no-canary \
+      --no-budget --processors "$(seq -s, "$first" $((first + count - 1)))" -j "$count" --progress none \
       -o "$folder/part$part.sqlite" --report "$folder/part$part.md" >"$folder/part$part.log" 2>&1
   } || code=$?
   gzip -9 "$folder/part$part.sqlite"

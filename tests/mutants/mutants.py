@@ -41,7 +41,8 @@ def run(program, tests, number=0):
     command = [PROGRAMS / program, f"--gtest_filter={tests}", "--gtest_brief=1"]
     try:
         done = subprocess.run(command, cwd=plant.ROOT, capture_output=True, text=True, errors="replace",
-                              timeout=TIME_LIMIT_S, env={**os.environ, "CORUN_MUTANT": str(number), "RC_PARAMS": "seed=1"})
+                              timeout=TIME_LIMIT_S,
+                              env={**os.environ, "CORUN_MUTANT": str(number), "RC_PARAMS": "seed=1"})
     except subprocess.TimeoutExpired:
         return False, f"does not end within {TIME_LIMIT_S} s"
     if done.returncode < 0:

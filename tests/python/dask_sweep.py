@@ -19,8 +19,8 @@ import corun
 
 
 class KillsMidway:
-    """An executor that hands out work to a Dask cluster on this machine and, once so many pieces are back, sends SIGKILL
-    to one of its workers. The cluster starts another one in its place."""
+    """An executor that hands out work to a Dask cluster on this machine and, once so many pieces are back, sends
+    SIGKILL to one of its workers. The cluster starts another one in its place."""
 
     def __init__(self, executor, cluster, after):
         self.executor, self.cluster, self.after = executor, cluster, after
@@ -40,7 +40,8 @@ class KillsMidway:
 
 
 def dask_sweep(folder, kill_after, *question, workers=2, **options):
-    """(Results of corun.sweep(*question, **options), pieces that were back, killed workers), through Dask on 127.0.0.1."""
+    """(Results of corun.sweep(*question, **options), pieces that were back, killed workers),
+    through Dask on 127.0.0.1."""
     import distributed
 
     with distributed.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None, host="127.0.0.1",
@@ -64,7 +65,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("experiment", nargs="?", default=ROOT / "experiments/sweeps/pilotfish.yaml", type=pathlib.Path)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--kill-after", type=int, default=32, metavar="PIECES", help="that are back; a sweep has some 64")
+    parser.add_argument("--kill-after", type=int, default=32, metavar="PIECES",
+                        help="that are back; a sweep has some 64")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -74,7 +76,8 @@ def main():
         results, pieces, killed = dask_sweep(folder, arguments.kill_after, arguments.experiment,
                                              workers=arguments.workers, output=folder / "dask.sqlite")
         seconds, runs = time.monotonic() - begin, len(results.runs)
-        print(f"Dask, {arguments.workers} workers: {results.hash()} in {seconds:.1f} s, {runs} runs in {pieces} pieces, "
+        print(f"Dask, {arguments.workers} workers: {results.hash()} in {seconds:.1f} s, "
+              f"{runs} runs in {pieces} pieces, "
               f"{len(killed)} worker killed after {arguments.kill_after}")
         return 0 if killed and results.hash() == expected else 1
 

@@ -27,12 +27,14 @@ def test_examples_hold(module, quick):
 
 # Public names without an example of their own, and where the reader finds one.
 NO_EXAMPLE = {"corun.parameter": "at its functions", "corun.statistics": "at its functions",
-              "corun.DeviceError": "takes a machine that fails", "corun.UnsupportedError": "takes a machine that lacks something"}
+              "corun.DeviceError": "takes a machine that fails",
+              "corun.UnsupportedError": "takes a machine that lacks something"}
 HOOKS = "corun.Policy."  # what the engine calls; the class shows one whole policy
 
 
 def public_names():
-    """{dotted name: value} of what users may call: names of the package, of its public modules, and members of classes."""
+    """{dotted name: value} of what users may call: names of the package, of its public modules,
+    and members of classes."""
     names = {f"corun.{name}": getattr(corun, name) for name in corun.__all__}
     for module in (corun.parameter, corun.statistics):
         names |= {f"{module.__name__}.{name}": getattr(module, name) for name in module.__all__}
@@ -41,7 +43,8 @@ def public_names():
         if inspect.isclass(value):
             names |= {f"{name}.{member}": getattr(it, "fget", None) or getattr(it, "__func__", it)
                       for member, it in vars(value).items()
-                      if not member.startswith("_") and (callable(it) or isinstance(it, (property, classmethod, staticmethod)))}
+                      if not member.startswith("_")
+                      and (callable(it) or isinstance(it, (property, classmethod, staticmethod)))}
     return names
 
 

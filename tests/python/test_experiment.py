@@ -118,9 +118,11 @@ extern "C" const corun::PolicyPlugin* corun_policy_plugin() {
 
 def test_policies_in_shared_libraries_run(tmp_path):
     (tmp_path / "open.cpp").write_text(PLUGIN)
-    subprocess.run(["g++", "-std=c++20", "-shared", "-fPIC", f"-I{ROOT}", "-DFMT_HEADER_ONLY", "open.cpp", "-o", "open.so"],
+    subprocess.run(["g++", "-std=c++20", "-shared", "-fPIC", f"-I{ROOT}", "-DFMT_HEADER_ONLY", "open.cpp", "-o",
+                    "open.so"],
                    cwd=tmp_path, check=True)
-    experiment = corun.Experiment(PAIR).set("policies", ["passthrough", {"plugin": {"file": str(tmp_path / "open.so")}}])
+    experiment = corun.Experiment(PAIR).set("policies",
+                                            ["passthrough", {"plugin": {"file": str(tmp_path / "open.so")}}])
     results = corun.run(experiment, until="200ms", seed=1)
     fps = results.samples("fps_mean")
     assert fps["pair", "open", "game", "fps_mean", "fps"] == fps["pair", "passthrough", "game", "fps_mean", "fps"]

@@ -12,7 +12,8 @@ from conftest import CAPTURE, PAIR, ROOT
 
 # What pip says where it cannot reach a package index.
 OFFLINE = re.compile(r"Failed to establish a new connection"
-                     r"|No matching distribution found for (?:scikit-build-core|pybind11|pandas|matplotlib)\b|Network is unreachable|Temporary failure in name resolution")
+                     r"|No matching distribution found for (?:scikit-build-core|pybind11|pandas|matplotlib)\b"
+                     r"|Network is unreachable|Temporary failure in name resolution")
 
 
 def pip(environment, *arguments):
@@ -81,7 +82,8 @@ def test_the_wheel_holds_the_package_alone(files):
 
 def test_the_extras_are_what_the_package_asks_for(python):
     code = "import importlib.metadata as m; print(m.metadata('corun').get_all('Provides-Extra'), m.requires('corun'))"
-    said = subprocess.run([python, "-c", code], env=clean_environment(), capture_output=True, text=True, check=True).stdout
+    said = subprocess.run([python, "-c", code], env=clean_environment(), capture_output=True, text=True,
+                          check=True).stdout
     assert all(extra in said for extra in ("arrow", "plots", "progress", "tables"))
     assert not re.search(r"'[\w>=.]+'", said.partition("]")[2]), "without an extra, nothing is needed"
 

@@ -73,7 +73,7 @@ def test_runs_in_a_minute(notebook):
 def test_a_notebook_whose_claim_is_wrong_fails():
     notebook = nbformat.read(NOTEBOOKS[0], as_version=4)
     for cell in code_cells(notebook):
-        cell.source = cell.source.replace("  - pilotfish\n", "  - passthrough: {}\n    as: pilotfish\n").replace("horizon: 4s",
-                                                                                                           "horizon: 1s")
+        cell.source = cell.source.replace("  - pilotfish\n", "  - passthrough: {}\n    as: pilotfish\n")
+        cell.source = cell.source.replace("horizon: 4s", "horizon: 1s")
     with pytest.raises(CellExecutionError, match="PilotFish keeps the game at 60 fps"):
         execute(notebook)

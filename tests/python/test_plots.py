@@ -34,7 +34,8 @@ def test_a_policy_has_one_colour(results):
 def test_pareto_hollows_what_another_policy_beats(results):
     axes = results.plot.pareto("harvest_ratio", "frame_time_p99_ms")
     filled = {line.get_markerfacecolor() != "white" for line in axes.lines if line.get_marker() == "o"}
-    value = {metric: results.summary(metric).set_index("policy").value for metric in ("harvest_ratio", "frame_time_p99_ms")}
+    value = {metric: results.summary(metric).set_index("policy").value
+             for metric in ("harvest_ratio", "frame_time_p99_ms")}
     is_beaten = (value["harvest_ratio"]["passthrough"] >= value["harvest_ratio"]["nvshare"]
                  and value["frame_time_p99_ms"]["passthrough"] < value["frame_time_p99_ms"]["nvshare"])
     assert is_beaten and filled == {True, False}

@@ -60,7 +60,8 @@ def test_parameters_are_described_checked_and_handed_over():
 
     experiment = corun.Experiment(PAIR, policies=[Described])
     given = {"slice": "20ms", "is_strict": True, "how": "last", "limits": {"train": 0.5}}
-    corun.run(experiment.set("policies", ["described", {"described": given, "as": "other"}]), until="50ms", seed=1, jobs=1)
+    corun.run(experiment.set("policies", ["described", {"described": given, "as": "other"}]), until="50ms", seed=1,
+              jobs=1)
     assert seen == [(10_000_000, 0.1, 3, False, "mean", {}), (20_000_000, 0.1, 3, True, "last", {"train": 0.5})]
     for wrong, message in (({"slice": "2s"}, "from 1ms to 1s"), ({"most": 10}, "from 1 to 9"),
                            ({"how": "men"}, "did you mean 'mean'"), ({"slices": "1ms"}, "did you mean `slice`"),
@@ -243,7 +244,8 @@ def test_runs_are_named_by_the_code_of_their_policy(tmp_path):
     ids = []
     for number in (1, 1, 2):
         space = {"__name__": "made", "corun": corun}
-        exec(f"class Made(corun.Policy):\n    def decide(self, view, act):\n        act.wake_at(view.now_ns + {number})\n",
+        exec(f"class Made(corun.Policy):\n    def decide(self, view, act):\n"
+             f"        act.wake_at(view.now_ns + {number})\n",
              space)
         experiment = corun.Experiment(PAIR, policies=[space["Made"]]).set("policies", ["made"])
         ids.append(experiment.plan()[0]["id"])

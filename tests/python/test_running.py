@@ -124,7 +124,8 @@ def test_resuming_says_how_many_failed_before(tmp_path):
     path = tmp_path / "r.sqlite"
     with pytest.warns(UserWarning, match="2 of 4 runs failed, see"):
         corun.run(experiment, until="100ms", output=path).close()
-    with pytest.warns(UserWarning, match="2 of 4 runs failed, 2 of them before this went on, see .*: policy 'fails' at t=0"):
+    with pytest.warns(UserWarning,
+                      match="2 of 4 runs failed, 2 of them before this went on, see .*: policy 'fails' at t=0"):
         corun.run(experiment, until="100ms", output=path, resume=True).close()
 
 

@@ -111,5 +111,6 @@ def test_the_program_of_the_page_runs(tmp_path):
     files = [block for block in pages.blocks(pages.read_page("docs/sweep.md")) if block.file_name]
     for block in files:
         (tmp_path / block.file_name).write_text(block.text)
-    said = subprocess.run([sys.executable, "search.py"], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    said = subprocess.run([sys.executable, "search.py"], cwd=tmp_path, check=True, capture_output=True,
+                          text=True).stdout
     assert "nvshare.quantum" in said

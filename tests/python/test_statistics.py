@@ -43,7 +43,8 @@ def scipy_bootstrap(values, baseline, statistic, level):
     return found.confidence_interval, indices
 
 
-EFFECTS = {"difference": lambda a, b: numpy.mean(a) - numpy.mean(b), "ratio": lambda a, b: numpy.mean(a) / numpy.mean(b)}
+EFFECTS = {"difference": lambda a, b: numpy.mean(a) - numpy.mean(b),
+           "ratio": lambda a, b: numpy.mean(a) / numpy.mean(b)}
 
 
 @pytest.mark.parametrize("effect", EFFECTS)
@@ -102,7 +103,8 @@ def mser5_by_definition(series):
 def test_mser5_is_its_definition(seed):
     random = numpy.random.default_rng(seed)
     count = int(random.integers(50, 500))
-    series = random.normal(10, 1, count) + random.choice([0, 8]) * numpy.exp(-numpy.arange(count) / random.uniform(5, 60))
+    series = (random.normal(10, 1, count)
+              + random.choice([0, 8]) * numpy.exp(-numpy.arange(count) / random.uniform(5, 60)))
     cut, is_settled = statistics.mser5(series)
     assert cut == mser5_by_definition(series) and is_settled == (cut < count // 5 // 2 * 5)
 
@@ -152,7 +154,8 @@ def test_compare_pairs_by_seed(quick):
     assert len(effects) == 1
     row = effects.iloc[0]
     samples = corun.open(quick).samples("render_time_p99_ms")
-    theirs, ours = (samples["pair", policy, "game", "render_time_p99_ms", "ms"] for policy in ("passthrough", "nvshare"))
+    theirs, ours = (samples["pair", policy, "game", "render_time_p99_ms", "ms"]
+                    for policy in ("passthrough", "nvshare"))
     assert len(set(theirs.values())) == len(set(ours.values())) == 5, "else pairing cannot be seen"
     assert row.difference == exact(sum(ours.values()) / 5 - sum(theirs.values()) / 5)
     assert row.ratio == exact(sum(ours.values()) / sum(theirs.values()))
@@ -161,7 +164,8 @@ def test_compare_pairs_by_seed(quick):
 
 
 def test_compare_says_what_is_missing_or_weak(quick):
-    with pytest.raises(corun.InputError, match="no run has the policy `exclusiv`(?s:.*)there are: nvshare, passthrough"):
+    with pytest.raises(corun.InputError,
+                       match="no run has the policy `exclusiv`(?s:.*)there are: nvshare, passthrough"):
         corun.compare(corun.open(quick), baseline="exclusiv")
     with pytest.warns(UserWarning, match="1 pair of seeds: an interval of fewer than 5 is too narrow"):
         single = corun.compare(corun.run(PAIR, seed=1, until="400ms"), baseline="passthrough")

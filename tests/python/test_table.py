@@ -84,7 +84,8 @@ def test_missing_values_are_marked_and_not_zero(operations):
     array = held(capsule := sizes.__arrow_c_array__()[1], b"arrow_array", Array)
     bits = (ctypes.c_uint8 * (array.length // 8 + 1)).from_address(array.buffers[0])
     assert array.null_count == sizes.missing
-    assert [bits[row // 8] >> row % 8 & 1 for row in range(array.length)] == [int(v is not None) for v in sizes.to_list()]
+    assert [bits[row // 8] >> row % 8 & 1
+            for row in range(array.length)] == [int(v is not None) for v in sizes.to_list()]
     del capsule
     with pytest.raises(TypeError):
         memoryview(sizes)
@@ -161,7 +162,8 @@ def test_missing_values_of_results_are_missing(quick, tmp_path):
         results.table("frame")
     from corun import _core
 
-    table = _core.query(str(quick), "SELECT 1 AS a, 1 AS b, NULL AS c, 'x' AS d UNION ALL SELECT NULL, 2.5, NULL, NULL", [])
+    table = _core.query(str(quick), "SELECT 1 AS a, 1 AS b, NULL AS c, 'x' AS d UNION ALL SELECT NULL, 2.5, NULL, NULL",
+                        [])
     assert [table[name].to_list() for name in "abcd"] == [[1, None], [1.0, 2.5], [None, None], ["x", None]]
     assert [table[name].type for name in "abcd"] == ["integer", "real", "real", "text"]
     with pytest.raises(corun.InputError, match="both numbers and text"):

@@ -3,10 +3,10 @@
 
     tests/reliability/campaign.py [--seconds 300] [--seed N]
 
-An experiment is a random set of games, trainings, requests and programs on a random device, whose gate costs something or
-nothing, under policies drawn from those that share one. A broken promise (exit code 70) ends the campaign with what is needed to repeat
-it. The record adds up over campaigns. The same seed gives the same experiments: a campaign that is to add something has
-a seed of its own, and without one takes the number of campaigns before it.
+An experiment is a random set of games, trainings, requests and programs on a random device, whose gate costs something
+or nothing, under policies drawn from those that share one. A broken promise (exit code 70) ends the campaign with what
+is needed to repeat it. The record adds up over campaigns. The same seed gives the same experiments: a campaign that is
+to add something has a seed of its own, and without one takes the number of campaigns before it.
 """
 
 import argparse
@@ -37,7 +37,8 @@ def client(draw, number):
             "requests": f"{{ requests: {{ rate: {draw.randint(10, 400)}/s, mean: {draw.randint(100, 3000)}us }} }}",
             "kernels": f"{{ kernels: {{ duration: {draw.randint(5, 2000)}us, count: {draw.randint(1, 50)} }} }}"}[kind]
     more = ", pacing: 60fps" if kind == "game" and draw.random() < 0.7 else ""
-    more += ", quality: [{ name: high, cost: 1.0, quality: 1.0 }, { name: low, cost: 0.5, quality: 0.8 }]" if kind == "game" else ""
+    if kind == "game":
+        more += ", quality: [{ name: high, cost: 1.0, quality: 1.0 }, { name: low, cost: 0.5, quality: 0.8 }]"
     more += f", arrival: {draw.randint(0, 300)}ms" if draw.random() < 0.3 else ""
     more += f", stay: {draw.randint(50, 500)}ms" if draw.random() < 0.2 else ""
     more += f", working_set: {draw.randint(1, 60)}GB" if draw.random() < 0.3 else ""
@@ -48,7 +49,8 @@ def client(draw, number):
 def gate(draw):
     """Of no policy, of one beside real programs, or of one that is far away."""
     longest_us = draw.choice([0, 100, 100_000])
-    delays = ", ".join(f"{key}: {draw.randint(0, longest_us)}us" for key in ("frame_heard", "end_heard", "answer", "wake"))
+    delays = ", ".join(f"{key}: {draw.randint(0, longest_us)}us"
+                       for key in ("frame_heard", "end_heard", "answer", "wake"))
     return f"gate: {{ {delays} }}\n" if longest_us > 0 else ""
 
 
@@ -95,7 +97,8 @@ def main():
             experiments += 1
             refused += counted == (0, 0)
             runs, events = runs + counted[0], events + counted[1]
-    counts = {"experiments": experiments - refused, "runs": runs, "events": events, "violations": int(violation is not None)}
+    counts = {"experiments": experiments - refused, "runs": runs, "events": events,
+              "violations": int(violation is not None)}
     record.write("campaign", record.added(before, counts, at), at)
     print(f"{experiments} experiments ({refused} refused), {runs} runs, {events:,} events")
     if violation:

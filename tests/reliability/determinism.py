@@ -5,9 +5,9 @@
     tests/reliability/determinism.py [--record] [--until 4s] [EXPERIMENT...]
 
 The ways of a run: 1, 2 and 8 workers, seeds in reversed order, the address space laid out the same every time, killed
-(SIGKILL) on its way and resumed, and every other build of simcli that there is (OTHER_BUILDS). The ways of a sweep: 1 and
-8 workers, three shards merged, killed and resumed. Each must give the same rows for every run, to the last bit; the hash
-is over all tables but the time that it took. `simcli hash` must agree, except where the plan is another one.
+(SIGKILL) on its way and resumed, and every other build of simcli that there is (OTHER_BUILDS). The ways of a sweep: 1
+and 8 workers, three shards merged, killed and resumed. Each must give the same rows for every run, to the last bit; the
+hash is over all tables but the time that it took. `simcli hash` must agree, except where the plan is another one.
 """
 
 import argparse
@@ -25,7 +25,8 @@ import results_rows
 RELEASE = record.ROOT / "build/release/simcli"
 OTHER_BUILDS = {"gcc with sanitizers": record.ROOT / "build/dev/simcli", "clang": record.ROOT / "build/clang/simcli",
                 "clang with sanitizers": record.ROOT / "build/fuzz/simcli"}
-EXPERIMENTS = ["experiments/quickstart.yaml", "experiments/rivals.yaml", "tests/experiments/transcripts/files/tiny.yaml"]
+EXPERIMENTS = ["experiments/quickstart.yaml", "experiments/rivals.yaml",
+               "tests/experiments/transcripts/files/tiny.yaml"]
 SHARDS = 3
 ANOTHER_PLAN = {"seeds reversed"}  # the same runs in another order
 
@@ -37,10 +38,11 @@ class Way:
         self.folder, self.file, self.until = folder, record.ROOT / experiment, until
 
     def command(self, output, *options, verb="run", program=RELEASE, prefix=(), seeds="[1, 2, 3]"):
-        swept = ["-L", f"horizon={self.until},{2 * int(self.until[:-1])}s", "--set", "warmup=0ns"] if verb == "sweep" else []
+        swept = ["-L", f"horizon={self.until},{2 * int(self.until[:-1])}s", "--set",
+                 "warmup=0ns"] if verb == "sweep" else []
         until = ["--until", self.until] if verb == "run" else []
-        return [*prefix, program, verb, self.file, "-o", output, "--progress", "none", "--set", f"seeds={seeds}", *swept, *until,
-                *map(str, options)]
+        return [*prefix, program, verb, self.file, "-o", output, "--progress", "none", "--set", f"seeds={seeds}",
+                *swept, *until, *map(str, options)]
 
     def do(self, *options, **how):
         output = self.folder / "r.sqlite"
@@ -53,7 +55,8 @@ class Way:
         for jobs in range(1, 6):
             for leftover in self.folder.glob("killed.sqlite*"):
                 leftover.unlink()
-            process = subprocess.Popen(self.command(output, "--jobs", 1, **how), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            process = subprocess.Popen(self.command(output, "--jobs", 1, **how), stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.DEVNULL)
             while process.poll() is None and runs_in(output) < jobs:
                 advance(process)
             process.kill()
@@ -72,7 +75,8 @@ class Way:
 
 
 def advance(process):
-    """Lets it run for a millisecond. It stands still while it is looked at: else a fast one is done between two looks."""
+    """Lets it run for a millisecond. It stands still while it is looked at:
+    else a fast one is done between two looks."""
     process.send_signal(signal.SIGCONT)
     time.sleep(0.001)
     process.send_signal(signal.SIGSTOP)

@@ -3,10 +3,10 @@
 
     tests/reliability/disk_faults.py [--every N] [--record]
 
-Every call on the results and their journals (open, read, write, truncate, sync, unlink) fails once, in each of the ways of
-FAULTS, while a sweep is run, resumed, and merged of shards; --every N tries each N-th. The program must end well
-with the undisturbed rows, or say what failed of which file (exit code 2 or 4); finished runs must be whole either way, and
-the same command with --resume (of a merge: again) must end with the hash of the undisturbed results.
+Every call on the results and their journals (open, read, write, truncate, sync, unlink) fails once, in each of the ways
+of FAULTS, while a sweep is run, resumed, and merged of shards; --every N tries each N-th. The program must end well
+with the undisturbed rows, or say what failed of which file (exit code 2 or 4); finished runs must be whole either way,
+and the same command with --resume (of a merge: again) must end with the hash of the undisturbed results.
 
 The power goes at every call: what was synced must be whole, and so must any part of the rest beside it (disk_log.py).
 What was found there once must be there ever after, and at the end all runs.
@@ -33,8 +33,8 @@ FAULTS = {"EIO": "5", "EIO from then on": "5 on", "full (ENOSPC)": "28 short", "
 
 def shim(folder):
     library = folder / "faulty_disk.so"
-    subprocess.run(["g++", "-std=c++20", "-O1", "-shared", "-fPIC", record.ROOT / "tests/reliability/faulty_disk.cpp", "-o",
-                    library], check=True)
+    subprocess.run(["g++", "-std=c++20", "-O1", "-shared", "-fPIC", record.ROOT / "tests/reliability/faulty_disk.cpp",
+                    "-o", library], check=True)
     return library
 
 
@@ -42,7 +42,8 @@ def simcli(*words, disk=None, **faults):
     """The program's end; `faults` are FAULTY_DISK_... variables, with the library `disk` in front of libc."""
     environment = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
     if disk:
-        environment |= {"LD_PRELOAD": str(disk), **{f"FAULTY_DISK_{name.upper()}": str(value) for name, value in faults.items()}}
+        environment |= {"LD_PRELOAD": str(disk),
+                        **{f"FAULTY_DISK_{name.upper()}": str(value) for name, value in faults.items()}}
     return subprocess.run([SIMCLI, *map(str, words)], env=environment, capture_output=True, text=True, timeout=120)
 
 
@@ -163,7 +164,8 @@ def lay_out(files, folder):
 
 
 class PowerLosses:
-    """What is found on the disk where the power goes. Raises AssertionError where a run is torn, or lost once synced."""
+    """What is found on the disk where the power goes. Raises AssertionError where a run is torn,
+    or lost once synced."""
 
     def __init__(self, output, whole, folder, draw):
         self.file, self.whole, self.folder, self.draw = folder / pathlib.Path(output).name, whole, folder, draw
@@ -222,7 +224,8 @@ def main():
             print(f"{kind}: {sum(ends.values())} faults; exit codes {ends}", flush=True)
         output = folder / "disk" / "r.sqlite"
         events = log_of(sweep(output), output, disk, folder)
-        found["power_losses"], _ = power_losses(events, output, whole, folder / "power", random.Random(1), options.every)
+        found["power_losses"], _ = power_losses(events, output, whole, folder / "power", random.Random(1),
+                                                options.every)
         print(f"power: {found['power_losses']} states of the disk opened, none with a run torn or lost")
     if options.record:
         record.write("disk", {"ways": list(FAULTS), **found}, at)

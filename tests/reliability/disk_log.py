@@ -78,7 +78,8 @@ class Disk:
         return {**self.unlinked, **self.synced}
 
     def with_some_of_the_rest(self, draw):
-        """Any of the sectors that were not synced, in any order of files; a write may be torn, a truncation left out."""
+        """Any of the sectors that were not synced, in any order of files;
+        a write may be torn, a truncation left out."""
         files = {}
         for path, content in self.synced.items():
             for event in self.pending[path]:

@@ -97,7 +97,8 @@ def main():
         print(f"{kills} kills of {options.trials} trials, none between two runs: more --trials", file=sys.stderr)
         return 1
     print(f"{kills} kills of {options.trials} trials, {between} of them between the first run and the last; "
-          f"{left} finished runs found whole, none damaged{', each resumed to the same rows' if options.resume else ''}")
+          f"{left} finished runs found whole, none damaged"
+          f"{', each resumed to the same rows' if options.resume else ''}")
     if options.record:
         record.write("kills", {"trials": options.trials, "kills": kills, "kills_between_runs": between,
                                "runs_found_whole": left, "resumed": options.resume, "damaged": 0})

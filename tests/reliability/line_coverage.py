@@ -3,10 +3,12 @@
 
     ./dev coverage                                builds, runs and records
     tests/reliability/line_coverage.py --keep     counts what earlier runs left, without running anything
-    tests/reliability/line_coverage.py --missed experiments/results/merge.cpp     also lists the lines of a file that nothing ran
+    tests/reliability/line_coverage.py --missed experiments/results/merge.cpp     also lists the lines of a file that
+    nothing ran
 
-A line counts as run if it ran in any of the programs that it was compiled into. Lines of tests and of generated files are not
-counted; neither is what Python tests run, nor what a program ran that was killed before it could write its counts.
+A line counts as run if it ran in any of the programs that it was compiled into. Lines of tests and of generated files
+are not counted; neither is what Python tests run, nor what a program ran that was killed before it could write its
+counts.
 """
 
 import argparse
@@ -39,7 +41,8 @@ def tests_of(report):
 
 
 def lines_of(notes):
-    """(file, line, ran) of one object file, whether it ever ran or not; files below the root of the repository alone."""
+    """(file, line, ran) of one object file, whether it ever ran or not;
+    files below the root of the repository alone."""
     done = subprocess.run(["gcov", "--json-format", "--stdout", notes], capture_output=True, text=True, cwd=BUILT)
     found = []
     for report in filter(None, done.stdout.splitlines()):

@@ -3,11 +3,11 @@
 
     tests/reliability/memory_faults.py [--part N] [--record]
 
-Allocation 1, 2, 3, ... of a sweep fails (faulty_memory.cpp), whoever asks for it; those later on in steps of 1/N of their
-number. The sweep must end with the undisturbed rows, or say that memory is short: as an error of the run (exit code 7) or
-of all (4). It must not crash, leave a torn file, or blame what was read. Resumed, it must have the undisturbed results.
-Before the command line is understood nothing has been touched; static objects and CLI11 (in functions that it promises not to
-throw from) end the program there as the C++ library does, by abort().
+Allocation 1, 2, 3, ... of a sweep fails (faulty_memory.cpp), whoever asks for it; those later on in steps of 1/N of
+their number. The sweep must end with the undisturbed rows, or say that memory is short: as an error of the run (exit
+code 7) or of all (4). It must not crash, leave a torn file, or blame what was read. Resumed, it must have the
+undisturbed results. Before the command line is understood nothing has been touched; static objects and CLI11 (in
+functions that it promises not to throw from) end the program there as the C++ library does, by abort().
 """
 
 import argparse
@@ -24,8 +24,8 @@ def sweep(folder, output, number):
     """The program's end while allocation `number` fails, 0 = none; how many there were is in `folder`/count."""
     environment = {"PATH": "/usr/bin:/bin", "LD_PRELOAD": str(folder / "faulty_memory.so"),
                    "FAULTY_MEMORY_FAIL": str(number), "FAULTY_MEMORY_COUNT": str(folder / "count")}
-    return subprocess.run([disk_faults.SIMCLI, *map(str, disk_faults.sweep(output))], env=environment, capture_output=True,
-                          text=True, timeout=120)
+    return subprocess.run([disk_faults.SIMCLI, *map(str, disk_faults.sweep(output))], env=environment,
+                          capture_output=True, text=True, timeout=120)
 
 
 def check(folder, number, whole, expected):
@@ -51,8 +51,8 @@ def check(folder, number, whole, expected):
 
 def check_all(folder, part):
     """{exit code: how often}"""
-    subprocess.run(["g++", "-std=c++20", "-O1", "-shared", "-fPIC", record.ROOT / "tests/reliability/faulty_memory.cpp", "-o",
-                    folder / "faulty_memory.so"], check=True)
+    subprocess.run(["g++", "-std=c++20", "-O1", "-shared", "-fPIC", record.ROOT / "tests/reliability/faulty_memory.cpp",
+                    "-o", folder / "faulty_memory.so"], check=True)
     assert sweep(folder, folder / "whole.sqlite", 0).returncode == 0
     whole, expected = results_rows.rows_by_run(folder / "whole.sqlite"), disk_faults.hash_of(folder / "whole.sqlite")
     ends, number, allocations = {}, 1, int((folder / "count").read_text())
@@ -73,7 +73,8 @@ def main():
         ends = check_all(pathlib.Path(folder), options.part)
     print(f"{sum(ends.values())} allocations failed; exit codes {ends}")
     if options.record:
-        record.write("memory", {"faults": sum(ends.values()), "before_it_began": ends.get(-6, 0), "not_needed": ends.get(0, 0)}, at)
+        record.write("memory", {"faults": sum(ends.values()), "before_it_began": ends.get(-6, 0),
+                                "not_needed": ends.get(0, 0)}, at)
     return 0
 
 

@@ -21,7 +21,8 @@ FOLDER = ROOT / "tests/reliability/records"
 
 def commit():
     """The commit that was tried, with + where the tree differed from it in more than records."""
-    others = git("status", "--porcelain", "--", ".", ":!tests/reliability/records", ":!RELIABILITY.md", ":!tests/fuzz/corpus")
+    others = git("status", "--porcelain", "--", ".", ":!tests/reliability/records", ":!RELIABILITY.md",
+                 ":!tests/fuzz/corpus")
     return (git("rev-parse", "--short=12", "HEAD") or "unknown") + ("+" if others else "")
 
 
@@ -45,8 +46,8 @@ def moment():
 def added(before, counts, at):
     """The counts of a campaign that was begun at the moment `at`, on top of those of the campaigns before it.
 
-    `before` is what this returned last time, or None. Every count of `counts` is summed; "campaigns", "first" and "last"
-    say over what."""
+    `before` is what this returned last time, or None. Every count of `counts` is summed; "campaigns", "first" and
+    "last" say over what."""
     before = before or {}
     return {**{name: before.get(name, 0) + count for name, count in counts.items()},
             "campaigns": before.get("campaigns", 0) + 1, "first": before.get("first", at), "last": at}

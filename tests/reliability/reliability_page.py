@@ -51,7 +51,8 @@ def regressions():
 
 
 def fuzzing(found):
-    yield "| surface | inputs | time | campaigns | last | goal reached | open findings |\n|---|---:|---:|---:|---|---|---:|"
+    yield ("| surface | inputs | time | campaigns | last | goal reached | open findings |\n"
+           "|---|---:|---:|---:|---|---|---:|")
     for surface, text in sorted(SURFACES.items()):
         its = found["surfaces"].get(surface)
         if its is None:
@@ -63,7 +64,8 @@ def fuzzing(found):
     inputs, seconds = (sum(its[count] for its in whole) for count in ("inputs", "seconds"))
     since = min(its["first"]["date"] for its in whole)
     yield (f"\nTotal: {number(inputs)} inputs in {number(seconds)} seconds since {since}. Goal per surface: "
-           f"{number(GOAL_INPUTS)} inputs or {GOAL_SECONDS // 60} minutes, reached by {sum(map(reaches_goal, whole))} of "
+           f"{number(GOAL_INPUTS)} inputs or {GOAL_SECONDS // 60} minutes, reached by "
+           f"{sum(map(reaches_goal, whole))} of "
            f"{len(SURFACES)}. {regressions()}\n")
 
 
@@ -86,7 +88,8 @@ def invariants(found):
 
 
 def reference(found):
-    yield (f"**{number(found['scenarios'])} scenarios, {number(found['lines'])} decisions, operations and frames compared, "
+    yield (f"**{number(found['scenarios'])} scenarios, {number(found['lines'])} decisions, operations and frames "
+           "compared, "
            f"{found['differing']} differ.**\n")
 
 
@@ -98,7 +101,8 @@ def determinism(found):
 def faults(found):
     yield "| trials | kills of a working program | of them between runs | complete runs | damaged | resumed |"
     yield "|---:|---:|---:|---:|---:|---|"
-    yield (f"| {found['trials']} | {found['kills']} | {found['kills_between_runs']} | {number(found['runs_found_whole'])} | "
+    yield (f"| {found['trials']} | {found['kills']} | {found['kills_between_runs']} "
+           f"| {number(found['runs_found_whole'])} | "
            f"{found['damaged']} | {'each, to the same rows' if found['resumed'] else 'not tried'} |\n")
 
 
@@ -107,12 +111,14 @@ def disk(found):
     for name, its in found["cases"].items():
         yield f"| {name} | {number(its['faults'])} | {number(its['unnoticed_by_results'])} | 0 |"
     yield f"\nThe ways: {', '.join(found['ways'])}.\n"
-    yield (f"**{number(found['power_losses'])} disk states after power loss opened; no run was torn or lost**: at every "
+    yield (f"**{number(found['power_losses'])} disk states after power loss opened; no run was torn or lost**: "
+           "at every "
            "call, the synced writes, alone and with any of the others.\n")
 
 
 def memory(found):
-    yield (f"**{number(found['faults'])} allocations failed; no result was torn, and each failure was reported as out of "
+    yield (f"**{number(found['faults'])} allocations failed; no result was torn, and each failure was reported "
+           "as out of "
            f"memory.** {found['before_it_began']} failed before the command line was parsed and ended the program by "
            f"abort(); {found['not_needed']} had no effect.\n")
 
@@ -174,7 +180,8 @@ SECTIONS = {
     "kills": Section(
         "Kills while results are written",
         "After SIGKILL at a random moment the database must be intact, with each finished run once and complete. "
-        "tests/reliability/test_faults.py covers full disks and low memory, tests/experiments/question/test_evil_plugins.py "
+        "tests/reliability/test_faults.py covers full disks and low memory, "
+        "tests/experiments/question/test_evil_plugins.py "
         "plug-ins.\n",
         "tests/reliability/kill_runs.py --record", faults),
     "disk": Section(
@@ -212,7 +219,8 @@ def page():
 
 def main():
     if "--check" in sys.argv[1:]:
-        return 0 if PAGE.exists() and PAGE.read_text() == page() else "RELIABILITY.md is not what the records say: ./dev figures"
+        is_right = PAGE.exists() and PAGE.read_text() == page()
+        return 0 if is_right else "RELIABILITY.md is not what the records say: ./dev figures"
     PAGE.write_text(page())
     return 0
 

@@ -36,7 +36,8 @@ def experiments():
     """name -> path of every experiment that is run"""
     paths = [path for folder in FOLDERS for path in sorted((record.ROOT / folder).rglob("*.yaml"))
              if not NOT_RUN.search(path.as_posix()) and "clients" in path.read_text(encoding="utf-8")]
-    return {path.stem: path for path in paths if "tests" not in path.relative_to(record.ROOT).parts or path.name in FILES_OF_TESTS}
+    return {path.stem: path
+            for path in paths if "tests" not in path.relative_to(record.ROOT).parts or path.name in FILES_OF_TESTS}
 
 
 def result_hash(path):

@@ -14,7 +14,8 @@ def rows_by_run(path, ignored=IGNORED):
         if found != "ok":
             raise sqlite3.DatabaseError(found)
         runs = {name: [] for (name,) in database.execute("SELECT id FROM runs")}
-        for (table,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall():
+        names = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
+        for (table,) in database.execute(names).fetchall():
             columns = [row[1] for row in database.execute(f"PRAGMA table_info({table})")]
             key = "id" if table == "runs" else "run"
             if key not in columns:

@@ -48,7 +48,8 @@ def shortest_run_s(results):
 def log_of_long_runs(output, disk, folder):
     """Of a sweep each of whose runs is synced when it is written (kLongRunS), however fast this machine is."""
     for doublings in range(8):
-        events = disk_faults.log_of(disk_faults.sweep(output, "--set", f"horizon={2000 << doublings}s"), output, disk, folder)
+        events = disk_faults.log_of(disk_faults.sweep(output, "--set", f"horizon={2000 << doublings}s"), output, disk,
+                                    folder)
         if shortest_run_s(output) > 0.1:
             return events
     pytest.fail(f"even runs of {2000 << doublings} simulated seconds take {shortest_run_s(output)} s")
@@ -73,8 +74,8 @@ def event(kind, path, offset=0, content=b""):
 
 def test_a_disk_without_power_keeps_what_was_synced_and_any_of_the_rest():
     disk = disk_log.Disk()
-    for one in (event("O", "a"), event("W", "a", 0, b"old "), event("S", "a"), event("W", "a", 4, b"new"), event("O", "b"),
-                event("W", "b", 0, b"b"), event("U", "b")):
+    for one in (event("O", "a"), event("W", "a", 0, b"old "), event("S", "a"), event("W", "a", 4, b"new"),
+                event("O", "b"), event("W", "b", 0, b"b"), event("U", "b")):
         disk.do(one)
     assert disk.with_everything() == {"a": b"old new"}
     assert disk.with_what_was_synced() == {"a": b"old "}

@@ -103,7 +103,8 @@ def test_a_file_that_no_test_ran_counts_with_all_its_lines(tmp_path, monkeypatch
     (tmp_path / "sim").mkdir()
     for name, text in {"ran": "int main() {\n  return 0;\n}\n", "idle": "int idle() {\n  return 1;\n}\n"}.items():
         (tmp_path / f"sim/{name}.cpp").write_text(text)
-        subprocess.run(["g++", "--coverage", "-O0", "-c", f"sim/{name}.cpp", "-o", f"{name}.o"], cwd=tmp_path, check=True)
+        subprocess.run(["g++", "--coverage", "-O0", "-c", f"sim/{name}.cpp", "-o", f"{name}.o"], cwd=tmp_path,
+                       check=True)
     subprocess.run(["g++", "--coverage", "ran.o", "-o", "ran"], cwd=tmp_path, check=True)
     subprocess.run([tmp_path / "ran"], cwd=tmp_path, check=True)
     files = line_coverage.merged(map(line_coverage.lines_of, sorted(tmp_path.rglob("*.gcno"))))

@@ -45,8 +45,8 @@ ERRORS = {
 @pytest.fixture(scope="module")
 def plugin(tmp_path_factory):
     library = tmp_path_factory.mktemp("plugin") / "evil.so"
-    subprocess.run(["g++", "-std=c++20", "-O1", "-shared", "-fPIC", "-I", ROOT, ROOT / "tests/experiments/plugins/evil.cpp",
-                    "-o", library], check=True)
+    subprocess.run(["g++", "-std=c++20", "-O1", "-shared", "-fPIC", "-I", ROOT,
+                    ROOT / "tests/experiments/plugins/evil.cpp", "-o", library], check=True)
     return library
 
 
@@ -93,7 +93,8 @@ def test_a_plugin_that_ends_the_program_costs_no_finished_run(tmp_path, plugin, 
 def test_a_crash_says_which_policy_and_when_and_where_to_look(tmp_path, plugin, deed, signal):
     said = run(tmp_path, plugin, deed).stderr
     assert f"error: the program crashed ({signal}: " in said
-    assert re.search(r", in run [0-9a-f]{12} of policy `evil` \(plug-in .*evil\.so\), scenario `evil`, seed 1\n", said), said
+    assert re.search(r", in run [0-9a-f]{12} of policy `evil` \(plug-in .*evil\.so\), scenario `evil`, seed 1\n",
+                     said), said
     said_ns, was_ns = (int(re.search(text, said)[1]) for text in (r"simulated time: (\d+) ns", r"evil at (\d+) ns"))
     assert was_ns - 20_000_000 < said_ns <= was_ns
     assert "runs that had been written are whole" in said and "a plug-in runs inside this program" in said
@@ -117,7 +118,8 @@ def test_a_broken_promise_leaves_what_is_needed_to_repeat_it(tmp_path, plugin):
     bundle, = tmp_path.glob("corun-violation-*")
     assert f"./{bundle.name}" in done.stderr
     said = (bundle / "violation.txt").read_text()
-    for words in ("decisions_ < 100", "simulated time: ", "policy: evil", "seed: 1", "command: ", "run e.yaml -o r.sqlite"):
+    for words in ("decisions_ < 100", "simulated time: ", "policy: evil", "seed: 1", "command: ",
+                  "run e.yaml -o r.sqlite"):
         assert words in said, said
     assert (bundle / "experiment.yaml").read_text() == (tmp_path / "e.yaml").read_text()
     assert (bundle / "decisions.csv").read_text().startswith("time_ns,action,client,")
@@ -128,7 +130,8 @@ def test_a_broken_promise_leaves_what_is_needed_to_repeat_it(tmp_path, plugin):
 
 def sweep(folder, plugin, deeds, *options):
     (folder / "e.yaml").write_text(EXPERIMENT.format(plugin=plugin, deed="throws"))
-    command = [simcli(), "sweep", "e.yaml", "-o", "r.sqlite", "-L", f"plugin.parameters.deed={','.join(deeds)}", *options]
+    command = [simcli(), "sweep", "e.yaml", "-o", "r.sqlite", "-L", f"plugin.parameters.deed={','.join(deeds)}",
+               *options]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
 
 

@@ -53,7 +53,8 @@ def report(results, *options):
     """The path of the report on a results file, and what it draws."""
     output = results.with_suffix(".html")
     run("report", results, "-o", output, "-f", *options)
-    island = re.search(r'<script type="application/json" id="contents">(.*?)</script>', output.read_text(), re.DOTALL)[1]
+    island = re.search(r'<script type="application/json" id="contents">(.*?)</script>', output.read_text(),
+                       re.DOTALL)[1]
     return output, json.loads(island)
 
 
@@ -85,7 +86,8 @@ def show(page, path):
 # Name, whether it is drawn, how many shapes it has, and attributes that are no numbers.
 FIGURES = """[...document.querySelectorAll('figure')].map(f => [f.dataset.figure, f.dataset.drawn === 'yes',
   f.querySelectorAll('.drawing rect, .drawing path, .drawing circle').length,
-  [...f.querySelectorAll('.drawing *')].filter(n => [...n.attributes].some(a => /NaN|undefined|Infinity/.test(a.value))).length])"""
+  [...f.querySelectorAll('.drawing *')]
+      .filter(n => [...n.attributes].some(a => /NaN|undefined|Infinity/.test(a.value))).length])"""
 
 
 def figures(page):
@@ -229,7 +231,8 @@ def test_hostile_names_stay_text(page, results, tmp_path):
 def test_the_page_may_run_nothing_but_its_own_script(page, results):
     path, _ = report(results)
     show(page, path)
-    page.evaluate("document.body.append(Object.assign(document.createElement('script'), {textContent: 'window.hacked=1'}))")
+    page.evaluate("document.body.append("
+                  "Object.assign(document.createElement('script'), {textContent: 'window.hacked=1'}))")
     assert page.evaluate("window.hacked") is None
     assert any("Content Security Policy" in text for text in page.complaints)
 
@@ -267,11 +270,14 @@ def test_a_sweep_of_hundreds_of_points_stays_readable(page, tmp_path):
             CREATE TABLE IF NOT EXISTS planned_runs (position INTEGER, point INTEGER, run TEXT);""")
         for point in range(300):
             margin = 100 + point
-            name = sweep.run("pilotfish", 1, [("game", "frame_time_p99_ms", 30 - point / 30, "ms"), ("game", "fps_mean", 60, "fps"),
-                                              ("device", "harvest_ratio", 0.9 - point / 600, "ratio")], horizon_s=10 + point)
-            sweep.database.execute("INSERT INTO points VALUES (?,'pilotfish.margin',?,?,'ns')", (point, f"{margin}us", margin * 1000))
+            metrics = [("game", "frame_time_p99_ms", 30 - point / 30, "ms"), ("game", "fps_mean", 60, "fps"),
+                       ("device", "harvest_ratio", 0.9 - point / 600, "ratio")]
+            name = sweep.run("pilotfish", 1, metrics, horizon_s=10 + point)
+            sweep.database.execute("INSERT INTO points VALUES (?,'pilotfish.margin',?,?,'ns')",
+                                   (point, f"{margin}us", margin * 1000))
             sweep.database.execute("INSERT INTO planned_runs VALUES (?,?,?)", (point, point, name))
-        sweep.run("passthrough", 1, [("game", "frame_time_p99_ms", 35, "ms"), ("game", "fps_mean", 30, "fps"), ("device", "harvest_ratio", 1.1, "ratio")])
+        sweep.run("passthrough", 1, [("game", "frame_time_p99_ms", 35, "ms"), ("game", "fps_mean", 30, "fps"),
+                                     ("device", "harvest_ratio", 1.1, "ratio")])
     path, contents = report(tmp_path / "sweep.sqlite")
     labels = [setting["label"] for setting in contents["scenarios"][0]["settings"]]
     assert len(labels) == 301 and "pilotfish (margin=100us)" in labels and "passthrough" in labels
@@ -286,7 +292,8 @@ def test_a_sweep_says_what_it_found_and_how_to_run_it_again(tmp_path):
                    capture_output=True, cwd=ROOT / "tests" / "experiments" / "transcripts" / "files")
     _, contents = report(results)
     texts = [effect["text"] for effect in contents["effects"]]
-    assert any(re.search(r"nvshare gives game .* \(least of 3 points: nvshare.quantum 50ms\)", text) for text in texts), texts
+    assert any(re.search(r"nvshare gives game .* \(least of 3 points: nvshare.quantum 50ms\)", text)
+               for text in texts), texts
     assert contents["experiments"][0]["again"] == "simcli sweep sweep.yaml --seed 1"
 
 
@@ -302,7 +309,8 @@ def test_the_commands_of_the_page_do_what_it_says(results, tmp_path):
     for words in commands:
         if words[1] == "view":
             continue  # does not end by itself: test_view.py
-        done = subprocess.run([str(simcli()), *words[1:]], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run([str(simcli()), *words[1:]], cwd=tmp_path, capture_output=True, text=True, timeout=60,
+                              check=False)
         assert done.returncode == 0, (words, done.stderr)
         assert (tmp_path / words[words.index("-o") + 1]).stat().st_size > 100, words
 
@@ -322,4 +330,5 @@ def test_a_report_that_exists_is_kept(results, tmp_path):
 
 def test_the_page_needs_no_other_file():
     page = "".join(path.read_text() for path in pathlib.Path(ROOT, "experiments/report/page").iterdir())
-    assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)|@import|fetch\(|XMLHttpRequest|innerHTML|document\.write", page)
+    assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)|@import|fetch\(|XMLHttpRequest|innerHTML|document\.write",
+                         page)

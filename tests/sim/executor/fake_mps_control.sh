@@ -1,8 +1,8 @@
 #!/bin/sh
 # Stands for nvidia-cuda-mps-control: `-f` is the daemon, which is its own server; no argument its front end, which
-# reads commands and fails where no daemon answers. Terminations of clients go to the file CORUN_FAKE_CUDA_LOG. FAKE_MPS, a
-# list of words: broken (the daemon ends at once), deaf (it never answers), stubborn (it does not quit, nor end when
-# asked).
+# reads commands and fails where no daemon answers. Terminations of clients go to the file CORUN_FAKE_CUDA_LOG.
+# FAKE_MPS, a list of words: broken (the daemon ends at once), deaf (it never answers), stubborn (it does not quit, nor
+# end when asked).
 pipe=$CUDA_MPS_PIPE_DIRECTORY/control
 if [ "$1" = -f ]; then
   case $FAKE_MPS in *broken*) echo "no device for this daemon" > "$CUDA_MPS_LOG_DIRECTORY/control.log"; exit 1 ;; esac

@@ -21,7 +21,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "experiments"))
 import test_transcripts  # noqa: E402
 
-PROGRAMS = pathlib.Path(os.environ.get("CORUN_LIVE_PROGRAMS", test_transcripts.ROOT / "build" / "dev" / "tests" / "sim" / "live"))
+PROGRAMS = pathlib.Path(os.environ.get("CORUN_LIVE_PROGRAMS",
+                                       test_transcripts.ROOT / "build" / "dev" / "tests" / "sim" / "live"))
 TRANSCRIPTS = sorted((HERE / "transcripts").glob("*.txt"))
 FIGURES = [(r"launched \d+", "launched [...]"), (r"[\d.]+ /s\b", "[...] /s"), (r"\) after [\d.]+ s", ") after [...] s"),
            (r"ended (.*)after [\d.]+ s", r"ended \1after [...] s"), (r"until [\d.]+ s", "until [...] s"),
