@@ -3,7 +3,8 @@
 import warnings
 
 from corun.core import _core
-from corun.results import as_table
+from corun.inside import one_backend
+from corun.tables import as_table
 
 __all__ = ["compare"]
 
@@ -15,9 +16,10 @@ def compare(results, baseline, metric=None, client=None, backend=None):
 
     Columns: `scenario`, `policy`, `client`, `metric`, `unit`; `baseline` and `value`, the two means over the seeds that
     both have, in the metric's unit; `difference` (value - baseline) with `difference_lo` and `difference_hi`; `ratio`
-    (value / baseline) with `ratio_lo`, `ratio_hi`; `n`, the number of pairs. A sweep has the column `point` in front, and
-    is compared point by point. Intervals are 95 % paired bootstrap (corun.statistics.paired_bootstrap); they are missing
-    for one pair, ratios for a baseline of 0. An effect whose interval holds 0, or 1 for a ratio, has not been shown.
+    (value / baseline) with `ratio_lo`, `ratio_hi`; `n`, the number of pairs. A sweep has the column `point` in front,
+    and is compared point by point. Intervals are 95 % paired bootstrap (corun.statistics.paired_bootstrap); they are
+    missing for one pair, ratios for a baseline of 0. An effect whose interval holds 0, or 1 for a ratio, has not been
+    shown.
 
     `metric` and `client` keep one each, `backend` is that of Results.samples. Failed runs are left out. Raises
     InputError where no run is of the baseline or has the metric. Warns where there are fewer than 5 pairs, and where
@@ -36,7 +38,7 @@ def compare(results, baseline, metric=None, client=None, backend=None):
 
 def effects_of(results, baseline, metric=None, client=None, backend=None):
     """The rows of `compare` as dicts, without its warnings."""
-    backend = results._one_backend(backend)
+    backend = one_backend(results, backend)
     rows = [_row(*values) for values in _core.compare(results.path, baseline, [] if metric is None else [metric],
                                                       backend or "")]
     return [row for row in rows if client in (None, row["client"])]
@@ -55,7 +57,7 @@ def _row(point, scenario, policy, client, metric, unit, baseline, value, differe
 def _warn(results, rows):
     least = min((row["n"] for row in rows), default=_FEWEST_PAIRS)
     if least < _FEWEST_PAIRS:
-        warnings.warn(f"{least} pair{'s' if least > 1 else ''} of seeds: an interval of fewer than {_FEWEST_PAIRS} is too "
-                      "narrow to rely on: give more `seeds`", stacklevel=3)
+        warnings.warn(f"{least} pair{'s' if least > 1 else ''} of seeds: an interval of fewer than {_FEWEST_PAIRS} "
+                      "is too narrow to rely on: give more `seeds`", stacklevel=3)
     for text in results.warnings():
         warnings.warn(text, stacklevel=3)

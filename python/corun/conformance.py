@@ -3,8 +3,8 @@
 from corun.core import _core  # noqa: F401  says what to do where the compiled part is absent
 from corun.errors import Error
 from corun.experiment import Experiment
-from corun.results import as_table
 from corun.running import run
+from corun.tables import as_table
 
 __all__ = ["check_policy"]
 
@@ -28,8 +28,8 @@ def check_policy(policy, device="h200"):
 
     `policy` is a subclass of corun.Policy, a name, or an item as in an experiment: {"nvshare": {"quantum": "20ms"}},
     {"plugin": {"file": "./mine.so"}}. `device` is the one of an experiment; policies that work inside one context need
-    {"model": "h200", "sharing": "concurrent"}. There are five scenarios of a second with the clients `game` (60 fps, 4 ms
-    a frame), `train` (kernels of 1 ms) and `burst` (6 ms of kernels every 50 ms): game alone, train alone, both, all
+    {"model": "h200", "sharing": "concurrent"}. There are five scenarios of a second with the clients `game` (60 fps, 4
+    ms a frame), `train` (kernels of 1 ms) and `burst` (6 ms of kernels every 50 ms): game alone, train alone, both, all
     three, and a train that comes late and leaves early.
 
     The checks: no action is refused and no exception leaves it ("legal"); a client alone keeps running ("lone client");
@@ -79,7 +79,8 @@ class _History:
         with _quietly(experiment, until) as results:
             errors = results.cursor("SELECT scenario, error FROM runs WHERE error IS NOT NULL").fetchall()
             self.error = "; ".join(f"{scenario}: {error.splitlines()[0]}" for scenario, error in errors)
-            self.decisions = _by_scenario(results, "decisions", "time_ns, action, client, count, duration_ns, level, fraction")
+            self.decisions = _by_scenario(results, "decisions",
+                                          "time_ns, action, client, count, duration_ns, level, fraction")
             self.operations = _by_scenario(results, "operations", "begin_ns, client")
 
     def starving(self, scenarios):
@@ -92,7 +93,8 @@ class _History:
     def difference(self, other, until_ns=_HORIZON_NS):
         """The first decision before `until_ns` that another history has not; "" if there is none."""
         for name in _SCENARIOS:
-            mine, its = ([row for row in history.decisions.get(name, []) if row[0] < until_ns] for history in (self, other))
+            mine, its = ([row for row in history.decisions.get(name, []) if row[0] < until_ns]
+                         for history in (self, other))
             if mine != its:
                 place = next((n for n, (a, b) in enumerate(zip(mine, its)) if a != b), min(len(mine), len(its)))
                 return f"{name}: decision {place} at {(mine + its)[place if place < len(mine) else -1][0]} ns differs"

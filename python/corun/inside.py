@@ -1,8 +1,9 @@
-"""Looking inside runs: where the time of each frame went, and who had the device meanwhile."""
+"""Looking inside runs: which run is meant, where the time of each frame went, and who had the device meanwhile."""
 
 from corun.errors import InputError
+from corun.tables import planned_runs
 
-__all__ = ["device_time", "frame_times", "run_id"]
+__all__ = ["device_time", "frame_times", "one_backend", "run_id"]
 
 _FRAME_TIMES = """
 SELECT runs.scenario, runs.policy, runs.seed, f.run, f.client, f.number, f.start_ns, f.present_ns,
@@ -25,9 +26,21 @@ FROM operations WHERE run = ?1 AND begin_ns < ?3 AND end_ns > ?2 GROUP BY client
 """
 
 
+def one_backend(results, backend):
+    """The backend of the runs that are meant: `backend`, or the only one there is; None in a file without runs. Raises
+    InputError where there are several and none is named, or none is of this name."""
+    there = results.backends
+    if backend is None and len(there) > 1:
+        raise InputError(f"{results.path}: holds runs of several backends: choose one of {', '.join(there)} by "
+                         "`backend`")
+    if backend not in (None, *there):
+        raise InputError(f"{results.path}: no run of backend `{backend}`: there are {', '.join(there) or 'none'}")
+    return backend or (there[0] if there else None)
+
+
 def run_id(results, policy, seed=None, scenario=None):
     """The id of one run: see Results.run_id."""
-    runs = [run for run in results._planned("id, scenario, policy, seed, error") if run[4] is None]
+    runs = [run for run in planned_runs(results, "id, scenario, policy, seed, error") if run[4] is None]
     found = [run for run in runs if run[2] == policy and seed in (None, run[3]) and scenario in (None, run[1])]
     if not found:
         there = sorted({f"{run[1]}/{run[2]}" for run in runs})
@@ -52,7 +65,8 @@ def frame_times(results, scenario=None, policy=None, client=None, warmup=False):
 def device_time(results, begin_ns, end_ns, policy, seed=None, scenario=None):
     """Who had the device: see Results.device_time."""
     run = run_id(results, policy, seed, scenario)
-    if not results.has("operations") or results.cursor("SELECT 1 FROM operations WHERE run = ?", (run,)).fetchone() is None:
+    query = "SELECT 1 FROM operations WHERE run = ?"
+    if not results.has("operations") or results.cursor(query, (run,)).fetchone() is None:
         raise InputError(f"{results.path}: no operations of policy `{policy}` are recorded: run it with "
                          "`record: { operations: all }`, or .set(\"record\", {\"operations\": \"all\"})")
     spans = {}

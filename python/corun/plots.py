@@ -11,6 +11,7 @@ except ImportError as error:
     raise ImportError(f"pictures need pandas and matplotlib ({error}): pip install \"corun[plots]\"") from error
 
 from corun.errors import InputError
+from corun.tables import planned_runs
 
 __all__ = ["Plots"]
 
@@ -33,7 +34,7 @@ class Plots:
 
     def __init__(self, results):
         self._results = results
-        policies = dict.fromkeys(row[0] for row in results._planned("policy"))
+        policies = dict.fromkeys(row[0] for row in planned_runs(results, "policy"))
         free = [policy for policy in policies if policy not in _FIXED]
         self._colours = _FIXED | {policy: _COLOURS[place % len(_COLOURS)] for place, policy in enumerate(free)}
 
@@ -142,7 +143,8 @@ class Plots:
                                                   "hi": row.difference_hi})))
         ax.axvline(0, color="#999999", linewidth=0.8)
         many = rows.client.nunique() > 1
-        ax.set_yticks(range(len(rows)), [f"{row.policy}: {row.client}" if many else row.policy for row in rows.itertuples()])
+        ax.set_yticks(range(len(rows)),
+                      [f"{row.policy}: {row.client}" if many else row.policy for row in rows.itertuples()])
         ax.invert_yaxis()
         ax.set(xlabel=f"difference ({rows.unit.iloc[0]})",
                title=f"{'' if many else rows.client.iloc[0] + ': '}{metric} beside {baseline}")
@@ -161,7 +163,8 @@ class Plots:
         span = (int(begin * 1e9), int(end * 1e9))
         lanes = self._lanes(run, span)
         if not lanes:
-            raise InputError(f"{self._results.path}: nothing of policy `{policy}` is recorded from {begin:g} to {end:g} s")
+            raise InputError(f"{self._results.path}: nothing of policy `{policy}` is recorded "
+                             f"from {begin:g} to {end:g} s")
         ax = _axes(ax, (9, 0.55 * len(lanes) + 1.1))
         for place, (_, draw) in enumerate(lanes):
             draw(ax, place)
@@ -178,16 +181,18 @@ class Plots:
 
         frames = rows("SELECT client, number, start_ns, gpu_begin_ns, gpu_end_ns, present_ns, missed FROM frames "
                       "WHERE run = ? AND present_ns > ? AND start_ns < ? ORDER BY present_ns")
-        operations = rows("SELECT client, begin_ns, end_ns FROM operations WHERE run = ? AND end_ns > ? AND begin_ns < ?")
+        operations = rows("SELECT client, begin_ns, end_ns FROM operations "
+                          "WHERE run = ? AND end_ns > ? AND begin_ns < ?")
         holds = rows("SELECT client, begin_ns, end_ns, rule FROM holds WHERE run = ? AND end_ns > ? AND begin_ns < ? "
                      "ORDER BY begin_ns")
         clients = [row[0] for row in self._results.cursor(
-            "SELECT client FROM metrics WHERE run = ? AND client <> 'device' GROUP BY client ORDER BY min(rowid)", (run,))]
+            "SELECT client FROM metrics WHERE run = ? AND client <> 'device' GROUP BY client ORDER BY min(rowid)",
+            (run,))]
         lanes = []
         for place, client in enumerate(clients):
             colour = _CLIENTS[place % len(_CLIENTS)]
-            for kind, all_rows, draw in (("frames", frames, _draw_frames), ("on the device", operations, _draw_operations),
-                                         ("held", holds, _draw_holds)):
+            for kind, all_rows, draw in (("frames", frames, _draw_frames),
+                                         ("on the device", operations, _draw_operations), ("held", holds, _draw_holds)):
                 its = [row[1:] for row in all_rows if row[0] == client]
                 if its:
                     lanes.append((f"{client}: {kind}", _bound(draw, its, colour, span)))
@@ -209,7 +214,8 @@ class Plots:
         self._refuse_sweep()
         client, _, metric = name.rpartition(".")
         rows = self._results.summary(metric)
-        there = "SELECT DISTINCT metric FROM metrics" if rows.empty else "SELECT DISTINCT client || '.' || metric FROM metrics"
+        name_of = "metric" if rows.empty else "client || '.' || metric"
+        there = f"SELECT DISTINCT {name_of} FROM metrics"
         rows = self._one_of(rows[rows.client == client] if client and not rows.empty else rows, scenario,
                             f"metric `{name}`", there)
         if rows.client.nunique() > 1:
@@ -217,7 +223,7 @@ class Plots:
         return rows.set_index("policy")
 
     def _one_of(self, rows, scenario, what, there):
-        """The rows of one scenario. `there` is the query for the names that could have been meant where there are none."""
+        """The rows of one scenario. `there` is the query for the names that could have been meant."""
         scenarios = [] if rows.empty else list(rows.scenario.unique())
         if scenario is None and len(scenarios) > 1:
             raise InputError(f"{what}: choose one of the scenarios {', '.join(scenarios)} by `scenario`")

@@ -120,7 +120,8 @@ class Policy:
         parameters = cls._parameters()
         taken = sorted((set(dir(Policy)) | {"code"}) & set(parameters))
         if taken:
-            raise InputError(f"policy {cls.__name__}: `{taken[0]}` cannot be a parameter: the name has a meaning already")
+            raise InputError(f"policy {cls.__name__}: `{taken[0]}` cannot be a parameter: "
+                             "the name has a meaning already")
         return {"name": cls._policy_name(), "summary": (inspect.getdoc(cls) or "").partition("\n")[0],
                 "source": cls.source, "deviations": list(cls.deviations), "needs": set(cls.needs),
                 "parameters": [parameter.describe(name) for name, parameter in parameters.items()]}
@@ -152,7 +153,8 @@ class Policy:
 def _refuse_unknown(cls, attribute, known):
     unknown = sorted(set(getattr(cls, attribute)) - set(known))
     if unknown:
-        raise InputError(f"policy {cls.__name__}: `{unknown[0]}` in `{attribute}`: expected of {', '.join(sorted(known))}")
+        raise InputError(f"policy {cls.__name__}: `{unknown[0]}` in `{attribute}`: expected of "
+                         f"{', '.join(sorted(known))}")
 
 
 def _code_of(function):

@@ -1,34 +1,19 @@
-"""The results file of `simcli run`: one SQLite file, its tables, and their summary."""
+"""What a results file of `simcli run` says: its tables, samples, summary and pictures."""
 
-import builtins
-import gzip
 import os
-import pathlib
-import shutil
-import sqlite3
 import tempfile
 
 from corun import inside, layout
-from corun.errors import InputError
+from corun.tables import Tables, as_table, planned_runs, unpacked
 
-try:
-    import pandas
-except ImportError:
-    pandas = None
-
-SCHEMA_VERSION = 2
-_EXPECTED = "expected a results file of `simcli run`"
 _GROUP = ("scenario", "policy", "client", "metric", "unit")
 _UNITS = {"": "", "ns": "_ns", "B": "_bytes", "/s": "_per_s"}
 _WHOLE = {"ns", "B"}
-# The rows of `runs` are stored by id; those of `metrics` keep the order in which the runs were planned.
-_RUNS = """SELECT runs.* FROM runs LEFT JOIN (SELECT run, min(rowid) AS first FROM metrics GROUP BY run) ON run = id
-           ORDER BY first IS NULL, first"""
 
 
 def open(path):
-    """Opens a results file of `simcli run` or corun.run for reading, as Results. One whose name ends in `.gz` is unpacked
-    into a temporary file that goes with the object.
+    """Opens a results file of `simcli run` or corun.run for reading, as Results. One whose name ends in `.gz` is
+    unpacked into a temporary file that goes with the object.
 
     Raises InputError if it does not exist, is not a results file, or was written by a newer Corun.
 
@@ -39,25 +24,13 @@ def open(path):
         return Results(path)
     folder = tempfile.TemporaryDirectory(prefix="corun-")
     try:
-        return Results(_unpacked(path, folder.name), folder)
+        return Results(unpacked(path, folder.name), folder)
     except Exception:
         folder.cleanup()
         raise
 
 
-def _unpacked(path, folder):
-    target = os.path.join(folder, pathlib.Path(path).stem)
-    try:
-        with gzip.open(path) as packed, builtins.open(target, "wb") as file:
-            shutil.copyfileobj(packed, file)
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except (OSError, EOFError) as error:
-        raise InputError(f"{path}: {error}: expected a gzip file") from None
-    return target
-
-
-class Results:
+class Results(Tables):
     """A results file, opened read-only; close it with `close()` or a `with` block.
 
     The tables are read anew each time they are asked for, so a file that a run is still writing shows what it has.
@@ -234,14 +207,15 @@ class Results:
         from corun.core import _core
 
         samples, seeds = {}, {}
-        backend = self._one_backend(backend)
+        backend = inside.one_backend(self, backend)
         point, planned, order = "", "", "m.rowid"
         if self.is_sweep:  # a run may belong to several points
             point, order = "planned.point, ", "position, m.rowid"
             planned = "JOIN planned_runs planned ON planned.run = runs.id"
         group = 2 + self.is_sweep
         for *key, seed in self.cursor(
-                f"SELECT {point} scenario, policy, seed FROM runs {planned} WHERE error IS NULL AND backend = ?", (backend,)):
+                f"SELECT {point} scenario, policy, seed FROM runs {planned} WHERE error IS NULL AND backend = ?",
+                (backend,)):
             seeds.setdefault(tuple(key), []).append(seed)
         for *key, seed, value in self.cursor(
                 f"SELECT {point} runs.scenario, runs.policy, m.client, m.metric, m.unit, runs.seed, m.value"
@@ -280,8 +254,8 @@ class Results:
         return _core.horizon_warnings(self.path)
 
     def run_id(self, policy, seed=None, scenario=None):
-        """The id of one run, as `runs.id` and the column `run` of the tables have it: of `policy` with `seed`, or with the
-        least one. Raises InputError where there is none, or where several scenarios have one and none is named.
+        """The id of one run, as `runs.id` and the column `run` of the tables have it: of `policy` with `seed`, or with
+        the least one. Raises InputError where there is none, or where several scenarios have one and none is named.
 
         >>> results = corun.open(QUICK)
         >>> results.run_id("nvshare", seed=2) in set(results.runs.id)
@@ -293,8 +267,8 @@ class Results:
         """One row per frame that was shown in [warmup, horizon), the ones that metrics count, with where its time went;
         all in integer nanoseconds. `warmup` keeps the frames before as well. The other arguments keep one of each.
 
-        Columns: `scenario`, `policy`, `seed`, `run`, `client`, `number`, `start_ns`, `present_ns`; `frame_time_ns`, from
-        the present before to this one (missing for a run's first); and the parts from start to present,
+        Columns: `scenario`, `policy`, `seed`, `run`, `client`, `number`, `start_ns`, `present_ns`; `frame_time_ns`,
+        from the present before to this one (missing for a run's first); and the parts from start to present,
         `host_ns` (until its first work was submitted), `queued_ns` (until that began on the device: gate and queue),
         `own_ns` (on the device), `away_ns` (between its first and last work, while others had the device or nobody),
         `until_shown_ns` (from the end of its work to its present); `missed`.
@@ -354,8 +328,8 @@ class Results:
         return as_table(list(rows.values()))
 
     def hash(self):
-        """A hash of plan, points and all rows of runs but wall times: 32 hex digits, equal for equal results however many workers
-        and interruptions they took, as `simcli hash` prints it.
+        """A hash of plan, points and all rows of runs but wall times: 32 hex digits, equal for equal results however
+        many workers and interruptions they took, as `simcli hash` prints it.
 
         >>> len(corun.open(QUICK).hash())
         32
@@ -363,49 +337,6 @@ class Results:
         from corun.core import _core
 
         return _core.results_hash(self.path)
-
-    def sql(self, query, parameters=()):
-        """The rows of a read-only SQL query.
-
-        >>> corun.open(QUICK).sql("SELECT count(*) AS runs FROM runs").runs[0]
-        10
-        """
-        cursor = self.cursor(query, parameters)
-        names = [column[0] for column in cursor.description]
-        if pandas is not None:
-            return pandas.DataFrame.from_records(cursor.fetchall(), columns=names)
-        return [dict(zip(names, row)) for row in cursor]
-
-    def cursor(self, query, parameters=()):
-        """The same as a cursor of the standard library's sqlite3.
-
-        >>> corun.open(QUICK).cursor("SELECT count(*) FROM runs WHERE seed > ?", (3,)).fetchone()
-        (4,)
-        """
-        return self._connection.execute(query, parameters)
-
-    def has(self, table):
-        """Whether the file has the table.
-
-        >>> corun.open(QUICK).has("frames")
-        True
-        """
-        return self.cursor("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone() is not None
-
-    def _optional(self, table):
-        return self.sql(f"SELECT * FROM {table}") if self.has(table) else as_table([])
-
-    def _planned(self, columns):
-        """Columns of `runs` as tuples, in the order of the plan, failed ones last."""
-        return self.cursor(f"SELECT {columns} FROM ({_RUNS})").fetchall()
-
-    def _one_backend(self, backend):
-        there = self.backends
-        if backend is None and len(there) > 1:
-            raise InputError(f"{self.path}: holds runs of several backends: choose one of {', '.join(there)} by `backend`")
-        if backend not in (None, *there):
-            raise InputError(f"{self.path}: no run of backend `{backend}`: there are {', '.join(there) or 'none'}")
-        return backend or (there[0] if there else None)
 
     def _summary_rows(self, metric=None, backend=None):
         from corun.statistics import mean_interval
@@ -430,7 +361,7 @@ class Results:
             return None
 
     def _headline(self):
-        runs = self._planned("policy, error")
+        runs = planned_runs(self, "policy, error")
         failed = sum(1 for _, error in runs if error is not None)
         policies = ", ".join(dict.fromkeys(policy for policy, _ in runs))
         count = self.cursor("SELECT count(DISTINCT point) FROM points").fetchone()[0] if self.is_sweep else 0
@@ -443,8 +374,3 @@ class Results:
 
     def _repr_html_(self):
         return layout.html_table(*(self._grid() or ([], [])), self._headline())
-
-
-def as_table(rows):
-    """Dicts as a DataFrame where pandas is installed, else as they are."""
-    return rows if pandas is None else pandas.DataFrame(rows)

@@ -20,18 +20,19 @@ def run(experiment, *, jobs=None, seed=None, until=None, output=None, overwrite=
         progress=None):
     """Does all runs of an experiment and returns their Results.
 
-    `experiment` is an Experiment or what makes one. `jobs` is the number of threads, by default as many as the processors
-    that this process may use; results do not depend on it. `seed` is a number or several, in place of the experiment's.
-    `until` shortens horizons: "2s". `output` is the results file to write, which must not be there yet unless `overwrite`,
-    or `resume`: then the runs that it holds are not done again, nor those that failed but for want of memory. Without
-    `output`, results live in a temporary file that goes with the Results object. `baselines=False` leaves out that every
-    client also runs alone: no slowdown, no harvest. `progress` shows a bar on stderr (tqdm's, where it is installed) after
-    one second; by default on a terminal and in notebooks.
+    `experiment` is an Experiment or what makes one. `jobs` is the number of threads, by default as many as the
+    processors that this process may use; results do not depend on it. `seed` is a number or several, in place of the
+    experiment's. `until` shortens horizons: "2s". `output` is the results file to write, which must not be there yet
+    unless `overwrite`, or `resume`: then the runs that it holds are not done again, nor those that failed but for want
+    of memory. Without `output`, results live in a temporary file that goes with the Results object. `baselines=False`
+    leaves out that every client also runs alone: no slowdown, no harvest. `progress` shows a bar on stderr (tqdm's,
+    where it is installed) after one second; by default on a terminal and in notebooks.
 
     Raises InputError, UnsupportedError, DeviceError before the first run, as Experiment.check does. A run that fails is
     a row of `runs` with its error; a warning says how many there are, and how many of them were there before it was
-    resumed; where all runs fail alike, that error is raised. Ctrl-C lets runs that are under way finish, keeps what is finished and raises KeyboardInterrupt. Both
-    exceptions have the results so far as `.results`. Other Python threads go on meanwhile.
+    resumed; where all runs fail alike, that error is raised. Ctrl-C lets runs that are under way finish, keeps what is
+    finished and raises KeyboardInterrupt. Both exceptions have the results so far as `.results`. Other Python threads
+    go on meanwhile.
 
     >>> results = corun.run(PAIR, until="300ms", seed=[1, 2, 3], jobs=2)
     >>> len(results.runs), results.runs.error.isna().all()

@@ -21,16 +21,16 @@ def search(experiment, parameters, objective, *, trials, study=None, direction="
     values as an experiment file has them.
 
     `parameters` are paths as in corun.sweep, with a list of values, or a range: {"from": "100us", "to": "2ms"}, with
-    "scale": "log" or a "step" where wanted. Times are searched in whole nanoseconds, other ranges as numbers of the unit
-    that both ends have. `objective` takes the Results of a point, all its seeds, and returns the number that is to be
-    least, or greatest with `direction="maximize"`. What cannot be run at a point is a failed trial, not an error.
+    "scale": "log" or a "step" where wanted. Times are searched in whole nanoseconds, other ranges as numbers of the
+    unit that both ends have. `objective` takes the Results of a point, all its seeds, and returns the number that is to
+    be least, or greatest with `direction="maximize"`. What cannot be run at a point is a failed trial, not an error.
 
     `study` is an Optuna study of yours, with the sampler, storage and directions it has (an `objective` then returns as
     many numbers). Trials that it has finished count, so one in a database goes on where it was stopped. Without it, the
     same call looks at the same points. `seed`, `until`, `jobs` and `progress` are those of corun.sweep.
 
-    Raises InputError for a range that is none, UnsupportedError where Optuna is missing (`pip install "corun[search]"`),
-    and what the first trial raises.
+    Raises InputError for a range that is none, UnsupportedError where Optuna is missing 
+    (`pip install "corun[search]"`), and what the first trial raises.
 
     >>> def slowest(results):
     ...     return results.summary("frame_time_p99_ms").query("policy == 'nvshare'").value.max()
@@ -87,7 +87,8 @@ def _range(path, given):
         return lambda trial: _parsed(trial.suggest_categorical(path, choices), given)
     known = {"from", "to", "step", "scale"}
     if not {"from", "to"} <= set(given) <= known:
-        raise InputError(f'{path}: {given} is no range: {{"from": "100us", "to": "2ms"}}, with "step" or "scale": "log"')
+        raise InputError(f'{path}: {given} is no range: {{"from": "100us", "to": "2ms"}}, '
+                         'with "step" or "scale": "log"')
     ends = {key: _quantity(path, given[key]) for key in ("from", "to", "step") if key in given}
     units = {unit for _, unit in ends.values()}
     if len(units) != 1:
@@ -95,14 +96,16 @@ def _range(path, given):
     low, high, step = (ends[key][0] if key in ends else None for key in ("from", "to", "step"))
     is_log, unit = given.get("scale") == "log", units.pop()
     if not low < high or (is_log and low <= 0):
-        raise InputError(f"{path}: {given['from']} to {given['to']} is no range" + (" for logarithms" if is_log else ""))
+        raise InputError(f"{path}: {given['from']} to {given['to']} is no range"
+                         + (" for logarithms" if is_log else ""))
     if unit == "ns":
         return lambda trial: f"{trial.suggest_int(path, low, high, step=step or 1, log=is_log)}ns"
     return lambda trial: f"{trial.suggest_float(path, low, high, step=step, log=is_log)!r}{unit}"
 
 
 def _parsed(choice, given):
-    return next((value for value in given if not isinstance(value, (str, int, float, bool)) and json.dumps(value) == choice),
+    return next((value for value in given
+                 if not isinstance(value, (str, int, float, bool)) and json.dumps(value) == choice),
                 choice)
 
 

@@ -42,7 +42,8 @@ def public_names():
     for name, value in list(names.items()):
         if inspect.isclass(value):
             names |= {f"{name}.{member}": getattr(it, "fget", None) or getattr(it, "__func__", it)
-                      for member, it in vars(value).items()
+                      for kind in value.__mro__ if kind.__module__.startswith("corun")
+                      for member, it in vars(kind).items()
                       if not member.startswith("_")
                       and (callable(it) or isinstance(it, (property, classmethod, staticmethod)))}
     return names

@@ -8,7 +8,7 @@ import pytest
 
 import corun
 from conftest import ROOT
-from corun import results as results_module
+from corun import tables as tables_module
 from results_fixture import write_results
 
 
@@ -19,7 +19,7 @@ def path(tmp_path):
 
 @pytest.fixture
 def without_pandas(monkeypatch):
-    monkeypatch.setattr(results_module, "pandas", None)
+    monkeypatch.setattr(tables_module, "pandas", None)
 
 
 def test_tables_are_data_frames_with_the_columns_of_the_file(path):

@@ -1,0 +1,224 @@
+"""The tables of a results file of `simcli run`, one SQLite file: opening it, reading it."""
+
+import gzip
+import os
+import pathlib
+import shutil
+import sqlite3
+
+from corun.errors import InputError
+
+try:
+    import pandas
+except ImportError:
+    pandas = None
+
+SCHEMA_VERSION = 2
+_EXPECTED = "expected a results file of `simcli run`"
+# The rows of `runs` are stored by id; those of `metrics` keep the order in which the runs were planned.
+_RUNS = """SELECT runs.* FROM runs LEFT JOIN (SELECT run, min(rowid) AS first FROM metrics GROUP BY run) ON run = id
+           ORDER BY first IS NULL, first"""
+
+
+def unpacked(path, folder):
+    """The path of a gzipped file's content, written into `folder`. Raises InputError where it cannot be read."""
+    target = os.path.join(folder, pathlib.Path(path).stem)
+    try:
+        with gzip.open(path) as packed, open(target, "wb") as file:
+            shutil.copyfileobj(packed, file)
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except (OSError, EOFError) as error:
+        raise InputError(f"{path}: {error}: expected a gzip file") from None
+    return target
+
+
+class Tables:
+    """The tables of a results file, opened read-only: see Results."""
+
+    def __init__(self, path, folder=None):
+        self.path = os.fspath(path)
+        self._folder = folder  # of a file that goes with this object
+        if not os.path.isfile(self.path):
+            raise InputError(f"{self.path}: no such file: `simcli run EXPERIMENT.yaml` writes one")
+        self._connection = sqlite3.connect(pathlib.Path(self.path).absolute().as_uri() + "?mode=ro", uri=True)
+        try:
+            self._check()
+        except Exception:
+            self.close()
+            raise
+
+    def _check(self):
+        try:
+            tables = {row[0] for row in self._connection.execute("SELECT name FROM sqlite_master")}
+            version = self._connection.execute("PRAGMA user_version").fetchone()[0]
+        except sqlite3.DatabaseError as error:
+            raise InputError(f"{self.path}: {error}: {_EXPECTED}") from None
+        missing = {"runs", "metrics"} - tables
+        if missing:
+            raise InputError(f"{self.path}: has no table {', '.join(sorted(missing))}: {_EXPECTED}")
+        if version > SCHEMA_VERSION:
+            raise InputError(f"{self.path}: schema {version} is newer than {SCHEMA_VERSION}: update this package")
+
+    def close(self):
+        """Closes the file; results that corun.run wrote to no file of yours are gone then.
+
+        >>> results = corun.run(PAIR, until="100ms", seed=1)
+        >>> results.close()
+        >>> os.path.exists(results.path)
+        False
+        """
+        self._connection.close()
+        if self._folder is not None:
+            self._folder.cleanup()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    @property
+    def runs(self):
+        """One row per run, in the order of the plan, failed ones last: `id` (hash of the canonical run), `experiment`,
+        `scenario`, `policy`, `parameters`, `seed`, `horizon_ns`, ..., `error` (null if none).
+
+        >>> runs = corun.open(QUICK).runs
+        >>> list(runs.policy)[:6], runs.error.isna().all()
+        (['passthrough', 'passthrough', 'passthrough', 'passthrough', 'passthrough', 'nvshare'], True)
+        """
+        return self.sql(_RUNS)
+
+    @property
+    def metrics(self):
+        """Long form: `run`, `client`, `metric`, `value`, `unit` of the value.
+
+        >>> metrics = corun.open(QUICK).metrics
+        >>> list(metrics[metrics.metric == "fps_mean"].unit.unique())
+        ['fps']
+        """
+        return self.sql("SELECT * FROM metrics")
+
+    @property
+    def frames(self):
+        """One row per presented frame, as far as the experiment recorded them; times are in nanoseconds since the run
+        began.
+
+        >>> bool((corun.open(QUICK).frames.present_ns > 0).all())
+        True
+        """
+        return self._optional("frames")
+
+    @property
+    def decisions(self):
+        """One row per decision a policy took, as far as the experiment recorded them: `time_ns`, `action`, `client`,
+        ...
+
+        >>> sorted(corun.open(QUICK).decisions.action.unique())
+        ['admit', 'open']
+        """
+        return self._optional("decisions")
+
+    @property
+    def holds(self):
+        """One row per stretch of time in which a client's operations waited at its gate for one reason, its `rule`.
+
+        >>> holds = corun.open(QUICK).holds
+        >>> bool((holds.end_ns >= holds.begin_ns).all()), "lock" in set(holds.rule)
+        (True, True)
+        """
+        return self._optional("holds")
+
+    @property
+    def kills(self):
+        """One row per kill: `time_ns`, `lost_ns` of device time, `restored_ns` (null where the client never was).
+
+        >>> len(corun.open(QUICK).kills)
+        0
+        """
+        return self._optional("kills")
+
+    @property
+    def refusals(self):
+        """One row per client that was turned away with an error, and why: `time_ns`, `rule`, `needed`, `available`,
+        `unit`.
+
+        >>> len(corun.open(QUICK).refusals)
+        0
+        """
+        return self._optional("refusals")
+
+    @property
+    def operations(self):
+        """One row per device operation, as far as the experiment recorded them: `record: { operations: all }`.
+
+        >>> experiment = corun.Experiment(PAIR).set("record", {"operations": "all"})
+        >>> operations = corun.run(experiment, until="100ms", seed=1).operations
+        >>> bool((operations.end_ns >= operations.begin_ns).all())
+        True
+        """
+        return self._optional("operations")
+
+    def table(self, name, scenario=None, policy=None, client=None):
+        """One table as a corun.Table, whose columns pandas, polars and Arrow share: `name` is "frames", "decisions",
+        "holds", "kills", "refusals", "operations" or "metrics", with the `scenario`, `policy` and `seed` of its runs in
+        front. The other arguments keep one of each. docs/metrics.md describes the columns.
+
+        >>> frames = corun.open(QUICK).table("frames", policy="nvshare")
+        >>> frames["seed"].to_list()[-1], frames["present_ns"].missing
+        (5, 0)
+        """
+        from corun.core import _core
+        from corun.table import Table
+
+        tables = [row[0] for row in self.cursor(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'runs'")]
+        if name not in tables:
+            raise InputError(f"{self.path}: no table `{name}`: there are {', '.join(tables)}")
+        chosen = [(column, value) for column, value in
+                  (("runs.scenario", scenario), ("runs.policy", policy), ("t.client", client)) if value is not None]
+        where = " AND ".join(f"{column} = ?{place}" for place, (column, _) in enumerate(chosen, 1)) or "1"
+        query = (f"SELECT runs.scenario, runs.policy, runs.seed, t.* FROM {name} t JOIN runs ON runs.id = t.run "
+                 f"WHERE {where} ORDER BY t.rowid")
+        return Table(_core.query(self.path, query, [value for _, value in chosen]))
+
+    def sql(self, query, parameters=()):
+        """The rows of a read-only SQL query.
+
+        >>> corun.open(QUICK).sql("SELECT count(*) AS runs FROM runs").runs[0]
+        10
+        """
+        cursor = self.cursor(query, parameters)
+        names = [column[0] for column in cursor.description]
+        if pandas is not None:
+            return pandas.DataFrame.from_records(cursor.fetchall(), columns=names)
+        return [dict(zip(names, row)) for row in cursor]
+
+    def cursor(self, query, parameters=()):
+        """The same as a cursor of the standard library's sqlite3.
+
+        >>> corun.open(QUICK).cursor("SELECT count(*) FROM runs WHERE seed > ?", (3,)).fetchone()
+        (4,)
+        """
+        return self._connection.execute(query, parameters)
+
+    def has(self, table):
+        """Whether the file has the table.
+
+        >>> corun.open(QUICK).has("frames")
+        True
+        """
+        return self.cursor("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone() is not None
+
+    def _optional(self, table):
+        return self.sql(f"SELECT * FROM {table}") if self.has(table) else as_table([])
+
+
+def planned_runs(tables, columns):
+    """Columns of `runs` as tuples, in the order of the plan, failed ones last."""
+    return tables.cursor(f"SELECT {columns} FROM ({_RUNS})").fetchall()
+
+
+def as_table(rows):
+    """Dicts as a DataFrame where pandas is installed, else as they are."""
+    return rows if pandas is None else pandas.DataFrame(rows)
