@@ -4,6 +4,7 @@ Paths are relative to the root of the repository and use forward slashes. Nothin
 can be tried on planted text.
 """
 
+import ast
 import collections
 import graphlib
 import re
@@ -174,12 +175,30 @@ def folder_graph(texts):
     return {folder: others - {folder} for folder, others in graph.items()}
 
 
+def python_graph(texts):
+    """module of the package `corun` -> modules of it that it imports, anywhere in its text, of the files in `texts`. A
+    name that is no module is one of the package itself."""
+    paths = {path: re.sub(r"/__init__$", "", path.rpartition(".")[0].removeprefix("python/")).replace("/", ".")
+             for path in texts if path.startswith("python/corun/") and path.endswith((".py", ".pyi"))}
+    graph = {}
+    for path, module in paths.items():
+        imported = set()
+        for node in ast.walk(ast.parse(texts[path])):
+            if isinstance(node, ast.Import):
+                imported.update(alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                for name in (f"{node.module}.{alias.name}" for alias in node.names):
+                    imported.add(name if name in paths.values() else node.module)
+        graph.setdefault(module, set()).update(imported.intersection(paths.values()))
+    return graph
+
+
 def check_circles(graph):
-    """No folder includes, over however many others, itself. `graph`: folder -> folders."""
+    """No folder includes and no module imports, over however many others, itself. `graph`: name -> names."""
     try:
         graphlib.TopologicalSorter(graph).prepare()
     except graphlib.CycleError as circle:
-        yield "folders in a circle: " + " <- ".join(circle.args[1])
+        yield "in a circle: " + " <- ".join(circle.args[1])
 
 
 def check_sizes(paths):

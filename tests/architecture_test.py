@@ -56,6 +56,11 @@ class TheTree(unittest.TestCase):
         self.assert_clean(rules.check_circles(rules.folder_graph(self.code)))
         self.assert_clean(rules.check_circles({folder: allowed or [] for folder, allowed in rules.FOLDERS.items()}))
 
+    def test_no_modules_of_the_package_import_each_other(self):
+        graph = rules.python_graph(self.texts)
+        self.assertIn("corun.results", graph["corun"])
+        self.assert_clean(rules.check_circles(graph))
+
     def test_no_folder_is_a_heap(self):
         self.assert_clean(rules.check_sizes(path for path in self.texts if path.endswith(SOURCES)))
 
@@ -112,6 +117,15 @@ class TheRules(unittest.TestCase):
         there, back = {"sim/a/x.h": '#include "sim/b/y.h"\n'}, {"sim/b/y.h": '#include "sim/a/x.h"\n'}
         self.accepts(rules.check_circles, rules.folder_graph(there))
         self.sees(rules.check_circles, rules.folder_graph({**there, **back}))
+
+    def test_two_modules_may_not_import_each_other_even_inside_functions(self):
+        there = {"python/corun/a.py": "from corun.b import c\n", "python/corun/b.py": "import json\n"}
+        self.accepts(rules.check_circles, rules.python_graph(there))
+        for text in ("def c():\n    from corun.a import d\n", "from corun import a\n", "import corun.a\n"):
+            self.sees(rules.check_circles, rules.python_graph({**there, "python/corun/b.py": text}))
+        package = {"python/corun/__init__.py": "from corun.a import d\n",
+                   "python/corun/a.py": "def d():\n    import corun\n"}
+        self.sees(rules.check_circles, rules.python_graph(package))
 
     def test_a_folder_of_twenty_five_files_is_too_many(self):
         names = [f"sim/a/{number}.cpp" for number in range(25)]
