@@ -18,7 +18,8 @@ def test_help_names_every_command(arguments):
     done = dev(*arguments)
     assert (done.returncode, done.stderr) == (0, "")
     assert set(re.findall(r"^\./dev (\w+)", done.stdout, re.MULTILINE)) == {
-        "run", "build", "test", "reproduce", "bench", "fuzz", "mutants", "determinism", "coverage", "tidy", "figures", "help"}
+        "run", "build", "test", "reproduce", "bench", "fuzz", "mutants", "determinism", "coverage", "tidy", "figures",
+        "help"}
 
 
 def test_an_unknown_command_is_wrong_usage():
