@@ -1,6 +1,7 @@
-"""Lets the tests in this folder's folders import what they share (test_transcripts, written_results)."""
+"""Lets the tests in this folder's folders import what they share: test_transcripts, written_results, test_export."""
 
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE / "results")]

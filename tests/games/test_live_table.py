@@ -138,7 +138,7 @@ def test_players_get_the_menu_that_was_measured(tmp_path, fake_build):
 @pytest.mark.parametrize("name, words",
                          [("scene", live_table.SCENES["scene"]), ("players", live_table.SCENES["players"])])
 def test_the_words_it_changes_are_those_of_the_experiments(name, words):
-    text = (ROOT / "experiments" / "live" / f"{name}.yaml").read_text()
+    text = (ROOT / "studies" / "live" / f"{name}.yaml").read_text()
     client, scenarios = words
     assert text.count(f"      - name: {client}\n") == len(scenarios)
     for line in (line for line in text.splitlines() if "build/release/scene" in line):
