@@ -1,9 +1,9 @@
 """Runs clang-tidy with the checks of .clang-tidy: ./dev tidy [--build FOLDER] [FILE...]
 
-Reads how files are compiled from FOLDER/compile_commands.json (build/release if not given), and takes every project file
-in it, or the FILEs. A file without findings is remembered in build/tidy by the hash of all that they depend on: its text
-and that of the project's headers that it includes, over however many others, its compile command, the checks and
-clang-tidy itself. It runs again once one of these has changed. Exit code 1 where there are findings.
+Reads how files are compiled from FOLDER/compile_commands.json (build/release if not given), and takes every project
+file in it, or the FILEs. A file without findings is remembered in build/tidy by the hash of all that they come from:
+its text and that of the project's headers that it includes, over however many others, its compile command, the checks
+and clang-tidy itself. It runs again once one of these has changed. Exit code 1 where there are findings.
 """
 
 import argparse
@@ -65,8 +65,8 @@ def key(path, command, program):
 
 def findings(path, build):
     """What clang-tidy says of a file; nothing where it is clean. Warnings of the compiler are left to the build."""
-    done = subprocess.run(["clang-tidy", "--quiet", "--extra-arg=-w", "-p", build, path], cwd=ROOT, capture_output=True, text=True,
-                          check=False)
+    done = subprocess.run(["clang-tidy", "--quiet", "--extra-arg=-w", "-p", build, path], cwd=ROOT, capture_output=True,
+                          text=True, check=False)
     return "" if done.returncode == 0 else done.stdout or done.stderr
 
 
@@ -100,7 +100,8 @@ def main():
                 print(said, flush=True)
             else:
                 (CLEAN / keys[path]).touch()
-    print(f"{len(keys)} files, {len(keys) - len(waiting)} of them clean as before; findings in {found}", file=sys.stderr)
+    print(f"{len(keys)} files, {len(keys) - len(waiting)} of them clean as before; findings in {found}",
+          file=sys.stderr)
     return 1 if found else 0
 
 

@@ -10,8 +10,8 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import tidy  # noqa: E402
 
-FILES = {"sim/a.cpp": '#include "sim/a.h"\n#include <vector>\n', "sim/a.h": '#include "sim/deep.h"\n', "sim/deep.h": "\n",
-         "sim/b.cpp": "int b;\n", ".clang-tidy": "Checks: one\n"}
+FILES = {"sim/a.cpp": '#include "sim/a.h"\n#include <vector>\n', "sim/a.h": '#include "sim/deep.h"\n',
+         "sim/deep.h": "\n", "sim/b.cpp": "int b;\n", ".clang-tidy": "Checks: one\n"}
 STAND_IN = """#!/bin/sh
 for path; do :; done
 [ "$1" != --version ] || exit 0
