@@ -119,7 +119,10 @@ Occupancy occupancy_of(const DeviceSpec& spec, OpKind kind, const LaunchShape& s
   const double last = waves.tail > 0 ? waves.tail : 1.0;
   const bool is_one = waves.count() <= 1.0;
   occupancy.has_few_waves = !is_one && waves.count() < 2.0;
-  if (is_one) occupancy.room = share_of(last), occupancy.throughput = share_of(waves.tail_speed);
+  if (is_one) {
+    occupancy.room = share_of(last);
+    occupancy.throughput = share_of(waves.tail_speed);
+  }
   const double drained = is_one ? spec.one_wave_drain : kDrain / waves.count();
   drain(occupancy, spec, drained * static_cast<double>(work), last, waves.tail_speed);
   return occupancy;

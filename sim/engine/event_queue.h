@@ -125,7 +125,11 @@ inline EventHandle EventQueue::push(Time time, Phase phase, EventAction action, 
   CORUN_ASSERT(next_sequence_ >> kSequenceBits == 0, "{} events were scheduled in one run", next_sequence_);
   const std::uint64_t phase_bits = std::uint64_t{static_cast<std::uint8_t>(phase)} << kSequenceBits;
   const Key pushed{to_ns(time), (phase_bits | next_sequence_++) << kSlotBits | slot};
-  near_ < kMostNear && precedes_heap(pushed) ? push_near(pushed) : push_into_heap(pushed);
+  if (near_ < kMostNear && precedes_heap(pushed)) {
+    push_near(pushed);
+  } else {
+    push_into_heap(pushed);
+  }
   entry.order = pushed.order;
   return {pushed.order};
 }

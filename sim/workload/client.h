@@ -78,7 +78,6 @@ class Client {
   /// First submission of the oldest unfinished frame whose begin has not been reported, or UINT64_MAX.
   std::uint64_t frame_awaiting_begin() const { return has_frames_ ? first_of_unbegun_frame() : UINT64_MAX; }
   void frame_begun(Time when);
-  std::uint64_t oldest_job() const { return jobs_.empty() ? next_job_ : jobs_.front().number; }
   /// Of the frame whose end completed() has just told of.
   const FrameView& last_frame() const { return last_frame_; }
   /// The shadow that was rendered along with it, if any. It is told after the frame's end.

@@ -126,7 +126,10 @@ std::size_t phase_of_jobs(const HostSequence& host, const Repetition& repetition
     }
     const std::int64_t start_ns = host.start_of(repetition.begin + i);
     auto& [waited, took] = pauses[i % period];
-    if (i >= period) waited |= has_waited, took += start_ns - last_ns;
+    if (i >= period) {
+      waited |= has_waited;
+      took += start_ns - last_ns;
+    }
     last_ns = start_ns;
     has_waited = false;
   }

@@ -184,7 +184,11 @@ Workload make_game(const GameProfile& profile, Duration period, std::uint32_t fr
   for (const auto& [gpu, scene] : drawn) {
     begin_job(workload, start);
     workload.jobs.back().scene = static_cast<std::uint32_t>(scene + 1);
-    profile.subtasks.most > 0 ? add_subtasks(workload, profile, gpu, random) : add_visits(workload, profile, gpu);
+    if (profile.subtasks.most > 0) {
+      add_subtasks(workload, profile, gpu, random);
+    } else {
+      add_visits(workload, profile, gpu);
+    }
     workload.recorded_span = start + gpu - kRunStart;
     start += period > Duration{0} ? period : gpu;
   }

@@ -31,7 +31,11 @@ Workload make_program(const ProgramProfile& profile) {
   begin_job(workload, kRunStart);
   for (const ProgramPhase& phase : profile.phases) {
     workload.recorded_span += phase.host + phase.gpu;
-    phase.gpu > Duration{0} ? add_kernels(workload, phase) : work_on_host(workload, phase.host);
+    if (phase.gpu > Duration{0}) {
+      add_kernels(workload, phase);
+    } else {
+      work_on_host(workload, phase.host);
+    }
   }
   CORUN_ASSERT(!workload.ops.empty(), "a program of {} phases without a kernel", profile.phases.size());
   predict_from_means(workload);
