@@ -10,7 +10,7 @@
 
 namespace corun {
 
-/// The world an Arbiter acts on: simulated, real or fake. The arbiter knows nothing else of it.
+/// What an Arbiter acts on: a simulated device, a real one, or a fake. The arbiter knows nothing else of it.
 ///
 /// All calls come from the one thread that owns the arbiter.
 class Backend {
@@ -34,7 +34,7 @@ class Backend {
   virtual void prefetch(ClientId client) = 0;
   /// Carries out kSetSlice, kSetPriority, kSetSmCap, kSetSmShare or kSetInstance: how the device treats the client.
   virtual void control(const Action& action) = 0;
-  /// Calls Arbiter::decide at `when`; replaces the wish of before; kNever takes it back.
+  /// Calls Arbiter::decide at `when`. Replaces the request before; kNever cancels it.
   virtual void wake_at(Time when) = 0;
   /// Calls Arbiter::decide once, after everything else of this instant has been heard.
   virtual void request_decision() = 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -11,10 +12,10 @@
 
 namespace corun {
 
-/// What a policy may ask for: only what an interposer, a driver's setting or a daemon can really do.
+/// What a policy may ask for: only what an interposer, a driver setting or a daemon can do on hardware.
 struct Action {
   enum class Kind : std::uint8_t {
-    kOpen,         ///< let the client's operations pass, those that wait included
+    kOpen,         ///< let the client's operations pass, including those that wait
     kClose,        ///< hold its operations at the gate; what is in flight runs on (draining)
     kAdmit,        ///< let the first `count` waiting operations pass through a closed gate, once
     kSetQuality,   ///< choose the quality level `count` from its next frame on
@@ -37,43 +38,39 @@ struct Action {
   double fraction = 0.0;    ///< kSetSmCap, kSetSmShare, kSetInstance
 };
 
-/// Name of an action in messages and results ("open", "set_quality").
-constexpr std::string_view to_string(Action::Kind kind) {
-  switch (kind) {
-    case Action::Kind::kOpen:
-      return "open";
-    case Action::Kind::kClose:
-      return "close";
-    case Action::Kind::kAdmit:
-      return "admit";
-    case Action::Kind::kSetQuality:
-      return "set_quality";
-    case Action::Kind::kShadow:
-      return "shadow";
-    case Action::Kind::kSnapshot:
-      return "snapshot";
-    case Action::Kind::kKill:
-      return "kill";
-    case Action::Kind::kRefuse:
-      return "refuse";
-    case Action::Kind::kPrefetch:
-      return "prefetch";
-    case Action::Kind::kSetSlice:
-      return "set_slice";
-    case Action::Kind::kSetPriority:
-      return "set_priority";
-    case Action::Kind::kSetSmCap:
-      return "set_sm_cap";
-    case Action::Kind::kSetSmShare:
-      return "set_sm_share";
-    case Action::Kind::kSetInstance:
-      return "set_instance";
-  }
-  return "unknown action";
+/// What an action is called, and which of its values it carries.
+struct ActionForm {
+  enum class Value : std::uint8_t { kNone, kCount, kDuration, kLevel, kFraction };
+  std::string_view name;  ///< in messages and results
+  Value value = Value::kNone;
+};
+
+constexpr ActionForm form_of(Action::Kind kind) {
+  using enum ActionForm::Value;
+  constexpr std::array<ActionForm, 14> kForms{{{"open", kNone},
+                                               {"close", kNone},
+                                               {"admit", kCount},
+                                               {"set_quality", kCount},
+                                               {"shadow", kCount},
+                                               {"snapshot", kNone},
+                                               {"kill", kNone},
+                                               {"refuse", kNone},
+                                               {"prefetch", kNone},
+                                               {"set_slice", kDuration},
+                                               {"set_priority", kLevel},
+                                               {"set_sm_cap", kFraction},
+                                               {"set_sm_share", kFraction},
+                                               {"set_instance", kFraction}}};
+  return kForms[static_cast<std::size_t>(kind)];
 }
 
+constexpr std::string_view to_string(Action::Kind kind) { return form_of(kind).name; }
+
+/// Whether it states how the device treats the client: the newest of each kind holds until the client leaves.
+constexpr bool is_control(Action::Kind kind) { return kind >= Action::Kind::kSetSlice; }
+
 /// Why a client's operations wait at the gate: the rule and, where there are numbers, what the next operation needs and
-/// what there is. It answers `simcli policy why`.
+/// what is available. `simcli policy why` shows it.
 struct Hold {
   std::string_view rule;  ///< name of the rule in snake_case, a literal: "window", "lock", "tokens"
   double needed = 0.0;
@@ -81,7 +78,7 @@ struct Hold {
   std::string_view unit;  ///< of both, a literal: "ns", "blocks", "kernels", "bytes"; "" = the rule has no numbers
 };
 
-/// Collects the wishes of one decision. The arbiter checks and applies them in the given order when decide() returns.
+/// Collects the actions of one decision. The arbiter checks and applies them in the given order when decide() returns.
 ///
 /// Illegal (Error(kPolicy), naming policy, action, client and time): an unknown or absent client, admitting more than
 /// waits or through an open gate, a level outside the menu, a fraction out of range, shares or instances that exceed
@@ -95,9 +92,9 @@ class Actions {
   void set_quality(ClientId client, std::uint32_t level) {
     list_.push_back({Action::Kind::kSetQuality, client, level});
   }
-  /// Policy::on_shadow tells what it cost and how it looked. It takes the GPU time of a frame at that level, and of one
-  /// at the best level too where neither that level nor the frame's own is the best: there must be something to
-  /// compare with. At the frame's own level it takes that of the best.
+  /// Policy::on_shadow reports its cost and quality. It takes the GPU time of a frame at that level, plus that of a
+  /// frame at the best level, to compare with, where neither that level nor the frame's own is the best. At the frame's
+  /// own level it takes that of the best.
   void shadow(ClientId client, std::uint32_t level) { list_.push_back({Action::Kind::kShadow, client, level}); }
   void snapshot(ClientId client) { list_.push_back({Action::Kind::kSnapshot, client}); }
   void kill(ClientId client) { list_.push_back({Action::Kind::kKill, client}); }
@@ -117,13 +114,13 @@ class Actions {
     list_.push_back({Action::Kind::kSetInstance, client, 0, {}, 0, fraction});
   }
 
-  /// "Ask me again at `when`." Each decision replaces the wish of the one before; no call means no wish. Several calls
-  /// in one decision keep the earliest.
+  /// Requests a decision at `when`. Each decision replaces the request of the one before; without a call there is none.
+  /// Several calls in one decision keep the earliest.
   void wake_at(Time when) { wake_ = when < wake_ ? when : wake_; }
 
-  /// Why the operations that this decision leaves waiting at the client's gate wait. Each decision states it anew; the
-  /// last of one decision counts; a client without waiting operations needs none. Changes nothing.
-  // Inline, so that a hold is made where it stays: a copy of what has just been written would have to wait for it.
+  /// States why the operations that this decision leaves at the client's gate wait there. Holds for this decision only;
+  /// the last call counts; a client without waiting operations needs none. Has no effect on the run.
+  // Inlined by force, since policies state a hold for most clients in most decisions: it is then written in place.
   [[gnu::always_inline]] void hold(ClientId client, const Hold& hold) {
     if (stated_ == holds_.size()) holds_.emplace_back();
     ClientHold& stated = holds_[stated_++];
@@ -131,7 +128,7 @@ class Actions {
     stated.hold = hold;
   }
 
-  struct alignas(64) ClientHold {  // a cache line
+  struct alignas(64) ClientHold {  // one cache line, for the same reason
     ClientId client;
     Hold hold;
   };
