@@ -7,10 +7,10 @@
 
 namespace corun {
 
-/// What a policy is told of a device; time slices only where it has them.
+/// What a policy sees of a device; time slices only where it has them.
 DeviceView device_view(const DeviceSpec& spec);
 
-/// What the arbiter is told of each client. Their menus refer to the input.
+/// What the arbiter knows of each client. Their menus refer to the input.
 std::vector<ArbiterClient> arbiter_clients(const RunInput& input);
 
 /// Device memory that a client asks for when it joins, and of it what a snapshot copies; where not stated, its working

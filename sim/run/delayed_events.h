@@ -12,20 +12,21 @@
 
 namespace corun {
 
-/// What the device did, on its way to the arbiter: told as late as a real gate tells of it, for each client in order.
+/// Delivers device events to the arbiter with the latency of a real gate, for each client in order.
 ///
-/// Without delays everything is told at once, and the engine sees no event of it. `engine` and `arbiter` must outlive it.
+/// Without delays every event is delivered at once, without an event of the engine. `engine` and `arbiter` must outlive
+/// it.
 class DelayedEvents {
  public:
   /// `renders` says of each client whether its work is frames.
   DelayedEvents(const GateDelays& delays, std::vector<bool> renders, Engine& engine, Arbiter& arbiter);
 
-  // What reports.h tells an arbiter.
+  // The listener's part of reports.h.
   void complete(ClientId client, std::uint64_t number, Duration device_time);
   void frame(ClientId client, FrameEvent event, const FrameView& frame);
   void shadow(ClientId client, const ShadowFrame& shadow);
 
-  /// Tells at once what is on its way of the client: it is killed, or leaves.
+  /// Delivers at once every event of the client that is still pending: it is killed, or leaves.
   void catch_up(ClientId client);
 
  private:
@@ -37,7 +38,7 @@ class DelayedEvents {
     FrameEvent event{};
     FrameView frame;
   };
-  struct News {
+  struct Pending {
     Time due;
     EventHandle event;
     std::variant<Completed, Framed, ShadowFrame> what;
@@ -45,14 +46,14 @@ class DelayedEvents {
 
   static void on_due(void* subject, std::uint64_t client);
   void send(ClientId client, Duration delay, const std::variant<Completed, Framed, ShadowFrame>& what);
-  void tell(ClientId client, const std::variant<Completed, Framed, ShadowFrame>& what);
+  void deliver(ClientId client, const std::variant<Completed, Framed, ShadowFrame>& what);
   Duration delay_of(ClientId client) const { return renders_[client.value] ? delays_.frame_heard : delays_.end_heard; }
 
   const GateDelays delays_;
   const std::vector<bool> renders_;
   Engine& engine_;
   Arbiter& arbiter_;
-  std::vector<std::deque<News>> on_the_way_;  // by client, in the order in which it is told
+  std::vector<std::deque<Pending>> pending_;  ///< by client, in order of delivery
 };
 
 }  // namespace corun

@@ -23,8 +23,9 @@ void InvariantChecker::submitted(ClientId client, std::uint64_t number, Time now
 
 void InvariantChecker::launched(ClientId client, std::uint64_t number, Time now) {
   Client& its = at(now, client);
-  CORUN_ASSERT(number == its.launched && number < its.submitted, "at {} ns client {} launches {}, submitted {}, launched {}",
-               to_ns(now), client.value, number, its.submitted, its.launched);
+  CORUN_ASSERT(number == its.launched && number < its.submitted,
+               "at {} ns client {} launches {}, submitted {}, launched {}", to_ns(now), client.value, number,
+               its.submitted, its.launched);
   CORUN_ASSERT(its.gate_is_open || its.admitted > 0, "at {} ns client {} launches {} through a closed gate", to_ns(now),
                client.value, number);
   if (!its.gate_is_open) --its.admitted;
@@ -63,9 +64,10 @@ void InvariantChecker::on_op(const OpFact& op) {
   its.in_flight_sum -= op.number;
   its.device_time += op.device_time;
   its.lost_work |= op.is_lost;
-  CORUN_ASSERT(op.number < its.launched && its.completed <= its.launched && (its.in_flight() > 0 || its.in_flight_sum == 0),
-               "client {} completes {}; launched {}, completed {}, the numbers differ by {}", op.client.value, op.number,
-               its.launched, its.completed, its.in_flight_sum);
+  CORUN_ASSERT(
+      op.number < its.launched && its.completed <= its.launched && (its.in_flight() > 0 || its.in_flight_sum == 0),
+      "client {} completes {}; launched {}, completed {}, the numbers differ by {}", op.client.value, op.number,
+      its.launched, its.completed, its.in_flight_sum);
   CORUN_ASSERT(op.submitted <= op.launched && op.launched <= op.begin && op.begin <= op.end,
                "client {}, operation {}: submitted {}, launched {}, begun {}, ended {} ns", op.client.value, op.number,
                to_ns(op.submitted), to_ns(op.launched), to_ns(op.begin), to_ns(op.end));
@@ -100,11 +102,18 @@ void InvariantChecker::on_decision(const DecisionFact& decision) {
   CORUN_ASSERT(its.admitted == 0, "client {} was admitted {} operations that were not launched",
                decision.action.client.value, its.admitted);
   switch (decision.action.kind) {
-    case Action::Kind::kOpen: its.gate_is_open = true; break;
+    case Action::Kind::kOpen:
+      its.gate_is_open = true;
+      break;
     case Action::Kind::kClose:
-    case Action::Kind::kKill: its.gate_is_open = false; break;
-    case Action::Kind::kAdmit: its.admitted = decision.action.count; break;
-    default: break;
+    case Action::Kind::kKill:
+      its.gate_is_open = false;
+      break;
+    case Action::Kind::kAdmit:
+      its.admitted = decision.action.count;
+      break;
+    default:
+      break;
   }
   next_.on_decision(decision);
 }

@@ -8,25 +8,28 @@
 
 namespace corun {
 
-/// Keeps the books of a simulated run a second time, from what is reported, and compares: the invariants of a run, in
-/// release builds as in others.
+/// Recomputes per-client counters from reported facts and asserts the invariants of a run, in release builds too.
 ///
-/// It stands between the simulation and its recorder and passes every fact on. What it promises, at every event and in
-/// constant time: each client's operations are submitted, launched and completed once each, in this order, none after
-/// it left; nothing is launched through a closed gate but what a decision admitted; times of facts do not go back; an
-/// operation is submitted, launched, begun and ended in this order and progresses no longer than it takes; jobs and
-/// frames end in order, and a frame's times are in order. At the end of the warm-up and of the run: busy, switching and
-/// paging time are not more than has passed, no client received more device time than the device was busy, and the
-/// device was not busy longer than its clients received in all. A broken promise is CORUN_ASSERT's business.
+/// It stands between the simulation and its recorder and passes every fact on. Checked at every event, in constant
+/// time:
+/// - Each operation of a client is submitted, launched and completed once, in this order, none after the client left.
+/// - No operation is launched through a closed gate unless a decision admitted it.
+/// - Times of facts do not decrease. An operation is submitted, launched, begun and ended in this order and progresses
+/// no
+///   longer than it takes. Jobs and frames end in order, and the times of a frame are in order.
+///
+/// Checked at the end of the warm-up and of the run: busy, switching and paging time do not exceed the elapsed time, no
+/// client received more device time than the device was busy, and the device was not busy longer than its clients
+/// received in all. A violation is a failed CORUN_ASSERT.
 class InvariantChecker : public Recorder {
  public:
   InvariantChecker(std::size_t clients, Recorder& next) : clients_(clients), next_(next) {}
 
-  // What the simulation tells besides facts.
+  // What the simulation reports in addition to facts.
   void submitted(ClientId client, std::uint64_t number, Time now);
   void launched(ClientId client, std::uint64_t number, Time now);
   void left(ClientId client, Time now);
-  /// What the device says of itself at `now`.
+  /// Compares with the usage that the device reports at `now`.
   void compare(const DeviceModel& device, Time now) const;
 
   void on_op(const OpFact& op) override;

@@ -5,8 +5,8 @@
 
 namespace corun {
 
-// What every world, simulated or real, tells a client and the arbiter of what its device did, in this order. `arbiter`
-// is one, or who carries it to one (DelayedEvents).
+// How every backend, simulated or real, reports what its device did to a client and to the arbiter, in this order.
+// `arbiter` is an Arbiter or forwards to one (DelayedEvents).
 
 /// The client's oldest frame that is not known to have begun has begun.
 template <class Listener>

@@ -16,21 +16,21 @@ namespace corun {
 struct RunInput {
   DeviceSpec device;
   std::vector<ClientSpec> clients;
-  Policy* policy = nullptr;     ///< a fresh one; not owned; used by this run alone
-  std::string policy_name;      ///< for messages
-  Duration horizon{};           ///< the run covers [0, horizon)
-  Duration warmup{};            ///< facts of jobs that end before it are not counted in metrics
+  Policy* policy = nullptr;  ///< a fresh one; not owned; used by this run alone
+  std::string policy_name;   ///< for messages
+  Duration horizon{};        ///< the run covers [0, horizon)
+  Duration warmup{};         ///< facts of jobs that end before it are not counted in metrics
   std::uint64_t seed = 1;
   bool tells_exact_durations = false;  ///< fills OpView::exact, for policies that need an oracle
   GateDelays gate{};                   ///< of a simulation: worlds of real gates have their own
 };
 
-/// What a run says about itself besides the facts it recorded.
+/// What a run reports in addition to the facts that it recorded.
 struct RunResult {
   std::uint64_t events = 0;
-  Time end;                        ///< horizon, or when everything had finished
-  DeviceUsage usage;               ///< over [warmup, end)
-  std::vector<Duration> device_time;  ///< per client, over [warmup, end)
+  Time end;                                  ///< horizon, or when everything had finished
+  DeviceUsage usage;                         ///< over [warmup, end)
+  std::vector<Duration> device_time;         ///< per client, over [warmup, end)
   std::vector<std::uint64_t> jobs_finished;  ///< per client, over the whole run
 };
 

@@ -2,26 +2,27 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "sim/arbiter/arbiter.h"
 #include "sim/engine/engine.h"
+#include "sim/run/context_copies.h"
 #include "sim/run/delayed_events.h"
-#include "sim/run/run.h"
+#include "sim/run/device_driver.h"
 #include "sim/run/invariant_checker.h"
+#include "sim/run/run.h"
 #include "sim/workload/client.h"
 
 namespace corun {
 
 /// The simulated world of one device: its clients behind the arbiter's backend, on an engine that others may use too.
 ///
-/// All clients are known from the begin and each joins once: at its own arrival (schedule()), or when join() is called.
+/// All clients are known from the start and each joins once: at its own arrival (schedule()), or when join() is called.
 /// One thread. Throws what simulate() throws, out of the events that it puts into the engine.
-class Simulation : public Backend, public ClientHost {
+class Simulation : public Backend, public ClientHost, private DeviceDriver::Listener {
  public:
-  /// Called when a client has done its work or was refused, and nothing of it is in flight. It must not join anyone:
+  /// Called when a client has done its work or was refused, and nothing of it is in flight. It must not call join():
   /// that is an event of its own.
   using Finished = std::function<void(ClientId)>;
 
@@ -47,10 +48,12 @@ class Simulation : public Backend, public ClientHost {
   void control(const Action& action) override;
   void wake_at(Time when) override;
   void request_decision() override;
-  std::uint64_t resident_bytes(ClientId client) const override { return device_->memory(client).resident_bytes; }
-  std::uint64_t paged_bytes(ClientId client) const override { return device_->memory(client).paged_bytes; }
-  Duration device_time(ClientId client) const override { return device_->device_time(client); }
-  Duration device_busy() const override { return device_->usage().busy; }
+  std::uint64_t resident_bytes(ClientId client) const override {
+    return driver_.device().memory(client).resident_bytes;
+  }
+  std::uint64_t paged_bytes(ClientId client) const override { return driver_.device().memory(client).paged_bytes; }
+  Duration device_time(ClientId client) const override { return driver_.device().device_time(client); }
+  Duration device_busy() const override { return driver_.device().usage().busy; }
   void measure(std::span<ClientView> clients, DeviceView& device) override;
 
   // ClientHost
@@ -83,12 +86,9 @@ class Simulation : public Backend, public ClientHost {
   }
   static void on_decide(void* subject, std::uint64_t) {
     self(subject).decision_is_due_ = false;
-    self(subject).advance_device(self(subject).now());
-    self(subject).arbiter_.decide();
-    self(subject).watch_device();
+    self(subject).driver_.change([&](auto&, auto&) { self(subject).arbiter_.decide(); });
   }
   static void on_wake(void* subject, std::uint64_t) { self(subject).request_decision(); }
-  static void on_device(void* subject, std::uint64_t) { self(subject).device_changed(); }
   static void on_warm(void* subject, std::uint64_t) { self(subject).remember_warm_usage(); }
 
   void resize(std::uint64_t number) {
@@ -97,16 +97,11 @@ class Simulation : public Backend, public ClientHost {
   }
   void measure_memory(std::span<ClientView> clients) const;
   void measure_times(std::span<ClientView> clients, DeviceView& device);
-  void advance_device(Time to);
-  void device_changed();
-  void watch_device();
-  void complete(const Completion& completion);
-  Duration copy_time(ClientId client, std::uint64_t bytes, std::uint64_t bytes_per_s) const;
-  void copy_memory(ClientId client, OpKind kind, std::uint64_t bytes_per_s);
+  void completed(const Completion& completion) override;
+  void device_moved() override;
   void restore(ClientId client);
-  void copy_completed(ClientId client);
-  void tell_completions();
-  void report_frame_begins();
+  StreamId copy_stream(ClientId client) const { return StreamId{clients_[client.value]->stream_count()}; }
+  DeviceOp device_op(ClientId client, const Submission& submission, Duration held);
   bool has_begun(std::uint64_t number, ClientId client) const;
   Duration held_for(ClientId client, const Submission& submission) const;
   void remember_warm_usage();
@@ -114,28 +109,25 @@ class Simulation : public Backend, public ClientHost {
   const RunInput& input_;
   Engine& engine_;
   InvariantChecker invariants_;
-  std::unique_ptr<DeviceModel> device_;
+  DeviceDriver driver_;
   std::vector<std::unique_ptr<Client>> clients_;
   std::vector<ClientId> framed_;  ///< those whose jobs are frames
   Arbiter arbiter_;
-  DelayedEvents news_;
+  DelayedEvents events_;
+  ContextCopies copies_;
   std::vector<std::uint64_t> promised_;  ///< by client: its newest submission that may pass its closed gate unasked
   std::vector<EventHandle> resume_events_;
-  EventHandle wake_event_, device_event_;
-  Time wake_time_ = kNever, device_event_time_ = kNever;
+  EventHandle wake_event_;
+  Time wake_time_ = kNever;
   bool decision_is_due_ = false;
-  bool begin_is_due_ = false;
-  std::vector<Completion> completions_;  ///< to be told
-  std::vector<Completion> told_;         ///< empty: their memory, to be used again
-  std::vector<Ticket> awaited_;
+  std::vector<Ticket> awaited_;                                         ///< by the operation that is launched
   std::vector<std::shared_ptr<const std::vector<double>>> sm_demands_;  // by client, then prototype of its workload
   std::vector<ContextControls> controls_;                               // by client
-  std::vector<std::optional<CopyEvent>> copying_;                       // by client, while a copy of its memory goes on
   std::vector<PlannedResize> resizes_;
-  std::vector<ClientId> paged_;  ///< those with a working set
-  Time device_time_ = kRunStart, measured_ = kNever;  ///< up to when the device has been moved, and its times read
-  DeviceUsage warm_usage_;
-  std::vector<Duration> warm_time_;
+  std::vector<ClientId> paged_;      ///< those with a working set
+  Time measured_ = kNever;           ///< DeviceDriver::moved_to() when the device's times were read last
+  DeviceUsage warm_usage_;           ///< at the end of the warm-up
+  std::vector<Duration> warm_time_;  ///< by client, likewise
   const Finished on_finished_;
 };
 
