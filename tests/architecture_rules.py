@@ -44,6 +44,8 @@ FOLDERS = {
     "sim/policy": ["traces/base"],
     "sim/engine": ["traces/base"],
     "sim/device": _TRACES,
+    "sim/device/spatial": ["traces/base", "sim/device"],
+    "sim/device/model": [*_TRACES, "sim/device", "sim/device/spatial"],
     "sim/facts": [*_TRACES, "sim/policy"],
     "sim/arbiter": [*_TRACES, "sim/policy", "sim/facts"],
     "sim/workload": _REPLAY,

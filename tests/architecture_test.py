@@ -111,7 +111,7 @@ class TheRules(unittest.TestCase):
 
     def test_device_and_engine_do_not_know_each_other(self):
         self.sees(rules.check_folders, "sim/device/device.cpp", '#include "sim/engine/engine.h"\n')
-        self.sees(rules.check_folders, "sim/engine/engine.cpp", '#include "sim/device/device.h"\n')
+        self.sees(rules.check_folders, "sim/engine/engine.cpp", '#include "sim/device/model/device.h"\n')
 
     def test_two_folders_may_not_include_each_other(self):
         there, back = {"sim/a/x.h": '#include "sim/b/y.h"\n'}, {"sim/b/y.h": '#include "sim/a/x.h"\n'}

@@ -19,14 +19,14 @@ using Ticket = std::uint64_t;
 struct DeviceOp {
   Ticket ticket = 0;
   ClientId client{};
-  StreamId stream{};            ///< in order within (client, stream)
+  StreamId stream{};  ///< in order within (client, stream)
   OpKind kind = OpKind::kKernel;
-  Duration duration{};          ///< device time it needs alone, >= 0
-  Duration dispatch_gap{};      ///< device's own time after its stream predecessor's end, running from that instant (from
-                                ///< when it is visible, without one); the context counts as having work meanwhile
-  Time ready_at{};              ///< when it becomes visible to the device (launch latency); may lie in the future
-  std::uint64_t bytes = 0;      ///< of copies and memsets; 0 = not known
-  LaunchShape shape{};          ///< of kernels; all zero = unknown, treated as filling the device
+  Duration duration{};      ///< device time it needs alone, >= 0
+  Duration dispatch_gap{};  ///< device's own time after its stream predecessor's end, running from that instant (from
+                            ///< when it is visible, without one); the context counts as having work meanwhile
+  Time ready_at{};          ///< when it becomes visible to the device (launch latency); may lie in the future
+  std::uint64_t bytes = 0;  ///< of copies and memsets; 0 = not known
+  LaunchShape shape{};      ///< of kernels; all zero = unknown, treated as filling the device
   std::span<const Ticket> after{};  ///< cross-stream waits: begins after these complete; read during submit() only
 };
 
@@ -34,21 +34,21 @@ struct DeviceOp {
 struct Completion {
   Ticket ticket = 0;
   ClientId client;
-  Time begin;            ///< first instant at which it ran
-  Time end;              ///< instant at which it finished
+  Time begin;              ///< first instant at which it ran
+  Time end;                ///< instant at which it finished
   Duration device_time{};  ///< time in which it really progressed, its dispatch gap left out; < end - begin when sliced
   bool is_lost = false;    ///< ended by abort()
 };
 
 /// In which order a client goes through its working set.
 enum class Access : std::uint8_t {
-  kSequential,  ///< over and over from its begin: what does not fit whole misses whole
+  kSequential,  ///< repeatedly from its start: a working set that does not fit misses as a whole
   kRandom,      ///< uniformly: what is resident hits
 };
 
-/// What a client brings along when it joins.
+/// What the device needs to know of a client that joins.
 struct ContextSpec {
-  double sm_cap = 1.0;                  ///< MPS active-thread percentage as a fraction in (0, 1]; reserves nothing
+  double sm_cap = 1.0;  ///< MPS active-thread percentage as a fraction in (0, 1]; reserves nothing
   Access access = Access::kSequential;
   std::uint64_t working_set_bytes = 0;  ///< 0 = fits, paging is not modelled for it
   Duration touch_period{};              ///< compute time in which it touches its working set once; 0 = at first use
@@ -64,7 +64,7 @@ struct ContextControls {
   Duration time_slice{};      ///< of its compute context's turns, from the end of the present one; 0 = the device's own
   std::int32_t priority = 0;  ///< of its kernels among those of the same context; running blocks are not displaced
   double sm_cap = 1.0;        ///< most of the SMs that its kernels get together, (0, 1]; reserves nothing
-  double sm_share = 0.0;      ///< SMs that only its kernels use, in [0, 1]; 0 = it uses what nobody reserved
+  double sm_share = 0.0;      ///< SMs that only its kernels use, in [0, 1]; 0 = it uses what no client reserved
   double instance = 0.0;      ///< fraction of SMs and memory bandwidth of its own device instance, in [0, 1]; 0 = none,
                               ///< else its share means nothing
   friend bool operator==(const ContextControls&, const ContextControls&) = default;
@@ -83,10 +83,10 @@ struct DeviceUsage {
   Duration paging{};     ///< stalled on memory that had been evicted
 };
 
-/// A GPU as a passive object: it knows neither engine nor policy and asks nobody.
+/// A GPU as a passive object: it knows neither engine nor policy.
 ///
-/// Whoever drives it submits operations, asks when something will change by itself, and advances it there. All times
-/// handed in must not decrease (asserted). Every accepted operation completes exactly once.
+/// Its driver submits operations, asks when something will change by itself, and advances it there. All times handed in
+/// must not decrease (asserted). Every accepted operation completes exactly once.
 class DeviceModel {
  public:
   virtual ~DeviceModel() = default;

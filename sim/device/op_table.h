@@ -16,10 +16,10 @@ inline constexpr OpIndex kNoOp = UINT32_MAX;
 
 /// Where the blocks of a kernel began, where SMs are shared in space.
 struct BlockPlacement {
-  SmShare sms = 0;             ///< on which they lie, at most; 0: none has begun
-  SmShare pace = kAllSms;      ///< of the blocks, of that alone: slower where they lie closer together
-  SmShare large_sms = 0;       ///< of these SMs, those that had a larger carve-out, for kernels that were there before,
-  std::uint32_t large_bytes = 0;  ///< of this size
+  SmShare sms = 0;                ///< on which they lie, at most; 0: none has begun
+  SmShare pace = kAllSms;         ///< of each block relative to its pace alone: less where blocks lie closer together
+  SmShare large_sms = 0;          ///< of these SMs, those that kernels before left with a larger carve-out
+  std::uint32_t large_bytes = 0;  ///< size of that carve-out
 };
 
 /// An operation between submit() and completion. Thousands may be in flight, so what its progress changes comes first
@@ -34,11 +34,11 @@ struct alignas(64) ActiveOp {
   ClientId client;
   StreamId stream;
   OpKind kind = OpKind::kKernel;
-  bool started = false;    ///< has been served; kept only where something asks for it
+  bool started = false;  ///< has been served; kept only where something asks for it
 
-  std::uint32_t unmet = 0;        ///< predecessors still in flight
+  std::uint32_t unmet = 0;  ///< predecessors still in flight
   Ticket ticket = 0;
-  std::uint64_t sequence = 0;     ///< of submission, over all clients
+  std::uint64_t sequence = 0;  ///< of submission, over all clients
   Time ready_at{};
   Time predecessor_end = kNever;  ///< of its stream; kNever if there was none or it is in flight
   OpIndex next_in_stream = kNoOp;
@@ -47,9 +47,9 @@ struct alignas(64) ActiveOp {
   std::int64_t bytes_per_s = 0;  ///< of a copy alone; 0 = not known
   Work work = 0;                 ///< all of it, in time alone on the whole device
   LaunchShape shape;
-  SmShare room = 0;              ///< the room that it was given last, where SMs are shared in space
-  Occupancy occupancy;           ///< what it fills, where SMs are shared in space: else it fills the device
-  Carveout carveout;             ///< that it asks for; nothing where the device does not mind
+  SmShare room = 0;     ///< the room that it was given last, where SMs are shared in space
+  Occupancy occupancy;  ///< what it fills, where SMs are shared in space: else it fills the device
+  Carveout carveout;    ///< that it asks for; nothing where the device does not mind
   BlockPlacement placement;
 };
 

@@ -1,4 +1,4 @@
-#include "sim/device/host_link.h"
+#include "sim/device/model/host_link.h"
 
 #include <gtest/gtest.h>
 

@@ -5,15 +5,15 @@
 #include <queue>
 #include <vector>
 
-#include "sim/device/context_ring.h"
 #include "sim/device/device_model.h"
-#include "sim/device/host_link.h"
-#include "sim/device/spatial_set.h"
+#include "sim/device/model/context_ring.h"
+#include "sim/device/model/host_link.h"
+#include "sim/device/spatial/spatial_set.h"
 
 namespace corun {
 
 /// The device that a DeviceSpec describes, put together from its parts: the order of operations (OpTable), copy
-/// engines of three directions, and one ring of contexts whose members the sharing mode decides.
+/// engines of three directions, and one ring of contexts. The sharing mode decides what a context is:
 ///
 ///   time-sliced  each client's compute is a context, whose operations progress together
 ///   concurrent   the compute of all clients is one context, shared in space
@@ -91,12 +91,12 @@ class Device : public DeviceModel {
   ContextRing ring_;
   SpatialSet* shared_ = nullptr;  ///< the compute of all clients, where they share the SMs
   std::array<FirstComeSet, kDirections> copies_;
-  std::size_t copying_ = 0;                ///< operations at the copy engines
+  std::size_t copying_ = 0;  ///< operations at the copy engines
   std::vector<Client> clients_;
   std::vector<ContextControls> controls_;  ///< by client
   std::vector<std::unique_ptr<ContextRing>> instances_;
-  double without_instances_ = 1.0;         ///< fraction of the SMs that no instance has
-  double unreserved_ = 1.0;                ///< of those, what no client has for itself
+  double without_instances_ = 1.0;  ///< fraction of the SMs that no instance has
+  double unreserved_ = 1.0;         ///< of those, what no client has for itself
   DeviceUsage usage_;
   std::priority_queue<Wake, std::vector<Wake>, std::greater<>> wakes_;  ///< free operations that are not visible yet
   std::vector<OpIndex> finished_;

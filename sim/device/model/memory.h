@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "sim/device/device_model.h"
-#include "sim/device/host_link.h"
+#include "sim/device/model/host_link.h"
 #include "sim/device/work.h"
 
 namespace corun {

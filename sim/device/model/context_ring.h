@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "sim/device/memory.h"
+#include "sim/device/model/memory.h"
 #include "sim/device/run_set.h"
 #include "sim/device/spec.h"
 
@@ -17,19 +17,25 @@ inline constexpr ContextIndex kNoContext = UINT32_MAX;
 /// The compute and graphics side of a device, or of one instance of it: a round robin of contexts, one of them
 /// resident at a time.
 ///
-/// A context has work while its set has a member. One that gets work waits for its turn; one that runs dry leaves at
-/// once; one whose slice ended while others wait does so, too. Whose turn is next is TurnOrder: as woken, the ring is a
-/// queue; fixed, contexts keep the places in which they were added, and where a context begins a turn (after the switch)
-/// with nothing queued behind what it runs, its successor is settled then, or else when the first one wakes. Going from one context to another takes
-/// `switch_cost`, in which nothing runs, or less where `switch_state` says so: the fewer threads are saved and brought back.
-/// The same context resumes for nothing. A lone context is never switched out;
-/// what its slice then means to one that wakes is LoneSlice. A context may have a slice of its own length. Graphics
-/// contexts follow GraphicsScheduling.
+/// - A context has work while its set has a member. One that gets work waits for its turn. It leaves when it has no
+/// more
+///   work, or when its slice ends while others wait.
+/// - The next turn is given by TurnOrder. As woken, the ring is a queue. Fixed, contexts keep the places in which they
+/// were
+///   added; the successor is settled when a turn begins (after the switch) with nothing queued behind what its context
+///   runs, or else when the first one wakes.
+/// - A switch from one context to another takes `switch_cost`, in which nothing runs, or less where `switch_state` says
+/// so:
+///   the fewer threads are saved and restored, the less. The same context resumes for nothing.
+/// - A lone context is never switched out; what its slice means to one that wakes is LoneSlice. A context may have a
+/// slice
+///   of its own length. Graphics contexts follow GraphicsScheduling.
 ///
-/// Contexts differ only in their RunSet: who shares a context and how its operations progress is not decided here.
+/// Contexts differ only in their RunSet: which clients share a context and how its operations progress is decided
+/// there.
 class ContextRing {
  public:
-  /// `spec` must outlive it. `residency` may be null: then memory slows nobody down.
+  /// `spec` must outlive it. `residency` may be null: then memory slows no client down.
   ContextRing(const DeviceSpec& spec, OpTable& ops, ClientLedger& ledger, Residency* residency);
 
   ContextIndex add_context(bool graphics, std::unique_ptr<RunSet> runs);
@@ -53,8 +59,8 @@ class ContextRing {
   /// Appends operations that completed at the present instant.
   void take_finished(std::vector<OpIndex>& finished);
 
-  /// Settles who is resident from the present instant on, and at what rates. Called when everything that belongs to
-  /// the instant is in.
+  /// Settles which context is resident from the present instant on, and at what rates. Called when every event of the
+  /// instant is in.
   void decide();
 
  private:
@@ -100,21 +106,21 @@ class ContextRing {
   Residency* const residency_;  ///< null where it is not modelled
 
   std::vector<Context> contexts_;
-  std::deque<ContextIndex> ring_;       ///< contexts with work, the resident one left out
+  std::deque<ContextIndex> ring_;  ///< contexts with work, the resident one left out
   State state_ = State::kIdle;
-  ContextIndex current_ = kNoContext;   ///< resident, being switched to, or last resident when idle
-  bool settles_ = false;                ///< in the present turn its successor is settled ahead
-  ContextIndex successor_ = kNoContext; ///< settled to be next; kNoContext = not yet
-  ContextIndex loaded_ = kNoContext;    ///< whose state the device holds: entering it again costs nothing
+  ContextIndex current_ = kNoContext;    ///< resident, being switched to, or last resident when idle
+  bool settles_ = false;                 ///< in the present turn its successor is settled ahead
+  ContextIndex successor_ = kNoContext;  ///< settled to be next; kNoContext = not yet
+  ContextIndex loaded_ = kNoContext;     ///< whose state the device holds: entering it again costs nothing
   Time now_ = kRunStart;
-  Time entered_ = kRunStart;            ///< begin of the visit, or end of the switch while switching
-  Duration slice_{};                    ///< of the current context, once `slices_from_` is reached
-  Time slices_from_ = kRunStart;        ///< from when slices are that long; in the future while an older one runs out
-  Time slice_begin_ = kRunStart;        ///< of a slice that rolls: `slices_from_`, or later by whole slices
+  Time entered_ = kRunStart;      ///< begin of the visit, or end of the switch while switching
+  Duration slice_{};              ///< of the current context, once `slices_from_` is reached
+  Time slices_from_ = kRunStart;  ///< from when slices are that long; in the future while an older one runs out
+  Time slice_begin_ = kRunStart;  ///< of a slice that rolls: `slices_from_`, or later by whole slices
   Time next_change_ = kNever;
-  bool visit_over_ = false;             ///< a graphics visit ended at this instant
+  bool visit_over_ = false;  ///< a graphics visit ended at this instant
   std::vector<ClientId> running_;
-  Rate pace_ = kFullRate;               ///< of the running client that memory slows down least
+  Rate pace_ = kFullRate;  ///< of the running client that memory slows down least
 };
 
 }  // namespace corun

@@ -10,8 +10,8 @@ namespace corun {
 
 /// The link between host and device: one bandwidth per direction, shared by everything that moves at a time.
 ///
-/// Whoever moves bytes asks for what it would move alone, in bytes per second. Shares are max-min fair: nobody gets
-/// more than it asks for, and who gets less gets as much as anybody. A direction whose bandwidth the device does not
+/// A transfer asks for the rate that it would have alone, in bytes per second. Shares are max-min fair: none gets more
+/// than it asks for, and one that gets less gets as much as any other. A direction whose bandwidth the device does not
 /// give grants everything.
 class HostLink {
  public:
@@ -30,7 +30,7 @@ class HostLink {
   /// Asks for bandwidth from the last forget_asks() on. Returns the ask's number.
   std::size_t ask(Direction direction, std::int64_t bytes_per_s);
 
-  /// What everybody who asked gets, in (0, 1] of what was asked; 1 for who asked for nothing.
+  /// What each transfer gets, in (0, 1] of what it asked for; 1 if it asked for nothing.
   std::vector<double> granted(Direction direction) const;
 
  private:

@@ -1,4 +1,4 @@
-#include "sim/device/context_ring.h"
+#include "sim/device/model/context_ring.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "sim/device/memory.h"
+#include "sim/device/model/memory.h"
 
 #include <algorithm>
 #include <cmath>
@@ -139,7 +139,7 @@ bool Residency::has_to_fault(const WorkingSet& set) const {
   return set.touch_rate > 0 ? set.is_faulting : set.owed >= kNothing;
 }
 
-/// Memory goes and comes in blocks: who has lost less than one has lost nothing yet, and who faults goes on until all
+/// Memory moves in blocks: a client that has lost less than one has lost nothing yet, and a fault goes on until all
 /// is in. Without the first, a set that pushes out its own last byte would fault it in again every nanosecond.
 void Residency::note_loss(WorkingSet& set) const {
   const double block = std::min(kBlock, set.bytes / kBlocksOfSmallSet);

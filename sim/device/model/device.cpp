@@ -1,7 +1,10 @@
-#include "sim/device/device.h"
+#include "sim/device/model/device.h"
 
 #include <algorithm>
 #include <utility>
+
+#include "sim/device/spatial/dispatch_order_set.h"
+#include "sim/device/spatial/fair_set.h"
 
 namespace corun {
 
@@ -12,10 +15,14 @@ constexpr double kRounding = 1e-9;  // of the device, less is rounding
 
 std::size_t direction_of(OpKind kind) {
   switch (kind) {
-    case OpKind::kCopyHostToDevice: return 0;
-    case OpKind::kCopyDeviceToHost: return 1;
-    case OpKind::kCopyPeer: return 2;
-    default: return kNoDirection;
+    case OpKind::kCopyHostToDevice:
+      return 0;
+    case OpKind::kCopyDeviceToHost:
+      return 1;
+    case OpKind::kCopyPeer:
+      return 2;
+    default:
+      return kNoDirection;
   }
 }
 
@@ -121,7 +128,12 @@ std::unique_ptr<RunSet> Device::compute_set() {
     return std::make_unique<FirstComeSet>(ops_, 1, FirstComeSet::Order::kByReadyTime);
   }
   if (spec_.sharing == Sharing::kTimeSliced) return std::make_unique<TogetherSet>(ops_);
-  auto shared = std::make_unique<SpatialSet>(ops_, spec_);
+  std::unique_ptr<SpatialSet> shared;
+  if (spec_.spatial_rule == SpatialRule::kMaxMin) {
+    shared = std::make_unique<FairSet>(ops_, spec_);
+  } else {
+    shared = std::make_unique<DispatchOrderSet>(ops_, spec_);
+  }
   shared_ = shared.get();
   return shared;
 }
@@ -362,9 +374,7 @@ void Device::prefetch(ClientId client, Time now) {
   settle();
 }
 
-MemoryUse Device::memory(ClientId client) const {
-  return residency_.modelled() ? residency_.use(client) : MemoryUse{};
-}
+MemoryUse Device::memory(ClientId client) const { return residency_.modelled() ? residency_.use(client) : MemoryUse{}; }
 
 std::unique_ptr<DeviceModel> make_device(const DeviceSpec& spec) { return std::make_unique<Device>(spec); }
 

@@ -1,0 +1,49 @@
+#include "sim/device/spatial/throughput_allocator.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace corun {
+
+namespace {
+
+/// Throughput that an operation asks for where it has only `room` for its blocks: they lie on fewer SMs.
+SmShare throughput_in(const ActiveOp& op, SmShare room, double exponent) {
+  const SmShare whole = op.occupancy.room_at(op.work_left), throughput = op.occupancy.throughput_at(op.work_left);
+  if (room == 0 || room == whole) return room == 0 ? 0 : throughput;
+  return part_of_share(throughput, std::pow(static_cast<double>(room) / static_cast<double>(whole), exponent));
+}
+
+SmShare at_pace(SmShare throughput, SmShare pace) {
+  return pace == kAllSms ? throughput : part_of_share(throughput, static_cast<double>(pace) / kAllSms);
+}
+
+}  // namespace
+
+std::span<const SmShare> ThroughputAllocator::allocate(Kernels kernels, std::span<const std::size_t> order) {
+  shares_.resize(kernels.size());
+  left_.assign(division_.fractions.size(), kAllSms);
+  free_sms_.assign(left_.size(), kAllSms);
+  given_.assign(left_.size(), 0);
+  for (const std::size_t i : order) {
+    const ActiveOp& op = *kernels[i];
+    const std::size_t part = division_.part_of(op);
+    const SmShare asked = at_pace(throughput_in(op, op.room, exponent_), op.placement.pace);
+    shares_[i] = std::min(asked, std::max(left_[part], free_sms_[part]));
+    given_[part] += shares_[i];
+    left_[part] = std::max<SmShare>(0, left_[part] - shares_[i]);
+    free_sms_[part] = std::max<SmShare>(0, free_sms_[part] - op.occupancy.kept_by(op.room));
+  }
+  scale_to_whole(kernels);
+  return shares_;
+}
+
+void ThroughputAllocator::scale_to_whole(Kernels kernels) {
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const SmShare given = given_[division_.part_of(*kernels[i])];
+    if (given > kAllSms)
+      shares_[i] = part_of_share(shares_[i], static_cast<double>(kAllSms) / static_cast<double>(given));
+  }
+}
+
+}  // namespace corun
