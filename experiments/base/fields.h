@@ -51,6 +51,9 @@ struct Field {
   std::string_view key;
   std::string_view type;  ///< for people: "duration", "rate", "text"
   std::function<void(const Node&, T&, ScalarReader&)> read;
+  std::string_view former_key{};  ///< read as well; "" = none
+
+  bool has(std::string_view name) const { return name == key || (!former_key.empty() && name == former_key); }
 };
 
 template <class T>
@@ -70,7 +73,7 @@ void read_fields(const Node& node, const FieldTable<T>& table, std::string_view 
   for (const Node::Entry& entry : node.entries) {
     const Field<T>* row = nullptr;
     for (const Field<T>& field : table)
-      if (field.key == entry.key) row = &field;
+      if (field.has(entry.key)) row = &field;
     if (row == nullptr) {
       reader.unknown(what, entry.key, entry.where, keys_of(table));
     } else if (entry.value.is_absent()) {

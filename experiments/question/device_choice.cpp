@@ -1,5 +1,6 @@
 #include "experiments/question/device_choice.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -44,7 +45,8 @@ void use_mapping(const Node& node, const std::string& folder, DeviceFile& device
     table.push_back({key, "text", [](const Node&, DeviceSpec&, ScalarReader&) {}});
   read_fields(node, table, "key", device.spec, reader);
   for (const auto& field : device_fields())
-    if (node.find(field.key) != nullptr) device.spreads.erase(std::string(field.key));
+    if (std::ranges::any_of(node.entries, [&](const Node::Entry& entry) { return field.has(entry.key); }))
+      device.spreads.erase(std::string(field.key));
 }
 
 }  // namespace
@@ -80,8 +82,10 @@ std::string device_text(const DeviceSpec& d) {
   const std::string state = d.switch_state > 0 ? fmt::format("switch_state={}\n", d.switch_state) : "";
   const std::string carveout = d.carveout_change == CarveoutChange::kWhenIdle ? "carveout_change=when_idle\n" : "";
   const std::string drain = d.one_wave_drain > 0 ? fmt::format("one_wave_drain={}\n", d.one_wave_drain) : "";
-  const std::string gaps = d.company_gap_scale > 1 ? fmt::format("company_gap_scale={}\n", d.company_gap_scale) : "";
-  const std::string stall = d.company_stall > Duration{} ? fmt::format("company_stall_ns={}\n", to_ns(d.company_stall)) : "";
+  // mps_gap_scale and mps_launch_stall under their former names, so that runs keep their ids.
+  const std::string gaps = d.mps_gap_scale > 1 ? fmt::format("company_gap_scale={}\n", d.mps_gap_scale) : "";
+  const std::string stall =
+      d.mps_launch_stall > Duration{} ? fmt::format("company_stall_ns={}\n", to_ns(d.mps_launch_stall)) : "";
   return memory + multiprocessors + scheduling + state + carveout + drain + gaps + stall;
 }
 

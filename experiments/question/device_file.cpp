@@ -24,16 +24,22 @@ DeviceField count_field(std::string_view key, std::uint32_t DeviceSpec::*member,
           }};
 }
 
-DeviceField duration_field(std::string_view key, Duration DeviceSpec::*member, Duration minimum, Duration maximum = 10s) {
-  return {key, "duration", [=](const Node& node, DeviceSpec& spec, ScalarReader& read) {
+DeviceField duration_field(std::string_view key, Duration DeviceSpec::*member, Duration minimum, Duration maximum = 10s,
+                           std::string_view former_key = {}) {
+  return {key, "duration",
+          [=](const Node& node, DeviceSpec& spec, ScalarReader& read) {
             if (const auto value = read.duration(node, minimum, maximum, "us")) spec.*member = *value;
-          }};
+          },
+          former_key};
 }
 
-DeviceField number_field(std::string_view key, double DeviceSpec::*member, double minimum, double maximum) {
-  return {key, "number", [=](const Node& node, DeviceSpec& spec, ScalarReader& read) {
+DeviceField number_field(std::string_view key, double DeviceSpec::*member, double minimum, double maximum,
+                         std::string_view former_key = {}) {
+  return {key, "number",
+          [=](const Node& node, DeviceSpec& spec, ScalarReader& read) {
             if (const auto value = read.number(node, minimum, maximum)) spec.*member = *value;
-          }};
+          },
+          former_key};
 }
 
 DeviceField bandwidth_field(std::string_view key, std::uint64_t DeviceSpec::*member) {
@@ -110,7 +116,8 @@ FieldTable<DeviceFile> file_fields() {
            field.read(*sourced.value, out.spec, read);
            out.sources[std::string(field.key)] = sourced.source;
            if (!sourced.spread.empty()) out.spreads[std::string(field.key)] = sourced.spread;
-         }});
+         },
+         field.former_key});
   }
   return table;
 }
@@ -149,8 +156,8 @@ const FieldTable<DeviceSpec>& device_fields() {
       number_field("sm_rate_exponent", &DeviceSpec::sm_rate_exponent, 0.01, 1.0),
       number_field("sm_fill_exponent", &DeviceSpec::sm_fill_exponent, 0.0, 1.0),
       number_field("one_wave_drain", &DeviceSpec::one_wave_drain, 0.0, 1.0),
-      number_field("company_gap_scale", &DeviceSpec::company_gap_scale, 1.0, 100.0),
-      duration_field("company_stall", &DeviceSpec::company_stall, Duration(0), Duration(1ms)),
+      number_field("mps_gap_scale", &DeviceSpec::mps_gap_scale, 1.0, 100.0, "company_gap_scale"),
+      duration_field("mps_launch_stall", &DeviceSpec::mps_launch_stall, Duration(0), Duration(1ms), "company_stall"),
   };
   return table;
 }
@@ -175,10 +182,10 @@ std::vector<DeviceLine> read_device_lines(std::string_view text, const std::stri
   const Node root = parse_yaml(text, file, diagnostics);
   std::vector<DeviceLine> lines;
   for (const DeviceField& field : device_fields()) {
-    const Node* node = root.find(field.key);
-    if (node == nullptr) continue;
+    const auto entry = std::ranges::find_if(root.entries, [&](const Node::Entry& e) { return field.has(e.key); });
+    if (entry == root.entries.end()) continue;
     SourcedValue sourced;
-    read_fields(*node, sourced_fields(), "key", sourced, reader);
+    read_fields(entry->value, sourced_fields(), "key", sourced, reader);
     lines.push_back({std::string(field.key), sourced.value->text, sourced.source, sourced.spread});
   }
   return lines;
@@ -188,7 +195,7 @@ std::string device_file_text(const std::string& name, const std::string& descrip
                              const std::vector<DeviceLine>& lines) {
   std::string text = fmt::format("version: 1\nname: {}\ndescription: {}\n\n", in_quotes(name), in_quotes(description));
   for (const DeviceField& field : device_fields()) {
-    const auto line = std::ranges::find(lines, field.key, &DeviceLine::key);
+    const auto line = std::ranges::find_if(lines, [&](const DeviceLine& each) { return field.has(each.key); });
     if (line == lines.end()) continue;
     const std::string spread = line->spread.empty() ? "" : fmt::format("spread: {}, ", in_quotes(line->spread));
     text += fmt::format("{}: {{ value: {}, {}source: {} }}\n", field.key, line->value, spread, in_quotes(line->source));

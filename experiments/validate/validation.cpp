@@ -46,8 +46,8 @@ ExecutionBackend lossless(const ExecutionBackend& backend) {
     input.device.sm_rate_exponent = input.device.sm_fill_exponent = 1.0;
     input.device.carveout_change = CarveoutChange::kAnyTime;
     input.device.one_wave_drain = 0.0;
-    input.device.company_gap_scale = 1.0;
-    input.device.company_stall = {};
+    input.device.mps_gap_scale = 1.0;
+    input.device.mps_launch_stall = {};
   };
   return with_moved(backend, {.name = "losses", .uncertainty = "", .move = move}, 1.0);
 }

@@ -21,18 +21,18 @@ enum class GraphicsScheduling : std::uint8_t {
   kFirst,         ///< takes the device at once when it has work, and runs to its end
 };
 
-/// What becomes of the slice of a context that has the device to itself.
+/// What follows the end of a slice of a context that has the device to itself.
 enum class LoneSlice : std::uint8_t {
-  kRolls,             ///< one follows the other: who wakes waits for the end of the running one
-  kUsedUp,            ///< once it is over it stays so: who wakes later has the device after a switch
+  kRolls,             ///< the next one begins: a context that wakes waits for the end of the running one
+  kUsedUp,            ///< it stays used up: a context that wakes later has the device after a switch
   kRollsWhileQueued,  ///< rolls while more is queued behind what the context runs, else used up
 };
 
-/// Whose turn comes after the running one where several contexts have work.
+/// The context that has the next turn where several have work.
 enum class TurnOrder : std::uint8_t {
-  kAsWoken,  ///< that of the one that has waited longest
-  kFixed,  ///< that of the next one in the order in which contexts were made; settled when the turn of a context begins
-           ///< that has nothing queued behind what it runs, else when the turn ends
+  kAsWoken,  ///< the one that has waited longest
+  kFixed,  ///< the next one in the order of creation; chosen when the turn of a context begins that has nothing queued
+           ///< behind what it runs, else when the turn ends
 };
 
 /// How concurrent kernels divide the SMs.
@@ -70,8 +70,9 @@ struct DeviceSpec {
   Duration graphics_slice{0};     ///< of graphics that runs to completion: visits that are queued follow one another in
                                   ///< one turn until it has lasted so long; 0 = each is a turn of its own
   Duration switch_cost{175'000};  ///< between contexts that fill the device: what neither of them gets, a switch
-  /// Part [0, 1] of `switch_cost` that goes with threads: half of it saves those of a context that is cut, half brings back
-  /// those of one that was; of fewer threads by saved_state(). A context that ran dry leaves nothing to save.
+  /// Part [0, 1] of `switch_cost` that depends on threads: one half saves those of a context that is cut, the other
+  /// half restores those of one that was; of fewer threads by saved_state(). A context that has no pending work has no
+  /// state to save.
   double switch_state = 0.0;
   std::uint32_t launch_queue_depth = 1024;  ///< operations in flight per client before its host blocks
 
@@ -84,24 +85,21 @@ struct DeviceSpec {
   std::uint64_t handover_bandwidth_bytes_per_s = 0;  ///< paging in an undisturbed context; 0 = paging is not modelled
   std::uint64_t thrash_bandwidth_bytes_per_s = 0;    ///< useful paging while contexts evict one another
 
-  /// Throughput of a fraction f of the SMs, of the whole device's: f^exponent, in (0, 1]. Below 1 because half of the
-  /// SMs already draw most of the memory bandwidth; 1 makes kernels strictly bound by their SMs.
+  /// Throughput of a fraction f of the SMs, relative to all: f^exponent, in (0, 1]. Below 1 because half of the SMs
+  /// already use most of the memory bandwidth; at 1, throughput is in proportion to SMs.
   double sm_rate_exponent = 1.0;
 
-  /// Throughput of SMs that hold a fraction f of the blocks they could, of that with all of them: f^exponent, in
-  /// [0, 1]. Well below 1: a few blocks use up most of an SM. 1 makes kernels strictly bound by their blocks.
+  /// Throughput of SMs that hold a fraction f of the blocks they could, relative to full SMs: f^exponent, in [0, 1].
+  /// Well below 1, since a few blocks use most of an SM; at 1, throughput is in proportion to blocks.
   double sm_fill_exponent = 1.0;
 
-  /// Part [0, 1] of the time of a kernel whose blocks all began at once in which they end, one after another. 0: all at the same
-  /// instant, as surrogates of equal blocks do; real ones have unequal blocks, and persistent ones unequal numbers of tiles.
+  /// The last part [0, 1] of the time of a kernel whose blocks all began at once, in which they end one after another.
+  /// 0: all end at the same instant.
   double one_wave_drain = 0.0;
 
-  /// Where clients share the SMs: dispatch gaps of one while kernels of others are there, over those alone; 1 and more.
-  /// Measured: what kernels take more under MPS than without (studies/mps-launch-stall).
-  double company_gap_scale = 1.0;
-  /// Likewise: how long a kernel that begins holds up those of other clients that run. Measured beside single threads
-  /// that are launched all the time (the same page).
-  Duration company_stall{0};
+  // Where clients share the SMs (studies/mps-model):
+  double mps_gap_scale = 1.0;  ///< dispatch gaps of a client while kernels of others are there, over those alone; >= 1
+  Duration mps_launch_stall{0};  ///< for which a kernel that begins stalls the running kernels of other clients
 };
 
 }  // namespace corun

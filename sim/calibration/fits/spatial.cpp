@@ -245,12 +245,12 @@ std::vector<Finding> assumed_of_real_kernels() {
                 .title = "part of a kernel's time in which blocks that began together end",
                 .unit = Unit::kRatio};
   drain.value = {0.12, 0.12, 0.12, 1};
-  Finding gaps{.key = "company_gap_scale",
+  Finding gaps{.key = "mps_gap_scale",
                .title = "gaps between kernels beside those of other clients, over alone",
                .unit = Unit::kRatio};
   gaps.value = {1.33, 1.33, 1.33, 1};
   Finding stall{
-      .key = "company_stall", .title = "hold-up of a kernel by one of another client that begins", .unit = Unit::kNs};
+      .key = "mps_launch_stall", .title = "hold-up of a kernel by one of another client that begins", .unit = Unit::kNs};
   stall.value = {300, 300, 300, 1};
   for (Finding* assumed : {&carveout, &drain, &gaps, &stall}) {
     assumed->method = "assumed: as measured on an H200";

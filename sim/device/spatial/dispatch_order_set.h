@@ -32,14 +32,14 @@ namespace corun {
 /// higher priorities want. A kernel of one wave or of unknown shape never yields. (On a GPU, blocks that began at
 /// different times end at different times.)
 ///
-/// Launches: a kernel that begins stalls the running kernels of other clients for `company_stall`.
+/// Launches: a kernel that begins stalls the running kernels of other clients for `mps_launch_stall`.
 class DispatchOrderSet final : public SpatialSet {
  public:
   DispatchOrderSet(OpTable& ops, const DeviceSpec& spec)
       : SpatialSet(ops, spec),
         rooms_(spec, division()),
         throughput_(spec.sm_rate_exponent, division()),
-        stall_(spec.company_stall) {}
+        stall_(spec.mps_launch_stall) {}
 
   void assign_rates() override;
   Duration until_change() const override;

@@ -26,7 +26,7 @@ Rate on_part(Rate rate, Rate speed, double gain) {
 }  // namespace
 
 SpatialSet::SpatialSet(OpTable& ops, const DeviceSpec& spec)
-    : RunSet(ops), exponent_(spec.sm_rate_exponent), gap_rate_(static_cast<Rate>(kFullRate / spec.company_gap_scale)) {}
+    : RunSet(ops), exponent_(spec.sm_rate_exponent), gap_rate_(static_cast<Rate>(kFullRate / spec.mps_gap_scale)) {}
 
 void SpatialSet::treat(std::span<const ContextControls> controls, double available) {
   SmDivision division;

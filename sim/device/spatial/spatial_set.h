@@ -11,7 +11,7 @@ namespace corun {
 
 /// Kernels of all clients on the device at once, as under MPS. A subclass says how they divide its throughput.
 ///
-/// - A dispatch gap holds no SMs. Next to kernels of other clients it takes `company_gap_scale` times as long.
+/// - A dispatch gap holds no SMs. Next to kernels of other clients it takes `mps_gap_scale` times as long.
 /// - A client's `sm_cap` bounds the SMs that its kernels get together and reserves nothing.
 /// - A client with the `sm_share` s has a part of the device, with the fraction s of the SMs, for its kernels alone.
 /// The

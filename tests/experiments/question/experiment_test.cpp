@@ -471,6 +471,16 @@ TEST(DeviceFiles, TheMeasuredFiguresOfTheH200) {
   EXPECT_EQ(h200.spec.memory_bytes, 150'109'880'320U);
 }
 
+TEST(DeviceFiles, FormerKeysAreReadAsTheKeysOfToday) {
+  const std::string text =
+      "name: x\ncompany_gap_scale: { value: 1.5, source: s }\ncompany_stall: { value: 2us, source: s }\n";
+  const DeviceFile device = read_device_file(text, "x.yaml");
+  EXPECT_EQ(device.spec.mps_gap_scale, 1.5);
+  EXPECT_EQ(device.spec.mps_launch_stall, Duration(2'000));
+  const std::string today = device_file_text("x", "", read_device_lines(text, "x.yaml"));
+  EXPECT_NE(today.find("mps_gap_scale: { value: 1.5,"), std::string::npos) << today;
+}
+
 TEST(DeviceFiles, ANumberWithoutASourceIsRefused) {
   EXPECT_THROW(read_device_file("name: x\nsm_count: { value: 3 }\n", "x.yaml"), InvalidInput);
   EXPECT_THROW(read_device_file("name: x\nsm_count: 3\n", "x.yaml"), InvalidInput);

@@ -41,7 +41,7 @@ struct GapCase {
 TEST(Company, ADispatchGapIsLongerBesideKernelsOfOthers) {
   for (const GapCase& one : {GapCase{"of another client", 0, 150 * kUs}, GapCase{"of its own", 1, 100 * kUs}}) {
     DeviceSpec spec = ten_sms();
-    spec.company_gap_scale = 1.5;
+    spec.mps_gap_scale = 1.5;
     DeviceDriver driver(spec, 2);
     kernel(driver, one.clients_kernel, 5, 10 * kMs, 1);
     kernel(driver, 1, 5, kMs);
@@ -53,7 +53,7 @@ TEST(Company, ADispatchGapIsLongerBesideKernelsOfOthers) {
 
 TEST(Company, AKernelThatBeginsHoldsUpThoseOfOthers) {
   DeviceSpec spec = ten_sms();
-  spec.company_stall = Duration{100 * kUs};
+  spec.mps_launch_stall = Duration{100 * kUs};
   DeviceDriver driver(spec, 2);
   const Ticket first = kernel(driver, 0, 4, 10 * kMs);
   driver.run_to(kMs);
