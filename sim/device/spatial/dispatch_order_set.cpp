@@ -12,8 +12,7 @@ void DispatchOrderSet::assign_rates() {
 }
 
 SpatialSet::Throughput DispatchOrderSet::divide(Kernels kernels) {
-  order_.resize(kernels.size());
-  std::iota(order_.begin(), order_.end(), std::size_t{0});
+  order_.clear();
   if (division().has_priorities) sort_by_priority(kernels);
   const std::span<const SmShare> rooms = rooms_.allocate(kernels, order_);
   yielding_.clear();
@@ -21,10 +20,12 @@ SpatialSet::Throughput DispatchOrderSet::divide(Kernels kernels) {
     for (const std::size_t i : rooms_.yielding()) yielding_.push_back(members_[i]);
   for (std::size_t i = 0; i < kernels.size(); ++i) kernels[i]->room = rooms[i];
   const std::span<const SmShare> shares = throughput_.allocate(kernels, order_);
-  return {shares, throughput_.left()};
+  return {shares, throughput_.given()};
 }
 
 void DispatchOrderSet::sort_by_priority(Kernels kernels) {
+  order_.resize(kernels.size());
+  std::iota(order_.begin(), order_.end(), std::size_t{0});
   const auto priority_of = [&](std::size_t i) { return division().client_of(*kernels[i]).priority; };
   std::ranges::stable_sort(order_, std::greater{}, priority_of);
 }

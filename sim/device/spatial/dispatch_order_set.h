@@ -53,7 +53,7 @@ class DispatchOrderSet final : public SpatialSet {
   RoomAllocator rooms_;
   ThroughputAllocator throughput_;
   const Duration stall_;
-  std::vector<std::size_t> order_;  ///< of kernels: the one that is served first comes first
+  std::vector<std::size_t> order_;  ///< a ServiceOrder
   std::vector<OpIndex> yielding_;   ///< kernels that give up room when their blocks end
 };
 

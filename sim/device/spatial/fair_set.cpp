@@ -8,25 +8,27 @@ namespace corun {
 
 SpatialSet::Throughput FairSet::divide(Kernels kernels) {
   caps_.restart(division());
-  std::vector<SmShare> asked;
-  for (const ActiveOp* op : kernels) asked.push_back(caps_.take(*op, op->occupancy.throughput_at(op->work_left)));
+  asked_.clear();
+  for (const ActiveOp* op : kernels) asked_.push_back(caps_.take(*op, op->occupancy.throughput_at(op->work_left)));
   shares_.resize(kernels.size());
-  left_.assign(division().fractions.size(), kAllSms);
-  for (std::size_t part = 0; part < left_.size(); ++part) {
-    std::vector<std::size_t> its_kernels;
-    std::vector<SmShare> demands;
-    for (std::size_t i = 0; i < kernels.size(); ++i) {
-      if (division().part_of(*kernels[i]) != part) continue;
-      its_kernels.push_back(i);
-      demands.push_back(asked[i]);
-    }
-    const std::vector<SmShare> fair = max_min_shares(demands, kAllSms);
-    for (std::size_t k = 0; k < fair.size(); ++k) {
-      shares_[its_kernels[k]] = fair[k];
-      left_[part] -= fair[k];
-    }
+  given_.assign(division().fractions.size(), 0);
+  for (std::size_t part = 0; part < given_.size(); ++part) divide_part(part, kernels);
+  return {shares_, given_};
+}
+
+void FairSet::divide_part(std::size_t part, Kernels kernels) {
+  const auto is_elsewhere = [&](std::size_t i) { return division().part_of(*kernels[i]) != part; };
+  std::vector<SmShare> demands;
+  for (std::size_t i = 0; i < kernels.size(); ++i)
+    if (!is_elsewhere(i)) demands.push_back(asked_[i]);
+  const std::vector<SmShare> fair = max_min_shares(demands, kAllSms);
+  auto next = fair.begin();
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    if (is_elsewhere(i)) continue;
+    shares_[i] = *next++;
+    given_[part] += shares_[i];
   }
-  return {shares_, left_};
+  CORUN_ASSERT(given_[part] <= kAllSms, "{} SM shares too many are given out", given_[part] - kAllSms);
 }
 
 /// A kernel on the fraction f of the SMs has f^sm_rate_exponent of the throughput.

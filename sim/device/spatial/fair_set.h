@@ -16,11 +16,13 @@ class FairSet final : public SpatialSet {
  private:
   Throughput divide(Kernels kernels) override;
   double cap_on(double sms) const override;
+  void divide_part(std::size_t part, Kernels kernels);
 
   const double exponent_;
   CapUse caps_;
+  std::vector<SmShare> asked_;   ///< by kernel
   std::vector<SmShare> shares_;  ///< by kernel
-  std::vector<SmShare> left_;    ///< by part
+  std::vector<SmShare> given_;   ///< by part
 };
 
 }  // namespace corun

@@ -16,21 +16,22 @@ bool runs_blocks(const ActiveOp& op) {
 
 }  // namespace
 
-std::span<const SmShare> RoomAllocator::allocate(Kernels kernels, std::span<const std::size_t> order) {
+std::span<const SmShare> RoomAllocator::allocate(Kernels kernels, ServiceOrder order) {
   kernels_ = kernels;
   rooms_.assign(kernels.size(), 0);
   left_.assign(division_.fractions.size(), kAllSms);
   find_wants();
   if (division_.has_priorities) keep_running_blocks();
-  for (const std::size_t i : order) give_room(i);
+  for (std::size_t k = 0; k < kernels.size(); ++k) give_room(served_at(order, k));
   for (const SmShare left : left_) CORUN_ASSERT(left >= 0, "{} SM shares too many are given out", -left);
   return rooms_;
 }
 
 void RoomAllocator::find_wants() {
   caps_.restart(division_);
-  wants_.clear();
-  for (const ActiveOp* op : kernels_) wants_.push_back(caps_.take(*op, op->occupancy.room_at(op->work_left)));
+  wants_.resize(kernels_.size());
+  for (std::size_t i = 0; i < kernels_.size(); ++i)
+    wants_[i] = caps_.take(*kernels_[i], kernels_[i]->occupancy.room_at(kernels_[i]->work_left));
 }
 
 void RoomAllocator::keep_running_blocks() {

@@ -19,8 +19,8 @@ class RoomAllocator {
         has_carveouts_(spec.carveout_change == CarveoutChange::kWhenIdle),
         fill_exponent_(spec.sm_fill_exponent) {}
 
-  /// The room of each kernel, of its part, valid until the next call. `order` says which kernel is served first.
-  std::span<const SmShare> allocate(Kernels kernels, std::span<const std::size_t> order);
+  /// The room of each kernel, of its part, valid until the next call.
+  std::span<const SmShare> allocate(Kernels kernels, ServiceOrder order);
 
   /// Kernels of the last allocate() that hold room which a higher priority wants.
   std::vector<std::size_t> yielding() const;

@@ -16,10 +16,10 @@ struct SmDivision {
   struct Client {
     std::int32_t priority = 0;
     std::size_t part = 0;
-    SmShare cap = kAllSms;  ///< of its part, for its kernels together: room or, under kMaxMin, throughput
   };
 
   std::vector<Client> clients;
+  std::vector<SmShare> caps;  ///< by client, of its part, for its kernels together: room or, under kMaxMin, throughput
   std::vector<double> fractions{1.0};  ///< of the device's SMs, by part; [0]: what no client has for itself
   bool has_parts = false;              ///< not all SMs are one part
   bool has_priorities = false;         ///< not all clients have the same
@@ -31,13 +31,14 @@ struct SmDivision {
 /// Kernels past their dispatch gap, in order of dispatch.
 using Kernels = std::span<ActiveOp* const>;
 
+/// Kernels in the order in which they are served; empty: in order of dispatch.
+using ServiceOrder = std::span<const std::size_t>;
+inline std::size_t served_at(ServiceOrder order, std::size_t place) { return order.empty() ? place : order[place]; }
+
 /// What the caps of clients leave their kernels, one kernel after another.
 class CapUse {
  public:
-  void restart(const SmDivision& division) {
-    left_.clear();
-    for (const SmDivision::Client& client : division.clients) left_.push_back(client.cap);
-  }
+  void restart(const SmDivision& division) { left_ = division.caps; }
   /// The part of `asked` that the cap of the kernel's client leaves it.
   SmShare take(const ActiveOp& kernel, SmShare asked) {
     SmShare& left = left_[kernel.client.value];

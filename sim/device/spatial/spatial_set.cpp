@@ -42,10 +42,10 @@ void SpatialSet::treat(std::span<const ContextControls> controls, double availab
   }
   if (fractions[0] < kNothing) fractions[0] = 0;
   for (std::size_t c = 0; c < controls.size(); ++c) {
-    SmDivision::Client& client = division.clients[c];
+    const SmDivision::Client& client = division.clients[c];
     const double fraction = fractions[client.part];
     const double cap = cap_on(fraction > 0 ? std::min(1.0, controls[c].sm_cap / fraction) : 1.0);
-    client.cap = std::max<SmShare>(1, static_cast<SmShare>(cap * static_cast<double>(kAllSms)));
+    division.caps.push_back(std::max<SmShare>(1, static_cast<SmShare>(cap * static_cast<double>(kAllSms))));
     if (client.priority != division.clients[0].priority) division.has_priorities = true;
   }
   division.has_parts = fractions.size() > 1 || fractions[0] < 1.0;
@@ -61,9 +61,8 @@ void SpatialSet::treat(std::span<const ContextControls> controls, double availab
 void SpatialSet::assign_rates() {
   const auto gap_over = [&](OpIndex index) { return ops_[index].gap_left == 0; };
   const auto first_in_gap = std::stable_partition(members_.begin(), members_.end(), gap_over);
-  kernels_.clear();
-  for (auto dispatched = members_.begin(); dispatched != first_in_gap; ++dispatched)
-    kernels_.push_back(&ops_[*dispatched]);
+  kernels_.resize(static_cast<std::size_t>(first_in_gap - members_.begin()));
+  for (std::size_t i = 0; i < kernels_.size(); ++i) kernels_[i] = &ops_[members_[i]];
   for (auto in_gap = first_in_gap; in_gap != members_.end(); ++in_gap) {
     ActiveOp& op = ops_[*in_gap];
     op.rate = has_other_client(op) ? gap_rate_ : kFullRate;
@@ -76,8 +75,7 @@ bool SpatialSet::has_other_client(const ActiveOp& in_gap) const {
 }
 
 void SpatialSet::give_rates(const Throughput& throughput) {
-  for (const SmShare left : throughput.left) CORUN_ASSERT(left >= 0, "{} SM shares too many are given out", -left);
-  const double gain = division_.has_parts ? bandwidth_gain(throughput.left) : 1.0;
+  const double gain = division_.has_parts ? bandwidth_gain(throughput.given) : 1.0;
   for (std::size_t i = 0; i < kernels_.size(); ++i) {
     ActiveOp& op = *kernels_[i];
     op.rate = rate_on(throughput.shares[i], op.occupancy.throughput_at(op.work_left));
@@ -86,11 +84,11 @@ void SpatialSet::give_rates(const Throughput& throughput) {
 }
 
 /// Throughput of a part over its fraction of the device, while some parts leave their memory bandwidth to others.
-double SpatialSet::bandwidth_gain(std::span<const SmShare> left) const {
+double SpatialSet::bandwidth_gain(std::span<const SmShare> given) const {
   double all = 0, busy = 0;
   for (std::size_t part = 0; part < division_.fractions.size(); ++part) {
     all += division_.fractions[part];
-    if (left[part] < kAllSms) busy += division_.fractions[part];
+    if (given[part] > 0) busy += division_.fractions[part];
   }
   return busy > 0 ? std::pow(busy / all, exponent_ - 1.0) : 1.0;
 }

@@ -30,9 +30,9 @@ class SpatialSet : public RunSet {
   void assign_rates() override;
 
  protected:
-  /// The throughput of one division: what each kernel has of its part, and what is left of each part.
+  /// The throughput of one division: what each kernel has of its part, and what is given of each part in all.
   struct Throughput {
-    std::span<const SmShare> shares, left;
+    std::span<const SmShare> shares, given;
   };
 
   /// Divides the throughput of every part among the kernels past their gap.
@@ -46,7 +46,7 @@ class SpatialSet : public RunSet {
  private:
   bool has_other_client(const ActiveOp& in_gap) const;
   void give_rates(const Throughput& throughput);
-  double bandwidth_gain(std::span<const SmShare> left) const;
+  double bandwidth_gain(std::span<const SmShare> given) const;
 
   const double exponent_;
   const Rate gap_rate_;  ///< of a dispatch gap next to kernels of other clients

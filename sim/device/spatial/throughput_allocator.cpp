@@ -20,18 +20,17 @@ SmShare at_pace(SmShare throughput, SmShare pace) {
 
 }  // namespace
 
-std::span<const SmShare> ThroughputAllocator::allocate(Kernels kernels, std::span<const std::size_t> order) {
+std::span<const SmShare> ThroughputAllocator::allocate(Kernels kernels, ServiceOrder order) {
   shares_.resize(kernels.size());
-  left_.assign(division_.fractions.size(), kAllSms);
-  free_sms_.assign(left_.size(), kAllSms);
-  given_.assign(left_.size(), 0);
-  for (const std::size_t i : order) {
+  given_.assign(division_.fractions.size(), 0);
+  free_sms_.assign(given_.size(), kAllSms);
+  for (std::size_t k = 0; k < kernels.size(); ++k) {
+    const std::size_t i = served_at(order, k);
     const ActiveOp& op = *kernels[i];
     const std::size_t part = division_.part_of(op);
     const SmShare asked = at_pace(throughput_in(op, op.room, exponent_), op.placement.pace);
-    shares_[i] = std::min(asked, std::max(left_[part], free_sms_[part]));
+    shares_[i] = std::min(asked, std::max(kAllSms - given_[part], free_sms_[part]));
     given_[part] += shares_[i];
-    left_[part] = std::max<SmShare>(0, left_[part] - shares_[i]);
     free_sms_[part] = std::max<SmShare>(0, free_sms_[part] - op.occupancy.kept_by(op.room));
   }
   scale_to_whole(kernels);

@@ -15,11 +15,10 @@ class ThroughputAllocator {
   ThroughputAllocator(double sm_rate_exponent, const SmDivision& division)
       : division_(division), exponent_(sm_rate_exponent) {}
 
-  /// The throughput of each kernel that has room (ActiveOp::room), of its part, valid until the next call. `order` says
-  /// which kernel is served first.
-  std::span<const SmShare> allocate(Kernels kernels, std::span<const std::size_t> order);
-  /// What the last allocate() left of each part.
-  std::span<const SmShare> left() const { return left_; }
+  /// The throughput of each kernel that has room (ActiveOp::room), of its part, valid until the next call.
+  std::span<const SmShare> allocate(Kernels kernels, ServiceOrder order);
+  /// What the last allocate() gave of each part in all; more than the whole where each kernel had its least.
+  std::span<const SmShare> given() const { return given_; }
 
  private:
   void scale_to_whole(Kernels kernels);
@@ -28,9 +27,8 @@ class ThroughputAllocator {
   const double exponent_;
   // Of the present or the last allocate().
   std::vector<SmShare> shares_;    ///< by kernel
-  std::vector<SmShare> left_;      ///< by part
   std::vector<SmShare> free_sms_;  ///< by part: SMs on which no kernel that was served has blocks
-  std::vector<SmShare> given_;     ///< by part: more than the whole where each kernel had its least
+  std::vector<SmShare> given_;     ///< by part
 };
 
 }  // namespace corun
