@@ -209,7 +209,7 @@ const ClusterLists& RunInputs::cluster(const Scenario& scenario) {
 ClientSpec RunInputs::client(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed) {
   ClientSpec spec = unfitted(scenario, choice, seed);
   if (!is_replayed() || !solo_rate(choice, *spec.workload)) return spec;
-  apply(fit(scenario, choice, spec), scenario.device, spec);
+  fit(scenario, choice, spec).apply_to(spec, scenario.device);
   return spec;
 }
 

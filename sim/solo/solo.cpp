@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/run/open_gates.h"
 #include "sim/run/simulation.h"
 
 namespace corun {
@@ -17,15 +18,6 @@ constexpr double kNearEnough = 0.01;
 constexpr double kTellsHostTime = 0.998;
 constexpr std::uint64_t kMeasuredJobs = 30, kWarmJobs = 3;
 constexpr std::uint64_t kMostOperations = 1 << 18;  // of a probe; a longer capture is judged by its first jobs
-
-class OpenGates : public Policy {
- public:
-  Hears hears() const override { return Hears{false, false, false, false}; }
-  void decide(const GpuView& view, Actions& actions) override {
-    for (const ClientView& client : view.clients)
-      if (client.is_present) actions.open(client.id);
-  }
-};
 
 class JobEnds : public Recorder {
  public:
@@ -45,7 +37,11 @@ double solo_rate(ClientSpec client, const DeviceSpec& device, double expected_pe
   const std::uint64_t wanted = jobs_to_count(*client.workload);
   OpenGates policy;
   const double seconds = 1.5 * static_cast<double>(kWarmJobs + wanted + 1) / expected_per_s;
-  RunInput input{device, {std::move(client)}, &policy, "solo", Duration{std::llround(seconds * 1e9)}, {}, 1};
+  const RunInput input{.device = device,
+                       .clients = {std::move(client)},
+                       .policy = &policy,
+                       .policy_name = "solo",
+                       .horizon = Duration{std::llround(seconds * 1e9)}};
   JobEnds jobs;
   simulate(input, jobs);
   if (jobs.ends.size() < kWarmJobs + 2) return static_cast<double>(jobs.ends.size()) / seconds;
@@ -53,13 +49,16 @@ double solo_rate(ClientSpec client, const DeviceSpec& device, double expected_pe
   return static_cast<double>(counted) / to_seconds(jobs.ends[kWarmJobs + counted] - jobs.ends[kWarmJobs]);
 }
 
-/// A factor on recorded times, and what is expected of it: its logarithm is normally distributed.
-struct Unknown {
-  double ClientSpec::*of_client;
-  double SoloFit::*of_fit;
-  double expected, spread;  ///< spread: standard deviation of the logarithm
-  double most;
+/// What is expected of a factor before the rate is known: its logarithm is normally distributed.
+struct Prior {
+  double expected;
+  double spread;  ///< standard deviation of the logarithm
+  double most;    ///< the factor is bounded here
 };
+
+/// The factors that are fitted, each with its prior: that of host gaps, then those of launch latencies and of device
+/// times, or no others.
+using Priors = std::vector<Prior>;
 
 constexpr double kSmallest = 1e-4, kAnything = 1e3;
 constexpr double kAddedToAnOperation_s = 0.4e-6, kMostAdded = 0.03;
@@ -68,19 +67,18 @@ constexpr double kAddedToAnOperation_s = 0.4e-6, kMostAdded = 0.03;
 double untraced_part(const Workload& workload) {
   Duration recorded{};
   std::uint64_t operations = 0;
-  for (const Job& job : workload.jobs) recorded += workload.device_time(job), operations += job.op_count;
+  for (const Job& job : workload.jobs) {
+    recorded += workload.device_time(job);
+    operations += job.op_count;
+  }
   if (recorded <= Duration{}) return 1.0;
   return 1.0 - std::min(kMostAdded, kAddedToAnOperation_s * static_cast<double>(operations) / to_seconds(recorded));
 }
 
-std::vector<Unknown> unknowns_of(const Workload& workload) {
-  const auto host = [](double expected, double spread) {
-    return Unknown{&ClientSpec::host_gap_scale, &SoloFit::host_gap_scale, expected, spread, kAnything};
-  };
-  const auto device = [](double expected) {
-    return Unknown{&ClientSpec::device_time_scale, &SoloFit::device_time_scale, expected, 0.01, 1.0};
-  };
-  const Unknown latency{&ClientSpec::launch_latency_scale, &SoloFit::launch_latency_scale, 1.0, 1.5, 1.0};
+Priors priors_of(const Workload& workload) {
+  const auto host = [](double expected, double spread) { return Prior{expected, spread, kAnything}; };
+  const auto device = [](double expected) { return Prior{expected, 0.01, 1.0}; };
+  const Prior latency{1.0, 1.5, 1.0};
   switch (workload.tracer) {
     case Workload::Tracer::kTracer:
       return {host(1.0, 0.35), latency, device(untraced_part(workload))};
@@ -92,66 +90,67 @@ std::vector<Unknown> unknowns_of(const Workload& workload) {
   return {host(1.0, 1.0)};
 }
 
-/// The likeliest factors at which a client alone has a rate. Factors are changed in proportion to how much the rate depends
-/// on each and to the square of its spread (which is the likeliest way, for small changes): by what it depends on where the
-/// factors are expected, and once more by what it depends on where that led to.
-class LikeliestFit {
+/// Maximum a posteriori estimate of the factors, given the rate of a client alone and log-normal priors. To first order
+/// that estimate lies from the expected factors along the gradient of the rate's logarithm, each component multiplied
+/// by its prior's variance. Regula falsi finds the rate along that line. The gradient is taken where the factors are
+/// expected, and once more where the first line led.
+class PosteriorFit {
  public:
-  LikeliestFit(ClientSpec steady, const DeviceSpec& device, double jobs_per_s, std::vector<Unknown> unknowns)
-      : client_(std::move(steady)), device_(device), target_(jobs_per_s), unknowns_(std::move(unknowns)) {}
+  PosteriorFit(ClientSpec steady, const DeviceSpec& device, double jobs_per_s, Priors priors)
+      : client_(std::move(steady)), device_(device), target_(jobs_per_s), priors_(std::move(priors)) {}
 
   SoloFit find() {
-    const Logarithms expected = logarithms([](const Unknown& unknown) { return unknown.expected; });
+    Logarithms expected;
+    for (const Prior& prior : priors_) expected.push_back(std::log(prior.expected));
     const double excess = excess_at(expected);
     if (std::abs(excess) < kTolerance) return fit_;
     for (int round = 0; round < kRounds; ++round) {
-      const Logarithms here = logarithms([&](const Unknown& unknown) { return fit_.*unknown.of_fit; });
-      walk(expected, excess, likeliest_direction(here));
+      Logarithms here;
+      for (const double factor : factors_) here.push_back(std::log(factor));
+      search(expected, excess, direction_at(here));
     }
     return fit_;
   }
 
  private:
-  using Logarithms = std::vector<double>;  // by unknown
+  using Logarithms = std::vector<double>;  // by factor
 
   static constexpr int kRounds = 2, kMostTrials = 30;
-  static constexpr double kStep = 0.02;  // of a logarithm, to see how much a rate depends on it
+  static constexpr double kStep = 0.02;  // of a logarithm, for a difference quotient
   static constexpr double kFarthest = 8;
 
-  template <class Of>
-  Logarithms logarithms(Of of) const {
-    Logarithms all;
-    for (const Unknown& unknown : unknowns_) all.push_back(std::log(of(unknown)));
-    return all;
-  }
-
-  /// Of how much too long jobs take with these factors, the logarithm. The fit is that of the last trial.
-  double excess_at(const Logarithms& factors) {
-    for (std::size_t i = 0; i < unknowns_.size(); ++i)
-      client_.*unknowns_[i].of_client = fit_.*unknowns_[i].of_fit =
-          std::clamp(std::exp(factors[i]), kSmallest, unknowns_[i].most);
+  /// The logarithm of how much too long jobs take with these factors. `fit_` and `factors_` are of the last trial.
+  double excess_at(const Logarithms& logarithms) {
+    factors_.clear();
+    for (std::size_t i = 0; i < priors_.size(); ++i)
+      factors_.push_back(std::clamp(std::exp(logarithms[i]), kSmallest, priors_[i].most));
+    client_.host_gap_scale = fit_.host_gap_scale = factors_[0];
+    if (factors_.size() > 1) {
+      client_.launch_latency_scale = fit_.launch_latency_scale = factors_[1];
+      client_.device_time_scale = fit_.device_time_scale = factors_[2];
+    }
     fit_.reached_per_s = solo_rate(client_, device_, target_);
     return std::log(target_ / std::max(fit_.reached_per_s, 1e-9 * target_));
   }
 
-  /// Changes of the factors that make the logarithm of jobs' lengths greater by one.
-  Logarithms likeliest_direction(const Logarithms& here) {
+  /// The change of the factors, in logarithms, that makes the logarithm of jobs' lengths greater by one.
+  Logarithms direction_at(const Logarithms& here) {
     const double now = excess_at(here);
     Logarithms direction;
     double all = 0;
-    for (std::size_t i = 0; i < unknowns_.size(); ++i) {
+    for (std::size_t i = 0; i < priors_.size(); ++i) {
       Logarithms shorter = here;
       shorter[i] -= kStep;
-      const double depends = std::max(0.0, (now - excess_at(shorter)) / kStep);
-      direction.push_back(depends * unknowns_[i].spread * unknowns_[i].spread);
-      all += depends * direction.back();
+      const double slope = std::max(0.0, (now - excess_at(shorter)) / kStep);
+      direction.push_back(slope * priors_[i].spread * priors_[i].spread);
+      all += slope * direction.back();
     }
     for (double& change : direction) change /= std::max(all, 1e-6);
     return direction;
   }
 
-  /// Looks for the rate along a line that begins where `excess` was found: false position, which halves where that fails.
-  void walk(const Logarithms& begin, double excess, const Logarithms& direction) {
+  /// Regula falsi along a line from `begin`, where `excess` was found; every third step halves the bracket.
+  void search(const Logarithms& begin, double excess, const Logarithms& direction) {
     double low = 0, high = 0, below = excess, above = excess, distance = -excess;
     for (int i = 0; i < kMostTrials && std::abs(distance) < kFarthest; ++i) {
       Logarithms factors = begin;
@@ -169,7 +168,8 @@ class LikeliestFit {
   ClientSpec client_;
   const DeviceSpec& device_;
   const double target_;
-  const std::vector<Unknown> unknowns_;
+  const Priors priors_;
+  std::vector<double> factors_;  ///< in the order of `priors_`
   SoloFit fit_;
 };
 
@@ -182,33 +182,38 @@ SoloFit fit_to_solo_rate(const ClientSpec& client, const DeviceSpec& device, dou
   steady.arrival = Duration{0};
   steady.repeat = 0;
   const auto is_near = [&](const SoloFit& fit) { return std::abs(fit.reached_per_s / jobs_per_s - 1) < kNearEnough; };
-  std::vector<Unknown> unknowns = unknowns_of(*client.workload);
-  if (unknowns.size() > 1) {
-    const SoloFit fit = LikeliestFit(steady, device, jobs_per_s, unknowns).find();
+  Priors priors = priors_of(*client.workload);
+  if (priors.size() > 1) {
+    const SoloFit fit = PosteriorFit(steady, device, jobs_per_s, priors).find();
     if (is_near(fit)) return fit;
-    unknowns.resize(1);
+    priors.erase(priors.begin() + 1, priors.end());
   }
   steady.host_gap_scale = 0;
   const double reachable = kTellsHostTime * solo_rate(steady, device, jobs_per_s);
-  SoloFit fit = LikeliestFit(steady, device, std::min(jobs_per_s, reachable), unknowns).find();
+  SoloFit fit = PosteriorFit(steady, device, std::min(jobs_per_s, reachable), priors).find();
   fit.within_reach = is_near(fit);
   return fit;
 }
 
-void apply(const SoloFit& fit, const DeviceSpec& device, ClientSpec& client) {
-  client.host_gap_scale = fit.host_gap_scale;
-  client.launch_latency_scale = fit.launch_latency_scale;
-  client.device_time_scale = device.sharing == Sharing::kConcurrent ? 1.0 : fit.device_time_scale;
+void SoloFit::apply_to(ClientSpec& client, const DeviceSpec& device) const {
+  client.host_gap_scale = host_gap_scale;
+  client.launch_latency_scale = launch_latency_scale;
+  client.device_time_scale = device.sharing == Sharing::kConcurrent ? 1.0 : device_time_scale;
 }
 
 std::optional<Duration> time_alone(const ClientSpec& client, const DeviceSpec& device, std::uint64_t seed,
                                    Duration horizon) {
   OpenGates policy;
-  const RunInput input{device, {client}, &policy, "solo", horizon, {}, seed};
+  const RunInput input{.device = device,
+                       .clients = {client},
+                       .policy = &policy,
+                       .policy_name = "solo",
+                       .horizon = horizon,
+                       .seed = seed};
   Engine engine;
-  Recorder nobody;
+  Recorder unused;
   std::optional<Duration> time;
-  Simulation simulation(input, engine, nobody, [&](ClientId) { time = engine.now() - kRunStart; });
+  Simulation simulation(input, engine, unused, [&](ClientId) { time = engine.now() - kRunStart; });
   simulation.join(ClientId{0});
   engine.run(kRunStart + horizon);
   return time;

@@ -75,7 +75,7 @@ ClientSpec program(const std::string& file, const std::string& solo_run, std::ui
   spec.pacing.mode = Pacing::Mode::kSyncEachJob;
   const SoloFit fit = fit_to_solo_rate(spec, h200(Sharing::kTimeSliced), measured(solo_run, file));
   EXPECT_TRUE(fit.within_reach) << file << " reaches " << fit.reached_per_s;
-  apply(fit, h200(Sharing::kTimeSliced), spec);
+  fit.apply_to(spec, h200(Sharing::kTimeSliced));
   spec.host_jitter = 0.03;
   spec.random_phase = true;
   return spec;

@@ -5,21 +5,12 @@
 #include <utility>
 #include <vector>
 
+#include "sim/run/open_gates.h"
 #include "sim/run/run.h"
 #include "sim/workload/workload.h"
 #include "traces/reader.h"
 
 namespace corun::testing {
-
-/// Opens every gate: the hardware alone decides.
-class OpenGates : public Policy {
- public:
-  Hears hears() const override { return Hears{false, false, false, false}; }
-  void decide(const GpuView& view, Actions& actions) override {
-    for (const ClientView& client : view.clients)
-      if (client.is_present) actions.open(client.id);
-  }
-};
 
 /// Keeps every fact of a run.
 class Facts : public Recorder {

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/cluster/cluster_metrics.h"
+#include "sim/run/open_gates.h"
 #include "sim/solo/solo.h"
 #include "sim/workload/synthetic/synthetic.h"
 #include "traces/base/error.h"
@@ -18,14 +19,6 @@ class FirstFit : public PlacementPolicy {
       for (std::uint32_t card = 0; card < node.cards.size(); ++card)
         if (fits(node, pod) && fits(node.cards[card], pod)) return Placement{node.index, {card}};
     return std::nullopt;
-  }
-};
-
-class OpenGates : public Policy {
- public:
-  void decide(const GpuView& view, Actions& actions) override {
-    for (const ClientView& client : view.clients)
-      if (client.is_present) actions.open(client.id);
   }
 };
 

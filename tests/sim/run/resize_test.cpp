@@ -7,7 +7,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::Facts;
-using testing::OpenGates;
 
 Time after(Duration duration) { return kRunStart + duration; }
 

@@ -185,7 +185,7 @@ TEST(Simulate, a_stream_waits_for_the_event_of_another_stream) {
 }
 
 /// Notes when frame events are heard.
-class FrameWatcher : public testing::OpenGates {
+class FrameWatcher : public OpenGates {
  public:
   Hears hears() const override { return Hears{false, false, false, true}; }
   void on_frame(const GpuView& view, ClientId, FrameEvent event) override { heard.emplace_back(event, view.now); }
@@ -325,8 +325,8 @@ TEST(FitToSoloRate, leaves_the_devices_times_as_recorded_under_mps) {
   DeviceSpec shared = device();
   shared.sharing = Sharing::kConcurrent;
   ClientSpec in_turns = client("a", chain(1, 1ms, 100us)), beside = in_turns;
-  apply(fit, device(), in_turns);
-  apply(fit, shared, beside);
+  fit.apply_to(in_turns, device());
+  fit.apply_to(beside, shared);
   EXPECT_EQ(std::tie(in_turns.host_gap_scale, in_turns.launch_latency_scale, in_turns.device_time_scale),
             std::make_tuple(0.8, 0.5, 0.97));
   EXPECT_EQ(std::tie(beside.host_gap_scale, beside.launch_latency_scale, beside.device_time_scale),
