@@ -85,7 +85,7 @@ class ClusterRun {
     }
   }
 
-  /// Asks the policy; true if it found a place. The place is promised at once, so that nobody else gets it meanwhile.
+  /// Asks the policy; true if it found a place. The place is promised at once, so that no other pod gets it meanwhile.
   bool place(std::uint64_t pod) {
     const PodView asked = pod_view(pod);
     const auto placement = input_.policy->place(view(), asked);

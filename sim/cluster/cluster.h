@@ -35,11 +35,11 @@ struct PodSpec {
   std::vector<std::string> models;
   Duration arrival{};
   Duration runtime{};  ///< how long it works; with a client: it begins no job after that; 0 = until it is done
-  std::string client;  ///< whose work it does on its card, see CardSharing; empty = it holds its cards for `runtime`
+  std::string client;  ///< client that works on its card, see CardSharing; empty = it holds its cards for `runtime`
   Duration alone{};    ///< what its client's work takes alone on an idle card; 0 = not known
 };
 
-/// What the manager of the cards takes on a pod's way to its cards, and how often it looks who has gone.
+/// Delays of the manager of the cards, from a pod's arrival to its cards and between checks for pods that have left.
 struct PlacementTimes {
   Duration admission{};          ///< from arrival to the choice of node and cards, once one is possible
   Duration allocation{};         ///< from the choice to the allocation on the node, where the cards are taken for good
@@ -122,17 +122,17 @@ struct ClusterLevel {
 
 struct ClusterResult {
   std::vector<PodFact> pods;         ///< by index
-  std::vector<ClusterLevel> levels;  ///< at the begin and at every change, one per instant
+  std::vector<ClusterLevel> levels;  ///< at the start and at every change, one per instant
   double cards = 0.0;                ///< of the whole cluster
   std::uint64_t events = 0;
   Time end;  ///< the horizon, or when all had left
 };
 
 /// Replays pods on a cluster: each arrives, is placed as the policy says, runs and leaves. A pod for which there is no
-/// place waits; when something leaves, those that could use what it left are asked about again in the order of arrival,
-/// and one that does not fit holds nobody else up. A pod that names a client is one on its card for as long as that
-/// takes, beside whoever else runs there; all cards share one clock. A pure function. Throws Error(kPolicy) for an
-/// illegal placement, and what simulate() throws.
+/// place waits. When a pod leaves, the policy is asked again, in order of arrival, about the waiting pods that could
+/// use what it left; a pod that does not fit delays no other. A pod that names a client runs it on its card until the
+/// client is done, together with the clients of other pods there; all cards share one clock. A pure function. Throws
+/// Error(kPolicy) for an illegal placement, and what simulate() throws.
 ClusterResult simulate_cluster(const ClusterInput& input);
 
 }  // namespace corun

@@ -32,11 +32,11 @@ struct EventHandle {
 ///
 /// Sequence numbers make ties first in, first out. Four siblings are one cache line, and places without a key hold one
 /// that is later than all, so that a walk down compares without looking for the end. A pop leaves a hole at the root
-/// that the next push fills, since most events schedule a successor: one walk instead of two. What comes before the whole
-/// heap when it is pushed never enters it: a few such events are kept beside it, in order. Most of what is scheduled for
-/// the present instant, and all of a small run, is of that kind. Cancelling is O(log n) and
-/// really removes: a key left behind would cost its walk later, and times change at almost every event.
-/// Limits, asserted: 2^24 events pending at a time, 2^37 pushed in all.
+/// that the next push fills, since most events schedule a successor: one walk instead of two. What comes before the
+/// whole heap when it is pushed never enters it: a few such events are kept apart, in order. Most of what is
+/// scheduled for the present instant, and all of a small run, is of that kind. Cancelling is O(log n) and really
+/// removes: a key left behind would cost its walk later, and times change at almost every event. Limits, asserted: 2^24
+/// events pending at a time, 2^37 pushed in all.
 class EventQueue {
  public:
   struct Event {
@@ -51,8 +51,8 @@ class EventQueue {
   bool cancel(EventHandle handle);
   bool empty() const { return size() == 0; }
   std::size_t size() const { return near_ + keys_ - (root_is_hole_ ? 1 : 0); }
-  Time next_time();        ///< kNever if empty
-  Event pop();             ///< the earliest; must not be empty
+  Time next_time();  ///< kNever if empty
+  Event pop();       ///< the earliest; must not be empty
 
  private:
   struct Key {
@@ -75,7 +75,7 @@ class EventQueue {
            (Both{static_cast<std::uint64_t>(b.time_ns)} << 64 | b.order);
   }
   static std::uint32_t slot_of(std::uint64_t order) { return static_cast<std::uint32_t>(order & kMaxSlot); }
-  /// Keys by their number in the heap. The root shares its line with nobody; the children of `i` are line i + 1.
+  /// Keys by their number in the heap. The root has a line of its own; the children of `i` are line i + 1.
   Key& key(std::size_t i) { return lines_[(i + kArity - 1) / kArity].keys[(i + kArity - 1) % kArity]; }
   void place(std::size_t i, const Key& placed) {
     key(i) = placed;

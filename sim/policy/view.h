@@ -11,18 +11,18 @@ namespace corun {
 
 /// Whether a client has a frame deadline.
 enum class Role : std::uint8_t {
-  kInteractive,  ///< renders frames for a viewer
+  kInteractive,  ///< renders frames for a viewer: each has a deadline
   kBestEffort,   ///< has no deadline: training, batch inference
 };
 
 /// "Not known" for predictions.
 inline constexpr Duration kUnknownDuration{-1};
 
-/// An operation as an interposer sees it before it runs. It never carries the duration that it is going to have.
+/// An operation as an interposer sees it before it runs, without the duration that it will have.
 struct OpView {
   std::uint64_t number = 0;  ///< counts the client's submissions from 0
   std::string_view name;     ///< kernel name; "frame" for render work
-  bool is_render = false;    ///< graphics work: an interposer on CUDA calls does not see it
+  bool is_render = false;    ///< graphics work, which an interposer on CUDA calls does not see
   bool is_copy = false;
   bool is_to_device = false;                       ///< of copies: from host to device
   bool is_from_device = false;                     ///< of copies: from device to host
@@ -30,10 +30,10 @@ struct OpView {
   std::uint64_t bytes = 0;                         ///< of copies
   Duration predicted_by_name = kUnknownDuration;   ///< mean over the solo profile's operations of this name
   Duration predicted_by_shape = kUnknownDuration;  ///< mean over those of this name and launch shape
-  Duration exact = kUnknownDuration;  ///< what it will take alone: only for a policy that declares Needs::oracle
-  std::uint32_t position = 0;         ///< counts the client's submissions within their job from 0
-  double sm_demand = 1.0;             ///< fraction of the SMs that its first wave of blocks fills; 1 where not known
-  Time submitted;                     ///< when its host asked
+  Duration exact = kUnknownDuration;               ///< duration alone; only for a policy that declares Needs::oracle
+  std::uint32_t position = 0;                      ///< counts the client's submissions within their job from 0
+  double sm_demand = 1.0;  ///< fraction of the SMs that its first wave of blocks fills; 1 where not known
+  Time submitted;          ///< time of the host's call
 
   bool is_kernel() const { return !is_render && !is_copy; }
 };
@@ -43,15 +43,15 @@ struct FrameView {
   std::uint64_t number = 0;         ///< counts from 0
   Time begin = kNever;              ///< its first GPU work began; kNever before the first frame
   Time end = kNever;                ///< its last GPU work ended; kNever while it is being rendered
-  Duration gpu_busy{};              ///< measured GPU time of its work, valid once it has ended; without its shadow's
+  Duration gpu_busy{};              ///< measured GPU time without its shadow's, valid once the frame has ended
   std::uint32_t quality_level = 0;  ///< at which it was rendered, valid once it has ended
-  std::uint32_t scene = 0;  ///< part of the game that it shows, as the game counts them from 1; 0 = it does not say
+  std::uint32_t scene = 0;          ///< part of the game that it shows, as the game counts them from 1; 0 = not known
 };
 
-/// A frame that was rendered once more, off screen, to learn what another setting costs and looks like.
+/// A frame that was rendered once more, off screen, to measure cost and quality of another setting.
 struct ShadowFrame {
   std::uint64_t number = 0;         ///< of the frame
-  std::uint32_t quality_level = 0;  ///< that was asked about
+  std::uint32_t quality_level = 0;  ///< that was requested
   std::uint32_t scene = 0;          ///< as FrameView::scene
   Duration gpu_busy{};              ///< measured GPU time of the frame at that level
   double quality = 1.0;             ///< similarity of its picture to the best level's, in [0, 1]
@@ -91,7 +91,7 @@ struct ClientView {
   std::uint64_t paged_bytes = 0;     ///< moved to the device for it by page faults so far (driver counter)
   std::uint64_t snapshot_bytes = 0;  ///< persistent memory that a snapshot copies
   Time last_snapshot = kNever;       ///< end of its newest snapshot; kNever = none
-  bool is_copying = false;           ///< a snapshot or a restore of it goes on; its gate is closed meanwhile
+  bool is_copying = false;           ///< during a snapshot or a restore of its memory; its gate is closed then
 };
 
 /// What a policy knows of the device.
@@ -100,15 +100,15 @@ struct DeviceView {
   std::uint32_t max_threads_per_sm = 0;
   std::uint32_t max_blocks_per_sm = 0;
   std::uint64_t memory_bytes = 0;             ///< 0 = not limited
-  std::uint64_t context_bytes = 0;  ///< device memory that a context takes in addition to its program's allocations
+  std::uint64_t context_bytes = 0;            ///< device memory of a context, in addition to its program's allocations
   std::uint64_t to_device_bytes_per_s = 0;    ///< bandwidth of the host link; 0 = not known
   std::uint64_t from_device_bytes_per_s = 0;  ///< the other direction
   Duration time_slice{};                      ///< of the driver's round robin; 0 = contexts share the device at once
   Duration switch_cost{};                     ///< from one context to another; 0 = contexts share the device at once
-  Duration busy{};                            ///< measured: some client's operation ran
+  Duration busy{};                            ///< measured time in which an operation of any client ran
 };
 
-/// Everything a policy can see at one instant: what a real interposer can know, and nothing of the future.
+/// Everything that a policy can see at one instant: what an interposer on hardware can know, and nothing of the future.
 ///
 /// Spans point into the arbiter's own storage; they are valid during the call that handed the view out.
 struct GpuView {

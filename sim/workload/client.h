@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
+#include "sim/engine/random.h"
 #include "sim/facts/recorder.h"
 #include "sim/policy/view.h"
-#include "sim/engine/random.h"
 #include "sim/workload/client_spec.h"
 
 namespace corun {
@@ -27,14 +27,14 @@ class ClientHost {
   virtual void finished(ClientId client) = 0;
 };
 
-/// A submission on its way: what backend and metrics need to know of it.
+/// A submission that has not left the client's ring: what backend and metrics need to know of it.
 struct Submission {
   std::uint64_t number = 0;
   std::uint64_t job = 0;
-  std::uint32_t index = 0;           ///< of its operation in the workload
+  std::uint32_t index = 0;  ///< of its operation in the workload
   bool is_complete = false;
-  const WorkOp* shared = nullptr;    ///< what its operation has in common with others: all but times and awaits
-  Duration duration{};               ///< device time, quality level and jitter applied
+  const WorkOp* shared = nullptr;  ///< what its operation has in common with others: all but times and awaits
+  Duration duration{};             ///< device time, quality level and jitter applied
   Time submitted, launched;
 };
 
@@ -58,12 +58,12 @@ class Client {
 
   void start();   ///< it has joined
   void resume();  ///< the instant asked for with resume_at has come
-  /// Submission `number` has passed the gate, at once or after waiting there. Its host goes on so much later.
+  /// Submission `number` has passed the gate, at once or after waiting there. The host resumes `held` after now.
   void launched(std::uint64_t number, Duration held = {});
-  /// Submission `number` has finished; the backend tells begin, end and device time as measured. One that was lost in a
-  /// kill counts as done: the program goes on behind it, as it does where a hook restores its memory. Killed before its
-  /// host has gone on, it was launched when it ended.
-  /// Returns true if that ended its frame (all of the job's work is done and its host has submitted everything).
+  /// Submission `number` has finished, with begin, end and device time as the backend measured them. A submission that
+  /// was lost in a kill counts as finished: the program continues after it, as where a hook restores its memory. If the
+  /// kill came before the host resumed, the submission counts as launched when it ended. Returns true if the submission
+  /// ended its frame: all of the job's work is done and its host has submitted everything.
   bool completed(std::uint64_t number, const Completion& completion);
   /// A call of its host was answered with an error: it submits nothing more and is finished when nothing is in flight.
   void refused();
@@ -78,9 +78,9 @@ class Client {
   /// First submission of the oldest unfinished frame whose begin has not been reported, or UINT64_MAX.
   std::uint64_t frame_awaiting_begin() const { return has_frames_ ? first_of_unbegun_frame() : UINT64_MAX; }
   void frame_begun(Time when);
-  /// Of the frame whose end completed() has just told of.
+  /// The frame for which completed() has just returned true.
   const FrameView& last_frame() const { return last_frame_; }
-  /// The shadow that was rendered along with it, if any. It is told after the frame's end.
+  /// The shadow that was rendered along with it, if any. It is reported after the frame's end.
   const std::optional<ShadowFrame>& last_shadow() const { return last_shadow_; }
   std::uint32_t scene_of(std::uint64_t job) const {
     return spec_.workload->jobs[job % spec_.workload->jobs.size()].scene;

@@ -28,8 +28,8 @@ struct Pacing {
   };
   Mode mode = Mode::kUncapped;
   Duration period{};  ///< kVsync, kLimited
-  /// Jobs whose device work may still be unfinished when the next one's host begins; kByMode = 1 for uncapped frames,
-  /// 0 for paced ones, unlimited for iterations and requests.
+  /// Most jobs with unfinished device work when the next one's host begins; kByMode = 1 for uncapped frames, 0 for paced
+  /// ones, unlimited for iterations and requests.
   std::uint32_t queued_ahead = kByMode;
   static constexpr std::uint32_t kByMode = UINT32_MAX;
 };
@@ -44,7 +44,7 @@ struct Resize {
 /// A program that a live run starts for a client, in place of a replay.
 struct LiveCommand {
   std::vector<std::string> words;        ///< program and arguments; empty = none
-  std::vector<std::string> environment;  ///< "NAME=value", beside what the run itself has
+  std::vector<std::string> environment;  ///< "NAME=value", in addition to the environment of the run
   std::string working_folder;            ///< "" = the run's own
 };
 

@@ -33,7 +33,7 @@ struct Workload {
   JobKind job_kind = JobKind::kIteration;
   std::vector<std::string> names;
   WorkOps ops;
-  WorkOps left_out;  ///< what a capture holds beside the jobs: nobody replays it, but it has been profiled
+  WorkOps left_out;  ///< of a capture, outside of jobs: profiled and not replayed
   WorkSteps steps;
   std::vector<std::uint32_t> awaits;
   std::vector<Job> jobs;
@@ -46,9 +46,9 @@ struct Workload {
   /// factor by which the bare pass was faster. 0 = there was no bare pass, or it does not tell.
   double untraced_jobs_per_s = 0.0;
   double untraced_jitter = 0.0;    ///< coefficient of variation of that rate; 0 where too little of it was of the jobs
-  /// Who recorded its times, and so lengthened them (fit_to_solo_rate).
+  /// What recorded its times, and so lengthened them (fit_to_solo_rate).
   enum class Tracer : std::uint8_t {
-    kNone,      ///< nobody: it was made up, or only frames were watched
+    kNone,      ///< nothing: the times are synthetic, or only frames were recorded
     kTracer,    ///< one that leaves hosts nearly as they are
     kProfiler,  ///< one that slows hosts down (Fidelity::host_gaps_inflated)
   } tracer = Tracer::kNone;

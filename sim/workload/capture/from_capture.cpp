@@ -199,7 +199,7 @@ class Conversion {
     return work;
   }
 
-  /// What was submitted later, or is left out, nobody waits for.
+  /// No operation waits for one that was submitted later or is left out.
   void add_awaits() {
     for (std::uint32_t index = 0; index < order_.size(); ++index) {
       const auto begin = static_cast<std::uint32_t>(workload_.awaits.size());
