@@ -59,20 +59,20 @@ struct Field {
 template <class T>
 using FieldTable = std::vector<Field<T>>;
 
-template <class T>
-std::vector<std::string_view> keys_of(const FieldTable<T>& table) {
+template <class Table>
+std::vector<std::string_view> keys_of(const Table& table) {
   std::vector<std::string_view> keys;
-  for (const Field<T>& field : table) keys.push_back(field.key);
+  for (const auto& field : table) keys.push_back(field.key);
   return keys;
 }
 
 /// Reads every key of a mapping by its table; a key without a row or without a value is a diagnostic. `what` names the
-/// mapping in messages ("client").
-template <class T>
-void read_fields(const Node& node, const FieldTable<T>& table, std::string_view what, T& out, ScalarReader& reader) {
+/// mapping in messages ("client"). Rows are of Field<T>, or of a type that adds to it.
+template <class Table, class T>
+void read_fields(const Node& node, const Table& table, std::string_view what, T& out, ScalarReader& reader) {
   for (const Node::Entry& entry : node.entries) {
     const Field<T>* row = nullptr;
-    for (const Field<T>& field : table)
+    for (const auto& field : table)
       if (field.has(entry.key)) row = &field;
     if (row == nullptr) {
       reader.unknown(what, entry.key, entry.where, keys_of(table));

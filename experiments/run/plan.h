@@ -1,19 +1,16 @@
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "experiments/question/clients/canonical_client.h"
 #include "experiments/question/experiment.h"
 
 namespace corun {
 
 /// Version of the program. Run ids name it together with kResultsRevision.
 std::string_view engine_version();
-
-/// Content hashes of the files that an experiment names (traces and plug-ins), by path.
-using FileHashes = std::map<std::string, std::string>;
 
 /// One run: a scenario under a policy with a seed.
 struct RunSpec {
@@ -42,7 +39,5 @@ Plan make_plan(const Experiment& experiment);
 /// Everything that decides a run's result, as sorted lines with every default filled in.
 std::string canonical_run(const Scenario& scenario, const PolicyChoice& policy, std::uint64_t seed,
                           const FileHashes& hashes);
-/// The part of it that is one client's.
-std::string canonical_client(const ClientChoice& client, const FileHashes& hashes);
 
 }  // namespace corun

@@ -145,30 +145,15 @@ RunInputs::SharedWorkload RunInputs::work_of(const Scenario& scenario, const Cli
 }
 
 ClientSpec RunInputs::unfitted(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed) {
-  ClientSpec spec;
-  spec.name = choice.name;
+  ClientSpec spec{choice};
   spec.workload = work_of(scenario, choice, seed);
   const bool has_frames = spec.workload->job_kind == JobKind::kFrame;
   spec.role = choice.role.value_or(has_frames ? Role::kInteractive : Role::kBestEffort);
   spec.replay = choice.replay_or_default();
   spec.pacing = pacing_of(choice, *spec.workload);
   spec.repeat = choice.repeat == 0 && choice.draws_requests() ? 1 : choice.repeat;
-  spec.arrival = choice.arrival;
-  spec.stay = choice.stay;
   spec.random_phase = choice.random_phase;
   spec.host_jitter = choice.host_jitter.value_or(spec.workload->untraced_jitter);
-  spec.duration_jitter = choice.duration_jitter;
-  spec.quality_menu = choice.quality;
-  spec.knobs = choice.knobs;
-  spec.quality_level = choice.quality_level;
-  spec.requested_share = choice.requested_share;
-  spec.requested_bytes = choice.requested_bytes;
-  spec.resizes = choice.resizes;
-  spec.context = choice.context;
-  spec.priority = choice.priority;
-  spec.allocated_bytes = choice.allocated_bytes;
-  spec.snapshot_bytes = choice.snapshot_bytes;
-  spec.command = choice.command;
   return spec;
 }
 

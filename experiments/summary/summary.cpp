@@ -159,7 +159,7 @@ std::string Summary::table(const Scenario& scenario) const {
       has_harvest = has_harvest || is_guest;
       for (const auto& [metric, has_interval] : headlines::kRun) {
         const bool is_of_device = metric_named(metric).owner == MetricOwner::kDevice;
-        const bool is_left_out = is_of_device ? !is_guest : metric == "quality_mean" && client.quality.empty();
+        const bool is_left_out = is_of_device ? !is_guest : metric == "quality_mean" && client.quality_menu.empty();
         row.push_back(is_left_out ? "" : at(is_of_device ? "device" : client.name, metric, has_interval));
       }
       rows.push_back(std::move(row));
@@ -177,7 +177,7 @@ std::vector<std::string> Summary::sentences(const Scenario& scenario) const {
       if (is_turned_away(scenario, policy.label, client.name)) continue;
       const auto at = [&](const char* metric) { return mean(scenario, policy.label, client.name, metric); };
       means.clients.push_back({client.name, at("fps_mean"), at("throughput_per_s"), at("solo_throughput_per_s"),
-                               client.quality.empty() ? std::nan("") : at("quality_mean")});
+                               client.quality_menu.empty() ? std::nan("") : at("quality_mean")});
     }
     if (!std::isnan(mean(scenario, policy.label, "device", "gpu_busy_ratio"))) policies.push_back(std::move(means));
   }

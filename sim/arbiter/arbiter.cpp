@@ -14,36 +14,21 @@ Duration known(Duration predicted) { return std::max(predicted, Duration{0}); }
 
 }  // namespace
 
-Arbiter::Arbiter(Policy& policy, std::string policy_name, const DeviceView& device, std::vector<ArbiterClient> clients,
+Arbiter::Arbiter(Policy& policy, std::string policy_name, const DeviceView& device, std::vector<ClientView> clients,
                  Backend& backend, Recorder& recorder)
     : policy_(policy),
       policy_name_(policy_name),
       hears_(policy.hears()),
-      clients_(std::move(clients)),
-      views_(clients_.size()),
+      views_(std::move(clients)),
       view_{{}, device, views_},
       rules_(std::move(policy_name), view_),
-      pending_(clients_.size(), PendingOps(hears_.completed)),
-      holds_(clients_.size(), recorder),
-      kills_(clients_.size(), recorder),
-      is_refused_(clients_.size()),
+      pending_(views_.size(), PendingOps(hears_.completed)),
+      holds_(views_.size(), recorder),
+      kills_(views_.size(), recorder),
+      is_refused_(views_.size()),
       backend_(backend),
       recorder_(recorder) {
-  for (std::uint32_t i = 0; i < clients_.size(); ++i) {
-    ClientView& view = views_[i];
-    view.id = ClientId{i};
-    view.name = clients_[i].name;
-    view.role = clients_[i].role;
-    view.frame_period = clients_[i].frame_period;
-    view.quality_menu = clients_[i].quality_menu;
-    view.quality_level = clients_[i].quality_level;
-    view.requested_share = clients_[i].requested_share;
-    view.requested_bytes = clients_[i].requested_bytes;
-    view.working_set_bytes = clients_[i].working_set_bytes;
-    view.allocated_bytes = clients_[i].allocated_bytes;
-    view.snapshot_bytes = clients_[i].snapshot_bytes;
-    view.priority = clients_[i].priority;
-  }
+  for (std::uint32_t i = 0; i < views_.size(); ++i) views_[i].id = ClientId{i};
 }
 
 const GpuView& Arbiter::view() {

@@ -15,21 +15,6 @@
 
 namespace corun {
 
-/// What an arbiter knows of a client from the start.
-struct ArbiterClient {
-  std::string name;
-  Role role = Role::kBestEffort;
-  Duration frame_period{};
-  std::vector<QualityLevel> quality_menu;  ///< best first; what it refers to must outlive the arbiter
-  std::uint32_t quality_level = 0;         ///< where it starts
-  double requested_share = 0.0;
-  std::uint64_t requested_bytes = 0;
-  std::uint64_t working_set_bytes = 0;
-  std::uint64_t allocated_bytes = 0;
-  std::uint64_t snapshot_bytes = 0;
-  std::int32_t priority = 0;
-};
-
 /// Connects a policy to a backend: owns the gates and the operations that wait there, keeps the view, asks the policy,
 /// checks and applies its actions, and reports every decision.
 ///
@@ -37,7 +22,8 @@ struct ArbiterClient {
 /// naming policy, action, client and time; the run cannot continue after that.
 class Arbiter {
  public:
-  Arbiter(Policy& policy, std::string policy_name, const DeviceView& device, std::vector<ArbiterClient> clients,
+  /// `clients` as the policy sees them at first, none of them present; their ids are their places.
+  Arbiter(Policy& policy, std::string policy_name, const DeviceView& device, std::vector<ClientView> clients,
           Backend& backend, Recorder& recorder);
 
   void join(ClientId client);
@@ -98,7 +84,6 @@ class Arbiter {
   Policy& policy_;
   const std::string policy_name_;
   const Hears hears_;
-  std::vector<ArbiterClient> clients_;
   std::vector<ClientView> views_;
   GpuView view_;  ///< of the above, as it was shown last
   ActionRules rules_;

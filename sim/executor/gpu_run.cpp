@@ -35,7 +35,7 @@ GpuRun::GpuRun(const RunInput& input, Recorder& recorder, const ExecuteOptions& 
     : input_(input),
       options_(options),
       processor_(processor_at(processors, 0)),
-      arbiter_(*input.policy, input.policy_name, device_view(input.device), arbiter_clients(input), *this, recorder),
+      arbiter_(*input.policy, input.policy_name, device_view(input.device), client_views(input), *this, recorder),
       due_(input.clients.size(), kNever),
       has_joined_(input.clients.size()),
       warm_times_(input.clients.size()) {

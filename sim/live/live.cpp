@@ -29,7 +29,7 @@ class LiveRun : public Backend {
         options_(options),
         report_(report),
         owner_(static_cast<std::uint32_t>(input.clients.size())),
-        arbiter_(*input.policy, input.policy_name, device_view(input.device), arbiter_clients(input), *this, recorder),
+        arbiter_(*input.policy, input.policy_name, device_view(input.device), client_views(input), *this, recorder),
         programs_(input.clients.size()),
         states_(input.clients.size(), State::kToCome),
         quality_files_(input.clients.size()),

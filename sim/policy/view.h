@@ -4,6 +4,7 @@
 #include <span>
 #include <string_view>
 
+#include "sim/policy/client_traits.h"
 #include "traces/base/ids.h"
 #include "traces/base/time.h"
 
@@ -57,41 +58,25 @@ struct ShadowFrame {
   double quality = 1.0;             ///< similarity of its picture to the best level's, in [0, 1]
 };
 
-/// One rendering setting of a game.
-struct QualityLevel {
-  std::string_view name;
-  double cost = 1.0;                      ///< GPU time relative to the best level
-  double quality = 1.0;                   ///< perceived quality in [0, 1]
-  std::span<const std::uint8_t> knobs{};  ///< level of each of the game's knobs, 0 = best; empty = it has none
-};
-
-/// A client as a policy may know it.
-struct ClientView {
-  ClientId id;
-  std::string_view name;
+/// A client as a policy may know it. What of its traits may change is what holds now.
+struct ClientView : ClientTraits {
+  ClientId id{};
   Role role = Role::kBestEffort;
-  std::int32_t priority = 0;  ///< as stated by its owner; higher matters more
-  bool is_present = false;    ///< joined and not left
+  bool is_present = false;  ///< joined and not left
   bool gate_is_open = false;
-  std::span<const OpView> waiting;  ///< submitted, held at the gate, in order
+  std::span<const OpView> waiting{};  ///< submitted, held at the gate, in order
   std::uint32_t in_flight = 0;      ///< launched, not completed
   Duration in_flight_predicted{};   ///< sum of predicted_by_name over those; unknown ones count 0
   Time last_submitted = kNever;     ///< kNever before its first submission
   Duration device_time{};           ///< measured device time received since the run began
-  FrameView frame;
-  Duration frame_period{};                     ///< of its pacing; 0 = uncapped or no frames
-  std::span<const QualityLevel> quality_menu;  ///< best first; empty = one fixed setting
-  std::uint32_t quality_level = 0;             ///< index into quality_menu, of the frame that it begins next
-  bool awaits_shadow = false;                  ///< a shadow frame has been asked for and not been rendered
-  double requested_share = 0.0;                ///< of the device's compute, (0, 1]; 0 = its owner does not say
-  std::uint64_t requested_bytes = 0;           ///< of device memory; 0 = its owner does not say
-  std::uint64_t working_set_bytes = 0;         ///< memory that it uses over and over; 0 = not known
-  std::uint64_t allocated_bytes = 0;           ///< device memory that it asks for when it joins; 0 = not known
-  std::uint64_t resident_bytes = 0;  ///< of its working set, in device memory now; 0 where paging is not modelled
-  std::uint64_t paged_bytes = 0;     ///< moved to the device for it by page faults so far (driver counter)
-  std::uint64_t snapshot_bytes = 0;  ///< persistent memory that a snapshot copies
-  Time last_snapshot = kNever;       ///< end of its newest snapshot; kNever = none
-  bool is_copying = false;           ///< during a snapshot or a restore of its memory; its gate is closed then
+  FrameView frame{};
+  Duration frame_period{};              ///< of its pacing; 0 = uncapped or no frames
+  bool awaits_shadow = false;           ///< a shadow frame has been asked for and not been rendered
+  std::uint64_t working_set_bytes = 0;  ///< memory that it uses over and over; 0 = not known
+  std::uint64_t resident_bytes = 0;     ///< of its working set, in device memory now; 0 where paging is not modelled
+  std::uint64_t paged_bytes = 0;        ///< moved to the device for it by page faults so far (driver counter)
+  Time last_snapshot = kNever;          ///< end of its newest snapshot; kNever = none
+  bool is_copying = false;              ///< during a snapshot or a restore of its memory; its gate is closed then
 };
 
 /// What a policy knows of the device.

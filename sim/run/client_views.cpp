@@ -40,25 +40,17 @@ DeviceView device_view(const DeviceSpec& spec) {
   return view;
 }
 
-std::vector<ArbiterClient> arbiter_clients(const RunInput& input) {
-  std::vector<ArbiterClient> clients;
+std::vector<ClientView> client_views(const RunInput& input) {
+  std::vector<ClientView> views;
   for (const ClientSpec& spec : input.clients) {
-    ArbiterClient client{.name = spec.name,
-                         .role = spec.role,
-                         .frame_period = spec.pacing.period,
-                         .quality_menu = {},
-                         .quality_level = spec.quality_level,
-                         .requested_share = spec.requested_share,
-                         .requested_bytes = spec.requested_bytes,
-                         .working_set_bytes = spec.context.working_set_bytes,
-                         .allocated_bytes = allocated_bytes(spec),
-                         .snapshot_bytes = snapshot_bytes(spec),
-                         .priority = spec.priority};
-    for (const QualitySetting& setting : spec.quality_menu)
-      client.quality_menu.push_back(QualityLevel{setting.name, setting.cost, setting.quality, setting.knobs});
-    clients.push_back(std::move(client));
+    ClientView& view = views.emplace_back(ClientView{spec});
+    view.role = spec.role;
+    view.frame_period = spec.pacing.period;
+    view.working_set_bytes = spec.context.working_set_bytes;
+    view.allocated_bytes = allocated_bytes(spec);
+    view.snapshot_bytes = snapshot_bytes(spec);
   }
-  return clients;
+  return views;
 }
 
 }  // namespace corun

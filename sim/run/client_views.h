@@ -2,7 +2,6 @@
 
 #include <vector>
 
-#include "sim/arbiter/arbiter.h"
 #include "sim/run/run.h"
 
 namespace corun {
@@ -10,8 +9,8 @@ namespace corun {
 /// What a policy sees of a device; time slices only where it has them.
 DeviceView device_view(const DeviceSpec& spec);
 
-/// What the arbiter knows of each client. Their menus refer to the input.
-std::vector<ArbiterClient> arbiter_clients(const RunInput& input);
+/// What a policy is told of each client before it joins.
+std::vector<ClientView> client_views(const RunInput& input);
 
 /// Device memory that a client asks for when it joins, and of it what a snapshot copies; where not stated, its working
 /// set.

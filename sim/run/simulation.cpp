@@ -25,7 +25,7 @@ Simulation::Simulation(const RunInput& input, Engine& engine, Recorder& recorder
       engine_(engine),
       invariants_(input.clients.size(), recorder),
       driver_(input.device, engine, *this),
-      arbiter_(*input.policy, input.policy_name, device_view(input.device), arbiter_clients(input), *this, invariants_),
+      arbiter_(*input.policy, input.policy_name, device_view(input.device), client_views(input), *this, invariants_),
       events_(input.gate, which_render(input), engine, arbiter_),
       copies_(input, driver_, arbiter_),
       on_finished_(std::move(on_finished)) {

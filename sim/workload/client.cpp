@@ -44,6 +44,16 @@ void refuse_long_operations(const ClientSpec& spec) {
 
 }  // namespace
 
+Duration ClientSpec::switch_cost(std::uint32_t from, std::uint32_t to) const {
+  if (knobs.empty()) return switch_costs.empty() ? Duration{0} : switch_costs[to];
+  const std::span<const std::uint8_t> before = quality_menu[from].knobs, after = quality_menu[to].knobs;
+  CORUN_ASSERT(before.size() == knobs.size() && after.size() == knobs.size(), "levels of '{}' without its knobs", name);
+  Duration sum{};
+  for (std::size_t i = 0; i < knobs.size(); ++i)
+    if (before[i] != after[i]) sum += knobs[i].switch_cost;
+  return sum;
+}
+
 Duration ClientSpec::dispatch_gap_of(std::size_t index) const {
   return scaled(workload->ops.dispatch_gap_of(index), device_time_scale);
 }
@@ -174,10 +184,7 @@ void Client::begin_job() {
 void Client::apply_settings(JobProgress& job) {
   job.quality_level = quality_level_;
   if (spec_.quality_menu.empty()) return;
-  job.switch_cost =
-      rendered_level_ == quality_level_
-          ? Duration{0}
-          : corun::switch_cost(spec_.knobs, spec_.quality_menu[rendered_level_], spec_.quality_menu[quality_level_]);
+  if (rendered_level_ != quality_level_) job.switch_cost = spec_.switch_cost(rendered_level_, quality_level_);
   rendered_level_ = quality_level_;
   if (const auto level = std::exchange(shadow_level_, std::nullopt)) add_shadow(job, *level);
 }

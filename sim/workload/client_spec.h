@@ -48,39 +48,36 @@ struct LiveCommand {
   std::string working_folder;            ///< "" = the run's own
 };
 
-/// A client of a run: what it does and how it is replayed.
-struct ClientSpec {
-  std::string name;
-  Role role = Role::kBestEffort;
-  std::shared_ptr<const Workload> workload;
+/// What a client's owner states of it and a run takes over as it stands.
+struct ClientTerms : ClientTraits {
+  Duration arrival{};                  ///< joins this long after the run begins
+  Duration stay{};                     ///< begins no job that long after it joined; 0 = stays until its passes are done
+  double duration_jitter = 0.0;        ///< coefficient of variation of a factor drawn per operation
+  std::vector<QualityKnob> knobs;      ///< of which the quality menu is made, if it is
+  std::vector<Duration> switch_costs;  ///< GPU time that the first frame at each level takes more; empty = none
+  std::vector<Resize> resizes;         ///< in order of time
+  ContextSpec context;                 ///< working set and cap on the device
+  LiveCommand command;                 ///< of live runs; the workload then is its profile, and may have no jobs
+};
 
+/// A client of a run: what it does and how it is replayed.
+struct ClientSpec : ClientTerms {
+  Role role = Role::kBestEffort;
+  std::shared_ptr<const Workload> workload{};
   Replay replay = Replay::kClosed;
-  Pacing pacing;
-  std::uint64_t repeat = 0;      ///< passes over the workload's jobs; 0 = forever
-  Duration stay{};               ///< begins no job that long after it joined; 0 = stays until its passes are done
-  Duration arrival{};            ///< joins this long after the run begins
-  bool random_phase = false;     ///< adds a uniform fraction of its first job's length to the arrival
+  Pacing pacing{};
+  std::uint64_t repeat = 0;           ///< passes over the workload's jobs; 0 = forever
+  bool random_phase = false;          ///< adds a uniform fraction of its first job's length to the arrival
   double host_gap_scale = 1.0;        ///< multiplies every host gap (see fit_to_solo_rate)
   double launch_latency_scale = 1.0;  ///< multiplies what passes from launches until the device sees them, likewise
   double device_time_scale = 1.0;     ///< multiplies operations and the device's own gaps between them, likewise
-  double host_jitter = 0.0;      ///< coefficient of variation of a factor drawn per job for its host gaps
-  double duration_jitter = 0.0;  ///< coefficient of variation of a factor drawn per operation
-
-  std::vector<QualitySetting> quality_menu;  ///< best first; empty = fixed
-  std::vector<QualityKnob> knobs;            ///< of which the menu is made, if it is
-  std::uint32_t quality_level = 0;           ///< where it starts
-  double requested_share = 0.0;              ///< of the device's compute, (0, 1]; 0 = not stated
-  std::uint64_t requested_bytes = 0;         ///< of device memory; 0 = not stated
-  std::vector<Resize> resizes;               ///< in order of time
-  std::int32_t priority = 0;                 ///< for policies that know priorities; higher matters more
-  std::uint64_t allocated_bytes = 0;         ///< device memory that it asks for when it joins; 0 = its working set
-  std::uint64_t snapshot_bytes = 0;          ///< persistent memory; 0 = its working set
-  ContextSpec context;                       ///< working set and cap on the device
-  LiveCommand command;                       ///< of live runs; `workload` then is its profile, and may have no jobs
+  double host_jitter = 0.0;           ///< coefficient of variation of a factor drawn per job for its host gaps
 
   // Of an operation of its workload, scaled.
   Duration dispatch_gap_of(std::size_t index) const;
   Duration launch_latency_of(std::size_t index) const;
+  /// What the first frame after a change between two levels of its menu takes more.
+  Duration switch_cost(std::uint32_t from, std::uint32_t to) const;
 };
 
 }  // namespace corun

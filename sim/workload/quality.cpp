@@ -14,11 +14,11 @@ namespace {
 double rounded(double value) { return std::round(value * 1e9) * 1e-9; }
 
 /// Every setting with every level of one more knob.
-std::vector<QualitySetting> combined(const std::vector<QualitySetting>& settings, const QualityKnob& knob) {
-  std::vector<QualitySetting> all;
-  for (const QualitySetting& setting : settings)
+std::vector<QualityLevel> combined(const std::vector<QualityLevel>& settings, const QualityKnob& knob) {
+  std::vector<QualityLevel> all;
+  for (const QualityLevel& setting : settings)
     for (std::size_t i = 0; i < knob.levels.size(); ++i) {
-      QualitySetting& more = all.emplace_back(setting);
+      QualityLevel& more = all.emplace_back(setting);
       more.cost = rounded(setting.cost * knob.levels[i].cost);
       more.quality = rounded(std::max(0.0, setting.quality - knob.levels[i].loss));
       more.knobs.push_back(static_cast<std::uint8_t>(i));
@@ -27,18 +27,18 @@ std::vector<QualitySetting> combined(const std::vector<QualitySetting>& settings
 }
 
 /// Those that no other one beats, best first: each is cheaper than the one before.
-std::vector<QualitySetting> unbeaten(std::vector<QualitySetting> settings) {
-  std::ranges::stable_sort(settings, [](const QualitySetting& a, const QualitySetting& b) {
+std::vector<QualityLevel> unbeaten(std::vector<QualityLevel> settings) {
+  std::ranges::stable_sort(settings, [](const QualityLevel& a, const QualityLevel& b) {
     return a.quality != b.quality ? a.quality > b.quality : a.cost < b.cost;
   });
-  std::vector<QualitySetting> best;
-  for (QualitySetting& setting : settings)
+  std::vector<QualityLevel> best;
+  for (QualityLevel& setting : settings)
     if (best.empty() || setting.cost < best.back().cost) best.push_back(std::move(setting));
   return best;
 }
 
 /// The ends, then over and over the one whose nearest kept one is farthest away, in parts of what the menu spans.
-std::vector<QualitySetting> spread_out(std::vector<QualitySetting> menu, std::size_t most) {
+std::vector<QualityLevel> spread_out(std::vector<QualityLevel> menu, std::size_t most) {
   if (menu.size() <= most) return menu;
   const double costs = menu.front().cost - menu.back().cost, qualities = menu.front().quality - menu.back().quality;
   std::vector<double> distance(menu.size(), std::numeric_limits<double>::infinity());
@@ -51,7 +51,7 @@ std::vector<QualitySetting> spread_out(std::vector<QualitySetting> menu, std::si
   keep(menu.size() - 1);
   for (std::size_t count = 2; count < most; ++count)
     keep(static_cast<std::size_t>(std::ranges::max_element(distance) - distance.begin()));
-  std::vector<QualitySetting> kept;
+  std::vector<QualityLevel> kept;
   for (std::size_t i = 0; i < menu.size(); ++i)
     if (distance[i] == 0) kept.push_back(std::move(menu[i]));
   return kept;
@@ -59,20 +59,12 @@ std::vector<QualitySetting> spread_out(std::vector<QualitySetting> menu, std::si
 
 }  // namespace
 
-double cost_in(const SceneEffect& scene, const QualitySetting& setting) {
+double cost_in(const SceneEffect& scene, const QualityLevel& setting) {
   return scene.on_cost == 1.0 ? setting.cost : std::pow(setting.cost, scene.on_cost);
 }
 
-double quality_in(const SceneEffect& scene, const QualitySetting& setting) {
+double quality_in(const SceneEffect& scene, const QualityLevel& setting) {
   return std::clamp(1.0 - (1.0 - setting.quality) * scene.on_loss, 0.0, 1.0);
-}
-
-Duration switch_cost(std::span<const QualityKnob> knobs, const QualitySetting& from, const QualitySetting& to) {
-  if (from.knobs.size() != knobs.size() || to.knobs.size() != knobs.size() || knobs.empty()) return to.switch_cost;
-  Duration sum{};
-  for (std::size_t i = 0; i < knobs.size(); ++i)
-    if (from.knobs[i] != to.knobs[i]) sum += knobs[i].switch_cost;
-  return sum;
 }
 
 std::vector<QualityKnob> usual_knobs() {
@@ -88,13 +80,13 @@ std::vector<QualityKnob> usual_knobs() {
   };
 }
 
-std::vector<QualitySetting> menu_of(std::span<const QualityKnob> knobs, std::size_t most) {
+std::vector<QualityLevel> menu_of(std::span<const QualityKnob> knobs, std::size_t most) {
   CORUN_ASSERT(!knobs.empty() && most >= 2, "{} knobs, {} settings", knobs.size(), most);
-  std::vector<QualitySetting> menu(1);
+  std::vector<QualityLevel> menu(1);
   // What is beaten stays so whatever is added to both: knob by knob, few settings are left.
   for (const QualityKnob& knob : knobs) menu = unbeaten(combined(menu, knob));
   menu = spread_out(std::move(menu), most);
-  for (QualitySetting& setting : menu) setting.name = fmt::format("{}", fmt::join(setting.knobs, "/"));
+  for (QualityLevel& setting : menu) setting.name = fmt::format("{}", fmt::join(setting.knobs, "/"));
   return menu;
 }
 

@@ -5,18 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "sim/policy/client_traits.h"
 #include "traces/base/time.h"
 
 namespace corun {
-
-/// A rendering setting of a game: what it costs on the GPU and how good it looks.
-struct QualitySetting {
-  std::string name;
-  double cost = 1.0;       ///< GPU time relative to the captured one
-  double quality = 1.0;    ///< similarity to the best setting's picture (SSIM), in [0, 1]
-  Duration switch_cost{};  ///< GPU time that the first frame at this setting takes more; ignored where there are knobs
-  std::vector<std::uint8_t> knobs{};  ///< level of each knob, 0 = best; empty = the setting is not made of knobs
-};
 
 /// One of a game's settings, such as shadows, in levels from the best (first) down.
 struct QualityKnob {
@@ -36,12 +28,8 @@ struct SceneEffect {
 };
 
 /// A setting's cost and quality in one scene.
-double cost_in(const SceneEffect& scene, const QualitySetting& setting);
-double quality_in(const SceneEffect& scene, const QualitySetting& setting);
-
-/// What the first frame after a change from one setting to another takes more. Settings made of knobs: the sum over the
-/// knobs that differ.
-Duration switch_cost(std::span<const QualityKnob> knobs, const QualitySetting& from, const QualitySetting& to);
+double cost_in(const SceneEffect& scene, const QualityLevel& setting);
+double quality_in(const SceneEffect& scene, const QualityLevel& setting);
 
 /// The seven knobs of dJay's poster with three levels each; their costs, losses and switch costs are ours: together
 /// they come close to the presets ME (0.62, 0.88) and LO (0.33, 0.70).
@@ -50,6 +38,6 @@ std::vector<QualityKnob> usual_knobs();
 /// All combinations of the knobs' levels, of which at most `most` (>= 2) are kept: none that another one beats in cost
 /// and quality; of those first the ends, then always the one that lies farthest from its kept neighbours, cost and
 /// quality measured in parts of what lies between the ends. Best first; a setting's name is its levels: "0/2/1".
-std::vector<QualitySetting> menu_of(std::span<const QualityKnob> knobs, std::size_t most);
+std::vector<QualityLevel> menu_of(std::span<const QualityKnob> knobs, std::size_t most);
 
 }  // namespace corun

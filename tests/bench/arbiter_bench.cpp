@@ -17,13 +17,13 @@ using std::chrono_literals::operator""us;
 
 constexpr std::uint32_t kClients = 8;
 
-std::vector<ArbiterClient> eight_clients() {
+std::vector<ClientView> eight_clients() {
   static const std::vector<QualityLevel> kMenu{{"high", 1.0, 1.0}, {"medium", 0.62, 0.88}, {"low", 0.33, 0.70}};
-  std::vector<ArbiterClient> clients{fake_client("game", Role::kInteractive)};
+  std::vector<ClientView> clients{fake_client("game", Role::kInteractive)};
   clients[0].frame_period = 16'667us;
   clients[0].quality_menu = kMenu;
   while (clients.size() < kClients) clients.push_back(fake_client("program" + std::to_string(clients.size())));
-  for (ArbiterClient& client : clients) client.requested_share = 1.0 / kClients;
+  for (ClientView& client : clients) client.requested_share = 1.0 / kClients;
   return clients;
 }
 

@@ -10,7 +10,7 @@ using std::chrono_literals::operator""ms;
 
 Time after(Duration duration) { return kRunStart + duration; }
 
-std::vector<ArbiterClient> game_and_two() {
+std::vector<ClientView> game_and_two() {
   return {fake_client("game", Role::kInteractive), fake_client("a"), fake_client("b")};
 }
 

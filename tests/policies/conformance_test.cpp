@@ -27,12 +27,12 @@ struct Corner {
 const std::vector<QualityLevel> kMenu{{"high", 1.0, 1.0}, {"medium", 0.62, 0.88}, {"low", 0.33, 0.70}};
 
 /// Two games and two best-effort clients; one game has quality levels.
-std::vector<ArbiterClient> four_clients() {
-  std::vector<ArbiterClient> clients{fake_client("game", Role::kInteractive), fake_client("train"),
+std::vector<ClientView> four_clients() {
+  std::vector<ClientView> clients{fake_client("game", Role::kInteractive), fake_client("train"),
                                      fake_client("plain", Role::kInteractive), fake_client("serve")};
   clients[0].frame_period = 16'667us;
   clients[0].quality_menu = kMenu;
-  for (ArbiterClient& client : clients) {
+  for (ClientView& client : clients) {
     client.working_set_bytes = client.allocated_bytes = 3'000'000'000;
     client.snapshot_bytes = 1'000'000'000;
   }

@@ -21,8 +21,8 @@ Parameters with(const PolicyDescriptor& policy, std::initializer_list<std::pair<
   return parameters;
 }
 
-std::vector<ArbiterClient> game_and_two() {
-  std::vector<ArbiterClient> clients{fake_client("game", Role::kInteractive), fake_client("a"), fake_client("b")};
+std::vector<ClientView> game_and_two() {
+  std::vector<ClientView> clients{fake_client("game", Role::kInteractive), fake_client("a"), fake_client("b")};
   clients[2].priority = 7;
   return clients;
 }
@@ -204,7 +204,7 @@ TEST(Mig, gives_each_client_its_slices_and_opens_its_gate) {
 /// How many clients that ask for these instances get theirs.
 std::size_t placed(const std::vector<double>& slices) {
   const PolicyDescriptor policy = mig_policy();
-  std::vector<ArbiterClient> clients;
+  std::vector<ClientView> clients;
   ByClient named;
   for (std::size_t i = 0; i < slices.size(); ++i) {
     clients.push_back(fake_client("client" + std::to_string(i)));

@@ -39,8 +39,8 @@ struct FakeOp {
 };
 
 /// A client without pacing, menu or working set.
-inline ArbiterClient fake_client(std::string name, Role role = Role::kBestEffort) {
-  ArbiterClient client;
+inline ClientView fake_client(std::string name, Role role = Role::kBestEffort) {
+  ClientView client;
   client.name = std::move(name);
   client.role = role;
   return client;
@@ -73,7 +73,7 @@ struct FakeLaunch {
 /// until nothing more is to be heard.
 class FakeBackend : public Backend, private Recorder {
  public:
-  FakeBackend(const PolicyDescriptor& descriptor, const Parameters& parameters, std::vector<ArbiterClient> clients,
+  FakeBackend(const PolicyDescriptor& descriptor, const Parameters& parameters, std::vector<ClientView> clients,
               const DeviceView& device = fake_device())
       : policy_(descriptor.create(parameters)),
         hosts_(clients.size()),

@@ -31,8 +31,7 @@ struct SyntheticWork {
 
 /// What one client of an experiment does, as written. At most one of `trace` and `synthetic` is set; where neither is,
 /// there is a `command`.
-struct ClientChoice {
-  std::string name;
+struct ClientChoice : ClientTerms {
   SourceLocation where;
   std::string trace;  ///< path, with the experiment's folder put before a relative one
   SourceLocation trace_where;
@@ -40,28 +39,14 @@ struct ClientChoice {
   WorkloadOptions options;       ///< iterations, visits, draw, keep_start, gpu_busy_ratio, allow_co_run
   std::optional<Replay> replay;  ///< default: closed; open for synthetic requests
   std::uint64_t repeat = 0;      ///< passes over the work; 0 = forever
-  Duration arrival{};
   std::uint32_t count = 1;       ///< equal clients, named name1, name2, ...; the experiment holds them one by one
-  Duration stay{};               ///< leaves that long after it came; 0 = stays
   Duration every{};              ///< between their arrivals
   std::optional<Role> role;      ///< default: frames are interactive, all else best effort
   std::optional<Pacing> pacing;  ///< default: as recorded
   std::optional<std::uint32_t> queued_ahead;
   std::optional<double> solo_rate;  ///< jobs per second of the untraced program alone; default: the capture's, if any
   bool random_phase = true;
-  std::optional<double> host_jitter;  ///< coefficient of variation; default: the capture's, if any
-  double duration_jitter = 0.0;       ///< the same
-  std::vector<QualitySetting> quality;
-  std::vector<QualityKnob> knobs;  ///< of which `quality` is made, if it is
-  std::uint32_t quality_level = 0;
-  double requested_share = 0.0;       ///< (0, 1]; 0 = not stated
-  std::uint64_t requested_bytes = 0;  ///< 0 = not stated
-  std::vector<Resize> resizes;        ///< in order of time, each complete
-  std::int32_t priority = 0;
-  std::uint64_t allocated_bytes = 0;
-  std::uint64_t snapshot_bytes = 0;
-  ContextSpec context;
-  LiveCommand command;                            ///< what a live run starts for it
+  std::optional<double> host_jitter;              ///< coefficient of variation; default: the capture's, if any
   std::vector<std::pair<std::string, Node>> qos;  ///< metric and condition, e.g. "frame_time_p99", "<= 16.7ms"
 
   bool draws_requests() const;

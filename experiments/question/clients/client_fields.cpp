@@ -4,7 +4,10 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <functional>
+#include <type_traits>
 
+#include "experiments/question/clients/canonical_client.h"
 #include "experiments/question/clients/command_choice.h"
 #include "experiments/question/clients/quality_choice.h"
 #include "traces/base/units.h"
@@ -14,7 +17,6 @@ namespace corun {
 namespace {
 
 using namespace std::chrono_literals;
-using ClientField = Field<ClientReading>;
 
 constexpr std::array<std::string_view, 2> kReplays = {"closed", "open"};
 constexpr std::array<std::string_view, 2> kRoles = {"interactive", "best_effort"};
@@ -22,16 +24,91 @@ constexpr std::array<std::string_view, 3> kPacings = {"uncapped", "sync_each_job
 constexpr std::array<std::string_view, 2> kAccesses = {"sequential", "random"};
 constexpr Duration kLongest{std::chrono::hours{24}};
 
-template <class T, class Read>
-ClientField field(std::string_view key, std::string_view type, T ClientChoice::*member, Read read_value) {
-  return {key, type, [=](const Node& node, ClientReading& out, ScalarReader& read) {
-            if (auto value = read_value(node, read)) out.choice.*member = static_cast<T>(std::move(*value));
-          }};
+using ReadField = void (*)(const Node&, ClientReading&, ScalarReader&);
+using WriteField = void (*)(const ClientChoice&, CanonicalLines&);
+
+/// A key that functions of its own read and write.
+ClientField field(std::string_view key, std::string_view type, ReadField read_field, WriteField write_field) {
+  return {{key, type, read_field}, write_field};
+}
+
+/// A key of one member: `member` gives it of a choice, by std::invoke. `read_value` returns nullopt after a diagnostic.
+template <class Member, class Read, class Write>
+ClientField field(std::string_view key, std::string_view type, Member member, Read read_value, Write write_value) {
+  using T = std::remove_cvref_t<std::invoke_result_t<Member, ClientChoice&>>;
+  return {{key, type,
+           [=](const Node& node, ClientReading& out, ScalarReader& read) {
+             if (auto value = read_value(node, read))
+               std::invoke(member, out.choice) = static_cast<T>(std::move(*value));
+           }},
+          [=](const ClientChoice& choice, CanonicalLines& lines) { write_value(std::invoke(member, choice), lines); }};
+}
+
+// How a value is read.
+
+std::optional<std::string> text(const Node& node, ScalarReader& read) { return read.text(node); }
+std::optional<std::uint64_t> size(const Node& node, ScalarReader& read) { return read.bytes(node); }
+std::optional<double> rate(const Node& node, ScalarReader& read) { return read.rate(node); }
+std::optional<bool> true_or_false(const Node& node, ScalarReader& read) { return read.boolean(node); }
+
+auto duration_from(Duration minimum, std::string_view usual_unit) {
+  return [=](const Node& node, ScalarReader& read) { return read.duration(node, minimum, kLongest, usual_unit); };
+}
+
+auto whole_number(std::uint64_t minimum, std::uint64_t maximum) {
+  return [=](const Node& node, ScalarReader& read) { return read.integer(node, minimum, maximum); };
+}
+
+/// `names` are those of an enumeration's values, in order.
+template <class Enumeration, std::size_t count>
+auto choice_of(const std::array<std::string_view, count>& names) {
+  return [&names](const Node& node, ScalarReader& read) {
+    const auto index = read.choice(node, names);
+    return index ? std::optional(static_cast<Enumeration>(*index)) : std::nullopt;
+  };
 }
 
 auto number_between(double minimum, double maximum) {
   return [=](const Node& node, ScalarReader& read) { return read.number(node, minimum, maximum); };
 }
+
+// How a value stands in the canonical form.
+
+template <class T>
+auto number_of(const T& value) {
+  if constexpr (std::is_same_v<T, Duration>) {
+    return to_ns(value);
+  } else if constexpr (std::is_enum_v<T>) {
+    return static_cast<int>(value);
+  } else {
+    return value;
+  }
+}
+
+auto always(std::string_view key) {
+  return [key](const auto& value, CanonicalLines& lines) { lines.add(key, number_of(value)); };
+}
+
+/// Of an optional value.
+template <class Default>
+auto always_or(std::string_view key, Default by_default) {
+  return [=](const auto& value, CanonicalLines& lines) { lines.add(key, value ? number_of(*value) : by_default); };
+}
+
+template <class Default>
+auto where_stated(std::string_view key, Default by_default) {
+  return [=](const auto& value, CanonicalLines& lines) {
+    if (value != by_default) lines.add(key, number_of(value));
+  };
+}
+
+/// In one line with other keys.
+auto joined(std::string_view key) {
+  return [key](const auto& value, CanonicalLines& lines) { lines.append(key, number_of(value)); };
+}
+
+/// The experiment holds its clients one by one, each with its arrival.
+constexpr auto decides_nothing = [](const auto&, CanonicalLines&) {};
 
 std::string resolve(const std::string& folder, const std::string& path) {
   return (std::filesystem::path(folder) / path).lexically_normal().string();
@@ -52,12 +129,17 @@ void read_synthetic_field(const Node& node, ClientReading& out, ScalarReader& re
   out.choice.trace.clear();
 }
 
-void read_repeat(const Node& node, ClientReading& out, ScalarReader& read) {
-  if (node.is_scalar() && node.text == "forever") {
-    out.choice.repeat = 0;
-  } else if (const auto passes = read.integer(node, 1, 1'000'000'000)) {
-    out.choice.repeat = *passes;
-  }
+std::optional<std::uint64_t> forever_or_a_count(const Node& node, ScalarReader& read) {
+  if (node.is_scalar() && node.text == "forever") return 0;
+  return read.integer(node, 1, 1'000'000'000);
+}
+
+void read_replay(const Node& node, ClientReading& out, ScalarReader& read) {
+  if (const auto replay = choice_of<Replay>(kReplays)(node, read)) out.choice.replay = *replay;
+}
+
+void write_replay(const ClientChoice& client, CanonicalLines& lines) {
+  lines.add("replay", static_cast<int>(client.replay_or_default()));
 }
 
 Duration period_of(double rate_per_s) { return Duration{std::llround(1e9 / rate_per_s)}; }
@@ -123,13 +205,24 @@ void read_pacing(const Node& node, ClientReading& out, ScalarReader& read) {
   out.choice.pacing = pacing;
 }
 
-void read_phase(const Node& node, ClientReading& out, ScalarReader& read) {
+std::optional<bool> is_random(const Node& node, ScalarReader& read) {
   constexpr std::array<std::string_view, 2> kPhases = {"random", "0"};
-  if (const auto index = read.choice(node, kPhases)) out.choice.random_phase = *index == 0;
+  const auto index = read.choice(node, kPhases);
+  return index ? std::optional(*index == 0) : std::nullopt;
+}
+
+void read_host_jitter(const Node& node, ClientReading& out, ScalarReader& read) {
+  if (const auto value = read.number(node, 0, 2)) out.choice.host_jitter = *value;
 }
 
 void read_quality_field(const Node& node, ClientReading& out, ScalarReader& read) {
   read_quality(node, out.choice, read);
+}
+
+void read_quality_level(const Node& node, ClientReading& out, ScalarReader&) { out.quality_level = &node; }
+
+void write_quality_level(const ClientChoice& client, CanonicalLines& lines) {
+  lines.add("quality_level", client.quality_level);
 }
 
 const FieldTable<ResizeReading>& resize_fields() {
@@ -181,11 +274,79 @@ void read_qos_field(const Node& node, ClientReading& out, ScalarReader& read) {
   for (const Node::Entry& entry : node.entries) out.choice.qos.emplace_back(entry.key, entry.value);
 }
 
-template <class T>
-ClientField option_field(std::string_view key, T WorkloadOptions::*member, std::uint64_t maximum) {
-  return {key, "whole number", [=](const Node& node, ClientReading& out, ScalarReader& read) {
-            if (const auto value = read.integer(node, 1, maximum)) out.choice.options.*member = static_cast<T>(*value);
-          }};
+/// What a client does, and how it is made of a capture.
+std::vector<ClientField> work_fields() {
+  const auto option = [](auto member) {
+    return [member](auto& choice) -> auto& { return choice.options.*member; };
+  };
+  return {
+      field("name", "text", &ClientChoice::name, text, always("name")),
+      field("trace", "path", read_trace, write_trace),
+      field("synthetic", "mapping", read_synthetic_field, write_synthetic),
+      field("command", "list", read_command, write_command),
+      field("environment", "mapping", read_environment, nullptr),     // written with the command
+      field("working_folder", "path", read_working_folder, nullptr),  // likewise
+      field("iterations", "whole number", option(&WorkloadOptions::iterations), whole_number(1, 1'000'000),
+            joined("options")),
+      field("visits", "whole number", option(&WorkloadOptions::visits_per_frame), whole_number(1, 64),
+            joined("options")),
+      field("gpu_busy_ratio", "number", option(&WorkloadOptions::gpu_busy_ratio), number_between(0, 1),
+            joined("options")),
+      field("draw", "duration", option(&WorkloadOptions::draw), duration_from(1us, "ms"), where_stated("draw_ns", 0s)),
+      field("keep_start", "true or false", option(&WorkloadOptions::keep_start), true_or_false,
+            where_stated("keep_start", false)),
+      field("allow_co_run", "true or false", option(&WorkloadOptions::allow_co_run), true_or_false,
+            where_stated("allow_co_run", false)),
+      field("solo_rate", "rate", &ClientChoice::solo_rate, rate, always_or("solo_rate", 0.0)),
+  };
+}
+
+/// When a client comes and goes, and how its jobs follow one another.
+std::vector<ClientField> course_fields() {
+  return {
+      field("count", "whole number", &ClientChoice::count, whole_number(1, 1000), decides_nothing),
+      field("every", "duration", &ClientChoice::every, duration_from(0s, "s"), decides_nothing),
+      field("arrival", "duration", &ClientChoice::arrival, duration_from(0s, "s"), always("arrival_ns")),
+      field("phase", "random or 0", &ClientChoice::random_phase, is_random, always("random_phase")),
+      field("stay", "duration", &ClientChoice::stay, duration_from(1ms, "s"), where_stated("stay_ns", 0s)),
+      field("replay", "choice", read_replay, write_replay),
+      field("repeat", "forever or a count", &ClientChoice::repeat, forever_or_a_count, always("repeat")),
+      field("pacing", "choice, rate or mapping", read_pacing, write_pacing),
+      field("queued_ahead", "whole number", &ClientChoice::queued_ahead, whole_number(0, 64),
+            always_or("queued_ahead", Pacing::kByMode)),
+      field("host_jitter", "number", read_host_jitter, write_host_jitter),
+      field("duration_jitter", "number", &ClientChoice::duration_jitter, number_between(0, 2), joined("jitter")),
+  };
+}
+
+/// What a client's owner says and asks for.
+std::vector<ClientField> owner_fields() {
+  return {
+      field("role", "choice", &ClientChoice::role, choice_of<Role>(kRoles), always_or("role", -1)),
+      field("priority", "whole number", &ClientChoice::priority, whole_number(0, 1000), always("priority")),
+      field("quality", "list, default, knobs or mapping", read_quality_field, write_quality),
+      field("quality_level", "name or number", read_quality_level, write_quality_level),
+      field("share", "number", &ClientChoice::requested_share, number_between(0.001, 1), where_stated("share", 0.0)),
+      field("requested_memory", "size", &ClientChoice::requested_bytes, size, where_stated("requested_bytes", 0U)),
+      field("resizes", "list", read_resizes, write_resizes),
+      field("qos", "mapping", read_qos_field, nullptr),  // decides nothing
+  };
+}
+
+/// What a client brings to the device.
+std::vector<ClientField> memory_fields() {
+  const auto context = [](auto member) {
+    return [member](auto& choice) -> auto& { return choice.context.*member; };
+  };
+  return {
+      field("sm_cap", "number", context(&ContextSpec::sm_cap), number_between(0.001, 1), joined("context")),
+      field("working_set", "size", context(&ContextSpec::working_set_bytes), size, joined("context")),
+      field("touch_period", "duration", context(&ContextSpec::touch_period), duration_from(0s, "ms"),
+            joined("context")),
+      field("access", "choice", context(&ContextSpec::access), choice_of<Access>(kAccesses), joined("context")),
+      field("allocated", "size", &ClientChoice::allocated_bytes, size, joined("memory")),
+      field("snapshot", "size", &ClientChoice::snapshot_bytes, size, joined("memory")),
+  };
 }
 
 bool check_name(const Node& node, const std::string& name, ScalarReader& read) {
@@ -198,93 +359,13 @@ bool check_name(const Node& node, const std::string& name, ScalarReader& read) {
 
 }  // namespace
 
-const FieldTable<ClientReading>& client_fields() {
-  static const FieldTable<ClientReading> table = {
-      field("name", "text", &ClientChoice::name, [](const Node& node, ScalarReader& read) { return read.text(node); }),
-      {"trace", "path", read_trace},
-      {"synthetic", "mapping", read_synthetic_field},
-      {"command", "list", read_command},
-      {"environment", "mapping", read_environment},
-      {"working_folder", "path", read_working_folder},
-      field("replay", "choice", &ClientChoice::replay,
-            [](const Node& node, ScalarReader& read) -> std::optional<Replay> {
-              const auto index = read.choice(node, kReplays);
-              if (!index) return std::nullopt;
-              return *index == 0 ? Replay::kClosed : Replay::kOpen;
-            }),
-      {"repeat", "forever or a count", read_repeat},
-      field("arrival", "duration", &ClientChoice::arrival,
-            [](const Node& node, ScalarReader& read) { return read.duration(node, Duration(0), kLongest, "s"); }),
-      field("count", "whole number", &ClientChoice::count,
-            [](const Node& node, ScalarReader& read) { return read.integer(node, 1, 1000); }),
-      field("stay", "duration", &ClientChoice::stay,
-            [](const Node& node, ScalarReader& read) { return read.duration(node, Duration(1ms), kLongest, "s"); }),
-      field("every", "duration", &ClientChoice::every,
-            [](const Node& node, ScalarReader& read) { return read.duration(node, Duration(0), kLongest, "s"); }),
-      field("role", "choice", &ClientChoice::role,
-            [](const Node& node, ScalarReader& read) -> std::optional<Role> {
-              const auto index = read.choice(node, kRoles);
-              if (!index) return std::nullopt;
-              return *index == 0 ? Role::kInteractive : Role::kBestEffort;
-            }),
-      {"pacing", "choice, rate or mapping", read_pacing},
-      field("queued_ahead", "whole number", &ClientChoice::queued_ahead,
-            [](const Node& node, ScalarReader& read) { return read.integer(node, 0, 64); }),
-      option_field("visits", &WorkloadOptions::visits_per_frame, 64),
-      {"draw", "duration",
-       [](const Node& node, ClientReading& out, ScalarReader& read) {
-         if (const auto value = read.duration(node, Duration(1us), kLongest, "ms")) out.choice.options.draw = *value;
-       }},
-      {"keep_start", "true or false",
-       [](const Node& node, ClientReading& out, ScalarReader& read) {
-         if (const auto value = read.boolean(node)) out.choice.options.keep_start = *value;
-       }},
-      option_field("iterations", &WorkloadOptions::iterations, 1'000'000),
-      {"gpu_busy_ratio", "number",
-       [](const Node& node, ClientReading& out, ScalarReader& read) {
-         if (const auto value = read.number(node, 0, 1)) out.choice.options.gpu_busy_ratio = *value;
-       }},
-      {"allow_co_run", "true or false",
-       [](const Node& node, ClientReading& out, ScalarReader& read) {
-         if (const auto value = read.boolean(node)) out.choice.options.allow_co_run = *value;
-       }},
-      field("solo_rate", "rate", &ClientChoice::solo_rate,
-            [](const Node& node, ScalarReader& read) { return read.rate(node); }),
-      {"phase", "random or 0", read_phase},
-      field("host_jitter", "number", &ClientChoice::host_jitter, number_between(0, 2)),
-      field("duration_jitter", "number", &ClientChoice::duration_jitter, number_between(0, 2)),
-      {"quality", "list, default, knobs or mapping", read_quality_field},
-      {"quality_level", "name or number",
-       [](const Node& node, ClientReading& out, ScalarReader&) { out.quality_level = &node; }},
-      field("share", "number", &ClientChoice::requested_share, number_between(0.001, 1)),
-      field("requested_memory", "size", &ClientChoice::requested_bytes,
-            [](const Node& node, ScalarReader& read) { return read.bytes(node); }),
-      {"resizes", "list", read_resizes},
-      {"sm_cap", "number",
-       [](const Node& node, ClientReading& out, ScalarReader& read) {
-         if (const auto value = read.number(node, 0.001, 1)) out.choice.context.sm_cap = *value;
-       }},
-      {"working_set", "size",
-       [](const Node& node, ClientReading& out, ScalarReader& read) {
-         if (const auto value = read.bytes(node)) out.choice.context.working_set_bytes = *value;
-       }},
-      {"access", "choice",
-       [](const Node& node, ClientReading& out, ScalarReader& read) {
-         if (const auto index = read.choice(node, kAccesses)) out.choice.context.access = static_cast<Access>(*index);
-       }},
-      field("allocated", "size", &ClientChoice::allocated_bytes,
-            [](const Node& node, ScalarReader& read) { return read.bytes(node); }),
-      field("snapshot", "size", &ClientChoice::snapshot_bytes,
-            [](const Node& node, ScalarReader& read) { return read.bytes(node); }),
-      field("priority", "whole number", &ClientChoice::priority,
-            [](const Node& node, ScalarReader& read) { return read.integer(node, 0, 1000); }),
-      {"touch_period", "duration",
-       [](const Node& node, ClientReading& out, ScalarReader& read) {
-         if (const auto value = read.duration(node, Duration(0), kLongest, "ms"))
-           out.choice.context.touch_period = *value;
-       }},
-      {"qos", "mapping", read_qos_field},
-  };
+const std::vector<ClientField>& client_fields() {
+  static const std::vector<ClientField> table = [] {
+    std::vector<ClientField> all;
+    for (const auto& group : {work_fields(), course_fields(), owner_fields(), memory_fields()})
+      all.insert(all.end(), group.begin(), group.end());
+    return all;
+  }();
   return table;
 }
 

@@ -21,19 +21,26 @@ Field<T> switch_cost_field() {
           }};
 }
 
-const FieldTable<QualitySetting>& setting_fields() {
-  static const FieldTable<QualitySetting> table = {
+struct SettingReading {
+  QualityLevel level;
+  Duration switch_cost{};
+};
+
+const FieldTable<SettingReading>& setting_fields() {
+  static const FieldTable<SettingReading> table = {
       {"name", "text",
-       [](const Node& node, QualitySetting& out, ScalarReader& read) { out.name = read.text(node).value_or(""); }},
+       [](const Node& node, SettingReading& out, ScalarReader& read) {
+         out.level.name = read.text(node).value_or("");
+       }},
       {"cost", "number",
-       [](const Node& node, QualitySetting& out, ScalarReader& read) {
-         out.cost = read.number(node, 1e-6, 100).value_or(1);
+       [](const Node& node, SettingReading& out, ScalarReader& read) {
+         out.level.cost = read.number(node, 1e-6, 100).value_or(1);
        }},
       {"quality", "number",
-       [](const Node& node, QualitySetting& out, ScalarReader& read) {
-         out.quality = read.number(node, 0, 1).value_or(1);
+       [](const Node& node, SettingReading& out, ScalarReader& read) {
+         out.level.quality = read.number(node, 0, 1).value_or(1);
        }},
-      switch_cost_field<QualitySetting>(),
+      switch_cost_field<SettingReading>(),
   };
   return table;
 }
@@ -41,8 +48,11 @@ const FieldTable<QualitySetting>& setting_fields() {
 void read_settings(const Node& node, ClientChoice& out, ScalarReader& read) {
   for (const Node& item : node.items) {
     if (!read.expect(item, Node::Kind::kMapping, "{ name: HI, cost: 1, quality: 1 }")) continue;
-    read_fields(item, setting_fields(), "key", out.quality.emplace_back(), read);
-    if (out.quality.back().name.empty()) read.wrong(item, "a quality setting needs a `name`");
+    SettingReading setting;
+    read_fields(item, setting_fields(), "key", setting, read);
+    if (setting.level.name.empty()) read.wrong(item, "a quality setting needs a `name`");
+    out.quality_menu.push_back(std::move(setting.level));
+    out.switch_costs.push_back(setting.switch_cost);
   }
 }
 
@@ -147,19 +157,20 @@ void read_knob_menu(const Node& node, ClientChoice& out, ScalarReader& read) {
   const auto is_whole = [](const QualityKnob& knob) { return knob.levels.size() >= 2; };
   if (reading.knobs.empty() || !std::ranges::all_of(reading.knobs, is_whole)) return;  // told already
   out.knobs = std::move(reading.knobs);
-  out.quality = menu_of(out.knobs, reading.most);
+  out.quality_menu = menu_of(out.knobs, reading.most);
 }
 
 }  // namespace
 
 void read_quality(const Node& node, ClientChoice& out, ScalarReader& read) {
-  out.quality.clear();
+  out.quality_menu.clear();
+  out.switch_costs.clear();
   out.knobs.clear();
   if (node.is_scalar() && node.text == "default") {
-    out.quality = default_quality_menu();
+    out.quality_menu = default_quality_menu();
   } else if (node.is_scalar() && node.text == "knobs") {
     out.knobs = usual_knobs();
-    out.quality = menu_of(out.knobs, kUsualMenuSize);
+    out.quality_menu = menu_of(out.knobs, kUsualMenuSize);
   } else if (node.is_mapping()) {
     read_knob_menu(node, out, read);
   } else if (read.expect(node, Node::Kind::kSequence,
@@ -170,18 +181,16 @@ void read_quality(const Node& node, ClientChoice& out, ScalarReader& read) {
 
 void settle_quality_level(const Node* node, ClientChoice& out, ScalarReader& read) {
   if (node == nullptr) return;
-  for (std::uint32_t i = 0; i < out.quality.size(); ++i)
-    if (node->is_scalar() && out.quality[i].name == node->text) {
+  for (std::uint32_t i = 0; i < out.quality_menu.size(); ++i)
+    if (node->is_scalar() && out.quality_menu[i].name == node->text) {
       out.quality_level = i;
       return;
     }
-  if (out.quality.empty()) return read.wrong(*node, "`quality_level` needs a `quality` menu");
-  if (const auto level = read.integer(*node, 0, out.quality.size() - 1))
+  if (out.quality_menu.empty()) return read.wrong(*node, "`quality_level` needs a `quality` menu");
+  if (const auto level = read.integer(*node, 0, out.quality_menu.size() - 1))
     out.quality_level = static_cast<std::uint32_t>(*level);
 }
 
-std::vector<QualitySetting> default_quality_menu() {
-  return {{"HI", 1.0, 1.0}, {"ME", 0.62, 0.88}, {"LO", 0.33, 0.70}};
-}
+std::vector<QualityLevel> default_quality_menu() { return {{"HI", 1.0, 1.0}, {"ME", 0.62, 0.88}, {"LO", 0.33, 0.70}}; }
 
 }  // namespace corun

@@ -13,7 +13,7 @@ void read_quality(const Node& node, ClientChoice& out, ScalarReader& reader);
 void settle_quality_level(const Node* node, ClientChoice& out, ScalarReader& reader);
 
 /// dJay's presets: HI, ME, LO.
-std::vector<QualitySetting> default_quality_menu();
+std::vector<QualityLevel> default_quality_menu();
 
 /// Settings that are kept of the combinations of knobs where the experiment does not say how many.
 inline constexpr std::size_t kUsualMenuSize = 32;

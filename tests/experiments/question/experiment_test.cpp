@@ -208,33 +208,32 @@ TEST(Clients, ANumberedNameThatIsTakenIsAnError) {
 
 TEST(Quality, KnobsAreTheUsualOnesCutDownToThirtyTwoSettings) {
   const ClientChoice game = game_with("quality: knobs");
-  EXPECT_EQ(game.quality.size(), 32U);
+  EXPECT_EQ(game.quality_menu.size(), 32U);
   EXPECT_EQ(game.knobs.size(), 7U);
-  EXPECT_EQ(game_with("quality: { knobs: usual, most: 5 }").quality.size(), 5U);
+  EXPECT_EQ(game_with("quality: { knobs: usual, most: 5 }").quality_menu.size(), 5U);
 }
 
 TEST(Quality, OwnKnobsMakeTheMenu) {
   const ClientChoice game = game_with(
       "quality: { knobs: [{ name: fog, levels: [{ cost: 1, loss: 0 }, { cost: 0.9, loss: 30% }], switch_cost: 5ms }, "
       "{ name: aa, levels: [{}, { cost: 0.5, loss: 0.2 }] }] }, quality_level: 1/1");
-  ASSERT_EQ(game.quality.size(), 3U) << "1/0 costs and loses more than 0/1";
+  ASSERT_EQ(game.quality_menu.size(), 3U) << "1/0 costs and loses more than 0/1";
   EXPECT_EQ(game.knobs[0].switch_cost, Duration(5'000'000));
-  EXPECT_EQ(game.quality[game.quality_level].name, "1/1");
-  EXPECT_DOUBLE_EQ(game.quality.back().cost, 0.45);
+  EXPECT_EQ(game.quality_menu[game.quality_level].name, "1/1");
+  EXPECT_DOUBLE_EQ(game.quality_menu.back().cost, 0.45);
 }
 
 TEST(Quality, ASettingOfAListMayCostSomethingToSwitchTo) {
   const ClientChoice game =
       game_with("quality: [{ name: HI }, { name: LO, cost: 0.3, quality: 0.7, switch_cost: 5ms }]");
-  EXPECT_EQ(game.quality[0].switch_cost, Duration(0));
-  EXPECT_EQ(game.quality[1].switch_cost, Duration(5'000'000));
+  EXPECT_EQ(game.switch_costs, (std::vector<Duration>{Duration(0), Duration(5'000'000)}));
 }
 
 TEST(Quality, AClientsMenuReplacesThatOfTheDefaults) {
   const Experiment experiment =
       read_text(with("defaults: { quality: knobs }\nscenarios: [{ name: s, clients: [{ name: a, "
                      "synthetic: { game: rdr2 }, quality: default }] }]"));
-  EXPECT_EQ(experiment.scenarios[0].clients[0].quality.size(), 3U);
+  EXPECT_EQ(experiment.scenarios[0].clients[0].quality_menu.size(), 3U);
   EXPECT_TRUE(experiment.scenarios[0].clients[0].knobs.empty());
 }
 

@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "experiments/question/clients/client_fields.h"
 #include "experiments/run/plan.h"
 #include "tests/experiments/question/experiment_text.h"
 
@@ -174,6 +177,13 @@ TEST(CanonicalClient, TextsOfClientsThatStateEveryKeyStay) {
   EXPECT_EQ(texts[1], kKnobs);
   EXPECT_EQ(texts[2], kProgram);
   EXPECT_EQ(texts[4], kPlain);
+}
+
+TEST(CanonicalClient, EveryKeyIsWrittenButThoseOfAnother) {
+  std::set<std::string_view> unwritten;
+  for (const ClientField& field : client_fields())
+    if (!field.write) unwritten.insert(field.key);
+  EXPECT_EQ(unwritten, (std::set<std::string_view>{"environment", "working_folder", "qos"}));
 }
 
 }  // namespace

@@ -48,8 +48,8 @@ struct DjayWorld : FakeBackend {
     for (std::uint32_t game = 0; game < games; ++game) join_and_play(game);
   }
 
-  static std::vector<ArbiterClient> clients(std::size_t games, const std::vector<QualityLevel>& menu) {
-    std::vector<ArbiterClient> all;
+  static std::vector<ClientView> clients(std::size_t games, const std::vector<QualityLevel>& menu) {
+    std::vector<ClientView> all;
     for (std::size_t i = 0; i < games; ++i) {
       all.push_back(fake_client("game" + std::to_string(i), Role::kInteractive));
       all.back().frame_period = kDjayPeriod;

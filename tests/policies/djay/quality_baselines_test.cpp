@@ -21,8 +21,8 @@ Parameters with(const PolicyDescriptor& policy, Values values) {
 const std::vector<QualityLevel> kThree{{"high", 1.0, 1.0}, {"medium", 0.62, 0.88}, {"low", 0.33, 0.70}};
 const std::vector<QualityLevel> kTwo{{"high", 1.0, 1.0}, {"low", 0.4, 0.7}};
 
-ArbiterClient game(const std::string& name, std::vector<QualityLevel> menu = kThree) {
-  ArbiterClient client = fake_client(name, Role::kInteractive);
+ClientView game(const std::string& name, std::vector<QualityLevel> menu = kThree) {
+  ClientView client = fake_client(name, Role::kInteractive);
   client.quality_menu = std::move(menu);
   return client;
 }
@@ -34,7 +34,7 @@ std::size_t changes_of(const FakeBackend& world, std::uint32_t client) {
 }
 
 struct StaticWorld : FakeBackend {
-  StaticWorld(Values values, std::vector<ArbiterClient> clients)
+  StaticWorld(Values values, std::vector<ClientView> clients)
       : FakeBackend(static_quality_policy(), with(static_quality_policy(), values), std::move(clients)) {}
 };
 
@@ -94,7 +94,7 @@ TEST(StaticQuality, refuses_players_beyond_the_limit_until_one_has_left) {
 
 /// Games that run at a given rate at each level; a frame keeps the device busy for a millisecond.
 struct StimpackWorld : FakeBackend {
-  StimpackWorld(std::vector<ArbiterClient> clients, std::vector<std::vector<double>> fps_by_level, Values values = {})
+  StimpackWorld(std::vector<ClientView> clients, std::vector<std::vector<double>> fps_by_level, Values values = {})
       : FakeBackend(stimpack_policy(), with(stimpack_policy(), values), clients), fps(std::move(fps_by_level)) {
     for (std::uint32_t game = 0; game < fps.size(); ++game) {
       join(game);
@@ -209,7 +209,7 @@ TEST(Stimpack, without_backoff_an_oscillation_goes_on) {
 
 TEST(Stimpack, game_paced_at_30_goes_up_if_the_device_has_idle_time) {
   for (const Duration frame_time : {20ms, 30ms}) {
-    ArbiterClient paced = game("a");
+    ClientView paced = game("a");
     paced.frame_period = 33'333'333ns;
     StimpackWorld world({paced}, {{30, 30, 30}});
     world.frame_time = frame_time;

@@ -15,8 +15,8 @@ constexpr std::uint64_t kGigabyte = 1'000'000'000;
 
 Time after(Duration duration) { return kRunStart + duration; }
 
-ArbiterClient asking(const std::string& name, double share, std::uint64_t bytes = 0) {
-  ArbiterClient client = fake_client(name);
+ClientView asking(const std::string& name, double share, std::uint64_t bytes = 0) {
+  ClientView client = fake_client(name);
   client.requested_share = share;
   client.requested_bytes = bytes;
   client.allocated_bytes = 3 * kGigabyte;
@@ -40,7 +40,7 @@ Parameters forced_hami() {
 /// can hold well on a V100.
 class Busy {
  public:
-  Busy(const PolicyDescriptor& policy, const Parameters& parameters, const std::vector<ArbiterClient>& clients,
+  Busy(const PolicyDescriptor& policy, const Parameters& parameters, const std::vector<ClientView>& clients,
        const DeviceView& device = fake_device())
       : world(policy, parameters, clients, device) {
     for (std::uint32_t i = 0; i < clients.size(); ++i) {

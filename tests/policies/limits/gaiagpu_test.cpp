@@ -240,7 +240,7 @@ TEST(GaiaGpu, launch_in_debt_says_how_many_blocks_are_missing_and_then_that_it_s
 
 /// Whether a client that allocates 3 GB and needs a context of 400 MB is refused.
 bool is_refused(Parameters parameters) {
-  ArbiterClient client = fake_client("a");
+  ClientView client = fake_client("a");
   client.allocated_bytes = 3'000'000'000;
   DeviceView device = fake_device();
   device.context_bytes = 400'000'000;
@@ -268,7 +268,7 @@ TEST(GaiaGpu, whole_device_has_no_memory_cap_either) {
 }
 
 TEST(GaiaGpu, refusal_says_what_was_needed_and_what_the_cap_is) {
-  ArbiterClient client = fake_client("a");
+  ClientView client = fake_client("a");
   client.allocated_bytes = 3'000'000'000;
   Parameters parameters = limits({});
   parameters.set("memory_limits", ByClient{{"a", 1.0}});

@@ -61,8 +61,8 @@ TEST(Hami, pool_grows_until_kernels_of_very_many_blocks_are_not_starved) {
 }
 
 /// Clients "low" of priority 0 and "high" of priority 1.
-std::vector<ArbiterClient> low_and_high() {
-  std::vector<ArbiterClient> clients{fake_client("low"), fake_client("high")};
+std::vector<ClientView> low_and_high() {
+  std::vector<ClientView> clients{fake_client("low"), fake_client("high")};
   clients[1].priority = 1;
   return clients;
 }

@@ -26,8 +26,8 @@ struct World : FakeBackend {
       for (int i = 0; i < 20'000; ++i) script(client, {.name = "k", .duration = kernel});
     }
   }
-  static std::vector<ArbiterClient> clients(const std::vector<std::uint64_t>& working_sets_gb) {
-    std::vector<ArbiterClient> clients;
+  static std::vector<ClientView> clients(const std::vector<std::uint64_t>& working_sets_gb) {
+    std::vector<ClientView> clients;
     for (const std::uint64_t gb : working_sets_gb) {
       clients.push_back(fake_client(std::string(1, static_cast<char>('a' + clients.size()))));
       clients.back().working_set_bytes = clients.back().allocated_bytes = gb * kGb;

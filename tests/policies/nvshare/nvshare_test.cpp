@@ -226,7 +226,7 @@ TEST(Nvshare, without_anti_thrash_everybody_launches) {
 bool is_let_in(std::uint64_t bytes, const Parameters& parameters) {
   DeviceView device = fake_device();
   device.memory_bytes = 16'000'000'000;
-  ArbiterClient client = fake_client("a");
+  ClientView client = fake_client("a");
   client.allocated_bytes = bytes;
   FakeBackend world(nvshare_policy(), parameters, {client}, device);
   world.join(0);

@@ -31,8 +31,8 @@ struct World : FakeBackend {
     for (const auto& [name, value] : values) all.set(name, value);
     return all;
   }
-  static std::vector<ArbiterClient> clients() {
-    std::vector<ArbiterClient> all{fake_client("game", Role::kInteractive), fake_client("train")};
+  static std::vector<ClientView> clients() {
+    std::vector<ClientView> all{fake_client("game", Role::kInteractive), fake_client("train")};
     all[0].frame_period = kPeriod;
     all[1].working_set_bytes = 1'000;
     return all;

@@ -17,8 +17,8 @@ struct World : FakeBackend {
   World(std::uint64_t game, std::uint64_t first, std::uint64_t second)
       : FakeBackend(frame_lease_policy(), frame_lease_policy().defaults(), clients({game, first, second}), device()) {}
 
-  static std::vector<ArbiterClient> clients(std::vector<std::uint64_t> gib) {
-    std::vector<ArbiterClient> all{fake_client("game", Role::kInteractive), fake_client("first"), fake_client("second")};
+  static std::vector<ClientView> clients(std::vector<std::uint64_t> gib) {
+    std::vector<ClientView> all{fake_client("game", Role::kInteractive), fake_client("first"), fake_client("second")};
     all[kGame].frame_period = 16ms;
     for (std::size_t i = 0; i < all.size(); ++i) all[i].working_set_bytes = gib[i] * kGiB;
     return all;

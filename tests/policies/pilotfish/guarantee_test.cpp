@@ -44,9 +44,9 @@ struct World : FakeBackend {
     for (const auto& [name, value] : values) all.set(name, value);
     return all;
   }
-  static std::vector<ArbiterClient> clients() {
-    std::vector<ArbiterClient> all{fake_client("game", Role::kInteractive), fake_client("train"), fake_client("other")};
-    for (ArbiterClient& client : all) client.allocated_bytes = 3'000;
+  static std::vector<ClientView> clients() {
+    std::vector<ClientView> all{fake_client("game", Role::kInteractive), fake_client("train"), fake_client("other")};
+    for (ClientView& client : all) client.allocated_bytes = 3'000;
     all[1].snapshot_bytes = 1'000;
     return all;
   }

@@ -46,8 +46,8 @@ struct World : FakeBackend {
     set_depth(2, 1000);
   }
 
-  static std::vector<ArbiterClient> clients(Duration frame_period) {
-    std::vector<ArbiterClient> all{fake_client("game", Role::kInteractive), fake_client("train"),
+  static std::vector<ClientView> clients(Duration frame_period) {
+    std::vector<ClientView> all{fake_client("game", Role::kInteractive), fake_client("train"),
                                    fake_client("other"), fake_client("game2", Role::kInteractive)};
     all[0].frame_period = frame_period;
     return all;

@@ -32,8 +32,8 @@ struct World : FakeBackend {
       set_depth(i, 1000);
     }
   }
-  static ArbiterClient high() {
-    ArbiterClient client = fake_client("hp");
+  static ClientView high() {
+    ClientView client = fake_client("hp");
     client.priority = 1;
     return client;
   }

@@ -86,7 +86,7 @@ TEST(Reef, says_so_too_of_operations_that_were_submitted_together) {
 }
 
 TEST(Reef, among_best_effort_clients_the_stated_priority_tells_who_is_real_time) {
-  std::vector<ArbiterClient> clients{fake_client("low"), fake_client("high")};
+  std::vector<ClientView> clients{fake_client("low"), fake_client("high")};
   clients[1].priority = 1;
   FakeBackend world(reef_policy(), reef_policy().defaults(), clients);
   for (std::uint32_t i = 0; i < 2; ++i) {

@@ -20,7 +20,7 @@ Parameters with(const PolicyDescriptor& policy, std::vector<std::pair<std::strin
 
 /// Clients "a", "b", ... that launch as far ahead as they may.
 struct World : FakeBackend {
-  World(const PolicyDescriptor& policy, const Parameters& parameters, std::vector<ArbiterClient> clients)
+  World(const PolicyDescriptor& policy, const Parameters& parameters, std::vector<ClientView> clients)
       : FakeBackend(policy, parameters, clients), count(static_cast<std::uint32_t>(clients.size())) {
     for (std::uint32_t i = 0; i < count; ++i) {
       join(i);
@@ -38,8 +38,8 @@ struct World : FakeBackend {
   std::uint32_t count;
 };
 
-std::vector<ArbiterClient> two_of_priorities(std::int32_t first, std::int32_t second) {
-  std::vector<ArbiterClient> clients{fake_client("a"), fake_client("b")};
+std::vector<ClientView> two_of_priorities(std::int32_t first, std::int32_t second) {
+  std::vector<ClientView> clients{fake_client("a"), fake_client("b")};
   clients[0].priority = first;
   clients[1].priority = second;
   return clients;
@@ -109,7 +109,7 @@ TEST(XschedFixedPriority, lower_queue_is_suspended_at_once_and_what_it_launched_
 
 TEST(XschedFixedPriority, games_rank_above_any_training) {
   const PolicyDescriptor policy = xsched_fixed_priority_policy();
-  std::vector<ArbiterClient> clients = two_of_priorities(5, 0);
+  std::vector<ClientView> clients = two_of_priorities(5, 0);
   clients[1].role = Role::kInteractive;
   World world(policy, policy.defaults(), clients);
   world.at(after(1ms), [&] {
@@ -133,7 +133,7 @@ TEST(XschedFixedPriority, equal_priorities_run_side_by_side) {
 }
 
 /// Launches of two always busy clients under the fair policy over two seconds, in kernels of 100 us.
-std::pair<double, double> fair_launches(const Parameters& parameters, std::vector<ArbiterClient> clients) {
+std::pair<double, double> fair_launches(const Parameters& parameters, std::vector<ClientView> clients) {
   World world(xsched_fair_policy(), parameters, std::move(clients));
   for (const std::uint32_t client : {0U, 1U}) world.busy(client, 20'000, 100us);
   world.run_until(after(2s));
@@ -232,7 +232,7 @@ TEST(XschedLax, lax_client_runs_at_once_where_nobody_else_has_work) {
 
 TEST(XschedLax, frame_has_its_period_less_the_last_ones_gpu_time_to_spare) {
   const PolicyDescriptor policy = xsched_lax_policy();
-  std::vector<ArbiterClient> clients = two_of_priorities(0, 0);
+  std::vector<ClientView> clients = two_of_priorities(0, 0);
   clients[0].role = Role::kInteractive;
   clients[0].frame_period = 16ms;
   World world(policy, with(policy, {{"threshold", std::int64_t{1}}}), clients);

@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-bool beats(const QualitySetting& a, const QualitySetting& b) {
+bool beats(const QualityLevel& a, const QualityLevel& b) {
   return a.cost <= b.cost && a.quality >= b.quality && (a.cost < b.cost || a.quality > b.quality);
 }
 
@@ -23,9 +23,9 @@ std::vector<QualityKnob> two_knobs() {
   return {{"shadows", {{1, 0}, {0.5, 0.1}}, 5ms}, {"textures", {{1, 0}, {0.8, 0.02}}, 40ms}};
 }
 
-std::vector<std::string> names(const std::vector<QualitySetting>& menu) {
+std::vector<std::string> names(const std::vector<QualityLevel>& menu) {
   std::vector<std::string> names;
-  for (const QualitySetting& setting : menu) names.push_back(setting.name);
+  for (const QualityLevel& setting : menu) names.push_back(setting.name);
   return names;
 }
 
@@ -57,12 +57,12 @@ TEST(KnobMenu, every_combination_is_on_the_menu_or_beaten_or_matched_by_one_that
   knobs.resize(4);
   const auto menu = menu_of(knobs, 3000);
   for (int number = 0; number < 81; ++number) {
-    QualitySetting one{"", 1, 1, {}, {}};
+    QualityLevel one{"", 1, 1, {}};
     for (int k = 0, rest = number; k < 4; ++k, rest /= 3) {
       one.cost *= knobs[k].levels[rest % 3].cost;
       one.quality -= knobs[k].levels[rest % 3].loss;
     }
-    EXPECT_TRUE(std::ranges::any_of(menu, [&](const QualitySetting& kept) {
+    EXPECT_TRUE(std::ranges::any_of(menu, [&](const QualityLevel& kept) {
       return kept.cost < one.cost + 1e-8 && kept.quality > one.quality - 1e-8;
     })) << number;
   }
@@ -74,7 +74,7 @@ TEST(KnobMenu, the_usual_knobs_end_near_the_presets) {
   EXPECT_EQ(menu.front().quality, 1);
   EXPECT_NEAR(menu.back().cost, 0.33, 0.01);
   EXPECT_NEAR(menu.back().quality, 0.70, 1e-6);
-  QualitySetting middle{"", 1, 1, {}, {}};
+  QualityLevel middle{"", 1, 1, {}};
   for (const QualityKnob& knob : usual_knobs()) {
     middle.cost *= knob.levels[1].cost;
     middle.quality -= knob.levels[1].loss;
@@ -90,8 +90,8 @@ TEST(KnobMenu, of_many_settings_so_many_are_kept_with_both_ends_and_none_beaten)
     ASSERT_EQ(menu.size(), most);
     EXPECT_EQ(menu.front().name, all.front().name);
     EXPECT_EQ(menu.back().name, all.back().name);
-    for (const QualitySetting& a : menu)
-      for (const QualitySetting& b : menu) EXPECT_FALSE(beats(a, b)) << a.name << " " << b.name;
+    for (const QualityLevel& a : menu)
+      for (const QualityLevel& b : menu) EXPECT_FALSE(beats(a, b)) << a.name << " " << b.name;
     EXPECT_EQ(names(menu_of(usual_knobs(), most)), names(menu)) << "the same each time";
   }
 }
@@ -112,7 +112,7 @@ TEST(KnobMenu, quality_does_not_fall_below_none) {
 }
 
 TEST(SceneEffect, scales_the_exponent_of_cost_and_the_loss_of_quality) {
-  const QualitySetting low{"LO", 0.25, 0.7, {}, {}};
+  const QualityLevel low{"LO", 0.25, 0.7, {}};
   EXPECT_DOUBLE_EQ(cost_in({0.5, 1}, low), 0.5);
   EXPECT_DOUBLE_EQ(cost_in({0, 1}, low), 1);
   EXPECT_DOUBLE_EQ(quality_in({1, 2}, low), 0.4);
@@ -173,7 +173,7 @@ ClientSpec game(const std::vector<Duration>& visits = {10ms}) {
   spec.role = Role::kInteractive;
   spec.workload = std::make_shared<Workload>(std::move(workload));
   spec.pacing = {Pacing::Mode::kLimited, kPeriod, Pacing::kByMode};
-  spec.quality_menu = {{"HI", 1, 1, {}, {}}, {"ME", 0.6, 0.9, {}, {}}, {"LO", 0.3, 0.7, {}, {}}};
+  spec.quality_menu = {{"HI", 1, 1}, {"ME", 0.6, 0.9}, {"LO", 0.3, 0.7}};
   return spec;
 }
 
@@ -305,7 +305,7 @@ std::vector<Duration> busy(const testing::Facts& facts) {
 
 TEST(SwitchCost, is_paid_by_the_first_frame_at_a_setting_that_states_it) {
   ClientSpec spec = game();
-  spec.quality_menu[2].switch_cost = 20ms;
+  spec.switch_costs = {0ms, 0ms, 20ms};
   Scripted policy;
   policy.at(50ms, set_level(2));
   policy.at(250ms, set_level(0));
@@ -324,7 +324,7 @@ TEST(SwitchCost, of_knobs_is_the_sum_over_those_that_change) {
 
 TEST(SwitchCost, is_paid_once_by_a_frame_of_several_visits) {
   ClientSpec spec = game({6ms, 4ms});
-  spec.quality_menu[2].switch_cost = 20ms;
+  spec.switch_costs = {0ms, 0ms, 20ms};
   Scripted policy;
   policy.at(50ms, set_level(2));
   EXPECT_EQ(busy(play(policy, spec)), (std::vector<Duration>{10ms, 23ms, 3ms, 3ms}));
@@ -332,7 +332,7 @@ TEST(SwitchCost, is_paid_once_by_a_frame_of_several_visits) {
 
 TEST(SwitchCost, is_not_paid_where_a_client_begins) {
   ClientSpec spec = game();
-  spec.quality_menu[2].switch_cost = 20ms;
+  spec.switch_costs = {0ms, 0ms, 20ms};
   spec.quality_level = 2;
   Scripted policy;
   EXPECT_EQ(busy(play(policy, spec)), (std::vector<Duration>{3ms, 3ms, 3ms, 3ms}));
@@ -343,7 +343,7 @@ TEST(SwitchCost, is_paid_by_the_first_render_operation_of_a_frame_that_begins_wi
   Workload workload = *spec.workload;
   workload.ops.change(0, [](WorkOp& op) { op.kind = OpKind::kMemset; });
   spec.workload = std::make_shared<Workload>(std::move(workload));
-  spec.quality_menu[2].switch_cost = 20ms;
+  spec.switch_costs = {0ms, 0ms, 20ms};
   Scripted policy;
   policy.at(50ms, set_level(2));
   EXPECT_EQ(busy(play(policy, spec)), (std::vector<Duration>{11ms, 24ms, 4ms, 4ms}));
