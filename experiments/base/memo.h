@@ -4,16 +4,15 @@
 #include <future>
 #include <map>
 #include <mutex>
-#include <string>
 
 namespace corun {
 
-/// Values that are computed once, by whoever asks first, and shared by all who ask later; they wait meanwhile. A
-/// failure is shared too. Any number of threads.
-template <class Value>
+/// Values that are computed once each: the first thread that asks for a key computes, later ones wait for it and share
+/// the value, or the failure. Any number of threads.
+template <class Key, class Value>
 class Memo {
  public:
-  const Value& get(const std::string& key, const std::function<Value()>& compute) {
+  const Value& get(const Key& key, const std::function<Value()>& compute) {
     std::promise<Value> promise;
     std::shared_future<Value> future;
     bool is_first = false;
@@ -36,7 +35,7 @@ class Memo {
 
  private:
   std::mutex mutex_;
-  std::map<std::string, std::shared_future<Value>> values_;
+  std::map<Key, std::shared_future<Value>> values_;
 };
 
 }  // namespace corun

@@ -91,7 +91,13 @@ Observation observe(const ExecutionBackend& backend, const DeviceSpec& device, c
                     const std::vector<ClientSpec>& clients, std::uint64_t seed) {
   const PolicyDescriptor passthrough = passthrough_policy();
   const std::unique_ptr<Policy> policy = passthrough.create(passthrough.defaults());
-  const RunInput input{device, clients, policy.get(), passthrough.name, trial.length, trial.warmup(), seed};
+  const RunInput input{.device = device,
+                       .clients = clients,
+                       .policy = policy.get(),
+                       .policy_name = passthrough.name,
+                       .horizon = trial.length,
+                       .warmup = trial.warmup(),
+                       .seed = seed};
   Spans spans(input);
   std::vector<std::string> notes;
   const RunResult result = backend.run(input, spans, notes);

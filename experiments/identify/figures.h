@@ -62,7 +62,7 @@ class Predictions {
   std::vector<Rule> rules_;
   DeviceSpec base_;
   std::uint32_t seeds_;
-  Memo<Figures> figures_;
+  Memo<std::string, Figures> figures_;
 };
 
 }  // namespace corun::identification

@@ -1,16 +1,17 @@
 #pragma once
 
-#include <memory>
+#include <compare>
+#include <cstdint>
 #include <string>
 #include <vector>
 
-#include "experiments/question/experiment.h"
 #include "experiments/base/memo.h"
-#include "experiments/run/plan.h"
+#include "experiments/question/experiment.h"
+#include "experiments/run/clients/client_builder.h"
 #include "experiments/run/execution_backend.h"
+#include "experiments/run/plan.h"
 #include "sim/cluster/cluster_metrics.h"
 #include "sim/metrics/collector.h"
-#include "sim/solo/solo.h"
 
 namespace corun {
 
@@ -20,16 +21,21 @@ struct ClusterLists {
   std::vector<PodSpec> pods;
 };
 
-/// What the runs of an experiment share: workloads, host-gap fits and solo baselines, each made once.
+/// What the runs of an experiment share: clients, the lists of clusters, and what each client or pod does alone, each
+/// made once.
 ///
 /// Any number of threads may ask; `experiment`, `hashes` and `policies` must outlive it.
 class RunInputs {
  public:
   RunInputs(const Experiment& experiment, const FileHashes& hashes, const PolicyRegistry& policies,
             ExecutionBackend backend = simulation_backend())
-      : experiment_(experiment), hashes_(hashes), policies_(policies), backend_(std::move(backend)) {}
+      : experiment_(experiment),
+        hashes_(hashes),
+        policies_(policies),
+        backend_(std::move(backend)),
+        clients_(hashes, backend_.name != kLiveBackend) {}
 
-  /// Where runs take place, those of solo() included; host gaps are fitted in simulation.
+  /// Where runs take place, those of solo() included; solo rates are fitted in simulation.
   const ExecutionBackend& backend() const { return backend_; }
 
   /// Loads every capture and checks that each policy finds what it needs. Throws Error(kInput, kUnsupported).
@@ -37,43 +43,49 @@ class RunInputs {
 
   /// As read and as the scenario changes them: arrivals sped up, pods that stay, requests in whole units.
   const ClusterLists& cluster(const Scenario& scenario);
-  std::vector<ClientSpec> clients(const Scenario& scenario, std::uint64_t seed);
+  std::vector<ClientSpec> clients(const Scenario& scenario, std::uint64_t seed) {
+    return clients_.clients(scenario, seed);
+  }
   /// What the pods of a cluster do on their cards, and how these are shared; empty where no pod has a client.
   CardSharing sharing(const Scenario& scenario, std::uint64_t seed);
   /// What the pod's program takes alone on an idle card; 0 where its work has no end, or none within the horizon.
   Duration alone(const Scenario& scenario, const CardSharing& sharing, const PodSpec& pod);
   /// Of every client, in order: alone on the device, every gate open, same seed, horizon and warm-up.
   std::vector<SoloBaseline> solo(const Scenario& scenario, std::uint64_t seed);
-  /// What was assumed, one sentence each, in the order of the clients.
+  /// What was assumed, a sentence each, in the order of the clients.
   std::vector<std::string> notes(const Scenario& scenario);
 
  private:
-  using SharedWorkload = std::shared_ptr<const Workload>;
-  /// As written and captured, with the host gaps of the capture.
-  SharedWorkload work_of(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed);
-  /// Host gaps are those of captures: programs that run have their own.
-  bool is_replayed() const { return backend_.name != kLiveBackend; }
-  ClientSpec unfitted(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed);
-  ClientSpec client(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed);
-  SharedWorkload captured(const ClientChoice& choice, const std::string& trace, const SourceLocation& where);
-  /// GPU times of a capture's frames, scaled.
-  std::vector<Duration> captured_frames(const ClientChoice& choice, const SceneTrace& scene);
-  SharedWorkload drawn(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed);
-  SoloFit fit(const Scenario& scenario, const ClientChoice& choice, const ClientSpec& spec);
-  void check_needs(const Scenario& scenario, const PolicyChoice& choice, const std::vector<ClientSpec>& clients) const;
-  void check_sharing_needs(const Scenario& scenario, const std::vector<ClientSpec>& clients) const;
-  static void refuse_unmet(const Scenario& scenario, const PolicyChoice& choice, const Needs& needs,
-                           const std::vector<ClientSpec>& clients);
+  // Devices, clusters and clients stand in keys in their canonical forms.
+  struct ClusterKey {
+    std::string nodes_file, pods_file, cluster;
+    Duration horizon;
+    auto operator<=>(const ClusterKey&) const = default;
+  };
+  struct BaselineKey {
+    std::uint64_t seed;
+    Duration horizon, warmup;
+    std::string device, client;
+    auto operator<=>(const BaselineKey&) const = default;
+  };
+  struct AloneKey {
+    std::uint64_t seed;
+    std::string drawn_for;  ///< name of the pod where its times are drawn, by that name; else empty
+    Duration horizon;
+    std::string device, client;
+    auto operator<=>(const AloneKey&) const = default;
+  };
+
+  SoloBaseline baseline(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed);
 
   const Experiment& experiment_;
   const FileHashes& hashes_;
   const PolicyRegistry& policies_;
   const ExecutionBackend backend_;
-  Memo<SharedWorkload> workloads_;
-  Memo<SoloFit> fits_;
-  Memo<SoloBaseline> baselines_;
-  Memo<ClusterLists> clusters_;
-  Memo<Duration> alone_;
+  ClientBuilder clients_;
+  Memo<ClusterKey, ClusterLists> clusters_;
+  Memo<BaselineKey, SoloBaseline> baselines_;
+  Memo<AloneKey, Duration> alone_;
 };
 
 }  // namespace corun

@@ -95,9 +95,15 @@ void execute(const Experiment& experiment, const RunSpec& spec, RunInputs& run_i
   std::vector<SoloBaseline> solo;
   if (experiment.record.baselines) solo = run_inputs.solo(scenario, spec.seed);
   const std::unique_ptr<Policy> policy = descriptor.create(choice.parameters);
-  RunInput input{scenario.device,  run_inputs.clients(scenario, spec.seed), policy.get(), choice.label,
-                 scenario.horizon, scenario.warmup_or_default(),           spec.seed,    descriptor.needs.oracle};
-  input.gate = scenario.gate;
+  RunInput input{.device = scenario.device,
+                 .clients = run_inputs.clients(scenario, spec.seed),
+                 .policy = policy.get(),
+                 .policy_name = choice.label,
+                 .horizon = scenario.horizon,
+                 .warmup = scenario.warmup_or_default(),
+                 .seed = spec.seed,
+                 .tells_exact_durations = descriptor.needs.oracle,
+                 .gate = scenario.gate};
   if (descriptor.needs.shared_context && input.device.sharing != Sharing::kConcurrent) {
     input.device.sharing = Sharing::kConcurrent;
     notes.push_back(one_context_note(choice.label));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -75,6 +76,8 @@ struct WorkloadOptions {
   bool keep_start = false;             ///< of frame captures: their start is not left out (see steady_start)
   double gpu_busy_ratio = 0.0;         ///< for frame logs without GPU time: busy / interval; 0 = refuse such logs
   bool allow_co_run = false;           ///< accept a capture whose durations contain time away
+
+  auto operator<=>(const WorkloadOptions&) const = default;
 };
 
 /// Turns a capture into jobs of operations with dependencies and host gaps.

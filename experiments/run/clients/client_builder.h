@@ -1,0 +1,46 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/question/experiment.h"
+#include "experiments/run/clients/workload_cache.h"
+#include "sim/solo/solo.h"
+
+namespace corun {
+
+/// Makes the clients of runs out of an experiment's. Any number of threads may ask.
+class ClientBuilder {
+ public:
+  /// `hashes` must outlive it. `replays`: runs replay captures, whose times are fitted to a solo rate where there is
+  /// one; else they start programs, which have their own.
+  ClientBuilder(const FileHashes& hashes, bool replays) : hashes_(hashes), replays_(replays), workloads_(hashes) {}
+
+  /// Of every client of a scenario, in order. Throws as WorkloadCache::of.
+  std::vector<ClientSpec> clients(const Scenario& scenario, std::uint64_t seed);
+  ClientSpec client(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed);
+  /// The same with the times of its capture, which takes no runs.
+  ClientSpec as_captured(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed);
+
+  /// Jobs per second that the client's times are fitted to: as stated, else what its capture's bare pass reached;
+  /// nullopt where neither is known.
+  std::optional<double> solo_rate(const ClientChoice& choice, const Workload& workload) const;
+  /// The factors by which `captured`, the client as captured, has that rate on the scenario's device; found once.
+  SoloFit fit(const Scenario& scenario, const ClientChoice& choice, const ClientSpec& captured);
+
+ private:
+  struct FitKey {
+    std::string device, client;  ///< in canonical form
+    auto operator<=>(const FitKey&) const = default;
+  };
+
+  const FileHashes& hashes_;
+  const bool replays_;
+  WorkloadCache workloads_;
+  Memo<FitKey, SoloFit> fits_;
+};
+
+}  // namespace corun

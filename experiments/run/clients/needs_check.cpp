@@ -1,0 +1,72 @@
+#include "experiments/run/clients/needs_check.h"
+
+#include <algorithm>
+
+namespace corun {
+
+namespace {
+
+void refuse_unmet(const Scenario& scenario, const PolicyChoice& choice, const Needs& needs,
+                  const std::vector<ClientSpec>& clients) {
+  const auto refuse = [&](std::string_view what, std::string help) {
+    throw Error(ErrorKind::kUnsupported, choice.where,
+                fmt::format("policy `{}` needs {}, and no client of scenario `{}` has {}", choice.label, what,
+                            scenario.name, what.ends_with("s") ? "them" : "it"),
+                std::move(help));
+  };
+  const auto any = [&](auto has) { return std::ranges::any_of(clients, has); };
+  if (needs.frame_events && !any([](const ClientSpec& c) { return c.role == Role::kInteractive; }))
+    refuse("frame events", "give it an interactive client: a capture of frames, or `synthetic: { game: rdr2 }`");
+  if (needs.quality_levels && !any([](const ClientSpec& c) { return c.quality_menu.size() > 1; }))
+    refuse("quality levels", "give a game a menu: `quality: default`");
+  const auto has_predictions = [](const ClientSpec& c) {
+    return std::ranges::any_of(c.workload->ops,
+                               [](const WorkOp& op) { return op.predicted_by_name >= Duration::zero(); });
+  };
+  if (needs.predictions && !any(has_predictions))
+    refuse("predicted durations",
+           "give a client a `trace`; one with a `command` may have both: then it is its profile");
+}
+
+void check_policy(const Scenario& scenario, const PolicyChoice& choice, const PolicyDescriptor& policy,
+                  const std::vector<ClientSpec>& clients) {
+  if (scenario.cluster && !policy.create_placement)
+    throw Error(ErrorKind::kUnsupported, choice.where,
+                fmt::format("policy `{}` shares a device, and scenario `{}` is a cluster", choice.label, scenario.name),
+                "policies that place pods: `simcli policy list` says which need a cluster");
+  if (!scenario.cluster && policy.create_placement)
+    throw Error(
+        ErrorKind::kUnsupported, choice.where,
+        fmt::format("policy `{}` places pods, and scenario `{}` has no `cluster`", choice.label, scenario.name));
+  if (policy.create) refuse_unmet(scenario, choice, policy.needs, clients);
+}
+
+void check_card_policy(const Scenario& scenario, const PolicyChoice& choice, const PolicyDescriptor& policy,
+                       const std::vector<ClientSpec>& clients) {
+  if (!policy.create)
+    throw Error(
+        ErrorKind::kUnsupported, choice.where,
+        fmt::format("`sharing: {}`: this policy places pods, and what is wanted is one for the clients of a card",
+                    choice.label),
+        "for example `sharing: passthrough`, or `sharing: gaiagpu`");
+  refuse_unmet(scenario, choice, policy.needs, clients);
+}
+
+}  // namespace
+
+PolicyChoice card_policy(const Scenario& scenario, const PolicyRegistry& policies) {
+  if (scenario.cluster->sharing) return *scenario.cluster->sharing;
+  const PolicyDescriptor* passthrough = policies.find("passthrough");
+  CORUN_ASSERT(passthrough != nullptr, "cards need the policy `passthrough`");
+  return {passthrough->name, passthrough->name, passthrough->defaults(), scenario.where, ""};
+}
+
+void check_needs(const Scenario& scenario, const std::vector<ClientSpec>& clients, const PolicyRegistry& policies) {
+  for (const PolicyChoice& choice : scenario.policies)
+    check_policy(scenario, choice, *policies.find(choice.policy), clients);
+  if (!scenario.cluster || clients.empty()) return;
+  const PolicyChoice choice = card_policy(scenario, policies);
+  check_card_policy(scenario, choice, *policies.find(choice.policy), clients);
+}
+
+}  // namespace corun
