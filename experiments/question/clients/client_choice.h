@@ -46,7 +46,8 @@ struct ClientChoice : ClientTerms {
   std::optional<std::uint32_t> queued_ahead;
   std::optional<double> solo_rate;  ///< jobs per second of the untraced program alone; default: the capture's, if any
   bool random_phase = true;
-  std::optional<double> host_jitter;              ///< coefficient of variation; default: the capture's, if any
+  double host_speed = 1.0;            ///< of its host, in times of the recorded one's; host gaps are divided by it
+  std::optional<double> host_jitter;  ///< coefficient of variation; default: the capture's, if any
   std::vector<std::pair<std::string, Node>> qos;  ///< metric and condition, e.g. "frame_time_p99", "<= 16.7ms"
 
   bool draws_requests() const;

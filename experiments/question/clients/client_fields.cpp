@@ -314,6 +314,8 @@ std::vector<ClientField> course_fields() {
       field("pacing", "choice, rate or mapping", read_pacing, write_pacing),
       field("queued_ahead", "whole number", &ClientChoice::queued_ahead, whole_number(0, 64),
             always_or("queued_ahead", Pacing::kByMode)),
+      field("host_speed", "number", &ClientChoice::host_speed, number_between(0.01, 100),
+            where_stated("host_speed", 1.0)),
       field("host_jitter", "number", read_host_jitter, write_host_jitter),
       field("duration_jitter", "number", &ClientChoice::duration_jitter, number_between(0, 2), joined("jitter")),
   };

@@ -39,6 +39,7 @@ ClientSpec ClientBuilder::as_captured(const Scenario& scenario, const ClientChoi
 ClientSpec ClientBuilder::client(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed) {
   ClientSpec spec = as_captured(scenario, choice, seed);
   if (solo_rate(choice, *spec.workload)) fit(scenario, choice, spec).apply_to(spec, scenario.device);
+  spec.host_gap_scale /= choice.host_speed;
   return spec;
 }
 

@@ -172,6 +172,18 @@ TEST(Runner, SeedsMatterAndRepeat) {
   EXPECT_EQ(rates.size(), 3U);
 }
 
+TEST(Runner, AHostOfTwiceTheSpeedHalvesTheGapsBetweenKernels) {
+  const auto jobs_per_s = [](const std::string& speed) {
+    Laboratory lab("name: x\ndevice: h200\nhorizon: 1s\npolicies: [passthrough]\nclients:\n  - { name: a, " + speed +
+                   "synthetic: { kernels: { duration: 1us, launch_gap: 2ms } }, pacing: sync_each_job }\n");
+    lab.run("r.sqlite", 1);
+    const auto rates = lab.query("r.sqlite", "SELECT value FROM metrics WHERE metric = 'throughput_per_s'");
+    return std::stod(rates.at(0));
+  };
+  EXPECT_NEAR(jobs_per_s(""), 500, 10);
+  EXPECT_NEAR(jobs_per_s("host_speed: 2, "), 1000, 20);
+}
+
 TEST(Runner, AFailedRunIsARowAndTheOthersGoOn) {
   Laboratory lab(std::string(kTinyExperiment) +
                  "scenarios: [{ name: s, policies: [throws, passthrough, illegal], seeds: 2 }]\n");
