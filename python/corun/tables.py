@@ -162,7 +162,7 @@ class Tables:
     def table(self, name, scenario=None, policy=None, client=None):
         """One table as a corun.Table, whose columns pandas, polars and Arrow share: `name` is "frames", "decisions",
         "holds", "kills", "refusals", "operations" or "metrics", with the `scenario`, `policy` and `seed` of its runs in
-        front. The other arguments keep one of each. docs/metrics.md describes the columns.
+        front. The other arguments keep one of each. docs/results.md describes the columns.
 
         >>> frames = corun.open(QUICK).table("frames", policy="nvshare")
         >>> frames["seed"].to_list()[-1], frames["present_ns"].missing
