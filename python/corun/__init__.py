@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 # Names of the compiled part, imported when they are first asked for.
 _COMPILED = {"Experiment": "corun.experiment", "Policy": "corun.policy", "Table": "corun.table",
              "Timeline": "corun.timeline", "check_policy": "corun.conformance", "compare": "corun.comparison",
-             "metrics": "corun.metric_table", "run": "corun.running", "search": "corun.searching", "sweep": "corun.sweeping"}
+             "metrics": "corun.metric_table", "run": "corun.running", "search": "corun.searching",
+             "sweep": "corun.sweeping"}
 _MODULES = {"parameter", "statistics"}
 
 __all__ = ["DeviceError", "Error", "Experiment", "InputError", "Policy", "PolicyError", "Results", "Table", "Timeline",

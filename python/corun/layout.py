@@ -25,7 +25,8 @@ def summary_grid(rows):
     found = {(row["scenario"], row["policy"], row["client"], row["metric"]): row for row in rows}
     units = {row["metric"]: row["unit"] for row in rows}
     metrics = [metric for metric in _core.summary_metrics() if metric in units]
-    keys = list(dict.fromkeys((row["scenario"], row["policy"], row["client"]) for row in rows if row["metric"] in metrics))
+    keys = list(dict.fromkeys((row["scenario"], row["policy"], row["client"])
+                              for row in rows if row["metric"] in metrics))
     headings = ["scenario", "policy", "client", *(_heading(metric, units[metric]) for metric in metrics)]
     return headings, [[*key, *(estimate(found.get((*key, metric))) for metric in metrics)] for key in keys]
 

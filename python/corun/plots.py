@@ -79,8 +79,8 @@ class Plots:
 
     def pareto(self, x="harvest_ratio", y="fps_1low", scenario=None, ax=None):
         """One metric against another, a point a policy, with 95 % intervals. What another policy beats in both is
-        hollow; the others are joined by a line. A metric that several clients have is named with its client: "train.slowdown".
-        `corun.metrics` says which of them are better when small.
+        hollow; the others are joined by a line. A metric that several clients have is named with its client:
+        "train.slowdown". `corun.metrics` says which of them are better when small.
 
         >>> corun.open(QUICK).plot.pareto(x="train.throughput_per_s", y="fps_1low").get_xlabel()
         'train: throughput_per_s (1/s)'

@@ -73,7 +73,8 @@ def shown_commands(page):
 
 
 def make_folder(folder):
-    """A checkout's working folder in which commands may write: what is built and captured is linked, the rest copied."""
+    """A checkout's working folder in which commands may write:
+    what is built and captured is linked, the rest copied."""
     for name in ("traces", "sim", "python", "notebooks", "studies", "tests", "policies"):
         (folder / name).symlink_to(ROOT / name)
     shutil.copytree(ROOT / "experiments", folder / "experiments", ignore=shutil.ignore_patterns("*.cpp", "*.h"))

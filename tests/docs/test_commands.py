@@ -1,4 +1,5 @@
-"""Every command that README.md, docs/ and studies/ show is run by a test and prints what they show, or is listed here with why not.
+"""Every command that README.md, docs/ and studies/ show is run by a test and prints what they show, or is listed here
+with why not.
 
 How pages are read: pages.py. `--update [PAGE...]` rewrites the output that pages show, `--update --fill PAGE`
 also where a page shows none.
@@ -38,8 +39,11 @@ NOT_RUN = {
     "docs/sweep.md": [("python3 search.py",
                        "needs Optuna; tests/python/test_searching.py runs it where that is installed"),
                       ("python3 tests/python/dask_sweep.py", "minutes of computing; test_sweeping.py runs it smaller"),
-                      ("python3 tests/experiments/kill_and_resume.py", "minutes of computing; test_sweep.py runs it smaller")],
-    "docs/validate.md": [("studies/validation/score.py", "writes into the checkout"), ("simcli validate", "minutes of computing, or a GPU; tests/experiments/validate runs it smaller")],
+                      ("python3 tests/experiments/kill_and_resume.py",
+                       "minutes of computing; test_sweep.py runs it smaller")],
+    "docs/validate.md": [("studies/validation/score.py", "writes into the checkout"),
+                         ("simcli validate",
+                          "minutes of computing, or a GPU; tests/experiments/validate runs it smaller")],
 }
 RUN = [page for page in pages.PAGES
        if any(block.info in ("console", "python") or block.file_name for block in pages.blocks(pages.read_page(page)))]
@@ -47,7 +51,8 @@ RUN = [page for page in pages.PAGES
 
 def why_not(page, line):
     if page in pages.STUDIES:
-        return "needs a GPU, or minutes of computing; tests/experiments/test_accuracy.py runs the script on made-up results"
+        return ("needs a GPU, or minutes of computing; "
+                "tests/experiments/test_accuracy.py runs the script on made-up results")
     return next((why for begin, why in NOT_RUN.get(page, []) if line.startswith(begin)), None)
 
 

@@ -10,9 +10,11 @@ import pages
 FOLDERS = [(pages.ROOT / study).parent for study in pages.STUDIES]
 PAIR = re.compile(r"(\d+\.\d) % \((\d+\.\d)\)")  # mean and worst
 SUMMARY = re.compile(r"^(\w+): mean (\d+\.\d) %, worst (\d+\.\d) %, (\d+) rates", re.MULTILINE)
-TOLD = re.compile(r"(\d+\.\d) % off in the mean and\s+(\d+\.\d) % at\s+worst")  # of predictions whose rows were not kept
+# Of predictions whose rows were not kept.
+TOLD = re.compile(r"(\d+\.\d) % off in the mean and\s+(\d+\.\d) % at\s+worst")
 ROW = re.compile(r"^\| (\w+) \|.*\| ([+-]\d+\.\d) % \|$", re.MULTILINE)  # run, error
-SCORED = re.compile(r"^\| (?:blind|seen) \|.*\| \d+/\d+ \| (\d+\.\d) % \| [^|]* \| [^|]* \| (\d+\.\d) % \|", re.MULTILINE)
+SCORED = re.compile(r"^\| (?:blind|seen) \|.*\| \d+/\d+ \| (\d+\.\d) % \| [^|]* \| [^|]* \| (\d+\.\d) % \|",
+                    re.MULTILINE)
 GENERATED = ["table.md", "published.md", "nulls.md", "scored.md"]
 TABLES = [folder / name for folder in FOLDERS if (folder / "experiment.yaml").exists()
           for name in GENERATED[:2] if (folder / name).exists()]
@@ -36,7 +38,8 @@ def test_errors_on_a_page_are_those_of_a_study(page, at_least):
     assert not [pair for pair in repeated if pair not in there], "studies/accuracy.py has printed something else since"
 
 
-@pytest.mark.parametrize("folder", [folder for folder in FOLDERS if measured_in(folder)], ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", [folder for folder in FOLDERS if measured_in(folder)],
+                         ids=lambda folder: folder.name)
 def test_errors_in_a_study_are_those_of_its_tables(folder):
     repeated = PAIR.findall(text_of(folder / "README.md"))
     assert repeated and not [pair for pair in repeated if pair not in measured_in(folder)]

@@ -5,7 +5,8 @@ import re
 import sqlite3
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SCHEMA = re.search(r'kResultsSchema = R"\((.*?)\)"', (ROOT / "experiments" / "results" / "schema.cpp").read_text(), re.DOTALL)[1]
+SCHEMA = re.search(r'kResultsSchema = R"\((.*?)\)"', (ROOT / "experiments" / "results" / "schema.cpp").read_text(),
+                   re.DOTALL)[1]
 
 
 class Results:

@@ -3,10 +3,11 @@
     pairs.py [--gpu N] [--seconds S] [--captures FOLDER] -o FILE CELL...
 
 A cell is KIND:PROGRAM[+PROGRAM...]. KIND is solo, timeslice (plain processes), mps (under a daemon of our own) or apart
-(each on a GPU of its own: what their hosts do to each other); programs are the workloads of torch_loop.py. All programs of a
-cell run until everyone has been warm for S seconds at the same time; rates count the steps that ended within that window.
-FILE gets one JSON row a program, as measured.jsonl of the studies have them; launch_ms is what the host took, in the
-middle, until it had launched a step, cpu_ms the processor time of all threads for a step. With --captures, each solo program is recorded by simtrace besides (SIMTRACE names it), into FOLDER/PROGRAM.corun.
+(each on a GPU of its own: what their hosts do to each other); programs are the workloads of torch_loop.py. All programs
+of a cell run until everyone has been warm for S seconds at the same time; rates count the steps that ended within that
+window. FILE gets one JSON row a program, as measured.jsonl of the studies have them; launch_ms is what the host took,
+in the middle, until it had launched a step, cpu_ms the processor time of all threads for a step. With --captures, each
+solo program is recorded by simtrace besides (SIMTRACE names it), into FOLDER/PROGRAM.corun.
 
 PyTorch is imported once; each program is a fork that has not touched the GPU before.
 """

@@ -64,7 +64,8 @@ def outcomes(path):
 def test_every_case_has_its_own_outcome(run):
     code, first, again, _ = run("A.Passes", "A.Skips", "A.Fails", others=[("fuzz.x", ["true"]), ("fuzz.y", ["false"])])
     assert code == 1
-    assert first == {"A.Passes": "passed", "A.Skips": "skipped", "A.Fails": "failure", "fuzz.x": "passed", "fuzz.y": "failure"}
+    assert first == {"A.Passes": "passed", "A.Skips": "skipped", "A.Fails": "failure", "fuzz.x": "passed",
+                     "fuzz.y": "failure"}
     assert again == {"A.Fails": "failure", "fuzz.y": "failure"}
 
 

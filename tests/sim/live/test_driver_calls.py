@@ -1,4 +1,5 @@
-"""What tracer/gate/driver/driver_calls.h says of the driver's functions is what NVIDIA's headers say, where they are."""
+"""What tracer/gate/driver/driver_calls.h says of the driver's functions is what NVIDIA's headers say,
+where they are."""
 
 import os
 import pathlib
