@@ -12,7 +12,7 @@ What can be done about several programs on one GPU. A policy sees what an interp
 them, admits single launches, chooses quality levels, or asks the driver for a mechanism; `sim/policy` says exactly
 what. Policies that need a cluster place pods on nodes and cards instead ([cluster](../docs/cluster.md)).
 
-This page is generated from the descriptors in this folder; the test `policies_readme_equals_the_descriptors` keeps it
+This page is generated from the descriptors in this folder; the test `PoliciesReadmeEqualsTheDescriptors` keeps it
 so, and rewrites it when it runs with `CORUN_UPDATE=1`. To add a policy to the project, write one file here and one
 line in `builtin.cpp`. To build one outside the project, see [example](example/README.md).
 )";
@@ -24,9 +24,12 @@ std::string in_notation(const ParameterDescriptor& parameter, double value) {
 
 std::string range_text(const ParameterDescriptor& parameter) {
   switch (parameter.type) {
-    case ParameterType::kBoolean: return "true, false";
-    case ParameterType::kChoice: return fmt::format("{}", fmt::join(parameter.choices, ", "));
-    default: break;
+    case ParameterType::kBoolean:
+      return "true, false";
+    case ParameterType::kChoice:
+      return fmt::format("{}", fmt::join(parameter.choices, ", "));
+    default:
+      break;
   }
   const std::string unit = parameter.unit.empty() ? "" : " " + parameter.unit;
   const std::string each = parameter.type == ParameterType::kByClient ? "by client: " : "";

@@ -2,10 +2,10 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "experiments/base/steady_state.h"
+#include "experiments/results/file.h"
 #include "experiments/summary/compare.h"
 #include "experiments/summary/compare_settling.h"
-#include "experiments/results/file.h"
-#include "experiments/base/steady_state.h"
 #include "python/bindings.h"
 #include "traces/base/error.h"
 

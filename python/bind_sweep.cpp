@@ -2,8 +2,8 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include "experiments/results/results.h"
 #include "experiments/results/file.h"
+#include "experiments/results/results.h"
 #include "python/bindings.h"
 #include "python/known_experiment.h"
 

@@ -70,7 +70,7 @@ class CompactRows : public RowSink {
 
   CompactCapture capture_;
   std::unordered_map<OpRecord, std::uint32_t, Hash> numbers_;  ///< of prototypes
-  std::vector<std::uint32_t> followers_;  ///< by prototype: the one that came next the last time
+  std::vector<std::uint32_t> followers_;                       ///< by prototype: the one that came next the last time
   std::uint32_t last_prototype_ = 0;
   std::int64_t last_start_ns_ = INT64_MIN, last_call_ns_ = INT64_MIN;
   Largest largest_;

@@ -14,9 +14,9 @@ namespace corun {
 /// The whole content is in memory; SQLite importers use `path` and read `bytes` only to sniff. Wrappers that would
 /// expand beyond `ReadLimits` are a located error.
 struct SourceFile {
-  std::string path;        ///< as the user named it
-  std::string bytes = {};  ///< unwrapped content
-  std::string hash = {};   ///< XXH3-128 of the file as it lies on disk, lower-case hex
+  std::string path;          ///< as the user named it
+  std::string bytes = {};    ///< unwrapped content
+  std::string hash = {};     ///< XXH3-128 of the file as it lies on disk, lower-case hex
   bool was_wrapped = false;  ///< true if `path` holds a compressed form of `bytes`
 };
 

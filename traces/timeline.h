@@ -21,25 +21,26 @@ enum class OpKind : std::uint8_t {
   kCopyDeviceToDevice = 3,  ///< inside one device: runs on the SMs' memory path, like a kernel
   kCopyPeer = 4,            ///< between devices
   kMemset = 5,
-  kRender = 6,              ///< one visit of a frame to the graphics engine
+  kRender = 6,  ///< one visit of a frame to the graphics engine
 };
 
 /// Name of a kind in reports, results and the native format ("kernel", "copy_host_to_device", ...).
 std::string_view to_string(OpKind kind);
 /// True for the four copies: what `simcli info` counts, with memsets, under "memops".
 bool is_copy(OpKind kind);
-/// True for what the device does inside its own memory, by kernels of the driver's: memsets and copies from device to device.
+/// True for what the device does inside its own memory, by kernels of the driver's: memsets and copies from device to
+/// device.
 bool is_device_memory_op(OpKind kind);
 
 /// What a host thread called.
 enum class CallKind : std::uint8_t {
-  kLaunch = 0,            ///< a kernel, copy or memset was submitted; the call does not wait
-  kGraphLaunch = 1,       ///< one call that submits many operations
-  kSynchronizeDevice = 2, ///< waits for every stream of the process
-  kSynchronizeStream = 3, ///< waits for one stream
-  kSynchronizeEvent = 4,  ///< waits for the work before an event record (`awaited`)
-  kStreamWaitEvent = 5,   ///< makes `stream` wait for the work before an event record (`awaited`); the host goes on
-  kBlockingCopy = 6,      ///< submits a copy and waits for it
+  kLaunch = 0,             ///< a kernel, copy or memset was submitted; the call does not wait
+  kGraphLaunch = 1,        ///< one call that submits many operations
+  kSynchronizeDevice = 2,  ///< waits for every stream of the process
+  kSynchronizeStream = 3,  ///< waits for one stream
+  kSynchronizeEvent = 4,   ///< waits for the work before an event record (`awaited`)
+  kStreamWaitEvent = 5,    ///< makes `stream` wait for the work before an event record (`awaited`); the host goes on
+  kBlockingCopy = 6,       ///< submits a copy and waits for it
 };
 std::string_view to_string(CallKind kind);
 
@@ -61,11 +62,11 @@ struct OpRecord {
   std::int64_t duration_ns = 0;  ///< >= 0; 0 where an integer-microsecond source rounded it away
   OpKind kind = OpKind::kKernel;
   StringId name = StringId::none();
-  std::uint32_t queue = 0;              ///< index into Timeline::queues()
-  std::uint32_t call = kNoIndex;        ///< index into Timeline::calls(): the call that submitted it; none if cut off
-  std::uint32_t shape = kNoIndex;       ///< index into Timeline::shapes()
-  std::uint64_t bytes = 0;              ///< copies and memsets; 0 = not known
-  std::uint64_t graph_node = 0;         ///< node of a CUDA graph; 0 = not from a graph
+  std::uint32_t queue = 0;         ///< index into Timeline::queues()
+  std::uint32_t call = kNoIndex;   ///< index into Timeline::calls(): the call that submitted it; none if cut off
+  std::uint32_t shape = kNoIndex;  ///< index into Timeline::shapes()
+  std::uint64_t bytes = 0;         ///< copies and memsets; 0 = not known
+  std::uint64_t graph_node = 0;    ///< node of a CUDA graph; 0 = not from a graph
 
   static constexpr std::uint32_t kNoIndex = UINT32_MAX;
   friend bool operator==(const OpRecord&, const OpRecord&) = default;
@@ -76,8 +77,8 @@ struct CallRecord {
   std::int64_t start_ns = 0;
   std::int64_t duration_ns = 0;  ///< of the call as the capture saw it, its waiting included
   CallKind kind = CallKind::kLaunch;
-  std::uint32_t thread = 0;                       ///< index into Timeline::threads()
-  std::uint32_t queue = OpRecord::kNoIndex;       ///< stream it submits to or waits for; none = all
+  std::uint32_t thread = 0;                    ///< index into Timeline::threads()
+  std::uint32_t queue = OpRecord::kNoIndex;    ///< stream it submits to or waits for; none = all
   std::uint32_t awaited = OpRecord::kNoIndex;  ///< event waits: the last OpRecord before the event record; none = all
   friend bool operator==(const CallRecord&, const CallRecord&) = default;
 };
@@ -87,17 +88,17 @@ struct CallRecord {
 /// A frame may visit the GPU several times. Span (first begin to last end) contains other contexts' time; busy is the
 /// union of its own work. Both are kept; a source that knows only one leaves the other at -1 (absent is not zero).
 struct FrameRecord {
-  std::int64_t present_ns = 0;              ///< when present (swap) was called
-  std::int64_t interval_ns = -1;            ///< present to present
-  std::int64_t cpu_busy_ns = -1;            ///< host work of the frame, its waits left out
-  std::int64_t in_present_ns = -1;          ///< host time inside the present call
-  std::int64_t submit_ns = -1;              ///< first submission of the frame's work
-  std::int64_t gpu_begin_ns = -1;           ///< first GPU work begins
-  std::int64_t gpu_end_ns = -1;             ///< last GPU work ends
-  std::int64_t gpu_busy_ns = -1;            ///< time in which the frame's own work ran
-  std::uint32_t visits = 0;                 ///< separate visits to the GPU; 0 = not known
-  std::uint32_t swapchain = 0;              ///< index into Timeline::swapchains()
-  bool dropped = false;                     ///< presented but never displayed, where the source says so
+  std::int64_t present_ns = 0;      ///< when present (swap) was called
+  std::int64_t interval_ns = -1;    ///< present to present
+  std::int64_t cpu_busy_ns = -1;    ///< host work of the frame, its waits left out
+  std::int64_t in_present_ns = -1;  ///< host time inside the present call
+  std::int64_t submit_ns = -1;      ///< first submission of the frame's work
+  std::int64_t gpu_begin_ns = -1;   ///< first GPU work begins
+  std::int64_t gpu_end_ns = -1;     ///< last GPU work ends
+  std::int64_t gpu_busy_ns = -1;    ///< time in which the frame's own work ran
+  std::uint32_t visits = 0;         ///< separate visits to the GPU; 0 = not known
+  std::uint32_t swapchain = 0;      ///< index into Timeline::swapchains()
+  bool dropped = false;             ///< presented but never displayed, where the source says so
   friend bool operator==(const FrameRecord&, const FrameRecord&) = default;
 };
 
@@ -146,14 +147,14 @@ struct MarkRecord {
 
 /// What the capture can be trusted with.
 struct Fidelity {
-  bool has_durations = true;    ///< operations carry measured device time
-  bool has_calls = false;       ///< launches and waits of the host are recorded
+  bool has_durations = true;  ///< operations carry measured device time
+  bool has_calls = false;     ///< launches and waits of the host are recorded
   bool has_frames = false;
-  bool per_frame = true;        ///< false: a sampled log; its frames are a sample of a distribution
+  bool per_frame = true;              ///< false: a sampled log; its frames are a sample of a distribution
   bool integer_microseconds = false;  ///< the source rounds to whole microseconds
-  bool has_times = true;        ///< false: only an ordered list (Orion profiles); starts are made up back to back
+  bool has_times = true;              ///< false: only an ordered list (Orion profiles); starts are made up back to back
   bool host_gaps_inflated = false;    ///< a profiler slowed the host down (PyTorch's profiler does)
-  bool co_run = false;          ///< other contexts used the device: durations contain time away
+  bool co_run = false;                ///< other contexts used the device: durations contain time away
   friend bool operator==(const Fidelity&, const Fidelity&) = default;
 };
 
@@ -183,16 +184,16 @@ struct UntracedRate {
 
 /// Where a timeline came from and what was lost on the way.
 struct Provenance {
-  std::string source_format;             ///< importer's name: "kineto", "nsys", "presentmon", ..., "corun"
-  std::string source_version;            ///< schema or tool version, as found
-  std::string source_file;               ///< base name only
-  std::string content_hash;              ///< XXH3-128 of the source bytes, lower-case hex
-  std::string clock = "unknown";         ///< clock of the source: "unix_epoch", "capture_start", "qpc", "monotonic"
-  std::int64_t origin_ns = 0;            ///< instant of the source's clock that is 0 here
+  std::string source_format;      ///< importer's name: "kineto", "nsys", "presentmon", ..., "corun"
+  std::string source_version;     ///< schema or tool version, as found
+  std::string source_file;        ///< base name only
+  std::string content_hash;       ///< XXH3-128 of the source bytes, lower-case hex
+  std::string clock = "unknown";  ///< clock of the source: "unix_epoch", "capture_start", "qpc", "monotonic"
+  std::int64_t origin_ns = 0;     ///< instant of the source's clock that is 0 here
   std::vector<CapturedDevice> devices;
-  std::map<std::string, std::uint64_t> skipped;  ///< bad records left out, by reason
-  std::vector<std::string> skipped_examples;     ///< "file:line: reason", the first few of each reason
-  std::vector<std::string> notes;                ///< quirks worth telling, one sentence each
+  std::map<std::string, std::uint64_t> skipped;   ///< bad records left out, by reason
+  std::vector<std::string> skipped_examples;      ///< "file:line: reason", the first few of each reason
+  std::vector<std::string> notes;                 ///< quirks worth telling, one sentence each
   std::map<std::uint64_t, std::string> programs;  ///< name of each process, where the source tells
   std::optional<UntracedRate> untraced_rate;      ///< where an untraced pass was made
   std::int64_t tracer_ns = 0;                     ///< host time that the capture itself took, as far as it was seen
@@ -271,7 +272,7 @@ class RowSink {
 class TimelineBuilder {
  public:
   StringId intern(std::string_view text);
-  std::uint32_t queue(const QueueRecord& queue);          ///< index of an equal queue, added if new
+  std::uint32_t queue(const QueueRecord& queue);  ///< index of an equal queue, added if new
   std::uint32_t thread(const ThreadRecord& thread);
   std::uint32_t swapchain(const SwapchainRecord& swapchain);
   std::uint32_t shape(const LaunchShape& shape);
@@ -316,12 +317,12 @@ class TimelineBuilder {
 
 /// The counts that `simcli info` prints.
 struct TimelineSummary {
-  std::uint64_t kernels = 0;    ///< OpKind::kKernel
-  std::uint64_t memops = 0;     ///< copies and memsets
+  std::uint64_t kernels = 0;  ///< OpKind::kKernel
+  std::uint64_t memops = 0;   ///< copies and memsets
   std::uint64_t frames = 0;
-  std::uint64_t streams = 0;    ///< queues that carry at least one operation
-  std::int64_t span_ns = 0;     ///< first operation's start to last one's end; without operations, first present to last
-  std::int64_t busy_ns = 0;     ///< sum of operation durations; of frames' GPU busy time where there are no operations
+  std::uint64_t streams = 0;  ///< queues that carry at least one operation
+  std::int64_t span_ns = 0;   ///< first operation's start to last one's end; without operations, first present to last
+  std::int64_t busy_ns = 0;   ///< sum of operation durations; of frames' GPU busy time where there are no operations
 };
 TimelineSummary summarize(const Timeline& timeline);
 

@@ -22,8 +22,8 @@ int version_command(const CommonOptions& common, const VersionOptions&) {
         .field("results_revision", kResultsRevision);
     fmt::print("{}\n", json.field("policy_abi", PolicyPlugin::kAbi).end().text());
   } else {
-    fmt::print("simcli {} (results file {}, results revision {}, policy interface {})\n", engine_version(), kResultsVersion,
-               kResultsRevision, PolicyPlugin::kAbi);
+    fmt::print("simcli {} (results file {}, results revision {}, policy interface {})\n", engine_version(),
+               kResultsVersion, kResultsRevision, PolicyPlugin::kAbi);
   }
   return 0;
 }

@@ -70,7 +70,9 @@ class Spans : public Recorder {
 };
 
 /// Turns are taken by contexts in time slices, or by graphics and kernels.
-bool has_turns(const Rule& rule, const Trial& trial) { return rule.sharing == Sharing::kTimeSliced || trial.has_frames; }
+bool has_turns(const Rule& rule, const Trial& trial) {
+  return rule.sharing == Sharing::kTimeSliced || trial.has_frames;
+}
 
 bool is_of_turns(const Unknown* unknown) {
   return unknown == &time_slice_unknown() || unknown == &switch_cost_unknown();

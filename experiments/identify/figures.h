@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "experiments/base/memo.h"
 #include "experiments/identify/rule.h"
 #include "experiments/identify/trial.h"
-#include "experiments/base/memo.h"
 #include "experiments/run/execution_backend.h"
 
 namespace corun::identification {

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/question/device_file.h"
 #include "experiments/identify/identify.h"
+#include "experiments/question/device_file.h"
 
 namespace corun::identification {
 

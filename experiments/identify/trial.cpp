@@ -3,8 +3,8 @@
 #include <memory>
 #include <utility>
 
-#include "sim/workload/synthetic/synthetic.h"
 #include "sim/workload/synthetic/steps.h"
+#include "sim/workload/synthetic/synthetic.h"
 
 namespace corun::identification {
 
@@ -136,7 +136,8 @@ void add_kernels_in_space(Pool& pool) {
       {pool.queue("a", 4ms, 0.25), pool.queue("b", 4ms, 0.25), pool.queue("c", 4ms, 0.25), pool.queue("d", 4ms, 0.25)});
   pool.add("half_beside_whole", "4 ms kernels of half of the device alongside 3 ms kernels of one and a half",
            {pool.queue("half", 4ms, 0.5), pool.queue("whole", 3ms, 1.5)});
-  pool.add("small_beside_waves", "1 ms kernels of a tenth of the device, 1 ms apart, alongside 6 ms kernels of ten waves",
+  pool.add("small_beside_waves",
+           "1 ms kernels of a tenth of the device, 1 ms apart, alongside 6 ms kernels of ten waves",
            {pool.bursts("small", 1ms, 1ms, 0.1), pool.queue("waves", 6ms, 10)});
   pool.add("two_waves", "two queues of 6 ms kernels of ten waves",
            {pool.queue("a", 6ms, 10), pool.queue("b", 6ms, 10)});

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "experiments/question/device_file.h"
 #include "experiments/base/fields.h"
+#include "experiments/question/device_file.h"
 #include "sim/device/spec.h"
 
 namespace corun {

@@ -106,18 +106,18 @@ FieldTable<DeviceFile> file_fields() {
        [](const Node& node, DeviceFile& out, ScalarReader& read) { out.description = read.text(node).value_or(""); }},
   };
   for (const DeviceField& field : device_fields()) {
-    table.push_back(
-        {field.key, "{ value: ..., source: ... }", [&field](const Node& node, DeviceFile& out, ScalarReader& read) {
-           if (!read.expect(node, Node::Kind::kMapping, "{ value: 100us, source: \"measured\" }")) return;
-           SourcedValue sourced;
-           read_fields(node, sourced_fields(), "key", sourced, read);
-           if (sourced.value == nullptr || sourced.source.empty())
-             return read.wrong(node, fmt::format("`{}` needs a value and its source", field.key));
-           field.read(*sourced.value, out.spec, read);
-           out.sources[std::string(field.key)] = sourced.source;
-           if (!sourced.spread.empty()) out.spreads[std::string(field.key)] = sourced.spread;
-         },
-         field.former_key});
+    table.push_back({field.key, "{ value: ..., source: ... }",
+                     [&field](const Node& node, DeviceFile& out, ScalarReader& read) {
+                       if (!read.expect(node, Node::Kind::kMapping, "{ value: 100us, source: \"measured\" }")) return;
+                       SourcedValue sourced;
+                       read_fields(node, sourced_fields(), "key", sourced, read);
+                       if (sourced.value == nullptr || sourced.source.empty())
+                         return read.wrong(node, fmt::format("`{}` needs a value and its source", field.key));
+                       field.read(*sourced.value, out.spec, read);
+                       out.sources[std::string(field.key)] = sourced.source;
+                       if (!sourced.spread.empty()) out.spreads[std::string(field.key)] = sourced.spread;
+                     },
+                     field.former_key});
   }
   return table;
 }

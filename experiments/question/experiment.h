@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "experiments/base/diagnostic.h"
 #include "experiments/question/clients/client_choice.h"
 #include "experiments/question/cluster_choice.h"
 #include "experiments/question/device_file.h"
-#include "experiments/base/diagnostic.h"
 #include "experiments/question/expectation.h"
 #include "experiments/question/policy_choice.h"
 #include "experiments/question/sweep.h"
@@ -72,7 +72,7 @@ struct Experiment {
 
 /// What the command line changes in an experiment.
 struct ExperimentOverrides {
-  std::vector<std::string> sets{};     ///< "clients.game.pacing=60fps": a path of keys, names and [indices], and a value
+  std::vector<std::string> sets{};  ///< "clients.game.pacing=60fps": a path of keys, names and [indices], and a value
   std::vector<std::uint64_t> seeds{};  ///< replace all seeds; empty = as written
   std::optional<Duration> until{};     ///< shortens horizons to this
   std::vector<std::string> sweeps{};   ///< "pilotfish.margin=100us,300us": see apply_sweep_options

@@ -8,17 +8,17 @@
 #include <filesystem>
 #include <set>
 
-#include "experiments/summary/compare.h"
-#include "experiments/summary/compare_settling.h"
-#include "experiments/question/expectation.h"
-#include "experiments/summary/conclusions.h"
 #include "experiments/base/hash.h"
 #include "experiments/base/json.h"
+#include "experiments/base/terminal.h"
+#include "experiments/question/expectation.h"
 #include "experiments/report/frame_figures.h"
 #include "experiments/report/measured.h"
 #include "experiments/report/verdicts.h"
+#include "experiments/summary/compare.h"
+#include "experiments/summary/compare_settling.h"
+#include "experiments/summary/conclusions.h"
 #include "experiments/summary/summary.h"
-#include "experiments/base/terminal.h"
 #include "sim/metrics/headlines.h"
 #include "sim/metrics/metric_table.h"
 

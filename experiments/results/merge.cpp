@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "experiments/results/results.h"
 #include "experiments/results/file.h"
+#include "experiments/results/results.h"
 
 namespace corun {
 

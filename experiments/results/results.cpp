@@ -163,8 +163,8 @@ class ResultsWriter::Store {
   }
 
  private:
-  /// A commit is not on the disk before the journal is synced. Syncing takes longer than a short run does, so those wait
-  /// for one another.
+  /// A commit is not on the disk before the journal is synced. Syncing takes longer than a short run does, so those
+  /// wait for one another.
   void sync_after(double run_took_s) {
     const auto now = std::chrono::steady_clock::now();
     if (run_took_s < kLongRunS && now - synced_ < kLongestUnsynced) return;

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "experiments/results/schema.h"
-#include "experiments/run/runner.h"
 #include "experiments/results/stored_runs.h"
+#include "experiments/run/runner.h"
 
 namespace corun {
 
@@ -18,9 +18,9 @@ enum class IfExists : std::uint8_t {
 };
 
 /// Writes the results of an experiment into one SQLite file, a transaction for each run, so that what is written
-/// survives whatever ends the program. A run that took a tenth of a second or longer is on the disk when `write` returns,
-/// and shorter ones within a second of writing, so that lost power costs no more. The same plan gives the same rows in the
-/// same order, but for `runs.wall_time_s`.
+/// survives whatever ends the program. A run that took a tenth of a second or longer is on the disk when `write`
+/// returns, and shorter ones within a second of writing, so that lost power costs no more. The same plan gives the same
+/// rows in the same order, but for `runs.wall_time_s`.
 ///
 /// One writer at a time: a file that another process writes is refused. Readers see what is there.
 class ResultsWriter {

@@ -16,8 +16,14 @@ namespace corun {
 namespace {
 
 std::vector<Cell> expectation_row(const Scenario& scenario, const Expectation& e, bool is_qos) {
-  std::vector<Cell> row = {scenario.name,    e.text, std::int64_t{is_qos}, e.left.policy, e.left.client, e.left.metric,
-                           std::string(to_string(e.relation)), e.factor};
+  std::vector<Cell> row = {scenario.name,
+                           e.text,
+                           std::int64_t{is_qos},
+                           e.left.policy,
+                           e.left.client,
+                           e.left.metric,
+                           std::string(to_string(e.relation)),
+                           e.factor};
   const bool has_other = e.right.has_value();
   for (const std::string* name : {has_other ? &e.right->policy : nullptr, has_other ? &e.right->client : nullptr,
                                   has_other ? &e.right->metric : nullptr})
@@ -79,10 +85,9 @@ std::string StoredPlan::revision() const {
 
 StoredPlan stored_question(const Experiment& experiment) {
   StoredPlan stored;
-  stored.experiments = {{experiment.name, experiment.description,
-                         std::filesystem::path(experiment.file).filename().string(),
-                         fmt::format("{}", fmt::join(experiment.changes, " ")), experiment.text,
-                         sha256(experiment.text)}};
+  stored.experiments = {
+      {experiment.name, experiment.description, std::filesystem::path(experiment.file).filename().string(),
+       fmt::format("{}", fmt::join(experiment.changes, " ")), experiment.text, sha256(experiment.text)}};
   stored.expectations = expectation_rows(experiment);
   return stored;
 }

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/run/plan.h"
 #include "experiments/results/row_writer.h"
+#include "experiments/run/plan.h"
 
 namespace SQLite {
 class Database;

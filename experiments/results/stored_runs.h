@@ -7,8 +7,8 @@
 #include <string>
 
 #include "experiments/results/schema.h"
-#include "experiments/run/runner.h"
 #include "experiments/results/stored_plan.h"
+#include "experiments/run/runner.h"
 
 namespace corun {
 

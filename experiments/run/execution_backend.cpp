@@ -95,7 +95,8 @@ ExecutionBackend surrogate_backend() {
             RunInput played = input;
             for (ClientSpec& client : played.clients) {
               if (client.workload == nullptr) continue;
-              client.workload = std::make_shared<const Workload>(executor::as_surrogates(*client.workload, input.device));
+              client.workload =
+                  std::make_shared<const Workload>(executor::as_surrogates(*client.workload, input.device));
             }
             return simulate(played, recorder);
           }};

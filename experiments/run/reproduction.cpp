@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <mutex>
 
-#include "experiments/run/crash.h"
 #include "experiments/base/terminal.h"
+#include "experiments/run/crash.h"
 #include "traces/base/violation.h"
 #include "traces/base/write_file.h"
 
@@ -45,7 +45,8 @@ void explain_and_exit(const std::string& promise) {
 }
 
 std::string place_of(const Scenario& scenario, const PolicyChoice& policy, const RunSpec& spec) {
-  return fmt::format("in run {} of policy `{}`{}, scenario `{}`, seed {}", spec.id.substr(0, 12), printable(policy.label),
+  return fmt::format("in run {} of policy `{}`{}, scenario `{}`, seed {}", spec.id.substr(0, 12),
+                     printable(policy.label),
                      policy.plugin.empty() ? "" : fmt::format(" (plug-in {})", printable(policy.plugin)),
                      printable(scenario.name), spec.seed);
 }
@@ -62,7 +63,8 @@ std::string advice_for(const PolicyChoice& policy) {
 WatchedRun::WatchedRun(const Experiment& experiment, const RunSpec& spec)
     : experiment_(experiment),
       spec_(spec),
-      place_(place_of(experiment.scenarios[spec.scenario], experiment.scenarios[spec.scenario].policies[spec.policy], spec)),
+      place_(place_of(experiment.scenarios[spec.scenario], experiment.scenarios[spec.scenario].policies[spec.policy],
+                      spec)),
       advice_(advice_for(experiment.scenarios[spec.scenario].policies[spec.policy])) {
   prepare_thread_for_crashes();
   watched_run = this;
@@ -77,8 +79,8 @@ std::string WatchedRun::decisions_text() const {
   const std::uint64_t first = decisions_ - std::min<std::uint64_t>(decisions_, last_.size());
   for (std::uint64_t i = first; i < decisions_; ++i) {
     const auto& [time, action] = last_[i % last_.size()];
-    text += fmt::format("{},{},{},{},{},{},{}\n", to_ns(time), to_string(action.kind), action.client.value, action.count,
-                        to_ns(action.duration), action.level, action.fraction);
+    text += fmt::format("{},{},{},{},{},{},{}\n", to_ns(time), to_string(action.kind), action.client.value,
+                        action.count, to_ns(action.duration), action.level, action.fraction);
   }
   return text;
 }
@@ -88,7 +90,9 @@ std::string WatchedRun::write_bundle(const std::string& parent, const std::strin
   const Scenario& scenario = experiment_.scenarios[spec_.scenario];
   const PolicyChoice& policy = scenario.policies[spec_.policy];
   const std::filesystem::path folder = new_folder(parent, "corun-violation-" + spec_.id.substr(0, 12));
-  const auto write = [&](const char* name, const std::string& text) { write_file((folder / name).string(), text, false); };
+  const auto write = [&](const char* name, const std::string& text) {
+    write_file((folder / name).string(), text, false);
+  };
   write("violation.txt",
         fmt::format("{}\nsimulated time: {} ns, or later within the same instant's work\nrun: {}\nscenario: {}\n"
                     "policy: {}\nseed: {}\nengine: {}\nexperiment: {}\ncommand: {}\n",

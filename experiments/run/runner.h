@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/run/run_inputs.h"
 #include "experiments/run/plan.h"
+#include "experiments/run/run_inputs.h"
 
 namespace corun {
 
@@ -31,7 +31,7 @@ struct RunOutcome {
   Time holds_until = kNever;    ///< begin of the first hold that was not kept
   std::vector<RefusalFact> refusals;
   std::vector<KillFact> kills;
-  std::vector<PodFact> pods;    ///< of a cluster
+  std::vector<PodFact> pods;  ///< of a cluster
   std::uint64_t events = 0;
   double wall_time_s = 0.0;  ///< the one figure here that differs from time to time
   std::string notes;         ///< what was assumed, a line each

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/summary/compare_samples.h"
 #include "experiments/base/statistics.h"
+#include "experiments/summary/compare_samples.h"
 
 namespace corun {
 

@@ -8,8 +8,8 @@
 #include <set>
 #include <tuple>
 
-#include "experiments/summary/compare_settling.h"
 #include "experiments/results/file.h"
+#include "experiments/summary/compare_settling.h"
 #include "sim/metrics/metric_table.h"
 #include "traces/base/error.h"
 
@@ -58,7 +58,8 @@ std::map<std::string, std::vector<std::size_t>> points_of_runs(SQLite::Database&
   SQLite::Statement row(results, "SELECT DISTINCT run, point FROM planned_runs WHERE point IS NOT NULL ORDER BY point");
   while (row.executeStep()) {
     const auto point = static_cast<std::size_t>(row.getColumn(1).getInt64());
-    if (point >= count) refuse_points(file, fmt::format("a run is of point {}, and there are {}", row.getColumn(1).getInt64(), count));
+    if (point >= count)
+      refuse_points(file, fmt::format("a run is of point {}, and there are {}", row.getColumn(1).getInt64(), count));
     points[row.getColumn(0)].push_back(point);
   }
   return points;

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "experiments/run/runner.h"
 #include "experiments/base/terminal.h"
+#include "experiments/run/runner.h"
 
 namespace corun {
 

@@ -96,10 +96,10 @@ std::vector<std::string> Summary::notes(const Scenario& scenario) const {
     const auto misses = [&](const PolicyChoice& policy) { return counts_nothing(scenario, policy.label, client.name); };
     const bool may_be_live = !client.command.words.empty();  // then the run itself says why
     if (!scenario.cluster && !may_be_live && std::ranges::any_of(scenario.policies, misses))
-      notes.push_back(fmt::format("{}: nothing of it counts: it has no time between the warm-up and the end, {} to {}; "
-                                  "shorten `warmup`, lengthen `horizon`, or let it come sooner or stay for longer",
-                                  client.name, format_duration(scenario.warmup_or_default()),
-                                  format_duration(scenario.horizon)));
+      notes.push_back(
+          fmt::format("{}: nothing of it counts: it has no time between the warm-up and the end, {} to {}; "
+                      "shorten `warmup`, lengthen `horizon`, or let it come sooner or stay for longer",
+                      client.name, format_duration(scenario.warmup_or_default()), format_duration(scenario.horizon)));
   }
   return notes;
 }

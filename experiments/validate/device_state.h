@@ -57,8 +57,8 @@ class DeviceMonitor {
   std::jthread thread_;
 };
 
-/// `backend`, whose runs the monitor watches from their first operation on; `state` is that of the latest run. Both must
-/// outlive it. One run at a time.
+/// `backend`, whose runs the monitor watches from their first operation on; `state` is that of the latest run. Both
+/// must outlive it. One run at a time.
 ExecutionBackend watched(const ExecutionBackend& backend, DeviceMonitor& monitor, DeviceState& state);
 
 }  // namespace corun::validation

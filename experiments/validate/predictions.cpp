@@ -2,9 +2,9 @@
 
 #include <fstream>
 
-#include "experiments/question/device_choice.h"
 #include "experiments/base/hash.h"
 #include "experiments/base/json.h"
+#include "experiments/question/device_choice.h"
 #include "experiments/validate/scoring/score.h"
 
 namespace corun::validation {

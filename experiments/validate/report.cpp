@@ -6,8 +6,8 @@
 #include <cmath>
 #include <set>
 
-#include "experiments/summary/summary.h"
 #include "experiments/base/terminal.h"
+#include "experiments/summary/summary.h"
 
 namespace corun::validation {
 

@@ -89,7 +89,8 @@ Validation::Validation(const Experiment& experiment, const PolicyRegistry& polic
   cells_ = make_cells(experiment_, hashes_, *inputs_, policies);
 }
 
-Figures Validation::simulate(const std::vector<RunSpec>& runs, const ExecutionBackend& backend, const Deliver& deliver) const {
+Figures Validation::simulate(const std::vector<RunSpec>& runs, const ExecutionBackend& backend,
+                             const Deliver& deliver) const {
   Figures figures;
   run_plan(experiment_, {runs, hashes_}, *inputs_, policies_, {options_.jobs, nullptr, {}, backend},
            [&](const RunSpec& spec, const RunOutcome& outcome) {

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "experiments/run/runner.h"
-#include "experiments/validate/scoring/cells.h"
 #include "experiments/validate/device_state.h"
-#include "experiments/validate/scoring/error_budget.h"
 #include "experiments/validate/predictions.h"
+#include "experiments/validate/scoring/cells.h"
+#include "experiments/validate/scoring/error_budget.h"
 #include "experiments/validate/scoring/ranking.h"
 #include "experiments/validate/scoring/summary_of_scores.h"
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/summary/progress.h"
 #include "experiments/results/results.h"
+#include "experiments/summary/progress.h"
 #include "experiments/validate/report.h"
 #include "experiments/validate/tables.h"
 

@@ -3,9 +3,9 @@
 
 #include <cstdio>
 
-#include "games/scene/world/failure.h"
 #include "games/scene/menu.h"
 #include "games/scene/play.h"
+#include "games/scene/world/failure.h"
 
 namespace {
 

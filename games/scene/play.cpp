@@ -11,12 +11,12 @@
 #include <thread>
 #include <utility>
 
-#include "games/scene/frame_times.h"
 #include "games/scene/drawing/gpu_timer.h"
 #include "games/scene/drawing/picture.h"
-#include "games/scene/quality_file.h"
 #include "games/scene/drawing/renderer.h"
 #include "games/scene/drawing/screen.h"
+#include "games/scene/frame_times.h"
+#include "games/scene/quality_file.h"
 
 namespace scene {
 

@@ -31,11 +31,8 @@ struct Profile {
   std::array<int, kComputeSlices> begins;
   std::size_t places;
 };
-constexpr Profile kProfiles[] = {{1, 1, {6, 5, 4, 3, 2, 1, 0}, 7},
-                                 {2, 2, {4, 2, 0}, 3},
-                                 {3, 4, {4, 0}, 2},
-                                 {4, 4, {0}, 1},
-                                 {7, 8, {0}, 1}};
+constexpr Profile kProfiles[] = {
+    {1, 1, {6, 5, 4, 3, 2, 1, 0}, 7}, {2, 2, {4, 2, 0}, 3}, {3, 4, {4, 0}, 2}, {4, 4, {0}, 1}, {7, 8, {0}, 1}};
 
 const Profile* profile_of(double compute_slices) {
   const auto found = std::ranges::find_if(
@@ -106,8 +103,8 @@ class Mig : public Policy {
 
   void wait(const Tenant& tenant, Actions& actions) const {
     const double free = kMemorySlices - static_cast<double>(taken().count());
-    actions.hold(tenant.client, {"no_free_instance", static_cast<double>(tenant.profile->memory_slices), free,
-                                 "memory slices"});
+    actions.hold(tenant.client,
+                 {"no_free_instance", static_cast<double>(tenant.profile->memory_slices), free, "memory slices"});
   }
 
   MemorySlices taken() const {

@@ -6,7 +6,7 @@ namespace corun {
 
 namespace {
 
-constexpr double kNewest = 0.5;  // weight of a window against all before it
+constexpr double kNewest = 0.5;   // weight of a window against all before it
 constexpr int kMostRetries = 32;  // the retry interval grows to at most so many times the first
 
 bool has_work(const ClientView& client) { return client.in_flight > 0 || !client.waiting.empty(); }
@@ -202,9 +202,8 @@ void CoRunChooser::pass_on(const GpuView& view) {
 }
 
 bool CoRunChooser::others_want(const GpuView& view) const {
-  return std::ranges::any_of(members_, [&](ClientId member) {
-    return member != holder_ && !view.client(member).waiting.empty();
-  });
+  return std::ranges::any_of(
+      members_, [&](ClientId member) { return member != holder_ && !view.client(member).waiting.empty(); });
 }
 
 Duration CoRunChooser::turn_left(Time now) const {

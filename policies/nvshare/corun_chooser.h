@@ -25,11 +25,11 @@ class CoRunChooser {
   enum class Choice : std::uint8_t { kMeasured, kInTurns, kTogether };
   struct Settings {
     Choice choice = Choice::kMeasured;
-    Duration turn{};         ///< > 0
-    Duration idle_price{};   ///< idle time after which a turn ends
-    Duration window{};       ///< of one measurement, > 0
-    Duration retry{};        ///< until the slower mode is tried again, at first
-    double margin = 0.02;    ///< by how much the other mode must be faster
+    Duration turn{};        ///< > 0
+    Duration idle_price{};  ///< idle time after which a turn ends
+    Duration window{};      ///< of one measurement, > 0
+    Duration retry{};       ///< until the slower mode is tried again, at first
+    double margin = 0.02;   ///< by how much the other mode must be faster
   };
   explicit CoRunChooser(const Settings& settings) : settings_(settings) {}
 
@@ -59,8 +59,8 @@ class CoRunChooser {
     std::uint64_t at_begin = 0;  // of the window
     std::uint64_t paged_at_begin = 0;
     Duration device_time_at_begin{};
-    double alone_per_s = -1;     // operations; < 0 = not known
-    double alone_busy = 0;       // share of the time that it uses the device when alone
+    double alone_per_s = -1;  // operations; < 0 = not known
+    double alone_busy = 0;    // share of the time that it uses the device when alone
   };
 
   void begin(Mode mode, const GpuView& view);
@@ -82,7 +82,7 @@ class CoRunChooser {
   std::vector<Count> counts_;  // by client
   std::map<std::vector<ClientId>, Measured> measured_;
   Mode mode_ = Mode::kTogether;
-  Time window_began_ = kNever;  // kNever: others still drain
+  Time window_began_ = kNever;   // kNever: others still drain
   std::vector<ClientId> order_;  // of turns: the client that had the last one stands at the end
   std::optional<ClientId> holder_;
   bool is_passing_ = false;

@@ -13,22 +13,22 @@ namespace corun {
 class PendingKernelWindow {
  public:
   struct Limits {
-    std::uint32_t most = 2048;  ///< kernels; 0 = there is no window
+    std::uint32_t most = 2048;                        ///< kernels; 0 = there is no window
     Duration halve_from{std::chrono::seconds{1}};     ///< a synchronisation at least this long halves the window
     Duration restart_from{std::chrono::seconds{10}};  ///< one at least this long starts again at one kernel
   };
   explicit PendingKernelWindow(const Limits& limits) : limits_(limits) {}
 
   void kernel_launched(Time now);
-  void drained(Time now);  ///< nothing of the client is in flight: a synchronisation ends
+  void drained(Time now);      ///< nothing of the client is in flight: a synchronisation ends
   void reset() { size_ = 1; }  ///< kernels already launched since the last synchronisation still count
 
   bool synchronises() const { return is_synchronising_; }
   /// Kernels that may be launched now; the last of them synchronises. 0 while a synchronisation goes on.
   std::uint32_t room() const;
   bool is_unlimited() const { return limits_.most == 0; }
-  std::uint32_t size() const { return size_; }          ///< kernels
-  std::uint32_t pending() const { return launched_; }   ///< kernels launched since the last synchronisation
+  std::uint32_t size() const { return size_; }         ///< kernels
+  std::uint32_t pending() const { return launched_; }  ///< kernels launched since the last synchronisation
 
  private:
   Limits limits_;
@@ -46,12 +46,12 @@ class PendingKernelWindow {
 class NvshareInterposer {
  public:
   struct Settings {
-    bool is_on = true;            ///< false: every client has the lock all the time ("anti-thrash off")
+    bool is_on = true;  ///< false: every client has the lock all the time ("anti-thrash off")
     bool intercepts_frames = true;
-    Duration early_release{};     ///< idle time after which the probe looks, > 0
-    bool probes_device = true;    ///< asks for the device's utilisation; else times a synchronisation
+    Duration early_release{};       ///< idle time after which the probe looks, > 0
+    bool probes_device = true;      ///< asks for the device's utilisation; else times a synchronisation
     Duration utilisation_window{};  ///< over which that utilisation is averaged
-    Duration slip{};              ///< a call made this soon after the lock was dropped may have passed its check before
+    Duration slip{};  ///< a call made this soon after the lock was dropped may have passed its check before
     PendingKernelWindow::Limits window;
   };
   enum class Message : std::uint8_t { kNone, kRequest, kRelease };

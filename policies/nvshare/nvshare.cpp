@@ -140,10 +140,18 @@ class Nvshare : public Policy {
       const auto [due, client, subject] = mail_.front();
       NvshareInterposer& interposer = clients_[client.value].interposer;
       switch (subject) {
-        case Subject::kRequest: lock_.request(client); break;
-        case Subject::kReleased: lock_.release(client); break;
-        case Subject::kGranted: interposer.lock_granted(view); break;
-        case Subject::kDrop: interposer.lock_dropped(view.now); break;
+        case Subject::kRequest:
+          lock_.request(client);
+          break;
+        case Subject::kReleased:
+          lock_.release(client);
+          break;
+        case Subject::kGranted:
+          interposer.lock_granted(view);
+          break;
+        case Subject::kDrop:
+          interposer.lock_dropped(view.now);
+          break;
       }
     }
     return has_arrived;
@@ -153,8 +161,8 @@ class Nvshare : public Policy {
   void set_gate(const GpuView& view, const ClientView& client, Duration quantum_left, Actions& actions) const {
     const auto& [interposer, is_too_large] = clients_[client.id.value];
     if (is_too_large) {
-      return actions.hold(client.id, {"memory_reserve", static_cast<double>(client.allocated_bytes), most_bytes(view),
-                                      "bytes"});
+      return actions.hold(client.id,
+                          {"memory_reserve", static_cast<double>(client.allocated_bytes), most_bytes(view), "bytes"});
     }
     actions.wake_at(interposer.next_look(view.now));
     if (interposer.is_open()) return actions.open(client.id);

@@ -54,7 +54,7 @@ class LaunchesAhead {
   using Row = std::array<Duration, kLengths>;
 
   struct Client {
-    Row newest{}, before{};          // the longest stretches of each length: of `count` launches, of kNewest before them
+    Row newest{}, before{};  // the longest stretches of each length: of `count` launches, of kNewest before them
     std::uint32_t count = 0;
     std::array<Duration, kSums> sums{};  // ring: of all launches until one
     std::uint64_t total = 0;             // launches

@@ -161,8 +161,10 @@ bool Residents::end_turn_if_due(const GpuView& view) {
   if (members_.empty()) return std::exchange(is_leaving_, false) && !queue_.empty();
   update_cost(view);
   find_what_to_load(view);
-  if (!is_idle(view)) idle_since_ = kNever;
-  else if (idle_since_ == kNever) idle_since_ = view.now;
+  if (!is_idle(view))
+    idle_since_ = kNever;
+  else if (idle_since_ == kNever)
+    idle_since_ = view.now;
   const bool is_over = view.now >= turn_began_ + turn_for(cost_, settings_);
   // A wait as long as a change costs is at most twice the wait that was needed.
   const bool is_wasted = idle_since_ != kNever && view.now >= idle_since_ + cost_;

@@ -20,10 +20,10 @@ namespace corun {
 class Residents {
  public:
   struct Settings {
-    double overhead = 0.02;      ///< share of a turn that bringing its memory in may take, in (0, 1)
+    double overhead = 0.02;  ///< share of a turn that bringing its memory in may take, in (0, 1)
     Duration shortest_turn{};
     Duration longest_turn{};
-    bool together = true;        ///< false: one client at a time is resident
+    bool together = true;  ///< false: one client at a time is resident
     double thrash_bytes_per_s = 0;
   };
   explicit Residents(const Settings& settings) : settings_(settings), thrash_(settings.thrash_bytes_per_s) {}
@@ -72,9 +72,9 @@ class Residents {
   Time turn_began_;
   Duration cost_{};  // of bringing the members in: as expected, or as long as it has taken
   Time idle_since_ = kNever;
-  double crowd_bytes_ = 0;          // a set of this size thrashed; 0 = none did
+  double crowd_bytes_ = 0;  // a set of this size thrashed; 0 = none did
   Time crowd_forgotten_ = kRunStart;
-  Duration crowd_memory_{};         // how long that is kept in mind; doubles
+  Duration crowd_memory_{};  // how long that is kept in mind; doubles
 };
 
 }  // namespace corun

@@ -30,7 +30,7 @@ class ThrashDetector {
 
   struct Counters {
     Time time;
-    std::uint64_t paged = 0;     // bytes, all clients together
+    std::uint64_t paged = 0;  // bytes, all clients together
     std::uint64_t resident = 0;
   };
 

@@ -13,14 +13,14 @@
 
 #include "policies/builtin.h"
 #include "policies/parts/duration_predictor.h"
-#include "policies/pilotfish/filler_lease.h"
 #include "policies/parts/launches_ahead.h"
+#include "policies/parts/rendering.h"
+#include "policies/parts/sleeping_fillers.h"
+#include "policies/pilotfish/filler_lease.h"
 #include "policies/pilotfish/margin.h"
 #include "policies/pilotfish/memory.h"
 #include "policies/pilotfish/parameters.h"
 #include "policies/pilotfish/work.h"
-#include "policies/parts/rendering.h"
-#include "policies/parts/sleeping_fillers.h"
 
 namespace corun {
 
@@ -364,7 +364,8 @@ PolicyDescriptor pilotfish_absolute_policy() {
 PolicyDescriptor frame_lease_policy() {
   PolicyDescriptor policy = pilotfish_absolute_policy();
   policy.name = "frame_lease";
-  policy.summary = "Fillers lease the memory that games leave, in turns, and run between frames as in pilotfish_absolute.";
+  policy.summary =
+      "Fillers lease the memory that games leave, in turns, and run between frames as in pilotfish_absolute.";
   policy.source = "ours, after PilotFish (USENIX ATC 2022) and nvshare (ICSE 2024); docs/policies/frame_lease.md";
   policy.deviations = {
       "From PilotFish: see pilotfish_absolute. Fillers that do not fit together with the games take turns instead of "

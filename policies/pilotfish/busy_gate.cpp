@@ -7,9 +7,9 @@
 /// Departs:     see deviations
 
 #include "policies/builtin.h"
-#include "policies/pilotfish/parameters.h"
 #include "policies/parts/rendering.h"
 #include "policies/parts/sleeping_fillers.h"
+#include "policies/pilotfish/parameters.h"
 
 namespace corun {
 

@@ -30,8 +30,8 @@ class FillerLease {
 
   const bool prefetches_;
   Residents residents_;
-  std::vector<ClientView> fillers_;  // by client, games absent; kept for its storage
-  std::vector<Hold> holds_;          // by client
+  std::vector<ClientView> fillers_;   // by client, games absent; kept for its storage
+  std::vector<Hold> holds_;           // by client
   std::vector<bool> is_coming_back_;  // by client: a game whose memory has been asked for and is not complete
 };
 

@@ -14,13 +14,13 @@
 #include "policies/builtin.h"
 #include "policies/parts/duration_predictor.h"
 #include "policies/parts/launches_ahead.h"
+#include "policies/parts/rendering.h"
+#include "policies/parts/sleeping_fillers.h"
 #include "policies/pilotfish/guarantee.h"
 #include "policies/pilotfish/link.h"
 #include "policies/pilotfish/memory.h"
 #include "policies/pilotfish/parameters.h"
 #include "policies/pilotfish/window.h"
-#include "policies/parts/rendering.h"
-#include "policies/parts/sleeping_fillers.h"
 
 namespace corun {
 

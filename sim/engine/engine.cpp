@@ -8,11 +8,16 @@ namespace {
 
 std::string_view phase_name(std::uint8_t phase) {
   switch (static_cast<Phase>(phase)) {
-    case Phase::kCompletion: return "completion";
-    case Phase::kArrival: return "arrival";
-    case Phase::kTimer: return "timer";
-    case Phase::kDecide: return "decide";
-    case Phase::kSample: return "sample";
+    case Phase::kCompletion:
+      return "completion";
+    case Phase::kArrival:
+      return "arrival";
+    case Phase::kTimer:
+      return "timer";
+    case Phase::kDecide:
+      return "decide";
+    case Phase::kSample:
+      return "sample";
   }
   return "unknown";
 }

@@ -13,11 +13,11 @@ class RandomStream {
  public:
   RandomStream(std::uint64_t seed, std::string_view name);
 
-  std::uint64_t bits();                        ///< 64 uniform bits
-  double uniform();                            ///< in [0, 1)
-  double exponential(double mean);             ///< mean > 0
-  double normal();                             ///< standard normal
-  double lognormal(double mean, double cv);    ///< by its own mean (> 0) and coefficient of variation (>= 0)
+  std::uint64_t bits();                      ///< 64 uniform bits
+  double uniform();                          ///< in [0, 1)
+  double exponential(double mean);           ///< mean > 0
+  double normal();                           ///< standard normal
+  double lognormal(double mean, double cv);  ///< by its own mean (> 0) and coefficient of variation (>= 0)
 
  private:
   std::uint64_t key_[2];

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "sim/executor/worker/channel.h"
 #include "sim/executor/execute.h"
+#include "sim/executor/worker/channel.h"
 #include "sim/workload/client.h"
 
 namespace corun::executor {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "sim/executor/execute.h"
 #include "sim/executor/device_time/in_flight.h"
+#include "sim/executor/execute.h"
 #include "sim/executor/run_account.h"
 #include "sim/executor/surrogates.h"
 #include "sim/executor/worker_process.h"

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/executor/worker/channel.h"
 #include "sim/executor/execute.h"
+#include "sim/executor/worker/channel.h"
 #include "sim/policy/action.h"
 
 namespace corun::executor {

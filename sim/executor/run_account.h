@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/executor/worker/channel.h"
 #include "sim/executor/execute.h"
+#include "sim/executor/worker/channel.h"
 
 namespace corun::executor {
 

@@ -17,13 +17,13 @@ struct OpFact {
   std::uint64_t job = 0;     ///< of the client's jobs
   StreamId stream;
   OpKind kind = OpKind::kKernel;
-  std::string_view name;     ///< valid during the call
-  Time submitted;            ///< its host asked
-  Time launched;             ///< it passed the gate
-  Time begin;                ///< it first ran on the device
+  std::string_view name;  ///< valid during the call
+  Time submitted;         ///< its host asked
+  Time launched;          ///< it passed the gate
+  Time begin;             ///< it first ran on the device
   Time end;
   Duration device_time{};
-  bool is_lost = false;      ///< its context was killed before it ended
+  bool is_lost = false;  ///< its context was killed before it ended
 };
 
 /// A job (frame, iteration, request) that finished.
@@ -39,15 +39,15 @@ struct JobFact {
 struct FrameFact {
   ClientId client;
   std::uint64_t number = 0;
-  Time start;               ///< its host began it
-  Time submit;              ///< first submission of its work
-  Time gpu_begin;           ///< first GPU work began
-  Time gpu_end;             ///< last GPU work ended
-  Time present;             ///< when it was shown: gpu_end, or the vsync after it
-  Duration gpu_busy{};      ///< device time of its work
+  Time start;           ///< its host began it
+  Time submit;          ///< first submission of its work
+  Time gpu_begin;       ///< first GPU work began
+  Time gpu_end;         ///< last GPU work ended
+  Time present;         ///< when it was shown: gpu_end, or the vsync after it
+  Duration gpu_busy{};  ///< device time of its work
   std::uint32_t quality_level = 0;
   double quality = 1.0;
-  bool missed = false;      ///< shown later than one period after its start; false where it is not paced
+  bool missed = false;  ///< shown later than one period after its start; false where it is not paced
 };
 
 /// A decision that was applied.
@@ -60,22 +60,23 @@ struct DecisionFact {
 struct HoldFact {
   ClientId client;
   Time begin, end;
-  Hold hold;              ///< as first stated
+  Hold hold;  ///< as first stated
 };
 
 /// A client was turned away with an error.
 struct RefusalFact {
   ClientId client;
   Time time;
-  Hold reason;            ///< stated by the decision that refused it; its rule is empty where none was
+  Hold reason;  ///< stated by the decision that refused it; its rule is empty where none was
 };
 
-/// A client's context was ended by a kill; `lost` is device time since its last snapshot (since it joined, without one).
+/// A client's context was ended by a kill; `lost` is device time since its last snapshot (since it joined, without
+/// one).
 struct KillFact {
   ClientId client;
   Time time;
   Duration lost{};
-  Time restored;          ///< when its operations could pass again
+  Time restored;  ///< when its operations could pass again
 };
 
 /// Receives facts while a run goes on. Models emit facts and never compute metrics. The default hears nothing.

@@ -95,12 +95,18 @@ Parameters PolicyDescriptor::defaults() const {
 ParameterValue parse_parameter(const ParameterDescriptor& parameter, std::string_view text,
                                const SourceLocation& where) {
   switch (parameter.type) {
-    case ParameterType::kDuration: return parse_duration_parameter(parameter, text, where);
-    case ParameterType::kReal: return parse_real_parameter(parameter, text, where);
-    case ParameterType::kInteger: return parse_integer_parameter(parameter, text, where);
-    case ParameterType::kBoolean: return parse_boolean_parameter(parameter, text, where);
-    case ParameterType::kChoice: return parse_choice_parameter(parameter, text, where);
-    case ParameterType::kByClient: break;
+    case ParameterType::kDuration:
+      return parse_duration_parameter(parameter, text, where);
+    case ParameterType::kReal:
+      return parse_real_parameter(parameter, text, where);
+    case ParameterType::kInteger:
+      return parse_integer_parameter(parameter, text, where);
+    case ParameterType::kBoolean:
+      return parse_boolean_parameter(parameter, text, where);
+    case ParameterType::kChoice:
+      return parse_choice_parameter(parameter, text, where);
+    case ParameterType::kByClient:
+      break;
   }
   refuse(parameter, where, text, fmt::format("a mapping from client names to numbers {}", range_of(parameter)),
          fmt::format("write {}: {{ <client>: {} }}", parameter.name, parameter.maximum));

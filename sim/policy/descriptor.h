@@ -67,7 +67,8 @@ struct PolicyDescriptor {
 };
 
 /// Reads one value as the descriptor types it. Throws Error(kInput, where) that says what was found, the type, unit
-/// and range expected, and what to write instead ("a duration needs a unit: 100us?"). kByClient is not text and refused.
+/// and range expected, and what to write instead ("a duration needs a unit: 100us?"). kByClient is not text and
+/// refused.
 ParameterValue parse_parameter(const ParameterDescriptor& parameter, std::string_view text,
                                const SourceLocation& where);
 /// The value as YAML would write it ("16.6ms", "true", "{ train: 0.4 }").

@@ -65,10 +65,10 @@ struct ClientView : ClientTraits {
   bool is_present = false;  ///< joined and not left
   bool gate_is_open = false;
   std::span<const OpView> waiting{};  ///< submitted, held at the gate, in order
-  std::uint32_t in_flight = 0;      ///< launched, not completed
-  Duration in_flight_predicted{};   ///< sum of predicted_by_name over those; unknown ones count 0
-  Time last_submitted = kNever;     ///< kNever before its first submission
-  Duration device_time{};           ///< measured device time received since the run began
+  std::uint32_t in_flight = 0;        ///< launched, not completed
+  Duration in_flight_predicted{};     ///< sum of predicted_by_name over those; unknown ones count 0
+  Time last_submitted = kNever;       ///< kNever before its first submission
+  Duration device_time{};             ///< measured device time received since the run began
   FrameView frame{};
   Duration frame_period{};              ///< of its pacing; 0 = uncapped or no frames
   bool awaits_shadow = false;           ///< a shadow frame has been asked for and not been rendered

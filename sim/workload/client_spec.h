@@ -28,8 +28,8 @@ struct Pacing {
   };
   Mode mode = Mode::kUncapped;
   Duration period{};  ///< kVsync, kLimited
-  /// Most jobs with unfinished device work when the next one's host begins; kByMode = 1 for uncapped frames, 0 for paced
-  /// ones, unlimited for iterations and requests.
+  /// Most jobs with unfinished device work when the next one's host begins; kByMode = 1 for uncapped frames, 0 for
+  /// paced ones, unlimited for iterations and requests.
   std::uint32_t queued_ahead = kByMode;
   static constexpr std::uint32_t kByMode = UINT32_MAX;
 };

@@ -24,7 +24,8 @@ struct Mean {
 
 std::vector<Mean> means_of_prototypes(const WorkOps& ops) {
   std::vector<Mean> means(ops.prototypes().size());
-  for (std::size_t i = 0; i < ops.size(); ++i) means[ops.prototype_of(i)].add({std::min(ops.duration_of(i), kLongestOp), 1});  // a longer one is refused
+  for (std::size_t i = 0; i < ops.size(); ++i)
+    means[ops.prototype_of(i)].add({std::min(ops.duration_of(i), kLongestOp), 1});  // a longer one is refused
   return means;
 }
 

@@ -28,8 +28,8 @@ struct Job {
 
 /// What a client does, job by job: immutable, shared by all runs that replay it.
 ///
-/// A frame's operations are pieces of its draws, then its later visits, in order. Built by `workload_from_capture` or by the
-/// synthetic profiles; checked by `check`.
+/// A frame's operations are pieces of its draws, then its later visits, in order. Built by `workload_from_capture` or
+/// by the synthetic profiles; checked by `check`.
 struct Workload {
   JobKind job_kind = JobKind::kIteration;
   std::vector<std::string> names;
@@ -46,7 +46,7 @@ struct Workload {
   /// job (see launch_instants). Where a part of the capture is left out, the rate of the jobs in the capture times the
   /// factor by which the bare pass was faster. 0 = there was no bare pass, or it does not tell.
   double untraced_jobs_per_s = 0.0;
-  double untraced_jitter = 0.0;    ///< coefficient of variation of that rate; 0 where too little of it was of the jobs
+  double untraced_jitter = 0.0;  ///< coefficient of variation of that rate; 0 where too little of it was of the jobs
   /// What recorded its times, and so lengthened them (fit_to_solo_rate).
   enum class Tracer : std::uint8_t {
     kNone,      ///< nothing: the times are synthetic, or only frames were recorded
@@ -83,10 +83,10 @@ struct WorkloadOptions {
 /// Turns a capture into jobs of operations with dependencies and host gaps.
 ///
 /// Host gaps are the times between the capture's calls; an operation whose call was cut off keeps its recorded distance
-/// to its stream predecessor. In a capture of frames without other work, a frame becomes pieces (FrameDraws) and visits.
-/// Throws Error(kUnsupported) for a capture that cannot be replayed (no operations and no frames; sampled logs; co-run
-/// captures; frames without GPU time), saying what to do. What the capture takes is freed on the way: both take 24 to
-/// 32 bytes an operation, and up to 50 while jobs are found by repetition or streams wait for each other.
+/// to its stream predecessor. In a capture of frames without other work, a frame becomes pieces (FrameDraws) and
+/// visits. Throws Error(kUnsupported) for a capture that cannot be replayed (no operations and no frames; sampled logs;
+/// co-run captures; frames without GPU time), saying what to do. What the capture takes is freed on the way: both take
+/// 24 to 32 bytes an operation, and up to 50 while jobs are found by repetition or streams wait for each other.
 Workload workload_from_capture(CompactCapture capture, const WorkloadOptions& options);
 inline Workload workload_from_timeline(Timeline timeline, const WorkloadOptions& options) {
   return workload_from_capture(compact(std::move(timeline)), options);

@@ -132,16 +132,14 @@ struct Station {
   Customers customers;
   static void arrive(void* subject, std::uint64_t) {
     auto& [engine, customers] = *static_cast<Station*>(subject);
-    if (customers.is_empty())
-      engine.after(Duration{customers.service.next()}, Phase::kCompletion, &depart, subject);
+    if (customers.is_empty()) engine.after(Duration{customers.service.next()}, Phase::kCompletion, &depart, subject);
     customers.arrive(to_ns(engine.now()));
     engine.after(Duration{customers.between.next()}, Phase::kArrival, &arrive, subject);
   }
   static void depart(void* subject, std::uint64_t) {
     auto& [engine, customers] = *static_cast<Station*>(subject);
     customers.depart(to_ns(engine.now()));
-    if (!customers.is_empty())
-      engine.after(Duration{customers.service.next()}, Phase::kCompletion, &depart, subject);
+    if (!customers.is_empty()) engine.after(Duration{customers.service.next()}, Phase::kCompletion, &depart, subject);
   }
 };
 

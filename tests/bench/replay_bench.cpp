@@ -179,25 +179,34 @@ void add_benchmarks(std::size_t operations) {
   using benchmark::RegisterBenchmark;
   for (const std::uint32_t streams : {8u, 64u, 512u, 4096u}) {
     const auto files = std::make_shared<SharedFiles>(operations, streams, kPrograms);
-    RegisterBenchmark(fmt::format("BM_ReplayFloor/{}", streams).c_str(),
-                      [files](benchmark::State& state) { BM_ReplayFloor(state, files->get()); })
-        ->Iterations(1);
+    RegisterBenchmark(fmt::format("BM_ReplayFloor/{}", streams).c_str(), [files](benchmark::State& state) {
+      BM_ReplayFloor(state, files->get());
+    })->Iterations(1);
     for (const PolicyDescriptor& policy : policies)
-      RegisterBenchmark(fmt::format("BM_Replay/{}/{}", policy.name, streams).c_str(),
-                        [files, policy](benchmark::State& state) { BM_Replay(state, policy, files->get()); })
-          ->Iterations(1);
+      RegisterBenchmark(fmt::format("BM_Replay/{}/{}", policy.name, streams).c_str(), [files, policy](
+                                                                                          benchmark::State& state) {
+        BM_Replay(state, policy, files->get());
+      })->Iterations(1);
   }
-  RegisterBenchmark("BM_OneFile", [operations](benchmark::State& state) { BM_OneFile(state, operations); })
-      ->Iterations(1);
+  RegisterBenchmark("BM_OneFile", [operations](benchmark::State& state) {
+    BM_OneFile(state, operations);
+  })->Iterations(1);
   const auto small = std::make_shared<SharedFiles>(operations / 4, 8, kPrograms);
   RegisterBenchmark("BM_IndependentRuns",
                     [small](benchmark::State& state) {
                       const Files& files = small->get();
-                      on_threads(state, [&] { replay(files.native, files.iterations, passthrough_policy(), kPrograms); });
+                      on_threads(state,
+                                 [&] { replay(files.native, files.iterations, passthrough_policy(), kPrograms); });
                     })
-      ->Arg(1)->Arg(2)->Iterations(1)->UseRealTime();
+      ->Arg(1)
+      ->Arg(2)
+      ->Iterations(1)
+      ->UseRealTime();
   RegisterBenchmark("BM_IndependentCounting", [](benchmark::State& state) { on_threads(state, count_up); })
-      ->Arg(1)->Arg(2)->Iterations(1)->UseRealTime();
+      ->Arg(1)
+      ->Arg(2)
+      ->Iterations(1)
+      ->UseRealTime();
 }
 
 }  // namespace

@@ -43,8 +43,13 @@ Timeline make_capture(std::size_t iterations, std::uint32_t streams) {
   std::vector<StringId> texts;
   for (std::uint32_t n = 0; n < kNames; ++n) texts.push_back(capture.intern("kernel_" + std::to_string(n)));
   for (std::uint32_t s = 0; s < kShapes; ++s)
-    shapes.push_back(capture.shape({.grid_x = 16u << (s % 5), .grid_y = 1, .grid_z = 1, .block_x = 64u << (s / 5),
-                                    .block_y = 1, .block_z = 1, .registers_per_thread = 32}));
+    shapes.push_back(capture.shape({.grid_x = 16u << (s % 5),
+                                    .grid_y = 1,
+                                    .grid_z = 1,
+                                    .block_x = 64u << (s / 5),
+                                    .block_y = 1,
+                                    .block_z = 1,
+                                    .registers_per_thread = 32}));
   const std::vector<std::int64_t> durations = draw_durations(random);
   std::vector<OpRecord> ops;
   std::int64_t host = 0;
@@ -52,19 +57,23 @@ Timeline make_capture(std::size_t iterations, std::uint32_t streams) {
     std::int64_t all_done = host;
     for (std::uint32_t k = 0; k < kKernelsPerIteration; ++k) {
       const std::uint32_t stream = k % streams;
-      const std::uint32_t call = capture.add(
-          CallRecord{.start_ns = host, .duration_ns = 1'500, .thread = thread, .queue = queues[stream]});
+      const std::uint32_t call =
+          capture.add(CallRecord{.start_ns = host, .duration_ns = 1'500, .thread = thread, .queue = queues[stream]});
       const std::int64_t start = std::max(host + 4'000, free_at[stream] + 1'000);
       free_at[stream] = start + durations[k] + static_cast<std::int64_t>(random() % 256);
-      ops.push_back(OpRecord{.start_ns = start, .duration_ns = free_at[stream] - start, .name = texts[k % kNames],
-                             .queue = queues[stream], .call = call, .shape = shapes[k % kShapes]});
+      ops.push_back(OpRecord{.start_ns = start,
+                             .duration_ns = free_at[stream] - start,
+                             .name = texts[k % kNames],
+                             .queue = queues[stream],
+                             .call = call,
+                             .shape = shapes[k % kShapes]});
       all_done = std::max(all_done, free_at[stream]);
       host += 2'000 + static_cast<std::int64_t>(random() % 8'000);
     }
     add_by_start(capture, ops);
     const std::int64_t wait = std::max<std::int64_t>(0, all_done - host) + 2'000;
-    capture.add(CallRecord{.start_ns = host, .duration_ns = wait, .kind = CallKind::kSynchronizeDevice,
-                           .thread = thread});
+    capture.add(
+        CallRecord{.start_ns = host, .duration_ns = wait, .kind = CallKind::kSynchronizeDevice, .thread = thread});
     host += wait + 10'000'000 + static_cast<std::int64_t>(random() % 30'000'000);
   }
   return std::move(capture).seal();

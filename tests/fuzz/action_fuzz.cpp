@@ -26,21 +26,36 @@ class Scripted : public Policy {
     const double fraction = numbers_.byte() / 128.0;
     const bool is_there = client.value < view.clients.size() && view.client(client).is_present;
     switch (numbers_.byte() % 15) {
-      case 0: return actions.open(client);
-      case 1: return actions.close(client);
-      case 2: return actions.admit(client, numbers_.byte() % 3);
-      case 3: return actions.set_quality(client, numbers_.byte() % 3);
-      case 4: return actions.shadow(client, numbers_.byte() % 3);
-      case 5: return is_there && !view.client(client).gate_is_open ? actions.snapshot(client) : actions.close(client);
-      case 6: return actions.kill(client);
-      case 7: return actions.refuse(client);
-      case 8: return actions.prefetch(client);
-      case 9: return actions.set_slice(client, Duration{static_cast<std::int64_t>(numbers_.word()) - 1000});
-      case 10: return actions.set_priority(client, static_cast<std::int32_t>(numbers_.word()));
-      case 11: return actions.set_sm_cap(client, fraction);
-      case 12: return actions.set_sm_share(client, fraction - 0.1);
-      case 13: return actions.set_instance(client, fraction - 0.1);
-      default: return actions.hold(client, {"rule", fraction, 1.0 / fraction, "ns"});
+      case 0:
+        return actions.open(client);
+      case 1:
+        return actions.close(client);
+      case 2:
+        return actions.admit(client, numbers_.byte() % 3);
+      case 3:
+        return actions.set_quality(client, numbers_.byte() % 3);
+      case 4:
+        return actions.shadow(client, numbers_.byte() % 3);
+      case 5:
+        return is_there && !view.client(client).gate_is_open ? actions.snapshot(client) : actions.close(client);
+      case 6:
+        return actions.kill(client);
+      case 7:
+        return actions.refuse(client);
+      case 8:
+        return actions.prefetch(client);
+      case 9:
+        return actions.set_slice(client, Duration{static_cast<std::int64_t>(numbers_.word()) - 1000});
+      case 10:
+        return actions.set_priority(client, static_cast<std::int32_t>(numbers_.word()));
+      case 11:
+        return actions.set_sm_cap(client, fraction);
+      case 12:
+        return actions.set_sm_share(client, fraction - 0.1);
+      case 13:
+        return actions.set_instance(client, fraction - 0.1);
+      default:
+        return actions.hold(client, {"rule", fraction, 1.0 / fraction, "ns"});
     }
   }
 

@@ -8,22 +8,23 @@
 #include <filesystem>
 #include <memory>
 
-#include "experiments/summary/compare.h"
 #include "experiments/report/report.h"
 #include "experiments/results/file.h"
 #include "experiments/results/schema.h"
+#include "experiments/summary/compare.h"
 #include "tests/fuzz/harness.h"
 
 namespace corun::fuzz {
 namespace {
 
-/// A file with a path, in memory where there is a folder for such. Not of memfd_create: SQLite follows links, and those of
-/// /proc lead nowhere.
+/// A file with a path, in memory where there is a folder for such. Not of memfd_create: SQLite follows links, and those
+/// of /proc lead nowhere.
 class ShortLivedFile {
  public:
   explicit ShortLivedFile(std::string_view bytes) : path_(folder() / "corun-XXXXXX") {
     const int file = mkstemp(path_.data());
-    promise(file >= 0 && write(file, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()), "a file can be had");
+    promise(file >= 0 && write(file, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()),
+            "a file can be had");
     close(file);
   }
   ~ShortLivedFile() { unlink(path_.c_str()); }
@@ -39,19 +40,26 @@ class ShortLivedFile {
 };
 
 /// Words that rows need to belong to one another and to mean something.
-constexpr std::array kWords{"a",         "b",         "game",     "load",   "device",        "passthrough", "exclusive",
-                            "rate",      "fps_1low",  "fps",      "jobs/s", "harvest_ratio", "ratio",       "simulation",
-                            "frame_p99", "completed", "pilotfish", "ms",    "hardware",      "pair",        ""};
+constexpr std::array kWords{"a",         "b",          "game",      "load",      "device",    "passthrough",
+                            "exclusive", "rate",       "fps_1low",  "fps",       "jobs/s",    "harvest_ratio",
+                            "ratio",     "simulation", "frame_p99", "completed", "pilotfish", "ms",
+                            "hardware",  "pair",       ""};
 
 void bind(SQLite::Statement& row, int column, Numbers& numbers) {
   constexpr std::array kReals{0.0, -1.0, 0.5, 60.0, 1e-300, 1e300, 1.0 / 3.0};
   switch (const std::uint8_t kind = numbers.byte(); kind % 8) {
-    case 0: return;  // NULL
-    case 1: return row.bind(column, std::int64_t{static_cast<std::int32_t>(numbers.word())});
-    case 2: return row.bind(column, std::int64_t{numbers.word()} << 31);
-    case 3: return row.bind(column, kReals[numbers.byte() % kReals.size()]);
-    case 4: return row.bind(column, std::string(numbers.take(numbers.byte() % 16)));
-    default: return row.bind(column, std::string(kWords[kind / 8 % kWords.size()]));
+    case 0:
+      return;  // NULL
+    case 1:
+      return row.bind(column, std::int64_t{static_cast<std::int32_t>(numbers.word())});
+    case 2:
+      return row.bind(column, std::int64_t{numbers.word()} << 31);
+    case 3:
+      return row.bind(column, kReals[numbers.byte() % kReals.size()]);
+    case 4:
+      return row.bind(column, std::string(numbers.take(numbers.byte() % 16)));
+    default:
+      return row.bind(column, std::string(kWords[kind / 8 % kWords.size()]));
   }
 }
 
@@ -97,8 +105,8 @@ bool opens(const std::string& path) {
   });
 }
 
-/// A results file, whoever wrote it: refused, or compared, listed and reported. Random bytes are hardly ever a database, so
-/// an input that begins with 0xC5 describes rows instead.
+/// A results file, whoever wrote it: refused, or compared, listed and reported. Random bytes are hardly ever a
+/// database, so an input that begins with 0xC5 describes rows instead.
 void read(std::string_view input) {
   static const bool is_reached = opens(ShortLivedFile(described(Numbers({}))).path());
   promise(is_reached, "results without a row are opened");

@@ -1,5 +1,5 @@
-#include "experiments/question/overrides/set_option.h"
 #include "experiments/base/yaml.h"
+#include "experiments/question/overrides/set_option.h"
 #include "tests/fuzz/harness.h"
 
 namespace corun::fuzz {

@@ -3,11 +3,11 @@
 #include <fstream>
 #include <numeric>
 
-#include "games/scene/world/failure.h"
-#include "games/scene/frame_times.h"
-#include "games/scene/world/level.h"
 #include "games/scene/drawing/picture.h"
+#include "games/scene/frame_times.h"
 #include "games/scene/quality_file.h"
+#include "games/scene/world/failure.h"
+#include "games/scene/world/level.h"
 #include "games/scene/world/world.h"
 #include "tests/support/temporary_folder.h"
 

@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
   check(cudaStreamCreate(&stream), "stream");
   const cudaGraphExec_t graph = nodes > 0 ? make_graph(stream, nodes, ns) : nullptr;
   const auto launch_all = [&](int kernels) {
-    for (int i = 0; i < kernels; i += nodes > 0 ? nodes : 1) {
+    for (int i = 0; i<kernels; i += nodes> 0 ? nodes : 1) {
       if (nodes > 0) {
         check(cudaGraphLaunch(graph, stream), "graph launch");
       } else {

@@ -1,7 +1,7 @@
 // Launches kernels of one kind as CUDA graphs until a file appears: a program whose kernels are known, for company.py.
 //   neighbour KIND BLOCKS THREADS STEPS NODES STOP
-// KIND: empty, spin (STEPS ns by the timer), add (dependent additions), stream (reads 1 GiB, STEPS 16-byte words a thread).
-// NODES kernels are one graph; each graph is waited for.
+// KIND: empty, spin (STEPS ns by the timer), add (dependent additions), stream (reads 1 GiB, STEPS 16-byte words a
+// thread). NODES kernels are one graph; each graph is waited for.
 #include <cuda_runtime.h>
 #include <unistd.h>
 

@@ -1,9 +1,9 @@
 // On which SMs the blocks of a kernel are placed beside another program under MPS, by how much shared memory both use.
 //   placement neighbour BLOCKS THREADS SHARED CARVEOUT US STOP   spins until the file STOP appears
 //   placement blocks LABEL SHAPE...                              one line a kernel; a SHAPE is BLOCKS:THREADS:SHARED
-// CARVEOUT is the preferred part of an SM's memory that is shared, in percent; -1: the driver's choice. Lines say: label, blocks,
-// threads, bytes of shared memory; duration in us; SMs used, blocks on the fullest one at a time; how much later than the first
-// block the last one began, us; all in the middle of the launches.
+// CARVEOUT is the preferred part of an SM's memory that is shared, in percent; -1: the driver's choice. Lines say:
+// label, blocks, threads, bytes of shared memory; duration in us; SMs used, blocks on the fullest one at a time; how
+// much later than the first block the last one began, us; all in the middle of the launches.
 #include <cuda_runtime.h>
 #include <unistd.h>
 
@@ -71,8 +71,8 @@ int fullest(const std::vector<Record>& records) {
   int most = 0;
   for (const Record& at : records)
     most = std::max<int>(most, std::count_if(records.begin(), records.end(), [&](const Record& other) {
-             return other.sm == at.sm && other.begin <= at.begin && at.begin < other.end;
-           }));
+                           return other.sm == at.sm && other.begin <= at.begin && at.begin < other.end;
+                         }));
   return most;
 }
 
@@ -100,8 +100,8 @@ void measure(const char* label, int blocks, int threads, int shared, Record* on_
     sms.push_back(static_cast<int>(used.size()));
     most.push_back(fullest(records));
   }
-  std::printf("%s,%d,%d,%d,%.1f,%d,%d,%.1f\n", label, blocks, threads, shared, middle(durations), middle(sms), middle(most),
-              middle(spreads));
+  std::printf("%s,%d,%d,%d,%.1f,%d,%d,%.1f\n", label, blocks, threads, shared, middle(durations), middle(sms),
+              middle(most), middle(spreads));
 }
 
 int be_neighbour(char** argv) {

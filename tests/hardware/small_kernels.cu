@@ -1,9 +1,9 @@
-// Launches small kernels beside other programs and says when each was called for, began and ended, in nanoseconds of the
-// GPU's global timer: how kernels that need little get in between those that fill the device.
+// Launches small kernels beside other programs and says when each was called for, began and ended, in nanoseconds of
+// the GPU's global timer: how kernels that need little get in between those that fill the device.
 //   small_kernels KIND BLOCKS THREADS MICROSECONDS QUEUED SECONDS FILE
-// KIND: spin (so long by the timer), add (so long alone, in additions), cache (goes over 8 MiB). QUEUED kernels are launched
-// before each wait, 0.1 ms of the host between waits. FILE gets rows of int64: number in the queue, called, first block's
-// begin, last block's begin, last block's end; the first row is -1, blocks, duration alone in ns, 0, 0.
+// KIND: spin (so long by the timer), add (so long alone, in additions), cache (goes over 8 MiB). QUEUED kernels are
+// launched before each wait, 0.1 ms of the host between waits. FILE gets rows of int64: number in the queue, called,
+// first block's begin, last block's begin, last block's end; the first row is -1, blocks, duration alone in ns, 0, 0.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -79,7 +79,8 @@ __global__ void cache(Record* record, long long steps, float* data) {
 using Kernel = void (*)(Record*, long long, float*);
 
 long long now() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
 }
 
 constexpr int kRecords = 1 << 12;
@@ -129,7 +130,10 @@ struct Bench {
 int main(int argc, char** argv) {
   if (argc < 8) return 2;
   const std::string kind = argv[1];
-  Bench bench{kind == "spin" ? spin : kind == "add" ? add : cache, std::atoi(argv[2]), std::atoi(argv[3]), std::atoi(argv[5])};
+  Bench bench{kind == "spin"  ? spin
+              : kind == "add" ? add
+                              : cache,
+              std::atoi(argv[2]), std::atoi(argv[3]), std::atoi(argv[5])};
   const long long ns = static_cast<long long>(std::atof(argv[4]) * 1000);
   const double seconds = std::atof(argv[6]);
   check(cudaMalloc(&bench.on_device, sizeof(Record) * kRecords), "memory");

@@ -14,7 +14,7 @@ std::vector<ClientView> game_and_two() {
   return {fake_client("game", Role::kInteractive), fake_client("a"), fake_client("b")};
 }
 
-TEST(Passthrough, launches_everything_at_once) {
+TEST(Passthrough, LaunchesEverythingAtOnce) {
   FakeBackend world(passthrough_policy(), {}, game_and_two());
   for (std::uint32_t i = 0; i < 3; ++i) {
     world.join(i);
@@ -25,7 +25,7 @@ TEST(Passthrough, launches_everything_at_once) {
   for (const FakeLaunch& launch : world.launches()) EXPECT_EQ(launch.time, kRunStart);
 }
 
-TEST(Exclusive, best_effort_clients_wait_until_the_game_has_left) {
+TEST(Exclusive, BestEffortClientsWaitUntilTheGameHasLeft) {
   FakeBackend world(exclusive_policy(), {}, game_and_two());
   for (std::uint32_t i = 0; i < 3; ++i) {
     world.join(i);
@@ -37,7 +37,7 @@ TEST(Exclusive, best_effort_clients_wait_until_the_game_has_left) {
   EXPECT_EQ(world.launches_of(1)[0].time, after(100ms));
 }
 
-TEST(Exclusive, without_a_game_clients_run_one_after_another_in_joining_order) {
+TEST(Exclusive, WithoutAGameClientsRunOneAfterAnotherInJoiningOrder) {
   FakeBackend world(exclusive_policy(), {}, game_and_two());
   world.join(2);
   world.join(1);
@@ -52,7 +52,7 @@ TEST(Exclusive, without_a_game_clients_run_one_after_another_in_joining_order) {
   EXPECT_EQ(world.launches_of(1).front().time, after(30ms));
 }
 
-TEST(Exclusive, several_games_all_run) {
+TEST(Exclusive, SeveralGamesAllRun) {
   FakeBackend world(exclusive_policy(), {},
                     {fake_client("x", Role::kInteractive), fake_client("y", Role::kInteractive)});
   world.join(0);

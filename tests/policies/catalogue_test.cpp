@@ -11,7 +11,7 @@
 namespace corun {
 namespace {
 
-TEST(Catalogue, policies_readme_equals_the_descriptors) {
+TEST(Catalogue, PoliciesReadmeEqualsTheDescriptors) {
   PolicyRegistry registry;
   add_builtin_policies(registry);
   const std::string page = policy_catalogue_markdown(registry);
@@ -22,7 +22,7 @@ TEST(Catalogue, policies_readme_equals_the_descriptors) {
   EXPECT_EQ(found, page) << "policies/README.md is generated: run this test once with CORUN_UPDATE=1 to rewrite it";
 }
 
-TEST(Catalogue, every_policy_says_everything_about_itself) {
+TEST(Catalogue, EveryPolicySaysEverythingAboutItself) {
   PolicyRegistry registry;
   add_builtin_policies(registry);
   EXPECT_GE(registry.all().size(), 34U);
@@ -41,7 +41,7 @@ TEST(Catalogue, every_policy_says_everything_about_itself) {
   }
 }
 
-TEST(Catalogue, every_default_is_in_its_own_range) {
+TEST(Catalogue, EveryDefaultIsInItsOwnRange) {
   PolicyRegistry registry;
   add_builtin_policies(registry);
   for (const PolicyDescriptor& policy : registry.all())

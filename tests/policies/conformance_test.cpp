@@ -29,7 +29,7 @@ const std::vector<QualityLevel> kMenu{{"high", 1.0, 1.0}, {"medium", 0.62, 0.88}
 /// Two games and two best-effort clients; one game has quality levels.
 std::vector<ClientView> four_clients() {
   std::vector<ClientView> clients{fake_client("game", Role::kInteractive), fake_client("train"),
-                                     fake_client("plain", Role::kInteractive), fake_client("serve")};
+                                  fake_client("plain", Role::kInteractive), fake_client("serve")};
   clients[0].frame_period = 16'667us;
   clients[0].quality_menu = kMenu;
   for (ClientView& client : clients) {
@@ -54,10 +54,14 @@ DeviceView known_device() {
 
 ParameterValue at_end(const ParameterDescriptor& parameter, double end) {
   switch (parameter.type) {
-    case ParameterType::kDuration: return Duration{std::llround(end)};
-    case ParameterType::kInteger: return static_cast<std::int64_t>(std::llround(end));
-    case ParameterType::kByClient: return ByClient{{"game", end}, {"train", end}, {"serve", end}};
-    default: return end;
+    case ParameterType::kDuration:
+      return Duration{std::llround(end)};
+    case ParameterType::kInteger:
+      return static_cast<std::int64_t>(std::llround(end));
+    case ParameterType::kByClient:
+      return ByClient{{"game", end}, {"train", end}, {"serve", end}};
+    default:
+      return end;
   }
 }
 
@@ -202,7 +206,7 @@ void expect_legal_and_clean(const Corner& corner, std::uint64_t seed) {
   }
 }
 
-TEST_P(Conformance, acts_legally_and_leaves_no_wake_up_behind_in_any_history) {
+TEST_P(Conformance, ActsLegallyAndLeavesNoWakeUpBehindInAnyHistory) {
   for (const Corner& corner : corners_of(GetParam()))
     for (std::uint64_t seed = 0; seed < 5; ++seed) {
       SCOPED_TRACE(corner.name + ", seed " + std::to_string(seed));
@@ -215,7 +219,7 @@ bool is_same(const DecisionFact& a, const DecisionFact& b) {
          a.action.count == b.action.count;
 }
 
-TEST_P(Conformance, same_history_gives_the_same_decisions) {
+TEST_P(Conformance, SameHistoryGivesTheSameDecisions) {
   for (const Corner& corner : corners_of(GetParam())) {
     SCOPED_TRACE(corner.name);
     History first(corner, 2), second(corner, 2);
@@ -226,7 +230,7 @@ TEST_P(Conformance, same_history_gives_the_same_decisions) {
   }
 }
 
-TEST_P(Conformance, deciding_twice_changes_nothing_more) {
+TEST_P(Conformance, DecidingTwiceChangesNothingMore) {
   for (const Corner& corner : corners_of(GetParam())) {
     SCOPED_TRACE(corner.name);
     History history(corner, 3);
@@ -242,7 +246,7 @@ TEST_P(Conformance, deciding_twice_changes_nothing_more) {
   }
 }
 
-TEST_P(Conformance, says_why_whenever_an_operation_has_to_wait) {
+TEST_P(Conformance, SaysWhyWheneverAnOperationHasToWait) {
   for (const Corner& corner : corners_of(GetParam())) {
     SCOPED_TRACE(corner.name);
     History history(corner, 4);
@@ -259,7 +263,7 @@ TEST_P(Conformance, says_why_whenever_an_operation_has_to_wait) {
   }
 }
 
-TEST_P(Conformance, admits_what_it_promised_to_admit_unseen) {
+TEST_P(Conformance, AdmitsWhatItPromisedToAdmitUnseen) {
   for (const Corner& corner : corners_of(GetParam())) {
     SCOPED_TRACE(corner.name);
     History history(corner, 5, Fillers::kRepeatThemselves);
@@ -284,7 +288,7 @@ TEST_P(Conformance, admits_what_it_promised_to_admit_unseen) {
   }
 }
 
-TEST_P(Conformance, lone_client_is_never_starved) {
+TEST_P(Conformance, LoneClientIsNeverStarved) {
   for (const Corner& corner : corners_of(GetParam()))
     for (const std::uint32_t client : {0U, 1U}) {
       SCOPED_TRACE(corner.name);

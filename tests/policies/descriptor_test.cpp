@@ -16,8 +16,15 @@ ParameterDescriptor quantum() {
 }
 
 ParameterDescriptor of_type(ParameterType type, ParameterValue value) {
-  return {.name = "p", .type = type, .default_value = std::move(value), .unit = "", .minimum = 0.0, .maximum = 1.0,
-          .choices = {"hard", "elastic"}, .meaning = "", .source = ""};
+  return {.name = "p",
+          .type = type,
+          .default_value = std::move(value),
+          .unit = "",
+          .minimum = 0.0,
+          .maximum = 1.0,
+          .choices = {"hard", "elastic"},
+          .meaning = "",
+          .source = ""};
 }
 
 Error error_of(const ParameterDescriptor& parameter, std::string_view text) {
@@ -30,7 +37,7 @@ Error error_of(const ParameterDescriptor& parameter, std::string_view text) {
   return Error(ErrorKind::kInput, "");
 }
 
-TEST(Descriptor, bare_number_for_a_duration_is_answered_with_its_likely_unit) {
+TEST(Descriptor, BareNumberForADurationIsAnsweredWithItsLikelyUnit) {
   const Error error = error_of(quantum(), "25");
   EXPECT_EQ(error.kind(), ErrorKind::kInput);
   EXPECT_EQ(error.where().line, 14U);
@@ -39,7 +46,7 @@ TEST(Descriptor, bare_number_for_a_duration_is_answered_with_its_likely_unit) {
   EXPECT_EQ(error.help(), "a duration needs a unit: 25s?");
 }
 
-TEST(Descriptor, value_outside_the_range_is_refused_with_the_range_and_the_default) {
+TEST(Descriptor, ValueOutsideTheRangeIsRefusedWithTheRangeAndTheDefault) {
   const Error error = error_of(quantum(), "61s");
   EXPECT_EQ(error.message(), "parameter 'quantum' is '61s', expected a duration from 1s to 60s");
   EXPECT_EQ(error.help(), "the default is 30s");
@@ -47,14 +54,14 @@ TEST(Descriptor, value_outside_the_range_is_refused_with_the_range_and_the_defau
   EXPECT_EQ(std::get<Duration>(parse_parameter(quantum(), "60s", kWhere)), Duration{60s});
 }
 
-TEST(Descriptor, misspelt_choice_is_answered_with_the_nearest_one) {
+TEST(Descriptor, MisspeltChoiceIsAnsweredWithTheNearestOne) {
   const auto choice = of_type(ParameterType::kChoice, std::string("hard"));
   EXPECT_EQ(error_of(choice, "elastik").help(), "did you mean 'elastic'?");
   EXPECT_EQ(error_of(choice, "soft").message(), "parameter 'p' is 'soft', expected one of hard, elastic");
   EXPECT_EQ(std::get<std::string>(parse_parameter(choice, "elastic", kWhere)), "elastic");
 }
 
-TEST(Descriptor, every_type_reads_its_own_notation_and_nothing_else) {
+TEST(Descriptor, EveryTypeReadsItsOwnNotationAndNothingElse) {
   EXPECT_EQ(std::get<double>(parse_parameter(of_type(ParameterType::kReal, 0.5), "40%", kWhere)), 0.4);
   EXPECT_EQ(std::get<std::int64_t>(parse_parameter(of_type(ParameterType::kInteger, std::int64_t{0}), "1", kWhere)), 1);
   EXPECT_EQ(std::get<bool>(parse_parameter(of_type(ParameterType::kBoolean, false), "true", kWhere)), true);
@@ -64,7 +71,7 @@ TEST(Descriptor, every_type_reads_its_own_notation_and_nothing_else) {
   EXPECT_THROW(parse_parameter(of_type(ParameterType::kByClient, ByClient{}), "0.4", kWhere), Error);
 }
 
-TEST(Descriptor, values_are_written_as_an_experiment_would_write_them) {
+TEST(Descriptor, ValuesAreWrittenAsAnExperimentWouldWriteThem) {
   EXPECT_EQ(format_parameter(Duration{16'600'000}), "16.6ms");
   EXPECT_EQ(format_parameter(0.05), "0.05");
   EXPECT_EQ(format_parameter(std::int64_t{15}), "15");
@@ -74,7 +81,7 @@ TEST(Descriptor, values_are_written_as_an_experiment_would_write_them) {
   EXPECT_EQ(format_parameter(ByClient{{"serve", 0.25}, {"train", 0.4}}), "{ serve: 0.25, train: 0.4 }");
 }
 
-TEST(Descriptor, registry_keeps_order_and_refuses_a_second_policy_of_one_name) {
+TEST(Descriptor, RegistryKeepsOrderAndRefusesASecondPolicyOfOneName) {
   PolicyRegistry registry;
   PolicyDescriptor b, a;
   b.name = "b";
@@ -87,7 +94,7 @@ TEST(Descriptor, registry_keeps_order_and_refuses_a_second_policy_of_one_name) {
   EXPECT_THROW(registry.add(a), Error);
 }
 
-TEST(Descriptor, defaults_hold_every_parameter) {
+TEST(Descriptor, DefaultsHoldEveryParameter) {
   PolicyDescriptor policy;
   policy.parameters.add(quantum());
   EXPECT_EQ(policy.defaults().duration("quantum"), Duration{30s});
@@ -95,7 +102,7 @@ TEST(Descriptor, defaults_hold_every_parameter) {
   EXPECT_EQ(policy.find("quantom"), nullptr);
 }
 
-TEST(ParameterTable, rows_stand_in_order_and_hold_what_they_were_given) {
+TEST(ParameterTable, RowsStandInOrderAndHoldWhatTheyWereGiven) {
   ParameterTable table;
   table.integer("group", 8).range(1, 64, "SMs").means("Size of a group.").from("ours");
   table.choice("mode", {"hard", "soft"});
@@ -109,7 +116,7 @@ TEST(ParameterTable, rows_stand_in_order_and_hold_what_they_were_given) {
   EXPECT_EQ(rows[2].default_value, ParameterValue(ByClient{}));
 }
 
-TEST(ParameterTable, a_ratio_may_be_bounded_more_closely_than_zero_to_one) {
+TEST(ParameterTable, ARatioMayBeBoundedMoreCloselyThanZeroToOne) {
   ParameterTable table;
   table.ratio("share", 0.5);
   table.ratio("quantile", 0.95).range(0.5, 0.999);
@@ -119,7 +126,7 @@ TEST(ParameterTable, a_ratio_may_be_bounded_more_closely_than_zero_to_one) {
   EXPECT_EQ(quantile.unit, "ratio");
 }
 
-TEST(ParameterTable, a_removed_row_is_gone) {
+TEST(ParameterTable, ARemovedRowIsGone) {
   ParameterTable table;
   table.boolean("kept", true);
   table.boolean("gone", true);

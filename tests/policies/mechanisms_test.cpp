@@ -90,7 +90,7 @@ Duration longest_wait(const Facts& facts, ClientId client) {
 
 // Stream priority.
 
-TEST(StreamPriority, names_go_before_roles_and_roles_before_priorities) {
+TEST(StreamPriority, NamesGoBeforeRolesAndRolesBeforePriorities) {
   const PolicyDescriptor policy = stream_priority_policy();
   FakeBackend world(policy, with(policy, {{"priorities", ByClient{{"a", 3.0}}}}), game_and_two());
   join_all(world, 3);
@@ -100,7 +100,7 @@ TEST(StreamPriority, names_go_before_roles_and_roles_before_priorities) {
   for (std::uint32_t client = 0; client < 3; ++client) EXPECT_TRUE(world.gate_is_open(client));
 }
 
-TEST(StreamPriority, a_request_waits_for_one_wave_of_the_training_instead_of_its_whole_kernels) {
+TEST(StreamPriority, ARequestWaitsForOneWaveOfTheTrainingInsteadOfItsWholeKernels) {
   const PolicyDescriptor policy = stream_priority_policy();
   const std::vector<ClientSpec> clients{kernels("serve", 500us, 10, 2300us), kernels("train", 10ms, 100)};
   const DeviceSpec device = ten_sms(Sharing::kConcurrent);
@@ -113,7 +113,7 @@ TEST(StreamPriority, a_request_waits_for_one_wave_of_the_training_instead_of_its
 
 // MPS percentages.
 
-TEST(MpsPercentage, caps_each_client_at_its_percentage_or_the_default) {
+TEST(MpsPercentage, CapsEachClientAtItsPercentageOrTheDefault) {
   const PolicyDescriptor policy = mps_percentage_policy();
   FakeBackend world(policy, with(policy, {{"percentages", ByClient{{"a", 25.0}}}, {"default_percentage", 60.0}}),
                     game_and_two());
@@ -123,7 +123,7 @@ TEST(MpsPercentage, caps_each_client_at_its_percentage_or_the_default) {
   for (std::uint32_t client = 0; client < 3; ++client) EXPECT_TRUE(world.gate_is_open(client));
 }
 
-TEST(MpsPercentage, a_capped_client_gets_no_more_and_the_others_use_what_it_leaves) {
+TEST(MpsPercentage, ACappedClientGetsNoMoreAndTheOthersUseWhatItLeaves) {
   const PolicyDescriptor policy = mps_percentage_policy();
   const Parameters parameters = with(policy, {{"percentages", ByClient{{"a", 30.0}}}});
   RunResult result;
@@ -138,7 +138,7 @@ TEST(MpsPercentage, a_capped_client_gets_no_more_and_the_others_use_what_it_leav
 
 // Green contexts.
 
-TEST(GreenContexts, shares_are_whole_groups_and_the_others_use_the_rest) {
+TEST(GreenContexts, SharesAreWholeGroupsAndTheOthersUseTheRest) {
   const PolicyDescriptor policy = green_contexts_policy();
   FakeBackend world(policy, with(policy, {{"shares", ByClient{{"game", 0.21}}}}), game_and_two());  // 80 SMs
   join_all(world, 3);
@@ -147,7 +147,7 @@ TEST(GreenContexts, shares_are_whole_groups_and_the_others_use_the_rest) {
   EXPECT_TRUE(world.gate_is_open(1));
 }
 
-TEST(GreenContexts, a_share_that_does_not_fit_waits_for_sms_and_says_so) {
+TEST(GreenContexts, AShareThatDoesNotFitWaitsForSmsAndSaysSo) {
   const PolicyDescriptor policy = green_contexts_policy();
   FakeBackend world(policy, with(policy, {{"shares", ByClient{{"game", 0.7}, {"a", 0.5}}}}), game_and_two());
   for (std::uint32_t client = 0; client < 2; ++client) {
@@ -166,7 +166,7 @@ TEST(GreenContexts, a_share_that_does_not_fit_waits_for_sms_and_says_so) {
   EXPECT_TRUE(world.gate_is_open(1));
 }
 
-TEST(GreenContexts, clients_without_a_share_wait_while_no_sms_are_left) {
+TEST(GreenContexts, ClientsWithoutAShareWaitWhileNoSmsAreLeft) {
   const PolicyDescriptor policy = green_contexts_policy();
   FakeBackend world(policy, with(policy, {{"shares", ByClient{{"a", 1.0}}}}), game_and_two());
   join_all(world, 3);
@@ -176,7 +176,7 @@ TEST(GreenContexts, clients_without_a_share_wait_while_no_sms_are_left) {
   EXPECT_TRUE(world.gate_is_open(0));
 }
 
-TEST(GreenContexts, reserved_sms_serve_their_client_at_once_and_stay_idle_otherwise) {
+TEST(GreenContexts, ReservedSmsServeTheirClientAtOnceAndStayIdleOtherwise) {
   const PolicyDescriptor policy = green_contexts_policy();
   const Parameters parameters = with(policy, {{"shares", ByClient{{"serve", 0.4}}}, {"group", std::int64_t{1}}});
   RunResult result;
@@ -191,7 +191,7 @@ TEST(GreenContexts, reserved_sms_serve_their_client_at_once_and_stay_idle_otherw
 
 // MIG.
 
-TEST(Mig, gives_each_client_its_slices_and_opens_its_gate) {
+TEST(Mig, GivesEachClientItsSlicesAndOpensItsGate) {
   const PolicyDescriptor policy = mig_policy();
   FakeBackend world(policy, with(policy, {{"instances", ByClient{{"game", 4.0}, {"a", 2.0}}}}), game_and_two());
   join_all(world, 3);
@@ -217,7 +217,7 @@ std::size_t placed(const std::vector<double>& slices) {
   return open;
 }
 
-TEST(Mig, places_every_combination_that_real_parts_offer) {
+TEST(Mig, PlacesEveryCombinationThatRealPartsOffer) {
   const std::vector<double> legal[] = {{7},
                                        {4, 3},
                                        {3, 4},
@@ -234,14 +234,14 @@ TEST(Mig, places_every_combination_that_real_parts_offer) {
   for (const auto& slices : legal) EXPECT_EQ(placed(slices), slices.size()) << slices.size() << " from " << slices[0];
 }
 
-TEST(Mig, what_has_no_place_waits_though_slices_seem_to_be_left) {
+TEST(Mig, WhatHasNoPlaceWaitsThoughSlicesSeemToBeLeft) {
   EXPECT_EQ(placed({3, 3, 1}), 2U);  // six of seven compute slices, but all of the memory
   EXPECT_EQ(placed({4, 4}), 1U);
   EXPECT_EQ(placed({7, 1}), 1U);
   EXPECT_EQ(placed({1, 1, 1, 1, 1, 1, 1, 1}), 7U);
 }
 
-TEST(Mig, a_waiting_client_gets_the_place_of_one_that_leaves) {
+TEST(Mig, AWaitingClientGetsThePlaceOfOneThatLeaves) {
   const PolicyDescriptor policy = mig_policy();
   FakeBackend world(policy, with(policy, {{"instances", ByClient{{"game", 4.0}, {"a", 4.0}}}}), game_and_two());
   world.join(0);
@@ -258,7 +258,7 @@ TEST(Mig, a_waiting_client_gets_the_place_of_one_that_leaves) {
   EXPECT_EQ(world.launches_of(1).size(), 1U);
 }
 
-TEST(Mig, a_size_that_no_profile_has_is_refused_once) {
+TEST(Mig, ASizeThatNoProfileHasIsRefusedOnce) {
   const PolicyDescriptor policy = mig_policy();
   FakeBackend world(policy, with(policy, {{"instances", ByClient{{"a", 5.0}}}}), game_and_two());
   world.join(1);
@@ -271,7 +271,7 @@ TEST(Mig, a_size_that_no_profile_has_is_refused_once) {
   EXPECT_TRUE(world.gate_is_open(0));
 }
 
-TEST(Mig, an_instance_takes_no_notice_of_the_others_and_never_switches) {
+TEST(Mig, AnInstanceTakesNoNoticeOfTheOthersAndNeverSwitches) {
   const PolicyDescriptor policy = mig_policy();
   const Parameters parameters = with(policy, {{"instances", ByClient{{"serve", 3.0}, {"train", 4.0}}}});
   RunResult alone, beside;
@@ -285,7 +285,7 @@ TEST(Mig, an_instance_takes_no_notice_of_the_others_and_never_switches) {
   EXPECT_NEAR(static_cast<double>(beside.jobs_finished[1]), 1000 / (7.0 * 7 / 4), 1);
 }
 
-TEST(Mig, an_instance_is_free_again_when_its_client_has_finished) {
+TEST(Mig, AnInstanceIsFreeAgainWhenItsClientHasFinished) {
   const PolicyDescriptor policy = mig_policy();
   const Parameters parameters = with(policy, {{"instances", ByClient{{"first", 7.0}, {"second", 7.0}}}});
   ClientSpec first = kernels("first", 10ms, 10), second = kernels("second", 10ms, 10);
@@ -297,7 +297,7 @@ TEST(Mig, an_instance_is_free_again_when_its_client_has_finished) {
 
 // GPreempt.
 
-TEST(Gpreempt, critical_clients_get_long_slices_and_the_others_tiny_ones) {
+TEST(Gpreempt, CriticalClientsGetLongSlicesAndTheOthersTinyOnes) {
   const PolicyDescriptor policy = gpreempt_policy();
   FakeBackend world(policy, policy.defaults(), game_and_two());
   join_all(world, 3);
@@ -307,7 +307,7 @@ TEST(Gpreempt, critical_clients_get_long_slices_and_the_others_tiny_ones) {
   for (std::uint32_t client = 0; client < 3; ++client) EXPECT_TRUE(world.gate_is_open(client));
 }
 
-TEST(Gpreempt, a_request_waits_for_a_tiny_slice_and_a_switch_and_is_not_interrupted) {
+TEST(Gpreempt, ARequestWaitsForATinySliceAndASwitchAndIsNotInterrupted) {
   const PolicyDescriptor policy = gpreempt_policy();
   ClientSpec serve = kernels("serve", 5ms, 0, 3ms);
   serve.priority = 1;
@@ -321,7 +321,7 @@ TEST(Gpreempt, a_request_waits_for_a_tiny_slice_and_a_switch_and_is_not_interrup
   EXPECT_GT(longest_wait(plain, ClientId{0}), 1ms);
 }
 
-TEST(Gpreempt, the_slice_of_the_artifact_leaves_little_but_the_switch) {
+TEST(Gpreempt, TheSliceOfTheArtifactLeavesLittleButTheSwitch) {
   const PolicyDescriptor policy = gpreempt_policy();
   ClientSpec serve = kernels("serve", 5ms, 0, 3ms);
   serve.role = Role::kInteractive;

@@ -24,7 +24,8 @@ class Story : public Recorder {
   explicit Story(std::int64_t unit) : unit_(unit) {}
 
   void on_op(const OpFact& op) override {
-    tell(op.client, op.end, fmt::format("operation {} from {}, {}", op.number, told(to_ns(op.begin)), told(to_ns(op.device_time))));
+    tell(op.client, op.end,
+         fmt::format("operation {} from {}, {}", op.number, told(to_ns(op.begin)), told(to_ns(op.device_time))));
   }
   void on_job(const JobFact& job) override { tell(job.client, job.end, fmt::format("job {}", job.number)); }
   void on_frame(const FrameFact& frame) override {
@@ -32,8 +33,9 @@ class Story : public Recorder {
   }
   void on_decision(const DecisionFact& decision) override {
     const Action& action = decision.action;
-    tell(action.client, decision.time, fmt::format("{} {} {} {} {}", to_string(action.kind), action.count,
-                                                   told(to_ns(action.duration)), action.level, action.fraction));
+    tell(action.client, decision.time,
+         fmt::format("{} {} {} {} {}", to_string(action.kind), action.count, told(to_ns(action.duration)), action.level,
+                     action.fraction));
   }
   void on_refusal(const RefusalFact& refusal) override { tell(refusal.client, refusal.time, "refused"); }
   void on_kill(const KillFact& kill) override { tell(kill.client, kill.time, "killed"); }
@@ -70,7 +72,8 @@ struct Told {
 /// Relations between runs of one policy. Each holds for every policy, whatever it decides.
 class Metamorphic : public ::testing::TestWithParam<PolicyDescriptor> {
  protected:
-  Told run(const std::vector<ClientSpec>& clients, Sharing sharing, Duration horizon = 150ms, Time until = kNever) const {
+  Told run(const std::vector<ClientSpec>& clients, Sharing sharing, Duration horizon = 150ms,
+           Time until = kNever) const {
     return run_under(GetParam(), clients, sharing, horizon, until);
   }
 
@@ -80,7 +83,8 @@ class Metamorphic : public ::testing::TestWithParam<PolicyDescriptor> {
   }
 
   static Told tell(const PolicyDescriptor& descriptor, const Parameters& parameters, const DeviceSpec& device,
-                   const std::vector<ClientSpec>& clients, Duration horizon, Time until = kNever, std::int64_t unit = 1) {
+                   const std::vector<ClientSpec>& clients, Duration horizon, Time until = kNever,
+                   std::int64_t unit = 1) {
     const auto policy = descriptor.create(parameters);
     RunInput input;
     input.device = device;
@@ -118,7 +122,7 @@ void expect_same(const Told& one, const Told& other) {
   EXPECT_GT(one.lines.size(), 10U);
 }
 
-TEST_P(Metamorphic, other_names_of_clients_change_nothing) {
+TEST_P(Metamorphic, OtherNamesOfClientsChangeNothing) {
   everywhere([&](Sharing sharing) {
     auto clients = testing::small_clients(1);
     const Told before = run(clients, sharing);
@@ -127,7 +131,7 @@ TEST_P(Metamorphic, other_names_of_clients_change_nothing) {
   });
 }
 
-TEST_P(Metamorphic, a_client_that_never_comes_changes_nothing) {
+TEST_P(Metamorphic, AClientThatNeverComesChangesNothing) {
   everywhere([&](Sharing sharing) {
     auto clients = testing::small_clients(1);
     const Told before = run(clients, sharing);
@@ -138,7 +142,7 @@ TEST_P(Metamorphic, a_client_that_never_comes_changes_nothing) {
   });
 }
 
-TEST_P(Metamorphic, a_shorter_run_is_the_beginning_of_a_longer_one) {
+TEST_P(Metamorphic, AShorterRunIsTheBeginningOfALongerOne) {
   everywhere([&](Sharing sharing) {
     const auto clients = testing::small_clients(2);
     const Told shorter = run(clients, sharing, 60ms, kRunStart + 60ms);
@@ -173,7 +177,7 @@ std::shared_ptr<const Workload> repeated(const Workload& once, std::uint32_t tim
   return all;
 }
 
-TEST_P(Metamorphic, work_that_is_repeated_is_work_that_is_written_twice) {
+TEST_P(Metamorphic, WorkThatIsRepeatedIsWorkThatIsWrittenTwice) {
   everywhere([&](Sharing sharing) {
     auto clients = testing::small_clients(3);
     for (ClientSpec& client : clients) client.repeat = 2;
@@ -194,10 +198,10 @@ std::vector<std::string> operations(const Told& told) {
   return lines;
 }
 
-TEST_P(Metamorphic, a_client_alone_runs_as_without_a_policy_where_nothing_is_held_back_for_others) {
+TEST_P(Metamorphic, AClientAloneRunsAsWithoutAPolicyWhereNothingIsHeldBackForOthers) {
   // These may hold back a lone client, too: by its share, by the size of an instance, by how much may be in flight.
-  const std::set<std::string> holds_back{"block_time_limiter", "gaiagpu",   "hami",     "mig",
-                                         "nvshare",            "xsched_fair", "xsched_lax", "xsched_utilization"};
+  const std::set<std::string> holds_back{
+      "block_time_limiter", "gaiagpu", "hami", "mig", "nvshare", "xsched_fair", "xsched_lax", "xsched_utilization"};
   PolicyRegistry registry;
   add_builtin_policies(registry);
   everywhere([&](Sharing sharing) {
@@ -216,7 +220,8 @@ std::shared_ptr<const Workload> slower(const Workload& once, std::int64_t k) {
   const auto stretch = [k](Duration& time) { time = time == kUnknownDuration ? time : time * k; };
   for (auto* ops : {&scaled->ops, &scaled->left_out})
     ops->change([&](WorkOp& op) {
-      for (Duration* time : {&op.duration, &op.dispatch_gap, &op.launch_latency, &op.predicted_by_name, &op.predicted_by_shape})
+      for (Duration* time :
+           {&op.duration, &op.dispatch_gap, &op.launch_latency, &op.predicted_by_name, &op.predicted_by_shape})
         stretch(*time);
     });
   for (std::size_t i = 0; i < scaled->steps.size(); ++i) scaled->steps.set_gap(i, scaled->steps[i].gap * k);
@@ -236,7 +241,8 @@ std::vector<ClientSpec> slower(std::vector<ClientSpec> clients, std::int64_t k) 
 }
 
 DeviceSpec slower(DeviceSpec device, std::int64_t k) {
-  for (Duration* time : {&device.time_slice, &device.graphics_slice, &device.switch_cost, &device.context_create}) *time *= k;
+  for (Duration* time : {&device.time_slice, &device.graphics_slice, &device.switch_cost, &device.context_create})
+    *time *= k;
   device.to_device_bytes_per_s /= static_cast<std::uint64_t>(k);
   device.from_device_bytes_per_s /= static_cast<std::uint64_t>(k);
   return device;
@@ -256,9 +262,9 @@ Parameters slower(const PolicyDescriptor& policy, std::int64_t k) {
   return values;
 }
 
-// Exact, so only where nothing is rounded: kernels that share SMs end at the nearest nanosecond, hence no concurrent device,
-// and times are even to begin with, since a lower quality level halves them.
-TEST_P(Metamorphic, everything_twice_as_slow_gives_the_same_twice_as_late) {
+// Exact, so only where nothing is rounded: kernels that share SMs end at the nearest nanosecond, hence no concurrent
+// device, and times are even to begin with, since a lower quality level halves them.
+TEST_P(Metamorphic, EverythingTwiceAsSlowGivesTheSameTwiceAsLate) {
   const std::map<std::string, std::string> rounds{
       {"block_time_limiter", "a pause ends at the next whole nanosecond"},
       {"mig", "an instance computes at a fraction of the device's speed"},
@@ -269,8 +275,8 @@ TEST_P(Metamorphic, everything_twice_as_slow_gives_the_same_twice_as_late) {
     DeviceSpec device = testing::small_device(sharing);
     device.time_slice = 50us;  // ends within kernels
     const auto at_speed = [&](std::int64_t k) {
-      return tell(GetParam(), slower(GetParam(), k), slower(device, k),
-                  slower(testing::small_clients(4), k), 150ms * k, kNever, k);
+      return tell(GetParam(), slower(GetParam(), k), slower(device, k), slower(testing::small_clients(4), k), 150ms * k,
+                  kNever, k);
     };
     const Told before = at_speed(2), after = at_speed(4);
     is_the_same = is_the_same && before == after;

@@ -49,33 +49,33 @@ PodView pod(std::uint32_t cards, Milli milli = kWholeCard) {
 
 // The fixtures describe what gpu-manager's own tests describe: which cards each mode takes on a node with pairs.
 
-TEST(TopologyTree, link_takes_two_cards_under_one_switch) {
+TEST(TopologyTree, LinkTakesTwoCardsUnderOneSwitch) {
   const OneNode node({500, 1000, 1000, 1000, 1000, 500, 1000, 500}, eight_in_pairs());
   EXPECT_EQ(TopologyTree(node.view).link(2), (Cards{2, 3}));
 }
 
-TEST(TopologyTree, link_takes_the_closest_group_that_is_left_when_no_pair_is_free) {
+TEST(TopologyTree, LinkTakesTheClosestGroupThatIsLeftWhenNoPairIsFree) {
   const OneNode node({1000, 500, 500, 500, 1000, 500, 1000, 500}, eight_in_pairs());
   EXPECT_EQ(TopologyTree(node.view).link(2), (Cards{4, 6}));
 }
 
-TEST(TopologyTree, link_takes_the_whole_node_when_the_cards_are_scattered) {
+TEST(TopologyTree, LinkTakesTheWholeNodeWhenTheCardsAreScattered) {
   const OneNode node({1000, 500, 500, 500, 1000, 500, 500, 500}, eight_in_pairs());
   EXPECT_EQ(TopologyTree(node.view).link(2), (Cards{0, 4}));
   EXPECT_EQ(TopologyTree(node.view).link(3), std::nullopt);
 }
 
-TEST(TopologyTree, fragment_spares_intact_pairs) {
+TEST(TopologyTree, FragmentSparesIntactPairs) {
   const OneNode node({1000, 1000, 1000, 1000, 1000, 500, 1000, 1000}, eight_in_pairs());
   EXPECT_EQ(TopologyTree(node.view).fragment(1), (Cards{4}));
 }
 
-TEST(TopologyTree, fragment_takes_the_lowest_card_of_an_intact_node) {
+TEST(TopologyTree, FragmentTakesTheLowestCardOfAnIntactNode) {
   const OneNode node(std::vector<Milli>(8, 1000), eight_in_pairs());
   EXPECT_EQ(TopologyTree(node.view).fragment(1), (Cards{0}));
 }
 
-TEST(TopologyTree, share_is_best_fit_and_the_lowest_number_among_equals) {
+TEST(TopologyTree, ShareIsBestFitAndTheLowestNumberAmongEquals) {
   const OneNode node({1000, 700, 300, 200, 300, 1000, 1000, 1000}, eight_in_pairs());
   EXPECT_EQ(TopologyTree(node.view).share(pod(1, 300)), 2U);
   EXPECT_EQ(TopologyTree(node.view).share(pod(1, 250)), 2U);
@@ -83,7 +83,7 @@ TEST(TopologyTree, share_is_best_fit_and_the_lowest_number_among_equals) {
   EXPECT_EQ(TopologyTree(node.view).share(pod(1, 100)), 3U);
 }
 
-TEST(Fragmentation, counts_what_is_free_on_cards_that_a_typical_pod_cannot_use) {
+TEST(Fragmentation, CountsWhatIsFreeOnCardsThatATypicalPodCannotUse) {
   const OneNode node({1000, 300, 600, 0});
   const std::vector<PodShare> half{{pod(1, 500), 1.0}};
   EXPECT_DOUBLE_EQ(fragmentation(node.view, half), 300);
@@ -122,12 +122,12 @@ std::vector<Placement> placements(const ClusterResult& result) {
   return all;
 }
 
-TEST(PlacementPolicies, bin_pack_fills_a_card_before_it_takes_the_next) {
+TEST(PlacementPolicies, BinPackFillsACardBeforeItTakesTheNext) {
   const auto result = place_all(bin_pack_policy, 2, 2, {pod(1, 400), pod(1, 400), pod(1, 400), pod(2)});
   EXPECT_EQ(placements(result), (std::vector<Placement>{{0, {0}}, {0, {0}}, {0, {1}}, {1, {0, 1}}}));
 }
 
-TEST(PlacementPolicies, spread_takes_an_empty_node_as_long_as_there_is_one) {
+TEST(PlacementPolicies, SpreadTakesAnEmptyNodeAsLongAsThereIsOne) {
   const auto result = place_all(spread_policy, 2, 2, {pod(1, 400), pod(1, 400), pod(1, 400), pod(2)});
   EXPECT_EQ(placements(result)[0], (Placement{0, {0}}));
   EXPECT_EQ(placements(result)[1], (Placement{1, {0}}));
@@ -135,14 +135,14 @@ TEST(PlacementPolicies, spread_takes_an_empty_node_as_long_as_there_is_one) {
   EXPECT_EQ(result.pods[3].state, PodState::kWaiting);
 }
 
-TEST(PlacementPolicies, fragmentation_descent_keeps_pods_of_a_half_and_pods_of_a_whole_apart) {
+TEST(PlacementPolicies, FragmentationDescentKeepsPodsOfAHalfAndPodsOfAWholeApart) {
   // A card with one half taken is of no use to a whole: the second half belongs on it.
   const auto result = place_all(fragmentation_descent_policy, 1, 4, {pod(1, 500), pod(1), pod(1, 500), pod(2)});
   EXPECT_EQ(placements(result)[2], placements(result)[0]);
   EXPECT_EQ(result.pods[3].state, PodState::kRunning);
 }
 
-TEST(PlacementPolicies, fragmentation_descent_takes_the_first_of_equal_nodes_whatever_rounding_says) {
+TEST(PlacementPolicies, FragmentationDescentTakesTheFirstOfEqualNodesWhateverRoundingSays) {
   const OneNode first({500, 900, 800}), second({500, 900, 650});
   std::vector<NodeView> nodes{first.view, second.view};
   nodes[1].index = 1;
@@ -152,18 +152,18 @@ TEST(PlacementPolicies, fragmentation_descent_takes_the_first_of_equal_nodes_wha
   EXPECT_EQ(policy->place({kRunStart, nodes, thirds}, pod(1, 200)), (Placement{0, {0}}));
 }
 
-TEST(PlacementPolicies, hami_packs_nodes_and_spreads_over_the_cards_of_one) {
+TEST(PlacementPolicies, HamiPacksNodesAndSpreadsOverTheCardsOfOne) {
   const auto result = place_all(hami_score_policy, 2, 2, {pod(1, 200), pod(1, 200), pod(1, 200)});
   EXPECT_EQ(placements(result), (std::vector<Placement>{{0, {0}}, {0, {1}}, {0, {0}}}));
 }
 
-TEST(PlacementPolicies, kubeshare_fills_the_shared_card_that_fits_best) {
+TEST(PlacementPolicies, KubeshareFillsTheSharedCardThatFitsBest) {
   const auto result = place_all(kubeshare_fit_policy, 2, 2, {pod(1, 300), pod(1, 900), pod(1, 600), pod(1, 100)});
   EXPECT_EQ(placements(result)[2], placements(result)[0]);
   EXPECT_EQ(placements(result)[3], placements(result)[0]);
 }
 
-TEST(PlacementPolicies, gaiagpu_pods_fail_where_admission_and_allocator_choose_different_cards) {
+TEST(PlacementPolicies, GaiagpuPodsFailWhereAdmissionAndAllocatorChooseDifferentCards) {
   Parameters admission = gaiagpu_topology_policy().defaults();
   admission.set("scheduler", std::string("admission"));
   // After cards 0 and 2 are partly taken, the lowest two free cards are 1 and 3, and the tree takes a pair.
@@ -175,7 +175,7 @@ TEST(PlacementPolicies, gaiagpu_pods_fail_where_admission_and_allocator_choose_d
   EXPECT_EQ(by_tree.pods[1].placement.cards, (Cards{2, 3}));
 }
 
-TEST(PlacementPolicies, gaiagpu_offers_the_most_loaded_node_that_fits_then_the_one_with_least_memory_then_by_name) {
+TEST(PlacementPolicies, GaiagpuOffersTheMostLoadedNodeThatFitsThenTheOneWithLeastMemoryThenByName) {
   const PolicyDescriptor descriptor = gaiagpu_topology_policy();
   const auto policy = descriptor.create_placement(descriptor.defaults());
   OneNode empty({1000, 1000}), full({100, 100}), loaded({1000, 600}), same({600, 1000}), alike({600, 1000});
@@ -198,7 +198,7 @@ std::vector<PolicyDescriptor> placement_policies() {
   return policies;
 }
 
-TEST(PlacementPolicies, every_one_places_whatever_fits_and_does_the_same_again) {
+TEST(PlacementPolicies, EveryOnePlacesWhateverFitsAndDoesTheSameAgain) {
   for (const PolicyDescriptor& descriptor : placement_policies()) {
     SCOPED_TRACE(descriptor.name);
     std::uint64_t random = 88172645463325252ULL;

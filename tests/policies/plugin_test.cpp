@@ -25,7 +25,7 @@ const PolicyPlugin* load_example() {
   return reinterpret_cast<const PolicyPlugin* (*)()>(entry)();
 }
 
-TEST(Plugin, example_outside_the_project_is_loaded_and_shares_device_time_evenly) {
+TEST(Plugin, ExampleOutsideTheProjectIsLoadedAndSharesDeviceTimeEvenly) {
   const PolicyPlugin* plugin = load_example();
   ASSERT_NE(plugin, nullptr);
   ASSERT_EQ(plugin->abi, PolicyPlugin::kAbi);

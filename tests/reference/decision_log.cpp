@@ -6,8 +6,9 @@
 #include "tests/support/small_scenario.h"
 #include "traces/base/error.h"
 
-/// Prints what happens in small scenarios: every decision, every operation's end and every frame, under every policy, on
-/// every kind of device. Built twice, with the project's event queue and with the reference's, it must print the same.
+/// Prints what happens in small scenarios: every decision, every operation's end and every frame, under every policy,
+/// on every kind of device. Built twice, with the project's event queue and with the reference's, it must print the
+/// same.
 namespace corun {
 namespace {
 

@@ -13,14 +13,16 @@
 #include <mutex>
 #include <string>
 
-/// A disk that fails, and one that remembers. Put in front of libc with LD_PRELOAD, for the files whose paths begin with
-/// $FAULTY_DISK_UNDER; others are left alone.
+/// A disk that fails, and one that remembers. Put in front of libc with LD_PRELOAD, for the files whose paths begin
+/// with $FAULTY_DISK_UNDER; others are left alone.
 ///
 ///   FAULTY_DISK_FAIL="N ERRNO"        the N-th call (open, read, write, truncate, sync, unlink) fails with that number
 ///   FAULTY_DISK_FAIL="N ERRNO on"     so do all behind it
 ///   FAULTY_DISK_FAIL="N ERRNO short"  the N-th call writes half of what it should; writes behind it fail (a full disk)
-///   FAULTY_DISK_LOG=FILE              says what was done, in order: lines `KIND NANOSECONDS OFFSET LENGTH PATH`, behind those
-///                                     of writes (W) their bytes. O open, R read, T truncate to OFFSET, S sync, U unlink
+///   FAULTY_DISK_LOG=FILE              says what was done, in order: lines `KIND NANOSECONDS OFFSET LENGTH PATH`,
+///   behind those
+///                                     of writes (W) their bytes. O open, R read, T truncate to OFFSET, S sync, U
+///                                     unlink
 namespace {
 
 /// The function of that name that this library stands in front of.
@@ -40,7 +42,7 @@ struct Disk {
   std::recursive_mutex mutex;
 
   Disk() {
-    if (const char* path = std::getenv("FAULTY_DISK_LOG")) 
+    if (const char* path = std::getenv("FAULTY_DISK_LOG"))
       log = behind<int(const char*, int, ...)>("open")(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     const char* fail = std::getenv("FAULTY_DISK_FAIL");
     if (fail == nullptr) return;
@@ -55,7 +57,9 @@ Disk& disk() {
   return *its;
 }
 
-bool is_ours(const char* path) { return disk().under != nullptr && std::strncmp(path, disk().under, std::strlen(disk().under)) == 0; }
+bool is_ours(const char* path) {
+  return disk().under != nullptr && std::strncmp(path, disk().under, std::strlen(disk().under)) == 0;
+}
 
 const std::string* file_of(int number) {
   const bool is_known = number >= 0 && number < 1024 && !disk().open_files[number].empty();
@@ -68,8 +72,9 @@ void note(char kind, off_t offset, std::size_t length, const std::string& path, 
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   char line[4096];
-  const int size = std::snprintf(line, sizeof line, "%c %lld %lld %zu %s\n", kind, now.tv_sec * 1'000'000'000LL + now.tv_nsec,
-                                 static_cast<long long>(offset), length, path.c_str());
+  const int size =
+      std::snprintf(line, sizeof line, "%c %lld %lld %zu %s\n", kind, now.tv_sec * 1'000'000'000LL + now.tv_nsec,
+                    static_cast<long long>(offset), length, path.c_str());
   bool is_noted = write_on(disk().log, line, static_cast<std::size_t>(size)) == size;
   if (bytes != nullptr) is_noted = is_noted && write_on(disk().log, bytes, length) == static_cast<ssize_t>(length);
   if (!is_noted) std::abort();
@@ -144,22 +149,30 @@ mode_t mode_of(int flags, va_list& more) { return (flags & O_CREAT) != 0 ? va_ar
 
 }  // namespace
 
-#define OPENED(name)                                  \
+#define OPENED(name)                                      \
   extern "C" int name(const char* path, int flags, ...) { \
-    va_list more;                                     \
-    va_start(more, flags);                            \
-    const mode_t mode = mode_of(flags, more);         \
-    va_end(more);                                     \
-    return opened(#name, path, flags, mode);          \
+    va_list more;                                         \
+    va_start(more, flags);                                \
+    const mode_t mode = mode_of(flags, more);             \
+    va_end(more);                                         \
+    return opened(#name, path, flags, mode);              \
   }
 OPENED(open)
 OPENED(open64)
 
 extern "C" {
-ssize_t pwrite(int file, const void* bytes, std::size_t length, off_t offset) { return written(file, bytes, length, offset); }
-ssize_t pwrite64(int file, const void* bytes, std::size_t length, off_t offset) { return written(file, bytes, length, offset); }
-ssize_t pread(int file, void* bytes, std::size_t length, off_t offset) { return read_back(file, bytes, length, offset); }
-ssize_t pread64(int file, void* bytes, std::size_t length, off_t offset) { return read_back(file, bytes, length, offset); }
+ssize_t pwrite(int file, const void* bytes, std::size_t length, off_t offset) {
+  return written(file, bytes, length, offset);
+}
+ssize_t pwrite64(int file, const void* bytes, std::size_t length, off_t offset) {
+  return written(file, bytes, length, offset);
+}
+ssize_t pread(int file, void* bytes, std::size_t length, off_t offset) {
+  return read_back(file, bytes, length, offset);
+}
+ssize_t pread64(int file, void* bytes, std::size_t length, off_t offset) {
+  return read_back(file, bytes, length, offset);
+}
 int ftruncate(int file, off_t size) noexcept { return truncated(file, size); }
 int ftruncate64(int file, off_t size) noexcept { return truncated(file, size); }
 int fsync(int file) { return synced("fsync", file); }

@@ -4,7 +4,7 @@
     tests/reliability/results_record.py [--record] [--simcli PROGRAM]
 
 Runs the shipped experiments that need neither a GPU nor foreign data, shortened, and hashes all rows of results but run
-ids, versions, wall times and prose. records/results.json says which hashes belong to which revision
+ids, versions, wall times, names of experiments and notes. records/results.json says which hashes belong to which revision
 (kResultsRevision, experiments/run/results_revision.h). `--record` writes it: new hashes only under a new revision.
 """
 
@@ -29,21 +29,23 @@ NOT_RUN = re.compile(r"/(devices|live|validation)/|openb|djay_scenes|pilotfish_g
 FILES_OF_TESTS = {"tiny.yaml", "sweep.yaml", "held.yaml"}
 QUICK = ["quickstart", "rivals", "tiny", "held", "sweep", "partition", "elastic", "resize", "isolation", "shared_cards",
          "pilotfish", "djay_join", "nvshare_table", "gaiagpu_pairs", "paging_slices", "xsched_gv100"]  # a few seconds
-PROSE = {("runs", "notes"), ("runs", "engine_version"), ("experiments", "text")}
+PROSE = {("runs", "notes"), ("runs", "engine_version"), ("runs", "experiment")}
 
 
 def experiments():
     """name -> path of every experiment that is run"""
     paths = [path for folder in FOLDERS for path in sorted((record.ROOT / folder).rglob("*.yaml"))
              if not NOT_RUN.search(path.as_posix()) and "clients" in path.read_text(encoding="utf-8")]
-    return {path.stem: path
-            for path in paths if "tests" not in path.relative_to(record.ROOT).parts or path.name in FILES_OF_TESTS}
+    known = [path for path in paths
+             if "tests" not in path.relative_to(record.ROOT).parts or path.name in FILES_OF_TESTS]
+    return {path.parent.name if path.stem == "experiment" else path.stem: path for path in known}
 
 
 def result_hash(path):
     """Of all rows of all runs, without what names a run or describes it in words."""
     runs = results_rows.rows_by_run(path, ignored=results_rows.IGNORED | PROSE)
-    return hashlib.sha256(repr(sorted(repr(rows) for rows in runs.values())).encode()).hexdigest()[:32]
+    texts = sorted(repr(rows).replace(run, "") for run, rows in runs.items())
+    return hashlib.sha256(repr(texts).encode()).hexdigest()[:32]
 
 
 def run(simcli, name, path):

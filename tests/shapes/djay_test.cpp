@@ -77,7 +77,7 @@ Duration longest_gap(const Shown& shown, Duration begin) {
 
 class DjayJoin : public ::testing::TestWithParam<std::uint32_t> {};
 
-TEST_P(DjayJoin, nobody_waits_longer_than_three_periods_whatever_the_moment) {
+TEST_P(DjayJoin, NobodyWaitsLongerThanThreePeriodsWhateverTheMoment) {
   for (const Duration frame : {microseconds{8'000}, microseconds{13'300}, microseconds{20'000}})
     for (std::uint32_t phase = 0; phase < kPhases; ++phase)
       for (const char* join_level : {"cheapest", "as_configured"}) {
@@ -87,7 +87,7 @@ TEST_P(DjayJoin, nobody_waits_longer_than_three_periods_whatever_the_moment) {
       }
 }
 
-TEST_P(DjayJoin, half_a_second_later_every_frame_is_on_time) {
+TEST_P(DjayJoin, HalfASecondLaterEveryFrameIsOnTime) {
   for (const Duration frame : {microseconds{8'000}, microseconds{13'300}, microseconds{20'000}})
     for (std::uint32_t phase = 0; phase < kPhases; ++phase) {
       const Shown shown = play(GetParam(), frame, phase, {});

@@ -80,7 +80,7 @@ std::vector<double> shares(const Arrangement& with, const std::vector<Kernels>& 
 
 const Kernels kCheap{1ms, 16'384};
 
-TEST(GaiaGpuShape, elastic_clients_share_what_their_requests_leave_free) {
+TEST(GaiaGpuShape, ElasticClientsShareWhatTheirRequestsLeaveFree) {
   const std::pair<std::string, ParameterValue> elastic{"mode", std::string("elastic")};
   Arrangement with;
   with.warmup = 100s;
@@ -94,7 +94,7 @@ TEST(GaiaGpuShape, elastic_clients_share_what_their_requests_leave_free) {
   EXPECT_NEAR(shares(with, {kCheap}, {0.3}, {elastic})[0], 99.8, 1);
 }
 
-TEST(GaiaGpuShape, papers_elastic_mode_leaves_a_tenth_of_the_device_free) {
+TEST(GaiaGpuShape, PapersElasticModeLeavesATenthOfTheDeviceFree) {
   Arrangement with;
   with.warmup = 100s;
   with.horizon = 160s;
@@ -112,7 +112,7 @@ std::vector<double> capped_products(std::int64_t sm_exponent) {
                 {{"throttling", std::string("force")}, {"sm_exponent", sm_exponent}});
 }
 
-TEST(HamiShape, linear_step_holds_caps_on_188_sms_that_the_quadratic_one_cannot) {
+TEST(HamiShape, LinearStepHoldsCapsOn188SmsThatTheQuadraticOneCannot) {
   const auto quadratic = capped_products(2);
   const auto linear = capped_products(1);
   EXPECT_NEAR(linear[0], 30, 5);
@@ -123,21 +123,21 @@ TEST(HamiShape, linear_step_holds_caps_on_188_sms_that_the_quadratic_one_cannot)
   RecordProperty("linear_percent", fmt::format("{:.1f} {:.1f}", linear[0], linear[1]));
 }
 
-TEST(HamiShape, lone_program_of_long_kernels_under_a_cap_of_50_keeps_more_than_85_percent) {
+TEST(HamiShape, LoneProgramOfLongKernelsUnderACapOf50KeepsMoreThan85Percent) {
   const Kernels long_kernels{Duration{10ms}, 1'024};
   const auto used = shares({"hami", 80, 2048, 240s, 20s}, {long_kernels}, {0.5},
                            {{"throttling", std::string("force")}, {"sm_exponent", std::int64_t{2}}});
   EXPECT_GT(used[0], 85);
 }
 
-TEST(GaiaGpuShape, caps_of_10_and_90_divide_the_device_less_than_one_to_nine) {
+TEST(GaiaGpuShape, CapsOf10And90DivideTheDeviceLessThanOneToNine) {
   const Kernels kernels{1ms, 8'192};
   const auto used = shares({"gaiagpu", 80, 2048, 120s, 20s}, {kernels, kernels}, {0.1, 0.9});
   EXPECT_GT(used[1] / used[0], 6);
   EXPECT_LT(used[1] / used[0], 8);
 }
 
-TEST(GaiaGpuShape, programs_that_wait_for_each_launch_hide_a_cap_that_they_do_not_reach) {
+TEST(GaiaGpuShape, ProgramsThatWaitForEachLaunchHideACapThatTheyDoNotReach) {
   const Kernels waiting{Duration{20us}, 1'024, Duration{180us}, true};
   const auto used = shares({"gaiagpu", 80, 2048, 60s, 20s}, {waiting, waiting}, {0.1, 0.9});
   EXPECT_NEAR(used[1] / used[0], 1.0, 0.05);

@@ -136,54 +136,54 @@ void expect_within(double predicted, double measured_value, double tolerance, co
 
 const char kResnet[] = "resnet50_train_bs64", kEncoder[] = "encoder_infer_bs1";
 
-TEST(H200TimeSliced, two_trainings_share_as_measured) {
+TEST(H200TimeSliced, TwoTrainingsShareAsMeasured) {
   const auto rates = predict(Sharing::kTimeSliced, {resnet(1), resnet(2)});
   for (const double rate : rates) expect_within(rate, measured("timeslice_1", kResnet), 0.03, kResnet);
 }
 
-TEST(H200TimeSliced, a_host_bound_encoder_beside_a_training) {
+TEST(H200TimeSliced, AHostBoundEncoderBesideATraining) {
   const auto rates = predict(Sharing::kTimeSliced, {resnet(), encoder()});
   expect_within(rates[0], measured("timeslice_7", kResnet), 0.03, kResnet);
   expect_within(rates[1], measured("timeslice_7", kEncoder), 0.08, kEncoder);
 }
 
-TEST(H200TimeSliced, a_light_paced_game_beside_a_training) {
+TEST(H200TimeSliced, ALightPacedGameBesideATraining) {
   const auto rates = predict(Sharing::kTimeSliced, {resnet(), game(2'245us, true)});
   expect_within(rates[0], measured("game50_resnet50_train_bs64", kResnet), 0.03, kResnet);
   expect_within(rates[1], measured_fps("game50_resnet50_train_bs64"), 0.03, "game");
 }
 
-TEST(H200TimeSliced, a_heavy_paced_game_beside_a_training) {
+TEST(H200TimeSliced, AHeavyPacedGameBesideATraining) {
   const auto rates = predict(Sharing::kTimeSliced, {resnet(), game(8'850us, true)});
   expect_within(rates[0], measured("game200_resnet50_train_bs64", kResnet), 0.03, kResnet);
   expect_within(rates[1], measured_fps("game200_resnet50_train_bs64"), 0.03, "game");
 }
 
-TEST(H200TimeSliced, an_uncapped_game_beside_a_training) {
+TEST(H200TimeSliced, AnUncappedGameBesideATraining) {
   const auto rates = predict(Sharing::kTimeSliced, {resnet(), game(2'245us, false)});
   expect_within(rates[0], measured("gun50_A", kResnet), 0.03, kResnet);
   expect_within(rates[1], measured_fps("gun50_A"), 0.03, "game");
 }
 
-TEST(H200TimeSliced, an_uncapped_game_beside_three_trainings) {
+TEST(H200TimeSliced, AnUncappedGameBesideThreeTrainings) {
   const auto rates = predict(Sharing::kTimeSliced, {resnet(1), resnet(2), resnet(3), game(2'245us, false)});
   for (int i = 0; i < 3; ++i)
     expect_within(rates[static_cast<std::size_t>(i)], measured("gun50_AAA", kResnet), 0.03, kResnet);
   expect_within(rates[3], measured_fps("gun50_AAA"), 0.03, "game");
 }
 
-TEST(H200Mps, two_trainings_share_as_measured) {
+TEST(H200Mps, TwoTrainingsShareAsMeasured) {
   const auto rates = predict(Sharing::kConcurrent, {resnet(1), resnet(2)});
   for (const double rate : rates) expect_within(rate, measured("mps_1", kResnet), 0.05, kResnet);
 }
 
-TEST(H200Mps, a_host_bound_encoder_beside_a_training) {
+TEST(H200Mps, AHostBoundEncoderBesideATraining) {
   const auto rates = predict(Sharing::kConcurrent, {resnet(), encoder()});
   expect_within(rates[0], measured("mps_7", kResnet), 0.15, kResnet);
   expect_within(rates[1], measured("mps_7", kEncoder), 0.15, kEncoder);
 }
 
-TEST(H200Solo, untraced_rates_are_met) {
+TEST(H200Solo, UntracedRatesAreMet) {
   expect_within(predict(Sharing::kTimeSliced, {resnet()})[0], measured("solo_resnet50_train_bs64", kResnet), 0.002,
                 kResnet);
   expect_within(predict(Sharing::kTimeSliced, {encoder()})[0], measured("solo_encoder_infer_bs1", kEncoder), 0.02,

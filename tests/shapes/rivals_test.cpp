@@ -96,11 +96,11 @@ Outcome preempt(std::string_view name, const Settings& settings = {}) {
              *policy);
 }
 
-TEST(RivalsShape, without_preemption_an_urgent_kernel_waits_for_a_whole_launch_queue) {
+TEST(RivalsShape, WithoutPreemptionAnUrgentKernelWaitsForAWholeLaunchQueue) {
   EXPECT_GT(preempt("passthrough").worst_ms, 100);
 }
 
-TEST(RivalsShape, xsched_level_1_waits_for_as_many_kernels_as_its_threshold_lets_in) {
+TEST(RivalsShape, XschedLevel1WaitsForAsManyKernelsAsItsThresholdLetsIn) {
   for (const int threshold : {1, 8, 32}) {
     const std::string text = std::to_string(threshold);
     const Outcome outcome = preempt("xsched_fixed_priority", {{"threshold", text}, {"batch_size", "1"}});
@@ -109,14 +109,14 @@ TEST(RivalsShape, xsched_level_1_waits_for_as_many_kernels_as_its_threshold_lets
   }
 }
 
-TEST(RivalsShape, reef_waits_for_its_device_queue_and_harvests_the_rest) {
+TEST(RivalsShape, ReefWaitsForItsDeviceQueueAndHarvestsTheRest) {
   const Outcome outcome = preempt("reef", {{"device_queue", "2"}});
   EXPECT_LE(outcome.worst_ms, 2.02);
   // The urgent client takes 1 ms of about 21.5; the rest is 0.5 ms each.
   EXPECT_GT(outcome.jobs[1], 0.95 * 5000 * (1 - 1 / 21.5) / 0.5);
 }
 
-TEST(RivalsShape, xsched_partition_of_three_to_one_divides_the_device_three_to_one) {
+TEST(RivalsShape, XschedPartitionOfThreeToOneDividesTheDeviceThreeToOne) {
   const auto training = kernels("training", 10, microseconds{500}, microseconds{10});
   Parameters parameters = xsched_utilization_policy().defaults();
   parameters.set("threshold", std::int64_t{1});
@@ -135,7 +135,7 @@ Outcome beside_large_kernels(std::string_view name, bool is_alone) {
   return run(Sharing::kConcurrent, std::move(clients), *policy);
 }
 
-TEST(RivalsShape, orion_keeps_large_kernels_away_from_high_priority_requests_and_runs_them_between) {
+TEST(RivalsShape, OrionKeepsLargeKernelsAwayFromHighPriorityRequestsAndRunsThemBetween) {
   const Outcome alone = beside_large_kernels("passthrough", true);
   const Outcome shared = beside_large_kernels("passthrough", false);
   const Outcome orion = beside_large_kernels("orion", false);

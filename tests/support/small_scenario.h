@@ -42,7 +42,8 @@ inline std::vector<ClientSpec> small_clients(std::uint64_t seed) {
   list.push_back(small_client("train", make_training(*training_profile("mobilenetv2"), 4, random)));
   list.push_back(small_client("serve", make_requests(requests, 200, random)));
   list.back().replay = Replay::kOpen;
-  list.push_back(small_client("ties", make_kernels({.duration = 100us, .count = 50, .blocks = 20, .launch_gap = 100us})));
+  list.push_back(
+      small_client("ties", make_kernels({.duration = 100us, .count = 50, .blocks = 20, .launch_gap = 100us})));
   list.back().arrival = 5ms;
   list.back().stay = 120ms;
   return list;

@@ -26,7 +26,7 @@ void expect_message(const Timeline& timeline, ChunkKind kind) {
   EXPECT_EQ(message.SerializeAsString(), payload) << message.GetTypeName();
 }
 
-TEST(ChunkSchema, payloads_are_the_messages_of_the_schema) {
+TEST(ChunkSchema, PayloadsAreTheMessagesOfTheSchema) {
   const Timeline timeline = tiny_timeline();
   expect_message<schema::Strings>(timeline, ChunkKind::kStrings);
   expect_message<schema::Queues>(timeline, ChunkKind::kQueues);
@@ -67,21 +67,28 @@ Rows rows_of(const Message& message, ChunkKind kind, std::uint32_t count) {
   return rows;
 }
 
-TEST(ChunkSchema, what_protobuf_writes_as_operations_is_read_as_such) {
+TEST(ChunkSchema, WhatProtobufWritesAsOperationsIsReadAsSuch) {
   schema::Ops ops;
   for (const std::int64_t start : {5L, -3L, 1'000'000'000'000L}) ops.add_start_ns(start);
   for (const std::uint64_t bytes : {std::uint64_t{300}, UINT64_MAX, std::uint64_t{0}}) ops.add_bytes(bytes);
   ops.add_duration_ns(7), ops.add_kind(5), ops.add_name(1), ops.add_queue(2), ops.add_call(4), ops.add_shape(5);
   ops.add_graph_node(6);
-  OpRecord op{.start_ns = 5, .duration_ns = 7, .kind = OpKind::kMemset, .name = StringId{0}, .queue = 2, .call = 3,
-              .shape = 4, .bytes = 300, .graph_node = 6};
+  OpRecord op{.start_ns = 5,
+              .duration_ns = 7,
+              .kind = OpKind::kMemset,
+              .name = StringId{0},
+              .queue = 2,
+              .call = 3,
+              .shape = 4,
+              .bytes = 300,
+              .graph_node = 6};
   std::vector<OpRecord> expected{op};
   op.start_ns = 2, op.call = 7, op.bytes = UINT64_MAX, op.graph_node = 12, expected.push_back(op);
   op.start_ns = 1'000'000'000'002, op.call = 11, op.bytes = 0, op.graph_node = 18, expected.push_back(op);
   EXPECT_EQ(rows_of(ops, ChunkKind::kOps, 3).ops, expected);
 }
 
-TEST(ChunkSchema, what_protobuf_writes_as_calls_is_read_as_such) {
+TEST(ChunkSchema, WhatProtobufWritesAsCallsIsReadAsSuch) {
   schema::Calls calls;
   calls.add_start_ns(-9), calls.add_duration_ns(8), calls.add_kind(6), calls.add_thread(7), calls.add_queue(0);
   calls.add_awaited(2);
@@ -89,7 +96,7 @@ TEST(ChunkSchema, what_protobuf_writes_as_calls_is_read_as_such) {
   EXPECT_EQ(rows_of(calls, ChunkKind::kCalls, 1).calls, std::vector{call});
 }
 
-TEST(ChunkSchema, columns_are_read_in_pieces_packed_or_not_and_beside_unknown_fields) {
+TEST(ChunkSchema, ColumnsAreReadInPiecesPackedOrNotAndBesideUnknownFields) {
   const std::string first("\x12\x02\x05\x06", 4), second("\x12\x03\xAC\x02\x07", 5), unpacked("\x10\x08", 2);
   const std::string unknown("\x9A\x06\x02hi\xA0\x06\x01\xA5\x06wxyz\xA9\x06stuvwxyz", 24);
   const Timeline read = read_ops(first + unknown + unpacked + second, 5);
@@ -98,10 +105,10 @@ TEST(ChunkSchema, columns_are_read_in_pieces_packed_or_not_and_beside_unknown_fi
   EXPECT_EQ(durations, (std::vector<std::int64_t>{5, 6, 8, 300, 7}));
 }
 
-TEST(ChunkSchema, what_is_no_message_or_ends_inside_a_number_is_refused) {
+TEST(ChunkSchema, WhatIsNoMessageOrEndsInsideANumberIsRefused) {
   const std::string eleven_bytes = "\x12\x0C\x01" + std::string(10, '\xFF') + '\x01', no_number("\x00\x01", 2);
-  const std::vector<std::string> payloads{"\x12",     "\x12\x05\x01", "\x12\x02\x01\x80", "\x12\x01\x81\x10\x01",
-                                          "\x13\x14", "\x16",         "\x10\xFF",         "\x15\x01",
+  const std::vector<std::string> payloads{"\x12",       "\x12\x05\x01", "\x12\x02\x01\x80", "\x12\x01\x81\x10\x01",
+                                          "\x13\x14",   "\x16",         "\x10\xFF",         "\x15\x01",
                                           eleven_bytes, no_number};
   for (const std::string& payload : payloads)
     EXPECT_THROW(read_ops(payload, 2), Error) << ::testing::PrintToString(payload);

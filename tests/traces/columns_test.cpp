@@ -24,21 +24,21 @@ std::vector<std::int64_t> mixed_numbers(std::size_t count) {
   return numbers;
 }
 
-TEST(Column, of_several_large_pages_holds_what_was_written) {
+TEST(Column, OfSeveralLargePagesHoldsWhatWasWritten) {
   Column<std::uint32_t> column;
   const std::size_t count = 3 * kLargePage / sizeof(std::uint32_t) + 5;
   for (std::uint32_t i = 0; i < count; ++i) column.push_back(i * 3);
   for (std::uint32_t i = 0; i < count; ++i) ASSERT_EQ(column[i], i * 3);
 }
 
-TEST(ShortNumbers, hold_any_number) {
+TEST(ShortNumbers, HoldAnyNumber) {
   const std::vector<std::int64_t> numbers = mixed_numbers(1'000);
   ShortNumbers column;
   for (const std::int64_t number : numbers) column.push_back(number);
   for (std::size_t i = 0; i < numbers.size(); ++i) EXPECT_EQ(column[i], numbers[i]) << i;
 }
 
-TEST(ShortNumbers, can_be_changed_all_at_once_however_many_were_and_become_far) {
+TEST(ShortNumbers, CanBeChangedAllAtOnceHoweverManyWereAndBecomeFar) {
   ShortNumbers column;
   constexpr std::size_t kCount = 200'000;  // one by one, in the square of it
   for (std::size_t i = 0; i < kCount; ++i) column.push_back(i % 2 == 0 ? -5 : 7);
@@ -52,7 +52,7 @@ TEST(ShortNumbers, can_be_changed_all_at_once_however_many_were_and_become_far) 
     ASSERT_EQ(column[i], i % 3 == 0 ? std::int64_t{1} << 40 : i % 2 == 0 ? 0 : 12) << i;
 }
 
-TEST(ShortNumbers, are_ranked_as_sorting_ranks_them) {
+TEST(ShortNumbers, AreRankedAsSortingRanksThem) {
   std::vector<std::int64_t> numbers = mixed_numbers(1'000);
   ShortNumbers column;
   for (const std::int64_t number : numbers) column.push_back(number);
@@ -60,7 +60,7 @@ TEST(ShortNumbers, are_ranked_as_sorting_ranks_them) {
   for (std::size_t rank = 0; rank < numbers.size(); ++rank) EXPECT_EQ(column.ranked(rank), numbers[rank]) << rank;
 }
 
-TEST(ShortNumbers, can_be_set_and_taken_back) {
+TEST(ShortNumbers, CanBeSetAndTakenBack) {
   const std::vector<std::int64_t> before = mixed_numbers(200), after = mixed_numbers(100);
   ShortNumbers column;
   for (const std::int64_t number : before) column.push_back(number);
@@ -69,10 +69,11 @@ TEST(ShortNumbers, can_be_set_and_taken_back) {
   for (std::size_t i = 0; i < after.size(); ++i) EXPECT_EQ(column[i], after[i]) << i;
 }
 
-TEST(Instants, hold_ascending_instants_over_hours) {
+TEST(Instants, HoldAscendingInstantsOverHours) {
   std::mt19937_64 random(3);
   std::vector<std::int64_t> expected{-20'000'000'000};
-  while (expected.size() < 2'000) expected.push_back(expected.back() + static_cast<std::int64_t>(random() % 9'000'000'000));
+  while (expected.size() < 2'000)
+    expected.push_back(expected.back() + static_cast<std::int64_t>(random() % 9'000'000'000));
   Instants instants;
   for (const std::int64_t instant : expected) instants.push_back(instant);
   for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(instants[i], expected[i]) << i;

@@ -44,7 +44,7 @@ void expect_same(const CompactCapture& capture, Timeline timeline) {
   EXPECT_EQ(capture.rest, timeline);
 }
 
-TEST(CompactCapture, read_from_a_file_says_what_its_timeline_says) {
+TEST(CompactCapture, ReadFromAFileSaysWhatItsTimelineSays) {
   for (const Timeline& timeline : {tiny_timeline(), periodic_kernels(30'000, 10'000, 5'000)}) {
     const auto capture = read_native_compact(encode_native(timeline), "a.corun");
     ASSERT_TRUE(capture.has_value());
@@ -53,7 +53,7 @@ TEST(CompactCapture, read_from_a_file_says_what_its_timeline_says) {
   }
 }
 
-TEST(CompactCapture, is_not_made_of_a_damaged_or_unfinished_file) {
+TEST(CompactCapture, IsNotMadeOfADamagedOrUnfinishedFile) {
   std::string bytes = encode_native(periodic_kernels(30'000, 10'000, 5'000));
   EXPECT_FALSE(read_native_compact(bytes.substr(0, bytes.size() / 2), "a.corun").has_value());
   bytes[bytes.size() / 2] ^= 1;
@@ -72,7 +72,7 @@ bool are_sound(const Rows&... rows) {
   return sink.are_sound(std::move(builder).seal());
 }
 
-TEST(CompactCapture, is_not_made_of_rows_that_cannot_be_part_of_a_timeline) {
+TEST(CompactCapture, IsNotMadeOfRowsThatCannotBePartOfATimeline) {
   const OpRecord op{.start_ns = 5, .duration_ns = 1}, earlier{.start_ns = 0, .duration_ns = 1};
   EXPECT_TRUE(are_sound(earlier, op, CallRecord{}));
   EXPECT_FALSE(are_sound(op, earlier));

@@ -1,11 +1,10 @@
 #include "traces/base/units.h"
 
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
 #include <array>
 #include <string>
-
-#include <rapidcheck/gtest.h>
 
 namespace corun {
 namespace {
@@ -17,7 +16,7 @@ std::int64_t ns(std::string_view text) {
   return duration ? duration->count() : INT64_MIN;
 }
 
-TEST(Units, duration_is_read_as_exact_nanoseconds) {
+TEST(Units, DurationIsReadAsExactNanoseconds) {
   EXPECT_EQ(ns("300us"), 300'000);
   EXPECT_EQ(ns("16.6ms"), 16'600'000);
   EXPECT_EQ(ns("16.666667ms"), 16'666'667);
@@ -29,13 +28,13 @@ TEST(Units, duration_is_read_as_exact_nanoseconds) {
   EXPECT_EQ(ns("7 \u00b5s"), 7'000);
 }
 
-TEST(Units, duration_without_a_unit_is_refused) {
-  for (const char* text : {"", "100", "0", "1.5", "ms", "-", ".", "1m", "1ms2", " 1ms", "1  ms", "1ms ", "1e3us",
-                           "--1s"})
+TEST(Units, DurationWithoutAUnitIsRefused) {
+  for (const char* text :
+       {"", "100", "0", "1.5", "ms", "-", ".", "1m", "1ms2", " 1ms", "1  ms", "1ms ", "1e3us", "--1s"})
     EXPECT_EQ(parse_duration(text), std::nullopt) << text;
 }
 
-TEST(Units, duration_finer_than_a_nanosecond_or_too_long_is_refused) {
+TEST(Units, DurationFinerThanANanosecondOrTooLongIsRefused) {
   EXPECT_EQ(parse_duration("0.5ns"), std::nullopt);
   EXPECT_EQ(parse_duration("1.0000005ms"), std::nullopt);
   EXPECT_EQ(parse_duration("9223372037s"), std::nullopt);
@@ -43,7 +42,7 @@ TEST(Units, duration_finer_than_a_nanosecond_or_too_long_is_refused) {
   EXPECT_EQ(ns("9223372036854775807ns"), INT64_MAX);
 }
 
-TEST(Units, bytes_distinguish_decimal_and_binary_units) {
+TEST(Units, BytesDistinguishDecimalAndBinaryUnits) {
   EXPECT_EQ(parse_bytes("15.3GB"), 15'300'000'000U);
   EXPECT_EQ(parse_bytes("256MiB"), 268'435'456U);
   EXPECT_EQ(parse_bytes("512B"), 512U);
@@ -52,7 +51,7 @@ TEST(Units, bytes_distinguish_decimal_and_binary_units) {
   EXPECT_EQ(parse_bytes("1G"), std::nullopt);
 }
 
-TEST(Units, rate_is_per_second) {
+TEST(Units, RateIsPerSecond) {
   EXPECT_DOUBLE_EQ(*parse_rate("484/s"), 484.0);
   EXPECT_DOUBLE_EQ(*parse_rate("60fps"), 60.0);
   EXPECT_DOUBLE_EQ(*parse_rate("6/min"), 0.1);
@@ -60,7 +59,7 @@ TEST(Units, rate_is_per_second) {
   EXPECT_EQ(parse_rate("60"), std::nullopt);
 }
 
-TEST(Units, real_takes_percent_and_exponents_but_nothing_odd) {
+TEST(Units, RealTakesPercentAndExponentsButNothingOdd) {
   EXPECT_DOUBLE_EQ(*parse_real("0.4"), 0.4);
   EXPECT_DOUBLE_EQ(*parse_real("40%"), 0.4);
   EXPECT_DOUBLE_EQ(*parse_real("1e-3"), 1e-3);
@@ -68,7 +67,7 @@ TEST(Units, real_takes_percent_and_exponents_but_nothing_odd) {
     EXPECT_EQ(parse_real(text), std::nullopt) << text;
 }
 
-TEST(Units, duration_is_written_in_the_unit_that_people_would_use) {
+TEST(Units, DurationIsWrittenInTheUnitThatPeopleWouldUse) {
   EXPECT_EQ(format_duration(Duration{300'000}), "300us");
   EXPECT_EQ(format_duration(Duration{16'667'000}), "16.667ms");
   EXPECT_EQ(format_duration(Duration{1'500 * kMs}), "1.5s");
@@ -77,12 +76,12 @@ TEST(Units, duration_is_written_in_the_unit_that_people_would_use) {
   EXPECT_EQ(format_duration(Duration::zero()), "0s");
 }
 
-RC_GTEST_PROP(Units, every_written_duration_reads_back_as_itself, (std::int64_t value)) {
+RC_GTEST_PROP(Units, EveryWrittenDurationReadsBackAsItself, (std::int64_t value)) {
   RC_PRE(value != INT64_MIN);
   RC_ASSERT(ns(format_duration(Duration{value})) == value);
 }
 
-TEST(Units, nearest_name_forgives_slips_and_swaps_only) {
+TEST(Units, NearestNameForgivesSlipsAndSwapsOnly) {
   const std::array<std::string, 3> names{"passthrough", "pilotfish", "nvshare"};
   EXPECT_EQ(nearest_name("pilotfihs", names), "pilotfish");
   EXPECT_EQ(nearest_name("nvshar", names), "nvshare");

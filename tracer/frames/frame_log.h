@@ -7,8 +7,8 @@
 namespace corun::guest {
 
 /// The frames of one library (GL or Vulkan) in one process: opens the part at the first frame, numbers frames, keeps
-/// to the window asked for, closes the part a little after its end. GL contexts and Vulkan queues hand their visits and presents
-/// here, GPU times already on CLOCK_MONOTONIC. Any thread.
+/// to the window asked for, closes the part a little after its end. GL contexts and Vulkan queues hand their visits and
+/// presents here, GPU times already on CLOCK_MONOTONIC. Any thread.
 class FrameLog {
  public:
   /// Reads the settings once; opens the part where the process is to record. False: leave everything as it is.

@@ -4,8 +4,9 @@
 
 namespace corun::gl {
 
-/// Tells the scheduler of a live run of this process's frames (tracer/gate/frame_gate.h): by a fence of EGL behind each.
-/// Where there are no fences (GLX), a frame ends when its swap returns. Without a gate nothing happens. Never destroyed.
+/// Tells the scheduler of a live run of this process's frames (tracer/gate/frame_gate.h): by a fence of EGL behind
+/// each. Where there are no fences (GLX), a frame ends when its swap returns. Without a gate nothing happens. Never
+/// destroyed.
 class GateFrames {
  public:
   /// Around a swap in `display`, where a frame is current; `real` is the function it leads to.

@@ -1,8 +1,8 @@
 #include <cstdint>
 
+#include "tracer/gl/calls/symbols.h"
 #include "tracer/gl/current.h"
 #include "tracer/gl/recorder.h"
-#include "tracer/gl/calls/symbols.h"
 
 /// The hooks: each is entered by a stub (stubs.h) with the arguments of the function it stands before and, last, the
 /// function itself, and calls that once with what it was given.

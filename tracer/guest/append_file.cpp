@@ -19,8 +19,8 @@ constexpr std::uint64_t kRoomForLastWords = 512;
 int make_new(int folder, const char* stem) {
   for (int i = 1; i <= kMostTries; ++i) {
     char name[256];
-    const int length = i == 1 ? snprintf(name, sizeof(name), "%s.part", stem)
-                              : snprintf(name, sizeof(name), "%s-%d.part", stem, i);
+    const int length =
+        i == 1 ? snprintf(name, sizeof(name), "%s.part", stem) : snprintf(name, sizeof(name), "%s-%d.part", stem, i);
     if (length >= static_cast<int>(sizeof(name))) return -1;
     const int made = openat(folder, name, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (made >= 0 || errno != EEXIST) return made;

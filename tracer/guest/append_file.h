@@ -8,12 +8,12 @@
 namespace corun::guest {
 
 /// A file that only grows, chunk by chunk, and that survives what its host does: a host that closes every descriptor
-/// or reuses the number does not get our bytes into its own file. One thread at a time; signals should be blocked, since
-/// a size limit of the host otherwise raises SIGXFSZ.
+/// or reuses the number does not get our bytes into its own file. One thread at a time; signals should be blocked,
+/// since a size limit of the host otherwise raises SIGXFSZ.
 class AppendFile {
  public:
-  /// Makes `<directory>/<stem>.part` (or `<stem>-2.part`, ... where a program has replaced itself by exec), new, for the
-  /// owner only, following no link. False where that fails.
+  /// Makes `<directory>/<stem>.part` (or `<stem>-2.part`, ... where a program has replaced itself by exec), new, for
+  /// the owner only, following no link. False where that fails.
   bool make(const char* directory, const char* stem, std::uint64_t max_bytes);
 
   /// Appends a chunk of records whole or not at all: what a full disk took half of is cut off again. After a failure

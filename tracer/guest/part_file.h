@@ -69,7 +69,7 @@ class PartFile {
 
  private:
   bool is_open_ = false;
-  struct State;              // mapped by open(), never freed: late calls of the host may still look at it
+  struct State;  // mapped by open(), never freed: late calls of the host may still look at it
   State* state_ = nullptr;
   /// What `work` says of the state under its lock; false or 0 where the part is not open or this thread is inside.
   template <class Work>

@@ -9,9 +9,13 @@ namespace {
 
 // Programs that start the one that is meant: recording them would only make empty parts, or harm a launcher.
 constexpr const char* kDenied[] = {
-    "bash", "dash", "env", "gameoverlayui", "ld.so", "nice", "nohup", "pressure-vessel-wrap", "pv-bwrap", "reaper",
-    "setsid", "sh", "simtrace", "srt-bwrap", "steam", "steam-launch-wrapper", "steamwebhelper", "stdbuf", "taskset",
-    "time", "timeout", "wineserver", "wineserver64", "winedevice.exe", "xvfb-run", "zsh",
+    "bash",           "dash",       "env",          "gameoverlayui",
+    "ld.so",          "nice",       "nohup",        "pressure-vessel-wrap",
+    "pv-bwrap",       "reaper",     "setsid",       "sh",
+    "simtrace",       "srt-bwrap",  "steam",        "steam-launch-wrapper",
+    "steamwebhelper", "stdbuf",     "taskset",      "time",
+    "timeout",        "wineserver", "wineserver64", "winedevice.exe",
+    "xvfb-run",       "zsh",
 };
 
 const char* value_of(const char* name) {

@@ -21,8 +21,8 @@ namespace corun::guest {
 ///
 /// Reading it never fails: what cannot be understood is the default.
 struct Settings {
-  char directory[4096];            ///< absolute; "" = do not record
-  std::uint32_t only_pid = 0;      ///< 0: any
+  char directory[4096];        ///< absolute; "" = do not record
+  std::uint32_t only_pid = 0;  ///< 0: any
   std::int64_t from_ns = 0;
   std::int64_t until_ns = INT64_MAX;
   std::uint64_t first_frame = 1;
@@ -30,9 +30,9 @@ struct Settings {
   std::uint64_t max_bytes = std::uint64_t{4} << 30;
   bool redact_names = false;
   bool cuda = true, gl = true, vulkan = true;
-  bool cuda_idle = false;          ///< CUPTI is loaded and subscribed, but nothing is enabled: to measure what that costs
+  bool cuda_idle = false;  ///< CUPTI is loaded and subscribed, but nothing is enabled: to measure what that costs
   part::Detail cuda_detail = part::Detail::kCalls;
-  char cupti_path[4096];           ///< "" = search
+  char cupti_path[4096];  ///< "" = search
 };
 
 /// Reads the settings. `directory` is "" where this process must not record: no folder named, another process asked

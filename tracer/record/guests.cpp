@@ -39,7 +39,8 @@ std::string obstacle_to_gl(const Guests& guests) {
 }
 
 std::string obstacle_to_vulkan(const Guests& guests, const Environment& environment) {
-  if (guests.vulkan_data.empty()) return "the layer's manifest is neither in the folder of simtrace nor in ../lib/corun";
+  if (guests.vulkan_data.empty())
+    return "the layer's manifest is neither in the folder of simtrace nor in ../lib/corun";
   if (guests.vulkan_data.find(':') != std::string::npos)
     return "the path of the layer has a colon, which a search path cannot hold";
   if (!environment.get("DISABLE_CORUN_TRACE").empty()) return "DISABLE_CORUN_TRACE is set";

@@ -8,10 +8,10 @@
 
 namespace corun::record {
 
-/// The folder of one session, `<output>.parts`: the parts of its processes, those of an untraced pass in `bare/`, and what
-/// the recorder itself has to remember (`session`), so that a session whose recorder was killed can still be merged.
-/// All of it is for the owner only. Names of other files are never touched. As long as this object lives the folder is
-/// locked: no other simtrace deletes or merges it.
+/// The folder of one session, `<output>.parts`: the parts of its processes, those of an untraced pass in `bare/`, and
+/// what the recorder itself has to remember (`session`), so that a session whose recorder was killed can still be
+/// merged. All of it is for the owner only. Names of other files are never touched. As long as this object lives the
+/// folder is locked: no other simtrace deletes or merges it.
 class PartsFolder {
  public:
   /// Makes a new, empty folder. An older one is an Error(kInput) unless `overwrite`; then its parts are deleted first.

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "tracer/record/child.h"
+#include "tracer/record/host/signals.h"
+#include "tracer/record/host/terminal.h"
 #include "tracer/record/neighbours.h"
 #include "tracer/record/options.h"
 #include "tracer/record/parts_folder.h"
 #include "tracer/record/session.h"
-#include "tracer/record/host/signals.h"
-#include "tracer/record/host/terminal.h"
 
 namespace corun::record {
 

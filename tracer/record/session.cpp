@@ -105,8 +105,8 @@ const PartContent* only_part(const std::vector<PartContent>& parts, Predicate ha
 }
 
 std::optional<UntracedRate> rate_of_untraced_pass(const PartsFolder& folder, const std::vector<PartContent>& parts,
-                                              const Memory& memory, std::vector<std::string>& notes,
-                                              bool& has_unreadable) {
+                                                  const Memory& memory, std::vector<std::string>& notes,
+                                                  bool& has_unreadable) {
   const std::vector<PartContent> untraced_parts = read_parts(folder.untraced_parts(), notes, has_unreadable);
   if (untraced_parts.empty()) return std::nullopt;
   const PartContent* bare = only_part(untraced_parts, [](const PartContent& p) { return !p.launch_counts.empty(); });

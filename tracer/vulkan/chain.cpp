@@ -4,9 +4,9 @@
 #include <string.h>
 #include <vulkan/vk_layer.h>
 
+#include "tracer/guest/kept_errno.h"
 #include "tracer/guest/settings.h"
 #include "tracer/vulkan/clock_extension.h"
-#include "tracer/guest/kept_errno.h"
 #include "tracer/vulkan/object_table.h"
 
 namespace corun::vulkan {

@@ -62,9 +62,9 @@ template <class... Args>
 
 /// A promise of ours: on in release builds too, never reachable from input. The text after the condition is an
 /// fmt format string with the values that explain the failure, simulated time among them where there is one.
-#define CORUN_ASSERT(condition, ...)                                                        \
-  do {                                                                                      \
-    if (!(condition)) [[unlikely]] {                                                        \
+#define CORUN_ASSERT(condition, ...)                                                         \
+  do {                                                                                       \
+    if (!(condition)) [[unlikely]] {                                                         \
       ::corun::assertion_failed(#condition, __FILE__, __LINE__, ::fmt::format(__VA_ARGS__)); \
-    }                                                                                       \
+    }                                                                                        \
   } while (false)

@@ -18,11 +18,11 @@ struct Id {
   friend constexpr auto operator<=>(Id, Id) = default;
 };
 
-using ClientId = Id<struct ClientTag>;   ///< one application of a run (= one context on the device)
-using StreamId = Id<struct StreamTag>;   ///< an in-order queue of operations inside a client
-using OpId = Id<struct OpTag>;           ///< an operation of a workload or timeline, in recorded order
-using JobId = Id<struct JobTag>;         ///< a client's unit of progress: frame, iteration, request
-using StringId = Id<struct StringTag>;   ///< an interned string of a timeline
+using ClientId = Id<struct ClientTag>;  ///< one application of a run (= one context on the device)
+using StreamId = Id<struct StreamTag>;  ///< an in-order queue of operations inside a client
+using OpId = Id<struct OpTag>;          ///< an operation of a workload or timeline, in recorded order
+using JobId = Id<struct JobTag>;        ///< a client's unit of progress: frame, iteration, request
+using StringId = Id<struct StringTag>;  ///< an interned string of a timeline
 
 }  // namespace corun
 

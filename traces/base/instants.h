@@ -8,9 +8,9 @@
 
 namespace corun {
 
-/// A column of instants in ascending order, four bytes each: the lower half of each, and apart from them where the upper
-/// half grows, every four seconds. Which upper half a block of instants begins with is known, so that asking for one
-/// takes no search, however long the column is.
+/// A column of instants in ascending order, four bytes each: the lower half of each, and apart from them where the
+/// upper half grows, every four seconds. Which upper half a block of instants begins with is known, so that asking for
+/// one takes no search, however long the column is.
 class Instants {
  public:
   void reserve(std::size_t count) { lower_.reserve(count); }

@@ -20,9 +20,7 @@ inline void append_varint(std::string& bytes, std::uint64_t value) {
 inline std::uint64_t fold(std::int64_t value) {
   return static_cast<std::uint64_t>(value) << 1 ^ static_cast<std::uint64_t>(value >> 63);
 }
-inline std::int64_t unfold(std::uint64_t folded) {
-  return static_cast<std::int64_t>(folded >> 1 ^ (0 - (folded & 1)));
-}
+inline std::int64_t unfold(std::uint64_t folded) { return static_cast<std::int64_t>(folded >> 1 ^ (0 - (folded & 1))); }
 
 /// Takes varints off the front of some bytes. Most are of one byte or two.
 class VarintReader {
@@ -32,7 +30,8 @@ class VarintReader {
   bool is_at_end() const { return at_ == end_; }
   std::size_t bytes_left() const { return static_cast<std::size_t>(end_ - at_); }
 
-  /// False, and `value` means nothing, where no whole varint of at most ten bytes is left. Bits above the 64th are lost.
+  /// False, and `value` means nothing, where no whole varint of at most ten bytes is left. Bits above the 64th are
+  /// lost.
   bool next(std::uint64_t& value) {
     if (at_ == end_) return false;
     value = static_cast<std::uint8_t>(*at_++);

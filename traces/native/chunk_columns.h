@@ -113,9 +113,9 @@ class ColumnWriter {
   std::string message_;
 };
 
-/// Fills the fields of rows from the columns of a message, one field of a block of rows after another, so that the block
-/// is still in the processor's first cache when the next field comes. Throws Error(kInput), without a location, where
-/// the message is none, a column is of another length or a value does not fit its field.
+/// Fills the fields of rows from the columns of a message, one field of a block of rows after another, so that the
+/// block is still in the processor's first cache when the next field comes. Throws Error(kInput), without a location,
+/// where the message is none, a column is of another length or a value does not fit its field.
 template <class Row>
 class ColumnReader {
  public:
@@ -141,9 +141,8 @@ class ColumnReader {
 
   template <class T>
   void delta(std::uint32_t number, const char* name, T Row::*field, Offset offset = Offset::kNone) {
-    read(number, name, field, offset, [](std::uint64_t before, std::uint64_t entry) {
-      return before + static_cast<std::uint64_t>(unfold(entry));
-    });
+    read(number, name, field, offset,
+         [](std::uint64_t before, std::uint64_t entry) { return before + static_cast<std::uint64_t>(unfold(entry)); });
   }
 
   void texts(std::uint32_t number, const char* name, std::string Row::*field) {

@@ -101,8 +101,7 @@ void check_row_limits(const Timeline& timeline, std::uint64_t file_bytes) {
   for (ChunkKind kind : kDictionaries) count(kind);
   for (ChunkKind kind : kTimedRows) count(kind);
   const std::uint64_t most = max_rows_of(file_bytes);
-  if (rows > most)
-    throw_input({}, "timeline of {} rows in {} bytes, expected at most {} rows", rows, file_bytes, most);
+  if (rows > most) throw_input({}, "timeline of {} rows in {} bytes, expected at most {} rows", rows, file_bytes, most);
 }
 
 std::string describe_total(const NativeReport& report) {
@@ -120,8 +119,8 @@ std::string describe_readable(const NativeReport& report) {
   const NativeDamage& damage = *report.damage;
   std::string help;
   if (report.chunks_before_damage > 0) {
-    help = fmt::format(
-        "{} are readable: `simcli info {} --recover FILE` writes them to a new file", describe_readable(report), path);
+    help = fmt::format("{} are readable: `simcli info {} --recover FILE` writes them to a new file",
+                       describe_readable(report), path);
   }
   throw Error(
       ErrorKind::kInput, SourceLocation{path},
@@ -149,8 +148,8 @@ void note_losses(const NativeReport& report, TimelineBuilder& builder) {
   }
 }
 
-/// Frees the memory pages of bytes [from, to), which read as zero from then on. Returns up to where it did. A large page
-/// is given back as a whole.
+/// Frees the memory pages of bytes [from, to), which read as zero from then on. Returns up to where it did. A large
+/// page is given back as a whole.
 std::uint64_t give_back(std::string& bytes, std::uint64_t from, std::uint64_t to) {
   const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data());
   const std::uintptr_t first = (begin + from + kLargePage - 1) / kLargePage * kLargePage;

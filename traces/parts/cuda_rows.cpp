@@ -160,10 +160,10 @@ void CudaRows::add_context_switches() {
   for (const part::ContextSwitchRecord& one : part_.context_switches) {
     if (!has_time(one.at_ns, one.at_ns, "context switch")) continue;
     const char* const what = one.is_begin != 0 ? "begins" : "ends";
-    target_.builder.add(MarkRecord{
-        .start_ns = one.at_ns,
-        .name = target_.builder.intern(fmt::format("switch of context {} {}", one.context, what)),
-        .thread = target_.builder.thread({.process = target_.process, .thread = 0})});
+    target_.builder.add(
+        MarkRecord{.start_ns = one.at_ns,
+                   .name = target_.builder.intern(fmt::format("switch of context {} {}", one.context, what)),
+                   .thread = target_.builder.thread({.process = target_.process, .thread = 0})});
   }
 }
 

@@ -14,10 +14,11 @@ namespace corun {
 struct MergeOptions {
   std::uint64_t first_frame = 1;  ///< with `last_frame`: all rows are cut to the span of these frames
   std::uint64_t last_frame = UINT64_MAX;
-  bool other_contexts = false;                     ///< foreign programs were on the device: marks the capture co-run
-  std::optional<UntracedRate> untraced_rate = {};  ///< of the untraced pass, where there was one: kept in the provenance
-  std::string source_file = {};                    ///< base name, for the provenance
-  std::string content_hash = {};                   ///< the same
+  bool other_contexts = false;  ///< foreign programs were on the device: marks the capture co-run
+  std::optional<UntracedRate> untraced_rate =
+      {};                         ///< of the untraced pass, where there was one: kept in the provenance
+  std::string source_file = {};   ///< base name, for the provenance
+  std::string content_hash = {};  ///< the same
 };
 
 /// What a capture amounts to in addition to its timeline: for the summary that `simtrace record` prints.
@@ -40,9 +41,9 @@ struct MergeReport {
 /// Throws Error(kInput) where there is no part with anything in it, or no frame of those asked for.
 Timeline merge_parts(std::vector<PartContent> parts, const MergeOptions& options, MergeReport& report);
 
-/// The untraced launch rate of the same stretch of an untraced pass: see UntracedRate in timeline.h. `from` and `to` are
-/// numbers of launches, counted from 1, as the traced pass saw them. Throws Error(kInput) where the pass counted fewer
-/// than 10 x kLaunchesPerCount launches in it.
+/// The untraced launch rate of the same stretch of an untraced pass: see UntracedRate in timeline.h. `from` and `to`
+/// are numbers of launches, counted from 1, as the traced pass saw them. Throws Error(kInput) where the pass counted
+/// fewer than 10 x kLaunchesPerCount launches in it.
 UntracedRate untraced_rate(const PartContent& untraced_pass, std::uint64_t from, std::uint64_t to);
 
 /// Queues of graphics work have contexts from here on: this one for all queues of Vulkan, this one plus its number for

@@ -56,8 +56,8 @@ UntracedRate untraced_rate(const PartContent& untraced_pass, std::uint64_t from,
   const std::int64_t duration_ns = counts.empty() ? 0 : counts.back().at_ns - counts.front().at_ns;
   constexpr std::uint64_t kFewest = kStretches * part::kLaunchesPerCount;
   if (launches < kFewest || duration_ns <= 0) {
-    throw_input({untraced_pass.path}, "{} launches counted in {} ns of the untraced pass, expected at least {}", launches,
-                duration_ns, kFewest);
+    throw_input({untraced_pass.path}, "{} launches counted in {} ns of the untraced pass, expected at least {}",
+                launches, duration_ns, kFewest);
   }
   const double jitter =
       jitter_of(counts, static_cast<double>(counts.front().launches), static_cast<double>(counts.back().launches));

@@ -42,8 +42,8 @@ std::string letters_and_digits(std::string_view text) {
   return out;
 }
 
-/// Whether the two cannot be the same: the numbers of their SMs differ, or the capture's name of its device is not that of
-/// the built-in model. A device file of the user's may have any name.
+/// Whether the two cannot be the same: the numbers of their SMs differ, or the capture's name of its device is not that
+/// of the built-in model. A device file of the user's may have any name.
 bool is_another_device(const CapturedDevice& captured, const DeviceSpec& device) {
   if (captured.sm_count != 0 && captured.sm_count != device.sm_count) return true;
   const auto devices = builtin_devices();

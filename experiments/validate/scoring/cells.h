@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/run/run_inputs.h"
 #include "experiments/run/plan.h"
+#include "experiments/run/run_inputs.h"
 #include "experiments/validate/scoring/figures.h"
 #include "experiments/validate/scoring/goals.h"
 
@@ -40,8 +40,8 @@ struct RunLengths {
 };
 
 /// The scenarios of `experiment`, then one for every different client alone, then the canary's: a client of fixed work.
-/// No run keeps more than its metrics. Of `only` some scenarios, where any are named, with the clients of these alone, which are then called and run as among all.
-/// Throws Error(kUnsupported) for a cluster.
+/// No run keeps more than its metrics. Of `only` some scenarios, where any are named, with the clients of these alone,
+/// which are then called and run as among all. Throws Error(kUnsupported) for a cluster.
 Experiment with_solos(const Experiment& experiment, const RunLengths& lengths, const FileHashes& hashes,
                       std::span<const std::string> only = {});
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "experiments/question/device_file.h"
-#include "experiments/validate/scoring/score.h"
 #include "experiments/run/execution_backend.h"
+#include "experiments/validate/scoring/score.h"
 
 namespace corun::validation {
 

@@ -19,7 +19,8 @@ struct Program {
 };
 
 /// Of a spinning thread.
-inline constexpr LaunchShape kOneThread{.grid_x = 1, .grid_y = 1, .grid_z = 1, .block_x = 1, .block_y = 1, .block_z = 1};
+inline constexpr LaunchShape kOneThread{
+    .grid_x = 1, .grid_y = 1, .grid_z = 1, .block_x = 1, .block_y = 1, .block_z = 1};
 
 /// What it got.
 struct Progress {

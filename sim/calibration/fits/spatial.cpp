@@ -249,8 +249,9 @@ std::vector<Finding> assumed_of_real_kernels() {
                .title = "gaps between kernels beside those of other clients, over alone",
                .unit = Unit::kRatio};
   gaps.value = {1.33, 1.33, 1.33, 1};
-  Finding stall{
-      .key = "mps_launch_stall", .title = "hold-up of a kernel by one of another client that begins", .unit = Unit::kNs};
+  Finding stall{.key = "mps_launch_stall",
+                .title = "hold-up of a kernel by one of another client that begins",
+                .unit = Unit::kNs};
   stall.value = {300, 300, 300, 1};
   for (Finding* assumed : {&carveout, &drain, &gaps, &stall}) {
     assumed->method = "assumed: as measured on an H200";

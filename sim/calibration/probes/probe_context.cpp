@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "sim/calibration/probes/probe_kernels.h"
-#include "sim/executor/worker/device_context.h"
 #include "sim/executor/host/wall_clock.h"
+#include "sim/executor/worker/device_context.h"
 #include "traces/base/error.h"
 
 namespace corun::calibration {

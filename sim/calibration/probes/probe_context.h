@@ -7,11 +7,11 @@
 
 #include "sim/calibration/probes/probe.h"
 #include "sim/calibration/probes/work_kind.h"
-#include "sim/executor/worker/channel.h"
 #include "sim/executor/driver/cuda_context.h"
 #include "sim/executor/driver/cuda_driver.h"
-#include "sim/executor/worker/device_clock.h"
 #include "sim/executor/host/wall_clock.h"
+#include "sim/executor/worker/channel.h"
+#include "sim/executor/worker/device_clock.h"
 
 namespace corun::calibration {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "sim/device/device_model.h"
-#include "sim/executor/worker/channel.h"
 #include "sim/executor/host/wall_clock.h"
+#include "sim/executor/worker/channel.h"
 
 namespace corun::executor {
 

@@ -68,8 +68,8 @@ enum class WorkerState : std::uint32_t { kStarting, kReady, kFailed, kEnded };
 struct WorkerSetup {
   char library[256] = "libcuda.so.1";
   std::int32_t device = 0;
-  std::int32_t scheduler = 0;                 ///< process that it must not outlive
-  bool is_graphics = false;                   ///< renders; else kernels and copies
+  std::int32_t scheduler = 0;           ///< process that it must not outlive
+  bool is_graphics = false;             ///< renders; else kernels and copies
   std::uint32_t width = 0, height = 0;  ///< of what it renders
   std::uint32_t streams = 1;
   std::uint64_t memory_bytes = 0;  ///< device memory that it takes and keeps

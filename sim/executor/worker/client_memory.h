@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <functional>
 
-#include "sim/executor/worker/channel.h"
 #include "sim/executor/driver/cuda_driver.h"
+#include "sim/executor/worker/channel.h"
 
 namespace corun::executor {
 

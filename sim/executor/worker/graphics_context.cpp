@@ -1,9 +1,9 @@
 #include <deque>
 #include <vector>
 
+#include "sim/executor/driver/graphics_driver.h"
 #include "sim/executor/worker/device_clock.h"
 #include "sim/executor/worker/device_context.h"
-#include "sim/executor/driver/graphics_driver.h"
 #include "traces/base/error.h"
 
 namespace corun::executor {

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-#include "sim/executor/worker/channel.h"
 #include "sim/executor/driver/cuda_driver.h"
+#include "sim/executor/worker/channel.h"
 
 namespace corun::executor {
 

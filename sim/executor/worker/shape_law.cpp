@@ -25,9 +25,9 @@ void insert(ShapeLaw& shape, std::uint32_t at, const ShapeLaw::Point& point) {
   ++shape.points;
 }
 
-/// Halves stretches whose middle the law misses, as long as there is room for points: where a launch of many blocks stops
-/// hiding their work the time has a corner, and a straight line across it asks for too little work. Returns the worst
-/// error that is left.
+/// Halves stretches whose middle the law misses, as long as there is room for points: where a launch of many blocks
+/// stops hiding their work the time has a corner, and a straight line across it asks for too little work. Returns the
+/// worst error that is left.
 double refine(DeviceContext& context, ShapeLaw& shape) {
   constexpr double kGoodEnough = 0.01;
   double worst = 0;

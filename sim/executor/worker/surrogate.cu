@@ -20,8 +20,8 @@ __device__ __forceinline__ uint64_t global_ns() {
 }
 
 /// `arrived` and `left` count blocks of this launch and are 0 before and after it. Each thread reads 16 bytes of
-/// `traffic` after every `iterations_per_load` iterations (0 = never): neighbours read neighbouring values, and the launch
-/// goes on through the buffer, whose size is `traffic_mask` + 1 values, from `traffic_begin`.
+/// `traffic` after every `iterations_per_load` iterations (0 = never): neighbours read neighbouring values, and the
+/// launch goes on through the buffer, whose size is `traffic_mask` + 1 values, from `traffic_begin`.
 extern "C" __global__ void corun_surrogate(Stamp* stamp, uint64_t ticket, uint32_t* arrived, uint32_t* left,
                                            uint64_t iterations, uint64_t iterations_per_load, const float4* traffic,
                                            uint64_t traffic_mask, uint64_t traffic_begin, float* sink) {

@@ -3,8 +3,8 @@
 #include <exception>
 #include <memory>
 
-#include "sim/executor/worker/device_context.h"
 #include "sim/executor/host/wall_clock.h"
+#include "sim/executor/worker/device_context.h"
 #include "traces/base/error.h"
 
 namespace corun::executor {

@@ -14,8 +14,8 @@ namespace corun {
 ///
 /// Where the capture sampled the composition of frames, a frame is made as the last one sampled before it (the first
 /// one sampled, before that), scaled to its own GPU time; draws are put together to pieces as near to kUncut as their
-/// ends allow, since the device does not turn to somebody else between all of them. Where it did not, pieces are equal and about as long as
-/// stated, or kUncut. No frame has more than kMostPieces.
+/// ends allow, since the device does not turn to somebody else between all of them. Where it did not, pieces are equal
+/// and about as long as stated, or kUncut. No frame has more than kMostPieces.
 class FrameDraws {
  public:
   /// Of the frames of one swap chain, which the timeline has. `stated`: length of a draw; 0 = not stated. It goes
@@ -28,9 +28,10 @@ class FrameDraws {
   /// What was assumed, one sentence.
   std::string note() const;
 
-  /// How long a real engine has the device at a time where another program wants it: beside a spinning kernel, 449 turns
-  /// of OpenArena at 4K took 2.01 ms on average, switches taken off (tests/hardware/turns.py, an H200), though half of the
-  /// time its draws are shorter than 0.36 ms; five of `scene` make a frame, whose draws give five such pieces.
+  /// How long a real engine has the device at a time where another program wants it: beside a spinning kernel, 449
+  /// turns of OpenArena at 4K took 2.01 ms on average, switches taken off (tests/hardware/turns.py, an H200), though
+  /// half of the time its draws are shorter than 0.36 ms; five of `scene` make a frame, whose draws give five such
+  /// pieces.
   static constexpr Duration kUncut{2'000'000};
   static constexpr std::int64_t kMostPieces = 256;
 

@@ -15,7 +15,7 @@ namespace corun {
 
 namespace {
 
-constexpr std::uint32_t kMostVisits = 64;  // as an experiment may state
+constexpr std::uint32_t kMostVisits = 64;                         // as an experiment may state
 constexpr std::int64_t kLongestFrame_ns = 1'000'000'000'000'000;  // eleven days
 constexpr double kRefreshRates[] = {24, 25, 30, 40, 45, 48, 50, 60, 72, 75, 90, 100, 120, 144, 165, 240};
 
@@ -248,8 +248,9 @@ Workload workload_from_frames(const Timeline& timeline, const WorkloadOptions& o
   workload.notes.push_back(draws.note());
   const auto has_many_visits = [](const FrameRecord& frame) { return frame.visits > kMostVisits; };
   if (const auto many = std::ranges::count_if(frames, has_many_visits); many > 0 && options.visits_per_frame == 0)
-    workload.notes.push_back(fmt::format("{} of {} frames say that the GPU worked on them in more than {} visits: taken as {}",
-                                         many, frames.size(), kMostVisits, kMostVisits));
+    workload.notes.push_back(
+        fmt::format("{} of {} frames say that the GPU worked on them in more than {} visits: taken as {}", many,
+                    frames.size(), kMostVisits, kMostVisits));
   if (workload.jobs.size() < frames.size())
     workload.notes.push_back(fmt::format("{} of {} frames say nothing of their GPU time and are left out",
                                          frames.size() - workload.jobs.size(), frames.size()));
@@ -259,10 +260,10 @@ Workload workload_from_frames(const Timeline& timeline, const WorkloadOptions& o
                     "follows a frame's first submission is kept",
                     1e9 / static_cast<double>(to_ns(load.limiter_period))));
   if (load.most_host_work_ns < INT64_MAX)
-    workload.notes.push_back(
-        fmt::format("its host waits for the GPU within its calls, which counts as work: {} a frame at most are kept, the "
-                    "lower quartile",
-                    format_duration(Duration{load.most_host_work_ns})));
+    workload.notes.push_back(fmt::format(
+        "its host waits for the GPU within its calls, which counts as work: {} a frame at most are kept, the "
+        "lower quartile",
+        format_duration(Duration{load.most_host_work_ns})));
   if (load.is_host_bound) workload.notes.push_back("frame intervals exceed GPU time: taken as bound by the host");
   workload.present_period = load.present_period;
   workload.limiter_period = load.limiter_period;

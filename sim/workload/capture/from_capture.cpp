@@ -92,8 +92,8 @@ List pick(List column, const Column<std::uint32_t>& ops) {
   return picked;
 }
 
-/// Builds a workload from a capture. The capture's columns become the workload's: each is freed, or put into the order in
-/// which the host submitted, before the next is made.
+/// Builds a workload from a capture. The capture's columns become the workload's: each is freed, or put into the order
+/// in which the host submitted, before the next is made.
 class Conversion {
  public:
   Conversion(CompactCapture capture, const WorkloadOptions& options)
@@ -105,7 +105,8 @@ class Conversion {
 
   Workload run() {
     workload_.job_kind = JobKind::kIteration;
-    workload_.tracer = capture_.rest.fidelity().host_gaps_inflated ? Workload::Tracer::kProfiler : Workload::Tracer::kTracer;
+    workload_.tracer =
+        capture_.rest.fidelity().host_gaps_inflated ? Workload::Tracer::kProfiler : Workload::Tracer::kTracer;
     workload_.names = capture_.rest.strings();
     workload_.names.emplace_back("");
     set_order();
@@ -120,13 +121,12 @@ class Conversion {
   }
 
  private:
-  bool has_bare_pass() const {
-    return capture_.rest.provenance().untraced_rate && capture_.rest.fidelity().has_calls;
-  }
+  bool has_bare_pass() const { return capture_.rest.provenance().untraced_rate && capture_.rest.fidelity().has_calls; }
   std::size_t first_event() const { return split_.begins.front(); }
 
-  /// Splits the time before each operation's begin into its launch's latency and the device's own gap, so that replaying
-  /// the recorded launches alone gives back the recorded begins, and a queue of them is dispatched as queues are.
+  /// Splits the time before each operation's begin into its launch's latency and the device's own gap, so that
+  /// replaying the recorded launches alone gives back the recorded begins, and a queue of them is dispatched as queues
+  /// are.
   void set_times() {
     DependencyGaps gaps(capture_, waits_);
     capture_.starts = {};
@@ -144,8 +144,9 @@ class Conversion {
 
   /// Writes down which operations are submitted in the jobs, in order, and what the host waits for between them.
   void set_order() {
-    order_ = host_.take_submissions(first_event(), split_.end,
-                                    [&](std::size_t event) { host_waits_.push_back({event, host_[event]}); });
+    order_ = host_.take_submissions(first_event(), split_.end, [&](std::size_t event) {
+      host_waits_.push_back({event, host_[event]});
+    });
     is_as_recorded_ = order_.size() == capture_.op_count() && std::ranges::is_sorted(order_);
     if (waits_.empty() && std::ranges::find(host_waits_, StepKind::kWaitOp, kind_of) == host_waits_.end()) return;
     index_of_.assign(capture_.op_count(), OpRecord::kNoIndex);
@@ -159,7 +160,8 @@ class Conversion {
     ShortNumbers gaps = in_order(std::move(gaps_));
     ShortNumbers latencies = in_order(std::move(latencies_));
     if (waits_.empty()) order_ = Column<std::uint32_t>();
-    workload_.ops = WorkOps(prototypes(), {std::move(numbers), std::move(durations), std::move(gaps), std::move(latencies)});
+    workload_.ops =
+        WorkOps(prototypes(), {std::move(numbers), std::move(durations), std::move(gaps), std::move(latencies)});
   }
 
   /// A column of the capture's operations as one of the workload's.
@@ -337,10 +339,10 @@ class Conversion {
   const std::vector<std::int64_t> launches_;  // where there was a bare pass
   HostSequence host_;
   const JobSplit split_;
-  ShortNumbers gaps_, latencies_;           // by operation of the capture
-  Column<std::uint32_t> order_;        // by operation of the workload: its number in the capture
-  bool is_as_recorded_ = false;             // order_ is that of the capture, and whole
-  Column<std::uint32_t> index_of_;     // the other way, where somebody waits for single operations
+  ShortNumbers gaps_, latencies_;   // by operation of the capture
+  Column<std::uint32_t> order_;     // by operation of the workload: its number in the capture
+  bool is_as_recorded_ = false;     // order_ is that of the capture, and whole
+  Column<std::uint32_t> index_of_;  // the other way, where somebody waits for single operations
   std::vector<HostWait> host_waits_;
   std::uint32_t submitted_ = 0;
   std::int64_t free_since_ns_ = 0;

@@ -41,8 +41,10 @@ Column<std::int64_t> submission_times(const CompactCapture& capture) {
   bool are_known = true;
   for (std::size_t i = 0; i < times.size(); ++i) {
     const std::uint32_t call = capture.call_of[i];
-    if (call == OpRecord::kNoIndex) are_known = false;
-    else times[i] = capture.call_starts[call];
+    if (call == OpRecord::kNoIndex)
+      are_known = false;
+    else
+      times[i] = capture.call_starts[call];
   }
   if (!are_known) guess_submissions(capture, times);
   return times;

@@ -16,7 +16,7 @@ struct HostEvent {
   std::int64_t start_ns = 0;    ///< when it called
   std::int64_t release_ns = 0;  ///< when it could go on: start for a submission; for a wait, when what it awaited ended
   StepKind kind = StepKind::kSubmit;
-  std::uint32_t target = 0;     ///< kSubmit, kWaitOp: index of the capture's operation; kWaitStream: queue
+  std::uint32_t target = 0;  ///< kSubmit, kWaitOp: index of the capture's operation; kWaitStream: queue
 };
 
 /// The host's side of a capture as one sequence of submissions and waits. All threads of the capture are merged in
@@ -57,26 +57,28 @@ class HostSequence {
   void set_delays(const CompactCapture& capture, const Column<std::int64_t>& submitted);
   void set_starts(const CompactCapture& capture);
 
-  std::vector<bool> has_call_;           ///< by operation
-  ShortNumbers delays_;                  ///< by operation
+  std::vector<bool> has_call_;  ///< by operation
+  ShortNumbers delays_;         ///< by operation
   std::vector<HostEvent> waits_;
-  Column<std::uint32_t> order_;     ///< operations, and behind their numbers those of waits_
-  Instants starts_;                      ///< of the events
+  Column<std::uint32_t> order_;  ///< operations, and behind their numbers those of waits_
+  Instants starts_;              ///< of the events
 };
 
 template <class OnWait>
 Column<std::uint32_t> HostSequence::take_submissions(std::size_t begin, std::size_t end, OnWait on_wait) {
   std::size_t count = 0;
   for (std::size_t i = begin; i < end; ++i) {
-    if (is_submission(i)) order_[count++] = order_[i];
-    else on_wait(i);
+    if (is_submission(i))
+      order_[count++] = order_[i];
+    else
+      on_wait(i);
   }
   order_.resize(count);
   return std::move(order_);
 }
 
-/// Which operations of other streams an operation's stream was told to wait for. Few operations wait, so only these take
-/// memory.
+/// Which operations of other streams an operation's stream was told to wait for. Few operations wait, so only these
+/// take memory.
 class CrossStreamWaits {
  public:
   explicit CrossStreamWaits(const CompactCapture& capture);

@@ -77,7 +77,8 @@ std::vector<std::size_t> marked_begins(const Timeline& timeline, const HostSeque
   return begins;
 }
 
-std::vector<std::size_t> equal_begins(const CompactCapture& capture, const HostSequence& host, std::uint32_t iterations) {
+std::vector<std::size_t> equal_begins(const CompactCapture& capture, const HostSequence& host,
+                                      std::uint32_t iterations) {
   const std::size_t ops = capture.op_count();
   if (iterations > ops)
     throw Error(ErrorKind::kInput, fmt::format("{}: iterations: {} but the capture has {} operations",
@@ -110,9 +111,9 @@ std::vector<std::uint32_t> symbols(const CompactCapture& capture, const HostSequ
   return sequence;
 }
 
-/// Position inside the period of the launch that begins a job: of those before which the host waited for all its work, or of
-/// all if it never did, the one before which it paused longest, in all, since the launch before. The first period does not
-/// count: what came before it is not of the loop.
+/// Position inside the period of the launch that begins a job: of those before which the host waited for all its work,
+/// or of all if it never did, the one before which it paused longest, in all, since the launch before. The first period
+/// does not count: what came before it is not of the loop.
 std::size_t phase_of_jobs(const HostSequence& host, const Repetition& repetition) {
   const std::size_t period = repetition.period;
   const std::size_t whole = (repetition.end - repetition.begin) / period * period;

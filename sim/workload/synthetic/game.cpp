@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "sim/workload/synthetic/synthetic.h"
 #include "sim/workload/synthetic/steps.h"
+#include "sim/workload/synthetic/synthetic.h"
 #include "traces/base/error.h"
 
 namespace corun {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "sim/workload/synthetic/synthetic.h"
 #include "sim/workload/synthetic/steps.h"
+#include "sim/workload/synthetic/synthetic.h"
 #include "traces/base/error.h"
 
 namespace corun {

@@ -1,13 +1,12 @@
 // SimGrid (package libsimgrid-dev): hold with N kernel timers pending, and M/M/1 with two actors.
 //   simgrid_peer hold N STEPS | simgrid_peer mm1 CUSTOMERS    prints nanoseconds of CPU time per event
 
-#include <simgrid/kernel/Timer.hpp>
-#include <simgrid/s4u.hpp>
-
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <random>
+#include <simgrid/kernel/Timer.hpp>
+#include <simgrid/s4u.hpp>
 #include <string>
 
 namespace sg4 = simgrid::s4u;

@@ -86,7 +86,8 @@ std::uint64_t replay_floor(const std::string& path) {
     Stream& stream = streams[number];
     if ((tree.top() & 1) == 0) {
       ++running;
-      const std::uint64_t length = std::uint64_t{stream.duration[stream.next]} * sixteenths[std::min(running, 64u)] / 16;
+      const std::uint64_t length =
+          std::uint64_t{stream.duration[stream.next]} * sixteenths[std::min(running, 64u)] / 16;
       stream.waited += now - stream.arrival;
       stream.begin = now;
       stream.busy += length;

@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include "experiments/base/diagnostic.h"
-#include "experiments/summary/conclusions.h"
 #include "experiments/base/json.h"
-#include "experiments/summary/summary.h"
 #include "experiments/base/terminal.h"
+#include "experiments/summary/conclusions.h"
+#include "experiments/summary/summary.h"
 #include "tests/experiments/question/experiment_text.h"
 
 namespace corun {
@@ -96,7 +96,8 @@ TEST(Findings, TheBestHarvestAmongThoseThatKeepTheGameWhole) {
 
 TEST(Findings, WithoutRatesAloneNothingIsSaidOfAGameBesideWork) {
   const double none = std::nan("");
-  EXPECT_TRUE(describe({PolicyFinding{"live", none, {{"game", 60, 60, none, none}, {"train", none, 8, none, none}}}}).empty());
+  EXPECT_TRUE(
+      describe({PolicyFinding{"live", none, {{"game", 60, 60, none, none}, {"train", none, 8, none, none}}}}).empty());
 }
 
 TEST(Findings, GamesAloneAreComparedByTheSlowest) {

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "experiments/question/device_file.h"
 #include "experiments/identify/identify.h"
+#include "experiments/question/device_file.h"
 #include "sim/engine/random.h"
 
 namespace corun::identification::testing {

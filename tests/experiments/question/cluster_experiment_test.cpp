@@ -18,7 +18,7 @@ std::string cluster(const std::string& pods) {
   return "name: x\npolicies: [bin_pack]\ncluster: { nodes: [{ cards: 2 }], pods: [" + pods + "] }\n";
 }
 
-TEST(ClusterChoice, counts_groups_of_nodes_and_pods_out) {
+TEST(ClusterChoice, CountsGroupsOfNodesAndPodsOut) {
   const Experiment experiment = read_text(cluster("{ count: 3, cards: 0.3, arrival: 5s, every: 30s, runtime: 2h }"));
   const ClusterChoice& choice = *experiment.scenarios[0].cluster;
   ASSERT_EQ(choice.pods.size(), 3U);
@@ -27,7 +27,7 @@ TEST(ClusterChoice, counts_groups_of_nodes_and_pods_out) {
   EXPECT_EQ(choice.pods[2].arrival, Duration{65s});
 }
 
-TEST(ClusterChoice, a_scenario_changes_single_keys_of_the_cluster_at_the_top) {
+TEST(ClusterChoice, AScenarioChangesSingleKeysOfTheClusterAtTheTop) {
   const Experiment experiment = read_text(cluster("{ cards: 1 }") +
                                           "scenarios:\n  - { name: a, cluster: { pods_stay: true } }\n"
                                           "  - { name: b, cluster: { pods: [{ cards: 2, count: 5 }] } }\n");
@@ -40,7 +40,7 @@ TEST(ClusterChoice, a_scenario_changes_single_keys_of_the_cluster_at_the_top) {
   EXPECT_EQ(b.nodes.size(), 1U);
 }
 
-TEST(ClusterChoice, what_no_pod_can_ask_for_is_located) {
+TEST(ClusterChoice, WhatNoPodCanAskForIsLocated) {
   EXPECT_EQ(complaints(cluster("{ cards: 2.5 }"))[0],
             "3:51: E0202 a pod asks for a part of one card or for whole cards / for example 0.3, 1 or 4");
   EXPECT_EQ(complaints(cluster("{ cards: 0.0002 }")), Lines{"3:51: E0202 the smallest part of a card is 0.001"});
@@ -84,7 +84,7 @@ std::string working(const std::string& pods, const std::string& more_of_cluster 
          more_of_cluster + "pods: [" + pods + "] }\n";
 }
 
-TEST(PodPrograms, pods_that_share_a_card_slow_each_other_down_and_one_alone_is_as_fast_as_alone) {
+TEST(PodPrograms, PodsThatShareACardSlowEachOtherDownAndOneAloneIsAsFastAsAlone) {
   const RunOutcome outcome =
       run_all(working("{ count: 2, cards: 0.5, client: train }, { cards: 0.7, client: train }")).front();
   EXPECT_NEAR(outcome.pods[0].slowdown, 2, 0.01);
@@ -94,7 +94,7 @@ TEST(PodPrograms, pods_that_share_a_card_slow_each_other_down_and_one_alone_is_a
   EXPECT_NEAR(metric(outcome, "train", "pod_time_mean_s"), 5.0 / 3, 0.01);
 }
 
-TEST(PodPrograms, gaiagpu_holds_a_pod_to_its_part_of_a_card_and_passthrough_does_not) {
+TEST(PodPrograms, GaiagpuHoldsAPodToItsPartOfACardAndPassthroughDoesNot) {
   // Long kernels of many blocks, which its controller can hold.
   const std::string client =
       "synthetic: { kernels: { duration: 100us, count: 100, blocks: 4096, launch_gap: 1us } }, "
@@ -106,7 +106,7 @@ TEST(PodPrograms, gaiagpu_holds_a_pod_to_its_part_of_a_card_and_passthrough_does
   EXPECT_GT(held, 2);
 }
 
-TEST(PodPrograms, the_same_seed_gives_the_same_figures_and_another_one_others) {
+TEST(PodPrograms, TheSameSeedGivesTheSameFiguresAndAnotherOneOthers) {
   const std::string client =
       "synthetic: { kernels: { duration: 1ms, count: 10 } }, repeat: 50, duration_jitter: 0.2, host_jitter: 0.1";
   const std::string text = working("{ count: 6, cards: 0.5, client: train }", "", client) + "seeds: [1, 2]\n";
@@ -121,7 +121,7 @@ TEST(PodPrograms, the_same_seed_gives_the_same_figures_and_another_one_others) {
   EXPECT_NE(values(first[0]), values(first[1]));
 }
 
-TEST(PodPrograms, what_a_pod_cannot_do_is_located) {
+TEST(PodPrograms, WhatAPodCannotDoIsLocated) {
   const std::string endless = "synthetic: { training: bert }";
   EXPECT_EQ(
       complaints(working("{ cards: 2, client: train }"))[0],
@@ -147,7 +147,7 @@ TEST(PodPrograms, what_a_pod_cannot_do_is_located) {
       "of its card is its `cards`");
 }
 
-TEST(PodPrograms, a_card_is_shared_by_a_policy_whose_needs_are_met) {
+TEST(PodPrograms, ACardIsSharedByAPolicyWhoseNeedsAreMet) {
   const auto complaint_about = [](const std::string& sharing) -> std::string {
     try {
       run_all(working("{ cards: 1, client: train }", "sharing: " + sharing + ", "));
@@ -163,7 +163,7 @@ TEST(PodPrograms, a_card_is_shared_by_a_policy_whose_needs_are_met) {
   EXPECT_EQ(complaint_about("exclusive"), "");
 }
 
-TEST(ClusterChoice, requests_are_counted_in_whole_units_and_so_is_what_there_is) {
+TEST(ClusterChoice, RequestsAreCountedInWholeUnitsAndSoIsWhatThereIs) {
   const std::string units = "unit_cores: 100, unit_memory: 256MiB, ";
   const RunOutcome outcome =
       run_all("name: x\npolicies: [bin_pack]\ncluster: { nodes: [{ cards: 1, card_memory: 1000MiB }], " + units +
@@ -180,7 +180,7 @@ TEST(ClusterChoice, requests_are_counted_in_whole_units_and_so_is_what_there_is)
             "Manager's, or 10"});
 }
 
-TEST(ClusterChoice, pods_fail_where_admission_and_allocator_come_to_different_cards) {
+TEST(ClusterChoice, PodsFailWhereAdmissionAndAllocatorComeToDifferentCards) {
   const std::vector<RunOutcome> outcomes = run_all(
       "name: x\ncluster:\n  nodes: [{ cards: 4, links: pairs }]\n  allocation_latency: 1s\n"
       "  pods: [{ cards: 0.9, runtime: 1h }, { cards: 2, arrival: 1min, runtime: 10min, count: 3, every: 1h }]\n"
@@ -206,7 +206,7 @@ std::string complaint(const std::string& rows) {
   return "";
 }
 
-TEST(ClusterLists, a_pod_runs_from_its_scheduled_time_to_its_deletion) {
+TEST(ClusterLists, APodRunsFromItsScheduledTimeToItsDeletion) {
   const TemporaryFolder folder;
   const std::string rows = "late,1000,2048,1,460,V100M16|V100M32,50,100,60\nearly,1,1,0,0,,10,30,\n";
   const std::vector<PodSpec> pods = read_pod_list(write_text(folder, "pods.csv", kOpenb + rows));
@@ -218,7 +218,7 @@ TEST(ClusterLists, a_pod_runs_from_its_scheduled_time_to_its_deletion) {
   EXPECT_EQ(pods[1].models, (std::vector<std::string>{"V100M16", "V100M32"}));
 }
 
-TEST(ClusterLists, what_no_pod_can_ask_for_is_refused_with_its_line) {
+TEST(ClusterLists, WhatNoPodCanAskForIsRefusedWithItsLine) {
   EXPECT_EQ(complaint("a,1,1,1,500,,0,1,\nb,1,1,2,500,,0,1,\n"),
             "3: 2 cards of 500 thousandths each: a pod asks for a part of one card or for whole cards");
   EXPECT_EQ(complaint("a,1,1,1,0,,0,1,\n"),
@@ -227,7 +227,7 @@ TEST(ClusterLists, what_no_pod_can_ask_for_is_refused_with_its_line) {
             "2: `creation_time` is `1700000000`, expected seconds from the begin of the list, of ten years at most");
 }
 
-TEST(Summary, a_kill_in_one_run_of_two_is_half_a_kill_and_none_at_all_satisfies_a_limit) {
+TEST(Summary, AKillInOneRunOfTwoIsHalfAKillAndNoneAtAllSatisfiesALimit) {
   const Experiment experiment = read_text(
       "name: x\nhorizon: 1s\ndevice: h200\nseeds: 2\npolicies: [passthrough]\n"
       "clients: [{ name: a, synthetic: { training: bert } }, { name: b, synthetic: { training: bert } }]\n"

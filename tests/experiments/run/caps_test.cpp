@@ -67,7 +67,7 @@ void expect_rule_agrees(CapLimiter limiter, const DeviceSpec& device, const Clie
   EXPECT_EQ(verdict.is_held, std::abs(verdict.predicted - wanted) <= kHeldWithin * wanted);
 }
 
-TEST(Controllability, rule_agrees_with_runs_of_synthetic_kernels_on_a_v100) {
+TEST(Controllability, RuleAgreesWithRunsOfSyntheticKernelsOnAV100) {
   const DeviceSpec v100 = device_named("v100");
   const std::pair<std::uint32_t, Duration> rows[] = {{80, 10ms},    {1'024, 10ms}, {1'000, 1ms},  {4'096, 1ms},
                                                      {16'384, 1ms}, {65'536, 1ms}, {262'144, 1ms}};
@@ -80,7 +80,7 @@ TEST(Controllability, rule_agrees_with_runs_of_synthetic_kernels_on_a_v100) {
   }
 }
 
-TEST(Controllability, rule_agrees_with_runs_of_captures_on_an_h200) {
+TEST(Controllability, RuleAgreesWithRunsOfCapturesOnAnH200) {
   const DeviceSpec h200 = device_named("h200");
   struct Capture {
     const char* file;
@@ -101,11 +101,11 @@ TEST(Controllability, rule_agrees_with_runs_of_captures_on_an_h200) {
   }
 }
 
-TEST(Controllability, program_without_kernels_cannot_be_limited) {
+TEST(Controllability, ProgramWithoutKernelsCannotBeLimited) {
   EXPECT_FALSE(judge_cap(CapLimiter::kBlockTime, DeviceSpec{}, LaunchProfile{}, 50).is_held);
 }
 
-TEST(Controllability, profile_counts_blocks_and_time_of_kernels_only) {
+TEST(Controllability, ProfileCountsBlocksAndTimeOfKernelsOnly) {
   Workload workload = *kernels(100, 2ms).workload;
   WorkOp copy = workload.ops[0], shapeless = workload.ops[0];
   copy.kind = OpKind::kCopyHostToDevice;

@@ -15,7 +15,8 @@ namespace {
 ClientSpec client(const std::string& name, OpKind kind) {
   auto workload = std::make_shared<Workload>();
   workload->names = {name};
-  append_job(*workload, {kind == OpKind::kMemset ? Duration{1'000'000} : Duration{10'000'000}}, Duration{0}, Duration{0}, true);
+  append_job(*workload, {kind == OpKind::kMemset ? Duration{1'000'000} : Duration{10'000'000}}, Duration{0},
+             Duration{0}, true);
   workload->ops.change(0, [&](WorkOp& op) { op.kind = kind, op.bytes = 4; });
   ClientSpec spec;
   spec.name = name;
@@ -28,8 +29,13 @@ std::size_t memsets_in(const ExecutionBackend& backend) {
   DeviceSpec device;
   device.sharing = Sharing::kConcurrent;
   OpenGates policy;
-  const RunInput input{device, {client("kernels", OpKind::kKernel), client("memsets", OpKind::kMemset)}, &policy, "open",
-                       Duration{100'000'000}, Duration{0}, 1};
+  const RunInput input{device,
+                       {client("kernels", OpKind::kKernel), client("memsets", OpKind::kMemset)},
+                       &policy,
+                       "open",
+                       Duration{100'000'000},
+                       Duration{0},
+                       1};
   Facts facts;
   std::vector<std::string> notes;
   backend.run(input, facts, notes);

@@ -8,7 +8,7 @@ namespace {
 using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""us;
 
-TEST(DjayAdmission, refuses_the_player_who_would_not_fit_at_the_cheapest_levels) {
+TEST(DjayAdmission, RefusesThePlayerWhoWouldNotFitAtTheCheapestLevels) {
   DjayWorld world(djay_policy().defaults(), 9);
   world.play(6);
   ASSERT_EQ(world.refusals().size(), 2U) << "seven times 4.4 ms fit in 31.6 ms";
@@ -24,7 +24,7 @@ TEST(DjayAdmission, refuses_the_player_who_would_not_fit_at_the_cheapest_levels)
   for (std::uint32_t game = 0; game < 7; ++game) EXPECT_EQ(world.level(game), 2U);
 }
 
-TEST(DjayAdmission, player_once_admitted_stays_however_heavy_its_scenes_become) {
+TEST(DjayAdmission, PlayerOnceAdmittedStaysHoweverHeavyItsScenesBecome) {
   DjayWorld world(djay_policy().defaults(), 4);
   world.play(30);
   for (TrueGame& game : world.truth) game.busy = 60ms;
@@ -33,7 +33,7 @@ TEST(DjayAdmission, player_once_admitted_stays_however_heavy_its_scenes_become) 
   for (std::uint32_t game = 0; game < 4; ++game) EXPECT_EQ(world.level(game), 2U);
 }
 
-TEST(DjayAdmission, eviction_turns_the_last_player_away_once_the_cheapest_levels_did_not_fit_for_long) {
+TEST(DjayAdmission, EvictionTurnsTheLastPlayerAwayOnceTheCheapestLevelsDidNotFitForLong) {
   DjayWorld world(djay_with({{"eviction", std::string("last_joined")}, {"eviction_frames", std::int64_t{60}}}), 4);
   world.play(30);
   for (TrueGame& game : world.truth) game.busy = 28ms;  // 4 * 9.2 ms do not fit, three do
@@ -47,7 +47,7 @@ TEST(DjayAdmission, eviction_turns_the_last_player_away_once_the_cheapest_levels
   EXPECT_EQ(world.refusals().size(), 1U);
 }
 
-TEST(DjayAdmission, room_of_an_evicted_player_is_given_to_the_others) {
+TEST(DjayAdmission, RoomOfAnEvictedPlayerIsGivenToTheOthers) {
   DjayWorld world(djay_with({{"eviction", std::string("last_joined")}, {"trigger", std::string("threshold")}}), 4);
   world.play(30);
   for (TrueGame& game : world.truth) game.busy = 24'200us;  // 4 * 8.0 ms do not fit; 15.0 + 2 * 8.0 ms do
@@ -65,7 +65,7 @@ struct LateJoiner : DjayWorld {
   }
 };
 
-TEST(DjayAdmission, others_make_room_before_the_first_frame_of_a_player_who_joins) {
+TEST(DjayAdmission, OthersMakeRoomBeforeTheFirstFrameOfAPlayerWhoJoins) {
   LateJoiner world(djay_policy().defaults());
   EXPECT_NEAR(world.mean_quality(), 1.0, 1e-9);
   world.join_and_play(2);
@@ -76,7 +76,7 @@ TEST(DjayAdmission, others_make_room_before_the_first_frame_of_a_player_who_join
   for (std::size_t round = before; round < world.rounds.size(); ++round) EXPECT_LE(world.rounds[round], kDjayPeriod);
 }
 
-TEST(DjayAdmission, as_much_room_is_made_as_is_stated_for_an_unknown_player) {
+TEST(DjayAdmission, AsMuchRoomIsMadeAsIsStatedForAnUnknownPlayer) {
   LateJoiner generous(djay_with({{"unknown_game_cost", Duration{21ms}}}));
   generous.join_and_play(2);
   EXPECT_EQ(generous.level(0), 2U);
@@ -87,7 +87,7 @@ TEST(DjayAdmission, as_much_room_is_made_as_is_stated_for_an_unknown_player) {
   EXPECT_EQ(sparing.level(1), 0U);
 }
 
-TEST(DjayAdmission, refusal_gives_the_room_back) {
+TEST(DjayAdmission, RefusalGivesTheRoomBack) {
   LateJoiner world(djay_policy().defaults());
   world.truth[2].busy = 80ms;
   world.join_and_play(2);
@@ -96,7 +96,7 @@ TEST(DjayAdmission, refusal_gives_the_room_back) {
   EXPECT_NEAR(world.mean_quality(), 1.0, 1e-9);
 }
 
-TEST(DjayAdmission, refused_player_may_come_again_when_there_is_room) {
+TEST(DjayAdmission, RefusedPlayerMayComeAgainWhenThereIsRoom) {
   LateJoiner world(djay_policy().defaults());
   world.truth[2].busy = 80ms;
   world.join_and_play(2);
@@ -110,7 +110,7 @@ TEST(DjayAdmission, refused_player_may_come_again_when_there_is_room) {
   EXPECT_TRUE(world.is_present(2));
 }
 
-TEST(DjayAdmission, join_level_as_configured_leaves_a_player_at_its_level_until_it_is_measured) {
+TEST(DjayAdmission, JoinLevelAsConfiguredLeavesAPlayerAtItsLevelUntilItIsMeasured) {
   DjayWorld alone(djay_with({{"join_level", std::string("as_configured")}, {"verdict_frames", std::int64_t{5}}}), 1);
   alone.truth[0].busy = 50ms;
   alone.play(4);

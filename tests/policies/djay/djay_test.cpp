@@ -8,7 +8,7 @@ namespace {
 using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""us;
 
-TEST(Djay, holds_one_to_four_players_at_the_known_mean_quality) {
+TEST(Djay, HoldsOneToFourPlayersAtTheKnownMeanQuality) {
   const double expected[] = {1.0, 1.0, 0.92, 0.835};
   for (const char* solver : {"greedy_hull", "exact", "bins"})
     for (std::size_t games = 1; games <= 4; ++games) {
@@ -18,7 +18,7 @@ TEST(Djay, holds_one_to_four_players_at_the_known_mean_quality) {
     }
 }
 
-TEST(Djay, heavier_scene_is_answered_by_its_first_frame) {
+TEST(Djay, HeavierSceneIsAnsweredByItsFirstFrame) {
   DjayWorld world(djay_policy().defaults(), 1);
   world.play(30);
   EXPECT_EQ(world.level(0), 0U);
@@ -27,7 +27,7 @@ TEST(Djay, heavier_scene_is_answered_by_its_first_frame) {
   EXPECT_EQ(world.level(0), 1U);
 }
 
-TEST(Djay, overload_does_not_wait_for_the_end_of_a_long_round) {
+TEST(Djay, OverloadDoesNotWaitForTheEndOfALongRound) {
   DjayWorld world(djay_with({{"period_frames", std::int64_t{1000}}}), 1);
   world.play(30);
   world.truth[0].busy = 40ms;
@@ -35,7 +35,7 @@ TEST(Djay, overload_does_not_wait_for_the_end_of_a_long_round) {
   EXPECT_EQ(world.level(0), 1U);
 }
 
-TEST(Djay, levels_fit_again_one_frame_after_a_scene_that_doubles_all_costs) {
+TEST(Djay, LevelsFitAgainOneFrameAfterASceneThatDoublesAllCosts) {
   for (const char* model : {"regression", "ratio"}) {
     DjayWorld world(djay_with({{"cost_model", std::string(model)}}), 3);
     world.play(60);
@@ -49,7 +49,7 @@ TEST(Djay, levels_fit_again_one_frame_after_a_scene_that_doubles_all_costs) {
   }
 }
 
-TEST(Djay, upgrade_waits_for_its_dwell_time) {
+TEST(Djay, UpgradeWaitsForItsDwellTime) {
   DjayWorld world(djay_policy().defaults(), 1);
   world.truth[0].busy = 40ms;
   world.play(3);
@@ -61,7 +61,7 @@ TEST(Djay, upgrade_waits_for_its_dwell_time) {
   EXPECT_EQ(world.level(0), 0U);
 }
 
-TEST(Djay, upgrade_that_gains_less_than_the_hysteresis_is_not_made) {
+TEST(Djay, UpgradeThatGainsLessThanTheHysteresisIsNotMade) {
   const std::vector<QualityLevel> close{{"high", 1.0, 1.0}, {"nearly", 0.5, 0.99}};
   for (const double gain : {0.02, 0.005}) {
     DjayWorld world(djay_with({{"hysteresis_gain", gain}}), 1, close);
@@ -74,7 +74,7 @@ TEST(Djay, upgrade_that_gains_less_than_the_hysteresis_is_not_made) {
   }
 }
 
-TEST(Djay, steady_load_changes_nothing_after_it_has_settled) {
+TEST(Djay, SteadyLoadChangesNothingAfterItHasSettled) {
   DjayWorld world(djay_policy().defaults(), 4);
   world.play(120);
   const std::size_t settled = world.decisions().size();
@@ -82,14 +82,14 @@ TEST(Djay, steady_load_changes_nothing_after_it_has_settled) {
   EXPECT_EQ(world.decisions().size(), settled);
 }
 
-TEST(Djay, overload_at_the_cheapest_levels_still_chooses_them) {
+TEST(Djay, OverloadAtTheCheapestLevelsStillChoosesThem) {
   DjayWorld world(djay_with({{"admission", std::string("accept_all")}}), 9);
   world.play(5);
   for (std::uint32_t game = 0; game < 9; ++game) EXPECT_EQ(world.level(game), 2U);
   EXPECT_TRUE(world.refusals().empty());
 }
 
-TEST(Djay, time_of_a_game_without_a_menu_is_taken_off_the_budget) {
+TEST(Djay, TimeOfAGameWithoutAMenuIsTakenOffTheBudget) {
   auto clients = DjayWorld::clients(2, kDjayMenu);
   clients[1].quality_menu.clear();
   FakeBackend world(djay_policy(), djay_policy().defaults(), clients);
@@ -108,7 +108,7 @@ TEST(Djay, time_of_a_game_without_a_menu_is_taken_off_the_budget) {
     EXPECT_FALSE(decision.action.kind == Action::Kind::kSetQuality && decision.action.client.value == 1);
 }
 
-TEST(Djay, levels_rise_again_when_a_player_leaves) {
+TEST(Djay, LevelsRiseAgainWhenAPlayerLeaves) {
   DjayWorld world(djay_policy().defaults(), 4);
   world.play(30);
   world.leave_and_stop(3);
@@ -116,7 +116,7 @@ TEST(Djay, levels_rise_again_when_a_player_leaves) {
   EXPECT_NEAR(world.mean_quality(), 0.92, 1e-9);
 }
 
-TEST(Djay, threshold_trigger_acts_only_when_spare_time_runs_low) {
+TEST(Djay, ThresholdTriggerActsOnlyWhenSpareTimeRunsLow) {
   DjayWorld world(djay_with({{"trigger", std::string("threshold")}}), 2);
   world.truth[0].busy = world.truth[1].busy = 20ms;
   world.play(20);
@@ -126,7 +126,7 @@ TEST(Djay, threshold_trigger_acts_only_when_spare_time_runs_low) {
   EXPECT_NEAR(world.mean_quality(), 0.88, 1e-9) << "plenty of time is no reason to act";
 }
 
-TEST(Djay, best_effort_clients_are_open) {
+TEST(Djay, BestEffortClientsAreOpen) {
   auto clients = DjayWorld::clients(1, kDjayMenu);
   clients.push_back(fake_client("train"));
   FakeBackend world(djay_policy(), djay_policy().defaults(), clients);
@@ -136,14 +136,14 @@ TEST(Djay, best_effort_clients_are_open) {
   EXPECT_TRUE(world.gate_is_open(1));
 }
 
-TEST(Djay, slow_first_frame_at_a_new_level_is_not_taken_for_the_level_s_cost) {
+TEST(Djay, SlowFirstFrameAtANewLevelIsNotTakenForTheLevelSCost) {
   DjayWorld world(djay_policy().defaults(), 1);
   world.truth[0].switch_cost = 25ms;
   world.play(100);
   EXPECT_EQ(world.level(0), 0U) << "38 ms would not fit, 13.3 ms do";
 }
 
-TEST(Djay, upgrade_whose_first_frame_does_not_fit_waits_until_patience_ends) {
+TEST(Djay, UpgradeWhoseFirstFrameDoesNotFitWaitsUntilPatienceEnds) {
   DjayWorld world(djay_with({{"switch_patience", std::int64_t{40}}}), 1);
   world.truth[0].switch_cost = 25ms;  // which its change to the cheapest level shows
   world.play(30);
@@ -152,7 +152,7 @@ TEST(Djay, upgrade_whose_first_frame_does_not_fit_waits_until_patience_ends) {
   EXPECT_EQ(world.level(0), 0U);
 }
 
-TEST(Djay, two_upgrades_whose_first_frames_fit_one_by_one_are_made_one_by_one) {
+TEST(Djay, TwoUpgradesWhoseFirstFramesFitOneByOneAreMadeOneByOne) {
   // Together: 2 * 13.3 ms + 2 * 5 ms > 33.3 ms.
   DjayWorld world(djay_with({{"settings_switch_cost", Duration{5ms}}}), 2);
   for (TrueGame& game : world.truth) game.switch_cost = 5ms;
@@ -162,7 +162,7 @@ TEST(Djay, two_upgrades_whose_first_frames_fit_one_by_one_are_made_one_by_one) {
   for (const Duration round : world.rounds) EXPECT_LE(round, kDjayPeriod);
 }
 
-TEST(Djay, weighted_objective_spares_the_client_that_matters_more) {
+TEST(Djay, WeightedObjectiveSparesTheClientThatMattersMore) {
   for (const std::uint32_t favourite : {0U, 1U, 2U}) {
     const ByClient weights{{"game" + std::to_string(favourite), 3.0}};
     DjayWorld world(djay_with({{"objective", std::string("weighted")}, {"weights", weights}}), 3);
@@ -172,7 +172,7 @@ TEST(Djay, weighted_objective_spares_the_client_that_matters_more) {
   }
 }
 
-TEST(Djay, max_min_raises_the_worst_off_where_the_sum_would_not) {
+TEST(Djay, MaxMinRaisesTheWorstOffWhereTheSumWouldNot) {
   // The sum gives one game everything: its steep menu is the better bargain.
   const std::vector<QualityLevel> menu{{"high", 1.0, 1.0}, {"medium", 0.7, 0.6}, {"low", 0.4, 0.5}};
   DjayWorld sum(djay_policy().defaults(), 2, menu);
@@ -190,7 +190,7 @@ int rounds_over(const DjayWorld& world, Duration budget) {
   return static_cast<int>(std::ranges::count_if(world.rounds, [&](Duration round) { return round > budget; }));
 }
 
-TEST(Djay, higher_cost_quantile_keeps_more_rounds_of_noisy_games_within_the_period) {
+TEST(Djay, HigherCostQuantileKeepsMoreRoundsOfNoisyGamesWithinThePeriod) {
   std::vector<int> overruns;
   for (const double quantile : {0.0, 0.5, 0.9}) {
     DjayWorld world(djay_with({{"cost_quantile", quantile}}), 4);

@@ -114,15 +114,15 @@ void expect_right_for_every_row(const Menus& choices, std::size_t count, std::in
     ASSERT_NO_FATAL_FAILURE(expect_right(row, Duration{budget}));
 }
 
-TEST(Knapsack, equals_trying_everything_on_every_instance_of_up_to_four_menus_over_two_costs_and_two_values) {
+TEST(Knapsack, EqualsTryingEverythingOnEveryInstanceOfUpToFourMenusOverTwoCostsAndTwoValues) {
   for (std::size_t menus = 1; menus <= 4; ++menus) expect_right_for_every_row(every_menu(2, 2, 4), menus, 2);
 }
 
-TEST(Knapsack, equals_trying_everything_on_every_pair_of_menus_of_up_to_three_items_over_three_costs_and_three_values) {
+TEST(Knapsack, EqualsTryingEverythingOnEveryPairOfMenusOfUpToThreeItemsOverThreeCostsAndThreeValues) {
   expect_right_for_every_row(every_menu(3, 3, 3), 2, 3);
 }
 
-TEST(Knapsack, equals_trying_everything_on_very_many_random_instances_of_up_to_four_menus_of_four) {
+TEST(Knapsack, EqualsTryingEverythingOnVeryManyRandomInstancesOfUpToFourMenusOfFour) {
   std::mt19937_64 random(1);
   for (int round = 0; round < 40'000; ++round) {
     Menus menus(1 + random() % 4);
@@ -146,7 +146,7 @@ struct Gap {
   }
 };
 
-TEST(Knapsack, greedy_is_within_half_a_percent_of_exact_for_every_family_from_2_to_64_menus_of_2_to_32_items) {
+TEST(Knapsack, GreedyIsWithinHalfAPercentOfExactForEveryFamilyFrom2To64MenusOf2To32Items) {
   RandomMenus random(2);
   for (const MenuFamily family : kMenuFamilies) {
     Gap gap;
@@ -166,7 +166,7 @@ TEST(Knapsack, greedy_is_within_half_a_percent_of_exact_for_every_family_from_2_
   }
 }
 
-TEST(Knapsack, bins_of_a_tenth_of_a_millisecond_lose_a_fraction_of_a_percent_on_average) {
+TEST(Knapsack, BinsOfATenthOfAMillisecondLoseAFractionOfAPercentOnAverage) {
   RandomMenus random(3);
   for (const MenuFamily family : kMenuFamilies) {
     Gap gap;
@@ -181,7 +181,7 @@ TEST(Knapsack, bins_of_a_tenth_of_a_millisecond_lose_a_fraction_of_a_percent_on_
   }
 }
 
-TEST(Knapsack, greedy_upgrades_the_best_bargain_first) {
+TEST(Knapsack, GreedyUpgradesTheBestBargainFirst) {
   const Menus menus{{{1ms, 0.7}, {3ms, 1.0}}, {{1ms, 0.5}, {3ms, 1.0}}};
   const MenuChoice choice = choose_greedily(menus, 5ms);
   EXPECT_EQ(choice.items, (std::vector<std::uint32_t>{0, 1}));
@@ -189,12 +189,12 @@ TEST(Knapsack, greedy_upgrades_the_best_bargain_first) {
   EXPECT_DOUBLE_EQ(choice.value, 1.7);
 }
 
-TEST(Knapsack, equal_bargains_go_to_the_first_menu) {
+TEST(Knapsack, EqualBargainsGoToTheFirstMenu) {
   const Menus menus{{{1ms, 0.5}, {3ms, 1.0}}, {{1ms, 0.5}, {3ms, 1.0}}};
   EXPECT_EQ(choose_greedily(menus, 4ms).items, (std::vector<std::uint32_t>{1, 0}));
 }
 
-TEST(Knapsack, levels_below_the_hull_are_for_what_is_left) {
+TEST(Knapsack, LevelsBelowTheHullAreForWhatIsLeft) {
   // Quality convex in cost: the middle level is no bargain, but the only upgrade that fits.
   const Menus menus{{{1ms, 0.2}, {2ms, 0.3}, {3ms, 1.0}}};
   EXPECT_EQ(choose_greedily(menus, 2ms).items[0], 1U);
@@ -204,13 +204,13 @@ TEST(Knapsack, levels_below_the_hull_are_for_what_is_left) {
   EXPECT_EQ(choose_greedily(uneven, 5ms).items, (std::vector<std::uint32_t>{1, 1}));
 }
 
-TEST(Knapsack, what_upgrades_one_by_one_would_miss_by_far_is_searched_for) {
+TEST(Knapsack, WhatUpgradesOneByOneWouldMissByFarIsSearchedFor) {
   // The better bargain of 1 ms leaves no room for the upgrade of 3 ms that is worth more.
   const Menus menus{{{1ms, 0.0}, {2ms, 0.6}}, {{1ms, 0.0}, {4ms, 1.0}}};
   EXPECT_DOUBLE_EQ(choose_greedily(menus, 5ms).value, 1.0);
 }
 
-TEST(Knapsack, bins_round_up_and_never_exceed_the_budget) {
+TEST(Knapsack, BinsRoundUpAndNeverExceedTheBudget) {
   // Upgrades of 1.5 ms count as 2 ms: of 3 ms one is bought in bins of 1 ms, and the other with what is left.
   const Menus menus{{{1ms, 0.0}, {2'500'000ns, 1.0}}, {{1ms, 0.0}, {2'500'000ns, 1.0}}};
   EXPECT_DOUBLE_EQ(choose_in_bins(menus, 5ms, 1ms).value, 2.0);
@@ -220,14 +220,14 @@ TEST(Knapsack, bins_round_up_and_never_exceed_the_budget) {
   EXPECT_DOUBLE_EQ(choose_in_bins(one, 2'500'000ns, 2ms).value, 0.5);
 }
 
-TEST(Knapsack, fairest_choice_lifts_the_worst_off_before_anyone_else) {
+TEST(Knapsack, FairestChoiceLiftsTheWorstOffBeforeAnyoneElse) {
   const Menus menus{{{1ms, 0.2}, {3ms, 0.5}, {6ms, 0.6}}, {{1ms, 0.4}, {3ms, 0.99}}};
   EXPECT_EQ(choose_exactly(menus, 4ms).items, (std::vector<std::uint32_t>{0, 1}));
   EXPECT_EQ(choose_fairest(menus, 4ms).items, (std::vector<std::uint32_t>{1, 0}));
   EXPECT_EQ(choose_fairest(menus, 6ms).items, (std::vector<std::uint32_t>{1, 1}));
 }
 
-TEST(Knapsack, weight_of_a_menu_decides_whose_upgrade_is_bought) {
+TEST(Knapsack, WeightOfAMenuDecidesWhoseUpgradeIsBought) {
   const Menus menus{{{1ms, 0.5}, {3ms, 0.9}}, {{1ms, 0.5}, {3ms, 0.8}}};
   const double weights[] = {1.0, 2.0};
   EXPECT_EQ(choose_exactly(menus, 4ms).items, (std::vector<std::uint32_t>{1, 0}));
@@ -240,7 +240,7 @@ constexpr Solver kSolvers[] = {
     choose_greedily, choose_exactly, choose_in_bins_of_one,
     [](std::span<const Menu> menus, Duration budget) { return choose_fairest(menus, budget); }};
 
-TEST(Knapsack, cheapest_items_are_chosen_if_nothing_fits) {
+TEST(Knapsack, CheapestItemsAreChosenIfNothingFits) {
   const Menus menus{{{5ns, 1.0}, {2ns, 0.5}}, {{4ns, 1.0}, {3ns, 0.1}}};
   for (const Solver solve : kSolvers) {
     const MenuChoice choice = solve(menus, 4ns);
@@ -250,14 +250,14 @@ TEST(Knapsack, cheapest_items_are_chosen_if_nothing_fits) {
   }
 }
 
-TEST(Knapsack, no_menus_are_answered_by_no_items) {
+TEST(Knapsack, NoMenusAreAnsweredByNoItems) {
   for (const Solver solve : kSolvers) {
     EXPECT_TRUE(solve({}, 1ms).fits);
     EXPECT_TRUE(solve({}, 1ms).items.empty());
   }
 }
 
-TEST(Knapsack, unlimited_budget_buys_the_best_of_everything) {
+TEST(Knapsack, UnlimitedBudgetBuysTheBestOfEverything) {
   const Menus menus{{{5ns, 1.0}, {2ns, 0.5}}, {{4ns, 1.0}, {3ns, 0.1}}};
   for (const Solver solve : kSolvers) EXPECT_EQ(solve(menus, Duration::max()).value, 2.0);
 }
@@ -285,7 +285,7 @@ std::vector<std::uint32_t> cheapest_items(const Menus& menus) {
   return items;
 }
 
-RC_GTEST_PROP(KnapsackLaws, answer_fits_if_anything_fits_and_is_never_worth_less_than_the_cheapest_items, ()) {
+RC_GTEST_PROP(KnapsackLaws, AnswerFitsIfAnythingFitsAndIsNeverWorthLessThanTheCheapestItems, ()) {
   const Menus menus = any_menus();
   const Duration budget = any_budget();
   const MenuChoice cheapest = price(menus, cheapest_items(menus), budget);
@@ -299,13 +299,13 @@ RC_GTEST_PROP(KnapsackLaws, answer_fits_if_anything_fits_and_is_never_worth_less
   }
 }
 
-RC_GTEST_PROP(KnapsackLaws, greedy_is_within_half_a_percent_of_exact, ()) {
+RC_GTEST_PROP(KnapsackLaws, GreedyIsWithinHalfAPercentOfExact, ()) {
   const Menus menus = any_menus();
   const Duration budget = any_budget();
   RC_ASSERT(choose_greedily(menus, budget).value * 1.005 >= choose_exactly(menus, budget).value);
 }
 
-RC_GTEST_PROP(KnapsackLaws, more_budget_never_gives_less, ()) {
+RC_GTEST_PROP(KnapsackLaws, MoreBudgetNeverGivesLess, ()) {
   const Menus menus = any_menus();
   const Duration budget = any_budget();
   const Duration more = budget + Duration{*rc::gen::inRange(0, 100)};
@@ -314,7 +314,7 @@ RC_GTEST_PROP(KnapsackLaws, more_budget_never_gives_less, ()) {
   RC_ASSERT(smallest_value(menus, choose_fairest(menus, more)) >= smallest_value(menus, choose_fairest(menus, budget)));
 }
 
-RC_GTEST_PROP(KnapsackLaws, order_of_menus_and_items_does_not_matter, ()) {
+RC_GTEST_PROP(KnapsackLaws, OrderOfMenusAndItemsDoesNotMatter, ()) {
   const Menus menus = any_menus();
   const Duration budget = any_budget();
   Menus other = menus;
@@ -328,7 +328,7 @@ RC_GTEST_PROP(KnapsackLaws, order_of_menus_and_items_does_not_matter, ()) {
             smallest_value(other, choose_fairest(other, budget)));
 }
 
-RC_GTEST_PROP(KnapsackLaws, item_that_another_beats_is_never_chosen_and_changes_nothing, ()) {
+RC_GTEST_PROP(KnapsackLaws, ItemThatAnotherBeatsIsNeverChosenAndChangesNothing, ()) {
   const Menus menus = any_menus();
   const Duration budget = any_budget();
   Menus more = menus;
@@ -336,7 +336,7 @@ RC_GTEST_PROP(KnapsackLaws, item_that_another_beats_is_never_chosen_and_changes_
   for (const Solver solve : kSolvers) RC_ASSERT(solve(more, budget).items == solve(menus, budget).items);
 }
 
-RC_GTEST_PROP(KnapsackLaws, fairest_choice_leaves_nobody_worse_off_than_the_worst_off_of_any_other, ()) {
+RC_GTEST_PROP(KnapsackLaws, FairestChoiceLeavesNobodyWorseOffThanTheWorstOffOfAnyOther, ()) {
   const Menus menus = any_menus();
   const Duration budget = any_budget();
   const MenuChoice fair = choose_fairest(menus, budget);

@@ -52,7 +52,7 @@ Duration cheapest_cost(const std::vector<Contender>& contenders) {
   return sum;
 }
 
-RC_GTEST_PROP(DjayLevels, fit_the_budget_whenever_the_cheapest_ones_do, ()) {
+RC_GTEST_PROP(DjayLevels, FitTheBudgetWheneverTheCheapestOnesDo, ()) {
   const auto contenders = *rc::gen::resize(6, rc::gen::container<std::vector<Contender>>(any_contender()));
   const Duration budget{*rc::gen::inRange(0, 100'000'000)};
   const auto answer = LevelChooser(any_settings()).choose(contenders, budget);
@@ -63,7 +63,7 @@ RC_GTEST_PROP(DjayLevels, fit_the_budget_whenever_the_cheapest_ones_do, ()) {
   if (!could_fit) RC_ASSERT(cost_of(contenders, answer.levels) == cheapest_cost(contenders));
 }
 
-RC_GTEST_PROP(DjayLevels, game_that_may_not_change_keeps_a_level_that_fits, ()) {
+RC_GTEST_PROP(DjayLevels, GameThatMayNotChangeKeepsALevelThatFits, ()) {
   const auto contenders = *rc::gen::resize(6, rc::gen::container<std::vector<Contender>>(any_contender()));
   const Duration budget{*rc::gen::inRange(0, 100'000'000)};
   std::vector<std::uint32_t> current;
@@ -74,7 +74,7 @@ RC_GTEST_PROP(DjayLevels, game_that_may_not_change_keeps_a_level_that_fits, ()) 
     RC_ASSERT(contenders[i].may_change || answer.levels[i] == current[i]);
 }
 
-RC_GTEST_PROP(DjayLevels, choosing_again_from_the_answer_changes_nothing, ()) {
+RC_GTEST_PROP(DjayLevels, ChoosingAgainFromTheAnswerChangesNothing, ()) {
   auto contenders = *rc::gen::resize(6, rc::gen::container<std::vector<Contender>>(any_contender()));
   const Duration budget{*rc::gen::inRange(0, 100'000'000)};
   LevelChooser::Settings settings = any_settings();
@@ -89,7 +89,7 @@ RC_GTEST_PROP(DjayLevels, choosing_again_from_the_answer_changes_nothing, ()) {
   RC_ASSERT(chooser.choose(contenders, budget).levels == first.levels);
 }
 
-RC_GTEST_PROP(DjayLevels, upgrades_never_overrun_the_period_with_their_first_frames, ()) {
+RC_GTEST_PROP(DjayLevels, UpgradesNeverOverrunThePeriodWithTheirFirstFrames, ()) {
   const auto contenders = *rc::gen::resize(6, rc::gen::container<std::vector<Contender>>(any_contender()));
   const Duration budget{*rc::gen::inRange(0, 100'000'000)};
   const auto settings = any_settings();
@@ -107,7 +107,7 @@ RC_GTEST_PROP(DjayLevels, upgrades_never_overrun_the_period_with_their_first_fra
 
 const Menu kSteps{{30ms, 1.0}, {20ms, 0.9}, {10ms, 0.7}};
 
-TEST(DjayLevels, gain_below_the_hysteresis_is_no_reason_to_change) {
+TEST(DjayLevels, GainBelowTheHysteresisIsNoReasonToChange) {
   LevelChooser::Settings settings;
   for (const double gain : {0.05, 0.15}) {
     settings.hysteresis_gain = gain;
@@ -116,14 +116,14 @@ TEST(DjayLevels, gain_below_the_hysteresis_is_no_reason_to_change) {
   }
 }
 
-TEST(DjayLevels, levels_that_do_not_fit_are_left_however_lately_they_changed) {
+TEST(DjayLevels, LevelsThatDoNotFitAreLeftHoweverLatelyTheyChanged) {
   const std::vector<Contender> contenders{{kSteps, 0, false, 5ms}, {kSteps, 0, false, 5ms}};
   const auto answer = LevelChooser({}).choose(contenders, 40ms);
   EXPECT_TRUE(answer.fits);
   EXPECT_EQ(answer.levels, (std::vector<std::uint32_t>{1, 1}));
 }
 
-TEST(DjayLevels, of_equally_good_answers_the_one_with_the_fewest_changes_is_taken) {
+TEST(DjayLevels, OfEquallyGoodAnswersTheOneWithTheFewestChangesIsTaken) {
   LevelChooser::Settings settings;
   settings.hysteresis_gain = 0.02;
   for (const auto solver : {LevelChooser::Solver::kGreedyHull, LevelChooser::Solver::kExact}) {
@@ -137,7 +137,7 @@ TEST(DjayLevels, of_equally_good_answers_the_one_with_the_fewest_changes_is_take
   }
 }
 
-TEST(DjayLevels, switch_cost_that_does_not_fit_holds_an_upgrade_back_and_says_so) {
+TEST(DjayLevels, SwitchCostThatDoesNotFitHoldsAnUpgradeBackAndSaysSo) {
   LevelChooser::Settings settings;
   settings.reserve = 1ms;
   for (const Duration switch_cost : {3ms, 12ms}) {

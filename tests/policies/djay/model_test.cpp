@@ -66,7 +66,7 @@ double error(const GameModel& model, const Truth& truth) {
   return worst;
 }
 
-TEST(DjayModel, trusts_the_menu_before_it_has_learnt) {
+TEST(DjayModel, TrustsTheMenuBeforeItHasLearnt) {
   Player player;
   player.frame(Truth{}, 1);
   for (std::uint32_t level = 0; level < 3; ++level) {
@@ -76,7 +76,7 @@ TEST(DjayModel, trusts_the_menu_before_it_has_learnt) {
   EXPECT_EQ(player.model.cheapest(), 2U);
 }
 
-TEST(DjayModel, learns_from_one_shadow_that_settings_matter_less_or_more_than_the_menu_says) {
+TEST(DjayModel, LearnsFromOneShadowThatSettingsMatterLessOrMoreThanTheMenuSays) {
   for (const double exponent : {0.5, 1.6}) {
     const Truth truth{.exponent = exponent};
     GameModel::Settings ratio;
@@ -88,7 +88,7 @@ TEST(DjayModel, learns_from_one_shadow_that_settings_matter_less_or_more_than_th
   }
 }
 
-TEST(DjayModel, learns_without_shadows_from_changes_of_level) {
+TEST(DjayModel, LearnsWithoutShadowsFromChangesOfLevel) {
   const Truth truth{.exponent = 1.6};
   Player player;
   for (const std::uint32_t level : {2U, 0U, 1U, 2U, 0U})
@@ -96,7 +96,7 @@ TEST(DjayModel, learns_without_shadows_from_changes_of_level) {
   EXPECT_LT(error(player.model, truth), 0.03);
 }
 
-TEST(DjayModel, tells_scenes_apart_and_remembers_them) {
+TEST(DjayModel, TellsScenesApartAndRemembersThem) {
   const Truth shallow{.busy_ns = 10e6, .exponent = 0.5}, steep{.busy_ns = 25e6, .exponent = 1.6};
   Player player;
   for (int visit = 0; visit < 3; ++visit) {
@@ -109,7 +109,7 @@ TEST(DjayModel, tells_scenes_apart_and_remembers_them) {
   EXPECT_LT(error(player.model, steep), 0.03);
 }
 
-TEST(DjayModel, scene_never_seen_is_taken_to_be_like_the_others) {
+TEST(DjayModel, SceneNeverSeenIsTakenToBeLikeTheOthers) {
   const Truth truth{.exponent = 0.5};
   Player player;
   for (std::uint32_t scene = 1; scene <= 4; ++scene) player.probe(truth, 0, 2, scene);
@@ -117,7 +117,7 @@ TEST(DjayModel, scene_never_seen_is_taken_to_be_like_the_others) {
   EXPECT_LT(error(player.model, truth), 0.15) << "0.55 for one that trusts the menu";
 }
 
-TEST(DjayModel, learns_each_knob_of_a_menu_made_of_knobs) {
+TEST(DjayModel, LearnsEachKnobOfAMenuMadeOfKnobs) {
   // Two knobs: the menu thinks that both halve the cost; the first one does nothing, the second one quarters it.
   const std::uint8_t knobs[4][2] = {{0, 0}, {1, 0}, {0, 1}, {1, 1}};
   const double stated[] = {1.0, 0.5, 0.5, 0.25}, costs[] = {1.0, 1.0, 0.25, 0.25};
@@ -130,7 +130,7 @@ TEST(DjayModel, learns_each_knob_of_a_menu_made_of_knobs) {
   EXPECT_LT(error(player.model, truth), 0.03) << "the fourth combination was never rendered";
 }
 
-TEST(DjayModel, finds_out_a_misreported_quality) {
+TEST(DjayModel, FindsOutAMisreportedQuality) {
   const Truth truth{.loss_factor = 2.0};
   Player player;
   for (int i = 0; i < 3; ++i) player.probe(truth, 0, 2), player.probe(truth, 0, 1);
@@ -139,14 +139,14 @@ TEST(DjayModel, finds_out_a_misreported_quality) {
   EXPECT_EQ(player.model.quality(0), 1.0);
 }
 
-TEST(DjayModel, prediction_follows_the_newest_frame_at_once) {
+TEST(DjayModel, PredictionFollowsTheNewestFrameAtOnce) {
   Player player;
   for (int i = 0; i < 50; ++i) player.frame(Truth{}, 1);
   player.frame(Truth{.busy_ns = 40e6}, 1);
   EXPECT_NEAR(to_milliseconds(player.model.cost(0)), 40.0, 0.5);
 }
 
-TEST(DjayModel, quantile_covers_noise) {
+TEST(DjayModel, QuantileCoversNoise) {
   GameModel::Settings settings;
   settings.quantile = 0.9;
   Player player(settings);
@@ -161,7 +161,7 @@ TEST(DjayModel, quantile_covers_noise) {
   EXPECT_GT(above, 100) << "what is never exceeded is wasted";
 }
 
-TEST(DjayModel, quantile_forgets_a_single_spike) {
+TEST(DjayModel, QuantileForgetsASingleSpike) {
   GameModel::Settings settings;
   settings.quantile = 0.9;
   Player player(settings);
@@ -172,7 +172,7 @@ TEST(DjayModel, quantile_forgets_a_single_spike) {
   EXPECT_NEAR(to_milliseconds(player.model.cost(0)), 20.0, 0.5);
 }
 
-TEST(DjayModel, static_table_takes_the_mean_of_all_frames) {
+TEST(DjayModel, StaticTableTakesTheMeanOfAllFrames) {
   GameModel::Settings settings;
   settings.kind = GameModel::Kind::kStaticTable;
   Player player(settings);
@@ -180,7 +180,7 @@ TEST(DjayModel, static_table_takes_the_mean_of_all_frames) {
   EXPECT_NEAR(to_milliseconds(player.model.cost(0)), 15.0, 0.01);
 }
 
-TEST(DjayModel, error_is_known_after_three_shadows_and_rises_with_a_surprising_change_of_level) {
+TEST(DjayModel, ErrorIsKnownAfterThreeShadowsAndRisesWithASurprisingChangeOfLevel) {
   const Truth truth{.exponent = 0.5};
   Player player;
   player.probe(truth, 0, 2);
@@ -195,7 +195,7 @@ TEST(DjayModel, error_is_known_after_three_shadows_and_rises_with_a_surprising_c
   EXPECT_GT(player.model.error(), 0.5);
 }
 
-TEST(DjayModel, most_is_unknown_of_levels_unlike_those_seen) {
+TEST(DjayModel, MostIsUnknownOfLevelsUnlikeThoseSeen) {
   Player player;
   player.frame(Truth{}, 0);
   EXPECT_EQ(player.model.uncertainty(0), 0.0);
@@ -205,7 +205,7 @@ TEST(DjayModel, most_is_unknown_of_levels_unlike_those_seen) {
   EXPECT_LT(player.model.uncertainty(2), 0.1 * before);
 }
 
-TEST(DjayModel, more_scenes_than_are_told_apart_reuse_the_oldest_and_keep_the_newest) {
+TEST(DjayModel, MoreScenesThanAreToldApartReuseTheOldestAndKeepTheNewest) {
   const Truth shallow{.exponent = 0.5}, steep{.exponent = 1.6};
   Player player;
   for (std::uint32_t scene = 1; scene <= 100; ++scene)
@@ -216,7 +216,7 @@ TEST(DjayModel, more_scenes_than_are_told_apart_reuse_the_oldest_and_keep_the_ne
   EXPECT_LT(error(player.model, steep), 0.05);
 }
 
-TEST(DjayModel, scene_in_the_place_of_another_begins_unknown) {
+TEST(DjayModel, SceneInThePlaceOfAnotherBeginsUnknown) {
   const Truth truth;
   Player player;
   for (std::uint32_t scene = 1; scene <= GameModel::kMostScenes; ++scene)
@@ -228,7 +228,7 @@ TEST(DjayModel, scene_in_the_place_of_another_begins_unknown) {
   EXPECT_TRUE(std::isinf(player.model.error()));
 }
 
-TEST(DjayModel, odd_menus_and_measurements_leave_costs_and_qualities_in_range) {
+TEST(DjayModel, OddMenusAndMeasurementsLeaveCostsAndQualitiesInRange) {
   const std::vector<QualityLevel> odd{{"free", 0.0, 0.5}, {"dear", 50.0, 1.0}, {"worst", 0.2, 0.0}};
   Player player({}, odd);
   for (const std::int64_t ns : {0LL, 1LL, 1'000'000'000'000LL}) {
@@ -247,7 +247,7 @@ TEST(DjayModel, odd_menus_and_measurements_leave_costs_and_qualities_in_range) {
   }
 }
 
-RC_GTEST_PROP(DjayModel, any_exponent_is_learnt_to_a_few_percent_after_six_noisy_shadows, ()) {
+RC_GTEST_PROP(DjayModel, AnyExponentIsLearntToAFewPercentAfterSixNoisyShadows, ()) {
   const double exponent = *rc::gen::inRange(20, 200) * 0.01;
   const double loss = *rc::gen::inRange(20, 300) * 0.01;
   const auto own = *rc::gen::inRange<std::uint32_t>(0, 3);
@@ -263,7 +263,7 @@ RC_GTEST_PROP(DjayModel, any_exponent_is_learnt_to_a_few_percent_after_six_noisy
   }
 }
 
-TEST(RidgeRegression, agrees_with_the_normal_equations) {
+TEST(RidgeRegression, AgreesWithTheNormalEquations) {
   // Two features, solved by hand: theta = (X'X + ridge I)^-1 X'y.
   const double ridge = 0.5;
   const std::vector<std::vector<double>> x{{1, 2}, {1, -1}, {0.5, 3}, {2, 0}};
@@ -282,7 +282,7 @@ TEST(RidgeRegression, agrees_with_the_normal_equations) {
   EXPECT_NEAR(regression.variance({1, 0}), d / determinant, 1e-12);
 }
 
-TEST(RidgeRegression, growing_changes_no_answer) {
+TEST(RidgeRegression, GrowingChangesNoAnswer) {
   RidgeRegression regression(0.1);
   regression.grow(2);
   regression.learn({1, 2}, 3);
@@ -293,7 +293,7 @@ TEST(RidgeRegression, growing_changes_no_answer) {
   EXPECT_EQ(regression.variance({0, 0, 1, 0}), 10.0);
 }
 
-TEST(RidgeRegression, fading_never_makes_it_less_certain_than_at_the_start) {
+TEST(RidgeRegression, FadingNeverMakesItLessCertainThanAtTheStart) {
   RidgeRegression regression(0.1);
   regression.grow(2);
   for (int i = 0; i < 10'000; ++i) {
@@ -304,7 +304,7 @@ TEST(RidgeRegression, fading_never_makes_it_less_certain_than_at_the_start) {
   EXPECT_NEAR(regression.predict({1, 0}), 2.0, 1e-3);
 }
 
-TEST(RidgeRegression, faded_lessons_give_way_to_new_ones) {
+TEST(RidgeRegression, FadedLessonsGiveWayToNewOnes) {
   RidgeRegression keeping(0.01), fading(0.01);
   for (RidgeRegression* regression : {&keeping, &fading}) {
     regression->grow(1);
@@ -318,7 +318,7 @@ TEST(RidgeRegression, faded_lessons_give_way_to_new_ones) {
   EXPECT_GT(fading.predict({1}), 0.9);
 }
 
-TEST(RidgeRegression, forgotten_feature_is_as_unknown_as_a_new_one) {
+TEST(RidgeRegression, ForgottenFeatureIsAsUnknownAsANewOne) {
   RidgeRegression regression(0.1);
   regression.grow(2);
   regression.learn({1, 1}, 4);

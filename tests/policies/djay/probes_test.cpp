@@ -14,7 +14,7 @@ std::vector<DecisionFact> shadows_of(const DjayWorld& world) {
   return shadows;
 }
 
-TEST(DjayProbes, misreported_pictures_are_found_out_while_there_is_room) {
+TEST(DjayProbes, MisreportedPicturesAreFoundOutWhileThereIsRoom) {
   // "low" looks far worse than its menu says. When scenes get heavy, one player at the best level and one at that one
   // would be the choice of who believes the menu.
   const std::vector<QualityLevel> menu{{"high", 1.0, 1.0}, {"medium", 0.62, 0.88}, {"low", 0.33, 0.87}};
@@ -38,7 +38,7 @@ TEST(DjayProbes, misreported_pictures_are_found_out_while_there_is_room) {
   EXPECT_EQ(prober.level(1), 1U);
 }
 
-TEST(DjayProbes, scene_whose_settings_matter_less_is_learnt_and_its_levels_fit) {
+TEST(DjayProbes, SceneWhoseSettingsMatterLessIsLearntAndItsLevelsFit) {
   // Steps are worth less GPU time than the menu says: who trusts it overruns the period on its way up.
   DjayWorld learner(djay_policy().defaults(), 3), believer(djay_with({{"cost_model", std::string("ratio")}}), 3);
   for (DjayWorld* world : {&learner, &believer}) {
@@ -52,7 +52,7 @@ TEST(DjayProbes, scene_whose_settings_matter_less_is_learnt_and_its_levels_fit) 
   EXPECT_LT(overruns(learner), overruns(believer));
 }
 
-TEST(DjayProbes, steady_games_are_not_probed_for_ever) {
+TEST(DjayProbes, SteadyGamesAreNotProbedForEver) {
   DjayWorld world(djay_policy().defaults(), 2);
   for (TrueGame& game : world.truth) game.busy = 8ms;
   world.play(200);
@@ -62,7 +62,7 @@ TEST(DjayProbes, steady_games_are_not_probed_for_ever) {
   EXPECT_EQ(shadows_of(world).size(), probes);
 }
 
-TEST(DjayProbes, new_scene_is_probed_again) {
+TEST(DjayProbes, NewSceneIsProbedAgain) {
   DjayWorld world(djay_policy().defaults(), 1);
   world.scene = 1;
   world.play(200);
@@ -72,7 +72,7 @@ TEST(DjayProbes, new_scene_is_probed_again) {
   EXPECT_GT(shadows_of(world).size(), probes);
 }
 
-TEST(DjayProbes, shadow_is_asked_for_only_where_it_fits_beside_all_games) {
+TEST(DjayProbes, ShadowIsAskedForOnlyWhereItFitsBesideAllGames) {
   DjayWorld world(djay_with({{"probe_until", 0.0}}), 3);
   world.play(400);
   ASSERT_FALSE(shadows_of(world).empty());
@@ -83,14 +83,14 @@ TEST(DjayProbes, shadow_is_asked_for_only_where_it_fits_beside_all_games) {
   }
 }
 
-TEST(DjayProbes, no_room_no_shadow) {
+TEST(DjayProbes, NoRoomNoShadow) {
   DjayWorld world(djay_with({{"admission", std::string("accept_all")}}), 8);
   for (TrueGame& game : world.truth) game.busy = 20ms;
   world.play(200);
   EXPECT_TRUE(shadows_of(world).empty());
 }
 
-TEST(DjayProbes, one_game_at_a_time_and_each_in_its_turn) {
+TEST(DjayProbes, OneGameAtATimeAndEachInItsTurn) {
   DjayWorld world(djay_policy().defaults(), 3);
   for (TrueGame& game : world.truth) game.busy = 5ms;
   world.play(200);
@@ -99,7 +99,7 @@ TEST(DjayProbes, one_game_at_a_time_and_each_in_its_turn) {
   for (std::uint32_t game = 0; game < 3; ++game) EXPECT_GE(world.shadows(game), 3U);
 }
 
-TEST(DjayProbes, none_without_the_regression_or_when_turned_off) {
+TEST(DjayProbes, NoneWithoutTheRegressionOrWhenTurnedOff) {
   for (const auto& parameters :
        {djay_with({{"cost_model", std::string("ratio")}}), djay_with({{"cost_model", std::string("static_table")}}),
         djay_with({{"probe_every", std::int64_t{0}}})}) {

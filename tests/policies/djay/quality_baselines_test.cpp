@@ -38,7 +38,7 @@ struct StaticWorld : FakeBackend {
       : FakeBackend(static_quality_policy(), with(static_quality_policy(), values), std::move(clients)) {}
 };
 
-TEST(StaticQuality, sets_every_game_to_its_level_as_it_joins) {
+TEST(StaticQuality, SetsEveryGameToItsLevelAsItJoins) {
   const std::vector<QualityLevel> four{
       {"very high", 1.0, 1.0}, {"high", 0.8, 0.9}, {"medium", 0.6, 0.8}, {"low", 0.4, 0.6}};
   const std::pair<std::string, std::vector<std::uint32_t>> expected[] = {
@@ -53,7 +53,7 @@ TEST(StaticQuality, sets_every_game_to_its_level_as_it_joins) {
   }
 }
 
-TEST(StaticQuality, keeps_the_level_whatever_its_frames_cost) {
+TEST(StaticQuality, KeepsTheLevelWhateverItsFramesCost) {
   StaticWorld world({{"level", std::string("middle")}}, {game("a")});
   world.join(0);
   for (int i = 0; i < 200; ++i) world.script(0, {.name = "frame", .duration = 90ms, .is_render = true});
@@ -62,7 +62,7 @@ TEST(StaticQuality, keeps_the_level_whatever_its_frames_cost) {
   EXPECT_EQ(changes_of(world, 0), 1U);
 }
 
-TEST(StaticQuality, has_nothing_to_do_for_a_game_that_is_at_that_level_already) {
+TEST(StaticQuality, HasNothingToDoForAGameThatIsAtThatLevelAlready) {
   StaticWorld world({{"level", std::string("best")}}, {game("a")});
   world.join(0);
   world.run_until(kRunStart + 1ms);
@@ -70,7 +70,7 @@ TEST(StaticQuality, has_nothing_to_do_for_a_game_that_is_at_that_level_already) 
   EXPECT_TRUE(world.gate_is_open(0));
 }
 
-TEST(StaticQuality, refuses_players_beyond_the_limit_until_one_has_left) {
+TEST(StaticQuality, RefusesPlayersBeyondTheLimitUntilOneHasLeft) {
   StaticWorld world({{"most_players", std::int64_t{2}}},
                     {game("a"), game("b"), game("c"), game("d"), fake_client("t")});
   world.join(4);
@@ -124,7 +124,7 @@ struct StimpackWorld : FakeBackend {
 
 using Levels = std::vector<std::uint32_t>;
 
-TEST(Stimpack, games_start_at_the_cheapest_level_and_rise_one_step_a_round) {
+TEST(Stimpack, GamesStartAtTheCheapestLevelAndRiseOneStepARound) {
   StimpackWorld world({game("a"), game("b")}, {{60, 60, 60}, {60, 60, 60}});
   world.run_until(kRunStart + 5s - 1ms);
   EXPECT_EQ(world.levels(), (Levels{2, 2}));
@@ -138,13 +138,13 @@ TEST(Stimpack, games_start_at_the_cheapest_level_and_rise_one_step_a_round) {
   EXPECT_EQ(world.levels(), (Levels{0, 0}));
 }
 
-TEST(Stimpack, start_unchanged_leaves_a_joining_game_its_level) {
+TEST(Stimpack, StartUnchangedLeavesAJoiningGameItsLevel) {
   StimpackWorld world({game("a")}, {{60, 60, 60}}, {{"start", std::string("unchanged")}});
   world.run_until(kRunStart + 1s);
   EXPECT_EQ(world.levels(), Levels{0});
 }
 
-TEST(Stimpack, slow_game_makes_the_one_go_down_that_loses_least_quality) {
+TEST(Stimpack, SlowGameMakesTheOneGoDownThatLosesLeastQuality) {
   const std::vector<QualityLevel> alike{{"high", 1.0, 1.0}, {"medium", 0.6, 0.98}, {"low", 0.3, 0.5}};
   StimpackWorld world({game("slow"), game("fast", alike)}, {{28, 28, 28}, {30, 30, 30}},
                       {{"start", std::string("unchanged")}});
@@ -154,7 +154,7 @@ TEST(Stimpack, slow_game_makes_the_one_go_down_that_loses_least_quality) {
   EXPECT_EQ(world.levels(), (Levels{1, 1})) << "0.12 against 0.48";
 }
 
-TEST(Stimpack, rates_from_29_to_33_move_nobody) {
+TEST(Stimpack, RatesFrom29To33MoveNobody) {
   StimpackWorld world({game("a"), game("b")}, {{60, 60, 60}, {60, 31, 60}});
   world.play_through(2);
   ASSERT_EQ(world.levels(), (Levels{1, 1}));
@@ -162,13 +162,13 @@ TEST(Stimpack, rates_from_29_to_33_move_nobody) {
   EXPECT_EQ(world.levels(), (Levels{1, 1})) << "the game at 31 frames/s keeps the other one down too";
 }
 
-TEST(Stimpack, game_without_a_level_to_gain_holds_nobody_back) {
+TEST(Stimpack, GameWithoutALevelToGainHoldsNobodyBack) {
   StimpackWorld world({game("a"), game("b", {{"only", 1.0, 1.0}})}, {{60, 60, 60}, {31}});
   world.play_through(1);
   EXPECT_EQ(world.level(0), 1U);
 }
 
-TEST(Stimpack, going_up_takes_the_buffer_over_the_objective) {
+TEST(Stimpack, GoingUpTakesTheBufferOverTheObjective) {
   for (const double fps : {37.0, 39.0}) {
     StimpackWorld world({game("a")}, {{fps, fps, fps}});
     world.play_through(1);
@@ -184,7 +184,7 @@ std::vector<int> rounds_of_changes(const FakeBackend& world) {
   return rounds;
 }
 
-TEST(Stimpack, oscillation_makes_the_rounds_pause_longer_each_time) {
+TEST(Stimpack, OscillationMakesTheRoundsPauseLongerEachTime) {
   StimpackWorld world({game("a", kTwo)}, {{25, 60}});
   world.play_through(21);
   // Up in 1, down in 2: pause of 2 rounds. Up in 4, down in 5: pause of 8. The level before was chosen too long ago
@@ -192,7 +192,7 @@ TEST(Stimpack, oscillation_makes_the_rounds_pause_longer_each_time) {
   EXPECT_EQ(rounds_of_changes(world), (std::vector<int>{1, 2, 4, 5, 13, 14, 15, 16, 20, 21}));
 }
 
-TEST(Stimpack, level_counts_as_gone_back_to_for_so_many_rounds) {
+TEST(Stimpack, LevelCountsAsGoneBackToForSoManyRounds) {
   const std::pair<std::int64_t, std::vector<int>> expected[] = {{3, {1, 2, 4, 5}}, {2, {1, 2, 4, 5, 6, 7}}};
   for (const auto& [oscillation_rounds, changes] : expected) {
     StimpackWorld world({game("a", kTwo)}, {{25, 60}}, {{"oscillation_rounds", oscillation_rounds}});
@@ -201,13 +201,13 @@ TEST(Stimpack, level_counts_as_gone_back_to_for_so_many_rounds) {
   }
 }
 
-TEST(Stimpack, without_backoff_an_oscillation_goes_on) {
+TEST(Stimpack, WithoutBackoffAnOscillationGoesOn) {
   StimpackWorld world({game("a", kTwo)}, {{25, 60}}, {{"backoff", false}});
   world.play_through(6);
   EXPECT_EQ(rounds_of_changes(world), (std::vector<int>{1, 2, 3, 4, 5, 6}));
 }
 
-TEST(Stimpack, game_paced_at_30_goes_up_if_the_device_has_idle_time) {
+TEST(Stimpack, GamePacedAt30GoesUpIfTheDeviceHasIdleTime) {
   for (const Duration frame_time : {20ms, 30ms}) {
     ClientView paced = game("a");
     paced.frame_period = 33'333'333ns;
@@ -218,13 +218,13 @@ TEST(Stimpack, game_paced_at_30_goes_up_if_the_device_has_idle_time) {
   }
 }
 
-TEST(Stimpack, game_that_runs_as_fast_as_it_can_is_judged_by_what_it_reaches) {
+TEST(Stimpack, GameThatRunsAsFastAsItCanIsJudgedByWhatItReaches) {
   StimpackWorld world({game("a")}, {{30, 30, 30}});
   world.play_through(3);
   EXPECT_EQ(world.level(0), 2U);
 }
 
-TEST(Stimpack, newcomer_is_judged_from_its_first_whole_window_on) {
+TEST(Stimpack, NewcomerIsJudgedFromItsFirstWholeWindowOn) {
   StimpackWorld world({game("a"), game("b")}, {{60, 60, 60}}, {{"start", std::string("unchanged")}});
   world.at(kRunStart + 3s, [&] {
     world.fps.push_back({25, 25, 25});
@@ -237,7 +237,7 @@ TEST(Stimpack, newcomer_is_judged_from_its_first_whole_window_on) {
   EXPECT_EQ(world.levels(), (Levels{0, 1}));
 }
 
-TEST(Stimpack, game_that_has_shown_no_frame_yet_is_not_slow) {
+TEST(Stimpack, GameThatHasShownNoFrameYetIsNotSlow) {
   StimpackWorld world({game("a"), game("b")}, {{60, 60, 60}}, {{"start", std::string("unchanged")}});
   world.join(1);
   world.play_through(3);
@@ -245,7 +245,7 @@ TEST(Stimpack, game_that_has_shown_no_frame_yet_is_not_slow) {
   EXPECT_EQ(world.level(1), 0U);
 }
 
-TEST(Stimpack, game_that_stands_still_is_slow) {
+TEST(Stimpack, GameThatStandsStillIsSlow) {
   StimpackWorld world({game("a"), game("b")}, {{60, 60, 60}}, {{"start", std::string("unchanged")}});
   world.join(1);
   world.script(1, {.name = "frame", .duration = 1ms, .is_render = true});

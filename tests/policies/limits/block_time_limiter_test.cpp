@@ -39,7 +39,7 @@ double achieved(const Parameters& parameters, const Kernels& kernels, DeviceView
   return to_seconds(world.device_time(ClientId{0}) - before) / 30.0 * 100.0;
 }
 
-TEST(BlockTimeLimiter, holds_every_cap_within_two_points_whatever_blocks_and_durations_kernels_have) {
+TEST(BlockTimeLimiter, HoldsEveryCapWithinTwoPointsWhateverBlocksAndDurationsKernelsHave) {
   for (const double limit : {0.1, 0.3, 0.5, 0.7, 0.9})
     for (const std::uint64_t blocks : {std::uint64_t{80}, std::uint64_t{16'384}, std::uint64_t{262'144}})
       for (const Duration duration : {Duration{1ms}, Duration{10ms}, Duration{50ms}})
@@ -47,7 +47,7 @@ TEST(BlockTimeLimiter, holds_every_cap_within_two_points_whatever_blocks_and_dur
             << limit << " with " << blocks << " blocks in " << to_milliseconds(duration) << " ms";
 }
 
-TEST(BlockTimeLimiter, does_not_depend_on_the_number_of_sms) {
+TEST(BlockTimeLimiter, DoesNotDependOnTheNumberOfSms) {
   DeviceView large = fake_device();
   large.sm_count = 188;
   large.max_threads_per_sm = 1536;
@@ -55,14 +55,14 @@ TEST(BlockTimeLimiter, does_not_depend_on_the_number_of_sms) {
   EXPECT_EQ(achieved(parameters, {1ms, 1ms, 1'024}), achieved(parameters, {1ms, 1ms, 1'024}, large));
 }
 
-TEST(BlockTimeLimiter, sensor_corrects_predictions_that_are_wrong_or_missing) {
+TEST(BlockTimeLimiter, SensorCorrectsPredictionsThatAreWrongOrMissing) {
   const Parameters parameters = limits({{"a", 0.4}});
   EXPECT_NEAR(achieved(parameters, {1ms, 3ms}), 40.0, 3.0);
   EXPECT_NEAR(achieved(parameters, {3ms, 1ms}), 40.0, 3.0);
   EXPECT_NEAR(achieved(parameters, {1ms, kUnknownDuration}), 40.0, 3.0);
 }
 
-TEST(BlockTimeLimiter, client_that_was_idle_may_not_save_more_than_allowed) {
+TEST(BlockTimeLimiter, ClientThatWasIdleMayNotSaveMoreThanAllowed) {
   FakeBackend world(block_time_limiter_policy(), limits({{"a", 0.5}}), {fake_client("a")});
   world.join(0);
   world.at(after(20s), [&] {
@@ -72,13 +72,13 @@ TEST(BlockTimeLimiter, client_that_was_idle_may_not_save_more_than_allowed) {
   EXPECT_NEAR(to_seconds(world.device_time(ClientId{0})), 0.5 + 0.2, 0.03);
 }
 
-TEST(BlockTimeLimiter, cap_on_sm_time_lets_kernels_that_fill_half_of_the_sms_run_twice_as_long) {
+TEST(BlockTimeLimiter, CapOnSmTimeLetsKernelsThatFillHalfOfTheSmsRunTwiceAsLong) {
   Parameters parameters = limits({{"a", 0.3}});
   parameters.set("token", std::string("sm_time"));
   EXPECT_NEAR(achieved(parameters, {1ms, 1ms, 80, 0.5}), 60.0, 2.0);
 }
 
-TEST(BlockTimeLimiter, launch_in_debt_says_what_it_needs) {
+TEST(BlockTimeLimiter, LaunchInDebtSaysWhatItNeeds) {
   Parameters parameters = limits({{"a", 0.1}});
   parameters.set("sensor_resolution", 0.0);
   FakeBackend world(block_time_limiter_policy(), parameters, {fake_client("a")});
@@ -94,7 +94,7 @@ TEST(BlockTimeLimiter, launch_in_debt_says_what_it_needs) {
   EXPECT_EQ(world.launches().back().time, after(600ms)) << "50 ms of debt and 10 ms of quantum at 10 %";
 }
 
-TEST(BlockTimeLimiter, clients_without_a_limit_are_open_and_copies_are_free) {
+TEST(BlockTimeLimiter, ClientsWithoutALimitAreOpenAndCopiesAreFree) {
   FakeBackend world(block_time_limiter_policy(), limits({{"a", 0.01}}), {fake_client("a"), fake_client("b")});
   world.join(0);
   world.join(1);

@@ -72,7 +72,7 @@ class Busy {
 constexpr double kPoints = 5.0;
 constexpr Duration kSettled{2s};  // the sensor's window, and as long for the controller
 
-TEST(Quota, owners_share_is_the_limit_of_a_client_that_the_parameter_does_not_name) {
+TEST(Quota, OwnersShareIsTheLimitOfAClientThatTheParameterDoesNotName) {
   for (const auto& [policy, parameters] :
        {std::pair(gaiagpu_policy(), gaiagpu_policy().defaults()), std::pair(hami_policy(), forced_hami()),
         std::pair(block_time_limiter_policy(), block_time_limiter_policy().defaults())}) {
@@ -86,13 +86,13 @@ TEST(Quota, owners_share_is_the_limit_of_a_client_that_the_parameter_does_not_na
   }
 }
 
-TEST(Quota, owner_of_a_whole_card_is_neither_limited_nor_capped) {
+TEST(Quota, OwnerOfAWholeCardIsNeitherLimitedNorCapped) {
   Busy busy(gaiagpu_policy(), gaiagpu("never"), {asking("whole", 1.0, kGigabyte), asking("part", 0.2)});
   EXPECT_TRUE(busy.world.refusals().empty());
   EXPECT_GT(busy.used(10s, 20s)[0], 99);
 }
 
-TEST(Quota, owners_memory_is_the_cap_of_a_client_that_the_parameter_does_not_name) {
+TEST(Quota, OwnersMemoryIsTheCapOfAClientThatTheParameterDoesNotName) {
   Parameters parameters = gaiagpu("never");
   parameters.set("memory_limits", ByClient{{"named", 4.0}});
   Busy busy(gaiagpu_policy(), parameters, {asking("named", 0.3, kGigabyte), asking("unnamed", 0.3, kGigabyte)});
@@ -109,7 +109,7 @@ std::vector<std::pair<PolicyDescriptor, Parameters>> dynamic_limiters() {
           {block_time_limiter_policy(), block_time_limiter_policy().defaults()}};
 }
 
-TEST(DynamicAllocation, use_follows_a_staircase_of_resizes_and_the_neighbour_keeps_its_share) {
+TEST(DynamicAllocation, UseFollowsAStaircaseOfResizesAndTheNeighbourKeepsItsShare) {
   for (const auto& [policy, parameters] : dynamic_limiters()) {
     SCOPED_TRACE(policy.name);
     Busy busy(policy, parameters, {asking("a", 0.3), asking("b", 0.4)});
@@ -128,7 +128,7 @@ TEST(DynamicAllocation, use_follows_a_staircase_of_resizes_and_the_neighbour_kee
   }
 }
 
-TEST(DynamicAllocation, resize_beyond_what_the_card_has_left_is_refused_and_forgotten) {
+TEST(DynamicAllocation, ResizeBeyondWhatTheCardHasLeftIsRefusedAndForgotten) {
   for (const auto& [policy, parameters] : dynamic_limiters()) {
     SCOPED_TRACE(policy.name);
     Busy busy(policy, parameters, {asking("a", 0.3), asking("b", 0.6)});
@@ -141,14 +141,14 @@ TEST(DynamicAllocation, resize_beyond_what_the_card_has_left_is_refused_and_forg
   }
 }
 
-TEST(DynamicAllocation, client_that_left_gives_its_share_back) {
+TEST(DynamicAllocation, ClientThatLeftGivesItsShareBack) {
   Busy busy(gaiagpu_policy(), gaiagpu("at_once"), {asking("a", 0.3), asking("b", 0.6)});
   busy.world.at(after(9s), [&] { busy.world.leave(1); });
   busy.resize_at(10s, 0, 0.9);
   EXPECT_GT(busy.used(13s, 20s)[0], 80);
 }
 
-TEST(DynamicAllocation, resize_for_more_memory_than_the_card_has_left_is_refused_as_a_whole) {
+TEST(DynamicAllocation, ResizeForMoreMemoryThanTheCardHasLeftIsRefusedAsAWhole) {
   DeviceView device = fake_device();
   device.memory_bytes = 16 * kGigabyte;
   for (const std::uint64_t bytes : {6 * kGigabyte, 7 * kGigabyte}) {
@@ -159,14 +159,14 @@ TEST(DynamicAllocation, resize_for_more_memory_than_the_card_has_left_is_refused
   }
 }
 
-TEST(DynamicAllocation, less_memory_than_it_uses_ends_no_running_client) {
+TEST(DynamicAllocation, LessMemoryThanItUsesEndsNoRunningClient) {
   Busy busy(gaiagpu_policy(), gaiagpu("at_once"), {asking("a", 0.3, 4 * kGigabyte), asking("b", 0.3)});
   busy.resize_at(10s, 0, 0.3, kGigabyte);
   EXPECT_NEAR(busy.used(13s, 20s)[0], 30, kPoints);
   EXPECT_TRUE(busy.world.refusals().empty());
 }
 
-TEST(DynamicAllocation, client_without_a_limit_gets_one_and_loses_it_with_a_whole_card) {
+TEST(DynamicAllocation, ClientWithoutALimitGetsOneAndLosesItWithAWholeCard) {
   for (const auto& [policy, parameters] : dynamic_limiters()) {
     SCOPED_TRACE(policy.name);
     Busy busy(policy, parameters, {asking("a", 0.0), asking("b", 0.0)});
@@ -178,13 +178,13 @@ TEST(DynamicAllocation, client_without_a_limit_gets_one_and_loses_it_with_a_whol
   }
 }
 
-TEST(DynamicAllocation, first_limit_of_a_client_without_one_is_less_than_it_had_and_never_refused) {
+TEST(DynamicAllocation, FirstLimitOfAClientWithoutOneIsLessThanItHadAndNeverRefused) {
   Busy busy(gaiagpu_policy(), gaiagpu("at_once"), {asking("a", 0.0), asking("b", 0.8)});
   busy.resize_at(5s, 0, 0.3);
   EXPECT_NEAR(busy.used(8s, 20s)[0], 30, kPoints);
 }
 
-TEST(DynamicAllocation, released_limiters_read_a_limit_once) {
+TEST(DynamicAllocation, ReleasedLimitersReadALimitOnce) {
   for (const auto& [policy, parameters] :
        {std::pair(gaiagpu_policy(), gaiagpu_policy().defaults()), std::pair(hami_policy(), forced_hami())}) {
     SCOPED_TRACE(policy.name);
@@ -194,13 +194,13 @@ TEST(DynamicAllocation, released_limiters_read_a_limit_once) {
   }
 }
 
-TEST(DynamicAllocation, parameter_goes_before_a_resize) {
+TEST(DynamicAllocation, ParameterGoesBeforeAResize) {
   Busy busy(gaiagpu_policy(), gaiagpu("at_once", {{"a", 0.3}}), {asking("a", 0.3), asking("b", 0.3)});
   busy.resize_at(10s, 0, 0.6);
   EXPECT_NEAR(busy.used(13s, 30s)[0], 30, kPoints);
 }
 
-TEST(DynamicAllocation, resized_elastic_limit_begins_at_the_new_request) {
+TEST(DynamicAllocation, ResizedElasticLimitBeginsAtTheNewRequest) {
   Parameters parameters = gaiagpu("at_once");
   parameters.set("mode", std::string("elastic"));
   Busy busy(gaiagpu_policy(), parameters, {asking("a", 0.3), asking("b", 0.2)});

@@ -32,7 +32,7 @@ constexpr StepRow kStepTable[] = {
     {"RTX PRO 6000", {188, 1536}, 9'240'576, 106'032, 2'079'058, 5},
 };
 
-TEST(GaiaLimiter, steps_and_pool_equal_the_arithmetic_of_the_artifact_on_every_gpu) {
+TEST(GaiaLimiter, StepsAndPoolEqualTheArithmeticOfTheArtifactOnEveryGpu) {
   for (const StepRow& row : kStepTable) {
     const GaiaLimiter limiter(row.device, 50, {});
     EXPECT_EQ(limiter.pool(), row.pool) << row.gpu;
@@ -42,7 +42,7 @@ TEST(GaiaLimiter, steps_and_pool_equal_the_arithmetic_of_the_artifact_on_every_g
   }
 }
 
-TEST(GaiaLimiter, idle_client_reaches_the_full_share_in_the_known_number_of_ticks) {
+TEST(GaiaLimiter, IdleClientReachesTheFullShareInTheKnownNumberOfTicks) {
   for (const StepRow& row : kStepTable) {
     GaiaLimiter limiter(row.device, 50, {});
     int ticks = 0;
@@ -51,7 +51,7 @@ TEST(GaiaLimiter, idle_client_reaches_the_full_share_in_the_known_number_of_tick
   }
 }
 
-TEST(GaiaLimiter, start_up_guard_fills_a_lone_idle_bucket_without_touching_the_share) {
+TEST(GaiaLimiter, StartUpGuardFillsALoneIdleBucketWithoutTouchingTheShare) {
   GaiaLimiter limiter({80, 2048}, 50, {});
   limiter.charge(1'000'000);
   limiter.tick({.own = 4, .system = 4, .processes = 1});
@@ -61,7 +61,7 @@ TEST(GaiaLimiter, start_up_guard_fills_a_lone_idle_bucket_without_touching_the_s
   EXPECT_EQ(limiter.share(), limiter.step(50, 5));
 }
 
-TEST(GaiaLimiter, elastic_limit_climbs_a_tenth_of_the_request_every_30_ticks_and_falls_back_on_an_arrival) {
+TEST(GaiaLimiter, ElasticLimitClimbsATenthOfTheRequestEvery30TicksAndFallsBackOnAnArrival) {
   GaiaLimiter limiter({80, 2048}, 30, {.mode = GaiaLimiter::Mode::kElastic, .ceiling = 90});
   const auto ticks = [&](int count, std::int64_t processes) {
     for (int i = 0; i < count; ++i) limiter.tick({.own = 30, .system = 60, .processes = processes});
@@ -80,7 +80,7 @@ TEST(GaiaLimiter, elastic_limit_climbs_a_tenth_of_the_request_every_30_ticks_and
   EXPECT_EQ(limiter.limit(), 30);
 }
 
-TEST(GaiaLimiter, elastic_limit_needs_a_device_with_more_than_five_percent_to_spare) {
+TEST(GaiaLimiter, ElasticLimitNeedsADeviceWithMoreThanFivePercentToSpare) {
   for (const std::int64_t system : {94, 95}) {
     GaiaLimiter limiter({80, 2048}, 30, {.mode = GaiaLimiter::Mode::kElastic});
     for (int i = 0; i < 30; ++i) limiter.tick({.own = 30, .system = system, .processes = 2});
@@ -88,7 +88,7 @@ TEST(GaiaLimiter, elastic_limit_needs_a_device_with_more_than_five_percent_to_sp
   }
 }
 
-TEST(GaiaLimiter, limit_of_the_papers_elastic_mode_is_given_back_step_by_step_and_never_below_the_request) {
+TEST(GaiaLimiter, LimitOfThePapersElasticModeIsGivenBackStepByStepAndNeverBelowTheRequest) {
   GaiaLimiter limiter({80, 2048}, 30, {.mode = GaiaLimiter::Mode::kElasticPaper});
   const auto intervals = [&](int count, std::int64_t system, std::int64_t processes) {
     for (int i = 0; i < 30 * count; ++i) limiter.tick({.own = 30, .system = system, .processes = processes});
@@ -101,7 +101,7 @@ TEST(GaiaLimiter, limit_of_the_papers_elastic_mode_is_given_back_step_by_step_an
   EXPECT_EQ(limiter.limit(), 30);
 }
 
-TEST(GaiaLimiter, step_with_an_exponent_of_one_grows_with_the_sms_and_not_with_their_square) {
+TEST(GaiaLimiter, StepWithAnExponentOfOneGrowsWithTheSmsAndNotWithTheirSquare) {
   for (const StepRow& row : kStepTable) {
     const GaiaLimiter limiter(row.device, 50, {.sm_exponent = 1});
     EXPECT_EQ(limiter.step(50, 50), row.device.sm_count * row.device.max_threads_per_sm / 512) << row.gpu;
@@ -109,7 +109,7 @@ TEST(GaiaLimiter, step_with_an_exponent_of_one_grows_with_the_sms_and_not_with_t
   }
 }
 
-TEST(GaiaLimiter, pool_that_is_full_and_not_enough_doubles_where_the_rules_say_so) {
+TEST(GaiaLimiter, PoolThatIsFullAndNotEnoughDoublesWhereTheRulesSaySo) {
   for (const bool doubles : {false, true}) {
     GaiaLimiter limiter({20, 2048}, 50, {.doubles_pool = doubles, .guards_start = false});
     const std::int64_t pool = limiter.pool();
@@ -121,7 +121,7 @@ TEST(GaiaLimiter, pool_that_is_full_and_not_enough_doubles_where_the_rules_say_s
   }
 }
 
-TEST(GaiaLimiter, elastic_limit_stays_while_the_second_half_of_an_interval_is_full) {
+TEST(GaiaLimiter, ElasticLimitStaysWhileTheSecondHalfOfAnIntervalIsFull) {
   GaiaLimiter limiter({80, 2048}, 30, {.mode = GaiaLimiter::Mode::kElastic, .ceiling = 90});
   for (int i = 0; i < 15; ++i) limiter.tick({.own = 30, .system = 0, .processes = 2});
   for (int i = 0; i < 15; ++i) limiter.tick({.own = 30, .system = 96, .processes = 2});
@@ -164,7 +164,7 @@ constexpr AchievedRow kAchieved[] = {
     {16'384, 1ms, 31, 53, 73}, {65'536, 1ms, 31, 52, 66}, {262'144, 1ms, 1.5, 1.7, 2.5},
 };
 
-TEST(GaiaGpu, lets_a_lone_client_use_what_an_independent_replay_of_its_loop_lets_it_use) {
+TEST(GaiaGpu, LetsALoneClientUseWhatAnIndependentReplayOfItsLoopLetsItUse) {
   constexpr double kPoints = 5.0;
   for (const AchievedRow& row : kAchieved) {
     SCOPED_TRACE(row.blocks);
@@ -174,7 +174,7 @@ TEST(GaiaGpu, lets_a_lone_client_use_what_an_independent_replay_of_its_loop_lets
   }
 }
 
-TEST(GaiaGpu, launch_that_found_a_debt_looks_again_every_back_off_from_then) {
+TEST(GaiaGpu, LaunchThatFoundADebtLooksAgainEveryBackOffFromThen) {
   FakeBackend world(gaiagpu_policy(), limits({{"a", 0.5}}), {fake_client("a"), fake_client("b")});
   world.join(0);
   world.join(1);
@@ -189,7 +189,7 @@ TEST(GaiaGpu, launch_that_found_a_debt_looks_again_every_back_off_from_then) {
   EXPECT_EQ(launches[1].time, after(124ms));
 }
 
-TEST(GaiaGpu, burst_of_an_open_loop_client_overdraws_by_one_launch_only) {
+TEST(GaiaGpu, BurstOfAnOpenLoopClientOverdrawsByOneLaunchOnly) {
   FakeBackend world(gaiagpu_policy(), limits({{"a", 0.5}}), {fake_client("a"), fake_client("b")});
   world.set_most_waiting(0, 10);
   world.set_depth(0, 10);
@@ -200,7 +200,7 @@ TEST(GaiaGpu, burst_of_an_open_loop_client_overdraws_by_one_launch_only) {
   EXPECT_EQ(world.launches_of(0).size(), 1U);
 }
 
-TEST(GaiaGpu, clients_without_a_limit_or_with_a_whole_device_are_open) {
+TEST(GaiaGpu, ClientsWithoutALimitOrWithAWholeDeviceAreOpen) {
   FakeBackend world(gaiagpu_policy(), limits({{"a", 1.0}}), {fake_client("a"), fake_client("b")});
   world.join(0);
   world.join(1);
@@ -210,7 +210,7 @@ TEST(GaiaGpu, clients_without_a_limit_or_with_a_whole_device_are_open) {
   EXPECT_EQ(world.wake(), kNever);
 }
 
-TEST(GaiaGpu, render_work_and_copies_of_a_limited_client_are_free) {
+TEST(GaiaGpu, RenderWorkAndCopiesOfALimitedClientAreFree) {
   FakeBackend world(gaiagpu_policy(), limits({{"game", 0.01}}), {fake_client("game", Role::kInteractive)});
   world.join(0);
   for (int i = 0; i < 50; ++i) {
@@ -221,7 +221,7 @@ TEST(GaiaGpu, render_work_and_copies_of_a_limited_client_are_free) {
   EXPECT_EQ(world.launches().size(), 100U);
 }
 
-TEST(GaiaGpu, launch_in_debt_says_how_many_blocks_are_missing_and_then_that_it_sleeps) {
+TEST(GaiaGpu, LaunchInDebtSaysHowManyBlocksAreMissingAndThenThatItSleeps) {
   FakeBackend world(gaiagpu_policy(), limits({{"a", 0.5}}), {fake_client("a"), fake_client("b")});
   world.join(0);
   world.join(1);
@@ -252,7 +252,7 @@ bool is_refused(Parameters parameters) {
   return !world.refusals().empty();
 }
 
-TEST(GaiaGpu, memory_cap_counts_the_context_and_refuses_a_client_that_would_exceed_it) {
+TEST(GaiaGpu, MemoryCapCountsTheContextAndRefusesAClientThatWouldExceedIt) {
   Parameters parameters = limits({{"a", 0.5}});
   EXPECT_FALSE(is_refused(parameters));
   parameters.set("memory_limits", ByClient{{"a", 3.0}});
@@ -261,13 +261,13 @@ TEST(GaiaGpu, memory_cap_counts_the_context_and_refuses_a_client_that_would_exce
   EXPECT_FALSE(is_refused(parameters));
 }
 
-TEST(GaiaGpu, whole_device_has_no_memory_cap_either) {
+TEST(GaiaGpu, WholeDeviceHasNoMemoryCapEither) {
   Parameters parameters = limits({{"a", 1.0}});
   parameters.set("memory_limits", ByClient{{"a", 1.0}});
   EXPECT_FALSE(is_refused(parameters));
 }
 
-TEST(GaiaGpu, refusal_says_what_was_needed_and_what_the_cap_is) {
+TEST(GaiaGpu, RefusalSaysWhatWasNeededAndWhatTheCapIs) {
   ClientView client = fake_client("a");
   client.allocated_bytes = 3'000'000'000;
   Parameters parameters = limits({});
@@ -283,7 +283,7 @@ TEST(GaiaGpu, refusal_says_what_was_needed_and_what_the_cap_is) {
   EXPECT_FALSE(world.is_present(0));
 }
 
-TEST(GaiaGpu, sensor_that_samples_too_rarely_reads_as_idle_and_lets_the_client_through) {
+TEST(GaiaGpu, SensorThatSamplesTooRarelyReadsAsIdleAndLetsTheClientThrough) {
   Parameters parameters = limits({{"a", 0.3}});
   parameters.set("sensor_window", Duration{100ms});
   parameters.set("sensor_period", Duration{2s});
@@ -295,7 +295,7 @@ TEST(GaiaGpu, sensor_that_samples_too_rarely_reads_as_idle_and_lets_the_client_t
   EXPECT_GT(to_seconds(world.device_time(ClientId{0})) / 20.0, 0.85);
 }
 
-TEST(GaiaGpu, elastic_client_beside_an_idle_one_gets_more_than_its_request) {
+TEST(GaiaGpu, ElasticClientBesideAnIdleOneGetsMoreThanItsRequest) {
   for (const bool elastic : {false, true}) {
     Parameters parameters = limits({{"a", 0.3}, {"b", 0.3}});
     parameters.set("mode", std::string(elastic ? "elastic" : "hard"));

@@ -37,13 +37,13 @@ double lone(const std::string& throttling) {
   return utilisation(world, 20s, 60s);
 }
 
-TEST(Hami, lone_client_is_throttled_only_when_forced) {
+TEST(Hami, LoneClientIsThrottledOnlyWhenForced) {
   EXPECT_GT(lone("default"), 0.99);
   EXPECT_GT(lone("disable"), 0.99);
   EXPECT_LT(lone("force"), 0.45);
 }
 
-TEST(Hami, second_busy_client_of_the_same_priority_switches_throttling_on) {
+TEST(Hami, SecondBusyClientOfTheSamePrioritySwitchesThrottlingOn) {
   FakeBackend world(hami_policy(), hami({{"a", 0.3}, {"b", 0.3}}), {fake_client("a"), fake_client("b")});
   world.join(0);
   world.join(1);
@@ -52,7 +52,7 @@ TEST(Hami, second_busy_client_of_the_same_priority_switches_throttling_on) {
   EXPECT_LT(utilisation(world, 20s, 60s), 0.45);
 }
 
-TEST(Hami, pool_grows_until_kernels_of_very_many_blocks_are_not_starved) {
+TEST(Hami, PoolGrowsUntilKernelsOfVeryManyBlocksAreNotStarved) {
   FakeBackend world(hami_policy(), hami({{"a", 0.5}}, "force"), {fake_client("a"), fake_client("b")});
   world.join(0);
   world.join(1);
@@ -67,7 +67,7 @@ std::vector<ClientView> low_and_high() {
   return clients;
 }
 
-TEST(Hami, client_is_blocked_while_one_of_higher_priority_launched_in_the_last_five_to_ten_seconds) {
+TEST(Hami, ClientIsBlockedWhileOneOfHigherPriorityLaunchedInTheLastFiveToTenSeconds) {
   FakeBackend world(hami_policy(), hami({}), low_and_high());
   world.join(0);
   world.join(1);
@@ -85,7 +85,7 @@ TEST(Hami, client_is_blocked_while_one_of_higher_priority_launched_in_the_last_f
   EXPECT_LE(first_after, after(16s)) << "a blocked launch looks again every second";
 }
 
-TEST(Hami, client_of_higher_priority_is_never_blocked) {
+TEST(Hami, ClientOfHigherPriorityIsNeverBlocked) {
   FakeBackend world(hami_policy(), hami({}), low_and_high());
   world.join(0);
   world.join(1);
@@ -96,7 +96,7 @@ TEST(Hami, client_of_higher_priority_is_never_blocked) {
   EXPECT_LE(world.device_time(ClientId{0}), Duration{5001ms});
 }
 
-TEST(Hami, blocked_launch_says_why) {
+TEST(Hami, BlockedLaunchSaysWhy) {
   FakeBackend world(hami_policy(), hami({}), low_and_high());
   world.join(0);
   world.join(1);

@@ -18,8 +18,7 @@ Time after(Duration duration) { return kRunStart + duration; }
 /// Clients that always want more, with these working sets, on a device of 16 GB.
 struct World : FakeBackend {
   explicit World(const std::vector<std::uint64_t>& working_sets_gb, Duration kernel = 10ms,
-                 const Parameters& parameters = nvshare_adaptive_policy().defaults(),
-                 const DeviceView& on = device())
+                 const Parameters& parameters = nvshare_adaptive_policy().defaults(), const DeviceView& on = device())
       : FakeBackend(nvshare_adaptive_policy(), parameters, clients(working_sets_gb), on) {
     for (std::uint32_t client = 0; client < working_sets_gb.size(); ++client) {
       join(client);
@@ -54,7 +53,7 @@ Parameters with(std::string name, ParameterValue value) {
   return parameters;
 }
 
-TEST(NvshareAdaptive, clients_that_do_not_fit_together_never_run_at_once) {
+TEST(NvshareAdaptive, ClientsThatDoNotFitTogetherNeverRunAtOnce) {
   World world({10, 10});
   world.run_until(after(60s));
   Time free_at[2] = {kRunStart, kRunStart};
@@ -68,7 +67,7 @@ TEST(NvshareAdaptive, clients_that_do_not_fit_together_never_run_at_once) {
 
 // The fake device runs each client at full speed whatever the others do: together they make twice the progress. One
 // whose contexts share it at once may do so; one whose contexts take slices cannot, and is not even tried.
-TEST(NvshareAdaptive, clients_that_fit_are_measured_and_then_run_together_where_that_pays) {
+TEST(NvshareAdaptive, ClientsThatFitAreMeasuredAndThenRunTogetherWhereThatPays) {
   DeviceView at_once = World::device();
   at_once.time_slice = Duration{0};
   World world({5, 5}, 1ms, nvshare_adaptive_policy().defaults(), at_once);
@@ -78,7 +77,7 @@ TEST(NvshareAdaptive, clients_that_fit_are_measured_and_then_run_together_where_
   EXPECT_EQ(world.launches_between(1, after(0s), after(490ms)), 0U);  // the first is alone to learn its speed
 }
 
-TEST(NvshareAdaptive, clients_that_leave_nothing_idle_keep_to_turns) {
+TEST(NvshareAdaptive, ClientsThatLeaveNothingIdleKeepToTurns) {
   World world({5, 5}, 1ms);
   world.run_until(after(10s));
   const std::size_t both =
@@ -86,7 +85,7 @@ TEST(NvshareAdaptive, clients_that_leave_nothing_idle_keep_to_turns) {
   EXPECT_NEAR(static_cast<double>(both), 9000, 5);
 }
 
-TEST(NvshareAdaptive, in_turns_one_runs_at_a_time_and_each_turn_is_short) {
+TEST(NvshareAdaptive, InTurnsOneRunsAtATimeAndEachTurnIsShort) {
   World world({5, 5}, 1ms, with("sharing", std::string("turns")));
   world.run_until(after(10s));
   for (const std::uint32_t client : {0U, 1U})
@@ -96,7 +95,7 @@ TEST(NvshareAdaptive, in_turns_one_runs_at_a_time_and_each_turn_is_short) {
   EXPECT_LE(second, after(52ms));
 }
 
-TEST(NvshareAdaptive, resident_that_leaves_the_device_idle_passes_its_turn_on) {
+TEST(NvshareAdaptive, ResidentThatLeavesTheDeviceIdlePassesItsTurnOn) {
   FakeBackend world(nvshare_adaptive_policy(), with("sharing", std::string("turns")), World::clients({5, 5}),
                     World::device());
   world.join(0);
@@ -107,7 +106,7 @@ TEST(NvshareAdaptive, resident_that_leaves_the_device_idle_passes_its_turn_on) {
   EXPECT_EQ(world.launches_of(1)[0].time, after(1ms + Duration{350'000}));
 }
 
-TEST(NvshareAdaptive, set_that_thrashes_although_it_should_fit_is_taken_apart) {
+TEST(NvshareAdaptive, SetThatThrashesAlthoughItShouldFitIsTakenApart) {
   World world({7, 7}, 1ms, with("sharing", std::string("together")));
   for (std::uint64_t step = 0; step < 100; ++step) {
     // From 1 s on, 100 MB are paged in every 100 ms, and nothing grows.
@@ -125,7 +124,7 @@ TEST(NvshareAdaptive, set_that_thrashes_although_it_should_fit_is_taken_apart) {
   EXPECT_NEAR(static_cast<double>(world.launches_between(1, after(1'400ms), after(3'400ms))), 1000, 60);
 }
 
-TEST(NvshareAdaptive, memory_that_is_not_all_there_is_brought_in_in_bulk_while_others_wait) {
+TEST(NvshareAdaptive, MemoryThatIsNotAllThereIsBroughtInInBulkWhileOthersWait) {
   World world({10, 4, 10});
   for (const std::uint32_t client : {0U, 1U}) world.set_memory(client, client == 0 ? 10 * kGb : 4 * kGb, 0);
   world.run_until(after(60s));
@@ -133,7 +132,7 @@ TEST(NvshareAdaptive, memory_that_is_not_all_there_is_brought_in_in_bulk_while_o
   EXPECT_EQ(world.prefetches(0), 0U);
 }
 
-TEST(NvshareAdaptive, says_what_a_client_waits_for) {
+TEST(NvshareAdaptive, SaysWhatAClientWaitsFor) {
   World world({10, 10});
   world.run_until(after(20ms));
   const Hold* hold = world.arbiter().hold_of(ClientId{1});
@@ -143,9 +142,9 @@ TEST(NvshareAdaptive, says_what_a_client_waits_for) {
   EXPECT_EQ(hold->available, 6e9);
 }
 
-TEST(Residents, turn_follows_from_what_loading_costs) {
+TEST(Residents, TurnFollowsFromWhatLoadingCosts) {
   const Residents::Settings settings{.overhead = 0.05, .shortest_turn = 50ms, .longest_turn = 30s};
-  EXPECT_EQ(Residents::turn_for(1s, settings), 21s);   // 1 / (21 - 1) = 5 %
+  EXPECT_EQ(Residents::turn_for(1s, settings), 21s);  // 1 / (21 - 1) = 5 %
   EXPECT_EQ(Residents::turn_for(0s, settings), 50ms);
   EXPECT_EQ(Residents::turn_for(10s, settings), 30s);
 }
@@ -167,11 +166,11 @@ bool thrashes(const std::vector<std::pair<std::uint64_t, std::uint64_t>>& reside
   return is_thrashing;
 }
 
-TEST(ThrashDetector, first_load_is_no_thrashing) {
+TEST(ThrashDetector, FirstLoadIsNoThrashing) {
   EXPECT_FALSE(thrashes({{0, 0}, {kGb, kGb}, {2 * kGb, 2 * kGb}, {3 * kGb, 3 * kGb}}));
 }
 
-TEST(ThrashDetector, paging_without_growth_in_two_looks_is) {
+TEST(ThrashDetector, PagingWithoutGrowthInTwoLooksIs) {
   EXPECT_FALSE(thrashes({{kGb, 0}, {kGb, kGb / 10}}));
   EXPECT_TRUE(thrashes({{kGb, 0}, {kGb, kGb / 10}, {kGb, kGb / 5}}));
   EXPECT_FALSE(thrashes({{kGb, 0}, {kGb, kGb / 10}, {kGb, kGb / 10}}));

@@ -44,7 +44,7 @@ struct World : FakeBackend {
   }
 };
 
-TEST(Nvshare, promises_as_many_launches_as_its_window_has_room_for) {
+TEST(Nvshare, PromisesAsManyLaunchesAsItsWindowHasRoomFor) {
   World world(with_window());
   world.set_depth(0, 100);
   EXPECT_EQ(world.arbiter().admits_ahead(ClientId{0}), 0U) << "it has no lock";
@@ -59,7 +59,7 @@ TEST(Nvshare, promises_as_many_launches_as_its_window_has_room_for) {
   EXPECT_EQ(world.arbiter().admits_ahead(ClientId{1}), 0U);
 }
 
-TEST(Nvshare, hands_over_after_the_quantum_once_the_holder_has_drained) {
+TEST(Nvshare, HandsOverAfterTheQuantumOnceTheHolderHasDrained) {
   World world;
   world.busy(0, 100, 700ms);
   world.busy(1, 100, 700ms);
@@ -74,7 +74,7 @@ TEST(Nvshare, hands_over_after_the_quantum_once_the_holder_has_drained) {
   EXPECT_EQ(first[43].time, after(30'100ms) + 43 * 700ms);
 }
 
-TEST(Nvshare, never_lets_two_clients_run_at_once) {
+TEST(Nvshare, NeverLetsTwoClientsRunAtOnce) {
   World world(with("quantum", Duration{1s}));
   world.set_depth(0, 4);
   world.set_depth(1, 4);
@@ -90,7 +90,7 @@ TEST(Nvshare, never_lets_two_clients_run_at_once) {
   }
 }
 
-TEST(Nvshare, early_release_starts_the_second_client_exactly_5s_after_the_last_activity) {
+TEST(Nvshare, EarlyReleaseStartsTheSecondClientExactly5sAfterTheLastActivity) {
   World world;
   world.busy(0, 10, 100ms);  // the last is launched at 0.9 s and done at 1 s
   world.at(after(2s), [&] { world.busy(1, 1, 100ms); });
@@ -99,7 +99,7 @@ TEST(Nvshare, early_release_starts_the_second_client_exactly_5s_after_the_last_a
   EXPECT_EQ(world.launches_of(1)[0].time, after(5'900ms));
 }
 
-TEST(Nvshare, idle_gap_shorter_than_the_early_release_keeps_the_lock) {
+TEST(Nvshare, IdleGapShorterThanTheEarlyReleaseKeepsTheLock) {
   World world;
   world.busy(0, 1, 100ms);
   world.busy(1, 1, 100ms);
@@ -109,7 +109,7 @@ TEST(Nvshare, idle_gap_shorter_than_the_early_release_keeps_the_lock) {
   EXPECT_EQ(world.launches_of(1)[0].time, after(9'999ms));
 }
 
-TEST(Nvshare, long_kernel_keeps_an_idle_host_in_possession) {
+TEST(Nvshare, LongKernelKeepsAnIdleHostInPossession) {
   World world;
   world.busy(0, 1, 12s);  // probes at 5 s and 10 s find it running; the one at 15 s does not
   world.busy(1, 1, 100ms);
@@ -127,12 +127,12 @@ Time first_launch_after_quantum(bool drop_when_alone) {
   return std::ranges::find_if(launches, [](const FakeLaunch& launch) { return launch.time >= after(30s); })->time;
 }
 
-TEST(Nvshare, lone_holder_drains_at_every_quantum_only_if_drop_when_alone) {
+TEST(Nvshare, LoneHolderDrainsAtEveryQuantumOnlyIfDropWhenAlone) {
   EXPECT_EQ(first_launch_after_quantum(true), after(30'690ms));  // the end of the eighth
   EXPECT_EQ(first_launch_after_quantum(false), after(30'060ms));
 }
 
-TEST(Nvshare, without_drop_when_alone_a_late_comer_gets_an_overdue_lock_at_once) {
+TEST(Nvshare, WithoutDropWhenAloneALateComerGetsAnOverdueLockAtOnce) {
   World world(with("drop_when_alone", false));
   world.busy(0, 1000, 100ms);
   world.at(after(45'050ms), [&] { world.busy(1, 1, 10ms); });
@@ -140,7 +140,7 @@ TEST(Nvshare, without_drop_when_alone_a_late_comer_gets_an_overdue_lock_at_once)
   EXPECT_EQ(world.launches_of(1)[0].time, after(45'100ms));
 }
 
-TEST(Nvshare, game_takes_part_in_the_lock_only_if_frames_are_gated) {
+TEST(Nvshare, GameTakesPartInTheLockOnlyIfFramesAreGated) {
   for (const bool gated : {true, false}) {
     World world(with("gate_frames", gated), Role::kInteractive);
     world.at(after(1ms), [&] { world.busy(1, 20'000, 10ms); });
@@ -151,7 +151,7 @@ TEST(Nvshare, game_takes_part_in_the_lock_only_if_frames_are_gated) {
   }
 }
 
-TEST(Nvshare, clients_are_served_in_the_order_in_which_they_asked) {
+TEST(Nvshare, ClientsAreServedInTheOrderInWhichTheyAsked) {
   World world(with("quantum", Duration{1s}));
   world.at(after(1ms), [&] { world.busy(1, 50, 90ms); });
   world.at(after(2ms), [&] { world.busy(0, 50, 90ms); });
@@ -160,7 +160,7 @@ TEST(Nvshare, clients_are_served_in_the_order_in_which_they_asked) {
   EXPECT_EQ(world.launches_of(0).front().time, after(1'081ms));
 }
 
-TEST(Nvshare, lock_of_a_client_that_left_goes_to_the_next) {
+TEST(Nvshare, LockOfAClientThatLeftGoesToTheNext) {
   World world;
   world.busy(0, 3, 100ms);
   world.busy(1, 1, 100ms);
@@ -169,7 +169,7 @@ TEST(Nvshare, lock_of_a_client_that_left_goes_to_the_next) {
   EXPECT_EQ(world.launches_of(1)[0].time, after(200ms));
 }
 
-TEST(Nvshare, idle_holder_keeps_the_lock_while_anybody_uses_the_device) {
+TEST(Nvshare, IdleHolderKeepsTheLockWhileAnybodyUsesTheDevice) {
   FakeBackend world(nvshare_policy(), with("gate_frames", false),
                     {fake_client("a"), fake_client("game", Role::kInteractive), fake_client("c")});
   for (std::uint32_t client = 0; client < 3; ++client) world.join(client);
@@ -181,7 +181,7 @@ TEST(Nvshare, idle_holder_keeps_the_lock_while_anybody_uses_the_device) {
   EXPECT_EQ(world.launches_of(2)[0].time, after(10s));
 }
 
-TEST(Nvshare, synchronising_probe_keeps_the_lock_only_if_it_takes_100ms) {
+TEST(Nvshare, SynchronisingProbeKeepsTheLockOnlyIfItTakes100ms) {
   for (const auto& [kernel_time, handed_over] : {std::pair{12'000ms, 17'000ms}, {5'050ms, 5'050ms}}) {
     World world(with("idle_probe", std::string("synchronise")));
     world.busy(0, 1, kernel_time);
@@ -191,7 +191,7 @@ TEST(Nvshare, synchronising_probe_keeps_the_lock_only_if_it_takes_100ms) {
   }
 }
 
-TEST(Nvshare, each_message_takes_its_time) {
+TEST(Nvshare, EachMessageTakesItsTime) {
   World world(with("message_latency", Duration{10ms}));
   world.busy(0, 1000, 100ms);
   world.busy(1, 1, 100ms);
@@ -201,7 +201,7 @@ TEST(Nvshare, each_message_takes_its_time) {
   EXPECT_EQ(world.launches_of(1)[0].time, after(30'120ms + 20ms));
 }
 
-TEST(Nvshare, one_call_slips_past_a_lock_that_was_just_dropped) {
+TEST(Nvshare, OneCallSlipsPastALockThatWasJustDropped) {
   for (const bool slips : {false, true}) {
     World world(with("slip", slips ? Duration{200ms} : Duration{0}));
     world.busy(0, 100, 700ms);
@@ -213,7 +213,7 @@ TEST(Nvshare, one_call_slips_past_a_lock_that_was_just_dropped) {
   }
 }
 
-TEST(Nvshare, without_anti_thrash_everybody_launches) {
+TEST(Nvshare, WithoutAntiThrashEverybodyLaunches) {
   World world(with("anti_thrash", false));
   world.busy(0, 10, 100ms);
   world.busy(1, 10, 100ms);
@@ -241,13 +241,13 @@ bool is_let_in(std::uint64_t bytes, const Parameters& parameters) {
   return world.refusals().empty() && world.launches().size() == 1;
 }
 
-TEST(Nvshare, client_larger_than_the_memory_less_the_reserve_gets_an_error) {
+TEST(Nvshare, ClientLargerThanTheMemoryLessTheReserveGetsAnError) {
   EXPECT_TRUE(is_let_in(14'389'000'000, lock_only()));
   EXPECT_FALSE(is_let_in(14'390'000'000, lock_only()));
   EXPECT_TRUE(is_let_in(20'000'000'000, with("single_oversubscription", true)));
 }
 
-TEST(Nvshare, window_of_pending_kernels_doubles_from_1_to_2048_while_synchronisations_are_short) {
+TEST(Nvshare, WindowOfPendingKernelsDoublesFrom1To2048WhileSynchronisationsAreShort) {
   World world(with_window());
   world.set_depth(0, 100'000);
   world.busy(0, 3 * 4096, 100us);
@@ -273,7 +273,7 @@ std::vector<std::size_t> groups(const std::vector<FakeLaunch>& launches) {
   return sizes;
 }
 
-TEST(Nvshare, window_of_pending_kernels_follows_how_long_they_take) {
+TEST(Nvshare, WindowOfPendingKernelsFollowsHowLongTheyTake) {
   const std::pair<Duration, std::vector<std::size_t>> cases[] = {
       {500ms, {1, 2, 1, 2, 1, 2}}, {2s, {1, 1, 1, 1, 1, 1}}, {12s, {1, 1, 1, 1, 1, 1}}};
   for (const auto& [duration, expected] : cases) {
@@ -287,7 +287,7 @@ TEST(Nvshare, window_of_pending_kernels_follows_how_long_they_take) {
   }
 }
 
-TEST(Nvshare, long_synchronisation_halves_the_window_and_a_very_long_one_restarts_it) {
+TEST(Nvshare, LongSynchronisationHalvesTheWindowAndAVeryLongOneRestartsIt) {
   for (const auto& [slow, next] : {std::pair{Duration{500ms}, std::size_t{4}}, {Duration{2s}, std::size_t{1}}}) {
     World world(with("quantum", Duration{1000s}, with_window()));
     world.set_depth(0, 100);
@@ -302,7 +302,7 @@ TEST(Nvshare, long_synchronisation_halves_the_window_and_a_very_long_one_restart
   }
 }
 
-TEST(Nvshare, dropped_lock_is_free_when_what_the_window_let_in_flight_has_drained) {
+TEST(Nvshare, DroppedLockIsFreeWhenWhatTheWindowLetInFlightHasDrained) {
   // Kernels of 0.5 s run one, two, one, two, ...: at 31 s the two that began at 30.5 s run.
   const std::pair<Duration, Duration> cases[] = {{500ms, 31'500ms}, {2s, 32s}, {12s, 36s}};
   for (const auto& [duration, drained] : cases) {
@@ -315,7 +315,7 @@ TEST(Nvshare, dropped_lock_is_free_when_what_the_window_let_in_flight_has_draine
   }
 }
 
-TEST(Nvshare, says_why_a_client_waits) {
+TEST(Nvshare, SaysWhyAClientWaits) {
   World world(with_window());
   world.set_depth(0, 100);
   world.busy(0, 100, 400ms);
@@ -327,7 +327,7 @@ TEST(Nvshare, says_why_a_client_waits) {
   EXPECT_NEAR(world.arbiter().hold_of(ClientId{1})->needed, 30e9, 1e9);
 }
 
-TEST(PendingKernelWindow, counts_on_over_a_reset) {
+TEST(PendingKernelWindow, CountsOnOverAReset) {
   PendingKernelWindow window({});
   for (const int size : {1, 2, 4}) {
     for (int i = 0; i < size; ++i) window.kernel_launched(after(0s));
@@ -342,7 +342,7 @@ TEST(PendingKernelWindow, counts_on_over_a_reset) {
   EXPECT_TRUE(window.synchronises());
 }
 
-TEST(NvshareLock, tells_the_holder_once_that_its_quantum_is_over) {
+TEST(NvshareLock, TellsTheHolderOnceThatItsQuantumIsOver) {
   NvshareLock lock(1s, true);
   lock.request(ClientId{3});
   lock.request(ClientId{3});

@@ -30,14 +30,14 @@ OpView profiled(std::string_view name, Duration by_name, Duration by_shape = kUn
 
 DurationPredictor predictor(Kind kind) { return DurationPredictor({.kind = kind}); }
 
-TEST(DurationPredictor, name_mean_takes_the_profile_whatever_was_measured) {
+TEST(DurationPredictor, NameMeanTakesTheProfileWhateverWasMeasured) {
   DurationPredictor means = predictor(Kind::kNameMean);
   const OpView gemm = profiled("gemm", 100us, 40us);
   means.learn(kTrain, gemm, 900us);
   EXPECT_EQ(means.predict(kTrain, gemm), 100us);
 }
 
-TEST(DurationPredictor, name_without_a_profile_keeps_its_first_measurement) {
+TEST(DurationPredictor, NameWithoutAProfileKeepsItsFirstMeasurement) {
   DurationPredictor means = predictor(Kind::kNameMean);
   EXPECT_EQ(means.predict(kTrain, op("new")), kUnknownDuration);
   means.learn(kTrain, op("new"), 70us);
@@ -45,13 +45,13 @@ TEST(DurationPredictor, name_without_a_profile_keeps_its_first_measurement) {
   EXPECT_EQ(means.predict(kTrain, op("new")), 70us);
 }
 
-TEST(DurationPredictor, name_shape_mean_prefers_the_shape_and_falls_back_on_the_name) {
+TEST(DurationPredictor, NameShapeMeanPrefersTheShapeAndFallsBackOnTheName) {
   const DurationPredictor means = predictor(Kind::kNameShapeMean);
   EXPECT_EQ(means.predict(kTrain, profiled("gemm", 100us, 40us)), 40us);
   EXPECT_EQ(means.predict(kTrain, profiled("gemm", 100us)), 100us);
 }
 
-TEST(DurationPredictor, position_tells_kernels_of_one_name_apart) {
+TEST(DurationPredictor, PositionTellsKernelsOfOneNameApart) {
   DurationPredictor means = predictor(Kind::kPosition);
   for (const Duration noise : {-10us, 0us, 10us}) {
     means.learn(kTrain, op("gemm", 1, 3), 100us + noise);
@@ -61,7 +61,7 @@ TEST(DurationPredictor, position_tells_kernels_of_one_name_apart) {
   EXPECT_EQ(means.predict(kTrain, op("gemm", 1, 4)), 700us);
 }
 
-TEST(DurationPredictor, position_taken_by_another_kernel_says_nothing) {
+TEST(DurationPredictor, PositionTakenByAnotherKernelSaysNothing) {
   DurationPredictor means = predictor(Kind::kPosition);
   means.learn(kTrain, op("gemm", 1, 3), 100us);
   OpView other = profiled("add", 5us);
@@ -72,7 +72,7 @@ TEST(DurationPredictor, position_taken_by_another_kernel_says_nothing) {
   EXPECT_EQ(means.predict(ClientId{2}, elsewhere), 60us) << "another client's iteration";
 }
 
-TEST(DurationPredictor, moving_mean_follows_a_change_with_its_weight) {
+TEST(DurationPredictor, MovingMeanFollowsAChangeWithItsWeight) {
   DurationPredictor means({.kind = Kind::kEwma, .ewma_weight = 0.5});
   means.learn(kTrain, op("gemm"), 100us);
   EXPECT_EQ(means.predict(kTrain, op("gemm")), 100us);
@@ -81,14 +81,14 @@ TEST(DurationPredictor, moving_mean_follows_a_change_with_its_weight) {
   EXPECT_EQ(means.predict(kTrain, op("gemm", 7)), 100us) << "another grid: what the name took first";
 }
 
-TEST(DurationPredictor, quantile_is_the_nearest_rank_of_the_newest_measurements) {
+TEST(DurationPredictor, QuantileIsTheNearestRankOfTheNewestMeasurements) {
   DurationPredictor quantiles({.kind = Kind::kQuantile, .quantile = 0.9});
   for (int i = 0; i < 100; ++i) quantiles.learn(kTrain, op("gemm"), 1ms);
   for (int i = 1; i <= 64; ++i) quantiles.learn(kTrain, op("gemm"), i * 10us);
   EXPECT_EQ(quantiles.predict(kTrain, op("gemm")), 580us) << "the 58th of 64; the older ones are forgotten";
 }
 
-TEST(DurationPredictor, quantile_of_few_measurements_is_the_longest_of_them_and_the_profile) {
+TEST(DurationPredictor, QuantileOfFewMeasurementsIsTheLongestOfThemAndTheProfile) {
   DurationPredictor quantiles({.kind = Kind::kQuantile, .quantile = 0.9});
   const OpView gemm = profiled("gemm", 100us);
   quantiles.learn(kTrain, gemm, 30us);
@@ -97,25 +97,25 @@ TEST(DurationPredictor, quantile_of_few_measurements_is_the_longest_of_them_and_
   EXPECT_EQ(quantiles.predict(kTrain, gemm), 130us);
 }
 
-TEST(DurationPredictor, oracle_knows) {
+TEST(DurationPredictor, OracleKnows) {
   OpView gemm = profiled("gemm", 100us);
   gemm.exact = 77us;
   EXPECT_EQ(predictor(Kind::kOracle).predict(kTrain, gemm), 77us);
 }
 
-TEST(OverrunMargin, is_exceeded_by_no_more_than_the_chosen_fraction) {
+TEST(OverrunMargin, IsExceededByNoMoreThanTheChosenFraction) {
   OverrunMargin margin({.epsilon = 0.1, .initial = 1ms, .limit = 5ms, .windows = 99});
   for (int i = 1; i <= 99; ++i) margin.learn(i * 10us);
   EXPECT_EQ(margin.margin(), 900us) << "the 90th of 99: one in ten of the next is larger";
 }
 
-TEST(OverrunMargin, is_negative_where_work_ends_earlier_than_predicted) {
+TEST(OverrunMargin, IsNegativeWhereWorkEndsEarlierThanPredicted) {
   OverrunMargin margin({.epsilon = 0.5, .initial = 1ms, .limit = 5ms, .windows = 99});
   for (int i = 0; i < 99; ++i) margin.learn(-300us);
   EXPECT_EQ(margin.margin(), -300us);
 }
 
-TEST(OverrunMargin, does_not_fall_below_the_initial_one_before_there_are_enough_windows) {
+TEST(OverrunMargin, DoesNotFallBelowTheInitialOneBeforeThereAreEnoughWindows) {
   OverrunMargin margin({.epsilon = 0.01, .initial = 500us, .limit = 5ms, .windows = 300});
   for (int i = 0; i < 98; ++i) margin.learn(0us);
   EXPECT_EQ(margin.margin(), 500us);
@@ -123,7 +123,7 @@ TEST(OverrunMargin, does_not_fall_below_the_initial_one_before_there_are_enough_
   EXPECT_EQ(margin.margin(), 0us);
 }
 
-TEST(OverrunMargin, stays_within_its_limit_and_forgets) {
+TEST(OverrunMargin, StaysWithinItsLimitAndForgets) {
   OverrunMargin margin({.epsilon = 0.1, .initial = 500us, .limit = 2ms, .windows = 20});
   for (int i = 0; i < 20; ++i) margin.learn(9ms);
   EXPECT_EQ(margin.margin(), 2ms);

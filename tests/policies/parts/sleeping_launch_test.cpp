@@ -11,17 +11,24 @@ constexpr Duration kRetry = 10ms;
 
 Time after(Duration duration) { return kRunStart + duration; }
 
-TEST(SleepingLaunch, looks_every_so_often_from_its_first_look_on_however_often_it_is_asked) {
+TEST(SleepingLaunch, LooksEverySoOftenFromItsFirstLookOnHoweverOftenItIsAsked) {
   SleepingLaunch launch;
   launch.sleep(7, after(3ms));
-  for (const auto& [now, next] : {std::pair{3ms, 13ms}, {4ms, 13ms}, {12ms, 13ms}, {13ms, 23ms}, {13ms, 23ms},
-                                  {14ms, 23ms}, {52ms, 53ms}, {53ms, 63ms}, {75ms, 83ms}}) {
+  for (const auto& [now, next] : {std::pair{3ms, 13ms},
+                                  {4ms, 13ms},
+                                  {12ms, 13ms},
+                                  {13ms, 23ms},
+                                  {13ms, 23ms},
+                                  {14ms, 23ms},
+                                  {52ms, 53ms},
+                                  {53ms, 63ms},
+                                  {75ms, 83ms}}) {
     EXPECT_EQ(launch.looks(7, after(now), kRetry), (now - 3ms) % kRetry == Duration{}) << now.count();
     EXPECT_EQ(launch.next_look(after(now), kRetry), after(next)) << now.count();
   }
 }
 
-TEST(SleepingLaunch, another_launch_looks_at_once_and_sleeps_from_then_on) {
+TEST(SleepingLaunch, AnotherLaunchLooksAtOnceAndSleepsFromThenOn) {
   SleepingLaunch launch;
   launch.sleep(7, after(3ms));
   EXPECT_TRUE(launch.looks(8, after(5ms), kRetry));

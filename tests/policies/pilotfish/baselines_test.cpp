@@ -64,7 +64,7 @@ Values by_events(Values values) {
   return values;
 }
 
-TEST(BusyGate, launches_whenever_nothing_is_rendered_however_long_the_kernel) {
+TEST(BusyGate, LaunchesWheneverNothingIsRenderedHoweverLongTheKernel) {
   World world(busy_gate_policy(), {{"launch_retry", Duration{}}});
   world.frames(2);
   world.at(after(5ms), [&] { EXPECT_EQ(world.rule(), "rendering"); });
@@ -74,7 +74,7 @@ TEST(BusyGate, launches_whenever_nothing_is_rendered_however_long_the_kernel) {
   EXPECT_EQ(world.launches_of(1).size(), 3U);
 }
 
-TEST(BusyGate, sleeping_launch_looks_every_millisecond) {
+TEST(BusyGate, SleepingLaunchLooksEveryMillisecond) {
   World world(busy_gate_policy(), {});
   world.frames(1, 6'200us);
   world.at(after(500us), [&] { world.fill(1, kernel(1ms)); });
@@ -82,7 +82,7 @@ TEST(BusyGate, sleeping_launch_looks_every_millisecond) {
   EXPECT_EQ(world.launches_of(1)[0].time, after(6'500us));
 }
 
-TEST(ConstantLaunches, grants_so_many_launches_at_the_end_of_every_frame) {
+TEST(ConstantLaunches, GrantsSoManyLaunchesAtTheEndOfEveryFrame) {
   World world(constant_launches_policy(), by_events({{"launches_per_frame", std::int64_t{7}}}));
   world.frames(4);
   world.fill(1000, kernel(10us));
@@ -95,7 +95,7 @@ TEST(ConstantLaunches, grants_so_many_launches_at_the_end_of_every_frame) {
   EXPECT_EQ(world.rule(), "launches_per_frame");
 }
 
-TEST(ConstantLaunches, grant_is_noticed_at_the_next_poll_and_does_not_carry_over) {
+TEST(ConstantLaunches, GrantIsNoticedAtTheNextPollAndDoesNotCarryOver) {
   World world(constant_launches_policy(), {{"launches_per_frame", std::int64_t{7}}, {"launch_retry", Duration{}}});
   world.frames(3, 6'200us);
   world.at(after(kPeriod), [&] { world.fill(1000, kernel(10us)); });
@@ -104,7 +104,7 @@ TEST(ConstantLaunches, grant_is_noticed_at_the_next_poll_and_does_not_carry_over
   EXPECT_EQ(world.launches_in(23ms, 23ms + 1us), 7U) << "6.2 ms into the second frame is 22.8 ms";
 }
 
-TEST(FpsFeedback, launches_grow_by_a_fifth_a_frame_while_the_rate_is_held) {
+TEST(FpsFeedback, LaunchesGrowByAFifthAFrameWhileTheRateIsHeld) {
   World world(fps_feedback_policy(), by_events({}));
   world.frames(20, 1ms);
   world.fill(10'000, kernel(1us));
@@ -116,7 +116,7 @@ TEST(FpsFeedback, launches_grow_by_a_fifth_a_frame_while_the_rate_is_held) {
   }
 }
 
-TEST(FpsFeedback, launches_halve_while_a_missed_frame_is_in_the_window_but_never_to_nothing) {
+TEST(FpsFeedback, LaunchesHalveWhileAMissedFrameIsInTheWindowButNeverToNothing) {
   World world(fps_feedback_policy(), by_events({{"fps_window", std::int64_t{11}}}));
   for (int i = 0; i < 20; ++i) world.frame(i * kPeriod, 1ms);
   for (int i = 21; i < 40; ++i) world.frame(i * kPeriod, 1ms);  // one is missed
@@ -138,7 +138,7 @@ Values at_once(Values values = {}) {
   return values;
 }
 
-TEST(PilotFishAbsolute, window_ends_one_period_after_the_frame_was_submitted) {
+TEST(PilotFishAbsolute, WindowEndsOnePeriodAfterTheFrameWasSubmitted) {
   World world(pilotfish_absolute_policy(), at_once());
   world.frames(1, 6'600us);
   world.at(after(1ms), [&] { EXPECT_EQ(world.rule(), "no_window_yet"); });
@@ -148,7 +148,7 @@ TEST(PilotFishAbsolute, window_ends_one_period_after_the_frame_was_submitted) {
   EXPECT_EQ(world.rule(), "window");
 }
 
-TEST(PilotFishAbsolute, work_that_is_slower_than_predicted_is_noticed_as_it_completes) {
+TEST(PilotFishAbsolute, WorkThatIsSlowerThanPredictedIsNoticedAsItCompletes) {
   World world(pilotfish_absolute_policy(), at_once());
   world.set_depth(1, 1);
   world.frames(1, 6'600us);
@@ -158,7 +158,7 @@ TEST(PilotFishAbsolute, work_that_is_slower_than_predicted_is_noticed_as_it_comp
   EXPECT_EQ(world.launches_of(1).size(), 5U);
 }
 
-TEST(PilotFishAbsolute, submission_of_a_frame_closes_the_window_although_the_device_has_not_begun_it) {
+TEST(PilotFishAbsolute, SubmissionOfAFrameClosesTheWindowAlthoughTheDeviceHasNotBegunIt) {
   World world(pilotfish_absolute_policy(), at_once());
   world.frames(1, 2ms);
   world.frame(5ms, 2ms);  // early
@@ -186,13 +186,13 @@ Duration left_over(double factor, bool is_paging) {
   return kPeriod - 6ms - static_cast<std::int64_t>(in_last) * duration;
 }
 
-TEST(PilotFishAbsolute, margin_learns_how_much_longer_windows_take_than_predicted) {
+TEST(PilotFishAbsolute, MarginLearnsHowMuchLongerWindowsTakeThanPredicted) {
   EXPECT_LT(left_over(1.1, true), Duration::zero()) << "10 % late, and it may not learn";
   EXPECT_GE(left_over(1.1, false), Duration::zero());
   EXPECT_LE(left_over(1.1, false), 300us);
 }
 
-TEST(PilotFishAbsolute, kernel_that_fits_into_no_window_is_timed_anew_after_two_seconds) {
+TEST(PilotFishAbsolute, KernelThatFitsIntoNoWindowIsTimedAnewAfterTwoSeconds) {
   World world(pilotfish_absolute_policy(), at_once());
   world.frames(125, 6'600us);
   world.script(1, {.name = "k", .duration = 100us, .predicted = 12ms});
@@ -204,7 +204,7 @@ TEST(PilotFishAbsolute, kernel_that_fits_into_no_window_is_timed_anew_after_two_
   EXPECT_EQ((world.launches_of(1)[0].time - after(Duration{})) % kPeriod, 6'600us) << "at the begin of a window";
 }
 
-TEST(PilotFishAbsolute, duration_with_a_page_stall_in_it_is_not_learned) {
+TEST(PilotFishAbsolute, DurationWithAPageStallInItIsNotLearned) {
   for (const bool is_paging : {false, true}) {
     World world(pilotfish_absolute_policy(), at_once({{"predictor", std::string("quantile")}}));
     world.frames(3);

@@ -46,7 +46,7 @@ struct World : FakeBackend {
   }
 };
 
-TEST(FrameLease, jobs_that_fit_beside_the_game_run_together) {
+TEST(FrameLease, JobsThatFitBesideTheGameRunTogether) {
   World world(4, 6, 6);
   world.play();
   world.work(kFirst);
@@ -56,7 +56,7 @@ TEST(FrameLease, jobs_that_fit_beside_the_game_run_together) {
   EXPECT_GT(world.launches_of(kSecond).size(), 200u);
 }
 
-TEST(FrameLease, jobs_that_do_not_fit_take_turns_and_both_get_on) {
+TEST(FrameLease, JobsThatDoNotFitTakeTurnsAndBothGetOn) {
   World world(4, 8, 8);
   world.play();
   world.work(kFirst);
@@ -71,7 +71,7 @@ TEST(FrameLease, jobs_that_do_not_fit_take_turns_and_both_get_on) {
   EXPECT_GT(world.launches_of(kSecond).size(), 400u);
 }
 
-TEST(FrameLease, a_game_that_comes_later_makes_one_of_two_jobs_give_way) {
+TEST(FrameLease, AGameThatComesLaterMakesOneOfTwoJobsGiveWay) {
   World world(4, 8, 8);
   world.work(kFirst);
   world.work(kSecond);
@@ -87,7 +87,7 @@ TEST(FrameLease, a_game_that_comes_later_makes_one_of_two_jobs_give_way) {
   EXPECT_EQ(world.rule(kSecond), "lease");
 }
 
-TEST(FrameLease, what_a_job_pushed_out_of_the_game_is_asked_back_once) {
+TEST(FrameLease, WhatAJobPushedOutOfTheGameIsAskedBackOnce) {
   World world(4, 8, 8);
   world.play();
   world.work(kFirst);
@@ -104,7 +104,7 @@ TEST(FrameLease, what_a_job_pushed_out_of_the_game_is_asked_back_once) {
   EXPECT_EQ(world.prefetches(kGame), 2u);
 }
 
-TEST(FrameLease, without_a_game_the_lease_alone_decides) {
+TEST(FrameLease, WithoutAGameTheLeaseAloneDecides) {
   World world(4, 12, 12);
   world.work(kFirst);
   world.work(kSecond);

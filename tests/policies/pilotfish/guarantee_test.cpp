@@ -76,7 +76,7 @@ struct World : FakeBackend {
 
 // Guarantees. A kernel of 40 ms that was predicted to take 10 ms is still running when frames begin.
 
-TEST(PilotFishGuarantee, hard_kills_when_a_frame_begins_and_more_than_the_tolerance_is_left) {
+TEST(PilotFishGuarantee, HardKillsWhenAFrameBeginsAndMoreThanTheToleranceIsLeft) {
   for (const auto& [guarantee, kills] : {std::pair<std::string, unsigned>{"none", 0}, {"hard", 1}}) {
     World world({{"guarantee", guarantee}, {"kill_latency", Duration{50us}}});
     world.frames(2, 6ms);
@@ -88,7 +88,7 @@ TEST(PilotFishGuarantee, hard_kills_when_a_frame_begins_and_more_than_the_tolera
   }
 }
 
-TEST(PilotFishGuarantee, what_is_left_within_the_tolerance_is_no_reason_to_kill) {
+TEST(PilotFishGuarantee, WhatIsLeftWithinTheToleranceIsNoReasonToKill) {
   for (const Duration left : {900us, 1'100us}) {
     World world({{"guarantee", std::string("hard")}, {"kill_latency", Duration{}}, {"overcommit", Duration{2ms}}});
     world.frames(2, 6ms);
@@ -99,7 +99,7 @@ TEST(PilotFishGuarantee, what_is_left_within_the_tolerance_is_no_reason_to_kill)
   }
 }
 
-TEST(PilotFishGuarantee, straggler_is_killed_for_its_lateness_although_little_of_it_was_predicted_to_be_left) {
+TEST(PilotFishGuarantee, StragglerIsKilledForItsLatenessAlthoughLittleOfItWasPredictedToBeLeft) {
   World world({{"guarantee", std::string("hard")}, {"kill_latency", Duration{}}});
   world.frames(2, 6ms);
   world.script(1, straggler(40ms, 100us));
@@ -107,7 +107,7 @@ TEST(PilotFishGuarantee, straggler_is_killed_for_its_lateness_although_little_of
   EXPECT_EQ(world.kills(1), 1U);
 }
 
-TEST(PilotFishGuarantee, work_that_ends_before_the_kill_signal_arrives_is_spared) {
+TEST(PilotFishGuarantee, WorkThatEndsBeforeTheKillSignalArrivesIsSpared) {
   World world({{"guarantee", std::string("hard")}, {"kill_latency", Duration{1ms}}});
   world.frames(2, 6ms);
   world.script(1, straggler(10'600us + 500us, 10ms));
@@ -115,7 +115,7 @@ TEST(PilotFishGuarantee, work_that_ends_before_the_kill_signal_arrives_is_spared
   EXPECT_EQ(world.kills(1), 0U);
 }
 
-TEST(PilotFishGuarantee, soft_bears_as_many_dropped_frames_as_it_may) {
+TEST(PilotFishGuarantee, SoftBearsAsManyDroppedFramesAsItMay) {
   for (const std::int64_t limit : {0, 1, 2}) {
     World world({{"guarantee", std::string("soft")}, {"kill_latency", Duration{}}, {"soft_drop_limit", limit}});
     // Frames 2, 3 and 4 come a period late each.
@@ -130,7 +130,7 @@ TEST(PilotFishGuarantee, soft_bears_as_many_dropped_frames_as_it_may) {
   }
 }
 
-TEST(PilotFishGuarantee, soft_forgets_drops_that_are_long_ago) {
+TEST(PilotFishGuarantee, SoftForgetsDropsThatAreLongAgo) {
   World world(
       {{"guarantee", std::string("soft")}, {"kill_latency", Duration{}}, {"soft_window_frames", std::int64_t{2}}});
   for (const int begin : {0, 2, 3, 4, 6}) world.frame(begin * kPeriod, 6ms);
@@ -139,7 +139,7 @@ TEST(PilotFishGuarantee, soft_forgets_drops_that_are_long_ago) {
   EXPECT_EQ(world.kills(1), 0U) << "never two of two frames dropped";
 }
 
-TEST(PilotFishGuarantee, killed_filler_waits_until_it_is_restored_and_goes_on_then) {
+TEST(PilotFishGuarantee, KilledFillerWaitsUntilItIsRestoredAndGoesOnThen) {
   World world({{"guarantee", std::string("hard")}, {"kill_latency", Duration{}}});
   world.frames(30, 6ms);
   world.script(1, straggler(40ms, 10ms));
@@ -155,7 +155,7 @@ TEST(PilotFishGuarantee, killed_filler_waits_until_it_is_restored_and_goes_on_th
   }
 }
 
-TEST(PilotFishGuarantee, restored_filler_spends_a_stale_budget_while_a_frame_is_rendered_unless_it_is_absolute) {
+TEST(PilotFishGuarantee, RestoredFillerSpendsAStaleBudgetWhileAFrameIsRenderedUnlessItIsAbsolute) {
   for (const std::string budget : {"relative", "absolute"}) {
     World world({{"guarantee", std::string("hard")}, {"kill_latency", Duration{}}, {"budget", budget}});
     world.frames(20, 10ms);
@@ -168,7 +168,7 @@ TEST(PilotFishGuarantee, restored_filler_spends_a_stale_budget_while_a_frame_is_
   }
 }
 
-TEST(PilotFishGuarantee, measured_time_of_a_kernel_that_was_killed_is_not_learned) {
+TEST(PilotFishGuarantee, MeasuredTimeOfAKernelThatWasKilledIsNotLearned) {
   World world({{"guarantee", std::string("hard")}, {"kill_latency", Duration{}}});
   world.frames(40, 6ms);
   world.script(1, {.name = "new", .duration = 40ms});
@@ -180,7 +180,7 @@ TEST(PilotFishGuarantee, measured_time_of_a_kernel_that_was_killed_is_not_learne
 
 // Snapshots.
 
-TEST(PilotFishGuarantee, snapshot_comes_every_so_many_frames_when_what_is_in_flight_has_drained) {
+TEST(PilotFishGuarantee, SnapshotComesEverySoManyFramesWhenWhatIsInFlightHasDrained) {
   World world({{"guarantee", std::string("soft")}, {"snapshot_every", std::int64_t{3}}});
   world.frames(9, 6ms);
   world.fill(1, 200, kernel(1ms));
@@ -194,7 +194,7 @@ TEST(PilotFishGuarantee, snapshot_comes_every_so_many_frames_when_what_is_in_fli
   EXPECT_EQ(snapshots[1], after(5 * kPeriod + 6ms));
 }
 
-TEST(PilotFishGuarantee, nothing_is_admitted_until_the_snapshot_is_complete) {
+TEST(PilotFishGuarantee, NothingIsAdmittedUntilTheSnapshotIsComplete) {
   World world({{"guarantee", std::string("soft")}, {"snapshot_every", std::int64_t{1}}});
   world.frames(1, 6ms);
   world.script(1, straggler(9ms, 1ms));
@@ -207,7 +207,7 @@ TEST(PilotFishGuarantee, nothing_is_admitted_until_the_snapshot_is_complete) {
   EXPECT_EQ(world.launches_of(1).size(), 5U) << "10 ms after the frame's end";
 }
 
-TEST(PilotFishGuarantee, without_a_guarantee_or_with_an_interval_of_zero_there_are_no_snapshots) {
+TEST(PilotFishGuarantee, WithoutAGuaranteeOrWithAnIntervalOfZeroThereAreNoSnapshots) {
   for (const Values& values : {Values{{"snapshot_every", std::int64_t{1}}},
                                Values{{"guarantee", std::string("hard")}, {"snapshot_every", std::int64_t{0}}}}) {
     World world(values);
@@ -238,18 +238,18 @@ std::size_t launches_in_the_second_gap(const Values& values, Duration gap) {
   return world.launches_of(1).size();
 }
 
-TEST(PilotFishGaps, gap_is_filled_for_as_long_as_it_was_in_the_frame_before) {
+TEST(PilotFishGaps, GapIsFilledForAsLongAsItWasInTheFrameBefore) {
   const Values values{{"intra_frame_gaps", true}, {"gate_on_rendering", true}};
   EXPECT_EQ(launches_in_the_second_gap(values, 1ms), 10U);
   EXPECT_EQ(launches_in_the_second_gap({{"gate_on_rendering", true}}, 1ms), 0U);
 }
 
-TEST(PilotFishGaps, gap_that_was_short_is_left_alone) {
+TEST(PilotFishGaps, GapThatWasShortIsLeftAlone) {
   const Values values{{"intra_frame_gaps", true}, {"gate_on_rendering", true}};
   EXPECT_EQ(launches_in_the_second_gap(values, 400us), 0U);
 }
 
-TEST(PilotFishGaps, gap_ends_when_the_game_submits_again) {
+TEST(PilotFishGaps, GapEndsWhenTheGameSubmitsAgain) {
   World world({{"intra_frame_gaps", true}, {"budget", std::string("absolute")}});
   frames_with_gap(world, 1, 3ms);
   world.at(after(kPeriod),
@@ -265,7 +265,7 @@ TEST(PilotFishGaps, gap_ends_when_the_game_submits_again) {
 
 // Memory, host link, launches in flight.
 
-TEST(PilotFishResources, filler_whose_memory_does_not_fit_beside_the_game_waits_until_it_does) {
+TEST(PilotFishResources, FillerWhoseMemoryDoesNotFitBesideTheGameWaitsUntilItDoes) {
   for (const bool requires_fit : {true, false}) {
     World world({{"require_memory_fit", requires_fit}}, 9'000);  // 3500 bytes each with a context
     world.join(2);
@@ -282,7 +282,7 @@ TEST(PilotFishResources, filler_whose_memory_does_not_fit_beside_the_game_waits_
   }
 }
 
-TEST(PilotFishResources, copies_leave_their_share_of_each_direction_of_the_link_to_the_games) {
+TEST(PilotFishResources, CopiesLeaveTheirShareOfEachDirectionOfTheLinkToTheGames) {
   World world({{"pcie_reserve", 0.75}});
   world.fill(1, 3, copy_to_device(1'000));  // 1 ms on the link alone, 4 ms at a quarter of it
   world.script(1, copy_from_device(1'000));
@@ -296,14 +296,14 @@ TEST(PilotFishResources, copies_leave_their_share_of_each_direction_of_the_link_
   EXPECT_EQ(launches[3].time, after(8ms)) << "the other direction was free";
 }
 
-TEST(PilotFishResources, without_a_reserve_copies_pass_at_once) {
+TEST(PilotFishResources, WithoutAReserveCopiesPassAtOnce) {
   World world({});
   world.fill(1, 3, copy_to_device(1'000'000));
   world.run_until(after(1ms));
   EXPECT_EQ(world.launches_of(1).size(), 3U);
 }
 
-TEST(PilotFishResources, launches_in_flight_are_bounded) {
+TEST(PilotFishResources, LaunchesInFlightAreBounded) {
   World world({{"max_inflight_kernels", std::int64_t{4}}});
   world.frames(1, 6ms);
   world.fill(1, 100, kernel(1ms));
@@ -314,14 +314,14 @@ TEST(PilotFishResources, launches_in_flight_are_bounded) {
   EXPECT_EQ(world.launches_of(1).size(), 5U);
 }
 
-TEST(PilotFishResources, initial_slice_is_spent_before_the_first_frame_has_ended) {
+TEST(PilotFishResources, InitialSliceIsSpentBeforeTheFirstFrameHasEnded) {
   World world({{"initial_slice", Duration{10ms}}});
   world.fill(1, 100, kernel(1ms));
   world.run_until(after(1ms));
   EXPECT_EQ(world.launches_of(1).size(), 10U);
 }
 
-TEST(PilotFishOracle, admits_by_the_exact_duration) {
+TEST(PilotFishOracle, AdmitsByTheExactDuration) {
   Parameters parameters = pilotfish_oracle_policy().defaults();
   for (const char* const zero : {"initial_slice", "notify_poll", "launch_retry"}) parameters.set(zero, Duration{});
   FakeBackend world(pilotfish_oracle_policy(), parameters, World::clients());

@@ -47,8 +47,8 @@ struct World : FakeBackend {
   }
 
   static std::vector<ClientView> clients(Duration frame_period) {
-    std::vector<ClientView> all{fake_client("game", Role::kInteractive), fake_client("train"),
-                                   fake_client("other"), fake_client("game2", Role::kInteractive)};
+    std::vector<ClientView> all{fake_client("game", Role::kInteractive), fake_client("train"), fake_client("other"),
+                                fake_client("game2", Role::kInteractive)};
     all[0].frame_period = frame_period;
     return all;
   }
@@ -64,7 +64,7 @@ struct World : FakeBackend {
   }
 };
 
-TEST(PilotFish, admits_as_many_kernels_as_the_window_holds_once_poll_and_retry_have_noticed_it) {
+TEST(PilotFish, AdmitsAsManyKernelsAsTheWindowHoldsOncePollAndRetryHaveNoticedIt) {
   World world(with({}));
   world.frames(0, 1, 6'300us);
   world.fill(1, 1000, kernel(100us));
@@ -76,7 +76,7 @@ TEST(PilotFish, admits_as_many_kernels_as_the_window_holds_once_poll_and_retry_h
   EXPECT_EQ(launches.back().time, after(8ms));
 }
 
-TEST(PilotFish, by_events_kernels_start_exactly_at_the_end_of_the_frame) {
+TEST(PilotFish, ByEventsKernelsStartExactlyAtTheEndOfTheFrame) {
   World world(by_events());
   world.frames(0, 3, 6'300us);
   world.fill(1, 1000, kernel(100us));
@@ -87,7 +87,7 @@ TEST(PilotFish, by_events_kernels_start_exactly_at_the_end_of_the_frame) {
     EXPECT_EQ(launches[i].time, after(static_cast<int>(i / 103) * kPeriod + 6'300us)) << i;
 }
 
-TEST(PilotFish, absolute_budget_never_lets_a_kernel_run_into_a_frame) {
+TEST(PilotFish, AbsoluteBudgetNeverLetsAKernelRunIntoAFrame) {
   for (const bool polls : {false, true}) {
     Parameters parameters = polls ? with({}) : by_events();
     parameters.set("budget", std::string("absolute"));
@@ -109,7 +109,7 @@ TEST(PilotFish, absolute_budget_never_lets_a_kernel_run_into_a_frame) {
   }
 }
 
-TEST(PilotFish, relative_budget_overruns_by_what_the_polls_cost) {
+TEST(PilotFish, RelativeBudgetOverrunsByWhatThePollsCost) {
   World world(with({}));
   world.frames(0, 1, 6'300us);
   world.fill(1, 1000, kernel(100us));
@@ -118,7 +118,7 @@ TEST(PilotFish, relative_budget_overruns_by_what_the_polls_cost) {
   EXPECT_EQ(world.launches_of(1).front().time + 103 * 100us, after(18'300us));  // 1.7 ms into the next frame
 }
 
-TEST(PilotFish, kernel_longer_than_every_window_never_runs_and_blocks_those_behind_it) {
+TEST(PilotFish, KernelLongerThanEveryWindowNeverRunsAndBlocksThoseBehindIt) {
   World world(by_events());
   world.frames(0, 20, 6ms);
   world.script(1, kernel(1ms));
@@ -128,7 +128,7 @@ TEST(PilotFish, kernel_longer_than_every_window_never_runs_and_blocks_those_behi
   EXPECT_EQ(world.launches_of(1).size(), 1U);
 }
 
-TEST(PilotFish, work_in_flight_is_charged_to_the_next_window_only_if_asked) {
+TEST(PilotFish, WorkInFlightIsChargedToTheNextWindowOnlyIfAsked) {
   for (const bool charged : {true, false}) {
     Parameters parameters = by_events();
     parameters.set("charge_unfinished", charged);
@@ -143,7 +143,7 @@ TEST(PilotFish, work_in_flight_is_charged_to_the_next_window_only_if_asked) {
   }
 }
 
-TEST(PilotFish, gate_on_rendering_holds_what_is_left_of_a_window_while_a_frame_is_rendered) {
+TEST(PilotFish, GateOnRenderingHoldsWhatIsLeftOfAWindowWhileAFrameIsRendered) {
   for (const bool gated : {false, true}) {
     Parameters parameters = by_events();
     parameters.set("gate_on_rendering", gated);
@@ -155,7 +155,7 @@ TEST(PilotFish, gate_on_rendering_holds_what_is_left_of_a_window_while_a_frame_i
   }
 }
 
-TEST(PilotFish, unknown_kernel_runs_at_once_and_is_gated_by_its_measured_time_from_then_on) {
+TEST(PilotFish, UnknownKernelRunsAtOnceAndIsGatedByItsMeasuredTimeFromThenOn) {
   World world(by_events());
   world.frames(0, 5, 6ms);
   world.script(1, unknown(12ms));
@@ -166,7 +166,7 @@ TEST(PilotFish, unknown_kernel_runs_at_once_and_is_gated_by_its_measured_time_fr
   EXPECT_EQ(launches[0].time, kRunStart);
 }
 
-TEST(PilotFish, nothing_follows_an_unknown_kernel_until_it_has_been_timed) {
+TEST(PilotFish, NothingFollowsAnUnknownKernelUntilItHasBeenTimed) {
   World world(by_events());
   world.frames(0, 5, 6ms);
   world.script(1, unknown(7ms));
@@ -175,7 +175,7 @@ TEST(PilotFish, nothing_follows_an_unknown_kernel_until_it_has_been_timed) {
   EXPECT_EQ(world.launches_of(1)[1].time, after(7ms));
 }
 
-TEST(PilotFish, deferred_unknown_kernel_gets_a_whole_window_of_its_own) {
+TEST(PilotFish, DeferredUnknownKernelGetsAWholeWindowOfItsOwn) {
   Parameters parameters = by_events();
   parameters.set("unknown_kernel", std::string("defer"));
   World world(parameters);
@@ -191,7 +191,7 @@ TEST(PilotFish, deferred_unknown_kernel_gets_a_whole_window_of_its_own) {
   EXPECT_EQ(launches[2].time, after(6ms + 2 * kPeriod));
 }
 
-TEST(PilotFish, copies_and_render_work_always_pass) {
+TEST(PilotFish, CopiesAndRenderWorkAlwaysPass) {
   World world(by_events());
   world.frames(0, 1, 6ms);
   world.at(after(1ms), [&] { world.script(1, {.name = "copy", .duration = 50ms, .is_copy = true}); });
@@ -200,7 +200,7 @@ TEST(PilotFish, copies_and_render_work_always_pass) {
   EXPECT_EQ(world.launches_of(1)[0].time, after(1ms));
 }
 
-TEST(PilotFish, without_a_game_everything_is_open) {
+TEST(PilotFish, WithoutAGameEverythingIsOpen) {
   World world(with({}));
   world.frames(0, 1, 6ms);
   world.at(after(10ms), [&] { world.leave(0); });
@@ -211,7 +211,7 @@ TEST(PilotFish, without_a_game_everything_is_open) {
   EXPECT_EQ(world.wake(), kNever);
 }
 
-TEST(PilotFish, with_two_games_the_window_opens_when_neither_renders_and_ends_at_the_earlier_next_frame) {
+TEST(PilotFish, WithTwoGamesTheWindowOpensWhenNeitherRendersAndEndsAtTheEarlierNextFrame) {
   World world(absolute_by_events());
   world.join(3);
   world.frames(0, 1, 4ms);
@@ -223,7 +223,7 @@ TEST(PilotFish, with_two_games_the_window_opens_when_neither_renders_and_ends_at
   for (const FakeLaunch& launch : launches) EXPECT_EQ(launch.time, after(9ms));
 }
 
-TEST(PilotFish, target_period_of_zero_takes_the_pacing_of_the_game) {
+TEST(PilotFish, TargetPeriodOfZeroTakesThePacingOfTheGame) {
   Parameters parameters = by_events();
   parameters.set("target_period", Duration{});
   World world(parameters, 33ms);
@@ -233,7 +233,7 @@ TEST(PilotFish, target_period_of_zero_takes_the_pacing_of_the_game) {
   EXPECT_EQ(world.launches_of(1).size(), 27U);
 }
 
-TEST(PilotFish, shape_predictor_prefers_the_mean_of_name_and_shape) {
+TEST(PilotFish, ShapePredictorPrefersTheMeanOfNameAndShape) {
   for (const bool by_shape : {false, true}) {
     Parameters parameters = by_events();
     parameters.set("predictor", std::string(by_shape ? "name_shape_mean" : "name_mean"));
@@ -245,7 +245,7 @@ TEST(PilotFish, shape_predictor_prefers_the_mean_of_name_and_shape) {
   }
 }
 
-TEST(PilotFish, margin_and_overcommit_move_the_end_of_the_window) {
+TEST(PilotFish, MarginAndOvercommitMoveTheEndOfTheWindow) {
   for (const auto& [name, count] : {std::pair<std::string, std::size_t>{"margin", 7}, {"overcommit", 13}}) {
     Parameters parameters = by_events();
     parameters.set(name, Duration{3ms});
@@ -272,7 +272,7 @@ std::pair<std::size_t, std::size_t> shared_windows(std::uint32_t most_waiting) {
   return {world.launches_of(1).size(), world.launches_of(2).size()};
 }
 
-TEST(PilotFish, fillers_take_turns_in_a_window) {
+TEST(PilotFish, FillersTakeTurnsInAWindow) {
   for (const std::uint32_t most_waiting : {1U, 8U}) {
     const auto [first, second] = shared_windows(most_waiting);
     EXPECT_GE(first + second, 80U);

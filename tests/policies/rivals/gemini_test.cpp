@@ -35,7 +35,7 @@ Parameters with(std::string name, ParameterValue value) {
   return parameters;
 }
 
-TEST(Gemini, token_lasts_for_the_quota_and_then_goes_to_the_next) {
+TEST(Gemini, TokenLastsForTheQuotaAndThenGoesToTheNext) {
   World world;
   world.busy(0, 1000, 10ms);
   world.busy(1, 1000, 10ms);
@@ -47,7 +47,7 @@ TEST(Gemini, token_lasts_for_the_quota_and_then_goes_to_the_next) {
   EXPECT_EQ(world.launches_of(0)[29].time, after(580ms));
 }
 
-TEST(Gemini, burst_that_would_not_end_within_the_quota_is_not_begun) {
+TEST(Gemini, BurstThatWouldNotEndWithinTheQuotaIsNotBegun) {
   World world;
   for (int i = 0; i < 3; ++i) world.at(after(i * 110ms), [&] { world.busy(0, 1, 100ms); });
   world.busy(1, 10, 10ms);
@@ -58,7 +58,7 @@ TEST(Gemini, burst_that_would_not_end_within_the_quota_is_not_begun) {
   EXPECT_GT(world.launches_of(0)[2].time, after(220ms));
 }
 
-TEST(Gemini, next_quota_is_the_mean_of_the_last_one_and_the_estimated_burst) {
+TEST(Gemini, NextQuotaIsTheMeanOfTheLastOneAndTheEstimatedBurst) {
   World world;
   // Bursts of 40 ms, 10 ms apart: quotas of 300, then 170 ms.
   for (int i = 0; i < 20; ++i) world.at(after(i * 50ms), [&] { world.busy(0, 1, 40ms); });
@@ -68,7 +68,7 @@ TEST(Gemini, next_quota_is_the_mean_of_the_last_one_and_the_estimated_burst) {
   EXPECT_EQ(world.launches_of(1)[0].time, after(450ms));
 }
 
-TEST(Gemini, holder_that_falls_idle_keeps_the_token_until_its_quota_is_over) {
+TEST(Gemini, HolderThatFallsIdleKeepsTheTokenUntilItsQuotaIsOver) {
   World world;
   world.busy(0, 1, 10ms);
   world.busy(1, 1, 10ms);
@@ -76,7 +76,7 @@ TEST(Gemini, holder_that_falls_idle_keeps_the_token_until_its_quota_is_over) {
   EXPECT_EQ(world.launches_of(1)[0].time, after(300ms));
 }
 
-TEST(Gemini, late_kernel_does_not_keep_the_token) {
+TEST(Gemini, LateKernelDoesNotKeepTheToken) {
   World world;
   world.busy(0, 1, 1s);
   world.busy(1, 1, 10ms);
@@ -84,7 +84,7 @@ TEST(Gemini, late_kernel_does_not_keep_the_token) {
   EXPECT_EQ(world.launches_of(1)[0].time, after(300ms));
 }
 
-TEST(Gemini, requests_are_met_and_the_rest_goes_to_whoever_used_least) {
+TEST(Gemini, RequestsAreMetAndTheRestGoesToWhoeverUsedLeast) {
   World world(with("requests", ByClient{{"a", 0.6}, {"b", 0.2}}));
   for (const std::uint32_t client : {0U, 1U, 2U}) world.busy(client, 5'000, 10ms);
   world.run_until(after(40s));
@@ -93,14 +93,14 @@ TEST(Gemini, requests_are_met_and_the_rest_goes_to_whoever_used_least) {
   EXPECT_NEAR(world.share(2, 20s, 40s, 10ms), 0.2, 0.04);
 }
 
-TEST(Gemini, without_requests_all_get_the_same) {
+TEST(Gemini, WithoutRequestsAllGetTheSame) {
   World world;
   for (const std::uint32_t client : {0U, 1U, 2U}) world.busy(client, 5'000, 10ms);
   world.run_until(after(40s));
   for (const std::uint32_t client : {0U, 1U, 2U}) EXPECT_NEAR(world.share(client, 20s, 40s, 10ms), 1.0 / 3, 0.03);
 }
 
-TEST(Gemini, limit_holds_even_if_nobody_else_wants_the_device) {
+TEST(Gemini, LimitHoldsEvenIfNobodyElseWantsTheDevice) {
   World world(with("limits", ByClient{{"a", 0.25}}));
   world.busy(0, 5'000, 10ms);
   world.run_until(after(9s));
@@ -109,7 +109,7 @@ TEST(Gemini, limit_holds_even_if_nobody_else_wants_the_device) {
   EXPECT_NEAR(world.share(0, 20s, 50s, 10ms), 0.25, 0.04);
 }
 
-TEST(Gemini, frames_and_copies_pass_without_a_token) {
+TEST(Gemini, FramesAndCopiesPassWithoutAToken) {
   World world(gemini_policy().defaults(), Role::kInteractive);
   world.busy(1, 1000, 10ms);
   world.at(after(50ms), [&] { world.script(0, {.name = "frame", .duration = 5ms, .is_render = true}); });
@@ -119,7 +119,7 @@ TEST(Gemini, frames_and_copies_pass_without_a_token) {
   EXPECT_EQ(world.launches_of(2).size(), 1U);
 }
 
-TEST(KernelBursts, short_gaps_merge_bursts_for_the_quota_alone_and_old_bursts_are_forgotten) {
+TEST(KernelBursts, ShortGapsMergeBurstsForTheQuotaAloneAndOldBurstsAreForgotten) {
   KernelBursts bursts;
   bursts.begin(after(0ms));
   bursts.end(after(6ms));
@@ -133,7 +133,7 @@ TEST(KernelBursts, short_gaps_merge_bursts_for_the_quota_alone_and_old_bursts_ar
   EXPECT_EQ(bursts.longest_merged(after(10'020ms)), 4ms);
 }
 
-TEST(KernelBursts, burst_that_was_cut_short_tells_nothing) {
+TEST(KernelBursts, BurstThatWasCutShortTellsNothing) {
   KernelBursts bursts;
   bursts.begin(after(0ms));
   bursts.interrupt();

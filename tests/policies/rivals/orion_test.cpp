@@ -39,7 +39,7 @@ struct World : FakeBackend {
   }
 };
 
-TEST(Orion, high_priority_kernels_are_never_held) {
+TEST(Orion, HighPriorityKernelsAreNeverHeld) {
   World world;
   for (int i = 0; i < 10; ++i) world.script(1, kernel("gemm", 90us));
   world.at(after(10us), [&] {
@@ -50,7 +50,7 @@ TEST(Orion, high_priority_kernels_are_never_held) {
   for (const FakeLaunch& launch : world.launches_of(0)) EXPECT_EQ(launch.time, after(10us));
 }
 
-TEST(Orion, kernel_of_the_same_kind_waits_for_the_end_of_the_high_priority_work) {
+TEST(Orion, KernelOfTheSameKindWaitsForTheEndOfTheHighPriorityWork) {
   World world;
   world.script(0, kernel("sgemm", 5ms));
   world.at(after(1ms), [&] { world.script(1, kernel("conv2d", 50us)); });
@@ -60,7 +60,7 @@ TEST(Orion, kernel_of_the_same_kind_waits_for_the_end_of_the_high_priority_work)
   EXPECT_EQ(world.launches_of(2)[0].time, after(1ms));
 }
 
-TEST(Orion, kernel_of_unknown_kind_passes_beside_any_other) {
+TEST(Orion, KernelOfUnknownKindPassesBesideAnyOther) {
   World world;
   world.script(0, kernel("sgemm", 5ms));
   world.at(after(1ms), [&] { world.script(1, kernel("mystery", 50us)); });
@@ -68,7 +68,7 @@ TEST(Orion, kernel_of_unknown_kind_passes_beside_any_other) {
   EXPECT_EQ(world.launches_of(1)[0].time, after(1ms));
 }
 
-TEST(Orion, large_kernel_stays_off_while_high_priority_work_is_there) {
+TEST(Orion, LargeKernelStaysOffWhileHighPriorityWorkIsThere) {
   World world;
   world.script(0, kernel("sgemm", 5ms));
   world.at(after(1ms), [&] { world.script(1, kernel("elementwise", 50us, 1.0)); });
@@ -79,7 +79,7 @@ TEST(Orion, large_kernel_stays_off_while_high_priority_work_is_there) {
   EXPECT_EQ(world.launches_of(1)[0].time, after(5ms));
 }
 
-TEST(Orion, threshold_of_sms_decides_what_is_large) {
+TEST(Orion, ThresholdOfSmsDecidesWhatIsLarge) {
   Parameters parameters = with("duration_threshold", Duration{100us});
   parameters.set("sm_threshold", 0.3);
   World world(parameters);
@@ -91,7 +91,7 @@ TEST(Orion, threshold_of_sms_decides_what_is_large) {
   EXPECT_EQ(world.launches_of(2).size(), 1U);
 }
 
-TEST(Orion, duration_threshold_makes_best_effort_kernels_drain_even_without_high_priority_work) {
+TEST(Orion, DurationThresholdMakesBestEffortKernelsDrainEvenWithoutHighPriorityWork) {
   World world;
   for (int i = 0; i < 8; ++i) world.script(1, kernel("k", 30us));
   world.run_until(after(1ms));
@@ -101,14 +101,14 @@ TEST(Orion, duration_threshold_makes_best_effort_kernels_drain_even_without_high
   for (int i = 4; i < 8; ++i) EXPECT_EQ(launches[i].time, after(120us));
 }
 
-TEST(Orion, kernel_without_a_profile_runs_alone) {
+TEST(Orion, KernelWithoutAProfileRunsAlone) {
   World world;
   for (int i = 0; i < 2; ++i) world.script(1, {.name = "unknown", .duration = 10us, .sm_demand = 0.1});
   world.run_until(after(1ms));
   EXPECT_EQ(world.launches_of(1)[1].time, after(10us));
 }
 
-TEST(Orion, best_effort_clients_take_turns) {
+TEST(Orion, BestEffortClientsTakeTurns) {
   World world(with("duration_threshold", Duration{10us}));
   for (int i = 0; i < 3; ++i)
     for (const std::uint32_t client : {1U, 2U}) world.script(client, kernel("k", 20us));
@@ -118,7 +118,7 @@ TEST(Orion, best_effort_clients_take_turns) {
   EXPECT_EQ(order, (std::vector<std::uint32_t>{1, 2, 1, 2, 1, 2}));
 }
 
-TEST(Orion, duration_threshold_is_a_share_of_the_newest_high_priority_latency) {
+TEST(Orion, DurationThresholdIsAShareOfTheNewestHighPriorityLatency) {
   World world(with("latency_share", 0.1));
   // Jobs of two operations that take 1 ms from submission to completion: 100 us of best-effort kernels.
   for (int job = 0; job < 3; ++job)
@@ -138,14 +138,14 @@ TEST(Orion, duration_threshold_is_a_share_of_the_newest_high_priority_latency) {
   EXPECT_EQ(launches[4].time, after(5'220us));
 }
 
-TEST(Orion, one_best_effort_operation_at_a_time_before_a_latency_is_known) {
+TEST(Orion, OneBestEffortOperationAtATimeBeforeALatencyIsKnown) {
   World world(orion_policy().defaults());
   for (int i = 0; i < 2; ++i) world.script(1, kernel("k", 30us));
   world.run_until(after(1ms));
   EXPECT_EQ(world.launches_of(1)[1].time, after(30us));
 }
 
-TEST(Orion, high_priority_clients_get_the_higher_stream_priority) {
+TEST(Orion, HighPriorityClientsGetTheHigherStreamPriority) {
   World world;
   world.run_until(after(1us));
   std::vector<std::int32_t> levels(3, -1);
@@ -154,7 +154,7 @@ TEST(Orion, high_priority_clients_get_the_higher_stream_priority) {
   EXPECT_EQ(levels, (std::vector<std::int32_t>{1, 0, 0}));
 }
 
-TEST(JobLatency, spans_from_the_first_submission_to_the_last_completion_of_queued_jobs) {
+TEST(JobLatency, SpansFromTheFirstSubmissionToTheLastCompletionOfQueuedJobs) {
   JobLatency latency;
   OpView first, second;
   second.position = 1;
@@ -168,7 +168,7 @@ TEST(JobLatency, spans_from_the_first_submission_to_the_last_completion_of_queue
   EXPECT_EQ(latency.latest(), 20us);
 }
 
-TEST(KernelKind, names_of_todays_libraries_tell_products_from_what_moves_memory) {
+TEST(KernelKind, NamesOfTodaysLibrariesTellProductsFromWhatMovesMemory) {
   EXPECT_EQ(kind_of_kernel("sm90_xmma_wgrad_indexed_implicit_gemm_f32f32"), KernelKind::kComputeBound);
   EXPECT_EQ(kind_of_kernel("nvjet_sm90_hsh_64x32_64x16_4x2_h_bz_bias_TNT"), KernelKind::kComputeBound);
   EXPECT_EQ(kind_of_kernel("void at::native::vectorized_elementwise_kernel<4>"), KernelKind::kMemoryBound);

@@ -38,7 +38,7 @@ struct World : FakeBackend {
   }
 };
 
-TEST(Reef, device_queue_bounds_what_a_best_effort_client_has_in_flight) {
+TEST(Reef, DeviceQueueBoundsWhatABestEffortClientHasInFlight) {
   for (const std::int64_t depth : {1, 2, 7}) {
     World world(depth);
     world.run_until(after(20ms));
@@ -46,7 +46,7 @@ TEST(Reef, device_queue_bounds_what_a_best_effort_client_has_in_flight) {
   }
 }
 
-TEST(Reef, best_effort_launches_nothing_while_a_real_time_client_has_work_and_goes_on_after) {
+TEST(Reef, BestEffortLaunchesNothingWhileARealTimeClientHasWorkAndGoesOnAfter) {
   World world;
   world.at(after(5'100us), [&] { world.script(0, {.duration = 3ms}); });
   world.run_until(after(20ms));
@@ -57,7 +57,7 @@ TEST(Reef, best_effort_launches_nothing_while_a_real_time_client_has_work_and_go
   EXPECT_TRUE(std::ranges::any_of(launches, [](const FakeLaunch& l) { return l.time == after(8'100us); }));
 }
 
-TEST(Reef, what_is_in_the_device_queue_when_real_time_work_arrives_runs_on) {
+TEST(Reef, WhatIsInTheDeviceQueueWhenRealTimeWorkArrivesRunsOn) {
   World world(4);
   world.at(after(5'100us), [&] { world.script(0, {.duration = 10ms}); });
   world.run_until(after(5'200us));
@@ -65,7 +65,7 @@ TEST(Reef, what_is_in_the_device_queue_when_real_time_work_arrives_runs_on) {
   EXPECT_EQ(world.arbiter().hold_of(ClientId{1})->rule, "real_time_work");
 }
 
-TEST(Reef, says_that_the_device_queue_is_full) {
+TEST(Reef, SaysThatTheDeviceQueueIsFull) {
   World world(3);
   world.run_until(after(100us));
   const Hold& hold = *world.arbiter().hold_of(ClientId{1});
@@ -74,7 +74,7 @@ TEST(Reef, says_that_the_device_queue_is_full) {
   EXPECT_EQ(hold.available, 3.0);
 }
 
-TEST(Reef, says_so_too_of_operations_that_were_submitted_together) {
+TEST(Reef, SaysSoTooOfOperationsThatWereSubmittedTogether) {
   FakeBackend world(reef_policy(), World::with(3), {fake_client("rt", Role::kInteractive), fake_client("be")});
   world.join(0);
   world.join(1);
@@ -85,7 +85,7 @@ TEST(Reef, says_so_too_of_operations_that_were_submitted_together) {
   EXPECT_EQ(world.arbiter().hold_of(ClientId{1})->needed, 4.0);
 }
 
-TEST(Reef, among_best_effort_clients_the_stated_priority_tells_who_is_real_time) {
+TEST(Reef, AmongBestEffortClientsTheStatedPriorityTellsWhoIsRealTime) {
   std::vector<ClientView> clients{fake_client("low"), fake_client("high")};
   clients[1].priority = 1;
   FakeBackend world(reef_policy(), reef_policy().defaults(), clients);
@@ -98,7 +98,7 @@ TEST(Reef, among_best_effort_clients_the_stated_priority_tells_who_is_real_time)
   EXPECT_EQ(world.launches_of(0)[0].time, after(1ms));
 }
 
-TEST(Reef, clients_of_one_rank_run_freely) {
+TEST(Reef, ClientsOfOneRankRunFreely) {
   FakeBackend world(reef_policy(), reef_policy().defaults(), {fake_client("a"), fake_client("b")});
   world.join(0);
   world.join(1);

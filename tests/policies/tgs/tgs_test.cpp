@@ -26,14 +26,14 @@ TgsRateControl profiled() {
   return control;
 }
 
-TEST(TgsRateControl, stops_the_others_while_it_learns_the_undisturbed_rate) {
+TEST(TgsRateControl, StopsTheOthersWhileItLearnsTheUndisturbedRate) {
   TgsRateControl control = profiled();
   EXPECT_FALSE(control.is_profiling());
   EXPECT_EQ(control.limit(), 0);
   EXPECT_EQ(control.top_rate(), 100'000);
 }
 
-TEST(TgsRateControl, slow_start_grows_by_half_while_the_rate_stays_in_the_band) {
+TEST(TgsRateControl, SlowStartGrowsByHalfWhileTheRateStaysInTheBand) {
   TgsRateControl control = profiled();
   control.report(100'000);
   EXPECT_EQ(control.limit(), 20'000);
@@ -43,7 +43,7 @@ TEST(TgsRateControl, slow_start_grows_by_half_while_the_rate_stays_in_the_band) 
   EXPECT_EQ(control.limit(), 45'002.5);
 }
 
-TEST(TgsRateControl, first_disturbance_ends_slow_start_and_then_steps_are_additive) {
+TEST(TgsRateControl, FirstDisturbanceEndsSlowStartAndThenStepsAreAdditive) {
   TgsRateControl control = profiled();
   for (int i = 0; i < 3; ++i) control.report(100'000);
   control.report(96'000);  // 4 %
@@ -53,7 +53,7 @@ TEST(TgsRateControl, first_disturbance_ends_slow_start_and_then_steps_are_additi
   EXPECT_NEAR(control.limit(), 45'002.5 / 1.5 + 2'500, 0.01);
 }
 
-TEST(TgsRateControl, disturbance_takes_a_share_of_the_limit_and_a_collapse_most_of_it) {
+TEST(TgsRateControl, DisturbanceTakesAShareOfTheLimitAndACollapseMostOfIt) {
   TgsRateControl control = profiled();
   for (int i = 0; i < 8; ++i) control.report(100'000);
   control.report(96'000);
@@ -65,13 +65,13 @@ TEST(TgsRateControl, disturbance_takes_a_share_of_the_limit_and_a_collapse_most_
   EXPECT_TRUE(control.is_slow_start());
 }
 
-TEST(TgsRateControl, learns_anew_when_the_high_priority_job_has_changed) {
+TEST(TgsRateControl, LearnsAnewWhenTheHighPriorityJobHasChanged) {
   TgsRateControl control = profiled();
   for (int i = 0; i < 20; ++i) control.report(40'000);
   EXPECT_NEAR(control.top_rate(), 40'000, 1'500);
 }
 
-TEST(TgsRateControl, idle_high_priority_side_frees_the_others) {
+TEST(TgsRateControl, IdleHighPrioritySideFreesTheOthers) {
   TgsRateControl control = profiled();
   for (int i = 0; i < 40; ++i) control.report(0);
   EXPECT_GT(control.limit(), 1e11);
@@ -100,7 +100,7 @@ struct World : FakeBackend {
   }
 };
 
-TEST(Tgs, low_priority_side_gets_one_kernel_a_window_during_the_profile_and_the_limit_afterwards) {
+TEST(Tgs, LowPrioritySideGetsOneKernelAWindowDuringTheProfileAndTheLimitAfterwards) {
   World world;
   world.busy(0, 2000, 1ms);
   world.busy(1, 20'000, 100us);
@@ -111,7 +111,7 @@ TEST(Tgs, low_priority_side_gets_one_kernel_a_window_during_the_profile_and_the_
   EXPECT_EQ(world.launched(700ms, 750ms), 31);
 }
 
-TEST(Tgs, says_what_the_launch_rate_allows) {
+TEST(Tgs, SaysWhatTheLaunchRateAllows) {
   World world;
   world.busy(0, 2000, 1ms);
   world.busy(1, 20'000, 100us);
@@ -122,7 +122,7 @@ TEST(Tgs, says_what_the_launch_rate_allows) {
   EXPECT_EQ(hold.unit, "blocks");
 }
 
-TEST(Tgs, launch_that_sleeps_through_the_begin_of_a_window_is_not_said_to_wait_for_the_limit) {
+TEST(Tgs, LaunchThatSleepsThroughTheBeginOfAWindowIsNotSaidToWaitForTheLimit) {
   World world(Role::kInteractive, 40ms);
   world.busy(0, 2000, 1ms);
   world.busy(1, 20'000, 100us);
@@ -135,7 +135,7 @@ TEST(Tgs, launch_that_sleeps_through_the_begin_of_a_window_is_not_said_to_wait_f
   EXPECT_TRUE(std::ranges::any_of(holds, [](const HoldFact& fact) { return fact.hold.rule == "back_off"; }));
 }
 
-TEST(Tgs, high_priority_client_that_only_renders_is_not_noticed) {
+TEST(Tgs, HighPriorityClientThatOnlyRendersIsNotNoticed) {
   World world;
   for (int i = 0; i < 100; ++i) world.script(0, {.name = "frame", .duration = 5ms, .is_render = true});
   world.busy(1, 1000, 100us);
@@ -143,7 +143,7 @@ TEST(Tgs, high_priority_client_that_only_renders_is_not_noticed) {
   EXPECT_GE(world.launched(0ms, 100ms), 999);
 }
 
-TEST(Tgs, low_priority_client_is_free_when_the_high_priority_one_has_left) {
+TEST(Tgs, LowPriorityClientIsFreeWhenTheHighPriorityOneHasLeft) {
   World world;
   world.busy(0, 50, 1ms);
   world.busy(1, 20'000, 100us);
@@ -153,7 +153,7 @@ TEST(Tgs, low_priority_client_is_free_when_the_high_priority_one_has_left) {
   EXPECT_GE(world.launched(100ms, 200ms), 990);
 }
 
-TEST(Tgs, clients_of_one_rank_are_not_limited) {
+TEST(Tgs, ClientsOfOneRankAreNotLimited) {
   World world(Role::kBestEffort);
   world.busy(0, 100, 1ms);
   world.busy(1, 1000, 100us);

@@ -45,7 +45,7 @@ std::vector<ClientView> two_of_priorities(std::int32_t first, std::int32_t secon
   return clients;
 }
 
-TEST(XschedQueue, threshold_bounds_what_is_in_flight_and_a_batch_must_end_before_more_is_launched) {
+TEST(XschedQueue, ThresholdBoundsWhatIsInFlightAndABatchMustEndBeforeMoreIsLaunched) {
   const PolicyDescriptor policy = xsched_fixed_priority_policy();
   World world(policy, with(policy, {{"threshold", std::int64_t{16}}, {"batch_size", std::int64_t{8}}}),
               two_of_priorities(0, 1));
@@ -57,7 +57,7 @@ TEST(XschedQueue, threshold_bounds_what_is_in_flight_and_a_batch_must_end_before
   for (int i = 24; i < 32; ++i) EXPECT_EQ(launches[i].time, after(16ms)) << i;
 }
 
-TEST(XschedQueue, threshold_of_one_launches_one_after_another) {
+TEST(XschedQueue, ThresholdOfOneLaunchesOneAfterAnother) {
   const PolicyDescriptor policy = xsched_fixed_priority_policy();
   World world(policy, with(policy, {{"threshold", std::int64_t{1}}}), two_of_priorities(0, 1));
   world.busy(0, 5, 1ms);
@@ -65,7 +65,7 @@ TEST(XschedQueue, threshold_of_one_launches_one_after_another) {
   for (int i = 0; i < 5; ++i) EXPECT_EQ(world.launches_of(0)[i].time, after(i * 1ms));
 }
 
-TEST(XschedQueue, says_that_the_threshold_holds_a_launch_back) {
+TEST(XschedQueue, SaysThatTheThresholdHoldsALaunchBack) {
   const PolicyDescriptor policy = xsched_fixed_priority_policy();
   World world(policy, policy.defaults(), two_of_priorities(0, 1));
   world.busy(0, 100, 1ms);
@@ -73,7 +73,7 @@ TEST(XschedQueue, says_that_the_threshold_holds_a_launch_back) {
   EXPECT_EQ(world.arbiter().hold_of(ClientId{0})->rule, "threshold");
 }
 
-TEST(XschedQueue, launch_that_is_held_back_needs_more_than_the_log_has_room_for) {
+TEST(XschedQueue, LaunchThatIsHeldBackNeedsMoreThanTheLogHasRoomFor) {
   const PolicyDescriptor policy = xsched_fixed_priority_policy();
   World world(policy, with(policy, {{"threshold", std::int64_t{4}}, {"batch_size", std::int64_t{4}}}),
               two_of_priorities(0, 1));
@@ -88,7 +88,7 @@ TEST(XschedQueue, launch_that_is_held_back_needs_more_than_the_log_has_room_for)
   }
 }
 
-TEST(XschedFixedPriority, highest_rank_has_no_threshold) {
+TEST(XschedFixedPriority, HighestRankHasNoThreshold) {
   const PolicyDescriptor policy = xsched_fixed_priority_policy();
   World world(policy, policy.defaults(), two_of_priorities(0, 1));
   world.busy(1, 100, 1ms);
@@ -96,7 +96,7 @@ TEST(XschedFixedPriority, highest_rank_has_no_threshold) {
   EXPECT_EQ(world.launches_of(1).size(), 100U);
 }
 
-TEST(XschedFixedPriority, lower_queue_is_suspended_at_once_and_what_it_launched_runs_on) {
+TEST(XschedFixedPriority, LowerQueueIsSuspendedAtOnceAndWhatItLaunchedRunsOn) {
   const PolicyDescriptor policy = xsched_fixed_priority_policy();
   World world(policy, with(policy, {{"threshold", std::int64_t{8}}}), two_of_priorities(0, 1));
   world.busy(0, 100, 500us);
@@ -107,7 +107,7 @@ TEST(XschedFixedPriority, lower_queue_is_suspended_at_once_and_what_it_launched_
   EXPECT_GT(world.launched(0, 18'100us, 19ms), 0);
 }
 
-TEST(XschedFixedPriority, games_rank_above_any_training) {
+TEST(XschedFixedPriority, GamesRankAboveAnyTraining) {
   const PolicyDescriptor policy = xsched_fixed_priority_policy();
   std::vector<ClientView> clients = two_of_priorities(5, 0);
   clients[1].role = Role::kInteractive;
@@ -123,7 +123,7 @@ TEST(XschedFixedPriority, games_rank_above_any_training) {
   EXPECT_EQ(world.launches_of(0)[0].time, after(6ms));
 }
 
-TEST(XschedFixedPriority, equal_priorities_run_side_by_side) {
+TEST(XschedFixedPriority, EqualPrioritiesRunSideBySide) {
   const PolicyDescriptor policy = xsched_fixed_priority_policy();
   World world(policy, policy.defaults(), two_of_priorities(3, 3));
   world.busy(0, 1, 1ms);
@@ -140,7 +140,7 @@ std::pair<double, double> fair_launches(const Parameters& parameters, std::vecto
   return {static_cast<double>(world.launched(0, 0s, 2s)), static_cast<double>(world.launched(1, 0s, 2s))};
 }
 
-TEST(XschedFair, shares_follow_the_weights) {
+TEST(XschedFair, SharesFollowTheWeights) {
   const PolicyDescriptor policy = xsched_fair_policy();
   const std::vector<std::pair<std::string, ParameterValue>> one{{"threshold", std::int64_t{1}}};
   const auto [a, b] = fair_launches(with(policy, one), two_of_priorities(0, 0));
@@ -151,13 +151,13 @@ TEST(XschedFair, shares_follow_the_weights) {
   EXPECT_NEAR(c / d, 3.0, 0.06);
 }
 
-TEST(XschedFair, a_step_of_priority_is_worth_a_fifth_more) {
+TEST(XschedFair, AStepOfPriorityIsWorthAFifthMore) {
   const PolicyDescriptor policy = xsched_fair_policy();
   const auto [a, b] = fair_launches(with(policy, {{"threshold", std::int64_t{1}}}), two_of_priorities(1, 0));
   EXPECT_NEAR(a / b, 1.2, 0.03);
 }
 
-TEST(XschedFair, newcomer_does_not_get_the_time_that_it_was_not_there) {
+TEST(XschedFair, NewcomerDoesNotGetTheTimeThatItWasNotThere) {
   const PolicyDescriptor policy = xsched_fair_policy();
   World world(policy, with(policy, {{"threshold", std::int64_t{1}}}), two_of_priorities(0, 0));
   world.busy(0, 20'000, 100us);
@@ -166,7 +166,7 @@ TEST(XschedFair, newcomer_does_not_get_the_time_that_it_was_not_there) {
   EXPECT_NEAR(static_cast<double>(world.launched(0, 1s, 1200ms)), 1000, 30);
 }
 
-TEST(XschedFair, client_that_was_idle_catches_up) {
+TEST(XschedFair, ClientThatWasIdleCatchesUp) {
   const PolicyDescriptor policy = xsched_fair_policy();
   World world(policy, with(policy, {{"threshold", std::int64_t{1}}}), two_of_priorities(0, 0));
   world.busy(0, 20'000, 100us);
@@ -177,7 +177,7 @@ TEST(XschedFair, client_that_was_idle_catches_up) {
   EXPECT_GT(world.launched(0, 250ms, 300ms), 200);
 }
 
-TEST(XschedUtilization, turns_follow_the_utilisations_and_unused_time_goes_to_the_others) {
+TEST(XschedUtilization, TurnsFollowTheUtilisationsAndUnusedTimeGoesToTheOthers) {
   const PolicyDescriptor policy = xsched_utilization_policy();
   World world(policy,
               with(policy, {{"threshold", std::int64_t{1}}, {"utilizations", ByClient{{"a", 0.75}, {"b", 0.25}}}}),
@@ -192,7 +192,7 @@ TEST(XschedUtilization, turns_follow_the_utilisations_and_unused_time_goes_to_th
   EXPECT_NEAR(static_cast<double>(world.launched(0, 600ms, 1s)), 4000, 10);  // b is done by now
 }
 
-TEST(XschedUtilization, turn_ends_as_soon_as_its_client_has_no_work) {
+TEST(XschedUtilization, TurnEndsAsSoonAsItsClientHasNoWork) {
   const PolicyDescriptor policy = xsched_utilization_policy();
   World world(policy, policy.defaults(), two_of_priorities(0, 0));
   world.busy(0, 3, 100us);
@@ -201,7 +201,7 @@ TEST(XschedUtilization, turn_ends_as_soon_as_its_client_has_no_work) {
   EXPECT_EQ(world.launches_of(1)[0].time, after(300us));
 }
 
-TEST(XschedUtilization, waiting_client_is_told_that_it_is_not_its_turn) {
+TEST(XschedUtilization, WaitingClientIsToldThatItIsNotItsTurn) {
   const PolicyDescriptor policy = xsched_utilization_policy();
   World world(policy, policy.defaults(), two_of_priorities(0, 0));
   world.busy(0, 100, 1ms);
@@ -210,7 +210,7 @@ TEST(XschedUtilization, waiting_client_is_told_that_it_is_not_its_turn) {
   EXPECT_EQ(world.arbiter().hold_of(ClientId{1})->rule, "turn");
 }
 
-TEST(XschedLax, client_gives_way_until_its_laxity_is_used_up) {
+TEST(XschedLax, ClientGivesWayUntilItsLaxityIsUsedUp) {
   const PolicyDescriptor policy = xsched_lax_policy();
   World world(policy, with(policy, {{"threshold", std::int64_t{1}}, {"laxity", ByClient{{"a", 20.0}}}}),
               two_of_priorities(0, 0));
@@ -222,7 +222,7 @@ TEST(XschedLax, client_gives_way_until_its_laxity_is_used_up) {
   EXPECT_GT(world.launched(1, 35ms, 36ms), 5);
 }
 
-TEST(XschedLax, lax_client_runs_at_once_where_nobody_else_has_work) {
+TEST(XschedLax, LaxClientRunsAtOnceWhereNobodyElseHasWork) {
   const PolicyDescriptor policy = xsched_lax_policy();
   World world(policy, with(policy, {{"laxity", ByClient{{"a", 20.0}}}}), two_of_priorities(0, 0));
   world.at(after(10ms), [&] { world.busy(0, 1, 5ms); });
@@ -230,7 +230,7 @@ TEST(XschedLax, lax_client_runs_at_once_where_nobody_else_has_work) {
   EXPECT_EQ(world.launches_of(0)[0].time, after(10ms));
 }
 
-TEST(XschedLax, frame_has_its_period_less_the_last_ones_gpu_time_to_spare) {
+TEST(XschedLax, FrameHasItsPeriodLessTheLastOnesGpuTimeToSpare) {
   const PolicyDescriptor policy = xsched_lax_policy();
   std::vector<ClientView> clients = two_of_priorities(0, 0);
   clients[0].role = Role::kInteractive;

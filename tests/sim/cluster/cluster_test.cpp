@@ -52,7 +52,7 @@ double metric(const ClusterResult& result, std::string_view name) {
   return -1;
 }
 
-TEST(Cluster, a_pod_that_does_not_fit_waits_until_something_leaves) {
+TEST(Cluster, APodThatDoesNotFitWaitsUntilSomethingLeaves) {
   const auto result = run({pod("a", 2, 0s, 10s), pod("b", 1, 1s, 10s)});
   EXPECT_EQ(result.pods[0].start, kRunStart);
   EXPECT_EQ(result.pods[1].start, kRunStart + 10s);
@@ -60,19 +60,19 @@ TEST(Cluster, a_pod_that_does_not_fit_waits_until_something_leaves) {
   EXPECT_DOUBLE_EQ(metric(result, "pod_wait_mean_s"), 4.5);
 }
 
-TEST(Cluster, a_large_pod_that_waits_holds_no_small_one_up) {
+TEST(Cluster, ALargePodThatWaitsHoldsNoSmallOneUp) {
   const auto result = run({pod("a", 1, 0s, 10s), pod("large", 2, 1s, 10s), pod("small", 0.5, 2s, 1s)});
   EXPECT_EQ(result.pods[2].start, kRunStart + 2s);
   EXPECT_EQ(result.pods[1].start, kRunStart + 10s);
 }
 
-TEST(Cluster, two_halves_share_a_card_and_three_do_not) {
+TEST(Cluster, TwoHalvesShareACardAndThreeDoNot) {
   const auto result = run({pod("a", 0.5, 0s, 10s), pod("b", 0.5, 0s, 10s), pod("c", 0.5, 0s, 10s)}, 1, 1);
   EXPECT_EQ(result.pods[1].start, kRunStart);
   EXPECT_EQ(result.pods[2].start, kRunStart + 10s);
 }
 
-TEST(Cluster, what_no_empty_node_could_hold_is_rejected) {
+TEST(Cluster, WhatNoEmptyNodeCouldHoldIsRejected) {
   PodSpec greedy = pod("greedy", 1, 0s, 1s);
   greedy.cpu_milli = 9'000;
   const auto result = run({pod("large", 3, 0s, 1s), greedy, pod("fits", 2, 0s, 1s)});
@@ -82,7 +82,7 @@ TEST(Cluster, what_no_empty_node_could_hold_is_rejected) {
   EXPECT_EQ(metric(result, "pods_rejected"), 2);
 }
 
-TEST(Cluster, card_memory_and_model_are_requirements_too) {
+TEST(Cluster, CardMemoryAndModelAreRequirementsToo) {
   PodSpec memory = pod("memory", 0.1, 0s, 10s), more = pod("more", 0.1, 0s, 10s), other = pod("other", 1, 0s, 10s);
   memory.memory_bytes = more.memory_bytes = 9ULL << 30;
   other.models = {"H200"};
@@ -91,33 +91,33 @@ TEST(Cluster, card_memory_and_model_are_requirements_too) {
   EXPECT_EQ(result.pods[2].state, PodState::kRejected);
 }
 
-TEST(Cluster, latencies_come_between_arrival_choice_and_start) {
+TEST(Cluster, LatenciesComeBetweenArrivalChoiceAndStart) {
   const auto result = run({pod("a", 1, 5s, 10s)}, 1, 2, nullptr, {200ms, 800ms});
   EXPECT_EQ(result.pods[0].start, kRunStart + 6s);
   EXPECT_EQ(result.pods[0].end, kRunStart + 16s);
 }
 
-TEST(Cluster, allocation_is_a_mean_over_time_while_pods_arrive) {
+TEST(Cluster, AllocationIsAMeanOverTimeWhilePodsArrive) {
   // One of two cards for four seconds, both for the fifth and sixth.
   const auto result = run({pod("a", 1, 0s, 6s), pod("b", 1, 4s, 2s), pod("end", 0, 6s, 0s)});
   EXPECT_NEAR(metric(result, "allocated_ratio"), (4 * 0.5 + 2 * 1.0) / 6, 1e-9);
   EXPECT_DOUBLE_EQ(metric(result, "allocated_peak_ratio"), 1);
 }
 
-TEST(Cluster, a_card_half_taken_is_a_fragment_for_pods_of_whole_cards) {
+TEST(Cluster, ACardHalfTakenIsAFragmentForPodsOfWholeCards) {
   const auto result = run({pod("half", 0.5, 0s, 10s), pod("whole", 1, 5s, 5s), pod("end", 0, 10s, 0s)}, 1, 2);
   // Half of what comes is a half, which can use it: a quarter of a card on average, of two.
   EXPECT_NEAR(metric(result, "fragmented_ratio"), 0.25 / 2, 1e-9);
 }
 
-TEST(Cluster, fragments_that_are_there_from_the_begin_count_before_the_first_pod_is_placed) {
+TEST(Cluster, FragmentsThatAreThereFromTheBeginCountBeforeTheFirstPodIsPlaced) {
   // Two nodes of one card each: no pod of two cards can use them.
   const auto result = run({pod("wide", 2, 0s, 1s), pod("end", 0, 10s, 0s)}, 2, 1);
   EXPECT_EQ(result.pods[0].state, PodState::kRejected);
   EXPECT_DOUBLE_EQ(metric(result, "fragmented_ratio"), 1);
 }
 
-TEST(Cluster, an_illegal_placement_names_policy_time_and_pod) {
+TEST(Cluster, AnIllegalPlacementNamesPolicyTimeAndPod) {
   struct Wrong : PlacementPolicy {
     std::optional<Placement> place(const ClusterView&, const PodView&) override { return Placement{0, {5}}; }
   } wrong;
@@ -130,7 +130,7 @@ TEST(Cluster, an_illegal_placement_names_policy_time_and_pod) {
   }
 }
 
-TEST(Cluster, nodes_have_cards_only_when_they_have_registered_them) {
+TEST(Cluster, NodesHaveCardsOnlyWhenTheyHaveRegisteredThem) {
   const auto result = run({pod("card", 1, 0s, 1s), pod("no-card", 0, 0s, 1s), pod("later", 1, 40s, 1s)}, 1, 2, nullptr,
                           {.registration = 30s});
   EXPECT_EQ(result.pods[0].start, kRunStart + 30s);
@@ -138,7 +138,7 @@ TEST(Cluster, nodes_have_cards_only_when_they_have_registered_them) {
   EXPECT_EQ(result.pods[2].start, kRunStart + 40s);
 }
 
-TEST(Cluster, a_container_with_cards_registers_before_it_begins_to_work) {
+TEST(Cluster, AContainerWithCardsRegistersBeforeItBeginsToWork) {
   const auto result = run({pod("card", 1, 0s, 10s), pod("no-card", 0, 0s, 10s)}, 1, 2, nullptr, {.container = 2s});
   EXPECT_EQ(result.pods[0].start, kRunStart);
   EXPECT_EQ(result.pods[0].begin, kRunStart + 2s);
@@ -146,7 +146,7 @@ TEST(Cluster, a_container_with_cards_registers_before_it_begins_to_work) {
   EXPECT_EQ(result.pods[1].end, kRunStart + 10s);
 }
 
-TEST(Cluster, what_a_pod_left_is_free_at_the_next_check_and_not_before) {
+TEST(Cluster, WhatAPodLeftIsFreeAtTheNextCheckAndNotBefore) {
   const auto result =
       run({pod("a", 1, 0s, 10s), pod("b", 1, 1s, 20s), pod("c", 1, 2s, 1s)}, 1, 1, nullptr, {.check_period = 30s});
   EXPECT_EQ(result.pods[0].end, kRunStart + 10s);
@@ -155,12 +155,12 @@ TEST(Cluster, what_a_pod_left_is_free_at_the_next_check_and_not_before) {
   EXPECT_EQ(result.pods[2].start, kRunStart + 60s);
 }
 
-TEST(Cluster, a_pod_that_ends_at_a_check_is_seen_by_it) {
+TEST(Cluster, APodThatEndsAtACheckIsSeenByIt) {
   const auto result = run({pod("a", 1, 0s, 30s), pod("b", 1, 1s, 1s)}, 1, 1, nullptr, {.check_period = 30s});
   EXPECT_EQ(result.pods[1].start, kRunStart + 30s);
 }
 
-TEST(Cluster, configurations_of_pods_that_have_gone_are_there_until_they_are_collected) {
+TEST(Cluster, ConfigurationsOfPodsThatHaveGoneAreThereUntilTheyAreCollected) {
   const auto result = run({pod("a", 1, 0s, 15s), pod("b", 1, 0s, 30s), pod("no-card", 0, 0s, 1s)}, 1, 2, nullptr,
                           {.collection_period = 60s});
   EXPECT_EQ(metric(result, "stale_configs_peak"), 2);

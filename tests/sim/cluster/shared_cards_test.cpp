@@ -103,7 +103,7 @@ double metric(const ClusterResult& result, std::string_view client, std::string_
   return -1;
 }
 
-TEST(SharedCards, a_pod_alone_on_its_card_takes_the_time_of_its_work) {
+TEST(SharedCards, APodAloneOnItsCardTakesTheTimeOfItsWork) {
   const auto result = run(cluster({pod("a", 500, 3s)}));
   EXPECT_EQ(result.pods[0].start, kRunStart + 3s);
   EXPECT_EQ(result.pods[0].end, kRunStart + 4s);
@@ -111,13 +111,13 @@ TEST(SharedCards, a_pod_alone_on_its_card_takes_the_time_of_its_work) {
   EXPECT_EQ(time_alone(training(), device(Sharing::kExclusive), 1, 1h), kSolo);
 }
 
-TEST(SharedCards, cards_whose_gates_answer_late_take_longer) {
+TEST(SharedCards, CardsWhoseGatesAnswerLateTakeLonger) {
   ClusterInput input = cluster<AdmitsEach>({pod("a", 500)});
   input.sharing.gate.answer = 1ms;
   EXPECT_EQ(run(input).pods[0].end, kRunStart + 2 * kSolo) << "a thousand kernels ask for a millisecond each";
 }
 
-TEST(SharedCards, two_pods_that_share_a_card_take_twice_as_long) {
+TEST(SharedCards, TwoPodsThatShareACardTakeTwiceAsLong) {
   for (const Sharing sharing : {Sharing::kExclusive, Sharing::kTimeSliced}) {
     const auto result = run(cluster({pod("a", 500), pod("b", 500)}, sharing));
     for (const PodFact& fact : result.pods)
@@ -126,14 +126,14 @@ TEST(SharedCards, two_pods_that_share_a_card_take_twice_as_long) {
   }
 }
 
-TEST(SharedCards, pods_on_two_cards_do_not_slow_each_other_down) {
+TEST(SharedCards, PodsOnTwoCardsDoNotSlowEachOtherDown) {
   ClusterInput input = cluster({pod("a", 500), pod("b", 600)});
   input.nodes[0].cards = 2;
   const auto result = run(input);
   for (const PodFact& fact : result.pods) EXPECT_EQ(fact.end, kRunStart + kSolo);
 }
 
-TEST(SharedCards, a_third_pod_starts_exactly_when_one_of_two_leaves) {
+TEST(SharedCards, AThirdPodStartsExactlyWhenOneOfTwoLeaves) {
   const auto result = run(cluster({pod("a", 500), pod("b", 500), pod("c", 500)}));
   const Time left = std::min(result.pods[0].end, result.pods[1].end);
   EXPECT_EQ(result.pods[2].start, left);
@@ -141,13 +141,13 @@ TEST(SharedCards, a_third_pod_starts_exactly_when_one_of_two_leaves) {
   EXPECT_NEAR(to_seconds(result.pods[2].end - left), 1, 0.003);
 }
 
-TEST(SharedCards, a_late_neighbour_slows_down_what_is_left) {
+TEST(SharedCards, ALateNeighbourSlowsDownWhatIsLeft) {
   const auto result = run(cluster({pod("a", 500), pod("b", 500, 500ms)}));
   EXPECT_NEAR(to_seconds(result.pods[0].end - kRunStart), 1.5, 0.003);
   EXPECT_NEAR(to_seconds(result.pods[1].end - kRunStart), 2.0, 0.003);
 }
 
-TEST(SharedCards, registering_with_the_manager_delays_the_first_kernel_and_no_more) {
+TEST(SharedCards, RegisteringWithTheManagerDelaysTheFirstKernelAndNoMore) {
   ClusterInput input = cluster({pod("a", 500)});
   input.times.container = 250ms;
   const auto result = run(input);
@@ -155,7 +155,7 @@ TEST(SharedCards, registering_with_the_manager_delays_the_first_kernel_and_no_mo
   EXPECT_DOUBLE_EQ(result.pods[0].slowdown, 1);
 }
 
-TEST(SharedCards, endless_work_ends_with_the_job_in_which_its_runtime_is_over) {
+TEST(SharedCards, EndlessWorkEndsWithTheJobInWhichItsRuntimeIsOver) {
   PodSpec endless = pod("a", 1000);
   endless.runtime = Duration{705'500us};
   ClusterInput input = cluster({endless, pod("b", 1000)});
@@ -168,7 +168,7 @@ TEST(SharedCards, endless_work_ends_with_the_job_in_which_its_runtime_is_over) {
   EXPECT_EQ(result.pods[1].state, PodState::kRunning);
 }
 
-TEST(SharedCards, a_pod_whose_program_gets_an_error_has_failed_and_its_card_is_free) {
+TEST(SharedCards, APodWhoseProgramGetsAnErrorHasFailedAndItsCardIsFree) {
   const auto result = run(cluster<HalvesOnly>({pod("large", 800), pod("small", 500)}));
   EXPECT_EQ(result.pods[0].state, PodState::kFailed);
   EXPECT_EQ(result.pods[1].start, result.pods[0].end);
@@ -176,7 +176,7 @@ TEST(SharedCards, a_pod_whose_program_gets_an_error_has_failed_and_its_card_is_f
   EXPECT_EQ(metric(result, "cluster", "pods_failed"), 1);
 }
 
-TEST(SharedCards, the_policy_of_a_card_sees_what_each_of_its_pods_asks_for) {
+TEST(SharedCards, ThePolicyOfACardSeesWhatEachOfItsPodsAsksFor) {
   struct Listening : OpenGates {
     void on_joined(const GpuView& view, ClientId client) override {
       const ClientView& its = view.client(client);
@@ -192,7 +192,7 @@ TEST(SharedCards, the_policy_of_a_card_sees_what_each_of_its_pods_asks_for) {
   EXPECT_EQ(run(input).pods[0].state, PodState::kFinished);
 }
 
-TEST(SharedCards, the_same_seed_gives_the_same_ends_and_another_one_others) {
+TEST(SharedCards, TheSameSeedGivesTheSameEndsAndAnotherOneOthers) {
   const auto ends = [](std::uint64_t seed) {
     ClusterInput input = cluster({pod("a", 500), pod("b", 500), pod("c", 500)}, Sharing::kTimeSliced);
     input.sharing.clients[0].duration_jitter = 0.2;

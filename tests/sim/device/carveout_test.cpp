@@ -55,7 +55,8 @@ std::vector<std::string> cells_of(const std::string& line) {
   return cells;
 }
 
-// tests/hardware/placement.sh: blocks of a kernel lay one on an SM, as alone, or closer, beside another program under MPS.
+// tests/hardware/placement.sh: blocks of a kernel lay one on an SM, as alone, or closer, beside another program under
+// MPS.
 TEST(Carveout, SaysBesideWhichNeighboursBlocksLayCloserOnAnH200) {
   std::ifstream in(std::string(CORUN_SOURCE_DIR) + "/studies/mps-carveout/placement.csv");
   std::string line;

@@ -65,7 +65,8 @@ TEST(Concurrent, TheLaterKernelGetsTheLeftoverAndGrowsWhenTheEarlierEnds) {
 
 TEST(Concurrent, BlocksOfTheLaterKernelFollowTheLastOnesOfTheEarlier) {
   DeviceDriver driver(ten_sms(), 2);
-  const Ticket first = kernel(driver, 0, 20, 20 * kMs);  // a block takes 10 ms: 6.5 ms before the end all are dispatched
+  const Ticket first =
+      kernel(driver, 0, 20, 20 * kMs);  // a block takes 10 ms: 6.5 ms before the end all are dispatched
   const Ticket second = kernel(driver, 1, 5, 4 * kMs);
   driver.drain();
   EXPECT_EQ(driver.begin(second), 13'500'000);
@@ -184,8 +185,8 @@ TEST(Concurrent, ALargerMemsetAndAnyCopyInsideTheDeviceWaitForRoom) {
 
 TEST(Concurrent, ALargeCopyInsideTheDeviceHoldsAllOfIt) {
   DeviceDriver driver(ten_sms(), 2);
-  const Ticket copy = driver.submit(
-      DeviceOp{.client = ClientId{0}, .kind = OpKind::kCopyDeviceToDevice, .duration = Duration{1 * kMs}, .bytes = 1 << 30});
+  const Ticket copy = driver.submit(DeviceOp{
+      .client = ClientId{0}, .kind = OpKind::kCopyDeviceToDevice, .duration = Duration{1 * kMs}, .bytes = 1 << 30});
   const Ticket after = kernel(driver, 1, 10, 1 * kMs);
   driver.drain();
   EXPECT_EQ(driver.end(copy), 1 * kMs);

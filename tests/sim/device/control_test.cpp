@@ -57,7 +57,7 @@ Ticket kernel(DeviceDriver& driver, std::uint32_t client, std::uint32_t blocks, 
                         .shape = {blocks, 1, 1, 1024, 1, 1, 32, 0}});
 }
 
-TEST(TimeSlice, contexts_share_the_device_in_proportion_to_their_slices) {
+TEST(TimeSlice, ContextsShareTheDeviceInProportionToTheirSlices) {
   DeviceDriver driver(sliced(), 2);
   control(driver, 0, {.time_slice = Duration{6 * kMs}});
   keep_busy(driver, 2, 700 * kUs);
@@ -66,7 +66,7 @@ TEST(TimeSlice, contexts_share_the_device_in_proportion_to_their_slices) {
   EXPECT_EQ(device_ns(driver, 1), 100 * 2 * kMs);
 }
 
-TEST(TimeSlice, a_context_with_endless_slices_waits_for_one_tiny_slice_and_a_switch) {
+TEST(TimeSlice, AContextWithEndlessSlicesWaitsForOneTinySliceAndASwitch) {
   DeviceDriver driver(sliced(), 2);
   control(driver, 0, {.time_slice = Duration{1'000 * kMs}});
   control(driver, 1, {.time_slice = Duration{200 * kUs}});
@@ -78,7 +78,7 @@ TEST(TimeSlice, a_context_with_endless_slices_waits_for_one_tiny_slice_and_a_swi
   EXPECT_EQ(driver.end(urgent) - driver.begin(urgent), 30 * kMs);
 }
 
-TEST(TimeSlice, a_new_length_holds_from_the_end_of_the_slice_that_runs) {
+TEST(TimeSlice, ANewLengthHoldsFromTheEndOfTheSliceThatRuns) {
   DeviceDriver driver(sliced(), 2);
   driver.submit(0, 50 * kMs);
   driver.run_to(3 * kMs);
@@ -89,7 +89,7 @@ TEST(TimeSlice, a_new_length_holds_from_the_end_of_the_slice_that_runs) {
   EXPECT_EQ(driver.begin(woken), 5 * kMs + 100 * kUs);
 }
 
-TEST(TimeSlice, shortening_it_does_not_cut_the_slice_that_runs) {
+TEST(TimeSlice, ShorteningItDoesNotCutTheSliceThatRuns) {
   DeviceDriver driver(sliced(), 2);
   driver.submit(0, 50 * kMs);
   driver.submit(1, 50 * kMs);
@@ -99,7 +99,7 @@ TEST(TimeSlice, shortening_it_does_not_cut_the_slice_that_runs) {
   EXPECT_EQ(device_ns(driver, 0), 2 * kMs);
 }
 
-TEST(Priority, a_pending_kernel_of_higher_priority_goes_first) {
+TEST(Priority, APendingKernelOfHigherPriorityGoesFirst) {
   DeviceDriver driver(ten_sms(), 3);
   control(driver, 2, {.priority = 1});
   kernel(driver, 0, 10, 4 * kMs);
@@ -111,7 +111,7 @@ TEST(Priority, a_pending_kernel_of_higher_priority_goes_first) {
   EXPECT_EQ(driver.begin(low), 8 * kMs);
 }
 
-TEST(Priority, a_running_kernel_yields_at_the_end_of_its_wave_and_goes_on_later) {
+TEST(Priority, ARunningKernelYieldsAtTheEndOfItsWaveAndGoesOnLater) {
   DeviceDriver driver(ten_sms(), 2);
   control(driver, 1, {.priority = 1});
   const Ticket low = kernel(driver, 0, 40, 8 * kMs);  // four waves of 2 ms
@@ -123,7 +123,7 @@ TEST(Priority, a_running_kernel_yields_at_the_end_of_its_wave_and_goes_on_later)
   EXPECT_EQ(driver.end(low), 9 * kMs);
 }
 
-TEST(Priority, a_kernel_of_one_long_wave_is_not_displaced) {
+TEST(Priority, AKernelOfOneLongWaveIsNotDisplaced) {
   DeviceDriver driver(ten_sms(), 2);
   control(driver, 1, {.priority = 5});
   const Ticket low = kernel(driver, 0, 10, 50 * kMs);
@@ -134,7 +134,7 @@ TEST(Priority, a_kernel_of_one_long_wave_is_not_displaced) {
   EXPECT_EQ(driver.begin(high), 50 * kMs);
 }
 
-TEST(Priority, the_higher_one_takes_what_it_wants_and_leaves_the_rest) {
+TEST(Priority, TheHigherOneTakesWhatItWantsAndLeavesTheRest) {
   DeviceDriver driver(ten_sms(), 2);
   control(driver, 1, {.priority = 1});
   const Ticket low = kernel(driver, 0, 100, 10 * kMs);  // ten waves of 1 ms
@@ -146,7 +146,7 @@ TEST(Priority, the_higher_one_takes_what_it_wants_and_leaves_the_rest) {
   EXPECT_NEAR(static_cast<double>(driver.end(low)), 10e6 + 0.6 * 3e6, kRounding);
 }
 
-TEST(Priority, a_kernel_that_pages_does_not_come_to_the_end_of_its_wave) {
+TEST(Priority, AKernelThatPagesDoesNotComeToTheEndOfItsWave) {
   DeviceSpec spec = ten_sms();
   spec.memory_bytes = 10'000'000'000;
   spec.handover_bandwidth_bytes_per_s = 1'000'000'000;
@@ -169,7 +169,7 @@ TEST(Priority, a_kernel_that_pages_does_not_come_to_the_end_of_its_wave) {
   EXPECT_GT(driver.begin(high), 7'000 * kMs);
 }
 
-TEST(Priority, a_change_reaches_kernels_that_are_already_pending) {
+TEST(Priority, AChangeReachesKernelsThatAreAlreadyPending) {
   DeviceDriver driver(ten_sms(), 3);
   kernel(driver, 0, 10, 4 * kMs);
   const Ticket first = kernel(driver, 1, 10, 4 * kMs);
@@ -181,7 +181,7 @@ TEST(Priority, a_change_reaches_kernels_that_are_already_pending) {
   EXPECT_EQ(driver.begin(first), 8 * kMs);
 }
 
-TEST(SmCap, a_change_reaches_the_kernel_that_runs) {
+TEST(SmCap, AChangeReachesTheKernelThatRuns) {
   DeviceDriver driver(ten_sms(), 1);
   const Ticket capped = kernel(driver, 0, 10, 10 * kMs);
   driver.run_to(5 * kMs);
@@ -190,7 +190,7 @@ TEST(SmCap, a_change_reaches_the_kernel_that_runs) {
   EXPECT_EQ(driver.end(capped), 15 * kMs);
 }
 
-TEST(SmShare, nobody_else_uses_reserved_sms_even_idle_ones) {
+TEST(SmShare, NobodyElseUsesReservedSmsEvenIdleOnes) {
   DeviceDriver driver(ten_sms(), 2);
   control(driver, 0, {.sm_share = 0.6});
   const Ticket other = kernel(driver, 1, 10, 4 * kMs);  // ten blocks on four SMs: three waves
@@ -198,7 +198,7 @@ TEST(SmShare, nobody_else_uses_reserved_sms_even_idle_ones) {
   EXPECT_NEAR(static_cast<double>(driver.end(other)), 12e6, kRounding);
 }
 
-TEST(SmShare, a_kernel_that_fits_its_share_runs_as_if_alone_beside_a_flood) {
+TEST(SmShare, AKernelThatFitsItsShareRunsAsIfAloneBesideAFlood) {
   DeviceDriver driver(ten_sms(), 2);
   control(driver, 0, {.sm_share = 0.3});
   for (int i = 0; i < 5; ++i) kernel(driver, 1, 10, 10 * kMs);
@@ -209,7 +209,7 @@ TEST(SmShare, a_kernel_that_fits_its_share_runs_as_if_alone_beside_a_flood) {
   EXPECT_NEAR(static_cast<double>(driver.end(small)), 3e6, kRounding);
 }
 
-TEST(SmShare, blocks_fall_into_whole_waves_of_the_share) {
+TEST(SmShare, BlocksFallIntoWholeWavesOfTheShare) {
   DeviceDriver driver(ten_sms(), 1);
   control(driver, 0, {.sm_share = 0.4});
   const Ticket nine = kernel(driver, 0, 9, 2 * kMs);  // one partial wave on ten SMs, three waves on four
@@ -218,7 +218,7 @@ TEST(SmShare, blocks_fall_into_whole_waves_of_the_share) {
 }
 
 // With the exponent 0.5 half of the SMs alone have the throughput sqrt(1/2); two busy halves have 1/2 each.
-TEST(SmShare, busy_shares_compete_for_memory_bandwidth_and_sum_to_the_whole) {
+TEST(SmShare, BusySharesCompeteForMemoryBandwidthAndSumToTheWhole) {
   DeviceSpec spec = ten_sms();
   spec.sm_rate_exponent = 0.5;
   for (const bool both : {false, true}) {
@@ -232,7 +232,7 @@ TEST(SmShare, busy_shares_compete_for_memory_bandwidth_and_sum_to_the_whole) {
   }
 }
 
-TEST(SmShare, is_free_again_when_its_client_leaves) {
+TEST(SmShare, IsFreeAgainWhenItsClientLeaves) {
   DeviceDriver driver(ten_sms(), 2);
   control(driver, 0, {.sm_share = 0.5});
   const Ticket other = kernel(driver, 1, 10, 10 * kMs);
@@ -242,7 +242,7 @@ TEST(SmShare, is_free_again_when_its_client_leaves) {
   EXPECT_NEAR(static_cast<double>(driver.end(other)), 15e6, kRounding);
 }
 
-TEST(Instance, clients_with_instances_run_beside_one_another_without_switches) {
+TEST(Instance, ClientsWithInstancesRunBesideOneAnotherWithoutSwitches) {
   DeviceDriver driver(ten_sms(Sharing::kTimeSliced), 2);
   control(driver, 0, {.instance = 0.5});
   control(driver, 1, {.instance = 0.5});
@@ -255,7 +255,7 @@ TEST(Instance, clients_with_instances_run_beside_one_another_without_switches) {
   EXPECT_EQ(driver.device().usage().busy, Duration{driver.end(first)});
 }
 
-TEST(Instance, is_not_disturbed_by_the_others_whatever_they_do) {
+TEST(Instance, IsNotDisturbedByTheOthersWhateverTheyDo) {
   std::set<std::int64_t> ends;
   for (const int others : {0, 1, 4}) {
     DeviceDriver driver(ten_sms(Sharing::kTimeSliced), 3);
@@ -268,7 +268,7 @@ TEST(Instance, is_not_disturbed_by_the_others_whatever_they_do) {
   EXPECT_EQ(ends.size(), 1U);
 }
 
-TEST(Instance, those_without_one_take_turns_on_what_is_left) {
+TEST(Instance, ThoseWithoutOneTakeTurnsOnWhatIsLeft) {
   DeviceDriver driver(ten_sms(Sharing::kTimeSliced), 3);
   control(driver, 0, {.instance = 0.5});
   keep_busy(driver, 3, 1 * kMs);
@@ -281,7 +281,7 @@ TEST(Instance, those_without_one_take_turns_on_what_is_left) {
   EXPECT_NEAR(static_cast<double>(done), 100, 1);  // kernels of unknown shape go at half speed on half of the device
 }
 
-TEST(Instance, a_running_kernel_moves_into_it_and_back) {
+TEST(Instance, ARunningKernelMovesIntoItAndBack) {
   DeviceDriver driver(ten_sms(Sharing::kTimeSliced), 2);
   const Ticket moved = driver.submit(0, 10 * kMs);
   driver.run_to(4 * kMs);
@@ -292,7 +292,7 @@ TEST(Instance, a_running_kernel_moves_into_it_and_back) {
   EXPECT_NEAR(static_cast<double>(driver.end(moved)), 12e6, kRounding);  // 4 + 4 / 2 + 4
 }
 
-TEST(Instance, of_a_device_whose_kernels_share_space_takes_its_sms_from_the_others) {
+TEST(Instance, OfADeviceWhoseKernelsShareSpaceTakesItsSmsFromTheOthers) {
   DeviceDriver driver(ten_sms(), 2);
   control(driver, 0, {.instance = 0.4});
   const Ticket rest = kernel(driver, 1, 6, 5 * kMs);
@@ -302,7 +302,7 @@ TEST(Instance, of_a_device_whose_kernels_share_space_takes_its_sms_from_the_othe
   EXPECT_NEAR(static_cast<double>(driver.end(own)), 10e6, kRounding);
 }
 
-TEST(Instance, memory_bandwidth_is_divided_with_the_sms) {
+TEST(Instance, MemoryBandwidthIsDividedWithTheSms) {
   DeviceSpec spec = ten_sms(Sharing::kTimeSliced);
   spec.sm_rate_exponent = 0.5;
   DeviceDriver driver(spec, 1);
@@ -312,7 +312,7 @@ TEST(Instance, memory_bandwidth_is_divided_with_the_sms) {
   EXPECT_NEAR(static_cast<double>(driver.end(full)), 20e6, kRounding);  // not 10 ms * sqrt(2)
 }
 
-TEST(Controls, mean_nothing_to_an_exclusive_device) {
+TEST(Controls, MeanNothingToAnExclusiveDevice) {
   DeviceDriver driver(ten_sms(Sharing::kExclusive), 2);
   control(driver, 0, {.time_slice = Duration{1 * kUs}, .priority = 3, .sm_cap = 0.1, .sm_share = 0.2, .instance = 0.3});
   const Ticket first = driver.submit(0, 5 * kMs);
@@ -322,7 +322,7 @@ TEST(Controls, mean_nothing_to_an_exclusive_device) {
   EXPECT_EQ(driver.end(second), 10 * kMs);
 }
 
-TEST(Abort, everything_of_the_client_is_lost_at_once_and_the_others_go_on) {
+TEST(Abort, EverythingOfTheClientIsLostAtOnceAndTheOthersGoOn) {
   DeviceDriver driver(sliced(), 2);
   const Ticket running = driver.submit(0, 10 * kMs);
   const Ticket queued = driver.submit(0, 10 * kMs);
@@ -349,7 +349,7 @@ TEST(Abort, everything_of_the_client_is_lost_at_once_and_the_others_go_on) {
   EXPECT_EQ(driver.begin(other), 1 * kMs + 100 * kUs);
 }
 
-TEST(Abort, who_waited_for_a_lost_operation_goes_on) {
+TEST(Abort, WhoWaitedForALostOperationGoesOn) {
   DeviceDriver driver(sliced(), 2);
   const Ticket lost = driver.submit(0, 10 * kMs);
   const Ticket waits =
@@ -361,7 +361,7 @@ TEST(Abort, who_waited_for_a_lost_operation_goes_on) {
   EXPECT_EQ(driver.begin(waits), 2 * kMs + 100 * kUs);
 }
 
-TEST(Abort, a_lost_operation_that_waited_for_another_client_is_not_woken_later) {
+TEST(Abort, ALostOperationThatWaitedForAnotherClientIsNotWokenLater) {
   DeviceDriver driver(sliced(), 2);
   const Ticket awaited = driver.submit(1, 10 * kMs);
   driver.submit({.client = ClientId{0}, .duration = Duration{1 * kMs}, .after = std::span<const Ticket>(&awaited, 1)});
@@ -464,7 +464,7 @@ class RandomHistory {
   std::multiset<Ticket> lost_;
 };
 
-TEST(Abort, at_any_time_leaves_a_device_on_which_everything_completes_exactly_once) {
+TEST(Abort, AtAnyTimeLeavesADeviceOnWhichEverythingCompletesExactlyOnce) {
   for (const Sharing sharing : {Sharing::kTimeSliced, Sharing::kConcurrent, Sharing::kExclusive})
     for (std::uint64_t seed = 0; seed < 30; ++seed) {
       SCOPED_TRACE(::testing::Message() << "sharing " << static_cast<int>(sharing) << ", seed " << seed);

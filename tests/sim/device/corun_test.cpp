@@ -66,7 +66,8 @@ TEST(Company, AKernelThatBeginsHoldsUpThoseOfOthers) {
   EXPECT_NEAR(static_cast<double>(driver.end(first)), static_cast<double>(10 * kMs + 100 * kUs), kRounding);
 }
 
-/// How much longer a kernel of half of the room and 0.5 ms takes that begins when one of so many blocks begins to drain.
+/// How much longer a kernel of half of the room and 0.5 ms takes that begins when one of so many blocks begins to
+/// drain.
 double beside_draining(std::uint32_t blocks) {
   DeviceSpec spec = ten_sms();
   spec.sm_fill_exponent = spec.sm_rate_exponent = 0.25;
@@ -80,7 +81,7 @@ double beside_draining(std::uint32_t blocks) {
 TEST(Company, AKernelOfFewWavesLeavesAsMuchThroughputAsRoom) {
   const double first = std::pow(0.5 * 7 / 8, 0.25), later = std::pow(0.5, 0.25), room_left = 1 - 0.5 * 7 / 8;
   EXPECT_NEAR(beside_draining(30), later / (room_left / (first + room_left)), 1e-3);  // 1.5 waves
-  EXPECT_NEAR(beside_draining(50), later / (1 - first), 1e-3);                         // 2.5: what it does not ask for
+  EXPECT_NEAR(beside_draining(50), later / (1 - first), 1e-3);                        // 2.5: what it does not ask for
 }
 
 }  // namespace

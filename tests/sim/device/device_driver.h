@@ -42,8 +42,11 @@ class DeviceDriver {
   }
   Ticket submit(std::uint32_t client, std::int64_t duration_ns, std::uint32_t stream = 0,
                 OpKind kind = OpKind::kKernel) {
-    return submit({.client = ClientId{client}, .stream = StreamId{stream}, .kind = kind,
-                   .duration = Duration{duration_ns}, .ready_at = now_});
+    return submit({.client = ClientId{client},
+                   .stream = StreamId{stream},
+                   .kind = kind,
+                   .duration = Duration{duration_ns},
+                   .ready_at = now_});
   }
 
   /// Visits every change up to and including `end`, then stands at `end`.

@@ -1,3 +1,5 @@
+#include "sim/device/occupancy.h"
+
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -5,7 +7,6 @@
 #include <numeric>
 
 #include "sim/device/max_min.h"
-#include "sim/device/occupancy.h"
 
 namespace corun {
 namespace {
@@ -18,10 +19,10 @@ TEST(Occupancy, BlocksPerSmAreLimitedByWhicheverResourceRunsOutFirst) {
   DeviceSpec spec;
   spec.sm_count = 2;
   spec.shared_memory_per_sm_bytes = 100'000;
-  EXPECT_EQ(resident_blocks(spec, shape(1, 256, 0, 0)), 2 * 8u);          // 2048 threads
-  EXPECT_EQ(resident_blocks(spec, shape(1, 32, 0, 0)), 2 * 32u);          // 32 blocks
-  EXPECT_EQ(resident_blocks(spec, shape(1, 256, 128, 0)), 2 * 2u);        // 65536 registers
-  EXPECT_EQ(resident_blocks(spec, shape(1, 256, 32, 30'000)), 2 * 3u);    // shared memory
+  EXPECT_EQ(resident_blocks(spec, shape(1, 256, 0, 0)), 2 * 8u);        // 2048 threads
+  EXPECT_EQ(resident_blocks(spec, shape(1, 32, 0, 0)), 2 * 32u);        // 32 blocks
+  EXPECT_EQ(resident_blocks(spec, shape(1, 256, 128, 0)), 2 * 2u);      // 65536 registers
+  EXPECT_EQ(resident_blocks(spec, shape(1, 256, 32, 30'000)), 2 * 3u);  // shared memory
 }
 
 TEST(Occupancy, AnUnknownShapeFillsTheDevice) {
@@ -72,7 +73,8 @@ TEST(Occupancy, WhatTheLastWaveDoesNotFillIsFreeWhileItDrains) {
     const Occupancy waves = occupancy_of(spec, OpKind::kKernel, shape(blocks, 32, 0, 0), 250 * blocks);
     EXPECT_EQ(waves.room_at(651), kAllSms) << blocks;
     EXPECT_NEAR(static_cast<double>(waves.room_at(650)) / kAllSms, last / 4.0 * 7 / 8.0, 1e-5) << blocks;
-    EXPECT_NEAR(static_cast<double>(waves.throughput_at(650)) / kAllSms, std::sqrt(last / 4.0 * 7 / 8.0), 1e-5) << blocks;
+    EXPECT_NEAR(static_cast<double>(waves.throughput_at(650)) / kAllSms, std::sqrt(last / 4.0 * 7 / 8.0), 1e-5)
+        << blocks;
   }
 }
 
@@ -120,7 +122,8 @@ TEST(Occupancy, WhereAnSmIsNoMoreThanItsBlocksOnlyTheirNumberCounts) {
     for (std::uint32_t blocks = 1; blocks < 16; ++blocks) {
       spec.sm_rate_exponent = spec.sm_fill_exponent = exponent;
       const Occupancy occupancy = occupancy_of(spec, OpKind::kKernel, shape(blocks, 32, 0, 0), 1000);
-      EXPECT_NEAR(static_cast<double>(occupancy.throughput) / kAllSms, std::pow(blocks / 16.0, exponent), 1e-5) << blocks;
+      EXPECT_NEAR(static_cast<double>(occupancy.throughput) / kAllSms, std::pow(blocks / 16.0, exponent), 1e-5)
+          << blocks;
     }
 }
 

@@ -53,8 +53,7 @@ TEST(DeviceOrder, AStreamWaitsForTheCopyThatAnotherStreamMakes) {
   DeviceDriver driver(DeviceSpec{}, 1);
   const Ticket copy = driver.submit(0, 700 * kUs, 1, OpKind::kCopyHostToDevice);
   const Ticket after[] = {copy};
-  const Ticket kernel =
-      driver.submit({.client = ClientId{0}, .duration = Duration{100 * kUs}, .after = after});
+  const Ticket kernel = driver.submit({.client = ClientId{0}, .duration = Duration{100 * kUs}, .after = after});
   driver.drain();
   EXPECT_EQ(driver.begin(kernel), 700 * kUs);
 }
@@ -71,8 +70,8 @@ TEST(DeviceOrder, AClientThatOnlyWaitsForItsCopyDoesNotHoldTheDevice) {
 
 TEST(DeviceOrder, AnOperationIsInvisibleBeforeItsReadyTime) {
   DeviceDriver driver(DeviceSpec{}, 1);
-  const Ticket late = driver.submit(
-      {.client = ClientId{0}, .duration = Duration{kMs}, .ready_at = time_from_ns(5 * kUs)});
+  const Ticket late =
+      driver.submit({.client = ClientId{0}, .duration = Duration{kMs}, .ready_at = time_from_ns(5 * kUs)});
   EXPECT_EQ(driver.device().next_change(), time_from_ns(5 * kUs));
   driver.drain();
   EXPECT_EQ(driver.begin(late), 5 * kUs);

@@ -67,8 +67,8 @@ TEST(Placement, AClientsOwnKernelsAreNotInItsWay) {
   EXPECT_EQ(driver.begin(second), 0);
 }
 
-// Five SMs had the large carve-out when the plain kernel began; ten blocks then lie there two by two, where an SM goes at
-// sqrt(2/8) of its speed instead of sqrt(1/8): each block at 1/sqrt(2).
+// Five SMs had the large carve-out when the plain kernel began; ten blocks then lie there two by two, where an SM goes
+// at sqrt(2/8) of its speed instead of sqrt(1/8): each block at 1/sqrt(2).
 TEST(Placement, BlocksLieCloserOnTheSmsThatKeptALargeCarveOut) {
   DeviceDriver driver(ten_sms(), 2);
   submit(driver, sharing(1, 10 * kMs, 5));
@@ -81,7 +81,8 @@ TEST(Placement, BlocksLieCloserOnTheSmsThatKeptALargeCarveOut) {
   EXPECT_NEAR(static_cast<double>(driver.end(beside)), 40.0 * kMs, kRounding);
 }
 
-// Twenty blocks, two an SM when alone, lie eight at a time on one: half as fast, two and a half times one after the other.
+// Twenty blocks, two an SM when alone, lie eight at a time on one: half as fast, two and a half times one after the
+// other.
 TEST(Placement, MoreBlocksThanFitFollowOneAnother) {
   DeviceDriver driver(ten_sms(), 2);
   submit(driver, sharing(1, 10 * kMs, 1));
@@ -93,7 +94,8 @@ TEST(Placement, MoreBlocksThanFitFollowOneAnother) {
   EXPECT_NEAR(static_cast<double>(driver.end(many)), (10 + 4 * 2 * 2.5) * kMs, 400);
 }
 
-// Eight of ten SMs are full with one block each. Four blocks, one an SM when alone, lie two by two on the other two SMs.
+// Eight of ten SMs are full with one block each. Four blocks, one an SM when alone, lie two by two on the other two
+// SMs.
 TEST(Placement, BlocksLieCloserOnTheSmsThatALargeKernelLeaves) {
   DeviceSpec spec = ten_sms(CarveoutChange::kAnyTime);
   spec.max_threads_per_sm = 1024;
@@ -127,7 +129,8 @@ TEST(Placement, PrioritiesDoNotChangeCarveOuts) {
   EXPECT_EQ(driver.begin(urgent), 10 * kMs);
 }
 
-// Nine SMs draw sqrt(0.9) of the throughput; the tenth has a tenth of it all the same, and everyone pays for the excess.
+// Nine SMs draw sqrt(0.9) of the throughput; the tenth has a tenth of it all the same, and everyone pays for the
+// excess.
 TEST(Placement, AnSmOfItsOwnIsWorthWhatItIs) {
   DeviceSpec spec = ten_sms();
   spec.max_threads_per_sm = 1024;

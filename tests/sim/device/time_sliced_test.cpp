@@ -84,7 +84,8 @@ TEST(TimeSliced, SwitchesBetweenContextsThatFillTheDeviceCostAllOfTheSwitchCost)
   driver.submit(kernel_of(0, 1'000, 50 * kMs));
   driver.submit(kernel_of(1, 8, 50 * kMs));
   driver.run_to(10 * 2 * (kSlice + 200 * kUs));
-  // The first switch to the second client brings nothing back: 40 us less, and the first client has begun its next slice.
+  // The first switch to the second client brings nothing back: 40 us less, and the first client has begun its next
+  // slice.
   EXPECT_EQ(to_ns(driver.device().usage().switching), 20 * 200 * kUs - 40 * kUs);
   EXPECT_EQ(to_ns(driver.device().device_time(ClientId{0})), 10 * kSlice + 40 * kUs);
 }
@@ -95,7 +96,7 @@ TEST(TimeSliced, WhoRunsDryLeavesNothingToSaveAndWhoIsNewBringsNothingBack) {
   const Ticket brief = driver.submit(kernel_of(1, 8, 100 * kUs));
   const Ticket after = driver.submit(kernel_of(0, 8, 100 * kUs));
   driver.drain();
-  EXPECT_EQ(driver.begin(brief), kSlice + 160 * kUs);                               // one is saved
+  EXPECT_EQ(driver.begin(brief), kSlice + 160 * kUs);                                // one is saved
   EXPECT_EQ(driver.begin(after), kSlice + 160 * kUs + 100 * kUs + 160 * kUs + kMs);  // and brought back
 }
 

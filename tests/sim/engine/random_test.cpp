@@ -1,7 +1,7 @@
 #include "sim/engine/random.h"
 
-#include <gtest/gtest.h>
 #include <Random123/philox.h>
+#include <gtest/gtest.h>
 #include <xxhash.h>
 
 #include <algorithm>

@@ -57,9 +57,7 @@ class SurrogatesTest : public ::testing::Test {
 std::uint32_t shared_bytes(std::uint32_t threads, std::uint32_t registers, std::uint32_t captured_bytes) {
   Workload workload;
   append_job(workload, {1ms}, 0ns, 0ns, false);
-  workload.ops.change(0, [&](WorkOp& op) {
-    op.shape = {1000, 1, 1, threads, 1, 1, registers, captured_bytes};
-  });
+  workload.ops.change(0, [&](WorkOp& op) { op.shape = {1000, 1, 1, threads, 1, 1, registers, captured_bytes}; });
   return Surrogates(workload, device_of_100_sms(), false).laws().at(0).shared_bytes;
 }
 

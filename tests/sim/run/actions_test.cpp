@@ -83,7 +83,7 @@ RunResult run(Scripted& policy, Recorder& recorder, Duration horizon = 2s, const
 
 constexpr ClientId kTrain{0};
 
-TEST(PolicyActions, a_kill_loses_what_is_in_flight_and_all_since_the_last_snapshot) {
+TEST(PolicyActions, AKillLosesWhatIsInFlightAndAllSinceTheLastSnapshot) {
   Scripted policy;
   Told told;
   policy.at(kRunStart + 95ms, [](const GpuView&, Actions& actions) { actions.kill(kTrain); });
@@ -96,7 +96,7 @@ TEST(PolicyActions, a_kill_loses_what_is_in_flight_and_all_since_the_last_snapsh
   EXPECT_EQ(policy.copies, (std::vector{std::pair{kRunStart + 695ms, CopyEvent::kRestored}}));
 }
 
-TEST(PolicyActions, a_snapshot_takes_its_bytes_over_the_link_and_bounds_what_a_later_kill_loses) {
+TEST(PolicyActions, ASnapshotTakesItsBytesOverTheLinkAndBoundsWhatALaterKillLoses) {
   Scripted policy;
   Told told;
   policy.at(kRunStart + 95ms, [](const GpuView&, Actions& actions) { actions.close(kTrain); });
@@ -113,7 +113,7 @@ TEST(PolicyActions, a_snapshot_takes_its_bytes_over_the_link_and_bounds_what_a_l
   EXPECT_EQ(told.kills[0].lost, Duration{40ms});
 }
 
-TEST(PolicyActions, a_restored_client_goes_on_behind_what_it_lost) {
+TEST(PolicyActions, ARestoredClientGoesOnBehindWhatItLost) {
   Scripted policy;
   Told told;
   policy.at(kRunStart + 95ms, [](const GpuView&, Actions& actions) { actions.kill(kTrain); });
@@ -124,7 +124,7 @@ TEST(PolicyActions, a_restored_client_goes_on_behind_what_it_lost) {
   EXPECT_EQ(told.ops.back().end, kRunStart + 2s - 10ms);
 }
 
-TEST(PolicyActions, a_refused_client_ends_its_work_in_flight_and_leaves) {
+TEST(PolicyActions, ARefusedClientEndsItsWorkInFlightAndLeaves) {
   Scripted policy;
   Told told;
   policy.hold = {"memory_cap", 2e9, 1e9, "bytes"};
@@ -138,7 +138,7 @@ TEST(PolicyActions, a_refused_client_ends_its_work_in_flight_and_leaves) {
   EXPECT_EQ(result.end, kRunStart + 110ms);
 }
 
-TEST(PolicyActions, a_client_that_leaves_before_it_is_restored_is_not_heard_of_again) {
+TEST(PolicyActions, AClientThatLeavesBeforeItIsRestoredIsNotHeardOfAgain) {
   ClientSpec brief = worker();
   brief.repeat = 10;
   Scripted policy;
@@ -151,7 +151,7 @@ TEST(PolicyActions, a_client_that_leaves_before_it_is_restored_is_not_heard_of_a
   EXPECT_EQ(told.kills[0].restored, kNever);
 }
 
-TEST(PolicyActions, a_snapshot_ends_with_its_client) {
+TEST(PolicyActions, ASnapshotEndsWithItsClient) {
   ClientSpec brief = worker();
   Workload workload = *brief.workload;
   workload.steps.push_back(HostStep{50ms, StepKind::kWaitAll, 0});
@@ -170,7 +170,7 @@ TEST(PolicyActions, a_snapshot_ends_with_its_client) {
   EXPECT_TRUE(policy.copies.empty());
 }
 
-TEST(PolicyActions, memory_that_takes_more_than_an_hour_to_copy_is_refused) {
+TEST(PolicyActions, MemoryThatTakesMoreThanAnHourToCopyIsRefused) {
   ClientSpec huge = worker();
   huge.snapshot_bytes = 100'000'000'000'000;
   Scripted policy;
@@ -179,7 +179,7 @@ TEST(PolicyActions, memory_that_takes_more_than_an_hour_to_copy_is_refused) {
   EXPECT_THROW(run(policy, told, 2s, huge), Error);
 }
 
-TEST(PolicyActions, a_client_refused_in_the_instant_of_its_last_launch_submits_nothing_more) {
+TEST(PolicyActions, AClientRefusedInTheInstantOfItsLastLaunchSubmitsNothingMore) {
   Scripted policy;
   Told told;
   policy.at(kRunStart + 95ms, [](const GpuView&, Actions& actions) { actions.close(kTrain); });
@@ -194,7 +194,7 @@ TEST(PolicyActions, a_client_refused_in_the_instant_of_its_last_launch_submits_n
   EXPECT_EQ(told.ops.back().launched, kRunStart + 200ms);
 }
 
-TEST(PolicyActions, a_hold_tells_the_numbers_of_the_operation_that_begins_to_wait) {
+TEST(PolicyActions, AHoldTellsTheNumbersOfTheOperationThatBeginsToWait) {
   Scripted policy;
   Told told;
   policy.hold = {"window", 3, 1, "ns"};
@@ -207,7 +207,7 @@ TEST(PolicyActions, a_hold_tells_the_numbers_of_the_operation_that_begins_to_wai
   EXPECT_EQ(told.holds[0].hold.available, 2);
 }
 
-TEST(PolicyActions, a_hold_lasts_from_the_first_waiting_operation_until_the_gate_opens) {
+TEST(PolicyActions, AHoldLastsFromTheFirstWaitingOperationUntilTheGateOpens) {
   Scripted policy;
   Told told;
   policy.hold = {"window", 3, 1, "ns"};
@@ -220,7 +220,7 @@ TEST(PolicyActions, a_hold_lasts_from_the_first_waiting_operation_until_the_gate
   EXPECT_EQ(told.holds[0].hold.rule, "window");
 }
 
-TEST(PolicyActions, a_hold_that_outlasts_the_run_ends_with_it) {
+TEST(PolicyActions, AHoldThatOutlastsTheRunEndsWithIt) {
   Scripted policy;
   Told told;
   policy.hold = {"window", 3, 1, "ns"};
@@ -245,7 +245,7 @@ std::string complaint(Scripted::Step step) {
   return "";
 }
 
-TEST(PolicyActions, what_cannot_be_done_is_refused_with_policy_time_and_reason) {
+TEST(PolicyActions, WhatCannotBeDoneIsRefusedWithPolicyTimeAndReason) {
   EXPECT_EQ(complaint([](const GpuView&, Actions& actions) { actions.snapshot(kTrain); }),
             "policy 'scripted' at t=0.050000000 s: snapshot(client 0) but the gate of client 'train' is open");
   EXPECT_EQ(complaint([](const GpuView&, Actions& actions) {
@@ -264,7 +264,7 @@ TEST(PolicyActions, what_cannot_be_done_is_refused_with_policy_time_and_reason) 
       "most");
 }
 
-TEST(PolicyActions, no_more_is_admitted_than_waits) {
+TEST(PolicyActions, NoMoreIsAdmittedThanWaits) {
   EXPECT_EQ(complaint([](const GpuView&, Actions& actions) {
               actions.close(kTrain);
               actions.admit(kTrain, 1);
@@ -272,13 +272,13 @@ TEST(PolicyActions, no_more_is_admitted_than_waits) {
             "policy 'scripted' at t=0.050000000 s: admit(client 0, 1) but client 'train' has 0 waiting operations");
 }
 
-TEST(PolicyActions, a_wake_up_for_the_present_is_refused_and_one_a_nanosecond_later_is_not) {
+TEST(PolicyActions, AWakeUpForThePresentIsRefusedAndOneANanosecondLaterIsNot) {
   EXPECT_EQ(complaint([](const GpuView& view, Actions& actions) { actions.wake_at(view.now); }),
             "policy 'scripted' at t=0.050000000 s: wake_at(0.050000000 s) is not in the future");
   EXPECT_EQ(complaint([](const GpuView& view, Actions& actions) { actions.wake_at(view.now + 1ns); }), "");
 }
 
-TEST(PolicyActions, what_two_clients_reserve_together_is_no_more_than_the_device) {
+TEST(PolicyActions, WhatTwoClientsReserveTogetherIsNoMoreThanTheDevice) {
   Scripted policy;
   Told told;
   policy.at(kRunStart + 50ms, [](const GpuView&, Actions& actions) {

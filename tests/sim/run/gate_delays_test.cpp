@@ -119,7 +119,8 @@ TEST(GateDelays, WhoHasWaitedLongIsWokenFirst) {
   const testing::Facts facts = run(policy, client(2), {.answer = 8us, .wake = 60us});
   ASSERT_EQ(facts.ops.size(), 2u);
   EXPECT_EQ(facts.ops[0].begin, kRunStart + 10ms + 60us);
-  EXPECT_EQ(facts.ops[1].submitted, facts.ops[0].end + 100us) << "its host worked on only when it was awake, and then waited";
+  EXPECT_EQ(facts.ops[1].submitted, facts.ops[0].end + 100us)
+      << "its host worked on only when it was awake, and then waited";
 }
 
 TEST(GateDelays, WhatWasPromisedAndWhatPassesAnOpenGateAsksNobody) {
@@ -136,7 +137,9 @@ TEST(GateDelays, WhatWasPromisedAndWhatPassesAnOpenGateAsksNobody) {
 class PromisesTheFirst : public Listener {
  public:
   PromisesTheFirst() { is_open = false; }
-  std::uint32_t admits_ahead(const GpuView&, const ClientView& client) const override { return client.id.value == 0 ? 4 : 0; }
+  std::uint32_t admits_ahead(const GpuView&, const ClientView& client) const override {
+    return client.id.value == 0 ? 4 : 0;
+  }
 };
 
 TEST(GateDelays, APromiseIsItsClientsOwn) {

@@ -73,8 +73,10 @@ const Wrong kWrongs[] = {
        books.on_decision(decision(kRunStart + 4ms, Action::Kind::kOpen));
      },
      "a fact of 4000000 ns after one of 5000000 ns"},
-    {"a_number_that_is_submitted_twice", [](InvariantChecker& books) { books.submitted(kClient, 0, kRunStart); }, "submits 0"},
-    {"a_launch_before_its_submission", [](InvariantChecker& books) { books.launched(kClient, 1, kRunStart); }, "launches 1"},
+    {"a_number_that_is_submitted_twice", [](InvariantChecker& books) { books.submitted(kClient, 0, kRunStart); },
+     "submits 0"},
+    {"a_launch_before_its_submission", [](InvariantChecker& books) { books.launched(kClient, 1, kRunStart); },
+     "launches 1"},
     {"a_launch_through_a_closed_gate",
      [](InvariantChecker& books) {
        books.on_decision(decision(kRunStart, Action::Kind::kClose));
@@ -123,8 +125,12 @@ const Wrong kWrongs[] = {
        books.on_op(op);
      },
      "2000000 ns of device time"},
-    {"a_client_that_leaves_with_work", [](InvariantChecker& books) { books.left(kClient, kRunStart); }, "leaves with 1"},
-    {"jobs_out_of_order", [](InvariantChecker& books) { books.on_job({kClient, 1, kRunStart, kRunStart, kRunStart}); },
+    {"a_client_that_leaves_with_work", [](InvariantChecker& books) { books.left(kClient, kRunStart); },
+     "leaves with 1"},
+    {"jobs_out_of_order",
+     [](InvariantChecker& books) {
+       books.on_job({kClient, 1, kRunStart, kRunStart, kRunStart});
+     },
      "ends job 1 after 0"},
     {"a_frame_that_is_shown_before_it_is_drawn",
      [](InvariantChecker& books) {

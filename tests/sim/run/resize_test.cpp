@@ -70,14 +70,14 @@ Outcome run(std::vector<ClientSpec> clients, Duration horizon = 10s) {
   return outcome;
 }
 
-TEST(Resize, is_heard_at_its_time_with_all_that_the_owner_asks_for_then) {
+TEST(Resize, IsHeardAtItsTimeWithAllThatTheOwnerAsksForThen) {
   const Outcome outcome =
       run({client("a", 10, {{20ms, 0.6, 2'000'000'000}, {50ms, 0.2, 2'000'000'000}}), client("b", 10)});
   const std::vector<Request> expected{{after(20ms), 0, 0.6, 2'000'000'000}, {after(50ms), 0, 0.2, 2'000'000'000}};
   EXPECT_EQ(outcome.heard.resized, expected);
 }
 
-TEST(Resize, before_the_client_joined_counts_from_its_join_and_is_not_heard_by_itself) {
+TEST(Resize, BeforeTheClientJoinedCountsFromItsJoinAndIsNotHeardByItself) {
   ClientSpec late = client("late", 1, {{20ms, 0.6, 2'000'000'000}});
   late.arrival = 50ms;
   const Outcome outcome = run({client("a", 10), late});
@@ -86,7 +86,7 @@ TEST(Resize, before_the_client_joined_counts_from_its_join_and_is_not_heard_by_i
   EXPECT_EQ(outcome.heard.joined, expected);
 }
 
-TEST(Resize, after_the_client_has_finished_changes_nothing_and_does_not_lengthen_the_run) {
+TEST(Resize, AfterTheClientHasFinishedChangesNothingAndDoesNotLengthenTheRun) {
   const Outcome plain = run({client("a", 3), client("b", 5)});
   const Outcome resized = run({client("a", 3, {{5s, 0.6, 0}}), client("b", 5)});
   EXPECT_TRUE(resized.heard.resized.empty());
@@ -96,7 +96,7 @@ TEST(Resize, after_the_client_has_finished_changes_nothing_and_does_not_lengthen
   EXPECT_EQ(resized.facts.ops.size(), plain.facts.ops.size());
 }
 
-TEST(Resize, at_the_horizon_lies_outside_the_run) {
+TEST(Resize, AtTheHorizonLiesOutsideTheRun) {
   const Outcome outcome = run({client("a", 0, {{1s, 0.6, 0}})}, 1s);
   EXPECT_TRUE(outcome.heard.resized.empty());
   EXPECT_EQ(outcome.result.end, after(1s));

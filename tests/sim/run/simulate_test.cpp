@@ -48,7 +48,7 @@ DeviceSpec device() {
   return spec;
 }
 
-TEST(Simulate, a_host_that_waits_after_every_job_leaves_its_bubble) {
+TEST(Simulate, AHostThatWaitsAfterEveryJobLeavesItsBubble) {
   ClientSpec spec = client("a", chain(1, 1ms, 250us));
   spec.pacing.mode = Pacing::Mode::kSyncEachJob;
   const Facts facts = run_open(device(), {spec}, 10ms);
@@ -56,13 +56,13 @@ TEST(Simulate, a_host_that_waits_after_every_job_leaves_its_bubble) {
   EXPECT_EQ(facts.jobs[1].end - facts.jobs[0].end, Duration{1250us});
 }
 
-TEST(Simulate, a_host_that_never_waits_keeps_the_device_busy) {
+TEST(Simulate, AHostThatNeverWaitsKeepsTheDeviceBusy) {
   const Facts facts = run_open(device(), {client("a", chain(1, 1ms, 250us))}, 10ms);
   ASSERT_GE(facts.jobs.size(), 2u);
   EXPECT_EQ(facts.jobs[1].end - facts.jobs[0].end, Duration{1ms});
 }
 
-TEST(Simulate, a_host_that_waits_within_a_job_launches_nothing_meanwhile) {
+TEST(Simulate, AHostThatWaitsWithinAJobLaunchesNothingMeanwhile) {
   for (const StepKind wait : {StepKind::kWaitAll, StepKind::kWaitStream, StepKind::kWaitOp}) {
     Workload workload = chain(2, 1ms);
     workload.steps = {workload.steps[0], HostStep{0ns, wait, 0}, workload.steps[1]};
@@ -73,7 +73,7 @@ TEST(Simulate, a_host_that_waits_within_a_job_launches_nothing_meanwhile) {
   }
 }
 
-TEST(Simulate, a_full_launch_queue_holds_the_host_back) {
+TEST(Simulate, AFullLaunchQueueHoldsTheHostBack) {
   DeviceSpec spec = device();
   spec.launch_queue_depth = 4;
   const Facts facts = run_open(spec, {client("a", chain(1, 1ms))}, 10ms);
@@ -82,14 +82,14 @@ TEST(Simulate, a_full_launch_queue_holds_the_host_back) {
   EXPECT_EQ(facts.ops[4].submitted, facts.ops[0].end);
 }
 
-TEST(Simulate, two_always_busy_clients_share_q_over_two_q_plus_s) {
+TEST(Simulate, TwoAlwaysBusyClientsShareQOverTwoQPlusS) {
   RunResult result;
   run_open(device(), {client("a", chain(1, 500us)), client("b", chain(1, 500us))}, 4200ms, 1, &result);
   EXPECT_EQ(result.device_time[0], Duration{2s});
   EXPECT_EQ(result.device_time[1] + result.device_time[0] + result.usage.switching, Duration{4200ms});
 }
 
-TEST(Simulate, a_vsynced_game_shows_late_frames_at_the_next_tick) {
+TEST(Simulate, AVsyncedGameShowsLateFramesAtTheNextTick) {
   ClientSpec spec = client("game", chain(1, 20ms, 0ns, OpKind::kRender));
   spec.pacing = Pacing{Pacing::Mode::kVsync, 16ms, Pacing::kByMode};
   const Facts facts = run_open(device(), {spec}, 200ms);
@@ -98,7 +98,7 @@ TEST(Simulate, a_vsynced_game_shows_late_frames_at_the_next_tick) {
   EXPECT_TRUE(facts.frames[0].missed);
 }
 
-TEST(Simulate, a_frame_in_time_is_not_missed) {
+TEST(Simulate, AFrameInTimeIsNotMissed) {
   ClientSpec spec = client("game", chain(1, 5ms, 0ns, OpKind::kRender));
   spec.pacing = Pacing{Pacing::Mode::kVsync, 16ms, Pacing::kByMode};
   const Facts facts = run_open(device(), {spec}, 200ms);
@@ -107,7 +107,7 @@ TEST(Simulate, a_frame_in_time_is_not_missed) {
   EXPECT_FALSE(facts.frames[0].missed);
 }
 
-TEST(Simulate, a_quality_level_scales_the_frames_gpu_time) {
+TEST(Simulate, AQualityLevelScalesTheFramesGpuTime) {
   ClientSpec spec = client("game", chain(1, 10ms, 0ns, OpKind::kRender));
   spec.quality_menu = {{"high", 1.0, 1.0}, {"low", 0.5, 0.7}};
   spec.quality_level = 1;
@@ -116,7 +116,7 @@ TEST(Simulate, a_quality_level_scales_the_frames_gpu_time) {
   EXPECT_EQ(facts.frames[0].quality, 0.7);
 }
 
-TEST(Simulate, who_stays_for_a_while_begins_no_job_after_it_and_leaves) {
+TEST(Simulate, WhoStaysForAWhileBeginsNoJobAfterItAndLeaves) {
   ClientSpec spec = client("a", chain(1, 3ms));
   spec.arrival = 10ms;
   spec.stay = 10ms;
@@ -127,7 +127,7 @@ TEST(Simulate, who_stays_for_a_while_begins_no_job_after_it_and_leaves) {
   EXPECT_EQ(result.end, kRunStart + 22ms);
 }
 
-TEST(Simulate, open_replay_releases_jobs_at_recorded_times_and_queues_late_ones) {
+TEST(Simulate, OpenReplayReleasesJobsAtRecordedTimesAndQueuesLateOnes) {
   Workload workload = chain(1, 3ms);
   workload.jobs.push_back(Job{1, 1, 1, 1, time_from_ns(1'000'000)});
   workload.ops.push_back(workload.ops[0]);
@@ -141,7 +141,7 @@ TEST(Simulate, open_replay_releases_jobs_at_recorded_times_and_queues_late_ones)
   EXPECT_EQ(facts.jobs[1].end, time_from_ns(6'000'000));
 }
 
-TEST(Simulate, the_same_input_gives_the_same_facts_and_another_seed_others) {
+TEST(Simulate, TheSameInputGivesTheSameFactsAndAnotherSeedOthers) {
   ClientSpec spec = client("a", chain(3, 1ms, 200us));
   spec.host_jitter = spec.duration_jitter = 0.1;
   spec.random_phase = true;
@@ -155,7 +155,7 @@ TEST(Simulate, the_same_input_gives_the_same_facts_and_another_seed_others) {
   EXPECT_NE(ends(1), ends(2));
 }
 
-TEST(Simulate, adding_a_client_shifts_nobody_elses_random_numbers) {
+TEST(Simulate, AddingAClientShiftsNobodyElsesRandomNumbers) {
   ClientSpec spec = client("a", chain(1, 1ms));
   spec.duration_jitter = 0.3;
   ClientSpec idle = client("idle", chain(1, 1ms));
@@ -165,7 +165,7 @@ TEST(Simulate, adding_a_client_shifts_nobody_elses_random_numbers) {
   EXPECT_EQ(alone.ops.back().end, beside.ops.back().end);
 }
 
-TEST(Simulate, a_client_with_passes_to_repeat_leaves_when_it_has_finished) {
+TEST(Simulate, AClientWithPassesToRepeatLeavesWhenItHasFinished) {
   ClientSpec spec = client("a", chain(2, 1ms));
   spec.repeat = 3;
   RunResult result;
@@ -174,7 +174,7 @@ TEST(Simulate, a_client_with_passes_to_repeat_leaves_when_it_has_finished) {
   EXPECT_EQ(result.end, time_from_ns(6'000'000));
 }
 
-TEST(Simulate, a_stream_waits_for_the_event_of_another_stream) {
+TEST(Simulate, AStreamWaitsForTheEventOfAnotherStream) {
   Workload workload = chain(2, 2ms);
   workload.awaits = {0};
   workload.ops.change(1, [](WorkOp& op) { op.stream = StreamId{1}, op.awaits_count = 1; });
@@ -192,7 +192,7 @@ class FrameWatcher : public OpenGates {
   std::vector<std::pair<FrameEvent, Time>> heard;
 };
 
-TEST(Simulate, a_frames_begin_and_end_are_heard_when_they_happen) {
+TEST(Simulate, AFramesBeginAndEndAreHeardWhenTheyHappen) {
   // On an idle device the frame begins as it is submitted; beside a slice in progress it begins after slice and switch.
   ClientSpec game = client("game", chain(1, 3ms, 1ms, OpKind::kRender));
   game.repeat = 1;
@@ -210,17 +210,18 @@ TEST(Simulate, a_frames_begin_and_end_are_heard_when_they_happen) {
   }
 }
 
-TEST(FitToSoloRate, finds_the_host_gaps_that_give_the_stated_rate) {
+TEST(FitToSoloRate, FindsTheHostGapsThatGiveTheStatedRate) {
   // 1 ms of host per 0.1 ms kernel, waiting each time: 1/(1.1 ms) as recorded, 1/(0.6 ms) with gaps halved.
   ClientSpec spec = client("a", chain(1, 100us, 1ms));
   spec.pacing.mode = Pacing::Mode::kSyncEachJob;
   const SoloFit fit = fit_to_solo_rate(spec, device(), 1 / 0.6e-3);
   EXPECT_NEAR(fit.host_gap_scale, 0.5, 0.001);
   EXPECT_TRUE(fit.within_reach);
-  EXPECT_NEAR(fit_to_solo_rate(spec, device(), 1 / 3.1e-3).host_gap_scale, 3.0, 0.005) << "a host may be slower than it was";
+  EXPECT_NEAR(fit_to_solo_rate(spec, device(), 1 / 3.1e-3).host_gap_scale, 3.0, 0.005)
+      << "a host may be slower than it was";
 }
 
-TEST(FitToSoloRate, counts_whole_passes_over_jobs_that_differ) {
+TEST(FitToSoloRate, CountsWholePassesOverJobsThatDiffer) {
   // 100 jobs, the second half with three times the host time: 2.1 ms a job on average, and as recorded so.
   Workload workload = chain(1, 100us, 1ms);
   workload.steps.push_back(workload.steps.front());
@@ -234,7 +235,7 @@ TEST(FitToSoloRate, counts_whole_passes_over_jobs_that_differ) {
   EXPECT_NEAR(fit_to_solo_rate(spec, device(), 1 / 1.1e-3).host_gap_scale, 0.5, 0.001);
 }
 
-TEST(FitToSoloRate, says_when_the_rate_is_out_of_reach) {
+TEST(FitToSoloRate, SaysWhenTheRateIsOutOfReach) {
   ClientSpec spec = client("a", chain(1, 1ms, 1us));
   spec.pacing.mode = Pacing::Mode::kSyncEachJob;
   const SoloFit fit = fit_to_solo_rate(spec, device(), 2000);
@@ -257,7 +258,7 @@ Workload ten_after_a_tenth() {
   return workload;
 }
 
-TEST(FitToSoloRate, leaves_the_host_of_a_traced_program_that_is_bound_by_its_device_nearly_as_recorded) {
+TEST(FitToSoloRate, LeavesTheHostOfATracedProgramThatIsBoundByItsDeviceNearlyAsRecorded) {
   // That the untraced one takes 1.08 ms is mostly the device's part.
   const SoloFit fit = fit_to_solo_rate(traced(ten_after_a_tenth()), device(), 1 / 1.08e-3);
   EXPECT_TRUE(fit.within_reach);
@@ -266,21 +267,21 @@ TEST(FitToSoloRate, leaves_the_host_of_a_traced_program_that_is_bound_by_its_dev
   EXPECT_GT(fit.device_time_scale, 0.98);
 }
 
-TEST(FitToSoloRate, takes_what_a_profiler_made_slow_for_the_hosts) {
+TEST(FitToSoloRate, TakesWhatAProfilerMadeSlowForTheHosts) {
   const SoloFit fit = fit_to_solo_rate(traced(ten_after_a_tenth(), Workload::Tracer::kProfiler), device(), 1 / 1.03e-3);
   EXPECT_TRUE(fit.within_reach);
   EXPECT_LT(fit.host_gap_scale, 0.35);
   EXPECT_GT(fit.device_time_scale, 0.99);
 }
 
-TEST(FitToSoloRate, takes_little_off_the_device_where_the_host_decides) {
+TEST(FitToSoloRate, TakesLittleOffTheDeviceWhereTheHostDecides) {
   // A kernel of 0.1 ms after 1 ms of host: its rate tells of the host alone.
   const SoloFit fit = fit_to_solo_rate(traced(chain(1, 100us, 1ms)), device(), 1 / 0.6e-3);
   EXPECT_NEAR(fit.host_gap_scale, 0.5, 0.01);
   EXPECT_NEAR(fit.device_time_scale, 0.996, 0.001) << "0.4 us of an operation";
 }
 
-TEST(FitToSoloRate, shortens_the_latency_of_a_launch_that_only_a_tracer_makes_long) {
+TEST(FitToSoloRate, ShortensTheLatencyOfALaunchThatOnlyATracerMakesLong) {
   // Ten kernels of 100 us, seen 200 us after the launch of the first: 1.2 ms as recorded, 1.02 untraced.
   Workload workload = chain(10, 100us, 0ns);
   workload.ops.change(0, [](WorkOp& op) { op.launch_latency = 200us; });
@@ -290,7 +291,7 @@ TEST(FitToSoloRate, shortens_the_latency_of_a_launch_that_only_a_tracer_makes_lo
   EXPECT_GT(fit.device_time_scale, 0.975);
 }
 
-TEST(FitToSoloRate, never_makes_the_device_slower_than_it_was_under_the_tracer) {
+TEST(FitToSoloRate, NeverMakesTheDeviceSlowerThanItWasUnderTheTracer) {
   // 1 ms of device and 1 us of host: that the untraced one takes 1.02 ms is its host's doing, unlikely as that is.
   Workload workload = chain(10, 100us);
   workload.steps.set_gap(0, 1us);
@@ -300,7 +301,7 @@ TEST(FitToSoloRate, never_makes_the_device_slower_than_it_was_under_the_tracer) 
   EXPECT_NEAR(fit.host_gap_scale, 20, 0.5);
 }
 
-TEST(FitToSoloRate, leaves_the_devices_times_as_recorded_where_a_rate_lies_between_what_a_beat_lets_through) {
+TEST(FitToSoloRate, LeavesTheDevicesTimesAsRecordedWhereARateLiesBetweenWhatABeatLetsThrough) {
   // Frames of 1.18 ms as recorded, shown every 1.1 ms or every second time: 909/s or 455/s.
   ClientSpec spec = traced(chain(10, 100us, 0ns, OpKind::kKernel, 20us));
   spec.pacing = {Pacing::Mode::kVsync, 1100us, 0};
@@ -311,7 +312,7 @@ TEST(FitToSoloRate, leaves_the_devices_times_as_recorded_where_a_rate_lies_betwe
   EXPECT_NEAR(fit.reached_per_s, 1 / 2.2e-3, 1);
 }
 
-TEST(FitToSoloRate, leaves_a_program_bound_by_its_device_some_host_time) {
+TEST(FitToSoloRate, LeavesAProgramBoundByItsDeviceSomeHostTime) {
   // 1 ms of device and 0.1 ms of host: 909/s as recorded, 1000/s at most; stating 1001/s must not take its host away.
   ClientSpec spec = client("a", chain(1, 1ms, 100us));
   spec.pacing.mode = Pacing::Mode::kSyncEachJob;
@@ -320,7 +321,7 @@ TEST(FitToSoloRate, leaves_a_program_bound_by_its_device_some_host_time) {
   EXPECT_GT(fit.host_gap_scale, 0.01);
 }
 
-TEST(FitToSoloRate, leaves_the_devices_times_as_recorded_under_mps) {
+TEST(FitToSoloRate, LeavesTheDevicesTimesAsRecordedUnderMps) {
   const SoloFit fit{.host_gap_scale = 0.8, .launch_latency_scale = 0.5, .device_time_scale = 0.97};
   DeviceSpec shared = device();
   shared.sharing = Sharing::kConcurrent;

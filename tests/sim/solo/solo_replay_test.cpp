@@ -13,7 +13,7 @@ using testing::Facts;
 /// A capture's makespan when replayed alone, closed, on a time-sliced device.
 class SoloReplay : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(SoloReplay, keeps_the_recorded_span_within_one_percent_and_every_streams_order) {
+TEST_P(SoloReplay, KeepsTheRecordedSpanWithinOnePercentAndEveryStreamsOrder) {
   const std::string path = std::string(GetParam()).starts_with("traces/")
                                ? std::string(CORUN_SOURCE_DIR "/") + GetParam()
                                : std::string(CORUN_SHARED_DIR "/data/kineto/") + GetParam();

@@ -58,7 +58,7 @@ std::vector<Duration> pieces(const Timeline& timeline, std::size_t job, Duration
   return pieces(workload_from_timeline(timeline, options), job);
 }
 
-TEST(FrameDraws, frames_of_unknown_composition_are_made_of_pieces_as_long_as_engines_keep_the_device) {
+TEST(FrameDraws, FramesOfUnknownCompositionAreMadeOfPiecesAsLongAsEnginesKeepTheDevice) {
   EXPECT_EQ(pieces(game({20 * kMs, 20 * kMs}), 1), std::vector<Duration>(10, 2ms));
   EXPECT_EQ(pieces(game({kMs}), 0), std::vector<Duration>(1, 1ms)) << "a short frame is not cut";
   const std::vector<Duration> uneven = pieces(game({20'000'007}), 0);
@@ -67,23 +67,22 @@ TEST(FrameDraws, frames_of_unknown_composition_are_made_of_pieces_as_long_as_eng
   EXPECT_EQ(pieces(game({1'000 * kMs}), 0).size(), 256u);
 }
 
-TEST(FrameDraws, the_length_of_a_draw_can_be_stated) {
+TEST(FrameDraws, TheLengthOfADrawCanBeStated) {
   EXPECT_EQ(pieces(game({2 * kMs}), 0, 500us), std::vector<Duration>(4, 500us));
   EXPECT_EQ(pieces(game({2 * kMs}), 0, 1s), std::vector<Duration>(1, 2ms)) << "one draw";
   EXPECT_EQ(pieces(game({2 * kMs}, {{0, {kMs, kMs}}}), 0, 500us), std::vector<Duration>(4, 500us))
       << "goes before what was sampled";
 }
 
-TEST(FrameDraws, frames_are_made_as_the_sampled_one_before_them_scaled_to_their_own_time) {
-  const Timeline timeline =
-      game({8 * kMs, 16 * kMs, 16 * kMs}, {{0, {2 * kMs, 6 * kMs}}, {2, {12 * kMs, 4 * kMs}}});
+TEST(FrameDraws, FramesAreMadeAsTheSampledOneBeforeThemScaledToTheirOwnTime) {
+  const Timeline timeline = game({8 * kMs, 16 * kMs, 16 * kMs}, {{0, {2 * kMs, 6 * kMs}}, {2, {12 * kMs, 4 * kMs}}});
   const Workload workload = workload_from_timeline(timeline, {});
   EXPECT_EQ(pieces(workload, 0), (std::vector<Duration>{2ms, 6ms}));
   EXPECT_EQ(pieces(workload, 1), (std::vector<Duration>{4ms, 12ms}));
   EXPECT_EQ(pieces(workload, 2), (std::vector<Duration>{12ms, 4ms}));
 }
 
-TEST(FrameDraws, short_draws_are_put_together) {
+TEST(FrameDraws, ShortDrawsArePutTogether) {
   std::vector<std::int64_t> lengths(100, kMs / 10);
   lengths.push_back(7 * kMs);
   const std::vector<Duration> result = pieces(game({17 * kMs}, {{0, lengths}}), 0);
@@ -92,7 +91,7 @@ TEST(FrameDraws, short_draws_are_put_together) {
   EXPECT_EQ(result.back(), Duration{7ms}) << "a long one stays as it is";
 }
 
-TEST(FrameDraws, a_long_draw_is_not_joined_to_short_ones_that_are_nearly_long_enough) {
+TEST(FrameDraws, ALongDrawIsNotJoinedToShortOnesThatAreNearlyLongEnough) {
   std::vector<std::int64_t> lengths(17, kMs / 10);
   lengths.push_back(29 * kMs / 10);
   lengths.insert(lengths.end(), 14, kMs / 10);
@@ -100,14 +99,15 @@ TEST(FrameDraws, a_long_draw_is_not_joined_to_short_ones_that_are_nearly_long_en
   EXPECT_EQ(pieces(game({82 * kMs / 10}, {{0, lengths}}), 0), (std::vector<Duration>{1700us, 2900us, 1400us, 2200us}));
 }
 
-TEST(FrameDraws, a_short_rest_belongs_to_the_piece_before_it) {
+TEST(FrameDraws, AShortRestBelongsToThePieceBeforeIt) {
   const std::vector<std::int64_t> lengths{3 * kMs, kMs / 10};
   EXPECT_EQ(pieces(game({31 * kMs / 10}, {{0, lengths}}), 0), (std::vector<Duration>{3100us}));
 }
 
-TEST(FrameDraws, what_was_taken_for_draws_is_said) {
+TEST(FrameDraws, WhatWasTakenForDrawsIsSaid) {
   const auto note = [](const Timeline& timeline) { return workload_from_timeline(timeline, {}).notes.front(); };
-  EXPECT_EQ(note(game({kMs})), "what of its frames the device draws without a break was not recorded: taken as 2ms; state draw");
+  EXPECT_EQ(note(game({kMs})),
+            "what of its frames the device draws without a break was not recorded: taken as 2ms; state draw");
   EXPECT_EQ(note(game({kMs}, {{0, {kMs}}})), "its frames are made of draws as 1 sampled one are");
 }
 
@@ -135,7 +135,7 @@ double frames_beside_compute(const Timeline& timeline, Duration draw, Duration* 
   return static_cast<double>(run_open(device, {game, compute}, 1s).frames.size());
 }
 
-TEST(FrameDraws, a_frame_of_many_draws_gives_the_device_away_between_them) {
+TEST(FrameDraws, AFrameOfManyDrawsGivesTheDeviceAwayBetweenThem) {
   const Timeline timeline = game({6 * kMs});
   Duration whole_alone{}, cut_alone{};
   const double whole = frames_beside_compute(timeline, 1s, &whole_alone);
@@ -153,7 +153,7 @@ Timeline one_frame(const FrameRecord& record) {
   return std::move(builder).seal();
 }
 
-TEST(Frames, one_that_takes_longer_than_a_device_lets_anything_run_is_refused_with_its_time) {
+TEST(Frames, OneThatTakesLongerThanADeviceLetsAnythingRunIsRefusedWithItsTime) {
   for (const std::int64_t gpu_ns : {std::int64_t{1} << 43, std::int64_t{2'000'000'000'000'000'000}}) {
     try {
       workload_from_timeline(one_frame(frame(0, gpu_ns)), {});
@@ -164,7 +164,7 @@ TEST(Frames, one_that_takes_longer_than_a_device_lets_anything_run_is_refused_wi
   }
 }
 
-TEST(Frames, no_capture_makes_more_visits_of_a_frame_than_an_experiment_may_state) {
+TEST(Frames, NoCaptureMakesMoreVisitsOfAFrameThanAnExperimentMayState) {
   FrameRecord record = frame(0, 10 * kMs);
   record.visits = 4'000'000'000;
   const Workload workload = workload_from_timeline(one_frame(record), {});
@@ -173,7 +173,7 @@ TEST(Frames, no_capture_makes_more_visits_of_a_frame_than_an_experiment_may_stat
   EXPECT_EQ(std::ranges::count_if(workload.notes, says), 1);
 }
 
-TEST(Frames, a_swap_chain_that_shows_nothing_is_not_the_game) {
+TEST(Frames, ASwapChainThatShowsNothingIsNotTheGame) {
   TimelineBuilder builder;
   builder.swapchain({.application = builder.intern("dwm.exe")});
   builder.swapchain({.application = builder.intern("game.exe")});
@@ -182,7 +182,7 @@ TEST(Frames, a_swap_chain_that_shows_nothing_is_not_the_game) {
   EXPECT_EQ(workload_from_timeline(std::move(builder).seal(), {}).jobs.size(), 1u);
 }
 
-TEST(SteadyStart, the_loading_of_a_map_is_left_out_and_said) {
+TEST(SteadyStart, TheLoadingOfAMapIsLeftOutAndSaid) {
   std::vector<std::int64_t> gpu_ns(40, kMs);
   gpu_ns[1] = 5'000 * kMs;
   for (std::size_t i = 20; i < 40; i += 2) gpu_ns[i] = 300 * kMs;
@@ -197,7 +197,7 @@ TEST(SteadyStart, the_loading_of_a_map_is_left_out_and_said) {
   EXPECT_EQ(workload_from_timeline(timeline, options).jobs.size(), 400u);
 }
 
-TEST(SteadyStart, a_capture_that_is_steady_or_too_short_or_never_steady_is_kept_whole) {
+TEST(SteadyStart, ACaptureThatIsSteadyOrTooShortOrNeverSteadyIsKeptWhole) {
   std::vector<std::int64_t> lengths_ns(400, kMs);
   EXPECT_EQ(steady_start(lengths_ns), 0u);
   lengths_ns[0] = 400 * kMs;
@@ -209,7 +209,7 @@ TEST(SteadyStart, a_capture_that_is_steady_or_too_short_or_never_steady_is_kept_
   EXPECT_EQ(steady_start(lengths_ns), 0u);
 }
 
-TEST(Jitter, lengthens_all_draws_of_a_frame_alike) {
+TEST(Jitter, LengthensAllDrawsOfAFrameAlike) {
   ClientSpec spec;
   spec.name = "game";
   spec.workload = std::make_shared<Workload>(workload_from_timeline(game({10 * kMs}), {.draw = 1ms}));

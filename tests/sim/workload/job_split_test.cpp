@@ -68,17 +68,17 @@ std::string jobs_of(const Timeline& timeline, std::uint32_t iterations = 0) {
 
 std::vector<std::uint32_t> sequence_of(const std::string& text) { return {text.begin(), text.end()}; }
 
-TEST(JobSplit, a_capture_without_marks_is_split_where_its_launches_repeat) {
+TEST(JobSplit, ACaptureWithoutMarksIsSplitWhereItsLaunchesRepeat) {
   EXPECT_EQ(jobs_of(Script().play("abc!", 4).end()), "abc abc abc abc");
 }
 
-TEST(JobSplit, equal_layers_do_not_pass_for_steps) {
+TEST(JobSplit, EqualLayersDoNotPassForSteps) {
   EXPECT_EQ(jobs_of(Script().play("xlmlmlmlm!", 3).end()), "xlmlmlmlm xlmlmlmlm xlmlmlmlm");
   EXPECT_EQ(jobs_of(Script().play("lmlmlmlm!", 3).end()), "lmlmlmlm lmlmlmlm lmlmlmlm") << "the wait tells them apart";
   EXPECT_EQ(jobs_of(Script().play("x").play("lm", 6).play("y!").end()), "xlmlmlmlmlmlmy");
 }
 
-TEST(JobSplit, start_up_and_what_follows_the_last_whole_job_are_left_out) {
+TEST(JobSplit, StartUpAndWhatFollowsTheLastWholeJobAreLeftOut) {
   const Timeline timeline = Script().play("ccb!cx!").play("abc!", 5).play("ab").end();
   EXPECT_EQ(jobs_of(timeline), "abc abc abc abc abc");
   const Workload workload = workload_from_timeline(timeline, {});
@@ -88,38 +88,39 @@ TEST(JobSplit, start_up_and_what_follows_the_last_whole_job_are_left_out) {
             "2 operations in 1e-05 s after");
 }
 
-TEST(JobSplit, other_work_at_the_end_is_left_out_too) {
+TEST(JobSplit, OtherWorkAtTheEndIsLeftOutToo) {
   EXPECT_EQ(jobs_of(Script().play("abc!", 5).play("xy!").end()), "abc abc abc abc abc");
 }
 
-TEST(JobSplit, first_steps_that_took_much_longer_are_start_up) {
+TEST(JobSplit, FirstStepsThatTookMuchLongerAreStartUp) {
   EXPECT_EQ(jobs_of(Script().play("a----------bc!").play("abc!", 4).end()), "abc abc abc abc");
 }
 
-TEST(JobSplit, jobs_begin_after_a_wait_for_all_work_even_where_the_host_pauses_longer) {
+TEST(JobSplit, JobsBeginAfterAWaitForAllWorkEvenWhereTheHostPausesLonger) {
   EXPECT_EQ(jobs_of(Script().play("ab--c!", 4).end()), "abc abc abc abc");
   EXPECT_EQ(jobs_of(Script().play("a!b!--c!--", 4).end()), "abc abc abc abc") << "the longest of several";
 }
 
-TEST(JobSplit, jobs_begin_after_the_longest_pause_of_the_host) {
+TEST(JobSplit, JobsBeginAfterTheLongestPauseOfTheHost) {
   // Captured from the middle of a step on: the launch after the wait and the pause is `a`.
   EXPECT_EQ(jobs_of(Script().play("c!--").play("abc!--", 4).end()), "abc abc abc abc");
-  EXPECT_EQ(jobs_of(Script().play("cc-").play("ab?c-", 4).play("a").end()), "abc abc abc abc") << "waits for single kernels may be short";
+  EXPECT_EQ(jobs_of(Script().play("cc-").play("ab?c-", 4).play("a").end()), "abc abc abc abc")
+      << "waits for single kernels may be short";
 }
 
-TEST(JobSplit, a_wait_for_work_that_is_left_out_is_no_step_of_a_job) {
+TEST(JobSplit, AWaitForWorkThatIsLeftOutIsNoStepOfAJob) {
   const Workload workload = workload_from_timeline(Script().play("xy").play("a?b---", 4).end(), {});
   ASSERT_EQ(workload.jobs.size(), 4u);
   EXPECT_EQ(workload.jobs[0].step_count, 2u) << "its wait was for y";
   EXPECT_EQ(workload.jobs[1].step_count, 3u);
 }
 
-TEST(JobSplit, the_span_is_that_of_the_jobs_kept) {
+TEST(JobSplit, TheSpanIsThatOfTheJobsKept) {
   const Workload workload = workload_from_timeline(Script().play("xy!").play("abc!", 4).end(), {});
   EXPECT_EQ(workload.recorded_span, Duration{(3 * 40 + 20 + 2) * 1'000}) << "three jobs, two launches and a kernel";
 }
 
-TEST(JobSplit, a_program_without_repetition_stays_one_job) {
+TEST(JobSplit, AProgramWithoutRepetitionStaysOneJob) {
   EXPECT_EQ(jobs_of(Script().play("abc!defg!hij!").end()), "abcdefghij");
   EXPECT_EQ(jobs_of(Script().play("abc!abc!").end()), "abcabc") << "two are not enough";
   EXPECT_EQ(jobs_of(Script().play("uvwxyz").play("abc!", 4).play("defghijklmnopq").end()),
@@ -128,11 +129,11 @@ TEST(JobSplit, a_program_without_repetition_stays_one_job) {
   EXPECT_EQ(jobs_of(Script().play("a").play("!", 20).end()), "a") << "waits alone are no work";
 }
 
-TEST(JobSplit, stated_iterations_go_before_repetition) {
+TEST(JobSplit, StatedIterationsGoBeforeRepetition) {
   EXPECT_EQ(jobs_of(Script().play("abc!", 4).end(), 2), "abcabc abcabc");
 }
 
-TEST(JobSplit, a_bare_pass_speeds_up_the_jobs_that_are_kept_as_it_did_all) {
+TEST(JobSplit, ABarePassSpeedsUpTheJobsThatAreKeptAsItDidAll) {
   // 203 launches in 32,810 us, 10,000 of them start-up, which the bare pass makes in half the time. A job takes 230 us.
   Script script;
   script.play("xyz").play("-", 200).play("ab----!", 99).play("ab!").bare_pass(202, 16'405);
@@ -143,7 +144,7 @@ TEST(JobSplit, a_bare_pass_speeds_up_the_jobs_that_are_kept_as_it_did_all) {
   EXPECT_DOUBLE_EQ(workload.untraced_jitter, 0.02);
 }
 
-TEST(JobSplit, a_bare_pass_slower_than_the_capture_does_not_tell_the_rate_of_the_jobs) {
+TEST(JobSplit, ABarePassSlowerThanTheCaptureDoesNotTellTheRateOfTheJobs) {
   Script script;
   script.play("xyz").play("ab!", 20).bare_pass(40, 1'000'000);
   const Workload workload = workload_from_timeline(script.end(), {});
@@ -153,7 +154,7 @@ TEST(JobSplit, a_bare_pass_slower_than_the_capture_does_not_tell_the_rate_of_the
   EXPECT_NE(workload.notes[1].find("state solo_rate"), std::string::npos);
 }
 
-TEST(JobSplit, jitter_of_a_bare_pass_is_not_that_of_jobs_which_made_few_of_its_launches) {
+TEST(JobSplit, JitterOfABarePassIsNotThatOfJobsWhichMadeFewOfItsLaunches) {
   Script script;
   script.play("tuvwxyzstuvw").play("ab!", 10).bare_pass(31, 100);
   const Workload workload = workload_from_timeline(script.end(), {});
@@ -164,7 +165,7 @@ TEST(JobSplit, jitter_of_a_bare_pass_is_not_that_of_jobs_which_made_few_of_its_l
             "its jobs make 62 % of its launches, too few to take their host_jitter from its bare pass");
 }
 
-TEST(Repetition, is_the_longest_stretch_with_the_shortest_period) {
+TEST(Repetition, IsTheLongestStretchWithTheShortestPeriod) {
   const std::optional<Repetition> found = find_repetition(sequence_of("xxabcabcabcabcaqq"));
   ASSERT_TRUE(found);
   EXPECT_EQ(found->begin, 2u);
@@ -172,7 +173,7 @@ TEST(Repetition, is_the_longest_stretch_with_the_shortest_period) {
   EXPECT_EQ(found->period, 3u);
 }
 
-TEST(Repetition, short_sequences_do_not_repeat) {
+TEST(Repetition, ShortSequencesDoNotRepeat) {
   for (const char* text : {"", "a", "aa", "abab"}) EXPECT_FALSE(find_repetition(sequence_of(text))) << text;
   EXPECT_TRUE(find_repetition(sequence_of("aaa")));
 }
@@ -190,7 +191,7 @@ std::optional<Repetition> by_trying_all(const std::vector<std::uint32_t>& sequen
   return best;
 }
 
-RC_GTEST_PROP(Repetition, finds_what_trying_every_stretch_finds, ()) {
+RC_GTEST_PROP(Repetition, FindsWhatTryingEveryStretchFinds, ()) {
   const auto symbols = [](std::size_t longest) {
     return rc::gen::resize(static_cast<int>(longest),
                            rc::gen::container<std::vector<std::uint32_t>>(rc::gen::inRange<std::uint32_t>(0, 3)));

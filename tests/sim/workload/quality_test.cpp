@@ -29,7 +29,7 @@ std::vector<std::string> names(const std::vector<QualityLevel>& menu) {
   return names;
 }
 
-TEST(KnobMenu, costs_multiply_losses_add_and_the_best_comes_first) {
+TEST(KnobMenu, CostsMultiplyLossesAddAndTheBestComesFirst) {
   const auto menu = menu_of(two_knobs(), 32);
   EXPECT_EQ(names(menu), (std::vector<std::string>{"0/0", "0/1", "1/0", "1/1"}));
   EXPECT_DOUBLE_EQ(menu[3].cost, 0.4);
@@ -37,13 +37,13 @@ TEST(KnobMenu, costs_multiply_losses_add_and_the_best_comes_first) {
   EXPECT_EQ(menu[2].knobs, (std::vector<std::uint8_t>{1, 0}));
 }
 
-TEST(KnobMenu, what_another_setting_beats_is_left_out) {
+TEST(KnobMenu, WhatAnotherSettingBeatsIsLeftOut) {
   const auto menu =
       menu_of(std::vector<QualityKnob>{{"dear", {{1, 0}, {0.9, 0.2}}}, {"cheap", {{1, 0}, {0.5, 0.1}}}}, 32);
   EXPECT_EQ(names(menu), (std::vector<std::string>{"0/0", "0/1", "1/1"})) << "1/0 costs and loses more than 0/1";
 }
 
-TEST(KnobMenu, no_setting_of_the_usual_knobs_beats_another) {
+TEST(KnobMenu, NoSettingOfTheUsualKnobsBeatsAnother) {
   const auto menu = menu_of(usual_knobs(), 3000);
   EXPECT_GT(menu.size(), 32u);
   for (std::size_t i = 1; i < menu.size(); ++i) {
@@ -52,7 +52,7 @@ TEST(KnobMenu, no_setting_of_the_usual_knobs_beats_another) {
   }
 }
 
-TEST(KnobMenu, every_combination_is_on_the_menu_or_beaten_or_matched_by_one_that_is) {
+TEST(KnobMenu, EveryCombinationIsOnTheMenuOrBeatenOrMatchedByOneThatIs) {
   std::vector<QualityKnob> knobs = usual_knobs();
   knobs.resize(4);
   const auto menu = menu_of(knobs, 3000);
@@ -68,7 +68,7 @@ TEST(KnobMenu, every_combination_is_on_the_menu_or_beaten_or_matched_by_one_that
   }
 }
 
-TEST(KnobMenu, the_usual_knobs_end_near_the_presets) {
+TEST(KnobMenu, TheUsualKnobsEndNearThePresets) {
   const auto menu = menu_of(usual_knobs(), 32);
   EXPECT_EQ(menu.front().cost, 1);
   EXPECT_EQ(menu.front().quality, 1);
@@ -83,7 +83,7 @@ TEST(KnobMenu, the_usual_knobs_end_near_the_presets) {
   EXPECT_NEAR(middle.quality, 0.88, 1e-6);
 }
 
-TEST(KnobMenu, of_many_settings_so_many_are_kept_with_both_ends_and_none_beaten) {
+TEST(KnobMenu, OfManySettingsSoManyAreKeptWithBothEndsAndNoneBeaten) {
   const auto all = menu_of(usual_knobs(), 3000);
   for (const std::size_t most : {2u, 3u, 17u, 32u}) {
     const auto menu = menu_of(usual_knobs(), most);
@@ -96,7 +96,7 @@ TEST(KnobMenu, of_many_settings_so_many_are_kept_with_both_ends_and_none_beaten)
   }
 }
 
-TEST(KnobMenu, what_is_kept_is_spread_over_the_whole_menu) {
+TEST(KnobMenu, WhatIsKeptIsSpreadOverTheWholeMenu) {
   const auto menu = menu_of(usual_knobs(), 32);
   for (std::size_t i = 1; i < menu.size(); ++i) {
     const double cost = (menu[i - 1].cost - menu[i].cost) / (menu.front().cost - menu.back().cost);
@@ -105,13 +105,13 @@ TEST(KnobMenu, what_is_kept_is_spread_over_the_whole_menu) {
   }
 }
 
-TEST(KnobMenu, quality_does_not_fall_below_none) {
+TEST(KnobMenu, QualityDoesNotFallBelowNone) {
   const auto menu = menu_of(std::vector<QualityKnob>{{"a", {{1, 0}, {0.5, 0.8}}}, {"b", {{1, 0}, {0.4, 0.9}}}}, 8);
   EXPECT_EQ(menu.back().quality, 0);
   EXPECT_EQ(menu.back().name, "1/1");
 }
 
-TEST(SceneEffect, scales_the_exponent_of_cost_and_the_loss_of_quality) {
+TEST(SceneEffect, ScalesTheExponentOfCostAndTheLossOfQuality) {
   const QualityLevel low{"LO", 0.25, 0.7, {}};
   EXPECT_DOUBLE_EQ(cost_in({0.5, 1}, low), 0.5);
   EXPECT_DOUBLE_EQ(cost_in({0, 1}, low), 1);
@@ -215,7 +215,7 @@ struct ShadowCase {
 };
 class ShadowFrames : public ::testing::TestWithParam<ShadowCase> {};
 
-TEST_P(ShadowFrames, take_gpu_time_of_one_frame_and_tell_what_it_cost_and_how_it_looked) {
+TEST_P(ShadowFrames, TakeGpuTimeOfOneFrameAndTellWhatItCostAndHowItLooked) {
   const ShadowCase& expected = GetParam();
   ClientSpec spec = game();
   spec.quality_level = expected.own;
@@ -233,7 +233,7 @@ TEST_P(ShadowFrames, take_gpu_time_of_one_frame_and_tell_what_it_cost_and_how_it
   EXPECT_DOUBLE_EQ(policy.shadows[0].quality, expected.quality);
 }
 
-TEST_P(ShadowFrames, leave_the_frames_own_time_end_and_present_as_they_are) {
+TEST_P(ShadowFrames, LeaveTheFramesOwnTimeEndAndPresentAsTheyAre) {
   const ShadowCase& expected = GetParam();
   ClientSpec spec = game();
   spec.quality_level = expected.own;
@@ -259,7 +259,7 @@ INSTANTIATE_TEST_SUITE_P(Cases, ShadowFrames,
                                            ShadowCase{"of_neither", 2, 1, 3ms, 16ms, 6ms, 0.9}),
                          [](const auto& shadow) { return shadow.param.what; });
 
-TEST(Shadows, follow_the_last_visit_of_a_frame) {
+TEST(Shadows, FollowTheLastVisitOfAFrame) {
   Scripted policy;
   policy.at(50ms, shadow_at(2));
   const auto facts = play(policy, game({6ms, 4ms}));
@@ -268,7 +268,7 @@ TEST(Shadows, follow_the_last_visit_of_a_frame) {
   EXPECT_EQ(facts.ops[3].device_time, Duration{4ms + 3ms});
 }
 
-TEST(Shadows, are_awaited_from_the_wish_to_the_answer) {
+TEST(Shadows, AreAwaitedFromTheWishToTheAnswer) {
   std::vector<bool> awaits;
   Scripted policy;
   const auto look = [&](const GpuView& view, Actions&) { awaits.push_back(view.client(kGame).awaits_shadow); };
@@ -282,7 +282,7 @@ TEST(Shadows, are_awaited_from_the_wish_to_the_answer) {
   EXPECT_EQ(policy.shadows.size(), 1u) << "asked twice before the frame, rendered once";
 }
 
-TEST(Shadows, are_of_their_frames_scene) {
+TEST(Shadows, AreOfTheirFramesScene) {
   Scripted policy;
   policy.at(50ms, shadow_at(2));
   policy.at(150ms, shadow_at(2));
@@ -303,7 +303,7 @@ std::vector<Duration> busy(const testing::Facts& facts) {
   return busy;
 }
 
-TEST(SwitchCost, is_paid_by_the_first_frame_at_a_setting_that_states_it) {
+TEST(SwitchCost, IsPaidByTheFirstFrameAtASettingThatStatesIt) {
   ClientSpec spec = game();
   spec.switch_costs = {0ms, 0ms, 20ms};
   Scripted policy;
@@ -312,7 +312,7 @@ TEST(SwitchCost, is_paid_by_the_first_frame_at_a_setting_that_states_it) {
   EXPECT_EQ(busy(play(policy, spec)), (std::vector<Duration>{10ms, 23ms, 3ms, 10ms}));
 }
 
-TEST(SwitchCost, of_knobs_is_the_sum_over_those_that_change) {
+TEST(SwitchCost, OfKnobsIsTheSumOverThoseThatChange) {
   ClientSpec spec = game();
   spec.knobs = two_knobs();
   spec.quality_menu = menu_of(spec.knobs, 32);
@@ -322,7 +322,7 @@ TEST(SwitchCost, of_knobs_is_the_sum_over_those_that_change) {
   EXPECT_EQ(busy(play(policy, spec)), (std::vector<Duration>{10ms, 49ms, 4ms, 13ms}));
 }
 
-TEST(SwitchCost, is_paid_once_by_a_frame_of_several_visits) {
+TEST(SwitchCost, IsPaidOnceByAFrameOfSeveralVisits) {
   ClientSpec spec = game({6ms, 4ms});
   spec.switch_costs = {0ms, 0ms, 20ms};
   Scripted policy;
@@ -330,7 +330,7 @@ TEST(SwitchCost, is_paid_once_by_a_frame_of_several_visits) {
   EXPECT_EQ(busy(play(policy, spec)), (std::vector<Duration>{10ms, 23ms, 3ms, 3ms}));
 }
 
-TEST(SwitchCost, is_not_paid_where_a_client_begins) {
+TEST(SwitchCost, IsNotPaidWhereAClientBegins) {
   ClientSpec spec = game();
   spec.switch_costs = {0ms, 0ms, 20ms};
   spec.quality_level = 2;
@@ -338,7 +338,7 @@ TEST(SwitchCost, is_not_paid_where_a_client_begins) {
   EXPECT_EQ(busy(play(policy, spec)), (std::vector<Duration>{3ms, 3ms, 3ms, 3ms}));
 }
 
-TEST(SwitchCost, is_paid_by_the_first_render_operation_of_a_frame_that_begins_with_a_copy) {
+TEST(SwitchCost, IsPaidByTheFirstRenderOperationOfAFrameThatBeginsWithACopy) {
   ClientSpec spec = game({1ms, 10ms});
   Workload workload = *spec.workload;
   workload.ops.change(0, [](WorkOp& op) { op.kind = OpKind::kMemset; });
@@ -349,7 +349,7 @@ TEST(SwitchCost, is_paid_by_the_first_render_operation_of_a_frame_that_begins_wi
   EXPECT_EQ(busy(play(policy, spec)), (std::vector<Duration>{11ms, 24ms, 4ms, 4ms}));
 }
 
-TEST(Scenes, change_what_a_setting_costs_and_gives_and_frames_tell_theirs) {
+TEST(Scenes, ChangeWhatASettingCostsAndGivesAndFramesTellTheirs) {
   ClientSpec spec = game_of_two_scenes({1, 1}, {0.5, 2});
   spec.quality_menu[2].cost = 0.25;
   spec.quality_level = 2;
@@ -367,7 +367,7 @@ TEST(Scenes, change_what_a_setting_costs_and_gives_and_frames_tell_theirs) {
   }
 }
 
-TEST(QualityLevel, a_policy_sees_and_can_leave_the_level_where_a_client_begins) {
+TEST(QualityLevel, APolicySeesAndCanLeaveTheLevelWhereAClientBegins) {
   ClientSpec spec = game();
   spec.quality_level = 2;
   Scripted policy;

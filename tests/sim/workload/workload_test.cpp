@@ -49,7 +49,7 @@ Timeline capture(const std::vector<Row>& rows,
   return std::move(builder).seal();
 }
 
-TEST(WorkOps, what_operations_have_in_common_is_kept_once_and_each_is_what_was_put_in) {
+TEST(WorkOps, WhatOperationsHaveInCommonIsKeptOnceAndEachIsWhatWasPutIn) {
   WorkOp plain{.name = 1, .stream = StreamId{2}, .bytes = 3, .duration = Duration{4}};
   WorkOp larger = plain, waiting = plain;
   larger.shape.grid_x = 7;
@@ -64,7 +64,7 @@ TEST(WorkOps, what_operations_have_in_common_is_kept_once_and_each_is_what_was_p
   EXPECT_EQ(ops.prototype_of(0), ops.prototype_of(2));
 }
 
-TEST(WorkOps, a_change_of_one_operation_leaves_the_others_as_they_are) {
+TEST(WorkOps, AChangeOfOneOperationLeavesTheOthersAsTheyAre) {
   WorkOps ops{WorkOp{.name = 1}, WorkOp{.name = 1}, WorkOp{.name = 2}};
   ops.change(1, [](WorkOp& op) { op.name = 2; });
   EXPECT_EQ(ops[0].name, 1u);
@@ -73,19 +73,19 @@ TEST(WorkOps, a_change_of_one_operation_leaves_the_others_as_they_are) {
   EXPECT_EQ(ops.prototypes().size(), 1u) << "no prototype is without an operation";
 }
 
-TEST(WorkloadFromTimeline, a_launch_into_an_idle_stream_keeps_its_latency) {
+TEST(WorkloadFromTimeline, ALaunchIntoAnIdleStreamKeepsItsLatency) {
   const Workload workload = workload_from_timeline(capture({{0, 5, 10}, {100, 107, 10}}), {});
   EXPECT_EQ(workload.ops[1].launch_latency, Duration{7 * us});
   EXPECT_EQ(workload.steps[1].gap, Duration{100 * us});
 }
 
-TEST(WorkloadFromTimeline, a_queued_kernel_keeps_its_distance_to_the_one_before_as_the_devices_own_gap) {
+TEST(WorkloadFromTimeline, AQueuedKernelKeepsItsDistanceToTheOneBeforeAsTheDevicesOwnGap) {
   const Workload workload = workload_from_timeline(capture({{0, 5, 100}, {10, 107, 10}}), {});
   EXPECT_EQ(workload.ops[1].dispatch_gap, Duration{2 * us});
   EXPECT_LT(workload.ops[1].launch_latency, Duration{90 * us});
 }
 
-TEST(WorkloadFromTimeline, after_a_wait_the_hosts_gap_counts_from_the_end_of_what_it_awaited) {
+TEST(WorkloadFromTimeline, AfterAWaitTheHostsGapCountsFromTheEndOfWhatItAwaited) {
   // The host calls at 10, the kernel ends at 105, the wait returns at 112, the next launch is at 120.
   const Workload workload = workload_from_timeline(capture({{0, 5, 100}, {120, 125, 10}}, {{10, 102}}), {});
   ASSERT_EQ(workload.steps.size(), 3u);
@@ -93,7 +93,7 @@ TEST(WorkloadFromTimeline, after_a_wait_the_hosts_gap_counts_from_the_end_of_wha
   EXPECT_EQ(workload.steps[2].gap, Duration{15 * us});
 }
 
-TEST(WorkloadFromTimeline, iterations_split_the_operations_equally) {
+TEST(WorkloadFromTimeline, IterationsSplitTheOperationsEqually) {
   WorkloadOptions options;
   options.iterations = 2;
   const Workload workload =
@@ -103,7 +103,7 @@ TEST(WorkloadFromTimeline, iterations_split_the_operations_equally) {
   EXPECT_EQ(workload.jobs[1].op_count, 2u);
 }
 
-TEST(WorkloadFromTimeline, profiler_steps_begin_jobs) {
+TEST(WorkloadFromTimeline, ProfilerStepsBeginJobs) {
   const Workload workload = workload_from_timeline(
       capture({{1, 5, 1}, {11, 15, 1}, {12, 16, 1}}, {}, {{"ProfilerStep#4", 0}, {"ProfilerStep#5", 10}}), {});
   ASSERT_EQ(workload.jobs.size(), 2u);
@@ -111,14 +111,14 @@ TEST(WorkloadFromTimeline, profiler_steps_begin_jobs) {
   EXPECT_EQ(workload.jobs[1].op_count, 2u);
 }
 
-TEST(WorkloadFromTimeline, the_wait_that_ended_the_capture_is_not_part_of_a_step) {
+TEST(WorkloadFromTimeline, TheWaitThatEndedTheCaptureIsNotPartOfAStep) {
   WorkloadOptions options;
   options.iterations = 2;
   const Workload workload = workload_from_timeline(capture({{0, 5, 1}, {10, 15, 1}}, {{12, 10}}), options);
   EXPECT_EQ(workload.jobs[1].step_count, 1u);
 }
 
-TEST(WorkloadFromTimeline, an_operation_awaits_what_its_stream_was_told_to_wait_for_since_the_one_before) {
+TEST(WorkloadFromTimeline, AnOperationAwaitsWhatItsStreamWasToldToWaitForSinceTheOneBefore) {
   TimelineBuilder builder;
   const std::uint32_t thread = builder.thread(ThreadRecord{1, 1});
   const std::uint32_t first = builder.queue(QueueRecord{0, 1, 7, 1, 0});
@@ -129,8 +129,12 @@ TEST(WorkloadFromTimeline, an_operation_awaits_what_its_stream_was_told_to_wait_
     return builder.add(OpRecord{.start_ns = (at_us + 5) * us, .duration_ns = us, .queue = queue, .call = call});
   };
   const auto wait_for = [&](std::uint32_t awaited, std::int64_t at_us) {
-    builder.add(CallRecord{.start_ns = at_us * us, .duration_ns = us, .kind = CallKind::kStreamWaitEvent,
-                           .thread = thread, .queue = second, .awaited = awaited});
+    builder.add(CallRecord{.start_ns = at_us * us,
+                           .duration_ns = us,
+                           .kind = CallKind::kStreamWaitEvent,
+                           .thread = thread,
+                           .queue = second,
+                           .awaited = awaited});
   };
   const std::uint32_t a = launch(first, 0), b = launch(first, 10);
   wait_for(b, 20);
@@ -149,12 +153,12 @@ TEST(WorkloadFromTimeline, an_operation_awaits_what_its_stream_was_told_to_wait_
   EXPECT_EQ(awaited, (std::vector<std::vector<std::uint32_t>>{{}, {}, {1, 0}, {}, {0}}));
 }
 
-TEST(WorkloadFromTimeline, predictions_are_means_over_the_name) {
+TEST(WorkloadFromTimeline, PredictionsAreMeansOverTheName) {
   const Workload workload = workload_from_timeline(capture({{0, 5, 10}, {100, 105, 30}}), {});
   EXPECT_EQ(workload.ops[0].predicted_by_name, Duration{20 * us});
 }
 
-TEST(WorkloadFromTimeline, more_iterations_than_operations_is_an_error_that_says_both) {
+TEST(WorkloadFromTimeline, MoreIterationsThanOperationsIsAnErrorThatSaysBoth) {
   WorkloadOptions options;
   options.iterations = 3;
   try {
@@ -166,7 +170,7 @@ TEST(WorkloadFromTimeline, more_iterations_than_operations_is_an_error_that_says
   }
 }
 
-TEST(WorkloadFromTimeline, a_capture_made_beside_others_is_refused_unless_allowed) {
+TEST(WorkloadFromTimeline, ACaptureMadeBesideOthersIsRefusedUnlessAllowed) {
   TimelineBuilder builder;
   builder.queue(QueueRecord{});
   builder.add(OpRecord{});
@@ -202,11 +206,11 @@ Timeline capture_with_bare_pass() {
   return std::move(builder).seal();
 }
 
-TEST(WorkloadFromTimeline, launches_are_the_calls_that_a_bare_pass_counts) {
+TEST(WorkloadFromTimeline, LaunchesAreTheCallsThatABarePassCounts) {
   EXPECT_EQ(launch_instants(compact(capture_with_bare_pass())).size(), 4u);
 }
 
-TEST(WorkloadFromTimeline, a_bare_pass_tells_the_rate_of_the_jobs) {
+TEST(WorkloadFromTimeline, ABarePassTellsTheRateOfTheJobs) {
   WorkloadOptions options;
   options.iterations = 2;
   const Workload workload = workload_from_timeline(capture_with_bare_pass(), options);
@@ -230,7 +234,7 @@ Timeline frames(std::size_t count, std::int64_t interval_us, std::int64_t gpu_us
   return std::move(builder).seal();
 }
 
-TEST(WorkloadFromFrames, intervals_on_a_refresh_rate_with_gpu_time_to_spare_were_paced) {
+TEST(WorkloadFromFrames, IntervalsOnARefreshRateWithGpuTimeToSpareWerePaced) {
   EXPECT_EQ(workload_from_timeline(frames(50, 16'667, 6'000), {}).present_period, Duration{16'666'667});
   EXPECT_EQ(workload_from_timeline(frames(50, 16'667, 16'500), {}).present_period, Duration{0});
   EXPECT_EQ(workload_from_timeline(frames(50, 7'300, 6'000), {}).present_period, Duration{0});
@@ -275,7 +279,7 @@ Duration host_work(const Workload& workload, std::size_t frame) {
   return workload.steps[workload.jobs[frame].first_step].gap;
 }
 
-TEST(WorkloadFromFrames, sleep_of_a_limiter_is_no_work) {
+TEST(WorkloadFromFrames, SleepOfALimiterIsNoWork) {
   const Workload known = workload_from_timeline(limited_frames(16'000, 9'000, 700), {});
   EXPECT_EQ(known.limiter_period, Duration{16'000 * us});
   EXPECT_EQ(host_work(known, 0), Duration{700 * us}) << "from its first submission to its present";
@@ -284,19 +288,19 @@ TEST(WorkloadFromFrames, sleep_of_a_limiter_is_no_work) {
   EXPECT_EQ(host_work(unknown, 0), Duration{0});
 }
 
-TEST(WorkloadFromFrames, a_host_that_keeps_its_gpu_busy_half_of_the_time_is_believed) {
+TEST(WorkloadFromFrames, AHostThatKeepsItsGpuBusyHalfOfTheTimeIsBelieved) {
   const Workload workload = workload_from_timeline(uncapped_frames(8'000), {});
   EXPECT_EQ(workload.limiter_period, Duration{0});
   EXPECT_EQ(host_work(workload, 1), Duration{17'000 * us});
 }
 
-TEST(WorkloadFromFrames, waits_for_a_gpu_that_is_always_busy_are_no_work) {
+TEST(WorkloadFromFrames, WaitsForAGpuThatIsAlwaysBusyAreNoWork) {
   const Workload workload = workload_from_timeline(uncapped_frames(9'800), {});
   EXPECT_EQ(host_work(workload, 0), Duration{3'000 * us});
   EXPECT_EQ(host_work(workload, 1), Duration{3'000 * us}) << "its driver let it go on when the GPU had caught up";
 }
 
-TEST(WorkloadFromFrames, visits_are_operations_of_one_frame_and_share_its_gpu_time) {
+TEST(WorkloadFromFrames, VisitsAreOperationsOfOneFrameAndShareItsGpuTime) {
   WorkloadOptions options;
   options.visits_per_frame = 2;
   const Workload workload = workload_from_timeline(frames(3, 16'667, 6'000), options);
@@ -305,7 +309,7 @@ TEST(WorkloadFromFrames, visits_are_operations_of_one_frame_and_share_its_gpu_ti
   EXPECT_EQ(workload.device_time(workload.jobs[0]), Duration{6'000 * us});
 }
 
-TEST(WorkloadFromFrames, frames_with_their_visits_as_operations_are_still_frames) {
+TEST(WorkloadFromFrames, FramesWithTheirVisitsAsOperationsAreStillFrames) {
   TimelineBuilder builder;
   builder.swapchain(SwapchainRecord{});
   builder.queue(QueueRecord{});
@@ -317,7 +321,7 @@ TEST(WorkloadFromFrames, frames_with_their_visits_as_operations_are_still_frames
   EXPECT_EQ(workload.ops.size(), 1u);
 }
 
-TEST(WorkloadFromFrames, frames_without_gpu_time_need_a_stated_ratio) {
+TEST(WorkloadFromFrames, FramesWithoutGpuTimeNeedAStatedRatio) {
   EXPECT_THROW(workload_from_timeline(frames(3, 16'000, -1), {}), Error);
   WorkloadOptions options;
   options.gpu_busy_ratio = 0.5;
@@ -325,7 +329,7 @@ TEST(WorkloadFromFrames, frames_without_gpu_time_need_a_stated_ratio) {
   EXPECT_EQ(workload.device_time(workload.jobs[0]), Duration{8'000 * us});
 }
 
-TEST(WorkloadFromFrames, a_sampled_log_is_refused) {
+TEST(WorkloadFromFrames, ASampledLogIsRefused) {
   EXPECT_THROW(workload_from_timeline(frames(3, 16'000, 5'000, false), {}), Error);
 }
 

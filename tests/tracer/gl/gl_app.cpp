@@ -25,17 +25,19 @@ namespace {
 
 constexpr int kSide = 64;
 
-#define EGL_CALLS(X)                                                                                      \
-  X(eglInitialize)                                                                                        \
-  X(eglBindAPI)                                                                                           \
-  X(eglChooseConfig)                                                                                      \
-  X(eglCreateContext) X(eglCreatePbufferSurface) X(eglMakeCurrent) X(eglSwapBuffers) X(eglDestroyContext) \
-      X(eglTerminate) X(eglGetError) X(eglGetPlatformDisplay) X(eglGetProcAddress)
+#define EGL_CALLS(X)                                                                                                 \
+  X(eglInitialize)                                                                                                   \
+  X(eglBindAPI)                                                                                                      \
+  X(eglChooseConfig)                                                                                                 \
+  X(eglCreateContext)                                                                                                \
+  X(eglCreatePbufferSurface) X(eglMakeCurrent) X(eglSwapBuffers) X(eglDestroyContext) X(eglTerminate) X(eglGetError) \
+      X(eglGetPlatformDisplay) X(eglGetProcAddress)
 #define GL_CALLS(X)                                                                                                   \
   X(glClear)                                                                                                          \
   X(glClearColor)                                                                                                     \
   X(glScissor)                                                                                                        \
-  X(glEnable) X(glFlush) X(glFinish) X(glReadPixels) X(glGetError) X(glGenQueries) X(glBeginQuery) X(glEndQuery)      \
+  X(glEnable)                                                                                                         \
+  X(glFlush) X(glFinish) X(glReadPixels) X(glGetError) X(glGenQueries) X(glBeginQuery) X(glEndQuery)                  \
       X(glGetQueryObjectui64v) X(glBegin) X(glEnd) X(glVertex2f) X(glColor3f) X(glGenLists) X(glNewList) X(glEndList) \
           X(glCallList) X(glGenBuffers) X(glBindBuffer) X(glBufferData) X(glGetBufferSubData)
 

@@ -68,8 +68,8 @@ TEST(Settings, EveryVariableIsRead) {
 
 TEST(Settings, WhatIsNotUnderstoodIsTheDefault) {
   Environment environment;
-  for (const char* name : {"CORUN_TRACE_FROM_NS", "CORUN_TRACE_UNTIL_NS", "CORUN_TRACE_FRAMES",
-                           "CORUN_TRACE_MAX_BYTES", "CORUN_TRACE_CUDA"}) {
+  for (const char* name : {"CORUN_TRACE_FROM_NS", "CORUN_TRACE_UNTIL_NS", "CORUN_TRACE_FRAMES", "CORUN_TRACE_MAX_BYTES",
+                           "CORUN_TRACE_CUDA"}) {
     environment.set(name, "-3 apples");
   }
   const Settings settings = read_settings();

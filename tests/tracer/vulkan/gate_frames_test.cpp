@@ -58,7 +58,8 @@ TEST(GateFrames, AFrameEndsWhenTheFencesBehindItsWorkHaveBeenSignalled) {
   const Scheduler scheduler;
   testing::FakeDriver driver;
   const auto device = reinterpret_cast<VkDevice>(std::uintptr_t{1});
-  const auto first = reinterpret_cast<VkQueue>(std::uintptr_t{1}), second = reinterpret_cast<VkQueue>(std::uintptr_t{2});
+  const auto first = reinterpret_cast<VkQueue>(std::uintptr_t{1}),
+             second = reinterpret_cast<VkQueue>(std::uintptr_t{2});
   vulkan::GateFrames frames;
   frames.open(device, driver.functions());
 

@@ -5,7 +5,7 @@
 namespace corun {
 namespace {
 
-TEST(ApiCalls, know_launches_of_all_three_libraries_with_any_suffix) {
+TEST(ApiCalls, KnowLaunchesOfAllThreeLibrariesWithAnySuffix) {
   for (const char* name :
        {"cudaLaunchKernel", "cudaLaunchKernel_v7000", "cudaLaunchKernel_ptsz_v7000", "cudaLaunchKernelExC_v11060",
         "cuLaunchKernel", "cuLaunchKernelEx_ptsz", "hipLaunchKernel", "hipModuleLaunchKernel",
@@ -15,7 +15,7 @@ TEST(ApiCalls, know_launches_of_all_three_libraries_with_any_suffix) {
   }
 }
 
-TEST(ApiCalls, tell_waits_from_launches) {
+TEST(ApiCalls, TellWaitsFromLaunches) {
   EXPECT_EQ(kind_of_api_call("cudaGraphLaunch_v10000"), CallKind::kGraphLaunch);
   EXPECT_EQ(kind_of_api_call("cuGraphLaunch_ptsz"), CallKind::kGraphLaunch);
   EXPECT_EQ(kind_of_api_call("hipDeviceSynchronize"), CallKind::kSynchronizeDevice);
@@ -28,14 +28,14 @@ TEST(ApiCalls, tell_waits_from_launches) {
   EXPECT_EQ(kind_of_api_call("hipMemcpyWithStream"), CallKind::kBlockingCopy);
 }
 
-TEST(ApiCalls, leave_out_what_neither_submits_nor_waits) {
+TEST(ApiCalls, LeaveOutWhatNeitherSubmitsNorWaits) {
   for (const char* name : {"cudaGetErrorString", "cudaEventQuery", "cudaMalloc", "cudaEventRecord", "cuModuleLoadData",
                            "cudaStreamIsCapturing", "", "_v2", "cu", "launchKernel", "cutlass_Launch"}) {
     EXPECT_FALSE(kind_of_api_call(name)) << name;
   }
 }
 
-TEST(ApiCalls, tell_the_driver_from_the_runtime) {
+TEST(ApiCalls, TellTheDriverFromTheRuntime) {
   EXPECT_TRUE(is_driver_call("cuLaunchKernel"));
   EXPECT_FALSE(is_driver_call("cudaLaunchKernel"));
   EXPECT_FALSE(is_driver_call("hipLaunchKernel"));

@@ -37,7 +37,7 @@ class CallLogTest : public testing::Test {
   CallLog log_;
 };
 
-TEST_F(CallLogTest, joins_operations_with_calls_added_in_any_order) {
+TEST_F(CallLogTest, JoinsOperationsWithCallsAddedInAnyOrder) {
   op(300, 5, 8);
   op(200, 5, 7);
   call(110, 10, 8, CallKind::kLaunch);
@@ -49,7 +49,7 @@ TEST_F(CallLogTest, joins_operations_with_calls_added_in_any_order) {
   EXPECT_EQ(timeline.calls()[0].queue, timeline.ops()[0].queue);
 }
 
-TEST_F(CallLogTest, leaves_operations_without_a_call_and_calls_without_effect_alone) {
+TEST_F(CallLogTest, LeavesOperationsWithoutACallAndCallsWithoutEffectAlone) {
   op(200, 5, 7);
   call(100, 9, 9, std::nullopt);
   const Timeline timeline = joined();
@@ -57,7 +57,7 @@ TEST_F(CallLogTest, leaves_operations_without_a_call_and_calls_without_effect_al
   EXPECT_EQ(timeline.ops()[0].call, kNone);
 }
 
-TEST_F(CallLogTest, keeps_a_call_of_unknown_name_that_submitted_something) {
+TEST_F(CallLogTest, KeepsACallOfUnknownNameThatSubmittedSomething) {
   op(200, 5, 7);
   call(100, 9, 7, std::nullopt);
   const Timeline timeline = joined();
@@ -65,7 +65,7 @@ TEST_F(CallLogTest, keeps_a_call_of_unknown_name_that_submitted_something) {
   EXPECT_EQ(timeline.calls()[0].kind, CallKind::kLaunch);
 }
 
-TEST_F(CallLogTest, counts_a_driver_call_inside_a_runtime_call_once) {
+TEST_F(CallLogTest, CountsADriverCallInsideARuntimeCallOnce) {
   op(200, 5, 8);
   call(100, 20, 7, CallKind::kLaunch);
   call(105, 10, 8, CallKind::kLaunch, true);
@@ -75,7 +75,7 @@ TEST_F(CallLogTest, counts_a_driver_call_inside_a_runtime_call_once) {
   EXPECT_EQ(timeline.ops()[0].call, 0U);
 }
 
-TEST_F(CallLogTest, does_not_merge_neighbouring_runtime_calls_that_touch) {
+TEST_F(CallLogTest, DoesNotMergeNeighbouringRuntimeCallsThatTouch) {
   op(200, 5, 7);
   op(210, 5, 8);
   call(100, 1, 7, CallKind::kLaunch);
@@ -83,7 +83,7 @@ TEST_F(CallLogTest, does_not_merge_neighbouring_runtime_calls_that_touch) {
   EXPECT_EQ(joined().calls().size(), 2U);
 }
 
-TEST_F(CallLogTest, takes_the_last_call_before_the_operation_where_ids_repeat) {
+TEST_F(CallLogTest, TakesTheLastCallBeforeTheOperationWhereIdsRepeat) {
   op(200, 5, 7);
   op(600, 5, 7);
   call(100, 9, 7, CallKind::kLaunch);
@@ -93,7 +93,7 @@ TEST_F(CallLogTest, takes_the_last_call_before_the_operation_where_ids_repeat) {
   EXPECT_EQ(timeline.ops()[1].call, 1U);
 }
 
-TEST_F(CallLogTest, gives_all_operations_of_a_graph_one_call) {
+TEST_F(CallLogTest, GivesAllOperationsOfAGraphOneCall) {
   for (int i = 0; i < 4; ++i) op(200 + 10 * i, 5, 7, static_cast<std::uint64_t>(i % 2));
   call(100, 9, 7, CallKind::kGraphLaunch);
   const Timeline timeline = joined();
@@ -101,7 +101,7 @@ TEST_F(CallLogTest, gives_all_operations_of_a_graph_one_call) {
   for (const OpRecord& record : timeline.ops()) EXPECT_EQ(record.call, 0U);
 }
 
-TEST_F(CallLogTest, finds_the_operation_before_an_event_record) {
+TEST_F(CallLogTest, FindsTheOperationBeforeAnEventRecord) {
   op(200, 5, 7);
   op(210, 5, 8);
   op(220, 5, 10);
@@ -123,7 +123,7 @@ TEST_F(CallLogTest, finds_the_operation_before_an_event_record) {
   EXPECT_EQ(timeline.queues()[timeline.calls()[3].queue].stream, 1U);
 }
 
-TEST_F(CallLogTest, leaves_out_a_wait_for_work_before_the_capture) {
+TEST_F(CallLogTest, LeavesOutAWaitForWorkBeforeTheCapture) {
   op(200, 5, 20);
   call(90, 2, 11, CallKind::kStreamWaitEvent);
   LoggedWait wait;
@@ -134,7 +134,7 @@ TEST_F(CallLogTest, leaves_out_a_wait_for_work_before_the_capture) {
   EXPECT_TRUE(joined().calls().empty());
 }
 
-TEST_F(CallLogTest, leaves_out_and_notes_stream_waits_for_events_without_a_name) {
+TEST_F(CallLogTest, LeavesOutAndNotesStreamWaitsForEventsWithoutAName) {
   op(200, 5, 7);
   call(100, 2, 7, CallKind::kLaunch);
   call(103, 2, 8, CallKind::kStreamWaitEvent);
@@ -143,7 +143,7 @@ TEST_F(CallLogTest, leaves_out_and_notes_stream_waits_for_events_without_a_name)
   EXPECT_EQ(timeline.provenance().notes.size(), 1U);
 }
 
-TEST_F(CallLogTest, takes_an_unnamed_event_wait_for_the_work_that_ended_last_before_it_returned) {
+TEST_F(CallLogTest, TakesAnUnnamedEventWaitForTheWorkThatEndedLastBeforeItReturned) {
   op(200, 50, 7);
   op(250, 500, 8);
   call(100, 2, 7, CallKind::kLaunch);
@@ -154,7 +154,7 @@ TEST_F(CallLogTest, takes_an_unnamed_event_wait_for_the_work_that_ended_last_bef
   EXPECT_EQ(timeline.calls()[2].awaited, 0U);
 }
 
-TEST_F(CallLogTest, takes_an_unnamed_stream_wait_for_the_stream_that_was_empty_last) {
+TEST_F(CallLogTest, TakesAnUnnamedStreamWaitForTheStreamThatWasEmptyLast) {
   op(200, 50, 7, 5);
   op(210, 900, 8, 6);
   call(100, 2, 7, CallKind::kLaunch);
@@ -165,7 +165,7 @@ TEST_F(CallLogTest, takes_an_unnamed_stream_wait_for_the_stream_that_was_empty_l
   EXPECT_EQ(timeline.queues()[timeline.calls()[2].queue].stream, 5U);
 }
 
-TEST_F(CallLogTest, marks_the_call_of_a_copy_into_pageable_memory_as_blocking) {
+TEST_F(CallLogTest, MarksTheCallOfACopyIntoPageableMemoryAsBlocking) {
   op(200, 5, 7, 0, true);
   call(100, 110, 7, CallKind::kLaunch);
   EXPECT_EQ(joined().calls()[0].kind, CallKind::kBlockingCopy);

@@ -15,7 +15,7 @@ constexpr std::string_view kJson = R"({"Hash": "00", "Info": {"Processor": "x", 
      "TimeInSeconds": [0.0, 0.016], "MsBetweenPresents": [16, 16], "MsInPresentAPI": [1, 1],
      "MsUntilRenderComplete": [0, 0], "Dropped": [0, 0], "GpuActive": [8, 8]}}]})";
 
-TEST(CapFrameX, reads_the_columns_of_a_json_run) {
+TEST(CapFrameX, ReadsTheColumnsOfAJsonRun) {
   const Timeline timeline = import_text("capframex", std::string{kJson});
   ASSERT_EQ(timeline.frames().size(), 5U);
   const auto& frames = timeline.frames();
@@ -31,18 +31,18 @@ TEST(CapFrameX, reads_the_columns_of_a_json_run) {
   EXPECT_EQ(timeline.provenance().devices[0].name, "NVIDIA GeForce RTX 2080 Ti");
 }
 
-TEST(CapFrameX, lays_runs_one_behind_the_other) {
+TEST(CapFrameX, LaysRunsOneBehindTheOther) {
   const Timeline timeline = import_text("capframex", std::string{kJson});
   EXPECT_EQ(timeline.frames()[3].present_ns, 33000000 + 16000000);
   EXPECT_EQ(timeline.frames()[4].present_ns, 33000000 + 32000000);
   EXPECT_TRUE(notes_mention(timeline, "Several runs"));
 }
 
-TEST(CapFrameX, reads_json_behind_a_byte_order_mark) {
+TEST(CapFrameX, ReadsJsonBehindAByteOrderMark) {
   EXPECT_EQ(import_text("capframex", "\xEF\xBB\xBF" + std::string{kJson}).frames().size(), 5U);
 }
 
-TEST(CapFrameX, reads_csv_behind_its_comment_lines) {
+TEST(CapFrameX, ReadsCsvBehindItsCommentLines) {
   const Timeline timeline = import_text(
       "capframex",
       "//GameName=re2.exe\r\n//GPU=RTX\r\n//Comment=\r\n"
@@ -54,7 +54,7 @@ TEST(CapFrameX, reads_csv_behind_its_comment_lines) {
   EXPECT_EQ(timeline.provenance().devices[0].name, "RTX");
 }
 
-TEST(CapFrameX, refuses_a_truncated_recording_and_one_without_runs) {
+TEST(CapFrameX, RefusesATruncatedRecordingAndOneWithoutRuns) {
   EXPECT_NE(
       import_error("capframex", std::string{kJson.substr(0, kJson.size() - 40)}).find("not valid JSON to its end"),
       std::string::npos);
@@ -63,7 +63,7 @@ TEST(CapFrameX, refuses_a_truncated_recording_and_one_without_runs) {
   EXPECT_NE(import_error("capframex", "//a=b\n1,2,3\n").find("capture.txt:2: no column names"), std::string::npos);
 }
 
-TEST(CapFrameX, is_recognised_in_both_forms) {
+TEST(CapFrameX, IsRecognisedInBothForms) {
   EXPECT_EQ(sniffed(std::string{kJson}), "capframex");
   EXPECT_EQ(sniffed("//GameName=x\nApplication,ProcessID,MsBetweenPresents\n"), "capframex");
 }

@@ -7,13 +7,13 @@
 namespace corun {
 namespace {
 
-TEST(Decimal, keeps_nanoseconds_that_a_double_would_round) {
+TEST(Decimal, KeepsNanosecondsThatADoubleWouldRound) {
   EXPECT_EQ(parse_decimal("1711964646123456.789", kNsPerUsDigits), 1711964646123456789);
   EXPECT_EQ(parse_decimal("4368164989032.924", kNsPerUsDigits), 4368164989032924);
   EXPECT_EQ(parse_decimal("0.34900300000000", kNsPerSDigits), 349003000);
 }
 
-TEST(Decimal, reads_whole_numbers_signs_quotes_and_exponents) {
+TEST(Decimal, ReadsWholeNumbersSignsQuotesAndExponents) {
   EXPECT_EQ(parse_decimal("12", 3), 12000);
   EXPECT_EQ(parse_decimal("-15.4471", kNsPerMsDigits), -15447100);
   EXPECT_EQ(parse_decimal("+.5", 3), 500);
@@ -23,7 +23,7 @@ TEST(Decimal, reads_whole_numbers_signs_quotes_and_exponents) {
   EXPECT_EQ(parse_decimal("0e10", 3), 0);
 }
 
-TEST(Decimal, rounds_digits_below_the_scale_half_away_from_zero) {
+TEST(Decimal, RoundsDigitsBelowTheScaleHalfAwayFromZero) {
   EXPECT_EQ(parse_decimal("0.0004999", 3), 0);
   EXPECT_EQ(parse_decimal("0.0005", 3), 1);
   EXPECT_EQ(parse_decimal("-0.0005", 3), -1);
@@ -32,21 +32,21 @@ TEST(Decimal, rounds_digits_below_the_scale_half_away_from_zero) {
   EXPECT_EQ(parse_decimal("144e-1", 0), 14);
 }
 
-TEST(Decimal, refuses_what_is_no_number_or_does_not_fit) {
+TEST(Decimal, RefusesWhatIsNoNumberOrDoesNotFit) {
   for (const char* text : {"", "NA", "nan", "-", ".", "1.2.3", "12ms", "1e", "inf", "1e300", "99999999999999999999",
                            "9223372036854775807"}) {
     EXPECT_FALSE(parse_decimal(text, 3)) << text;
   }
 }
 
-TEST(Integer, accepts_whole_numbers_only) {
+TEST(Integer, AcceptsWholeNumbersOnly) {
   EXPECT_EQ(parse_integer("\"25738\""), 25738);
   EXPECT_EQ(parse_integer("-1 "), -1);
   EXPECT_FALSE(parse_integer("1.5"));
   EXPECT_FALSE(parse_integer("stream 7"));
 }
 
-RC_GTEST_PROP(Decimal, prints_and_reads_back_the_same_nanoseconds, ()) {
+RC_GTEST_PROP(Decimal, PrintsAndReadsBackTheSameNanoseconds, ()) {
   const auto ns = *rc::gen::inRange<std::int64_t>(0, std::int64_t{1} << 61);
   RC_ASSERT(parse_decimal(fmt::format("{}.{:03}", ns / 1000, ns % 1000), kNsPerUsDigits) == ns);
   RC_ASSERT(parse_decimal(fmt::format("-{}.{:06}", ns / 1000000, ns % 1000000), kNsPerMsDigits) == -ns);

@@ -33,14 +33,14 @@ Cut cut(std::string_view text) {
   }
 }
 
-TEST(JsonRecords, are_cut_at_brackets_outside_of_strings) {
+TEST(JsonRecords, AreCutAtBracketsOutsideOfStrings) {
   const Cut result = cut(R"([{"a": {"b": [1, {"c": "}]\"{"}]}} , {"d": "x\\"},{}])");
   EXPECT_EQ(result.records,
             (std::vector<std::string>{R"({"a": {"b": [1, {"c": "}]\"{"}]}})", R"({"d": "x\\"})", "{}"}));
   EXPECT_EQ(result.last, Next::kEnd);
 }
 
-TEST(JsonRecords, keep_everything_before_a_truncation) {
+TEST(JsonRecords, KeepEverythingBeforeATruncation) {
   for (const char* tail : {"", ",", ", {\"b\": 2", ", {\"b", ", {"}) {
     const Cut result = cut(std::string{R"([{"a": 1})"} + tail);
     EXPECT_EQ(result.records.size(), 1U) << tail;
@@ -48,27 +48,27 @@ TEST(JsonRecords, keep_everything_before_a_truncation) {
   }
 }
 
-TEST(JsonRecords, lose_only_the_record_with_an_unescaped_quotation_mark) {
+TEST(JsonRecords, LoseOnlyTheRecordWithAnUnescapedQuotationMark) {
   const Cut result = cut("[{\"n\": \"a\"}, {\"n\": \"5\" disk\"},\n  {\"n\": \"b\"}, {\"n\": \"c\"}]");
   EXPECT_EQ(result.broken, 1);
   EXPECT_EQ(result.records, (std::vector<std::string>{R"({"n": "a"})", R"({"n": "b"})", R"({"n": "c"})"}));
   EXPECT_EQ(result.last, Next::kEnd);
 }
 
-TEST(JsonRecords, go_on_behind_something_that_is_no_object) {
+TEST(JsonRecords, GoOnBehindSomethingThatIsNoObject) {
   const Cut result = cut(R"([{"a": 1}, garbage}, {"b": 2}])");
   EXPECT_EQ(result.broken, 1);
   EXPECT_EQ(result.records.size(), 2U);
 }
 
-TEST(JsonRecords, come_to_an_end_on_hostile_text) {
+TEST(JsonRecords, ComeToAnEndOnHostileText) {
   std::string hostile = "[";
   for (int i = 0; i < 200000; ++i) hostile += "{\"a\":[1},";
   EXPECT_THROW(cut(hostile), Error);
   EXPECT_EQ(cut("[" + std::string(100000, '{')).last, Next::kTruncated);
 }
 
-RC_GTEST_PROP(JsonRecords, are_found_whatever_their_strings_hold, ()) {
+RC_GTEST_PROP(JsonRecords, AreFoundWhateverTheirStringsHold, ()) {
   const auto names = *rc::gen::container<std::vector<std::string>>(
       rc::gen::container<std::string>(rc::gen::element('a', ' ', '{', '}', '[', ']', ':', '"', '\\')));
   std::vector<std::string> records;
@@ -84,7 +84,7 @@ RC_GTEST_PROP(JsonRecords, are_found_whatever_their_strings_hold, ()) {
   RC_ASSERT(result.last == Next::kEnd);
 }
 
-TEST(JsonValueEnd, stops_scalars_at_separators) {
+TEST(JsonValueEnd, StopsScalarsAtSeparators) {
   EXPECT_EQ(json_value_end("12, 3", 0), 2U);
   EXPECT_EQ(json_value_end("true}", 0), 4U);
   EXPECT_EQ(json_value_end("\"a\\\"b\" ", 0), 6U);
@@ -92,7 +92,7 @@ TEST(JsonValueEnd, stops_scalars_at_separators) {
   EXPECT_FALSE(json_value_end("", 0));
 }
 
-TEST(LineCounter, counts_lines_from_one) {
+TEST(LineCounter, CountsLinesFromOne) {
   LineCounter lines{"a\nb\n\nc"};
   EXPECT_EQ(lines.line_at(0), 1U);
   EXPECT_EQ(lines.line_at(2), 2U);

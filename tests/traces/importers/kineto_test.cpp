@@ -27,7 +27,7 @@ std::string event(std::string_view category, std::string_view name, std::string_
   return fmt::format(R"({{"ph": "X", "cat": "{}", "name": "{}", {}}})", category, name, more);
 }
 
-TEST(Kineto, reads_kernels_with_shape_stream_and_launch) {
+TEST(Kineto, ReadsKernelsWithShapeStreamAndLaunch) {
   const Timeline timeline = import_text("kineto", trace(fmt::format("{},\n{}", kKernel, kLaunch)));
   ASSERT_EQ(timeline.ops().size(), 1U);
   const OpRecord& op = timeline.ops()[0];
@@ -47,7 +47,7 @@ TEST(Kineto, reads_kernels_with_shape_stream_and_launch) {
   EXPECT_FALSE(timeline.fidelity().integer_microseconds);
 }
 
-TEST(Kineto, reads_the_same_whatever_the_order_of_keys) {
+TEST(Kineto, ReadsTheSameWhateverTheOrderOfKeys) {
   const Timeline timeline = import_text("kineto", R"({"traceEvents": [
       {"args": {"stream": 7, "grid": [2, 1, 1], "device": 0, "correlation": 1}, "dur": 5, "cat": "kernel", "tid": 7,
        "name": "k", "pid": 0, "ph": "X", "ts": 3}], "schemaVersion": 1})");
@@ -56,7 +56,7 @@ TEST(Kineto, reads_the_same_whatever_the_order_of_keys) {
   EXPECT_EQ(timeline.provenance().source_version, "1");
 }
 
-TEST(Kineto, reads_copies_and_memsets_with_direction_and_bytes) {
+TEST(Kineto, ReadsCopiesAndMemsetsWithDirectionAndBytes) {
   const Timeline timeline = import_text(
       "kineto", trace(fmt::format("{},\n{}", kCopy,
                                   event("gpu_memset", "Memset (Device)",
@@ -68,14 +68,14 @@ TEST(Kineto, reads_copies_and_memsets_with_direction_and_bytes) {
   EXPECT_EQ(timeline.ops()[1].bytes, 512U);
 }
 
-TEST(Kineto, tells_copy_directions_from_every_spelling) {
+TEST(Kineto, TellsCopyDirectionsFromEverySpelling) {
   EXPECT_EQ(copy_kind_of("Memcpy HtoD (Pageable -> Device)"), OpKind::kCopyHostToDevice);
   EXPECT_EQ(copy_kind_of("CopyDeviceToHost"), OpKind::kCopyDeviceToHost);
   EXPECT_EQ(copy_kind_of("Memcpy DtoD (Device -> Device)"), OpKind::kCopyDeviceToDevice);
   EXPECT_EQ(copy_kind_of("Memcpy PtoP (Device -> Device)"), OpKind::kCopyPeer);
 }
 
-TEST(Kineto, marks_the_call_of_a_copy_into_pageable_memory_as_blocking) {
+TEST(Kineto, MarksTheCallOfACopyIntoPageableMemoryAsBlocking) {
   const Timeline timeline =
       import_text("kineto", trace(event("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)",
                                         R"("ts": 20, "dur": 2, "args": {"device": 0, "stream": 7, "correlation": 4})") +
@@ -85,7 +85,7 @@ TEST(Kineto, marks_the_call_of_a_copy_into_pageable_memory_as_blocking) {
   EXPECT_EQ(timeline.calls()[0].kind, CallKind::kBlockingCopy);
 }
 
-TEST(Kineto, reads_the_spelling_of_2021) {
+TEST(Kineto, ReadsTheSpellingOf2021) {
   const Timeline timeline = import_text(
       "kineto",
       trace(
@@ -105,7 +105,7 @@ TEST(Kineto, reads_the_spelling_of_2021) {
   EXPECT_EQ(timeline.provenance().clock, "unix_epoch");
 }
 
-TEST(Kineto, places_all_three_generations_of_times_at_the_same_instant) {
+TEST(Kineto, PlacesAllThreeGenerationsOfTimesAtTheSameInstant) {
   const auto origin = [](std::string_view head, std::string_view ts) {
     const Timeline timeline = import_text(
         "kineto",
@@ -118,14 +118,14 @@ TEST(Kineto, places_all_three_generations_of_times_at_the_same_instant) {
   EXPECT_EQ(origin("\"baseTimeNanoseconds\": 1711964646000000000,", "123.456"), 1711964646000123456);
 }
 
-TEST(Kineto, whole_numbers_written_as_decimals_are_still_whole_microseconds) {
+TEST(Kineto, WholeNumbersWrittenAsDecimalsAreStillWholeMicroseconds) {
   const Timeline timeline = import_text(
       "kineto",
       trace(event("kernel", "k", R"("ts": 1711964646000123, "dur": 68.0, "args": {"device": 0, "stream": 7})")));
   EXPECT_TRUE(timeline.fidelity().integer_microseconds);
 }
 
-TEST(Kineto, keeps_marks_of_the_host_and_not_their_shadows_on_the_gpu) {
+TEST(Kineto, KeepsMarksOfTheHostAndNotTheirShadowsOnTheGpu) {
   const Timeline timeline = import_text(
       "kineto", trace(event("user_annotation", "ProfilerStep#1", R"("pid": 1, "tid": 1, "ts": 5, "dur": 10)") + "," +
                       event("user_annotation", "Optimizer.step", R"("pid": 1, "tid": 1, "ts": 6, "dur": 2)") + "," +
@@ -134,7 +134,7 @@ TEST(Kineto, keeps_marks_of_the_host_and_not_their_shadows_on_the_gpu) {
   EXPECT_EQ(timeline.marks().size(), 2U);
 }
 
-TEST(Kineto, resolves_stream_waits_from_the_synchronisation_records) {
+TEST(Kineto, ResolvesStreamWaitsFromTheSynchronisationRecords) {
   const Timeline timeline = import_text(
       "kineto",
       trace(event("kernel", "a",
@@ -164,7 +164,7 @@ TEST(Kineto, resolves_stream_waits_from_the_synchronisation_records) {
   EXPECT_EQ(timeline.text(timeline.ops()[wait.awaited].name), "a");
 }
 
-TEST(Kineto, takes_stream_minus_one_for_no_stream) {
+TEST(Kineto, TakesStreamMinusOneForNoStream) {
   for (const char* stream : {"-1", "4294967295"}) {
     const Timeline timeline = import_text(
         "kineto",
@@ -181,7 +181,7 @@ TEST(Kineto, takes_stream_minus_one_for_no_stream) {
   }
 }
 
-TEST(Kineto, reads_device_resources_of_cuda_and_rocm) {
+TEST(Kineto, ReadsDeviceResourcesOfCudaAndRocm) {
   const Timeline timeline = import_text("kineto", trace(kKernel, R"("deviceProperties": [
       {"id": 0, "name": "NVIDIA H200", "totalGlobalMem": 150109880320, "maxThreadsPerMultiprocessor": 2048,
        "regsPerMultiprocessor": 65536, "sharedMemPerMultiprocessor": 233472, "numSms": 132},
@@ -193,24 +193,24 @@ TEST(Kineto, reads_device_resources_of_cuda_and_rocm) {
   EXPECT_EQ(timeline.provenance().devices[1].shared_memory_per_sm_bytes, 65536U);
 }
 
-TEST(Kineto, accepts_a_trace_without_gpu_events) {
+TEST(Kineto, AcceptsATraceWithoutGpuEvents) {
   const Timeline timeline = import_text("kineto", trace(event("cpu_op", "aten::add", R"("ts": 1, "dur": 2)")));
   EXPECT_TRUE(timeline.ops().empty());
   EXPECT_EQ(skipped(timeline), 0U);
 }
 
-TEST(Kineto, accepts_a_bare_array_of_events) {
+TEST(Kineto, AcceptsABareArrayOfEvents) {
   EXPECT_EQ(import_text("kineto", fmt::format("[{}]", kKernel)).ops().size(), 1U);
 }
 
-TEST(Kineto, keeps_what_is_before_a_truncation_and_counts_the_loss) {
+TEST(Kineto, KeepsWhatIsBeforeATruncationAndCountsTheLoss) {
   const std::string whole = trace(fmt::format("{},\n{},\n{}", kKernel, kCopy, kLaunch));
   const Timeline timeline = import_text("kineto", whole.substr(0, whole.size() - 60));
   EXPECT_EQ(timeline.ops().size(), 2U);
   ASSERT_EQ(timeline.provenance().skipped.count("file ends inside the event array"), 1U);
 }
 
-TEST(Kineto, loses_only_the_event_whose_name_is_badly_quoted_and_tells_its_line) {
+TEST(Kineto, LosesOnlyTheEventWhoseNameIsBadlyQuotedAndTellsItsLine) {
   for (const char* bad : {R"({"ph": "X", "cat": "kernel", "name": "say "hi" there", "ts": 1, "dur": 2})",
                           R"({"ph": "X", "cat": "cpu_op", "name": "5" disk", "ts": 1, "dur": 2})"}) {
     const Timeline timeline = import_text("kineto", trace(fmt::format("{},\n{},\n{}", kCopy, bad, kKernel)));
@@ -221,7 +221,7 @@ TEST(Kineto, loses_only_the_event_whose_name_is_badly_quoted_and_tells_its_line)
   }
 }
 
-TEST(Kineto, counts_events_without_times_or_with_negative_ones) {
+TEST(Kineto, CountsEventsWithoutTimesOrWithNegativeOnes) {
   const Timeline timeline = import_text(
       "kineto", trace(event("kernel", "a", R"("ts": 1, "args": {"device": 0, "stream": 7})") + "," +
                       event("kernel", "b", R"("ts": 1, "dur": -3, "args": {"device": 0, "stream": 7})") + "," +
@@ -232,7 +232,7 @@ TEST(Kineto, counts_events_without_times_or_with_negative_ones) {
   EXPECT_EQ(timeline.provenance().skipped.size(), 3U);
 }
 
-TEST(Kineto, counts_times_beyond_any_clock_instead_of_failing) {
+TEST(Kineto, CountsTimesBeyondAnyClockInsteadOfFailing) {
   const std::string kernel = R"("dur": 3, "args": {"device": 0, "stream": 7})";
   const Timeline timeline = import_text("kineto", trace(event("kernel", "a", "\"ts\": 3000000000000000, " + kernel) +
                                                         "," + event("kernel", "b", "\"ts\": 5, " + kernel)));
@@ -240,7 +240,7 @@ TEST(Kineto, counts_times_beyond_any_clock_instead_of_failing) {
   EXPECT_EQ(timeline.provenance().skipped.at("event whose time is out of range"), 1U);
 }
 
-TEST(Kineto, does_not_join_what_has_no_correlation_id) {
+TEST(Kineto, DoesNotJoinWhatHasNoCorrelationId) {
   const Timeline timeline = import_text(
       "kineto", trace(event("kernel", "a", R"("ts": 10, "dur": 3, "args": {"device": 0, "stream": 7})") + "," +
                       event("cuda_runtime", "cudaLaunchKernel", R"("pid": 1, "tid": 1, "ts": 1, "dur": 2)")));
@@ -248,28 +248,28 @@ TEST(Kineto, does_not_join_what_has_no_correlation_id) {
   EXPECT_EQ(timeline.calls().size(), 1U);
 }
 
-TEST(Kineto, does_not_stumble_over_numbers_that_are_no_json) {
+TEST(Kineto, DoesNotStumbleOverNumbersThatAreNoJson) {
   const Timeline timeline = import_text("kineto", trace(event("gpu_memcpy", "Memcpy HtoD", R"json("ts": 1, "dur": 0,
       "args": {"device": 0, "stream": 7, "memory bandwidth (GB/s)": inf, "bytes": 8, "x": -nan})json")));
   ASSERT_EQ(timeline.ops().size(), 1U);
   EXPECT_EQ(timeline.ops()[0].bytes, 8U);
 }
 
-TEST(Kineto, cuts_long_names_at_four_kibibytes) {
+TEST(Kineto, CutsLongNamesAtFourKibibytes) {
   const Timeline timeline = import_text(
       "kineto",
       trace(event("kernel", std::string(10000, 'k'), R"("ts": 1, "dur": 2, "args": {"device": 0, "stream": 7})")));
   EXPECT_EQ(timeline.text(timeline.ops()[0].name).size(), 4096U);
 }
 
-TEST(Kineto, says_what_is_missing_from_another_json_file) {
+TEST(Kineto, SaysWhatIsMissingFromAnotherJsonFile) {
   const std::string message = import_error("kineto", R"({"a": 1, "b": [2]})");
   EXPECT_NE(message.find("capture.txt"), std::string::npos) << message;
   EXPECT_NE(message.find("no \"traceEvents\" array, expected"), std::string::npos) << message;
   EXPECT_NE(import_error("kineto", "").find("no JSON object, expected"), std::string::npos);
 }
 
-TEST(Kineto, survives_every_truncation) {
+TEST(Kineto, SurvivesEveryTruncation) {
   const std::string whole = trace(fmt::format("{},\n{}", kKernel, kCopy), "\"schemaVersion\": 1,");
   for (std::size_t size = 0; size < whole.size(); ++size) {
     SourceFile source = source_of(whole.substr(0, size));
@@ -282,7 +282,7 @@ TEST(Kineto, survives_every_truncation) {
   }
 }
 
-TEST(Kineto, is_recognised_by_its_head) {
+TEST(Kineto, IsRecognisedByItsHead) {
   EXPECT_EQ(sniffed(trace(kKernel)), "kineto");
   EXPECT_EQ(sniffed("\n{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": ["), "kineto");
   EXPECT_EQ(sniffed(R"([{"ph": "X", "ts": 1}])"), "kineto");

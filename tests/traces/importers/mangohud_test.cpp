@@ -15,7 +15,7 @@ std::string row(const char* fps, const char* frametime, const char* elapsed) {
   return std::string{fps} + "," + frametime + ",3,0,90,44,0,950,0,0,0,10,2,0,800," + elapsed + "\n";
 }
 
-TEST(MangoHud, reads_every_frame_of_an_unsampled_log) {
+TEST(MangoHud, ReadsEveryFrameOfAnUnsampledLog) {
   const Timeline timeline =
       import_text("mangohud", kHead + row("49.9594", "20.0163", "39991331") + row("49.9079", "20.0369", "60029893"));
   ASSERT_EQ(timeline.frames().size(), 2U);
@@ -26,7 +26,7 @@ TEST(MangoHud, reads_every_frame_of_an_unsampled_log) {
   EXPECT_EQ(timeline.provenance().devices[0].name, "Radeon RX 6800");
 }
 
-TEST(MangoHud, marks_a_log_taken_at_an_interval_as_a_sample) {
+TEST(MangoHud, MarksALogTakenAtAnIntervalAsASample) {
   const Timeline timeline =
       import_text("mangohud", kHead + row("240", "4.16", "100070000") + row("241", "4.15", "200140000") +
                                   row("239", "4.18", "300210000"));
@@ -35,7 +35,7 @@ TEST(MangoHud, marks_a_log_taken_at_an_interval_as_a_sample) {
   EXPECT_TRUE(notes_mention(timeline, "sample"));
 }
 
-TEST(MangoHud, reads_frame_times_in_microseconds_of_logs_until_2023) {
+TEST(MangoHud, ReadsFrameTimesInMicrosecondsOfLogsUntil2023) {
   const Timeline timeline = import_text(
       "mangohud",
       "os,cpu,gpu,ram,kernel,driver\nx,y,z,1,2,3\nfps,frametime,cpu_load,gpu_load,cpu_temp,gpu_temp,gpu_core_clock,"
@@ -47,7 +47,7 @@ TEST(MangoHud, reads_frame_times_in_microseconds_of_logs_until_2023) {
   EXPECT_TRUE(notes_mention(timeline, "microseconds"));
 }
 
-TEST(MangoHud, reads_logs_of_2020_that_name_no_columns) {
+TEST(MangoHud, ReadsLogsOf2020ThatNameNoColumns) {
   const Timeline timeline = import_text("mangohud",
                                         "os,cpu,gpu,ram,kernel,driver\nx,y,z,1,2,3\n"
                                         "50,12,90,20000\n50,12,91,40000\n100,12,91,50000\n");
@@ -56,7 +56,7 @@ TEST(MangoHud, reads_logs_of_2020_that_name_no_columns) {
   EXPECT_EQ(timeline.frames()[2].present_ns, 30000000);
 }
 
-TEST(MangoHud, reads_logs_with_version_lines) {
+TEST(MangoHud, ReadsLogsWithVersionLines) {
   const Timeline timeline = import_text(
       "mangohud",
       "v1\n0.7.2\n---------------------SYSTEM INFO---------------------\nos,cpu,gpu,ram,kernel,driver,cpuscheduler\n"
@@ -66,7 +66,7 @@ TEST(MangoHud, reads_logs_with_version_lines) {
   EXPECT_EQ(timeline.provenance().source_version, "v1");
 }
 
-TEST(MangoHud, counts_bad_rows_with_their_line) {
+TEST(MangoHud, CountsBadRowsWithTheirLine) {
   const Timeline timeline = import_text("mangohud", kHead + row("50", "20", "20000000") + row("0", "x", "40000000") +
                                                         row("50", "-1", "50000000") + row("50", "20", "y") + "50,2");
   EXPECT_EQ(timeline.frames().size(), 1U);
@@ -74,13 +74,13 @@ TEST(MangoHud, counts_bad_rows_with_their_line) {
   EXPECT_EQ(timeline.provenance().skipped_examples[0], "capture.txt:5: row without a frame time");
 }
 
-TEST(MangoHud, refuses_a_summary) {
+TEST(MangoHud, RefusesASummary) {
   const std::string summary = "0.1% Min FPS,1% Min FPS,97% Percentile FPS,Average FPS,GPU Load,CPU Load\n1,2,3,4,5,6\n";
   EXPECT_EQ(sniffed(summary), "");
   EXPECT_NE(import_error("mangohud", summary).find("expected \"fps,frametime"), std::string::npos);
 }
 
-TEST(MangoHud, is_recognised_by_its_head) {
+TEST(MangoHud, IsRecognisedByItsHead) {
   EXPECT_EQ(sniffed(kHead), "mangohud");
   EXPECT_EQ(sniffed("fps,frametime,elapsed\n1,2,3\n"), "mangohud");
 }

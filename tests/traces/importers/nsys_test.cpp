@@ -53,7 +53,7 @@ std::string call(std::int64_t start, std::int64_t end, int correlation, int name
   return fmt::format("({},{},{},{},{})", start, end, tid, correlation, name);
 }
 
-TEST(Nsys, reads_kernels_with_shape_stream_process_and_launch) {
+TEST(Nsys, ReadsKernelsWithShapeStreamProcessAndLaunch) {
   const Timeline timeline =
       import_text("nsys", database(strings() + kernels(kernel(2000, 2500, 7, 11)) + calls(call(1000, 1100, 11, 2)) +
                                    "CREATE TABLE TARGET_INFO_CUDA_STREAM(streamId,processId,contextId,priority);"
@@ -76,7 +76,7 @@ TEST(Nsys, reads_kernels_with_shape_stream_process_and_launch) {
   EXPECT_EQ(timeline.provenance().origin_ns, 1776781226557295056 + 1000);
 }
 
-TEST(Nsys, joins_calls_within_a_process_only) {
+TEST(Nsys, JoinsCallsWithinAProcessOnly) {
   const std::int64_t other = kGlobalPid + (std::int64_t{1} << 24);
   const Timeline timeline = import_text(
       "nsys", database(strings() + kernels(kernel(2000, 2500, 7, 11) + "," + kernel(3000, 3500, 7, 11, other)) +
@@ -86,7 +86,7 @@ TEST(Nsys, joins_calls_within_a_process_only) {
   EXPECT_EQ(timeline.ops()[1].call, 0U);
 }
 
-TEST(Nsys, reads_copies_with_direction_and_bytes) {
+TEST(Nsys, ReadsCopiesWithDirectionAndBytes) {
   const Timeline timeline = import_text(
       "nsys",
       database(
@@ -105,7 +105,7 @@ TEST(Nsys, reads_copies_with_direction_and_bytes) {
   EXPECT_EQ(timeline.ops()[0].bytes, 4096U);
 }
 
-TEST(Nsys, names_the_streams_and_events_of_waits) {
+TEST(Nsys, NamesTheStreamsAndEventsOfWaits) {
   const std::string base =
       strings() + kernels(kernel(2000, 2500, 7, 11) + "," + kernel(2600, 2700, 9, 15)) +
       calls(call(1000, 1100, 11, 2) + "," + call(1200, 1210, 13, 4) + "," + call(1300, 1310, 15, 2) + "," +
@@ -135,7 +135,7 @@ TEST(Nsys, names_the_streams_and_events_of_waits) {
   EXPECT_TRUE(notes_mention(unnamed, "1 waits of a stream"));
 }
 
-TEST(Nsys, takes_closed_nvtx_ranges_as_marks) {
+TEST(Nsys, TakesClosedNvtxRangesAsMarks) {
   const Timeline timeline = import_text(
       "nsys",
       database(strings() + kernels(kernel(2000, 2500, 7, 11)) +
@@ -150,7 +150,7 @@ TEST(Nsys, takes_closed_nvtx_ranges_as_marks) {
   EXPECT_EQ(skipped(timeline), 0U);
 }
 
-TEST(Nsys, takes_a_graph_traced_as_a_whole_for_one_kernel_and_says_so) {
+TEST(Nsys, TakesAGraphTracedAsAWholeForOneKernelAndSaysSo) {
   const Timeline timeline = import_text(
       "nsys",
       database(strings() + calls(call(1000, 1100, 11, 6)) +
@@ -163,7 +163,7 @@ TEST(Nsys, takes_a_graph_traced_as_a_whole_for_one_kernel_and_says_so) {
   EXPECT_TRUE(notes_mention(timeline, "whole CUDA graphs"));
 }
 
-TEST(Nsys, takes_graphics_work_as_render_operations) {
+TEST(Nsys, TakesGraphicsWorkAsRenderOperations) {
   const Timeline timeline = import_text(
       "nsys",
       database(strings() + fmt::format("CREATE TABLE VULKAN_WORKLOAD(start,end,globalTid,nameId,gpu,contextId,textId);"
@@ -175,7 +175,7 @@ TEST(Nsys, takes_graphics_work_as_render_operations) {
   EXPECT_EQ(timeline.text(timeline.ops()[0].name), "vkCmdDraw");
 }
 
-TEST(Nsys, counts_rows_without_usable_times) {
+TEST(Nsys, CountsRowsWithoutUsableTimes) {
   const Timeline timeline = import_text(
       "nsys", database(strings() + kernels(kernel(2000, 2500, 7, 11) + "," + kernel(0, 0, 7, 12) + "," +
                                            kernel(9, 5, 7, 13) + ",(NULL,NULL,0,1,7,14,0,1,1,1,1,1,1,1,1,1,1,NULL)")));
@@ -185,19 +185,19 @@ TEST(Nsys, counts_rows_without_usable_times) {
             "capture.txt: CUPTI_ACTIVITY_KIND_KERNEL row 2: row whose time was not collected");
 }
 
-TEST(Nsys, reads_an_export_left_in_write_ahead_form) {
+TEST(Nsys, ReadsAnExportLeftInWriteAheadForm) {
   std::string bytes = database(strings() + kernels(kernel(2000, 2500, 7, 11)));
   bytes[18] = bytes[19] = 2;
   EXPECT_EQ(import_text("nsys", bytes).ops().size(), 1U);
 }
 
-TEST(Nsys, does_not_run_views_of_the_file) {
+TEST(Nsys, DoesNotRunViewsOfTheFile) {
   const Timeline timeline = import_text("nsys", database("CREATE TABLE META_DATA_EXPORT(name,value);CREATE VIEW "
                                                          "CUPTI_ACTIVITY_KIND_KERNEL AS SELECT 1 start, 2 end;"));
   EXPECT_TRUE(timeline.ops().empty());
 }
 
-TEST(Nsys, refuses_another_database_and_a_damaged_one) {
+TEST(Nsys, RefusesAnotherDatabaseAndADamagedOne) {
   EXPECT_NE(import_error("nsys", database("CREATE TABLE t(a);")).find("without any table of Nsight Systems, expected"),
             std::string::npos);
   std::string bytes = database(strings() + kernels(kernel(2000, 2500, 7, 11)));
@@ -206,7 +206,7 @@ TEST(Nsys, refuses_another_database_and_a_damaged_one) {
   EXPECT_NE(import_error("nsys", "no database at all").find("SQLite reports"), std::string::npos);
 }
 
-TEST(Nsys, is_recognised_by_its_magic) { EXPECT_EQ(sniffed(database("CREATE TABLE t(a);")), "nsys"); }
+TEST(Nsys, IsRecognisedByItsMagic) { EXPECT_EQ(sniffed(database("CREATE TABLE t(a);")), "nsys"); }
 
 }  // namespace
 }  // namespace corun

@@ -7,7 +7,7 @@ namespace {
 
 constexpr const char* kHeader = "Name,Profile,Memory_footprint,SM_usage,Duration\n";
 
-TEST(Orion, lays_kernels_back_to_back_and_says_that_times_are_made_up) {
+TEST(Orion, LaysKernelsBackToBackAndSaysThatTimesAreMadeUp) {
   const Timeline timeline = import_text("orion", kHeader + std::string{"Conv,1,0,98,100480\nBatchNorm,0,0,64,40480\n"});
   ASSERT_EQ(timeline.ops().size(), 2U);
   EXPECT_EQ(timeline.ops()[1].start_ns, 100480);
@@ -18,26 +18,26 @@ TEST(Orion, lays_kernels_back_to_back_and_says_that_times_are_made_up) {
   EXPECT_FALSE(timeline.fidelity().has_times);
 }
 
-TEST(Orion, keeps_unquoted_commas_in_names) {
+TEST(Orion, KeepsUnquotedCommasInNames) {
   const Timeline timeline = import_text("orion", kHeader + std::string{"void f<int, 4>(a, b),-1,0,2,3232\n"});
   ASSERT_EQ(timeline.ops().size(), 1U);
   EXPECT_EQ(timeline.text(timeline.ops()[0].name), "void f<int, 4>(a, b)");
   EXPECT_EQ(timeline.ops()[0].duration_ns, 3232);
 }
 
-TEST(Orion, counts_rows_without_four_numbers) {
+TEST(Orion, CountsRowsWithoutFourNumbers) {
   const Timeline timeline = import_text("orion", kHeader + std::string{"a,1,2,3,4\nb,1,2,3\n,1,2,3,x\nc,1,0,-3,4\n"});
   EXPECT_EQ(timeline.ops().size(), 1U);
   EXPECT_EQ(skipped(timeline), 3U);
 }
 
-TEST(Orion, notes_placeholder_durations) {
+TEST(Orion, NotesPlaceholderDurations) {
   std::string text = kHeader;
   for (int i = 0; i < 10; ++i) text += "Conv,-1,1,1,7\n";
   EXPECT_TRUE(notes_mention(import_text("orion", text), "placeholders"));
 }
 
-TEST(Orion, is_recognised_by_its_header) {
+TEST(Orion, IsRecognisedByItsHeader) {
   EXPECT_EQ(sniffed(kHeader), "orion");
   EXPECT_NE(import_error("orion", "a,b\n").find("capture.txt:1: the first line is no header"), std::string::npos);
 }

@@ -30,7 +30,7 @@ Timeline read(std::string_view header, std::string_view rows) {
   return import_text("presentmon", fmt::format("{}{}", header, rows));
 }
 
-TEST(PresentMon, places_the_gpu_work_of_a_frame_the_same_in_all_versions) {
+TEST(PresentMon, PlacesTheGpuWorkOfAFrameTheSameInAllVersions) {
   for (const Timeline& timeline : {read(kV1, kV1Row), read(kV2, kV2Row), read(kCurrent, kCurrentRow)}) {
     ASSERT_EQ(timeline.frames().size(), 1U);
     const FrameRecord& frame = timeline.frames()[0];
@@ -47,7 +47,7 @@ TEST(PresentMon, places_the_gpu_work_of_a_frame_the_same_in_all_versions) {
   }
 }
 
-TEST(PresentMon, leaves_unknown_what_a_version_does_not_have) {
+TEST(PresentMon, LeavesUnknownWhatAVersionDoesNotHave) {
   EXPECT_EQ(read(kV1, kV1Row).frames()[0].cpu_busy_ns, -1);
   EXPECT_EQ(read(kV2, kV2Row).frames()[0].cpu_busy_ns, 16300000);
   const Timeline bare =
@@ -58,7 +58,7 @@ TEST(PresentMon, leaves_unknown_what_a_version_does_not_have) {
   EXPECT_FALSE(bare.fidelity().has_durations);
 }
 
-TEST(PresentMon, takes_the_time_between_presents_as_interval_where_no_column_has_it) {
+TEST(PresentMon, TakesTheTimeBetweenPresentsAsIntervalWhereNoColumnHasIt) {
   const Timeline timeline = read(kV2, fmt::format("{}game.exe,1268,0xA,DXGI,Application,2076675169,33.4674,33.3150,0."
                                                   "1524,0.0000,33.4282,1.2105,32.2177,100.0649\n",
                                                   kV2Row));
@@ -67,7 +67,7 @@ TEST(PresentMon, takes_the_time_between_presents_as_interval_where_no_column_has
   EXPECT_EQ(timeline.frames()[1].interval_ns, 33404300);
 }
 
-TEST(PresentMon, finds_columns_whatever_their_order_case_and_spaces) {
+TEST(PresentMon, FindsColumnsWhateverTheirOrderCaseAndSpaces) {
   const Timeline timeline = read(
       "\xEF\xBB\xBF"
       "processid, APPLICATION ,msbetweenpresents,TIMEINSECONDS,MSGPUACTIVE\r\n",
@@ -77,7 +77,7 @@ TEST(PresentMon, finds_columns_whatever_their_order_case_and_spaces) {
   EXPECT_EQ(timeline.frames()[1].present_ns, 16000000);
 }
 
-TEST(PresentMon, sorts_rows_of_interleaved_processes_by_time) {
+TEST(PresentMon, SortsRowsOfInterleavedProcessesByTime) {
   const Timeline timeline = read("Application,ProcessID,SwapChainAddress,TimeInSeconds,MsBetweenPresents\n",
                                  "dwm.exe,1,0x1,0.50,16\ngame.exe,2,0x1,0.10,8\ngame.exe,2,0x2,0.20,8\n");
   ASSERT_EQ(timeline.frames().size(), 3U);
@@ -87,7 +87,7 @@ TEST(PresentMon, sorts_rows_of_interleaved_processes_by_time) {
   EXPECT_EQ(timeline.provenance().origin_ns, 100000000);
 }
 
-TEST(PresentMon, builds_times_from_intervals_where_no_column_has_them_and_says_so) {
+TEST(PresentMon, BuildsTimesFromIntervalsWhereNoColumnHasThemAndSaysSo) {
   const Timeline timeline =
       read("Application,ProcessID,SwapChainAddress,MsBetweenPresents\n", "a,1,0x1,16\na,1,0x1,17\na,1,0x1,18\n");
   ASSERT_EQ(timeline.frames().size(), 3U);
@@ -95,7 +95,7 @@ TEST(PresentMon, builds_times_from_intervals_where_no_column_has_them_and_says_s
   EXPECT_TRUE(notes_mention(timeline, "sums of the intervals"));
 }
 
-TEST(PresentMon, passes_over_a_time_column_of_dates) {
+TEST(PresentMon, PassesOverATimeColumnOfDates) {
   const Timeline timeline = read("Application,ProcessID,SwapChainAddress,TimeInSeconds,MsBetweenPresents,QPCTime\n",
                                  "a,1,0x1,2021-3-4 10:00:00.5,16,1000000\na,1,0x1,2021-3-4 10:00:00.6,16,1160000\n");
   ASSERT_EQ(timeline.frames().size(), 2U);
@@ -103,7 +103,7 @@ TEST(PresentMon, passes_over_a_time_column_of_dates) {
   EXPECT_EQ(timeline.provenance().clock, "qpc");
 }
 
-TEST(PresentMon, tells_seconds_from_milliseconds_by_the_intervals) {
+TEST(PresentMon, TellsSecondsFromMillisecondsByTheIntervals) {
   const std::string header = "Application,ProcessID,SwapChainAddress,CPUStartTime,FrameTime,CPUBusy\n";
   const Timeline ms = read(header, "a,1,0x1,100,16,0\na,1,0x1,116,16,0\n");
   const Timeline s = read(header, "a,1,0x1,0.100,16,0\na,1,0x1,0.116,16,0\n");
@@ -112,20 +112,20 @@ TEST(PresentMon, tells_seconds_from_milliseconds_by_the_intervals) {
   EXPECT_TRUE(notes_mention(s, "seconds"));
 }
 
-TEST(PresentMon, knows_dropped_frames_of_every_version) {
+TEST(PresentMon, KnowsDroppedFramesOfEveryVersion) {
   EXPECT_TRUE(read(kV1, "g,1,0x1,DXGI,1,0,1,0.1,0.1,16,1,0,0,0,7\n").frames()[0].dropped);
   EXPECT_TRUE(read(kV2, "g,1,0x1,DXGI,Application,1000,16,15,1,1,2,1,1,NA\n").frames()[0].dropped);
   EXPECT_TRUE(read(kCurrent, "g,1,0x1,DXGI,Application,9000,16,1,1,NA,1000,16,15,1,1,2,1,1\n").frames()[0].dropped);
 }
 
-TEST(PresentMon, takes_an_untracked_zero_of_version_1_for_unknown) {
+TEST(PresentMon, TakesAnUntrackedZeroOfVersion1ForUnknown) {
   const FrameRecord frame = read(kV1, "g,1,0x1,DXGI,1,0,0,0.1,0.1,16,0.000,5,0.000,2.5,7\n").frames()[0];
   EXPECT_EQ(frame.gpu_begin_ns, -1);
   EXPECT_EQ(frame.gpu_end_ns, -1);
   EXPECT_EQ(frame.gpu_busy_ns, 2500000);
 }
 
-TEST(PresentMon, leaves_out_generated_frames) {
+TEST(PresentMon, LeavesOutGeneratedFrames) {
   const Timeline timeline = read(kV2, fmt::format("{}game.exe,1268,0xA,DXGI,Intel XeSS-FG,NA,NA,NA,NA,NA,NA,NA,NA,8.3\n"
                                                   "game.exe,1268,0xA,DXGI,AMD_AFMF,NA,NA,NA,NA,NA,NA,NA,NA,8.3\n",
                                                   kV2Row));
@@ -133,7 +133,7 @@ TEST(PresentMon, leaves_out_generated_frames) {
   EXPECT_EQ(timeline.provenance().skipped.at("generated frame"), 2U);
 }
 
-TEST(PresentMon, reads_ragged_rows_of_ocat_and_the_device_in_the_first) {
+TEST(PresentMon, ReadsRaggedRowsOfOcatAndTheDeviceInTheFirst) {
   const Timeline timeline = read(
       "Application,ProcessID,SwapChainAddress,Dropped,TimeInSeconds,MsBetweenPresents,MsInPresentAPI,Motherboard,GPU\n",
       "g,1,0x1,0,0.1,16,1,ASUS,RTX 2080\ng,1,0x1,0,0.116,16,1\ng,1,0x1,0,0.132,16,1,\n");
@@ -142,7 +142,7 @@ TEST(PresentMon, reads_ragged_rows_of_ocat_and_the_device_in_the_first) {
   EXPECT_EQ(timeline.provenance().devices[0].name, "RTX 2080");
 }
 
-TEST(PresentMon, counts_bad_rows_by_reason_with_their_line) {
+TEST(PresentMon, CountsBadRowsByReasonWithTheirLine) {
   const Timeline timeline = read("Application,ProcessID,SwapChainAddress,TimeInSeconds,MsBetweenPresents\n",
                                  "g,1,0x1,0.1,16\ng,1,0x1,oops,16\ng,1,0x1,0.2,-4\n"
                                  "Application,ProcessID,SwapChainAddress,TimeInSeconds,MsBetweenPresents\ng,1,0x1,0.");
@@ -154,14 +154,14 @@ TEST(PresentMon, counts_bad_rows_by_reason_with_their_line) {
   EXPECT_EQ(timeline.provenance().skipped_examples[0], "capture.txt:3: row without a time");
 }
 
-TEST(PresentMon, counts_times_beyond_any_clock_instead_of_failing) {
+TEST(PresentMon, CountsTimesBeyondAnyClockInsteadOfFailing) {
   const Timeline timeline = read("Application,ProcessID,SwapChainAddress,TimeInSeconds,MsBetweenPresents\n",
                                  "g,1,0x1,0.1,16\ng,1,0x1,3000000000,16\ng,1,0x1,0.2,16\n");
   EXPECT_EQ(timeline.frames().size(), 2U);
   EXPECT_EQ(skipped(timeline), 1U);
 }
 
-TEST(PresentMon, refuses_a_table_without_any_times) {
+TEST(PresentMon, RefusesATableWithoutAnyTimes) {
   EXPECT_NE(import_error("presentmon", "Application,ProcessID,MsInPresentAPI\na,1,2\n")
                 .find("capture.txt:1: no column holds the times of frames, expected MsBetweenPresents"),
             std::string::npos);
@@ -169,7 +169,7 @@ TEST(PresentMon, refuses_a_table_without_any_times) {
             std::string::npos);
 }
 
-TEST(PresentMon, is_recognised_by_its_header) {
+TEST(PresentMon, IsRecognisedByItsHeader) {
   EXPECT_EQ(sniffed(std::string{kV1}), "presentmon");
   EXPECT_EQ(sniffed("\xEF\xBB\xBF" + std::string{kCurrent}), "presentmon");
   EXPECT_EQ(sniffed("name,cpu_milli,memory_mib\n"), "");

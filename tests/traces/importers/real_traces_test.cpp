@@ -20,7 +20,7 @@ struct GpuCapture {
 
 class RealGpuCapture : public testing::TestWithParam<GpuCapture> {};
 
-TEST_P(RealGpuCapture, has_the_counts_its_source_states) {
+TEST_P(RealGpuCapture, HasTheCountsItsSourceStates) {
   const GpuCapture& expected = GetParam();
   CORUN_NEEDS_SHARED(expected.file);
   const Timeline timeline = load_timeline(shared_file(expected.file));
@@ -80,7 +80,7 @@ struct GameCapture {
 
 class RealGameCapture : public testing::TestWithParam<GameCapture> {};
 
-TEST_P(RealGameCapture, has_the_counts_its_source_states) {
+TEST_P(RealGameCapture, HasTheCountsItsSourceStates) {
   const GameCapture& expected = GetParam();
   CORUN_NEEDS_SHARED(expected.file);
   const Timeline timeline = load_timeline(shared_file(expected.file));
@@ -112,7 +112,7 @@ INSTANTIATE_TEST_SUITE_P(
                     GameCapture{"presentmon/pm_gold_case2_v3cur.csv", 93, 4, 2, 22.979, 93}));
 
 // The gold files hold one recording in three versions. Version 2 cannot place GPU work that began before its frame did.
-TEST(RealGamePairs, versions_2_and_current_agree_to_the_nanosecond) {
+TEST(RealGamePairs, Versions2AndCurrentAgreeToTheNanosecond) {
   for (const char* name : {"presentmon/pm_gold_case0_", "presentmon/pm_gold_case2_"}) {
     CORUN_NEEDS_SHARED(std::string{name} + "v2.csv");
     const Timeline old = load_timeline(shared_file(std::string{name} + "v2.csv"));
@@ -133,7 +133,7 @@ TEST(RealGamePairs, versions_2_and_current_agree_to_the_nanosecond) {
   }
 }
 
-TEST(RealGamePairs, versions_1_and_current_place_gpu_work_the_same) {
+TEST(RealGamePairs, Versions1AndCurrentPlaceGpuWorkTheSame) {
   for (const char* name : {"presentmon/pm_gold_case0_", "presentmon/pm_gold_case2_"}) {
     CORUN_NEEDS_SHARED(std::string{name} + "v1.csv");
     const Timeline old = load_timeline(shared_file(std::string{name} + "v1.csv"));

@@ -35,7 +35,7 @@ class RegistryTest : public testing::Test {
   std::filesystem::path folder_;
 };
 
-TEST_F(RegistryTest, lists_importers_under_distinct_names_native_first) {
+TEST_F(RegistryTest, ListsImportersUnderDistinctNamesNativeFirst) {
   std::set<std::string_view> names;
   for (const auto& candidate : importers()) {
     EXPECT_TRUE(names.insert(candidate->name()).second) << candidate->name();
@@ -44,7 +44,7 @@ TEST_F(RegistryTest, lists_importers_under_distinct_names_native_first) {
   EXPECT_EQ(importers().front()->name(), "corun");
 }
 
-TEST_F(RegistryTest, chooses_the_importer_by_content_not_by_file_name) {
+TEST_F(RegistryTest, ChoosesTheImporterByContentNotByFileName) {
   const std::string path = write("trace.json", "Name,Profile,Memory_footprint,SM_usage,Duration\nConv,1,0,98,100\n");
   const Timeline timeline = load_timeline(path);
   EXPECT_EQ(timeline.provenance().source_format, "orion");
@@ -52,14 +52,14 @@ TEST_F(RegistryTest, chooses_the_importer_by_content_not_by_file_name) {
   EXPECT_FALSE(timeline.provenance().content_hash.empty());
 }
 
-TEST_F(RegistryTest, lists_the_known_formats_where_none_fits) {
+TEST_F(RegistryTest, ListsTheKnownFormatsWhereNoneFits) {
   const std::string message = load_error(write("x.txt", "hello"));
   EXPECT_NE(message.find("x.txt: the content is of no known trace format, expected one of corun, kineto"),
             std::string::npos)
       << message;
 }
 
-TEST_F(RegistryTest, uses_the_named_format_and_refuses_an_unknown_name) {
+TEST_F(RegistryTest, UsesTheNamedFormatAndRefusesAnUnknownName) {
   const std::string path = write("x.txt", "hello");
   EXPECT_NE(load_error(path, "mangohud").find("no line of column names"), std::string::npos);
   EXPECT_NE(load_error(path, "auto").find("no known trace format"), std::string::npos);
@@ -67,7 +67,7 @@ TEST_F(RegistryTest, uses_the_named_format_and_refuses_an_unknown_name) {
             std::string::npos);
 }
 
-TEST_F(RegistryTest, no_importer_is_sure_of_an_empty_file) { EXPECT_EQ(sniffed(""), ""); }
+TEST_F(RegistryTest, NoImporterIsSureOfAnEmptyFile) { EXPECT_EQ(sniffed(""), ""); }
 
 }  // namespace
 }  // namespace corun

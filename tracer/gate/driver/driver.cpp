@@ -8,7 +8,8 @@ namespace corun::gate {
 
 bool Driver::load() {
   const auto find = [&](auto& function, const char* name) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(preload::find_in_object("libcuda.so.1", name));
+    function =
+        reinterpret_cast<std::remove_reference_t<decltype(function)>>(preload::find_in_object("libcuda.so.1", name));
     return function != nullptr;
   };
   find(function_name, "cuFuncGetName");

@@ -3,8 +3,8 @@
 #include <cstdio>
 
 #include "tracer/record/checkup.h"
-#include "tracer/record/options.h"
 #include "tracer/record/host/terminal.h"
+#include "tracer/record/options.h"
 #include "traces/base/error.h"
 
 namespace corun::record {

@@ -1,7 +1,7 @@
+#include "tracer/record/host/terminal.h"
 #include "tracer/record/options.h"
 #include "tracer/record/session.h"
 #include "tracer/record/summary.h"
-#include "tracer/record/host/terminal.h"
 #include "traces/base/error.h"
 #include "traces/native/native.h"
 

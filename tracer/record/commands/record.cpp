@@ -5,9 +5,9 @@
 
 #include "tracer/guest/settings.h"
 #include "tracer/record/host/environment.h"
+#include "tracer/record/host/terminal.h"
 #include "tracer/record/options.h"
 #include "tracer/record/recording.h"
-#include "tracer/record/host/terminal.h"
 #include "traces/base/error.h"
 
 namespace corun::record {

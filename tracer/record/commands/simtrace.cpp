@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "tracer/record/guests.h"
-#include "tracer/record/options.h"
 #include "tracer/record/host/terminal.h"
+#include "tracer/record/options.h"
 #include "traces/base/command_name.h"
 #include "traces/base/units.h"
 

@@ -1,7 +1,8 @@
 #pragma once
 
 // The event queue as one would write it first, found in place of the project's by the programs that are built with this
-// folder in front: a map sorted by (time, phase, sequence), nothing reused and nothing clever. Same names, same promises.
+// folder in front: a map sorted by (time, phase, sequence), nothing reused and nothing clever. Same names, same
+// promises.
 
 #include <cstddef>
 #include <cstdint>
