@@ -2,8 +2,8 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include "experiments/base/steady_state.h"
 #include "experiments/results/file.h"
+#include "experiments/statistics/steady_state.h"
 #include "experiments/summary/compare.h"
 #include "experiments/summary/compare_settling.h"
 #include "python/bindings.h"

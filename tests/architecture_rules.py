@@ -16,7 +16,7 @@ _SEAM = ["traces/base", "sim/policy"]
 _REPLAY = [*_TRACES, "sim/policy", "sim/engine", "sim/device", "sim/facts"]
 _RUN = [*_REPLAY, "sim/arbiter", "sim/workload"]
 _POLICY = [*_SEAM, "policies", "policies/parts"]
-_QUESTION = ["experiments/base", "experiments/question/clients", "experiments/question"]
+_QUESTION = ["experiments/base", "experiments/statistics", "experiments/question/clients", "experiments/question"]
 _EXPERIMENTS = [*_TRACES, "traces/native", "traces/exporters", *_QUESTION, "experiments/run", "experiments/results"]
 _COMMANDS = [*_EXPERIMENTS, "experiments/commands", "policies"]
 FOLDERS = {
@@ -71,7 +71,8 @@ FOLDERS = {
     **{f"policies/{family}": _POLICY for family in ("baselines", "djay", "limits", "mechanisms", "nvshare", "pilotfish",
                                                     "placement", "rivals", "tgs", "xsched")},
     "policies/example": ["sim/policy"],
-    "experiments/base": ["traces/base", "sim/engine"],
+    "experiments/base": ["traces/base"],
+    "experiments/statistics": ["traces/base", "sim/engine"],
     "experiments/question/clients": ["traces/base", "experiments/base", "sim/workload", "sim/workload/synthetic"],
     "experiments/question/overrides": ["traces/base", "experiments/base"],
     "experiments/question": [*_TRACES, "traces/importers", "sim/policy", "sim/engine", "sim/device", "sim/arbiter",

@@ -55,7 +55,11 @@ void read_device(const Node& node, const std::string& folder, DeviceSpec& device
                  ScalarReader& reader) {
   DeviceFile found{device, {}, {}, spreads};
   const bool is_model = node.is_scalar() && !node.is_absent();
-  is_model ? use_model(node, found, reader) : use_mapping(node, folder, found, reader);
+  if (is_model) {
+    use_model(node, found, reader);
+  } else {
+    use_mapping(node, folder, found, reader);
+  }
   device = std::move(found.spec);
   spreads = std::move(found.spreads);
 }

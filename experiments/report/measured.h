@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "experiments/base/statistics.h"
+#include "experiments/statistics/statistics.h"
 
 namespace SQLite {
 class Database;

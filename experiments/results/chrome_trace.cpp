@@ -54,7 +54,11 @@ class ChromeWriter {
       json_.key("args").object();
       for (const Detail& detail : details) {
         json_.key(tracks_.detail_names().all()[detail.name - 1]);
-        detail.is_text ? json_.value(tracks_.texts().all()[detail.value - 1]) : json_.value(detail.value);
+        if (detail.is_text) {
+          json_.value(tracks_.texts().all()[detail.value - 1]);
+        } else {
+          json_.value(detail.value);
+        }
       }
       json_.end();
     }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/base/statistics.h"
+#include "experiments/statistics/statistics.h"
 #include "experiments/summary/compare_samples.h"
 
 namespace corun {

@@ -9,8 +9,8 @@
 #include <optional>
 #include <tuple>
 
-#include "experiments/base/steady_state.h"
 #include "experiments/results/file.h"
+#include "experiments/statistics/steady_state.h"
 
 namespace corun {
 

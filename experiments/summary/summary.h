@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "experiments/base/statistics.h"
 #include "experiments/run/runner.h"
+#include "experiments/statistics/statistics.h"
 
 namespace corun {
 

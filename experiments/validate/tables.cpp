@@ -59,7 +59,11 @@ void insert(SQLite::Database& database, const char* table, const Values&... valu
   const auto put = [&](const auto& value) {
     ++column;
     if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::optional<double>>) {
-      value ? statement.bind(column, *value) : statement.bind(column);
+      if (value) {
+        statement.bind(column, *value);
+      } else {
+        statement.bind(column);
+      }
     } else {
       statement.bind(column, value);
     }

@@ -95,8 +95,11 @@ Figures Validation::simulate(const std::vector<RunSpec>& runs, const ExecutionBa
   run_plan(experiment_, {runs, hashes_}, *inputs_, policies_, {options_.jobs, nullptr, {}, backend},
            [&](const RunSpec& spec, const RunOutcome& outcome) {
              const CellKey cell = key_of(experiment_, spec);
-             outcome.error ? figures.add_failure(cell, outcome.error->what())
-                           : figures.add(cell, spec.seed, outcome.metrics);
+             if (outcome.error) {
+               figures.add_failure(cell, outcome.error->what());
+             } else {
+               figures.add(cell, spec.seed, outcome.metrics);
+             }
              if (deliver) deliver(experiment_, spec, outcome);
            });
   return figures;
@@ -126,7 +129,11 @@ void Validation::measure(const ExecutionBackend& backend, const DeviceState* sta
 }
 
 void Validation::add_measured(const MeasuredRun& run) {
-  run.error.empty() ? measured_.add(run.cell, run.seed, run.metrics) : measured_.add_failure(run.cell, run.error);
+  if (run.error.empty()) {
+    measured_.add(run.cell, run.seed, run.metrics);
+  } else {
+    measured_.add_failure(run.cell, run.error);
+  }
   add_lines(notes_, run.notes);
   const auto scenario = std::ranges::find(experiment_.scenarios, run.cell.scenario, &Scenario::name);
   if (scenario != experiment_.scenarios.end() && run.horizon != scenario->horizon)

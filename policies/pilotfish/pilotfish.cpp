@@ -69,7 +69,11 @@ class PilotFish : public Policy {
     memory_.look(view);
     if (!is_game(view.client(client))) return;
     const bool is_first = std::ranges::count_if(view.clients, is_game) == 1;
-    is_first ? window_.begin_with(initial_slice_) : window_.close();
+    if (is_first) {
+      window_.begin_with(initial_slice_);
+    } else {
+      window_.close();
+    }
   }
 
   void on_left(const GpuView& view, ClientId client) override {

@@ -35,7 +35,11 @@ class UnfinishedWork {
     const auto found =
         is_oldest ? its.launches.begin() : std::ranges::lower_bound(its.launches, number, {}, &Numbered::number);
     const Launch launch = found->launch;
-    is_oldest ? its.launches.pop_front() : void(its.launches.erase(found));
+    if (is_oldest) {
+      its.launches.pop_front();
+    } else {
+      its.launches.erase(found);
+    }
     its.unknown -= launch.is_unknown;
     its.cost -= launch.cost;
     total_ -= launch.cost;

@@ -7,7 +7,11 @@ namespace corun {
 void EventQueue::cancel_pending(std::uint64_t order) {
   const std::uint32_t slot = slot_of(order);
   give_slot(slot);
-  place_of_[slot] == kIsNear ? cancel_near(order) : cancel_in_heap(slot);
+  if (place_of_[slot] == kIsNear) {
+    cancel_near(order);
+  } else {
+    cancel_in_heap(slot);
+  }
 }
 
 void EventQueue::cancel_near(std::uint64_t order) {

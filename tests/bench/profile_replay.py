@@ -17,9 +17,9 @@ PARTS = [
     ("events", ["EventQueue", "Engine"]),
     ("device model",
      ["Device::", "OpTable", "TicketIndex", "RunSet", "TogetherSet", "FirstComeSet", "SpatialSet", "DispatchOrderSet",
-      "FairSet", "RoomAllocator", "ThroughputAllocator", "ContextRing",
-                      "ClientLedger", "HostLink", "Residency"]),
-    ("simulation (joins the parts)", ["Simulation", "DeviceDriver", "ContextCopies", "report_completion", "report_frame"]),
+      "FairSet", "RoomAllocator", "ThroughputAllocator", "ContextRing", "ClientLedger", "HostLink", "Residency"]),
+    ("simulation (joins the parts)",
+     ["Simulation", "DeviceDriver", "ContextCopies", "report_completion", "report_frame"]),
     ("clients", ["Client::"]),
     ("arbiter and views", ["Arbiter", "ActionRules", "HoldLog", "PendingOps", "Actions"]),
     ("metrics", ["Collector", "Counter", "quantile", "Sheet"]),
@@ -27,7 +27,7 @@ PARTS = [
                           "visit<", "load_compact", "CompactRows", "XXH", "crc"]),
     ("making a workload",
      ["workload_from_capture", "Conversion", "ShortNumbers", "Instants", "HostSequence", "split_into", "predict_from",
-                           "DependencyGaps", "CrossStream", "HostEvent", "Workload", "WorkOp"]),
+      "DependencyGaps", "CrossStream", "HostEvent", "Workload", "WorkOp"]),
     ("making the capture (not counted)", ["make_capture", "floor_columns", "bench::", "write_native", "encode_native"]),
 ]
 

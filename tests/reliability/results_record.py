@@ -4,8 +4,8 @@
     tests/reliability/results_record.py [--record] [--simcli PROGRAM]
 
 Runs the shipped experiments that need neither a GPU nor foreign data, shortened, and hashes all rows of results but run
-ids, versions, wall times, names of experiments and notes. records/results.json says which hashes belong to which revision
-(kResultsRevision, experiments/run/results_revision.h). `--record` writes it: new hashes only under a new revision.
+ids, versions, wall times, names of experiments and notes. records/results.json says which hashes belong to which
+revision (kResultsRevision, experiments/run/results_revision.h). `--record` writes it: new hashes only under a new one.
 """
 
 import argparse

@@ -8,6 +8,20 @@
 
 namespace corun::testing {
 
+/// How the tiny timeline was made and what is known of it.
+inline void describe_tiny(TimelineBuilder& b) {
+  b.fidelity() = {.has_calls = true, .has_frames = true, .per_frame = false, .co_run = true};
+  b.provenance().source_format = "handmade";
+  b.provenance().source_file = "tiny.json";
+  b.provenance().origin_ns = 1'700'000'000'000'000'000;
+  b.provenance().devices = {{.name = "Device 0", .sm_count = 132, .memory_bytes = 80ull << 30}};
+  b.provenance().notes = {"Written by hand."};
+  b.provenance().programs = {{77, "quake.exe"}, {4242, "python3"}};
+  b.provenance().untraced_rate = {.launches = 1'000, .duration_ns = 20'000'000, .jitter_ppm = 15'000};
+  b.provenance().tracer_ns = 7'500;
+  b.skip("negative duration", "tiny.json:12");
+}
+
 /// Something of everything: two launched kernels, a copy that a wait awaits, a mark, a frame, all names and losses.
 /// 3 operations on 2 queues over 60 us.
 inline Timeline tiny_timeline() {
@@ -60,16 +74,7 @@ inline Timeline tiny_timeline() {
                     .swapchain = swapchain,
                     .dropped = true});
 
-  b.fidelity() = {.has_calls = true, .has_frames = true, .per_frame = false, .co_run = true};
-  b.provenance().source_format = "handmade";
-  b.provenance().source_file = "tiny.json";
-  b.provenance().origin_ns = 1'700'000'000'000'000'000;
-  b.provenance().devices = {{.name = "Device 0", .sm_count = 132, .memory_bytes = 80ull << 30}};
-  b.provenance().notes = {"Written by hand."};
-  b.provenance().programs = {{77, "quake.exe"}, {4242, "python3"}};
-  b.provenance().untraced_rate = {.launches = 1'000, .duration_ns = 20'000'000, .jitter_ppm = 15'000};
-  b.provenance().tracer_ns = 7'500;
-  b.skip("negative duration", "tiny.json:12");
+  describe_tiny(b);
   return std::move(b).seal();
 }
 

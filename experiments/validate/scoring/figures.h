@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/base/statistics.h"
+#include "experiments/statistics/statistics.h"
 #include "sim/metrics/metric.h"
 
 namespace corun::validation {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/base/statistics.h"
+#include "experiments/statistics/statistics.h"
 #include "experiments/validate/scoring/cells.h"
 
 namespace corun::validation {

@@ -106,7 +106,11 @@ class ComputeContext : public DeviceContext {
     for (std::size_t other = 0; other < channel_.setup.streams; ++other)
       if (command.awaits[other] > 0)
         cuda_.check(cuda_.stream_wait(stream, event_of(command.awaits[other] - 1), 0), "waiting for another stream");
-    command.kind == CommandKind::kKernel ? launch(command, stream) : copy(command, stream);
+    if (command.kind == CommandKind::kKernel) {
+      launch(command, stream);
+    } else {
+      copy(command, stream);
+    }
     if (!events_.empty()) cuda_.check(cuda_.event_record(event_of(command.number), stream), "recording an event");
   }
 

@@ -137,7 +137,11 @@ void measure_shape_with_traffic(DeviceContext& context, ShapeLaw& shape, double 
 
 void rest() {
   static std::uint32_t spins = 0;
-  ++spins % 64 == 0 ? static_cast<void>(sched_yield()) : __builtin_ia32_pause();
+  if (++spins % 64 == 0) {
+    sched_yield();
+  } else {
+    __builtin_ia32_pause();
+  }
 }
 
 }  // namespace corun::executor

@@ -39,7 +39,11 @@ bool is_asked(Channel& channel, std::uint64_t next) {
 void answer(std::unique_ptr<DeviceContext>& context, Channel& channel) {
   const Request request = channel.request;
   const std::int64_t begin_ns = WallClock::monotonic_ns();
-  request.kind == RequestKind::kSmCap ? set_sm_cap(context, channel, request.fraction) : context->answer(request);
+  if (request.kind == RequestKind::kSmCap) {
+    set_sm_cap(context, channel, request.fraction);
+  } else {
+    context->answer(request);
+  }
   channel.answer = {begin_ns, WallClock::monotonic_ns()};
   channel.answered.fetch_add(1, std::memory_order_release);
 }

@@ -1,11 +1,11 @@
-#include "experiments/base/statistics.h"
+#include "experiments/statistics/statistics.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
 
-#include "experiments/base/steady_state.h"
+#include "experiments/statistics/steady_state.h"
 
 namespace corun {
 namespace {

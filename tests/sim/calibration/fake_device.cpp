@@ -143,7 +143,11 @@ int cuStreamCreateWithPriority(void** stream, unsigned, int) { return *stream = 
 int cuLaunchKernel(void* function, unsigned blocks, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                    void* stream, void** parameters, void**) {
   const char kind = *static_cast<char*>(function);
-  kind == 's' ? launch_spin(stream, parameters) : launch_work(kind, stream, blocks, parameters);
+  if (kind == 's') {
+    launch_spin(stream, parameters);
+  } else {
+    launch_work(kind, stream, blocks, parameters);
+  }
   return kOk;
 }
 int cuMemAlloc_v2(unsigned long long* address, std::size_t bytes) {

@@ -70,7 +70,11 @@ int main(int, char** arguments) {
   const auto count = static_cast<std::uint32_t>(std::atoi(arguments[4]));
   void* const cupti = dlopen(arguments[2], RTLD_NOW | RTLD_GLOBAL);
   initialize(arguments[1]);
-  mode == "killed" ? launch_steadily(cupti, count) : launch(cupti, count);
+  if (mode == "killed") {
+    launch_steadily(cupti, count);
+  } else {
+    launch(cupti, count);
+  }
   make_scripted_calls(cupti);
   if (mode == "fork") fork_and_launch(cupti);
   if (mode == "await_disabled") await_disabled(cupti);

@@ -125,12 +125,20 @@ class Fake {
 
   void switch_function(Kind kind, std::uint32_t function, bool is_on) {
     const std::lock_guard lock(mutex_);
-    is_on ? void(functions_.insert({kind, function})) : void(functions_.erase({kind, function}));
+    if (is_on) {
+      functions_.insert({kind, function});
+    } else {
+      functions_.erase({kind, function});
+    }
   }
 
   void switch_callback(std::uint32_t function, bool is_on) {
     const std::lock_guard lock(mutex_);
-    is_on ? void(callbacks_.insert(function)) : void(callbacks_.erase(function));
+    if (is_on) {
+      callbacks_.insert(function);
+    } else {
+      callbacks_.erase(function);
+    }
     changed_.notify_all();
   }
 

@@ -25,21 +25,17 @@ namespace {
 
 constexpr int kSide = 64;
 
-#define EGL_CALLS(X)                                                                                                 \
-  X(eglInitialize)                                                                                                   \
-  X(eglBindAPI)                                                                                                      \
-  X(eglChooseConfig)                                                                                                 \
-  X(eglCreateContext)                                                                                                \
-  X(eglCreatePbufferSurface) X(eglMakeCurrent) X(eglSwapBuffers) X(eglDestroyContext) X(eglTerminate) X(eglGetError) \
-      X(eglGetPlatformDisplay) X(eglGetProcAddress)
-#define GL_CALLS(X)                                                                                                   \
-  X(glClear)                                                                                                          \
-  X(glClearColor)                                                                                                     \
-  X(glScissor)                                                                                                        \
-  X(glEnable)                                                                                                         \
-  X(glFlush) X(glFinish) X(glReadPixels) X(glGetError) X(glGenQueries) X(glBeginQuery) X(glEndQuery)                  \
-      X(glGetQueryObjectui64v) X(glBegin) X(glEnd) X(glVertex2f) X(glColor3f) X(glGenLists) X(glNewList) X(glEndList) \
-          X(glCallList) X(glGenBuffers) X(glBindBuffer) X(glBufferData) X(glGetBufferSubData)
+// clang-format off
+#define EGL_CALLS(X)                                                                                            \
+  X(eglInitialize) X(eglBindAPI) X(eglChooseConfig) X(eglCreateContext) X(eglCreatePbufferSurface)               \
+  X(eglMakeCurrent) X(eglSwapBuffers) X(eglDestroyContext) X(eglTerminate) X(eglGetError)                        \
+  X(eglGetPlatformDisplay) X(eglGetProcAddress)
+#define GL_CALLS(X)                                                                                             \
+  X(glClear) X(glClearColor) X(glScissor) X(glEnable) X(glFlush) X(glFinish) X(glReadPixels) X(glGetError)       \
+  X(glGenQueries) X(glBeginQuery) X(glEndQuery) X(glGetQueryObjectui64v) X(glBegin) X(glEnd) X(glVertex2f)       \
+  X(glColor3f) X(glGenLists) X(glNewList) X(glEndList) X(glCallList) X(glGenBuffers) X(glBindBuffer)             \
+  X(glBufferData) X(glGetBufferSubData)
+// clang-format on
 
 struct Functions {
 #define FIELD(name) decltype(&::name) name = nullptr;
@@ -166,7 +162,11 @@ void draw_frame(Canvas& canvas, int frame) {
   for (int part = 0; part < wishes.flushes; ++part) {
     draw(canvas, frame, part);
     if (wishes.list && frame == 1 && part == 0) compile_list(canvas);
-    wishes.finish ? f.glFinish() : f.glFlush();
+    if (wishes.finish) {
+      f.glFinish();
+    } else {
+      f.glFlush();
+    }
   }
   draw(canvas, frame, wishes.flushes);
   if (wishes.elapsed) f.glEndQuery(GL_TIME_ELAPSED);
@@ -280,7 +280,11 @@ Wishes read_wishes(int count, char** words) {
 
 int main(int count, char** words) {
   wishes = read_wishes(count, words);
-  wishes.load == "linked" ? load_linked() : load_by(wishes.load);
+  if (wishes.load == "linked") {
+    load_linked();
+  } else {
+    load_by(wishes.load);
+  }
   need(dlsym(RTLD_NEXT, "malloc") != nullptr && dlsym(RTLD_DEFAULT, "malloc") != nullptr, "malloc by dlsym");
   const EGLDisplay display = open_display();
   Part parts[2] = {{{open_canvas(display)}, "first", ""}, {{}, "second", ""}};

@@ -1,4 +1,4 @@
-#include "experiments/base/statistics.h"
+#include "experiments/statistics/statistics.h"
 
 #include <algorithm>
 #include <cmath>

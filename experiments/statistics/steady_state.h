@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <span>
 
-#include "experiments/base/statistics.h"
+#include "experiments/statistics/statistics.h"
 
 namespace corun {
 

@@ -1,4 +1,4 @@
-#include "experiments/base/steady_state.h"
+#include "experiments/statistics/steady_state.h"
 
 #include <cmath>
 #include <numeric>
