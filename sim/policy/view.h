@@ -58,8 +58,8 @@ struct ShadowFrame {
   double quality = 1.0;             ///< similarity of its picture to the best level's, in [0, 1]
 };
 
-/// A client as a policy may know it. What of its traits may change is what holds now.
-struct ClientView : ClientTraits {
+/// What changes of a client during a run, as far as a policy may know it.
+struct ClientState {
   ClientId id{};
   Role role = Role::kBestEffort;
   bool is_present = false;  ///< joined and not left
@@ -78,6 +78,10 @@ struct ClientView : ClientTraits {
   Time last_snapshot = kNever;          ///< end of its newest snapshot; kNever = none
   bool is_copying = false;              ///< during a snapshot or a restore of its memory; its gate is closed then
 };
+
+/// A client as a policy may know it. What of its traits may change is what holds now. The state comes first:
+/// policies read it at every decision.
+struct ClientView : ClientState, ClientTraits {};
 
 /// What a policy knows of the device.
 struct DeviceView {

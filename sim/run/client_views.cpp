@@ -43,7 +43,7 @@ DeviceView device_view(const DeviceSpec& spec) {
 std::vector<ClientView> client_views(const RunInput& input) {
   std::vector<ClientView> views;
   for (const ClientSpec& spec : input.clients) {
-    ClientView& view = views.emplace_back(ClientView{spec});
+    ClientView& view = views.emplace_back(ClientView{{}, spec});
     view.role = spec.role;
     view.frame_period = spec.pacing.period;
     view.working_set_bytes = spec.context.working_set_bytes;

@@ -42,9 +42,9 @@ struct Workload {
   Duration recorded_span{};   ///< first operation's begin to last one's end in the capture; of frames, their intervals
   Duration present_period{};  ///< of a capture that was paced: its vsync period; 0 = uncapped or not frames
   Duration limiter_period{};  ///< of a capture that its game held back: from frame to frame; 0 = it did not
-  /// Jobs a second of the program alone and untraced: the launch rate of the capture's bare pass over the launches of a
-  /// job (see launch_instants). Where a part of the capture is left out, the rate of the jobs in the capture times the
-  /// factor by which the bare pass was faster. 0 = there was no bare pass, or it does not tell.
+  /// Jobs a second of the program alone and untraced: the launch rate of the capture's untraced pass over the launches
+  /// of a job (see launch_instants). Where a part of the capture is left out, the rate of the jobs in the capture times
+  /// the factor by which the untraced pass was faster. 0 = there was no untraced pass, or it does not tell.
   double untraced_jobs_per_s = 0.0;
   double untraced_jitter = 0.0;  ///< coefficient of variation of that rate; 0 where too little of it was of the jobs
   /// What recorded its times, and so lengthened them (fit_to_solo_rate).

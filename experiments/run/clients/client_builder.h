@@ -25,7 +25,7 @@ class ClientBuilder {
   /// The same with the times of its capture, which takes no runs.
   ClientSpec as_captured(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed);
 
-  /// Jobs per second that the client's times are fitted to: as stated, else what its capture's bare pass reached;
+  /// Jobs per second that the client's times are fitted to: as stated, else what its capture's untraced pass reached;
   /// nullopt where neither is known.
   std::optional<double> solo_rate(const ClientChoice& choice, const Workload& workload) const;
   /// The factors by which `captured`, the client as captured, has that rate on the scenario's device; found once.

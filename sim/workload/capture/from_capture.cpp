@@ -19,7 +19,7 @@ constexpr std::int64_t kTypicalLaunchLatency_ns = 4'000;
 constexpr std::int64_t kTypicalDispatchGap_ns = 1'500;
 constexpr std::size_t kEnoughGaps = 100;
 constexpr std::int64_t kNoDependency_ns = INT64_MIN / 2;
-// The jitter of a bare pass is that of jobs if they made this share of the launches.
+// The jitter of a untraced pass is that of jobs if they made this share of the launches.
 constexpr double kJitterIsOfJobs = 0.8;
 
 /// Time from when each operation could have begun by what it depends on, without its own launch, to its begin: below
@@ -99,7 +99,7 @@ class Conversion {
   Conversion(CompactCapture capture, const WorkloadOptions& options)
       : capture_(std::move(capture)),
         waits_(capture_),
-        launches_(has_bare_pass() ? launch_instants(capture_) : std::vector<std::int64_t>()),
+        launches_(has_untraced_pass() ? launch_instants(capture_) : std::vector<std::int64_t>()),
         host_(capture_),
         split_(split_into_jobs(capture_, host_, options.iterations)) {}
 
@@ -121,7 +121,9 @@ class Conversion {
   }
 
  private:
-  bool has_bare_pass() const { return capture_.rest.provenance().untraced_rate && capture_.rest.fidelity().has_calls; }
+  bool has_untraced_pass() const {
+    return capture_.rest.provenance().untraced_rate && capture_.rest.fidelity().has_calls;
+  }
   std::size_t first_event() const { return split_.begins.front(); }
 
   /// Splits the time before each operation's begin into its launch's latency and the device's own gap, so that
@@ -288,16 +290,16 @@ class Conversion {
     }
     workload_.recorded_span = Duration{last - first};
     if (!split_.note.empty()) workload_.notes.push_back(split_.note);
-    if (has_bare_pass()) use_bare_pass();
+    if (has_untraced_pass()) use_untraced_pass();
     if (capture_.rest.fidelity().host_gaps_inflated)
       workload_.notes.push_back("host gaps were recorded under a profiler, which inflates them; state solo_rate");
     if (capture_.rest.fidelity().integer_microseconds)
       workload_.notes.push_back("durations were recorded in whole microseconds");
   }
 
-  /// Takes rate and jitter of the jobs from the bare pass. It counted the capture's last launches, those of kept jobs
-  /// and others: the factor by which it made all of them faster is taken to hold for the jobs.
-  void use_bare_pass() {
+  /// Takes rate and jitter of the jobs from the untraced pass. It counted the capture's last launches, those of kept
+  /// jobs and others: the factor by which it made all of them faster is taken to hold for the jobs.
+  void use_untraced_pass() {
     const UntracedRate& rate = *capture_.rest.provenance().untraced_rate;
     const std::vector<std::int64_t>& all = launches_;
     const std::span kept(std::ranges::lower_bound(all, host_.start_of(split_.begins.front())),
@@ -310,7 +312,7 @@ class Conversion {
       // Tracing makes no program faster: a slower start-up outweighed the rest.
       if (counted_per_s > rate.launches_per_s()) {
         workload_.notes.push_back(
-            "its bare pass was slower than the capture, because of its start-up, and does not tell the rate of the "
+            "its untraced pass was slower than the capture, because of its start-up, and does not tell the rate of the "
             "jobs: host gaps are as captured; state solo_rate");
         return;
       }
@@ -324,7 +326,8 @@ class Conversion {
       workload_.untraced_jitter = rate.jitter_ppm * 1e-6;
     } else {
       workload_.notes.push_back(fmt::format(
-          "its jobs make {:.0f} % of its launches, too few to take their host_jitter from its bare pass", 100 * share));
+          "its jobs make {:.0f} % of its launches, too few to take their host_jitter from its untraced pass",
+          100 * share));
     }
   }
 
@@ -336,7 +339,7 @@ class Conversion {
 
   CompactCapture capture_;
   const CrossStreamWaits waits_;
-  const std::vector<std::int64_t> launches_;  // where there was a bare pass
+  const std::vector<std::int64_t> launches_;  // where there was a untraced pass
   HostSequence host_;
   const JobSplit split_;
   ShortNumbers gaps_, latencies_;   // by operation of the capture

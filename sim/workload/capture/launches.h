@@ -8,7 +8,7 @@
 
 namespace corun {
 
-/// Instants (ns of the capture, ascending) of the driver's calls that launched kernels or graphs, as a bare pass
+/// Instants (ns of the capture, ascending) of the driver's calls that launched kernels or graphs, as a untraced pass
 /// counts them: every call that a kernel came from, every launch of a graph whatever is in it, and kernels whose call
 /// was cut off, at their begin. Copies, memsets and graphics do not count.
 std::vector<std::int64_t> launch_instants(const CompactCapture& capture);

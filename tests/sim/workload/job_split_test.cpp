@@ -20,7 +20,7 @@ class Script {
       for (const char call : calls) play(call);
     return *this;
   }
-  Script& bare_pass(std::uint64_t launches, std::int64_t duration_us) {
+  Script& untraced_pass(std::uint64_t launches, std::int64_t duration_us) {
     builder_.provenance().untraced_rate =
         UntracedRate{.launches = launches, .duration_ns = duration_us * 1'000, .jitter_ppm = 20'000};
     return *this;
@@ -133,10 +133,11 @@ TEST(JobSplit, StatedIterationsGoBeforeRepetition) {
   EXPECT_EQ(jobs_of(Script().play("abc!", 4).end(), 2), "abcabc abcabc");
 }
 
-TEST(JobSplit, ABarePassSpeedsUpTheJobsThatAreKeptAsItDidAll) {
-  // 203 launches in 32,810 us, 10,000 of them start-up, which the bare pass makes in half the time. A job takes 230 us.
+TEST(JobSplit, AUntracedPassSpeedsUpTheJobsThatAreKeptAsItDidAll) {
+  // 203 launches in 32,810 us, 10,000 of them start-up, which the untraced pass makes in half the time. A job takes 230
+  // us.
   Script script;
-  script.play("xyz").play("-", 200).play("ab----!", 99).play("ab!").bare_pass(202, 16'405);
+  script.play("xyz").play("-", 200).play("ab----!", 99).play("ab!").untraced_pass(202, 16'405);
   const Workload workload = workload_from_timeline(script.end(), {});
   ASSERT_EQ(workload.jobs.size(), 100u);
   constexpr double captured_per_s = 1e6 / 230;
@@ -144,9 +145,9 @@ TEST(JobSplit, ABarePassSpeedsUpTheJobsThatAreKeptAsItDidAll) {
   EXPECT_DOUBLE_EQ(workload.untraced_jitter, 0.02);
 }
 
-TEST(JobSplit, ABarePassSlowerThanTheCaptureDoesNotTellTheRateOfTheJobs) {
+TEST(JobSplit, AUntracedPassSlowerThanTheCaptureDoesNotTellTheRateOfTheJobs) {
   Script script;
-  script.play("xyz").play("ab!", 20).bare_pass(40, 1'000'000);
+  script.play("xyz").play("ab!", 20).untraced_pass(40, 1'000'000);
   const Workload workload = workload_from_timeline(script.end(), {});
   EXPECT_EQ(workload.untraced_jobs_per_s, 0);
   EXPECT_EQ(workload.untraced_jitter, 0);
@@ -154,15 +155,15 @@ TEST(JobSplit, ABarePassSlowerThanTheCaptureDoesNotTellTheRateOfTheJobs) {
   EXPECT_NE(workload.notes[1].find("state solo_rate"), std::string::npos);
 }
 
-TEST(JobSplit, JitterOfABarePassIsNotThatOfJobsWhichMadeFewOfItsLaunches) {
+TEST(JobSplit, JitterOfAUntracedPassIsNotThatOfJobsWhichMadeFewOfItsLaunches) {
   Script script;
-  script.play("tuvwxyzstuvw").play("ab!", 10).bare_pass(31, 100);
+  script.play("tuvwxyzstuvw").play("ab!", 10).untraced_pass(31, 100);
   const Workload workload = workload_from_timeline(script.end(), {});
   EXPECT_GT(workload.untraced_jobs_per_s, 0);
   EXPECT_EQ(workload.untraced_jitter, 0);
   ASSERT_EQ(workload.notes.size(), 2u);
   EXPECT_EQ(workload.notes[1],
-            "its jobs make 62 % of its launches, too few to take their host_jitter from its bare pass");
+            "its jobs make 62 % of its launches, too few to take their host_jitter from its untraced pass");
 }
 
 TEST(Repetition, IsTheLongestStretchWithTheShortestPeriod) {

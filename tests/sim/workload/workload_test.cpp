@@ -183,7 +183,7 @@ TEST(WorkloadFromTimeline, ACaptureMadeBesideOthersIsRefusedUnlessAllowed) {
 }
 
 // Three launches of kernels (one of two kernels, one by a graph), a copy, and a kernel whose launch was cut off.
-Timeline capture_with_bare_pass() {
+Timeline capture_with_untraced_pass() {
   TimelineBuilder builder;
   builder.queue(QueueRecord{});
   builder.thread(ThreadRecord{});
@@ -206,14 +206,14 @@ Timeline capture_with_bare_pass() {
   return std::move(builder).seal();
 }
 
-TEST(WorkloadFromTimeline, LaunchesAreTheCallsThatABarePassCounts) {
-  EXPECT_EQ(launch_instants(compact(capture_with_bare_pass())).size(), 4u);
+TEST(WorkloadFromTimeline, LaunchesAreTheCallsThatAUntracedPassCounts) {
+  EXPECT_EQ(launch_instants(compact(capture_with_untraced_pass())).size(), 4u);
 }
 
-TEST(WorkloadFromTimeline, ABarePassTellsTheRateOfTheJobs) {
+TEST(WorkloadFromTimeline, AUntracedPassTellsTheRateOfTheJobs) {
   WorkloadOptions options;
   options.iterations = 2;
-  const Workload workload = workload_from_timeline(capture_with_bare_pass(), options);
+  const Workload workload = workload_from_timeline(capture_with_untraced_pass(), options);
   EXPECT_DOUBLE_EQ(workload.untraced_jobs_per_s, 1'000) << "2,000 launches a second, 2 for each job";
   EXPECT_DOUBLE_EQ(workload.untraced_jitter, 0.03);
   EXPECT_EQ(workload_from_timeline(capture({{0, 5, 1}}), {}).untraced_jobs_per_s, 0);
