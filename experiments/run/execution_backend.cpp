@@ -77,6 +77,11 @@ void put_in(const ExecutionBackend& backend, Scenario& scenario) {
       throw Error(ErrorKind::kUnsupported, client.where,
                   fmt::format("client `{}` has no `command`: a live run starts one for each client", client.name));
     if (is_live) check_command(client);
+    if (is_live && client.host_speed != 1.0)
+      throw Error(ErrorKind::kUnsupported, client.where,
+                  fmt::format("client `{}` has a `host_speed` of {}: a live run has the host that it runs on",
+                              client.name, client.host_speed),
+                  "leave `host_speed` out, or simulate it: `simcli run`");
     if (!is_live && !has_replay)
       throw Error(ErrorKind::kUnsupported, client.where,
                   fmt::format("client `{}` has a `command` alone: there is nothing to replay", client.name),

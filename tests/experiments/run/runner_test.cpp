@@ -8,6 +8,7 @@
 
 #include "experiments/results/results.h"
 #include "experiments/results/write_lock.h"
+#include "experiments/run/execution_backend.h"
 #include "tests/experiments/question/experiment_text.h"
 
 namespace corun {
@@ -182,6 +183,17 @@ TEST(Runner, AHostOfTwiceTheSpeedHalvesTheGapsBetweenKernels) {
   };
   EXPECT_NEAR(jobs_per_s(""), 500, 10);
   EXPECT_NEAR(jobs_per_s("host_speed: 2, "), 1000, 20);
+}
+
+TEST(Runner, ALiveRunRefusesAnotherHostThanItsOwn) {
+  Scenario scenario;
+  ClientChoice& client = scenario.clients.emplace_back();
+  client.name = "program";
+  client.command.words = {"/bin/true"};
+  const ExecutionBackend live{kLiveBackend, {}};
+  put_in(live, scenario);
+  client.host_speed = 2.0;
+  EXPECT_THROW(put_in(live, scenario), Error);
 }
 
 TEST(Runner, AFailedRunIsARowAndTheOthersGoOn) {
