@@ -83,40 +83,41 @@ TEST(ShortNumber, ThreeDigitsAndOneDecimalBelowAThousand) {
   EXPECT_EQ(short_number(1240.4), "1240");
 }
 
-TEST(Findings, TheBestHarvestAmongThoseThatKeepTheGameWhole) {
+TEST(Conclusions, TheBestHarvestAmongThoseThatKeepTheGameWhole) {
   const double none = std::nan("");
   const auto pair = [&](const char* policy, double harvest, double fps, double rate) {
-    return PolicyFinding{policy, harvest, {{"game", fps, fps, 60, none}, {"train", none, rate, 30, none}}};
+    return PolicyMeans{policy, harvest, {{"game", fps, fps, 60, none}, {"train", none, rate, 30, none}}};
   };
-  const auto sentences = describe({pair("greedy", 0.9, 38, 12), pair("kind", 0.7, 59.9, 10), pair("shy", 0.2, 60, 3)});
+  const auto sentences =
+      conclusions({pair("greedy", 0.9, 38, 12), pair("kind", 0.7, 59.9, 10), pair("shy", 0.2, 60, 3)});
   ASSERT_EQ(sentences.size(), 2U);
   EXPECT_EQ(sentences[0], "kind keeps game at 59.9 fps (alone 60.0) and harvests 70 % of the time it leaves idle.");
   EXPECT_EQ(sentences[1], "greedy runs train 1.20 times faster than that, but shows game at 38.0 fps (alone 60.0).");
 }
 
-TEST(Findings, WithoutRatesAloneNothingIsSaidOfAGameBesideWork) {
+TEST(Conclusions, WithoutRatesAloneNothingIsSaidOfAGameWithOtherWork) {
   const double none = std::nan("");
   EXPECT_TRUE(
-      describe({PolicyFinding{"live", none, {{"game", 60, 60, none, none}, {"train", none, 8, none, none}}}}).empty());
+      conclusions({PolicyMeans{"live", none, {{"game", 60, 60, none, none}, {"train", none, 8, none, none}}}}).empty());
 }
 
-TEST(Findings, GamesAloneAreComparedByTheSlowest) {
+TEST(Conclusions, GamesAloneAreComparedByTheSlowest) {
   const auto two = [](const char* policy, double fps, double quality) {
-    return PolicyFinding{policy, std::nan(""), {{"a", fps, fps, 30, quality}, {"b", fps + 1, fps + 1, 30, quality}}};
+    return PolicyMeans{policy, std::nan(""), {{"a", fps, fps, 30, quality}, {"b", fps + 1, fps + 1, 30, quality}}};
   };
   EXPECT_EQ(
-      describe({two("open", 18, 1), two("tuned", 29, 0.84)})[0],
+      conclusions({two("open", 18, 1), two("tuned", 29, 0.84)})[0],
       "tuned keeps the slowest of 2 games at 29.0 fps at quality 0.84; open lets it fall to 18.0 fps at quality 1.00.");
 }
 
-TEST(Findings, APolicyThatTurnedAwayAllClientsOfAKindIsNotCompared) {
+TEST(Conclusions, APolicyThatTurnedAwayAllClientsOfAKindIsNotCompared) {
   const double none = std::nan("");
-  const PolicyFinding both{"open", 0.8, {{"game", 60, 60, 60, none}, {"train", none, 12, 30, none}}};
-  const PolicyFinding no_game{"strict", none, {{"train", none, 30, 30, none}}};
-  const auto sentences = describe({no_game, both});
+  const PolicyMeans both{"open", 0.8, {{"game", 60, 60, 60, none}, {"train", none, 12, 30, none}}};
+  const PolicyMeans no_game{"strict", none, {{"train", none, 30, 30, none}}};
+  const auto sentences = conclusions({no_game, both});
   ASSERT_EQ(sentences.size(), 1U);
   EXPECT_EQ(sentences[0], "open keeps game at 60.0 fps (alone 60.0) and harvests 80 % of the time it leaves idle.");
-  EXPECT_TRUE(describe({PolicyFinding{"closed", none, {}}}).empty());
+  EXPECT_TRUE(conclusions({PolicyMeans{"closed", none, {}}}).empty());
 }
 
 TEST(Summary, AGameThatIsTurnedAwayIsCalledRefusedAndNotTheSlowest) {

@@ -119,7 +119,7 @@ TEST(DjayModel, SceneNeverSeenIsTakenToBeLikeTheOthers) {
 
 TEST(DjayModel, LearnsEachKnobOfAMenuMadeOfKnobs) {
   // Two knobs: the menu thinks that both halve the cost; the first one does nothing, the second one quarters it.
-  const std::uint8_t knobs[4][2] = {{0, 0}, {1, 0}, {0, 1}, {1, 1}};
+  const std::vector<std::uint8_t> knobs[] = {{0, 0}, {1, 0}, {0, 1}, {1, 1}};
   const double stated[] = {1.0, 0.5, 0.5, 0.25}, costs[] = {1.0, 1.0, 0.25, 0.25};
   std::vector<QualityLevel> menu;
   for (std::size_t i = 0; i < 4; ++i) menu.push_back({"", stated[i], 1.0 - 0.1 * static_cast<double>(i), knobs[i]});
