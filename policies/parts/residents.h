@@ -15,7 +15,7 @@ namespace corun {
 /// come, first served.
 ///
 /// Where all working sets fit, every client becomes resident on asking, and no turn ends. Where a set that should fit
-/// thrashes all the same, sets of that size are not formed again for a while. A set that no longer fits, because the
+/// thrashes nevertheless, sets of that size are not formed again for a while. A set that no longer fits, because the
 /// memory left for it has shrunk, is formed anew.
 class Residents {
  public:

@@ -11,7 +11,7 @@ namespace corun {
 /// Detects whether clients that use the device together push one another's memory out.
 ///
 /// A first load pages in as much as its client's resident memory grows. What is paged in beyond that takes the place of
-/// memory that these clients need again. It looks every 100 ms and speaks after two such looks in a row.
+/// memory that these clients need again. It samples every 100 ms and reports thrashing after two such samples in a row.
 class ThrashDetector {
  public:
   /// `bytes_per_s`: paging beyond growth that is too much, > 0.

@@ -4,7 +4,7 @@
 
 namespace corun {
 
-/// The parameters of PilotFish, and those that its baselines and its variant of ours share with it.
+/// The parameters of PilotFish, and those that its baselines and its variant (absolute.cpp) share with it.
 void add_target_period(ParameterTable& table, Duration default_value, std::string source);
 void add_notify_poll(ParameterTable& table, Duration default_value, std::string source);
 void add_launch_retry(ParameterTable& table, Duration default_value, std::string source);

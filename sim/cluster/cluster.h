@@ -42,9 +42,9 @@ struct PodSpec {
 /// Delays of the manager of the cards, from a pod's arrival to its cards and between checks for pods that have left.
 struct PlacementTimes {
   Duration admission{};          ///< from arrival to the choice of node and cards, once one is possible
-  Duration allocation{};         ///< from the choice to the allocation on the node, where the cards are taken for good
+  Duration allocation{};         ///< from the choice to the allocation on the node, where the pod takes its cards
   Duration container{};          ///< from there, the start, until a pod with cards begins its work
-  Duration registration{};       ///< from the begin until the nodes advertise their cards
+  Duration registration{};       ///< from the start until the nodes advertise their cards
   Duration check_period{};       ///< what a pod left is seen free at the next multiple of this; 0 = at once
   Duration collection_period{};  ///< a pod's configuration is deleted at the next multiple of this; 0 = at once
 };

@@ -14,7 +14,7 @@ PodView view_of(const PodSpec& pod, std::uint64_t number);
 /// is broken. Pods are taken to fit where they are put.
 class NodeBooks {
  public:
-  /// Nodes have their host resources from the begin, and their cards once they advertise them.
+  /// Nodes have their host resources from the start, and their cards once they advertise them.
   explicit NodeBooks(const ClusterInput& input);
 
   void advertise();

@@ -47,7 +47,7 @@ class RunSet {
   /// Sets the rate of every member from now on, as if nothing slowed its context down.
   virtual void assign_rates() = 0;
 
-  /// Notes `now` as the begin of every member that progresses from now on and had not begun.
+  /// Notes `now` as the start of every member that progresses from now on and had not begun.
   void note_begins(Time now);
 
   /// Whether operations of a stream wait for a member's end.

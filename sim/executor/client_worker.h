@@ -34,22 +34,22 @@ class ClientWorker {
   Time begin_of(std::uint64_t number, const WallClock& clock) const;
   /// Since when kernels of the client have been running without a pause; kNever where none runs now.
   Time running_since(const WallClock& clock) const;
-  /// What is still to be told began no earlier; kNever where there is nothing.
+  /// No completion that is still to be reported began earlier; kNever where there is none.
   Time oldest_launch() const;
 
   /// Keep what is launched from now on, or let go what was kept.
   void hold_back() { in_flight_.hold_back(); }
   void release() { in_flight_.release(process_->channel()); }
-  /// Waits until all that was asked has been done; go_on() tells of it.
+  /// Waits until all that was asked has been done; go_on() reports it.
   void finish_requests();
 
   void set_priority(std::int32_t level) { priority_ = level; }
   void set_sm_cap(double fraction);
   void hold_memory(std::uint64_t bytes);
   void snapshot();
-  /// Ends the process. What was in flight is told by take_completed().
+  /// Ends the process. take_completed() returns what was in flight.
   void kill(const WallClock& clock);
-  /// Goes on with what takes time: requests, the end of a process, the beginning of the next. Tells of a copy that is
+  /// Goes on with what takes time: requests, the end of a process, the beginning of the next. Returns a copy that is
   /// complete. To be called all the time.
   std::optional<CopyEvent> go_on();
 
@@ -97,9 +97,9 @@ class ClientWorker {
   std::int32_t priority_ = 0;
   std::deque<Request> requests_;
   std::optional<Request> under_way_;
-  std::optional<CopyEvent> copied_;                           ///< to be told
+  std::optional<CopyEvent> copied_;                           ///< to be reported
   std::int64_t asked_ns_ = 0, killed_ns_ = 0, ended_ns_ = 0;  ///< CLOCK_MONOTONIC: of what is under way
-  std::deque<Ended> killed_;                                  ///< what was in flight, to be told
+  std::deque<Ended> killed_;                                  ///< what was in flight, to be reported
 };
 
 }  // namespace corun::executor

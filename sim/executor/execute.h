@@ -39,7 +39,7 @@ struct ExecuteReport {
   Lateness launches;                   ///< from the gate until the driver's launch call returned; a full ring included
   double worst_surrogate_error = 0.0;  ///< of the surrogates' laws, relative, where they were measured
   std::uint64_t too_short = 0;         ///< operations asked to be shorter than their launch shape can be
-  Duration surrogate_gap{};            ///< from the end of one to the begin of the next in its stream, at most
+  Duration surrogate_gap{};            ///< from the end of one to the start of the next in its stream, at most
   Duration most_behind{};              ///< by which a queue of them was to end too late for that gap
   Duration clock_error{};              ///< by which the device's clock was known at the beginning
   std::vector<std::string> notes;      ///< what is not as in the simulation, one sentence each

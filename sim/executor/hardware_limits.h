@@ -12,7 +12,7 @@ namespace corun::executor {
 /// Whether a workload does nothing but render, in one stream: all that a context of OpenGL has.
 bool only_renders(const Workload& workload);
 
-/// Throws Error(kUnsupported) where the input asks for what no GPU tells.
+/// Throws Error(kUnsupported) where the input asks for what no GPU reports.
 void refuse_what_hardware_lacks(const RunInput& input);
 
 /// Whether asking for this changes nothing: a setting that every context has anyway.

@@ -35,7 +35,7 @@ class Surrogates {
   /// `is_graphics`: its operations are rendered, and all have one shape.
   Surrogates(const Workload& workload, const DeviceSpec& device, bool is_graphics);
 
-  /// Tells a worker what it is to measure.
+  /// Sends a worker what it is to measure.
   void describe(Channel& channel) const;
   /// Takes what it measured.
   void learn(const Channel& channel);

@@ -37,9 +37,9 @@ class WorkerProcess {
   bool has_exited();
   /// Throws if it has failed or died.
   void check();
-  /// Tells it to end; does not wait.
+  /// Asks it to end; does not wait.
   void tell_to_end();
-  /// Tells it to end and waits; one that takes longer is killed with this object. Throws as check() does.
+  /// Asks it to end and waits; one that takes longer is killed with this object. Throws as check() does.
   void end(Duration patience);
 
  private:

@@ -30,7 +30,7 @@ struct OpFact {
 struct JobFact {
   ClientId client;
   std::uint64_t number = 0;
-  Time arrival;  ///< when it was due: its release for open replay and requests, else its begin
+  Time arrival;  ///< when it was due: its release for open replay and requests, else its start
   Time begin;    ///< its host began it
   Time end;      ///< its last operation finished
 };

@@ -15,7 +15,7 @@ class GateOwner {
   /// All gates closed, and their memory taken, so that no write into it can find that there is none. Throws
   /// Error(kDevice) where the file cannot be made.
   explicit GateOwner(std::uint32_t clients);
-  /// Opens all gates for good.
+  /// Opens all gates, which stay open.
   ~GateOwner();
   GateOwner(const GateOwner&) = delete;
   GateOwner& operator=(const GateOwner&) = delete;

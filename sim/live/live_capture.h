@@ -29,7 +29,7 @@ class LiveCapture : public Recorder {
   void on_refusal(const RefusalFact& refusal) override { inner_.on_refusal(refusal); }
   void on_kill(const KillFact& kill) override { inner_.on_kill(kill); }
 
-  /// Once, after the run. `policy` is told in its notes.
+  /// Once, after the run. `policy` is named in its notes.
   Timeline seal(const std::string& policy) &&;
 
  private:

@@ -9,7 +9,7 @@ namespace corun {
 /// What a policy sees of a device; time slices only where it has them.
 DeviceView device_view(const DeviceSpec& spec);
 
-/// What a policy is told of each client before it joins.
+/// What a policy sees of each client before it joins.
 std::vector<ClientView> client_views(const RunInput& input);
 
 /// Device memory that a client asks for when it joins, and of it what a snapshot copies; where not stated, its working

@@ -29,7 +29,7 @@ struct WorkOp {
   LaunchShape shape{};
   std::uint64_t bytes = 0;
   Duration duration{};        ///< device time alone
-  Duration dispatch_gap{};    ///< least time between its stream predecessor's end and its begin: the device's own
+  Duration dispatch_gap{};    ///< least time between its stream predecessor's end and its start: the device's own
   Duration launch_latency{};  ///< from the host's call to visible to the device
   Duration predicted_by_name = kUnknownDuration;
   Duration predicted_by_shape = kUnknownDuration;
@@ -58,7 +58,7 @@ class WorkOps {
   bool empty() const { return own_.prototype.empty(); }
   void reserve(std::size_t count);
   void push_back(const WorkOp& op);
-  /// Operation `index` awaits Workload::awaits[begin, begin + count). Told in the order of operations.
+  /// Operation `index` awaits Workload::awaits[begin, begin + count). To be called in the order of operations.
   void await(std::size_t index, std::uint32_t begin, std::uint32_t count);
   const WorkOp operator[](std::size_t index) const;  // const: an assignment to what it returns would be lost
   const WorkOp back() const { return (*this)[size() - 1]; }

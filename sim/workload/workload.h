@@ -44,7 +44,7 @@ struct Workload {
   Duration limiter_period{};  ///< of a capture that its game held back: from frame to frame; 0 = it did not
   /// Jobs a second of the program alone and untraced: the launch rate of the capture's untraced pass over the launches
   /// of a job (see launch_instants). Where a part of the capture is left out, the rate of the jobs in the capture times
-  /// the factor by which the untraced pass was faster. 0 = there was no untraced pass, or it does not tell.
+  /// the factor by which the untraced pass was faster. 0 = there was no untraced pass, or it has no rate.
   double untraced_jobs_per_s = 0.0;
   double untraced_jitter = 0.0;  ///< coefficient of variation of that rate; 0 where too little of it was of the jobs
   /// What recorded its times, and so lengthened them (fit_to_solo_rate).
@@ -64,7 +64,7 @@ struct Workload {
   void check() const;
 };
 
-/// Sets every operation's predictions to what a profiling run of this workload tells: means of the durations by name,
+/// Sets every operation's predictions to those of a profiling run of this workload: means of the durations by name,
 /// and by name, launch shape and bytes.
 void predict_from_means(Workload& workload);
 

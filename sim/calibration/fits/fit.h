@@ -11,12 +11,12 @@ namespace corun::calibration {
 /// Default of the open kernel modules: a rival of the slices that are measured.
 inline constexpr Duration kOpenDriverSlice{1'024'000};
 
-/// What samples tell of a device. Pure functions: the same samples give the same findings. Each takes what was found
+/// What samples show about a device. Pure functions: the same samples give the same findings. Each takes what was found
 /// before it into `device`, the values that its predictions need, and puts its own there. What cannot be concluded is
 /// left out.
 using Fit = std::vector<Finding> (*)(const Samples& samples, DeviceSpec& device);
 
-std::vector<Finding> fit_properties(const Samples&, DeviceSpec&);  ///< what the driver tells
+std::vector<Finding> fit_properties(const Samples&, DeviceSpec&);  ///< what the driver reports
 std::vector<Finding> fit_slices(const Samples&, DeviceSpec&);      ///< time slice, switch cost
 std::vector<Finding> fit_idle(const Samples&, DeviceSpec&);        ///< linger and wake-up of idle contexts
 std::vector<Finding> fit_host(const Samples&, DeviceSpec&);        ///< copies, launches, contexts, clocks, priorities

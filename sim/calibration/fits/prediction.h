@@ -27,7 +27,7 @@ struct Progress {
   double jobs_per_s = 0.0;
   double device_share = 0.0;       ///< time in which it progressed, over all
   double job_ns = 0.0;             ///< mean from one job's end to the next one's; 0 = fewer than two ended
-  std::vector<double> waits_ns{};  ///< from the submission of each job that ended to its begin
+  std::vector<double> waits_ns{};  ///< from the submission of each job that ended to its start
   std::vector<double> takes_ns{};  ///< and to its end
 };
 

@@ -10,7 +10,7 @@
 
 namespace corun::calibration {
 
-/// A probe of a trial, and what it is told.
+/// A probe of a trial, and its settings.
 struct ProbeChoice {
   std::string probe;
   std::map<std::string, std::int64_t> settings{};

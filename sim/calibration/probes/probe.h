@@ -9,7 +9,7 @@
 
 namespace corun::calibration {
 
-/// What a probe is told: its settings, and of which device and driver.
+/// What a probe receives: its settings, and its device and driver.
 struct ProbeRequest {
   std::string name;
   std::string library = "libcuda.so.1";

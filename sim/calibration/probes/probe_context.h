@@ -79,7 +79,7 @@ class ProbeContext {
   /// CLOCK_MONOTONIC when the device's clock shows this.
   std::int64_t to_host(std::uint64_t device_ns) const { return static_cast<std::int64_t>(device_ns) + clock_.ns; }
   void synchronize() { cuda.check(cuda.context_synchronize(), "waiting for the device"); }
-  /// A sample with what every probe tells of itself.
+  /// A sample with what every probe reports of itself.
   Sample sample() const;
 
   executor::CudaHandle stream = nullptr;

@@ -21,10 +21,10 @@ class ProbeProcess {
   ProbeProcess(const ProbeProcess&) = delete;
   ProbeProcess& operator=(const ProbeProcess&) = delete;
 
-  /// Waits until it is ready to measure. Throws Error with what it said where it ended instead (its exit code tells the
+  /// Waits until it is ready to measure. Throws Error with what it said where it ended instead (its exit code is the
   /// kind), or Error(kDevice) where it is not within `patience`.
   void await_ready(Duration patience);
-  /// Tells it the instant of CLOCK_MONOTONIC at which to begin.
+  /// Sends it the instant of CLOCK_MONOTONIC at which to begin.
   void begin_at(std::int64_t instant_ns);
   /// Waits for what it measured. Throws as await_ready() does.
   Sample await_sample(Duration patience);

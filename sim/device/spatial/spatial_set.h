@@ -13,9 +13,9 @@ namespace corun {
 ///
 /// - A dispatch gap holds no SMs. Next to kernels of other clients it takes `mps_gap_scale` times as long.
 /// - A client's `sm_cap` bounds the SMs that its kernels get together and reserves nothing.
-/// - A client with the `sm_share` s has a part of the device, with the fraction s of the SMs, for its kernels alone.
-/// The
-///   other clients have the SMs that no client reserved. Each part is divided by itself.
+/// - A client with the `sm_share` s has a part of the device for its kernels alone, with the fraction s of the SMs.
+///   The other clients have the SMs that no client reserved. Each part is divided independently of the
+///   others.
 /// - Parts compete for memory bandwidth: while parts with the fraction F of the SMs in all are busy, their throughput
 ///   is F^sm_rate_exponent, divided in proportion to their SMs.
 class SpatialSet : public RunSet {

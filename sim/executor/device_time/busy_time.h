@@ -8,7 +8,7 @@
 
 namespace corun::executor {
 
-/// How long something was going on: the length of the union of intervals, told in any order.
+/// How long something was going on: the length of the union of intervals, added in any order.
 class BusyTime {
  public:
   void add(Time begin, Time end) {
@@ -28,7 +28,7 @@ class BusyTime {
   Time last_end() const { return ends_.empty() ? kRunStart : std::prev(ends_.end())->second; }
 
  private:
-  static constexpr std::size_t kMost = 1 << 16;  // nothing that is told now began before so many gaps
+  static constexpr std::size_t kMost = 1 << 16;  // nothing that is reported now began before so many gaps
   std::map<Time, Time> ends_;                    ///< by begin; disjoint
   Duration total_{};
 };

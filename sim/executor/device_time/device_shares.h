@@ -14,8 +14,8 @@ namespace corun::executor {
 /// work at an instant, each is taken to receive an equal part of it. Over many turns that is what a round robin of
 /// equal slices gives; a client whose work is much shorter than a slice receives more than its part while it has some.
 ///
-/// Stretches come in any order, as operations end; one that goes on is told again and again, as far as it has come.
-/// What is told late changes what others have received. A stretch costs as much as it has changes of company in it.
+/// Stretches come in any order, as operations end; one that goes on is added again and again, as far as it has come.
+/// One added late changes what others have received. It costs as much as the set of working clients changes in it.
 /// One thread.
 class DeviceShares {
  public:
@@ -24,16 +24,16 @@ class DeviceShares {
   /// Throws Error(kUnsupported) for more clients than that.
   explicit DeviceShares(std::size_t clients);
 
-  /// The client has work from `begin` to `end`. What is told twice, or of several streams at once, counts once.
+  /// The client has work from `begin` to `end`. Time added twice, or of several streams at once, counts once.
   void add(ClientId client, Time begin, Time end);
 
-  /// What the client has received so far, rounded down to nanoseconds for each size of company.
+  /// What the client has received so far, rounded down to nanoseconds for each number of working clients.
   Duration received(ClientId client) const;
   /// Of a stretch of time, as far as it has not been settled.
   Duration received(ClientId client, Time begin, Time end) const;
 
-  /// Forgets the company of instants before `oldest`: nothing told or asked for from now on begins there, and what does
-  /// all the same is cut.
+  /// Forgets instants before `oldest`: no stretch added or asked for from now on may begin there; one that does is
+  /// cut.
   void settle(Time oldest);
 
  private:

@@ -9,7 +9,7 @@
 namespace corun::executor {
 
 /// Device time of the clients of a run on hardware. Where their contexts take turns, each receives its part
-/// (DeviceShares). Where they share the device at once, under MPS, an operation receives the time from its begin to its
+/// (DeviceShares). Where they share the device at once, under MPS, an operation receives the time from its start to its
 /// end, and a client that in which at least one of its operations ran. One thread.
 class DeviceTimes {
  public:
@@ -20,12 +20,12 @@ class DeviceTimes {
 
   /// An operation of the client ran from `begin` to `end`, or has until now.
   void worked(ClientId client, Time begin, Time end);
-  /// Nothing told from now on begins before `oldest`.
+  /// No work reported from now on begins before `oldest`.
   void settle(Time oldest) { shares_.settle(oldest); }
 
   /// Received by the client so far; never less than it was.
   Duration received(ClientId client) const;
-  /// Received by an operation, by what is known when it ends; after it was told.
+  /// Received by an operation, by what is known when it ends; to be called after worked().
   Duration received(const Completion& done) const;
   /// How long any client was at work.
   Duration busy() const { return busy_.total(); }

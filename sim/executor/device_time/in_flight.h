@@ -13,7 +13,7 @@ namespace corun::executor {
 
 /// An operation that has ended on hardware.
 struct Ended : Completion {
-  /// From when on it kept its context at work: its begin or, where it was queued on the device behind another one of
+  /// From when on it kept its context at work: its start or, where it was queued on the device behind another one of
   /// its stream, the end of that.
   Time at_work_since;
 };
@@ -33,7 +33,7 @@ class InFlight {
   void hold_back() { is_held_ = true; }
   void release(Channel& channel);
 
-  /// Ends all of it: what has completed is told as it did, what has not as lost at `now`. In order of launch.
+  /// Ends all of it: what has completed is returned as it did, what has not as lost at `now`. In order of launch.
   std::vector<Ended> abort(Time now, Channel& channel, const WallClock& clock);
 
   /// The next operation that has completed, if any, as the device or, of copies, the host saw it. Its call of the

@@ -23,7 +23,7 @@ class MpsDaemon {
   /// Error(kDevice) with the last lines of its log where it ends or does not answer within `patience`. It ends with
   /// this process at the latest.
   explicit MpsDaemon(std::string control = kControl, Duration patience = kPatience);
-  /// Tells it to quit, ends it where it does not within its patience, and removes its folder. Processes that use it
+  /// Asks it to quit, kills it where it does not within its patience, and removes its folder. Processes that use it
   /// should have ended.
   ~MpsDaemon();
   MpsDaemon(const MpsDaemon&) = delete;

@@ -13,7 +13,7 @@ namespace corun::executor {
 
 inline constexpr std::uint32_t kMostStreams = 64;
 
-/// What a kernel tells the host when it has run: in memory that device and host both see.
+/// What a kernel reports to the host when it has run: in memory that device and host both see.
 struct Stamp {
   std::uint64_t begin_ns;  ///< the device's own clock
   std::uint64_t end_ns;
@@ -115,7 +115,7 @@ struct Channel {
   ShapeLaw shapes[kMostShapes];       ///< laws are filled in by the worker
   std::int64_t clock_offset_ns = 0;   ///< CLOCK_MONOTONIC less the device's clock; the scheduler follows its drift
   std::int64_t clock_error_ns = 0;    ///< half of the shortest round trip by which that is known
-  double gap_ns = 0.0;                ///< from the end of a surrogate to the begin of the next one in its stream
+  double gap_ns = 0.0;                ///< from the end of a surrogate to the start of the next one in its stream
   MpsState mps = MpsState::kUnknown;  ///< whether its context belongs to an MPS server
   std::uint32_t capped_sms = 0;       ///< that the driver gave for a cap; 0 = it has none
   std::int32_t priority_levels = 0;   ///< that the device has for kernels, 0 the lowest

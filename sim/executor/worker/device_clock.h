@@ -12,7 +12,7 @@ struct ClockOffset {
   std::int64_t error_ns = INT64_MAX;
 };
 
-/// Asks a device for its time again and again: the shortest round trip tells. `ask` returns once the device has
+/// Asks a device for its time again and again and takes the shortest round trip. `ask` returns once the device has
 /// answered, with the nanoseconds that its clock showed.
 template <class Ask>
 ClockOffset measure_clock(Ask ask) {

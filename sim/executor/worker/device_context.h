@@ -18,7 +18,7 @@ class DeviceContext {
   /// Time that one surrogate of a shape takes with so many iterations, alone.
   virtual double trial_ns(const ShapeLaw& shape, std::uint64_t iterations) = 0;
 
-  /// From the end of a surrogate of that shape to the begin of the next one behind it in its stream.
+  /// From the end of a surrogate of that shape to the start of the next one behind it in its stream.
   virtual double gap_ns(const ShapeLaw&) { return 0.0; }
 
   /// Hands a command to the driver, which goes on with it by itself.
@@ -47,7 +47,7 @@ void warm_up(DeviceContext& context, const ShapeLaw& shape);
 void measure_shape(DeviceContext& context, ShapeLaw& shape);
 
 /// The same for a surrogate that draws `traffic` of the memory's bandwidth besides: chooses how often its threads read,
-/// and tells what they draw so. A shape of few threads may draw less at its most.
+/// and stores what they then draw. A shape of few threads may draw less at its most.
 void measure_shape_with_traffic(DeviceContext& context, ShapeLaw& shape, double traffic);
 
 /// Of a thread that must not sleep: others may need its processor where there are too few.

@@ -13,7 +13,7 @@ class MemoryTraffic {
  public:
   static constexpr std::uint32_t kLoadBytes = 16;
 
-  /// Throws Error(kUnsupported) where the driver does not tell the memory's bandwidth.
+  /// Throws Error(kUnsupported) where the driver does not report the memory's bandwidth.
   MemoryTraffic(const CudaDriver& cuda, CudaDevice device, bool is_needed);
   ~MemoryTraffic();
   MemoryTraffic(const MemoryTraffic&) = delete;

@@ -43,11 +43,11 @@ class LiveClient {
   LiveClient(ClientId id, const ClientSpec& spec, gate::Lane& lane, Arbiter& arbiter, DeviceUse& use,
              const executor::WallClock& clock, Recorder& recorder);
 
-  /// Tells the arbiter everything that is new in the lane. True if there was something.
+  /// Reports to the arbiter everything that is new in the lane. True if there was something.
   bool poll();
   /// The arbiter lets submission `number` pass.
   void launch(std::uint64_t number);
-  /// To be called after every decision. Tells the arbiter what has passed though it waits there, and makes the gate in
+  /// To be called after every decision. Reports to the arbiter what passed but still waits there, and makes the gate in
   /// the lane what the arbiter's is, launches that the policy admits ahead included.
   void follow();
   /// The program renders its next frames at this level of its menu.

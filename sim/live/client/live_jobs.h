@@ -13,7 +13,7 @@
 
 namespace corun::live {
 
-/// Frames and jobs of a live client: told to the arbiter, counted as use of the device, recorded as facts. One thread.
+/// Frames and jobs of a live client: reported to the arbiter, counted as device use, recorded as facts. One thread.
 ///
 /// A frame's rendering passes the closed gate, too. The arbiter has it as an operation, mostly, and is to have no
 /// rendering where launches wait at the gate.

@@ -8,8 +8,8 @@
 
 namespace corun::live {
 
-/// What a solo capture of a program tells of its operations, those of its start-up included: how long kernels of a name
-/// take, and those of a name and a grid; how long copies and memsets take, which a gate tells without a name.
+/// Device times of the operations of a program, from a solo capture of it, its start-up included: of kernels by name,
+/// and by name and grid; of copies and memsets, which a gate reports without a name.
 class Profile {
  public:
   explicit Profile(const Workload& workload);

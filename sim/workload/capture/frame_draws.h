@@ -10,11 +10,11 @@
 namespace corun {
 
 /// Of which draws captured frames are made. They are queued back to back: the host waits for none of them, and the
-/// device may turn to somebody else between them (GraphicsScheduling::kToCompletion).
+/// device may turn to another context between them (GraphicsScheduling::kToCompletion).
 ///
 /// Where the capture sampled the composition of frames, a frame is made as the last one sampled before it (the first
 /// one sampled, before that), scaled to its own GPU time; draws are put together to pieces as near to kUncut as their
-/// ends allow, since the device does not turn to somebody else between all of them. Where it did not, pieces are equal
+/// ends allow, since the device does not turn to another context at every one. Where it did not, pieces are equal
 /// and about as long as stated, or kUncut. No frame has more than kMostPieces.
 class FrameDraws {
  public:
@@ -28,7 +28,7 @@ class FrameDraws {
   /// What was assumed, one sentence.
   std::string note() const;
 
-  /// How long a real engine has the device at a time where another program wants it: beside a spinning kernel, 449
+  /// How long a real engine has the device at a time where another program wants it: against a spinning kernel, 449
   /// turns of OpenArena at 4K took 2.01 ms on average, switches taken off (tests/hardware/turns.py, an H200), though
   /// half of the time its draws are shorter than 0.36 ms; five of `scene` make a frame, whose draws give five such
   /// pieces.
@@ -38,7 +38,7 @@ class FrameDraws {
  private:
   struct Sample {
     std::int64_t present_ns;
-    std::vector<std::int64_t> ends_ns;  // of its draws, from the frame's begin on, the time between draws left out
+    std::vector<std::int64_t> ends_ns;  // of its draws, from the frame's start on, the time between draws left out
   };
 
   void read_samples(const Timeline& timeline, std::uint32_t swapchain);

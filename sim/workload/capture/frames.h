@@ -12,7 +12,7 @@ namespace corun {
 /// busy time; a log without it is taken to be bound by its GPU where interval and GPU time agree, else by its host.
 /// A log whose intervals sit on a common refresh rate while its GPU has time to spare was paced: present_period says
 /// so. One whose frames come at any beat while host and GPU together seem to work for longer than that was held back by
-/// a limiter in the game, whose sleep no log tells from work: limiter_period says so, and of the host's work only what
+/// a limiter in the game, whose sleep a log shows as work: limiter_period says so, and of the host's work only what
 /// follows a frame's first submission is kept (nothing where that is not known). Where host and GPU are both busy all
 /// the time, the host waits for the GPU within its calls: no frame's host works longer than a quarter of them do.
 /// Errors as workload_from_timeline.

@@ -38,7 +38,7 @@ class HostSequence {
   /// How many of the events [begin, end) are submissions.
   std::size_t submissions(std::size_t begin, std::size_t end) const;
 
-  /// Time from each operation's submission to its begin.
+  /// Time from each operation's submission to its start.
   const ShortNumbers& delays() const { return delays_; }
   bool has_call(std::uint32_t op) const { return has_call_[op]; }
 
@@ -77,7 +77,7 @@ Column<std::uint32_t> HostSequence::take_submissions(std::size_t begin, std::siz
   return std::move(order_);
 }
 
-/// Which operations of other streams an operation's stream was told to wait for. Few operations wait, so only these
+/// Operations of other streams for which an operation's stream was made to wait. Few operations wait, so only these
 /// take memory.
 class CrossStreamWaits {
  public:

@@ -8,9 +8,9 @@
 
 namespace corun {
 
-/// Instants (ns of the capture, ascending) of the driver's calls that launched kernels or graphs, as a untraced pass
+/// Instants (ns of the capture, ascending) of the driver's calls that launched kernels or graphs, as an untraced pass
 /// counts them: every call that a kernel came from, every launch of a graph whatever is in it, and kernels whose call
-/// was cut off, at their begin. Copies, memsets and graphics do not count.
+/// was cut off, at their start. Copies, memsets and graphics do not count.
 std::vector<std::int64_t> launch_instants(const CompactCapture& capture);
 
 /// Launches per second from the first to the last of `instants`; 0 for fewer than two, or all at one instant.
