@@ -10,7 +10,7 @@
 namespace corun {
 
 /// The rows of a capture as columns; times are integer nanoseconds from the timeline's origin. What a source does not
-/// tell is missing, not -1 or 0.
+/// state is missing, not -1 or 0.
 std::shared_ptr<const Table> operations_table(const Timeline& timeline);
 std::shared_ptr<const Table> calls_table(const Timeline& timeline);
 std::shared_ptr<const Table> frames_table(const Timeline& timeline);

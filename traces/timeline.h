@@ -117,7 +117,7 @@ struct QueueRecord {
   std::uint32_t device = 0;
   std::uint64_t context = 0;
   std::uint64_t stream = 0;
-  std::uint64_t process = 0;  ///< operating-system id where the source has it; tells ranks and processes apart
+  std::uint64_t process = 0;  ///< operating-system id where the source has it; distinguishes ranks and processes
   std::int32_t priority = 0;
   friend bool operator==(const QueueRecord&, const QueueRecord&) = default;
 };
@@ -158,7 +158,7 @@ struct Fidelity {
   friend bool operator==(const Fidelity&, const Fidelity&) = default;
 };
 
-/// The device the capture was made on, as far as the source tells. 0 / empty = not told.
+/// The device the capture was made on, as far as the source states it. 0 / empty = not stated.
 struct CapturedDevice {
   std::string name;
   std::uint32_t sm_count = 0;
@@ -193,8 +193,8 @@ struct Provenance {
   std::vector<CapturedDevice> devices;
   std::map<std::string, std::uint64_t> skipped;   ///< bad records left out, by reason
   std::vector<std::string> skipped_examples;      ///< "file:line: reason", the first few of each reason
-  std::vector<std::string> notes;                 ///< quirks worth telling, one sentence each
-  std::map<std::uint64_t, std::string> programs;  ///< name of each process, where the source tells
+  std::vector<std::string> notes;                 ///< quirks of the source, one sentence each
+  std::map<std::uint64_t, std::string> programs;  ///< name of each process, where the source has it
   std::optional<UntracedRate> untraced_rate;      ///< where an untraced pass was made
   std::int64_t tracer_ns = 0;                     ///< host time that the capture itself took, as far as it was seen
   friend bool operator==(const Provenance&, const Provenance&) = default;

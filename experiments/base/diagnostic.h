@@ -32,7 +32,7 @@ std::string render(const Diagnostic& diagnostic, DiagnosticStyle style, bool wit
 /// An `Error` of other parts of the project as a diagnostic.
 Diagnostic to_diagnostic(const Error& error);
 
-/// Everything that is wrong with an input, thrown at once. `kind()` is kInput; `what()` tells the first one.
+/// Everything that is wrong with an input, thrown at once. `kind()` is kInput; `what()` is the first one.
 class InvalidInput : public Error {
  public:
   explicit InvalidInput(std::vector<Diagnostic> diagnostics, std::size_t suppressed = 0);

@@ -20,7 +20,7 @@ double entropy_bits(const std::vector<double>& weights);
 double expected_bits(const std::vector<Weighted>& hypotheses, const Trial& trial, Predictions& predictions,
                      const Noise& noise);
 
-/// The trial that tells most.
+/// The trial of which most information is expected.
 struct Choice {
   const Trial* trial = nullptr;  ///< null where there is none left
   double bits = 0.0;

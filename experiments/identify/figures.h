@@ -32,8 +32,8 @@ using Observation = Figures;
 using Observe = std::function<Observation(const Trial& trial, std::uint64_t seed)>;
 
 /// Runs a trial with `clients` in place of its own, every gate open. Of each client: the mean time between the ends of
-/// its jobs, and p50 and p99 of the time from begin to end of its operations; of frames also p50 and p99 of render
-/// times; of clients that wait for each kernel, of the time from its submission to its begin. What there was none of
+/// its jobs, and p50 and p99 of the time from start to end of its operations; of frames also p50 and p99 of render
+/// times; of clients that wait for each kernel, of the time from its submission to its start. What there was none of
 /// took the whole window.
 Observation observe(const ExecutionBackend& backend, const DeviceSpec& device, const Trial& trial,
                     const std::vector<ClientSpec>& clients, std::uint64_t seed);

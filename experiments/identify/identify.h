@@ -15,7 +15,7 @@ struct IdentifyOptions {
   std::uint32_t repetitions = 3;  ///< of each trial, with other phases and jitter
   Noise noise;
   double certain = 0.99;              ///< a rule stands when it is this likely
-  double least_bits = 0.2;            ///< a trial that is expected to tell less is not worth running
+  double least_bits = 0.2;            ///< a trial with less expected information is not worth running
   double least_bits_in_doubt = 0.02;  ///< the same while no rule stands
   double worst_misfit = 3;            ///< of a trial that was run again: above, the best rule does not fit
 };
@@ -36,7 +36,7 @@ struct IdentifyStep {
 
 /// Why no further trial was run.
 enum class Ending : std::uint8_t {
-  kCertain,       ///< one rule stands, and no trial tells much more of its numbers
+  kCertain,       ///< one rule stands, and no trial would narrow its numbers much further
   kNothingTells,  ///< the rest are the same to every trial there is
   kMostTrials,    ///< as many as were allowed
 };
@@ -52,8 +52,8 @@ struct Identification {
   const RuleVerdict& best() const { return verdicts.front(); }
 };
 
-/// Finds out which of the rules, and which numbers, a GPU follows: again and again runs the trial that is expected to
-/// tell most, and weighs the rules by how well they predicted it. `on_step` hears of each. Deterministic: the same
+/// Finds out which of the rules, and which numbers, a GPU follows: again and again runs the trial with most expected
+/// information, and weighs the rules by how well they predicted it. Calls `on_step` after each. Deterministic: the same
 /// observations lead to the same trials.
 Identification identify(Predictions& predictions, const std::vector<Trial>& trials, const Observe& observe,
                         const IdentifyOptions& options, const std::function<void(const IdentifyStep&)>& on_step = {});

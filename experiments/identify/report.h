@@ -8,7 +8,7 @@
 
 namespace corun::identification {
 
-/// What is found, in sentences: which rule the GPU follows, with which numbers; or which ones nothing tells apart; or
+/// What is found, in sentences: which rule the GPU follows, with which numbers; or which ones no trial can separate; or
 /// that it follows none.
 std::vector<std::string> findings(const Identification& found, Predictions& predictions,
                                   const IdentifyOptions& options);

@@ -21,7 +21,7 @@ struct Cloud {
 std::vector<Cloud> first_clouds(const std::vector<Rule>& rules);
 
 /// Moves and narrows the grid until it fits the evidence: from the best of the coarse grid and of what was looked at
-/// before, some of them far apart, over ever finer neighbours as long as these can be told apart. What fits may lie in
+/// before, some of them far apart, over ever finer neighbours as long as trials separate these. What fits may lie in
 /// several places: kernels of so many slices of one length are like those of one more of another.
 void fit(Cloud& cloud, const Evidence& evidence);
 

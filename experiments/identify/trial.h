@@ -26,7 +26,7 @@ struct Trial {
 /// The trial once more: twice as long, with other phases and jitter.
 Trial again(Trial trial);
 
-/// Operation name of the visits that with_trailing_visits() adds: hardware tells nothing of them.
+/// Operation name of the visits that with_trailing_visits() adds: hardware does not report them.
 inline constexpr std::string_view kTrailingVisitName = "trailing visit";
 
 /// The clients, where a graphics driver follows every draw by a tiny visit of its own that the program waits for.

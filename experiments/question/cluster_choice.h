@@ -27,7 +27,7 @@ struct ClusterChoice {
   std::vector<PodSpec> pods;            ///< spelled out
   std::vector<PodClient> pod_clients;   ///< of the pods spelled out
   std::optional<PolicyChoice> sharing;  ///< of cards by pods with a client; default: passthrough
-  bool pods_stay = false;               ///< nobody leaves: how much can be packed
+  bool pods_stay = false;               ///< no pod leaves: measures how much can be packed
   double arrival_speedup = 1.0;         ///< divides the times of arrival; runtimes stay
   PlacementTimes times;
   std::uint32_t unit_cores = 0;         ///< parts of a card that requests are counted in; 0 = thousandths

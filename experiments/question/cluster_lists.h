@@ -12,7 +12,7 @@ namespace corun {
 /// Error(kInput) with the line of what is wrong.
 std::vector<NodeSpec> read_node_list(const std::string& path);
 
-/// Reads a list of pods, plain or gzipped, in the order of arrival. Two formats, told apart by their columns:
+/// Reads a list of pods, plain or gzipped, in the order of arrival. Two formats, distinguished by their columns:
 ///
 ///   openb   name, cpu_milli, memory_mib, num_gpu, gpu_milli, gpu_spec, creation_time, deletion_time, scheduled_time;
 ///           times in seconds. A pod runs from its scheduled time (creation, where it never was) to its deletion.

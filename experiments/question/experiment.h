@@ -25,7 +25,7 @@ struct Scenario {
   std::string description;
   SourceLocation where;
   DeviceSpec device;
-  DeviceSpreads device_spreads;  ///< where its file tells them and the experiment does not override the value
+  DeviceSpreads device_spreads;  ///< where its file states them and the experiment does not override the value
   Duration horizon{10'000'000'000};
   std::optional<Duration> warmup;  ///< default: 1 s, at most a tenth of the horizon
   GateDelays gate;
@@ -41,7 +41,7 @@ struct Scenario {
   Duration warmup_or_default() const;
 };
 
-/// What is kept of each run beside its metrics.
+/// What is kept of each run in addition to its metrics.
 struct RecordChoice {
   bool frames = true;
   bool operations = false;

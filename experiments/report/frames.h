@@ -26,7 +26,7 @@ using FramesOfRun = std::map<std::string, std::vector<ShownFrame>>;
 FramesOfRun read_frames(SQLite::Database& results, const std::string& run);
 
 /// Where the time between two presents went, in order: until the frame's host began; at its host; waiting at the gate
-/// or for the device; the device at work on it; the device at work on others, between its begin and its end; done and
+/// or for the device; the device at work on it; the device at work on others, between its start and its end; done and
 /// not yet shown. What happened before the first of the two presents does not count, and the parts add up to the time.
 inline constexpr std::size_t kFrameParts = 6;
 using FrameParts = std::array<std::int64_t, kFrameParts>;

@@ -6,7 +6,7 @@
 namespace corun {
 
 struct ReportChoice {
-  std::string baseline;  ///< policy that effects are told beside; "" = the first of the results
+  std::string baseline;  ///< policy that all others are compared with; "" = the first of the results
   std::string command;   ///< how the report was asked for, shown in it
 };
 

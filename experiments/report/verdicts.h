@@ -13,7 +13,7 @@ struct Verdict {
   bool decides = false;  ///< an expectation of the experiment, not the QoS of a client
 };
 
-/// What was expected of a scenario, judged by the means over its seeds. Empty for results that do not tell.
+/// What was expected of a scenario, judged by the means over its seeds. Empty for results that do not state it.
 std::vector<Verdict> verdicts(const Measured& measured, const Scenario& scenario);
 
 }  // namespace corun::report

@@ -10,7 +10,7 @@ class Database;
 
 namespace corun {
 
-/// Opens a results file to read it, whoever wrote it: nothing in it is run and nothing outside of it is reached. Every
+/// Opens a results file to read it; it may be hostile: nothing in it is run, nothing outside of it is reached. Every
 /// statement but SELECT, VALUES, WITH, EXPLAIN and the pragmas that list tables and columns is refused, and so are
 /// ATTACH, extensions, and functions with effects in views of the file.
 ///

@@ -46,7 +46,7 @@ StoredPlan stored_question(const Experiment& experiment);
 /// Of a file; empty where it was written without one. The property `hash` is left out.
 StoredPlan stored_plan(SQLite::Database& results);
 
-/// What tells two plans apart, for people: "4 runs and 6 runs, 2 in common"; "" if they are of
+/// How two plans differ, for people: "4 runs and 6 runs, 2 in common"; "" if they are of
 /// the same runs, computed by the same revision. Shards are not compared.
 std::string difference(const StoredPlan& a, const StoredPlan& b);
 

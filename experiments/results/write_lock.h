@@ -5,7 +5,7 @@
 namespace corun {
 
 /// The right to write the file that a path leads to, which one process at a time has and which ends with the process.
-/// Other processes may read. The file is made if it is not there. Only who has the right may remove or replace the
+/// Other processes may read. The file is made if it is not there. Only its holder may remove or replace the
 /// file.
 class WriteLock {
  public:

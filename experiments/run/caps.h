@@ -22,8 +22,8 @@ struct LaunchProfile {
   std::uint64_t launches = 0;  ///< kernels counted; 0 = nothing to limit, all else is 0
 };
 
-/// `jobs_per_s` is the rate of the program alone and untraced; 0 = as the capture tells, its recorded span if it does
-/// not tell a rate.
+/// `jobs_per_s` is the rate of the program alone and untraced; 0 = as the capture states, its recorded span if it
+/// states no rate.
 LaunchProfile profile_launches(const Workload& workload, double jobs_per_s);
 
 enum class CapLimiter : std::uint8_t {

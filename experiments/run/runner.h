@@ -40,7 +40,7 @@ struct RunOutcome {
 
 struct RunnerOptions {
   unsigned jobs = 1;                        ///< worker threads
-  const std::atomic<bool>* stop = nullptr;  ///< set by whoever wants it to end early; what is running is finished
+  const std::atomic<bool>* stop = nullptr;  ///< true ends it early: runs in progress are finished, no other begins
   /// Called from one thread at a time whenever a run has finished, in any order.
   std::function<void(const RunSpec&, const RunOutcome&)> on_finished{};
   std::optional<ExecutionBackend> backend{};  ///< where runs take place, in place of that of `run_inputs`

@@ -21,7 +21,7 @@ double student_t_95(unsigned degrees);
 /// Probability that Student's t with `degrees` degrees of freedom is at most `t`.
 double student_t_probability(double t, unsigned degrees);
 
-/// What one treatment does to a measure, beside another: two samples whose i-th values belong together (same seed).
+/// Effect of a treatment on a measure, compared with another: the i-th values of two samples are a pair (same seed).
 enum class Effect : std::uint8_t {
   kDifference,  ///< mean(values) - mean(baseline)
   kRatio,       ///< mean(values) / mean(baseline); NaN where the baseline's mean is 0

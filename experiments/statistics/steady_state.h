@@ -10,10 +10,10 @@ namespace corun {
 /// Statistics of one run's series (frame times, job times), whose values come one after the other and depend on those
 /// before. Those over seeds are in statistics.h.
 
-/// Where the begin of a series stops to be unlike the rest.
+/// Where the warm-up at the start of a series ends.
 struct WarmupCut {
   std::size_t count = 0;   ///< values to leave out: a multiple of 5
-  bool is_settled = true;  ///< false: the least lies at the last place looked at, so the series is too short to tell
+  bool is_settled = true;  ///< false: the least lies at the last place looked at, so the series is too short
 };
 
 /// MSER-5 (White, An Effective Truncation Heuristic for Bias Reduction in Simulation Output, 1997; White, Cobb and
@@ -22,7 +22,7 @@ struct WarmupCut {
 WarmupCut mser5(std::span<const double> series);
 
 /// Mean of a series with the 95 % interval by batch means: `batches` (>= 2) runs of equal length, whose means are taken
-/// as independent (Law and Kelton, Simulation Modeling and Analysis, section 9.5.3). What is left over at the begin is
+/// as independent (Law and Kelton, Simulation Modeling and Analysis, section 9.5.3). What is left over at the start is
 /// left out. `count` is that of the batches. Asserts that there is a value for each batch.
 Estimate batch_means(std::span<const double> series, std::size_t batches);
 

@@ -10,7 +10,7 @@
 
 namespace corun {
 
-/// What a policy changes beside the baseline, in one figure of one client, over the seeds that both have. Means are in
+/// Effect of a policy compared with the baseline on one figure of one client, over the seeds that both have. Means in
 /// `unit`, the metric's; an interval is 95 %, and equal to its mean where there is one pair only.
 struct Comparison {
   std::string scenario, backend;     ///< runs are compared within a scenario, in simulation or on a device,

@@ -11,7 +11,7 @@ namespace corun {
 
 enum class ProgressStyle : std::uint8_t { kAuto, kPlain, kNone };
 
-/// Tells on stderr how far a plan has come: a bar on a terminal once a second has passed, else a plain line every 30 s.
+/// Shows on stderr how far a plan has come: a bar on a terminal once a second has passed, else a plain line every 30 s.
 /// The time left is reckoned from the simulated time of the runs that are done. Calls must not overlap.
 class Progress {
  public:

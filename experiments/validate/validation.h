@@ -82,9 +82,9 @@ class Validation {
   /// The runs of measure() in their order.
   std::vector<RunSpec> measurement(const std::string& backend) const;
   /// Runs every cell in `backend`, one run at a time, repetitions interleaved. `state` says what the device did during
-  /// the latest run, if anybody looks; it is read after each.
+  /// the latest run, if it is observed; read after each.
   void measure(const ExecutionBackend& backend, const DeviceState* state, const Deliver& deliver);
-  /// What was measured before, for whoever scores again, in the order of the runs.
+  /// What was measured before, to be scored again, in the order of the runs.
   void add_measured(const MeasuredRun& run);
   void add_state(const CellKey& cell, const DeviceState& state) { merge(states_[cell], state); }
 

@@ -21,7 +21,7 @@ struct ValidatorOptions : ValidationOptions {
 };
 
 /// A validation with everything that is written: predictions first, as `<output>.predictions.json` and in the results
-/// file, then each measured run as it ends, then scores and report. What is going on is told on stderr.
+/// file, then each measured run as it ends, then scores and report. Progress is shown on stderr.
 class Validator {
  public:
   /// Throws where the experiment cannot be validated, a file cannot be read, or the output is in the way; nothing is

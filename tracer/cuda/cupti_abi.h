@@ -8,7 +8,7 @@
 ///
 /// Records are prefixes: CUPTI appends fields to a record from version to version and never moves one, so each struct
 /// here ends with the last field that is read. Times are nanoseconds on the clock of the timestamp callback, 0 where
-/// CUPTI could not tell. tests/tracer/cuda/cupti_abi_test.cpp compares every number here with NVIDIA's header.
+/// CUPTI does not know. tests/tracer/cuda/cupti_abi_test.cpp compares every number here with NVIDIA's header.
 namespace corun::cupti {
 
 using Result = std::int32_t;

@@ -13,7 +13,7 @@ struct Decoded {
   enum class Verdict : std::uint8_t {
     kRecord,   ///< `head` and the member of its type are filled in
     kForeign,  ///< of a kind, or of an overhead, that this project does not read
-    kBad,      ///< cut off, or not what CUPTI writes: an end before the begin, a size below 0, no kind
+    kBad,      ///< cut off, or not what CUPTI writes: an end before the start, a size below 0, no kind
   };
 
   Verdict verdict = Verdict::kBad;

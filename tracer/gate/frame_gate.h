@@ -17,7 +17,7 @@ struct Fence {
   void (*destroy)(void* owner, void* handle);
 };
 
-/// Tells the scheduler of a live run (CORUN_GATE) of the frames of this process: begin, present, and the end of their
+/// Reports the frames of this process to the scheduler of a live run (CORUN_GATE): begin, present, and the end of their
 /// work on the GPU, which a thread of ours sees by fences. One frame at a time is counted, whichever of the program's
 /// threads draws and shows it.
 ///
@@ -29,7 +29,7 @@ class FrameGate {
  public:
   explicit constexpr FrameGate(FrameTeller teller) : teller_(teller) {}
 
-  /// The program is about to give the GPU work. True while frames are told.
+  /// The program is about to give the GPU work. True while frames are reported.
   bool begin();
   /// The work of the frame up to here is behind this fence, which is ours from now on; the last of its fences is its
   /// end. To be called before present().
@@ -38,11 +38,11 @@ class FrameGate {
   bool has_room();
   /// The frame was handed over to be shown; `has_end`: its end is awaited, else it ends now.
   void present(bool has_end);
-  /// Tells the ends that are awaited of this owner, whose work has ended, and destroys its fences: nothing of it is
+  /// Reports the ends that are awaited of this owner, whose work has ended, and destroys its fences: nothing of it is
   /// touched afterwards.
   void forget(void* owner);
   bool is_on() const { return state_.load(std::memory_order_relaxed) == State::kOn; }
-  /// No frame is told from here on. stop(): nor is the driver called, which is about to end with the process.
+  /// No frame is reported from here on. stop(): nor is the driver called, which is about to end with the process.
   void give_up() { state_ = State::kOff; }
   void stop();
 

@@ -30,7 +30,7 @@ class Gate {
   /// Says once, on the program's standard error and to the scheduler, that it runs without a gate.
   void give_up(Obstacle obstacle);
 
-  /// Whether calls that are intercepted so are to be told.
+  /// Whether calls that are intercepted so are to be reported.
   bool is_on(Interception interception) const { return interception_.load(std::memory_order_relaxed) == interception; }
   /// Around a call of the driver; a launch may be held in before(), whose ticket is for after().
   std::uint64_t before(const Call& call);

@@ -4,7 +4,7 @@
 
 namespace corun::gl {
 
-/// Tells the scheduler of a live run of this process's frames (tracer/gate/frame_gate.h): by a fence of EGL behind
+/// Reports this process's frames to the scheduler of a live run (tracer/gate/frame_gate.h): by a fence of EGL behind
 /// each. Where there are no fences (GLX), a frame ends when its swap returns. Without a gate nothing happens. Never
 /// destroyed.
 class GateFrames {

@@ -25,7 +25,7 @@ struct RecordedProcess {
 
 /// What the parts of a session have become.
 struct Session {
-  bool has_anything = false;  ///< false: `timeline` is empty, and `report.notes` say why as far as the parts tell
+  bool has_anything = false;  ///< false: `timeline` is empty, and `report.notes` say why as far as the parts show
   Timeline timeline;
   MergeReport report;
   std::vector<RecordedProcess> processes;

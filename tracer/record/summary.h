@@ -9,14 +9,14 @@
 
 namespace corun::record {
 
-/// What is told of a capture that was written.
+/// What is reported about a capture that was written.
 struct Summary {
   const Session& session;
   std::string output;                      ///< "": nothing was recorded, and none is written
   std::uint64_t bytes = 0;                 ///< of the capture file
   std::optional<double> seconds;           ///< the program ran so long; not known to `merge`
   std::optional<double> untraced_seconds;  ///< and so long in the untraced pass
-  std::vector<std::string> notes;          ///< of the recorder, which has told people already; JSON has them too
+  std::vector<std::string> notes;          ///< of the recorder, which has printed them already; JSON has them too
 };
 
 /// Several lines for people.

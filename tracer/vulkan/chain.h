@@ -22,7 +22,7 @@ guest::FrameLog& frame_log();
 
 /// True where this process is to record frames of Vulkan.
 bool may_record();
-/// True where it is to record them, or to tell a live run of them: else nothing but the chain of layers is kept.
+/// True where it is to record them, or to report them to a live run: else nothing but the chain of layers is kept.
 bool wants_frames();
 
 /// Hooks of the functions of these names: they call the next layer and keep the tables. A traced device gets the

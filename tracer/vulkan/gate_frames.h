@@ -6,7 +6,7 @@
 
 namespace corun::vulkan {
 
-/// Tells the scheduler of a live run of the frames of one device (tracer/gate/frame_gate.h): a frame begins with its
+/// Reports the frames of one device to the scheduler of a live run (tracer/gate/frame_gate.h): a frame begins with its
 /// first submission, and has ended when the fences behind its work have been signalled.
 ///
 /// A fence is submitted in front of each present, on the queue that presents, which covers what was submitted there.

@@ -10,7 +10,7 @@ namespace corun {
 ///
 /// A process is a process track; below it are its threads with calls or marks, a track for each queue of the device,
 /// and each swap chain: its frames from present to present (the first from its submission), the GPU's span of each
-/// where that tells more than the queue does, and the draws of frames whose composition was sampled. Frames are
+/// where that shows more than the queue does, and the draws of frames whose composition was sampled. Frames are
 /// numbered from 1 in each program, and their visits and spans carry the number. What overlaps on a queue goes to
 /// another row of its track.
 ///

@@ -24,7 +24,7 @@ class JsonRecords {
  public:
   enum class Next {
     kRecord,     ///< `record()` holds one object
-    kBroken,     ///< a record was passed over; `offset()` tells where it began
+    kBroken,     ///< a record was passed over; `offset()` is where it began
     kTruncated,  ///< the text ended inside the array
     kEnd,        ///< the array was closed; `offset()` is one past its bracket
   };

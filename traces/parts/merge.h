@@ -33,7 +33,7 @@ struct MergeReport {
 /// Joins the parts of one session into a timeline on CLOCK_MONOTONIC.
 ///
 /// Calls find their operations and waits their events as in CallLog. Names of kernels are demangled. Every visit of a
-/// frame is an operation of kind render on a queue of its own; a frame has its first submission, the begin of its first
+/// frame is an operation of kind render on a queue of its own; a frame has its first submission, the start of its first
 /// and the end of its last GPU work, and the union of its visits as busy time. Where GL ran on top of Vulkan in one
 /// process and both were seen, the Vulkan frames stand and the GL ones are left out. Where more than one context (two
 /// processes, or graphics and CUDA) worked during the same time, the capture is marked co-run.

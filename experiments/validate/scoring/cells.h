@@ -28,7 +28,7 @@ struct Cell {
   std::size_t policy = 0;
   CellKey key;
   Tier tier = Tier::kTimeSliced;
-  bool is_seen = false;  ///< whoever made the models could fit them to it
+  bool is_seen = false;  ///< the models could be fitted to it
   Duration window{};     ///< behind the warm-up
   std::vector<CellClient> clients{};
 };

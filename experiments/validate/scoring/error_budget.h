@@ -14,7 +14,7 @@ namespace corun::validation {
 /// A constant of the models and how well it is known.
 struct Constant {
   std::string name;         ///< "time_slice"
-  std::string uncertainty;  ///< "2 %", as it is told
+  std::string uncertainty;  ///< "2 %", as the report shows it
   double step = 0.0;        ///< of one uncertainty, relative to the constant's value; 0 where it has none (visits)
   double width = 2.0;       ///< uncertainties between up and down; 1 where it only goes up
   /// Moves it by `sign` uncertainties in a run's input.
@@ -22,7 +22,7 @@ struct Constant {
 };
 
 /// Time slice, switch cost, host gaps, SM curve, visits of a frame. Those of the device are as uncertain as the half of
-/// their spread in its file, where it tells one ("2.095ms to 2.099ms"). Host gaps are as uncertain as the rates of
+/// their spread in its file, where it states one ("2.095ms to 2.099ms"). Host gaps are as uncertain as the rates of
 /// host-bound clients alone lay apart in this validation; 3 % at least.
 std::vector<Constant> model_constants(double host_spread, const DeviceSpreads& spreads = {});
 

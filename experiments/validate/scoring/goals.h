@@ -11,7 +11,7 @@ enum class Tier : std::uint8_t {
   kSolo,        ///< a client alone: the replay
   kTimeSliced,  ///< time-slicing, lock, token, frame windows
   kConcurrent,  ///< MPS: kernels of several clients at once
-  kGame,        ///< frames beside compute
+  kGame,        ///< frames co-located with compute
 };
 
 /// What holds a client back when it is alone, which decides how well it can be predicted.
@@ -37,7 +37,7 @@ inline constexpr const char* kAddedDelay = "added_delay_p99_ms";  ///< frame_tim
 inline constexpr const char* kRateKept = "rate_kept";  ///< rate over rate alone, in the same backend and validation
 
 /// nullopt where no goal is set: such figures are not scored. `solo_spread` is how far the rates of one client alone
-/// lay apart in this validation, as a fraction: nobody can predict a host-bound client better.
+/// lay apart in this validation, as a fraction: no prediction of a host-bound client can be better.
 std::optional<Goal> goal_of(Tier tier, Bound bound, std::string_view metric, double solo_spread);
 
 }  // namespace corun::validation

@@ -26,7 +26,7 @@ struct NullModel {
 /// one program goes on at a time, hosts included.
 std::vector<NullModel> null_models(const std::vector<SoloFigure>& alone);
 
-/// What a client kept beside its neighbours.
+/// Fraction of its rate that a client kept when co-located with its neighbours.
 struct KeptRate {
   std::vector<std::string> company;  ///< all clients of its cell, sorted by what they are alone
   double own_busy = 0.0;             ///< alone
@@ -34,7 +34,7 @@ struct KeptRate {
   double kept = 0.0;                 ///< measured rate over measured rate alone
 };
 
-/// A linear model of `kept` in own_busy and others_busy, fitted to the rows of other companies: what it says of `row`.
+/// The value for `row` of a linear model of `kept` in own_busy and others_busy, fitted to rows of other client sets.
 /// nullopt where fewer than six other rows are left.
 std::optional<double> linear_model(const std::vector<KeptRate>& rows, const KeptRate& row);
 

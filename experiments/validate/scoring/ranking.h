@@ -45,7 +45,7 @@ struct RankingScore {
 };
 RankingScore score_rankings(const std::vector<Ranking>& rankings);
 
-/// Of one; 0 where the policy taken is too close to the best to be told from it.
+/// Of one; 0 where the policy taken is too close to the best to be distinguished from it.
 double regret(const Ranking& ranking);
 
 }  // namespace corun::validation

@@ -10,7 +10,7 @@
 namespace corun::validation {
 
 enum class Verdict : std::uint8_t {
-  kInsideNoise,  ///< what was measured cannot tell it from the prediction
+  kInsideNoise,  ///< the measured value cannot be distinguished from the prediction
   kWithinGoal,
   kOutside,
   kTooFewFrames,  ///< for a 99th percentile: fewer than 500 in a run

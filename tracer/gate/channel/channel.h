@@ -47,7 +47,7 @@ enum class Obstacle : std::uint32_t {
   kNone,
   kNoDriver,     ///< the driver lacks a function that a gate calls
   kNoSlot,       ///< all slots are taken
-  kNoCupti,      ///< only CUPTI could tell of its calls, and there is none
+  kNoCupti,      ///< only CUPTI could report its calls, and there is none
   kCuptiTaken,   ///< ... and another profiler has it
   kNoScheduler,  ///< it has died
 };
@@ -81,7 +81,7 @@ enum class FrameMoment : std::uint32_t {
   kEnd,      ///< its last GPU work has ended: seen at `at_ns`, ended at `gpu_end_ns`
 };
 
-/// Which library of a process tells of its frames.
+/// Which library of a process reports its frames.
 enum class FrameTeller : std::uint32_t { kGl = 1, kVulkan = 2 };
 
 struct FrameRecord {
@@ -94,7 +94,7 @@ struct FrameRecord {
   std::int64_t gpu_busy_ns;               ///< kEnd
 };
 
-/// A process of a client that is at the gate, and what it tells of its own launches. It takes an empty one; the
+/// A process of a client that is at the gate, and what it reports of its own launches. It takes an empty one; the
 /// scheduler empties it once the process has died.
 struct Slot {
   alignas(64) std::atomic<std::uint32_t> process;  ///< its id, or one of process.h
@@ -105,7 +105,7 @@ struct Slot {
   std::uint64_t done[kDepth];  ///< numbers, in the order of their ends
 };
 
-/// A holder of a slot, told from those before and after.
+/// A holder of a slot, distinct from those before and after.
 constexpr std::uint32_t mark_of_slot(std::uint32_t slot, std::uint32_t turn) { return turn * kMostProcesses + slot; }
 
 /// What the scheduler and the processes of one client say to each other: one gate and one order of launches for all.

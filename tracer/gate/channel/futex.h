@@ -59,7 +59,7 @@ inline bool spin_until_changed(const std::atomic<std::uint32_t>& word, std::uint
 /// than threads that want one, most waits are slept through. Any thread.
 class AwakeWait {
  public:
-  /// As spin_until_changed(), but for most calls after some in vain.
+  /// As spin_until_changed(), but returns false at once in most calls that follow some without a change.
   bool wait(const std::atomic<std::uint32_t>& word, std::uint32_t seen, std::int64_t most_ns) {
     if (trust_.load(std::memory_order_relaxed) < 0) {
       trust_.fetch_add(1, std::memory_order_relaxed);

@@ -6,7 +6,7 @@
 
 namespace corun::gate {
 
-/// A guest's end of the gate file: finds it by the environment, tells whether the scheduler is alive, rings its bell.
+/// A guest's end of the gate file: finds it by the environment, checks whether the scheduler is alive, rings its bell.
 /// Any thread. It stays mapped, since other threads may be in it until the process ends.
 class GateLink {
  public:
@@ -22,7 +22,7 @@ class GateLink {
   bool has_scheduler() const;
   /// Wakes the scheduler if it sleeps.
   void ring() const;
-  /// Tells the scheduler of a frame, unless another process has taken the client's frames, or it is too far behind:
+  /// Reports a frame to the scheduler, unless another process has taken the client's frames, or it is too far behind:
   /// then that is counted. kEnd: what the frame took on the GPU began at `gpu_begin_ns`; 0 = not known.
   void tell_frame(FrameMoment moment, std::uint64_t frame, std::int64_t at_ns, std::int64_t gpu_begin_ns = 0) const;
   /// Takes the frames of the client for this process, until a newer one does; false where another library in it has

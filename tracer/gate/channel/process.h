@@ -34,8 +34,8 @@ inline std::uint32_t own_process(std::uint64_t schedulers_namespace) {
   return kForeignProcess | static_cast<std::uint32_t>((own_namespace * kMixing + id) * kMixing >> 33);
 }
 
-/// Whether a process has ended, with all its threads; a zombie has, which kill() does not tell. Of a foreign one that
-/// cannot be told. Leaves errno behind.
+/// Whether a process has ended, with all its threads; a zombie has, which kill() does not show. Of a foreign one that
+/// is not known. Leaves errno behind.
 inline bool has_died(std::uint32_t process) {
   if ((process & kForeignProcess) != 0) return false;
   const int descriptor = static_cast<int>(syscall(SYS_pidfd_open, process, 0));

@@ -45,7 +45,7 @@ LaunchCall read_launch(std::uint32_t function, const void* parameters);
 /// The first handle among the arguments of a function that destroys one, or captures a stream.
 const void* first_handle(const void* parameters);
 
-/// The first argument of a function that is told a device.
+/// The first argument of a function that takes a device.
 int first_number(const void* parameters);
 
 /// kMakeGraph: where the handle that is made will be, and the graph that it is made of.

@@ -5,7 +5,7 @@
 
 namespace corun::gl {
 
-/// The functions to which calls lead that are not the same for everybody: by the place of the call (its return address)
+/// The functions to which calls lead where callers get different ones: by the place of the call (its return address)
 /// and the name that it calls. An entry stays. Any thread, without locks.
 class CallSites {
  public:

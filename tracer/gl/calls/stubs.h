@@ -6,9 +6,9 @@
 /// that behave as the function does. Stub 0 is what the library exports under the function's name.
 ///
 /// A stub stands for one true function, whose address is in its slot. There are several because a process may hold
-/// several functions of one name (the system's GL below another one that a program brought along), and a caller who
+/// several functions of one name (the system's GL below another one that a program brought along), and a caller that
 /// asked for one of them must end up there. The function behind stub 0 is found when it is called; where it depends on
-/// who calls, that happens at every call and the slot stays as it was.
+/// the caller, that happens at every call and the slot stays as it was.
 ///
 /// Stubs of work calls ask the thread whether anything is to be done, and jump on to the true function with arguments,
 /// stack and return address as they came. Stubs of hooked calls jump to their hook with the true function in a register

@@ -31,7 +31,7 @@ class Nvml {
     std::int64_t process = 0;
     std::string uuid;  ///< of the GPU
   };
-  /// Where the driver does not tell which processes worked (MIG, some virtual GPUs), every process that holds a CUDA
+  /// Where the driver does not report which processes worked (MIG, some virtual GPUs), every process that holds a CUDA
   /// context.
   std::vector<Worker> workers();
 
