@@ -31,7 +31,7 @@ def tutorial():
 
 def readme():
     """The picture of README.md: a tenth of a second of a game and a training job,
-    under nobody's policy and PilotFish's."""
+    without a policy and under PilotFish."""
     experiment = corun.Experiment(ROOT / "experiments/quickstart.yaml").set("record", {"operations": "all"})
     experiment = experiment.set("scenarios.pair.policies", ["passthrough", "pilotfish"])
     experiment = experiment.set("scenarios.four-players.policies", ["passthrough"])

@@ -94,7 +94,7 @@ void Diagnostics::add(Diagnostic diagnostic) {
   const auto is_same = [&](const Diagnostic& known) {
     return known.message == diagnostic.message && known.where.to_string() == diagnostic.where.to_string();
   };
-  // What several scenarios share is read once for each of them, and told once.
+  // What several scenarios share is read once for each of them, and reported once.
   if (std::ranges::any_of(found_, is_same)) return;
   if (diagnostic.source_line.empty()) diagnostic.source_line = line_of(diagnostic.where);
   found_.push_back(std::move(diagnostic));

@@ -148,7 +148,7 @@ void Predictions::prepare(const std::vector<Hypothesis>& hypotheses, const std::
   const auto work = [&] {
     for (std::size_t i = next++; i < count; i = next++) try {
         of(hypotheses[i / trials.size()], *trials[i % trials.size()]);
-      } catch (...) {  // kept, and thrown to whoever asks for it
+      } catch (...) {  // of() keeps it, and throws it again when the figures are used
       }
   };
   const std::size_t processors = usable_processors();

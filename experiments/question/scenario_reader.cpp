@@ -177,7 +177,7 @@ void ScenarioReader::read_expectations(const Node* node, Scenario& out, bool mus
     return;
   for (const Node& item : node->items) {
     const auto expectation = read_expectation(item, reader_);
-    if (!expectation) applied_.insert(&item);  // its mistake has been told
+    if (!expectation) applied_.insert(&item);  // its mistake has been reported
     if (!expectation) continue;
     const bool applies = has(out, expectation->left) && (!expectation->right || has(out, *expectation->right));
     if (applies) out.expectations.push_back(*expectation);

@@ -1,6 +1,6 @@
 """Claims: what somebody published or we promise, how it is simulated, and when it counts as reproduced.
 
-docs/reproduce.md tells the keys of the files in claims/.
+docs/reproduce.md lists the keys of the files in claims/.
 """
 
 import dataclasses

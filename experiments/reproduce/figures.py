@@ -59,7 +59,7 @@ class PerSeed:
         return math.fsum(self.values.values()) / len(self.values)
 
     def half_width(self):
-        """Of the 95 % interval of the mean; 0 for one seed, which tells nothing about others."""
+        """Of the 95 % interval of the mean; 0 for one seed, which shows nothing about others."""
         count, mean = len(self.values), self.mean()
         if count < 2:
             return 0.0

@@ -19,7 +19,7 @@ namespace {
 /// Far behind every byte of the file, and not one of those that SQLite locks.
 constexpr off_t kLockedByte = off_t{1} << 62;
 
-/// Open files with locks, -1 where none. Children that a process forks close them, so that those who outlive it do not
+/// Open files with locks, -1 where none. Children that a process forks close them, so that those that outlive it do not
 /// keep its files.
 std::array<std::atomic<int>, 64> g_locked;
 

@@ -21,7 +21,7 @@ namespace {
 thread_local const WatchedRun* watched_run = nullptr;
 std::string command_line;
 
-/// A new folder; beside others of the same run it gets a number.
+/// A new folder; its name gets a number if there are others of the same run.
 std::filesystem::path new_folder(const std::filesystem::path& parent, const std::string& name) {
   for (int number = 1;; ++number) {
     const std::filesystem::path path = parent / (number == 1 ? name : fmt::format("{}-{}", name, number));

@@ -117,7 +117,7 @@ void execute(const Experiment& experiment, const RunSpec& spec, RunInputs& run_i
   outcome.metrics = collector.metrics(result, solo);
 }
 
-/// Outcomes between the workers, who finish them in any order, and the caller, who wants them in order.
+/// Passes outcomes from the workers, which finish them in any order, to the caller, which takes them in order.
 class Exchange {
  public:
   explicit Exchange(std::size_t runs, std::size_t window) : slots_(runs), window_(window) {}
@@ -144,7 +144,7 @@ class Exchange {
     changed_.notify_all();
   }
 
-  /// The outcome of run `index`; nullopt when no worker is left who could make it.
+  /// The outcome of run `index`; nullopt when no worker is left to do it.
   std::optional<RunOutcome> take(std::size_t index) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return slots_[index].has_value() || workers_ == 0; });

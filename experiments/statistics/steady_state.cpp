@@ -14,7 +14,7 @@ double mean_of(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// Means of `length` values each, from the begin.
+/// Means of `length` values each, from the start.
 std::vector<double> means_of(std::span<const double> series, std::size_t length) {
   std::vector<double> means;
   for (std::size_t at = 0; at + length <= series.size(); at += length)

@@ -97,7 +97,7 @@ class Comparer {
     return found == baselines_.end() ? std::nullopt : std::optional(found->second);
   }
 
-  /// Says what is missing beside the runs of a policy.
+  /// Warns of what a comparison of the runs of a policy lacks.
   void warn(const PolicyRuns& runs) {
     if (runs.failed > 0)
       out_.warnings.push_back(fmt::format("{}: {} of {} runs failed and are skipped: {}", place(runs), runs.failed,

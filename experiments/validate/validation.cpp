@@ -18,7 +18,7 @@ Experiment in_world(Experiment experiment, const std::string& backend) {
   return experiment;
 }
 
-/// Fits host gaps, which takes simulations, so that whoever asks later need not wait.
+/// Fits host gaps, which takes simulations, so that later calls need not wait.
 void prepare(const Experiment& experiment, RunInputs& run_inputs, unsigned jobs) {
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
@@ -27,7 +27,7 @@ void prepare(const Experiment& experiment, RunInputs& run_inputs, unsigned jobs)
       try {
         run_inputs.clients(scenario, scenario.seeds.front());
       } catch (const Error&) {
-        // Whoever needs it is told.
+        // The run that needs it throws it again.
       }
     }
   };
@@ -52,7 +52,7 @@ ExecutionBackend lossless(const ExecutionBackend& backend) {
   return with_moved(backend, {.name = "losses", .uncertainty = "", .move = move}, 1.0);
 }
 
-/// Clients alone always count: what the others kept is told against them.
+/// Clients alone always count: what the others kept is relative to them.
 bool moves_anything(const Constant& constant, const Cell& cell) {
   if (cell.tier == Tier::kSolo) return true;
   const bool has_frames = std::ranges::any_of(cell.clients, &CellClient::shows_frames);

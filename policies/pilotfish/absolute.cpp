@@ -219,7 +219,7 @@ class PilotFishAbsolute : public Policy {
     margin_.learn((ended - predicted_end_) + (deadline_ - view.now));
   }
 
-  /// A wrong prediction that fits nowhere would keep its filler out for good, since only what runs is timed.
+  /// A wrong prediction that fits nowhere would keep its filler out forever, since only what runs is timed.
   void count_windows_in_vain(const GpuView& view) {
     for (const ClientView& client : view.clients)
       if (is_filler(client) && !client.waiting.empty() && memory_hold(client.id) == nullptr)

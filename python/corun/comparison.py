@@ -1,4 +1,4 @@
-"""Policies beside a baseline, seed by seed."""
+"""Policies compared with a baseline, seed by seed."""
 
 import warnings
 
@@ -12,7 +12,7 @@ _FEWEST_PAIRS = 5
 
 
 def compare(results, baseline, metric=None, client=None, backend=None):
-    """What each policy changes beside the policy `baseline`, by scenario, client and metric, paired by seed.
+    """Effect of each policy compared with the policy `baseline`, by scenario, client and metric, paired by seed.
 
     Columns: `scenario`, `policy`, `client`, `metric`, `unit`; `baseline` and `value`, the two means over the seeds that
     both have, in the metric's unit; `difference` (value - baseline) with `difference_lo` and `difference_hi`; `ratio`

@@ -33,7 +33,7 @@ def check_policy(policy, device="h200"):
     three, and a train that comes late and leaves early.
 
     The checks: no action is refused and no exception leaves it ("legal"); a client alone keeps running ("lone client");
-    in company somebody does ("work goes on"); the same history gives the same decisions ("same again"); a longer run
+    of several, one does ("work goes on"); the same history gives the same decisions ("same again"); a longer run
     begins like the shorter one ("no future"); and for a class, a second `decide` whose actions are dropped changes
     nothing ("asked twice"). After "legal" fails the others are not tried. Raises InputError and UnsupportedError for
     what is no policy or lacks what it needs.

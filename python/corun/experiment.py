@@ -18,7 +18,7 @@ class Experiment:
     paths in text and dicts begin at `folder`, by default the working folder. `policies` are subclasses of corun.Policy
     that the experiment may name. Lengths of time, rates and sizes are text with a unit: "300us", "60fps", "16GiB".
 
-    Reading checks everything that the text tells; raises InputError with all that is wrong, each with line and column,
+    Reading checks everything that the text states; raises InputError with all that is wrong, each with line and column,
     in the words of `simcli check`.
 
     >>> experiment = corun.Experiment(PAIR)

@@ -1,4 +1,4 @@
-"""Looking inside runs: which run is meant, where the time of each frame went, and who had the device meanwhile."""
+"""Looking inside runs: which run is meant, where the time of each frame went, and which client had the device then."""
 
 from corun.errors import InputError
 from corun.tables import planned_runs
@@ -63,7 +63,7 @@ def frame_times(results, scenario=None, policy=None, client=None, warmup=False):
 
 
 def device_time(results, begin_ns, end_ns, policy, seed=None, scenario=None):
-    """Who had the device: see Results.device_time."""
+    """Which client had the device: see Results.device_time."""
     run = run_id(results, policy, seed, scenario)
     query = "SELECT 1 FROM operations WHERE run = ?"
     if not results.has("operations") or results.cursor(query, (run,)).fetchone() is None:

@@ -124,7 +124,7 @@ class Plots:
         return ax
 
     def effects(self, baseline, metric, client=None, scenario=None, ax=None):
-        """What each policy changes in one metric beside the policy `baseline`: difference of the means, paired by seed,
+        """Effect of each policy on one metric, compared with `baseline`: difference of the means, paired by seed,
         with its 95 % interval (corun.compare). An interval over the line shows no difference.
 
         >>> corun.open(QUICK).plot.effects("passthrough", "fps_mean").get_title()

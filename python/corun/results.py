@@ -127,7 +127,7 @@ class Results(Tables):
         Columns: `scenario`, `policy`, `seed`, `run`, `client`, `number`, `start_ns`, `present_ns`; `frame_time_ns`,
         from the present before to this one (missing for a run's first); and the parts from start to present,
         `host_ns` (until its first work was submitted), `queued_ns` (until that began on the device: gate and queue),
-        `own_ns` (on the device), `away_ns` (between its first and last work, while others had the device or nobody),
+        `own_ns` (on the device), `away_ns` (between its first and last work, while others had the device or none had),
         `until_shown_ns` (from the end of its work to its present); `missed`.
 
         >>> frames = corun.open(QUICK).frame_times(policy="passthrough", client="game")
@@ -171,7 +171,7 @@ class Results(Tables):
     @property
     def points(self):
         """The points of a sweep, a row each: `point`, its number, and a column for each parameter. Numbers are in base
-        units, told by the column's name: `nvshare.quantum_ns`, `_bytes`, `_per_s`.
+        units, named by the end of the column's name: `nvshare.quantum_ns`, `_bytes`, `_per_s`.
 
         >>> swept = corun.sweep(PAIR, {"nvshare.quantum": ["10ms", "20ms"], "horizon": ["200ms"]}, seed=1)
         >>> list(swept.points.columns)

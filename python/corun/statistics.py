@@ -51,8 +51,8 @@ def paired_bootstrap(values, baseline, effect="difference", resamples=9999, seed
 
 
 def mser5(series):
-    """(cut, is_settled): how many values at the begin of one run's series are warm-up, by MSER-5, a multiple of 5 and
-    at most about half. is_settled is False where the series is too short to tell: simulate for longer.
+    """(cut, is_settled): how many values at the start of one run's series are warm-up, by MSER-5, a multiple of 5 and
+    at most about half. is_settled is False where the series is too short: simulate for longer.
 
     >>> corun.statistics.mser5([9.0] * 10 + [1.0, 1.1] * 45)
     (10, True)

@@ -13,7 +13,7 @@ class Timeline:
     """What one capture says happened, read from any format that `simcli info` reads (`.corun`, PyTorch profiler,
     Nsight Systems, PresentMon, MangoHud, ...).
 
-    Times are integer nanoseconds from the capture's origin; rows are ordered by begin. What the source does not tell is
+    Times are integer nanoseconds from the capture's origin; rows are ordered by start. What the source does not have is
     missing. `format` names the importer where its guess is wrong. Raises InputError where the file cannot be read.
 
     >>> timeline = corun.Timeline(CAPTURE)

@@ -11,7 +11,7 @@ namespace corun {
 
 namespace {
 
-/// The first multiple of `period` since the begin that does not lie before `now`; `now` where there is no period.
+/// The first multiple of `period` since the start that does not lie before `now`; `now` where there is no period.
 Time next_multiple(Time now, Duration period) {
   if (period == Duration{0}) return now;
   const std::int64_t periods = ((now - kRunStart).count() + period.count() - 1) / period.count();
@@ -146,7 +146,7 @@ class ClusterRun {
     cards_.begin(pod, fact.placement.node, fact.placement.cards.front());
   }
 
-  /// Told by the card in the middle of its own event: the pod's end is one of its own.
+  /// Called by the card in the middle of its own event: the pod's end is one of its own.
   void client_finished(std::uint64_t pod, bool is_refused) {
     const PodSpec& spec = input_.pods[pod];
     PodFact& fact = result_.pods[pod];

@@ -19,7 +19,7 @@ constexpr Duration kEndPatience = std::chrono::seconds{10};
 constexpr std::uint32_t kRoundsBetweenChecks = 4096;
 constexpr std::uint32_t kRoundsBetweenYields = 64;
 
-/// Where the driver does not tell, as the device's file says.
+/// Where the driver does not report it, as the device's file states.
 bool take_turns(const RunInput& input, MpsState mps) {
   return mps == MpsState::kNo || (mps == MpsState::kUnknown && input.device.sharing != Sharing::kConcurrent);
 }

@@ -8,7 +8,7 @@ namespace {
 
 double seconds_of(Time time) { return to_seconds(time - kRunStart); }
 
-/// "" where there is none to tell of here.
+/// "" where there is none to report here.
 const char* reason(gate::Obstacle obstacle) {
   switch (obstacle) {
     case gate::Obstacle::kNoDriver:

@@ -12,7 +12,7 @@ void DelayedEvents::complete(ClientId client, std::uint64_t number, Duration dev
   send(client, delay_of(client), Completed{number, device_time});
 }
 
-/// The program's own call reports the begin of a frame, so it is not delayed.
+/// The program's own call reports the start of a frame, so it is not delayed.
 void DelayedEvents::frame(ClientId client, FrameEvent event, const FrameView& frame) {
   send(client, event == FrameEvent::kBegin ? Duration{} : delay_of(client), Framed{event, frame});
 }

@@ -81,7 +81,7 @@ RunResult Simulation::finish() {
   return result;
 }
 
-/// A policy is shown, besides, what the device's shape and, for an oracle, the future tell of the operation.
+/// A policy also sees what follows about the operation from the device's shape and, for an oracle, from the future.
 bool Simulation::submit(ClientId client, const Submission& submission) {
   invariants_.submitted(client, submission.number, now());
   if (arbiter_.passes_unheard(client)) {
@@ -96,7 +96,7 @@ bool Simulation::submit(ClientId client, const Submission& submission) {
   return arbiter_.submit(client, op);
 }
 
-/// Rendering passes whatever its gate is, and a launch that was promised to pass asks nobody.
+/// Rendering passes whatever its gate is, and a launch that was promised to pass does not wait for an answer.
 Duration Simulation::held_for(ClientId client, const Submission& submission) const {
   const Duration waited = now() - submission.submitted;
   const bool is_promised = promised_[client.value] == submission.number;

@@ -69,7 +69,7 @@ void FrameGate::present(bool has_end) {
   is_in_frame_.store(false);
 }
 
-// What is watched comes first: ends are told in the order of frames.
+// What is watched comes first: ends are reported in the order of frames.
 void FrameGate::forget(void* owner) {
   if (!is_on()) return;
   const Lock lock(lock_);

@@ -28,7 +28,7 @@ constexpr std::string_view kRoomForProcess = "0000000000";
 struct Prepared {
   std::vector<char*> arguments;
   std::vector<char*> environment;
-  char* process_end = nullptr;  ///< behind the digits of the child's own process id; null where it is not told
+  char* process_end = nullptr;  ///< behind the digits of the child's own process id; null where it is not passed on
 };
 
 Prepared prepare(ChildSetting& setting) {

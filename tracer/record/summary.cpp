@@ -31,7 +31,7 @@ struct Extent {
   std::int64_t length_ns() const { return count == 0 ? 0 : end_ns - begin_ns; }
 };
 
-/// Operations are in order of their begin.
+/// Operations are in order of their start.
 std::int64_t union_of(const std::vector<OpRecord>& ops) {
   std::int64_t busy_ns = 0, until_ns = INT64_MIN;
   for (const OpRecord& op : ops) {

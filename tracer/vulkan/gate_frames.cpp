@@ -57,7 +57,7 @@ void GateFrames::remember(VkQueue queue) {
   }
 }
 
-// A fence that is in use must not be destroyed: where too many are awaited, the end goes unseen. Told at once it would
+// A fence that is in use must not be destroyed: where too many are awaited, the end goes unseen. Reported now, it would
 // come before those that are awaited.
 bool GateFrames::put_fence(VkQueue queue, bool is_end) {
   if (!frame_gate.has_room()) return true;

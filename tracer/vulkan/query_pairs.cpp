@@ -45,7 +45,7 @@ VkResult QueryPairs::make_buffers(PFN_vkSetDeviceLoaderData set_loader_data) {
   return record(buffers_[2 * kCount], 0, 2 * kCount, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, kNoQuery);
 }
 
-// Simultaneous use, because a pair whose results are there may formally still be pending: only its fence would tell.
+// Simultaneous use, because a pair whose results are there may formally still be pending: only its fence would show it.
 VkResult QueryPairs::record(VkCommandBuffer buffer, std::uint32_t reset_from, std::uint32_t reset_count,
                             VkPipelineStageFlagBits stage, std::uint32_t query) {
   const VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, nullptr,

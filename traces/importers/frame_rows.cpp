@@ -187,7 +187,7 @@ void FrameRows::finish() {
       std::any_of(rows_.begin(), rows_.end(), [](const Row& row) { return row.frame.gpu_busy_ns >= 0; });
 }
 
-// Programs disagree whether some time columns hold seconds or milliseconds; the intervals tell.
+// Programs disagree whether some time columns hold seconds or milliseconds; the intervals show it.
 void FrameRows::fix_unit() {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> last_of_chain;
   std::int64_t steps_ns = 0, intervals_ns = 0;

@@ -114,7 +114,7 @@ struct Reading {
   KinetoEvent& event;
   bool has_category = false;
   bool is_complete_event = true;  // "ph": "X", or not seen yet
-  bool needs_step_name = false;   // category alone does not tell; the name has to be a profiler step
+  bool needs_step_name = false;   // category alone does not decide; the name has to be a profiler step
   bool has_name = false;
 
   bool is_of_no_interest() const {

@@ -119,7 +119,7 @@ class MangoHudReading {
     frames_.push_back(frame);
   }
 
-  // Until 2023 the frametime column held microseconds; the frame rate beside it tells.
+  // Until 2023 the frametime column held microseconds; the frame rate shows which unit it is.
   void fix_units() {
     std::vector<std::int64_t> ratios;
     for (const LoggedFrame& frame : frames_) {

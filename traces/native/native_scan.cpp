@@ -78,7 +78,7 @@ class Scan {
     if (report_.damage && chunk.header.kind == static_cast<std::uint32_t>(ChunkKind::kFooter)) trust_footer(chunk);
   }
 
-  // Everything that checksums of single chunks cannot tell.
+  // Everything that checksums of single chunks cannot show.
   void accept(const Chunk& chunk) try {
     check_order(chunk.header);
     decode(chunk);
@@ -139,7 +139,7 @@ class Scan {
     report_.has_footer = true;
   }
 
-  // Behind damage, the footer still tells how much there was.
+  // Behind damage, the footer still says how much there was.
   void trust_footer(const Chunk& chunk) try {
     report_.rows = std::max(report_.rows, decode_footer(chunk.payload).row_count);
     report_.has_footer = true;

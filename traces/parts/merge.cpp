@@ -148,7 +148,7 @@ class Merge {
             .shared_memory_per_sm_bytes = device.shared_memory_per_sm_bytes};
   }
 
-  // Where no part of CUDA tells of the device, frames tell at least its name.
+  // Where no part of CUDA describes the device, frames have at least its name.
   void name_renderers() {
     std::vector<CapturedDevice>& devices = builder_.provenance().devices;
     if (!devices.empty()) return;

@@ -14,8 +14,8 @@ namespace {
 struct CapOptions {
   std::string file;
   std::string device = "h200";
-  std::string solo_rate;    ///< jobs per second alone and untraced; "" = as the capture tells
-  unsigned iterations = 0;  ///< jobs that the capture is split into; 0 = as it tells
+  std::string solo_rate;    ///< jobs per second alone and untraced; "" = as the capture states
+  unsigned iterations = 0;  ///< jobs that the capture is split into; 0 = as it states
 };
 
 constexpr int kCaps[] = {10, 20, 30, 40, 50, 60, 70, 80, 90};

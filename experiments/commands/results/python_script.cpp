@@ -15,7 +15,7 @@ namespace corun {
 
 namespace {
 
-/// A file without a name, to be read from its begin.
+/// A file without a name, to be read from its start.
 int file_with(std::string_view bytes) {
   const int file = memfd_create("corun-input", MFD_CLOEXEC);
   while (file >= 0 && !bytes.empty()) {

@@ -108,7 +108,7 @@ const FieldTable<QualityKnob>& knob_fields() {
   return table;
 }
 
-/// Reads its name before the levels, whose mistakes tell it.
+/// Reads its name before the levels, since messages about mistakes in these contain it.
 void read_knob(const Node& node, std::vector<QualityKnob>& out, ScalarReader& read) {
   if (!read.expect(node, Node::Kind::kMapping, kKnobExample)) return;
   QualityKnob knob;
@@ -155,7 +155,7 @@ void read_knob_menu(const Node& node, ClientChoice& out, ScalarReader& read) {
   if (node.find("knobs") == nullptr)
     return read.wrong(node, "a menu made of knobs needs `knobs`", "for example `{ knobs: usual, most: 16 }`");
   const auto is_whole = [](const QualityKnob& knob) { return knob.levels.size() >= 2; };
-  if (reading.knobs.empty() || !std::ranges::all_of(reading.knobs, is_whole)) return;  // told already
+  if (reading.knobs.empty() || !std::ranges::all_of(reading.knobs, is_whole)) return;  // reported already
   out.knobs = std::move(reading.knobs);
   out.quality_menu = menu_of(out.knobs, reading.most);
 }

@@ -38,7 +38,7 @@ function logarithmic(low, high, from, to) {
   };
   return Object.assign(scale, {low, high});
 }
-// Eight colours that people with any colour vision tell apart (Okabe and Ito), then the same with other dashes and
+// Eight colours that people with any colour vision can distinguish (Okabe and Ito), then the same with other dashes and
 // marks: colour is never the only difference.
 const DASHES = ["", "6 3", "2 3", "9 3 2 3"];
 const color = i => `var(--c${i % 8})`;

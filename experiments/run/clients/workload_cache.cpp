@@ -27,7 +27,7 @@ Duration mean_frame(const GameScene& scene) {
   return std::max(sum / static_cast<std::int64_t>(scene.frames.size()), Duration{1});
 }
 
-/// Frames of a game for the whole horizon. An uncapped game with scenes may be quicker than any mean tells.
+/// Frames of a game for the whole horizon. An uncapped game with scenes may be quicker than any mean shows.
 Workload draw_game(const GameProfile& game, const ClientChoice& choice, Duration horizon, RandomStream& random) {
   const Duration period = frame_period(choice);
   Duration shortest = game.frame_gpu_mean;

@@ -127,7 +127,7 @@ struct SliceRange {
   }
 };
 
-/// A turn ends after a draw, so only the instants at which draws end tell slices apart.
+/// A turn ends after a draw, so only the instants at which draws end distinguish slices.
 std::vector<SliceRange> slice_ranges(const std::vector<Scene>& seen) {
   constexpr double kAlike = 1.02;
   std::vector<double> ends = {0};

@@ -159,14 +159,14 @@ SwitchCosts switch_costs(const Samples& samples, double slice_ns) {
     const Absences absences = absences_of(samples, trial);
     if (absences.runs.empty()) return;
     const double cost_ns = (median(absences.gaps) - median(absences.runs)) / 2;
-    if (cost_ns > 0) to.push_back({between, cost_ns});  // else they were away too seldom to tell
+    if (cost_ns > 0) to.push_back({between, cost_ns});  // else they were away too seldom
   };
   add_spinners(costs.light, "two spinning threads", "slice_two");
   add_spinners(costs.full, "two spinning kernels that fill the device", "slice_full");
   for (const WorkKind kind : kWorkKinds)
     for (const WorkPair& pair : work_pairs(samples, work_trial(kind), slice_ns)) {
       const double cost_ns = slice_ns * (1 / pair.kept - 1);
-      if (cost_ns <= 0) continue;  // what they lost is less than their pace can tell
+      if (cost_ns <= 0) continue;  // what they lost is too little to be seen in their pace
       costs.full.push_back({fmt::format("two programs of `{}` kernels, {} of it from turn to turn", to_string(kind),
                                         text_of(pair.turn_ns / 2 - slice_ns, Unit::kNs)),
                             cost_ns});

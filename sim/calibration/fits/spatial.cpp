@@ -235,7 +235,7 @@ std::vector<Finding> fit_tiny(const Samples& samples, DeviceSpec device) {
   return findings;
 }
 
-/// No trial of ours tells them: surrogates all ask for the same carve-out, have equal blocks, and little of their code
+/// No trial here measures them: surrogates all ask for the same carve-out, have equal blocks, and little of their code
 /// or data is in caches.
 std::vector<Finding> assumed_of_real_kernels() {
   Finding carveout{

@@ -83,7 +83,7 @@ void ContextRing::decide() {
     next_change_ = std::min(next_change_, slice_end());
 }
 
-/// Who progresses from now on, and for how long nothing of that changes.
+/// Decides which operations progress from now on, and returns for how long that stays so.
 Duration ContextRing::settle_runs() {
   RunSet* const resident = state_ == State::kResident ? contexts_[current_].runs.get() : nullptr;
   if (residency_ == nullptr) return resident != nullptr ? resident->settle(now_) : Duration::max();

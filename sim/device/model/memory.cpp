@@ -8,7 +8,7 @@ namespace corun {
 namespace {
 
 // In a round robin, another context ran at most one slice and one switch before the end of every visit; in a lease of
-// seconds it did not, except at the very beginning. Four turns tell the two apart.
+// seconds it did not, except at the very beginning. Four turns distinguish the two.
 constexpr int kTurnsPerWindow = 4;
 
 // Less than a byte is rounding, not memory.
@@ -209,7 +209,7 @@ void Residency::find_next_change(Time now) {
     all += set.paging_rate;
     if (set.paging_rate > 0) look_after(bytes_to_change(set), set.paging_rate);
   }
-  // Who runs while somebody else pages in may lose something any time; and the link's way out begins to be used.
+  // A client that runs while another one pages in may lose memory any time; and the link's way out begins to be used.
   if (all > 0) look_after(free() >= kNothing ? free() : memory_ / kSteps, all);
 }
 

@@ -17,7 +17,7 @@ Time end_of(const auto& steps, auto step) {
   return next == steps.end() ? kNever : next->first;
 }
 
-/// Of lengths by size of company, each one's equal part.
+/// Of lengths by number of working clients, each one's equal part.
 Duration parts(const std::vector<Duration>& lengths) {
   Duration sum{};
   for (std::size_t size = 1; size < lengths.size(); ++size) sum += lengths[size] / static_cast<std::int64_t>(size);

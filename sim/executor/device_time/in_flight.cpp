@@ -103,7 +103,7 @@ std::vector<Ended> InFlight::abort(Time now, Channel& channel, const WallClock& 
   return all;
 }
 
-/// What has ended is told by take_completed().
+/// What has ended is returned by take_completed().
 Time InFlight::running_since(Channel& channel, const WallClock& clock) const {
   Time begin = kNever;
   for (const std::deque<Op>& stream : by_stream_) {

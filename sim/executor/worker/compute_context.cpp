@@ -93,7 +93,7 @@ class ComputeContext : public DeviceContext {
     return static_cast<double>(stamp.end_ns - stamp.begin_ns);
   }
 
-  /// What disturbs makes a gap longer: the shortest of some rows tells.
+  /// A disturbance makes a gap longer, so the shortest of some rows counts.
   double gap_ns(const ShapeLaw& shape) override {
     constexpr int kRows = 5;
     double shortest = gap_in_row_ns(shape);

@@ -15,7 +15,7 @@ int main(int count, char** words) {
     std::fprintf(stderr, "corun-worker is started by a run on hardware (`simcli execute`), not by hand\n");
     return 2;
   }
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // a dead parent tells no worker to end
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // a dead parent cannot ask its workers to end
   try {
     const auto channel = corun::executor::MappedChannel::open(std::atoi(words[1]));
     if (getppid() != channel->setup.scheduler) return 0;  // it was gone before prctl

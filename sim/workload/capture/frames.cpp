@@ -64,7 +64,7 @@ std::vector<FrameRecord> frames_of_the_game(const Timeline& timeline, Workload& 
   return frames;
 }
 
-/// GPU time of a frame; -1 where the log does not tell.
+/// GPU time of a frame; -1 where the log does not have it.
 std::int64_t gpu_time(const FrameRecord& frame, const WorkloadOptions& options) {
   if (frame.gpu_busy_ns >= 0) return frame.gpu_busy_ns;
   if (gpu_span(frame) >= 0) return gpu_span(frame);
@@ -140,7 +140,7 @@ void add_frame(Workload& workload, Duration gap, const std::vector<Duration>& pi
 }
 
 /// Most that a frame's host can have worked: where the GPU is never without work and the host never idle either, it
-/// waits for the GPU within its calls, and its least busy frames tell how long it works. No limit elsewhere.
+/// waits for the GPU within its calls, and its least busy frames show how long it works. No limit elsewhere.
 std::int64_t most_host_work(const std::vector<FrameRecord>& frames, const WorkloadOptions& options) {
   double host_sum_ns = 0, gpu_sum_ns = 0, interval_sum_ns = 0;
   std::vector<std::int64_t> host_ns;
@@ -158,7 +158,7 @@ std::int64_t most_host_work(const std::vector<FrameRecord>& frames, const Worklo
   return *quartile;
 }
 
-/// What all frames together tell, and the GPU time of each; -1 where the log does not tell.
+/// What all frames together show, and the GPU time of each; -1 where the log does not have it.
 struct Load {
   std::vector<std::int64_t> gpu_ns;
   double gpu_sum_ns = 0;
@@ -184,7 +184,7 @@ Load load_of(const std::vector<FrameRecord>& frames, const WorkloadOptions& opti
   return load;
 }
 
-/// Before a limited game's first submission, its work cannot be told from its sleep.
+/// Before a limited game's first submission, its work cannot be distinguished from its sleep.
 std::int64_t host_time(const FrameRecord& frame, const Load& load) {
   if (frame.cpu_busy_ns >= 0 && load.limiter_period > Duration{0})
     return frame.submit_ns < 0 ? 0 : std::clamp<std::int64_t>(frame.present_ns - frame.submit_ns, 0, frame.cpu_busy_ns);

@@ -22,7 +22,7 @@ constexpr std::int64_t kNoDependency_ns = INT64_MIN / 2;
 // The jitter of a untraced pass is that of jobs if they made this share of the launches.
 constexpr double kJitterIsOfJobs = 0.8;
 
-/// Time from when each operation could have begun by what it depends on, without its own launch, to its begin: below
+/// Time from when each operation could have begun by what it depends on, without its own launch, to its start: below
 /// zero where they overlap. Of one that depends on nothing, longer than any capture.
 class DependencyGaps {
  public:

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kQueuedWithin_ns = 20'000;
 
-/// When operations without a recorded call were submitted, as far as their streams tell.
+/// When operations without a recorded call were submitted, as far as their streams show it.
 void guess_submissions(const CompactCapture& capture, Column<std::int64_t>& times) {
   struct Tail {
     std::int64_t submitted_ns = 0, end_ns = INT64_MIN / 2;

@@ -93,7 +93,7 @@ std::vector<std::size_t> equal_begins(const CompactCapture& capture, const HostS
   return begins;
 }
 
-/// Waits are part of it: equal layers do not tell where a step ends, the wait for it does.
+/// Waits are part of it: equal layers do not show where a step ends, the wait for it does.
 std::vector<std::uint32_t> symbols(const CompactCapture& capture, const HostSequence& host) {
   constexpr std::uint32_t kKinds = 16;
   std::vector<std::uint32_t> sequence;

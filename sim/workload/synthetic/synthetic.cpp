@@ -44,7 +44,7 @@ std::vector<Duration> draw_kernels(const TrainingProfile& profile, RandomStream&
   return kernels;
 }
 
-/// Groups the kernels under names by noisy size: neighbours in size tend to share a name, strangers sometimes do.
+/// Groups the kernels under names by noisy size: neighbours in size tend to share a name, others sometimes do.
 std::vector<std::uint32_t> draw_names(const std::vector<Duration>& kernels, RandomStream& random) {
   std::vector<std::pair<double, std::uint32_t>> order;
   for (const Duration kernel : kernels) {
