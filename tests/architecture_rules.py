@@ -285,7 +285,7 @@ def check_policy_block(path, text):
 
 
 def check_machine_paths(path, text):
-    """No path of somebody's machine."""
+    """No path of a particular machine."""
     for found in MACHINE_PATH.finditer(text):
         shown = text[found.start():][:40].split()[0]
         yield f"{path}:{line_of(text, found.start())}: names a path of one machine: {shown}"

@@ -1,4 +1,4 @@
-// How fast pending events are kept in order, beside the limit (a tournament tree that can do nothing else) and beside
+// How fast pending events are kept in order, against the limit (a tournament tree that can do nothing else) and
 // what a first attempt would be (a standard priority queue of functions).
 
 #include <benchmark/benchmark.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Other engines beside ours, in turns in one run: hold and M/M/1 in SimPy, SimGrid and ns-3 as Debian packages them, in
+# Other engines and ours, in turns in one run: hold and M/M/1 in SimPy, SimGrid and ns-3 as Debian packages them, in
 # our queue and engine, and in the limit (tests/bench/yardstick). Writes build/bench/peers.md, which `./dev bench` takes
 # over into BENCHMARKS.md.
 #   apt-get install --no-install-recommends g++ libboost-dev libns3-dev libsimgrid-dev pkg-config python3-simpy3

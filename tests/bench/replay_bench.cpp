@@ -1,5 +1,5 @@
-// A capture from its file to metrics: eight programs replay it beside a game on one device, under policies that hold
-// nobody back, hold whole programs back, and gate every kernel. The yardstick plays the same kernels and decides
+// A capture from its file to metrics: eight programs replay it with a game on one device, under policies that hold
+// nothing back, hold whole programs back, and gate every kernel. The yardstick plays the same kernels and decides
 // nothing (yardstick/replay_floor.h).
 //
 // --operations=N sets how many kernels the programs launch together (default 10^6).
@@ -147,7 +147,7 @@ double peak_memory_bytes() {
   return static_cast<double>(usage.ru_maxrss) * 1024;
 }
 
-/// All kernels in one file, replayed by one program. Run alone in its process, it tells the memory that takes.
+/// All kernels in one file, replayed by one program. Run alone in its process, it shows the memory that takes.
 void BM_OneFile(benchmark::State& state, std::size_t operations) {
   const Files files(operations, 8, 1);
   malloc_trim(0);

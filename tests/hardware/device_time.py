@@ -6,7 +6,7 @@
 
 A program is a workload of torch_loop.py, alone on the GPU. Its steps are measured twice: one after the other, each
 waited for, as rates are; and behind a kernel that spins until everything has been launched, between two events: what
-the device takes with nobody to wait for. The difference is what the device stands idle for its host at each step. Then
+the device takes with no host to wait for. The difference is what the device stands idle for its host at each step. Then
 the same with simtrace's library in the process: what recording adds to either. `measure` writes a JSON row for each
 program with and without tracer; PyTorch is imported once, each program is a fork that has not touched the GPU before.
 `power` reads what nvidia-smi said of the device ten times a second while runs of pairs.py went on, and prints clock and

@@ -45,7 +45,7 @@ def gated(command, policy, way, build):
 
 
 def turns(options, policies, ways):
-    """(policy, way, bare, gated) of every run; who comes first changes from turn to turn."""
+    """(policy, way, bare, gated) of every run; the first one changes from turn to turn."""
     for turn in range(options.repetitions):
         for policy in policies:
             before = value(options.value, bare(options.command), "the program")

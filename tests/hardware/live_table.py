@@ -9,7 +9,7 @@ there is not run again. The GPU is CUDA's N-th. Loads are those of games/scene; 
 first, by `scene --menu`. `table` prints means over the repetitions and their 95 % intervals (Student's t); results of
 `simcli validate --live` will do, too.
 
-Harvest is the sum, over the programs beside games, of rate over rate alone, divided by the time that the games leave
+Harvest is the sum, over the programs next to games, of rate over rate alone, divided by the time that the games leave
 idle when alone: 1 - gpu_busy_ratio. What is alone is the median of the runs in which nothing else takes part.
 """
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# On which SMs blocks lie beside another program under MPS, by threads and shared memory of both (placement.cu).
+# On which SMs blocks lie while another program runs under MPS, by threads and shared memory of both (placement.cu).
 #   placement.sh FILE       writes what studies/mps-carveout/placement.csv holds; 20 s, needs nvcc and the MPS daemon
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"

@@ -1,13 +1,13 @@
-"""When room for blocks comes free beside real kernels under MPS:
+"""When room for blocks comes free while real kernels run under MPS:
 room.py measure --build FOLDER --probe PROGRAM -o FOLDER WORKLOAD...
 room.py table FOLDER...
 
-`measure` plays each workload of torch_loop.py under simtrace, beside one-block kernels of PROGRAM (small_kernels.cu)
+`measure` plays each workload of torch_loop.py under simtrace, with one-block kernels of PROGRAM (small_kernels.cu)
 called every 0.1 ms, under an MPS daemon of its own: FOLDER/WORKLOAD.corun and FOLDER/WORKLOAD.bin. `table` (numpy,
 corun) says of each kernel how long before its end a block began that had waited for room, in the middle, and how many
 times of one of the kernel's blocks that is: its duration over its waves, or all of it where it has less than one. Long
-blocks are told apart: the microsecond that a waiting block takes to begin, and to which the clocks are known, counts
-little beside them.
+blocks are kept apart: the microsecond that a waiting block takes to begin, and to which the clocks are known, counts
+little for them.
 
 The clocks of the two recordings differ by a constant: that under which waits and long kernels fall together most.
 """
@@ -24,7 +24,7 @@ import time
 THREADS, BLOCKS, REGISTERS, SHARED_MEMORY, SMS = 2048, 32, 65536, 233472, 132
 WAITED_NS, LONG_NS = 8_000, 15_000
 LONG_BLOCK_US = 3
-FEW = 8  # begins beside a kernel: fewer are no row
+FEW = 8  # begins while a kernel runs: fewer are no row
 
 
 def measure(options):

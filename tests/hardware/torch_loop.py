@@ -338,7 +338,7 @@ def decoder():
 
 
 def experts():
-    """Eight experts, of whom a router gives each of 8192 words two, in half precision."""
+    """Eight experts, of which a router gives each of 8192 words two, in half precision."""
     width, count = 1024, 8
     router = nn.Linear(width, count).cuda().half()
     ups, downs = ([nn.Linear(a, b).cuda().half() for _ in range(count)]

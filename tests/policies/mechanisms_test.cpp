@@ -80,7 +80,7 @@ Facts run(const PolicyDescriptor& descriptor, const Parameters& parameters, cons
   return facts;
 }
 
-/// The longest time from asking for a kernel to its begin, once the run has settled.
+/// The longest time from asking for a kernel to its start, once the run has settled.
 Duration longest_wait(const Facts& facts, ClientId client) {
   Duration longest{};
   for (const OpFact& op : facts.ops)

@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// All that happened, a line each: the client, when, and what. Times are told in units of `unit` nanoseconds.
+/// All that happened, a line each: the client, when, and what. Times are in units of `unit` nanoseconds.
 class Story : public Recorder {
  public:
   explicit Story(std::int64_t unit) : unit_(unit) {}

@@ -17,7 +17,7 @@ def verdicts(policy, **options):
 
 
 class OpenAll(corun.Policy):
-    """Everybody may launch."""
+    """All clients may launch."""
 
     def decide(self, view, act):
         for client in view.clients:

@@ -1,4 +1,4 @@
-"""Where the time of frames went, and who had the device: what the notebooks' stories rest on."""
+"""Where the time of frames went, and which client had the device: what the notebooks' stories rest on."""
 
 import gzip
 import math

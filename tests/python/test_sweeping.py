@@ -1,4 +1,4 @@
-"""Sweeps from Python give the rows of `simcli sweep`, whoever does the work."""
+"""Sweeps from Python give the rows of `simcli sweep`, whichever executor does the work."""
 
 import concurrent.futures
 import os

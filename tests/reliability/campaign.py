@@ -47,7 +47,7 @@ def client(draw, number):
 
 
 def gate(draw):
-    """Of no policy, of one beside real programs, or of one that is far away."""
+    """Of no policy, of one with real programs, or of one that is far away."""
     longest_us = draw.choice([0, 100, 100_000])
     delays = ", ".join(f"{key}: {draw.randint(0, longest_us)}us"
                        for key in ("frame_heard", "end_heard", "answer", "wake"))

@@ -117,7 +117,7 @@ def ways_of_a_sweep():
 
 
 def hashes(path, name):
-    """Of the rows, and as simcli tells it; the latter None where the plan is another one."""
+    """Of the rows, and as simcli prints it; the latter None where the plan is another one."""
     told = subprocess.run([RELEASE, "hash", path], capture_output=True, text=True).stdout.split()
     return results_rows.content_hash(path), None if name in ANOTHER_PLAN else told[0]
 

@@ -1,4 +1,4 @@
-"""What a disk was told to do (FAULTY_DISK_LOG of faulty_disk.cpp), and what could be on it had the power gone."""
+"""What was asked of a disk (FAULTY_DISK_LOG of faulty_disk.cpp), and what could be on it had the power gone."""
 
 import copy
 import dataclasses

@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 /// Memory of which one piece cannot be had. Put in front of libc with LD_PRELOAD: the allocation whose number
-/// $FAULTY_MEMORY_FAIL says fails, whoever asks: the program, SQLite, libyaml. How many there were is written into the
+/// $FAULTY_MEMORY_FAIL says fails, in any caller: the program, SQLite, libyaml. How many there were is written into the
 /// file $FAULTY_MEMORY_COUNT when the program ends.
 extern "C" {
 void* __libc_malloc(std::size_t size);

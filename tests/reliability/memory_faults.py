@@ -3,7 +3,7 @@
 
     tests/reliability/memory_faults.py [--part N] [--record]
 
-Allocation 1, 2, 3, ... of a sweep fails (faulty_memory.cpp), whoever asks for it; those later on in steps of 1/N of
+Allocation 1, 2, 3, ... of a sweep fails (faulty_memory.cpp), in any caller; those later on in steps of 1/N of
 their number. The sweep must end with the undisturbed rows, or say that memory is short: as an error of the run (exit
 code 7) or of all (4). It must not crash, leave a torn file, or blame what was read. Resumed, it must have the
 undisturbed results. Before the command line is understood nothing has been touched; static objects and CLI11 (in

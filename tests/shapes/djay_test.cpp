@@ -1,4 +1,4 @@
-// Players who join a GPU under dJay: whatever the moment, nobody who plays is starved.
+// Players who join a GPU under dJay: whatever the moment, no player is starved.
 
 #include <gtest/gtest.h>
 
@@ -63,7 +63,7 @@ Shown play(std::uint32_t settled, Duration frame, std::uint32_t phase, const tes
   return shown;
 }
 
-/// The longest time without a new frame that anybody who is not refused sees, from `begin` on.
+/// The longest time without a new frame that any player who is not refused sees, from `begin` on.
 Duration longest_gap(const Shown& shown, Duration begin) {
   Duration longest{};
   for (const auto& [client, presents] : shown.shown) {

@@ -1,7 +1,7 @@
 // A game and a training job under PilotFish: the figures of pilotfish-djay.md A11, which a prototype of ours gave for
 // one device, two contexts sharing it in slices of 1 ms, 10 us of host time a launch and 5 % noise on kernels. Harvest
 // is the training's device time over what the game leaves idle when alone, for every policy; the prototype divided by
-// the idle time left beside the training, which is the same wherever no frame is lost.
+// the idle time left during the training, which is the same wherever no frame is lost.
 
 #include <gtest/gtest.h>
 
@@ -102,7 +102,7 @@ std::vector<ClientSpec> clients(std::shared_ptr<const Workload> rendering, std::
   return clients;
 }
 
-/// The game under a policy, with a training beside it or alone.
+/// The game under a policy, co-located with a training or alone.
 Outcome run(std::shared_ptr<const Workload> rendering, std::shared_ptr<const Workload> training,
             std::string_view policy, const Settings& settings = {}, Duration horizon = seconds{20}) {
   const auto rule = testing::make_policy(policy, settings);
@@ -193,7 +193,7 @@ TEST(Pilotfish, ARelativeBudgetRunsIntoTheNextFrameAndAnAbsoluteOneDoesNot) {
   EXPECT_NEAR(absolute.render_p50_ms, alone.render_p50_ms, 0.02);
 }
 
-// Which is why harvest is measured against the game alone: against the idle time it leaves beside the training, a
+// Which is why harvest is measured against the game alone: against the idle time it leaves during the training, a
 // policy that destroys frames and one that harms none would both reach a hundred percent.
 TEST(Pilotfish, HarvestAboveAHundredPercentShowsTheFramesThatPassthroughDestroys) {
   const auto rendering = game("heavy", 1);

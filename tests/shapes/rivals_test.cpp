@@ -87,7 +87,7 @@ Outcome run(Sharing sharing, std::vector<ClientSpec> clients, Policy& policy) {
   return {latencies.quantile(1.0), latencies.quantile(0.5), result.jobs_finished};
 }
 
-/// A kernel of 1 ms every 20 ms beside kernels of 0.5 ms without end, one operation at a time on the device.
+/// A kernel of 1 ms every 20 ms against kernels of 0.5 ms without end, one operation at a time on the device.
 Outcome preempt(std::string_view name, const Settings& settings = {}) {
   const auto policy = testing::make_policy(name, settings);
   return run(Sharing::kExclusive,
@@ -127,7 +127,7 @@ TEST(RivalsShape, XschedPartitionOfThreeToOneDividesTheDeviceThreeToOne) {
   EXPECT_NEAR(static_cast<double>(outcome.jobs[0]) / static_cast<double>(outcome.jobs[1]), 3.0, 0.3);
 }
 
-/// Requests of small matrix products beside large kernels of another kind, in one context.
+/// Requests of small matrix products against large kernels of another kind, in one context.
 Outcome beside_large_kernels(std::string_view name, bool is_alone) {
   const auto policy = testing::make_policy(name, {});
   std::vector<ClientSpec> clients{urgent(kernels("gemm", 40, microseconds{100}, milliseconds{4}, 80))};

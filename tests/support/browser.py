@@ -1,4 +1,4 @@
-"""A headless Chromium, driven through its debugging pipe: no package beside the browser is needed."""
+"""A headless Chromium, driven through its debugging pipe: no package besides the browser is needed."""
 
 import base64
 import contextlib

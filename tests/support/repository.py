@@ -1,4 +1,4 @@
-"""What git says of this tree: for what is written down beside measurements."""
+"""What git says of this tree, to be stored with measurements."""
 
 import pathlib
 import subprocess

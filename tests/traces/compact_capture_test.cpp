@@ -60,7 +60,7 @@ TEST(CompactCapture, IsNotMadeOfADamagedOrUnfinishedFile) {
   EXPECT_FALSE(read_native_compact(bytes, "a.corun").has_value());
 }
 
-/// Adds rows to a sink, as a reader does whose rows nobody has checked.
+/// Adds rows to a sink, as a reader does whose rows have not been checked.
 template <class... Rows>
 bool are_sound(const Rows&... rows) {
   TimelineBuilder builder;

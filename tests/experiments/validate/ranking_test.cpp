@@ -47,7 +47,7 @@ TEST(Ranking, RegretIsAveragedOverRankings) {
   EXPECT_DOUBLE_EQ(score.tau.value(), 0.0);
 }
 
-/// A cell of two clients with their rates in every run, beside solos of 10/s and 20/s.
+/// A cell of two clients with their rates in every run; their solo rates are 10/s and 20/s.
 class RankedCells : public ::testing::Test {
  protected:
   RankedCells() {

@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 constexpr const char* kRate = "throughput_per_s";
 
-/// Two cells of one client each beside others, and what two worlds said of it.
+/// Two cells of one client each among others, and what two worlds said of it.
 class Scores : public ::testing::Test {
  protected:
   Cell& add_cell(const std::string& name, Tier tier, Bound bound = Bound::kDevice) {

@@ -19,7 +19,7 @@ inline ExecutionBackend stand_in(std::function<void(RunInput&)> change = [](RunI
           }};
 }
 
-/// A program that keeps the device busy beside one that waits for every short kernel, and a game beside the former.
+/// A program that keeps the device busy with one that waits for every short kernel, and a game with the former.
 inline constexpr char kMixes[] = R"(
 name: mixes
 device: h200

@@ -24,7 +24,7 @@ ClientSpec client(const std::string& name, OpKind kind) {
   return spec;
 }
 
-/// Jobs of the memsets beside the kernels under MPS, in a tenth of a second.
+/// Jobs of the memsets co-located with the kernels under MPS, in a tenth of a second.
 std::size_t memsets_in(const ExecutionBackend& backend) {
   DeviceSpec device;
   device.sharing = Sharing::kConcurrent;

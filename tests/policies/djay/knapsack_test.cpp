@@ -199,7 +199,7 @@ TEST(Knapsack, LevelsBelowTheHullAreForWhatIsLeft) {
   const Menus menus{{{1ms, 0.2}, {2ms, 0.3}, {3ms, 1.0}}};
   EXPECT_EQ(choose_greedily(menus, 2ms).items[0], 1U);
   EXPECT_EQ(choose_greedily(menus, 3ms).items[0], 2U);
-  // However little it is worth beside what the others have.
+  // However little it is worth compared with what the others have.
   const Menus uneven{{{1ms, 100.0}, {3ms, 200.0}}, {{1ms, 0.1}, {2ms, 0.2}, {3ms, 1.0}}};
   EXPECT_EQ(choose_greedily(uneven, 5ms).items, (std::vector<std::uint32_t>{1, 1}));
 }

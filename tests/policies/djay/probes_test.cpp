@@ -16,7 +16,7 @@ std::vector<DecisionFact> shadows_of(const DjayWorld& world) {
 
 TEST(DjayProbes, MisreportedPicturesAreFoundOutWhileThereIsRoom) {
   // "low" looks far worse than its menu says. When scenes get heavy, one player at the best level and one at that one
-  // would be the choice of who believes the menu.
+  // would be the choice of a policy that believes the menu.
   const std::vector<QualityLevel> menu{{"high", 1.0, 1.0}, {"medium", 0.62, 0.88}, {"low", 0.33, 0.87}};
   DjayWorld prober(djay_policy().defaults(), 2, menu);
   DjayWorld believer(djay_with({{"probe_every", std::int64_t{0}}}), 2, menu);
@@ -39,7 +39,7 @@ TEST(DjayProbes, MisreportedPicturesAreFoundOutWhileThereIsRoom) {
 }
 
 TEST(DjayProbes, SceneWhoseSettingsMatterLessIsLearntAndItsLevelsFit) {
-  // Steps are worth less GPU time than the menu says: who trusts it overruns the period on its way up.
+  // Steps are worth less GPU time than the menu says: trusting it overruns the period on the way up.
   DjayWorld learner(djay_policy().defaults(), 3), believer(djay_with({{"cost_model", std::string("ratio")}}), 3);
   for (DjayWorld* world : {&learner, &believer}) {
     world->scene = 1;

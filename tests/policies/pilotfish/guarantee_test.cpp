@@ -1,4 +1,4 @@
-// What PilotFish does beside admitting kernels: kills and snapshots, gaps inside frames, memory and the host link.
+// What PilotFish does besides admitting kernels: kills and snapshots, gaps inside frames, memory and the host link.
 
 #include <gtest/gtest.h>
 

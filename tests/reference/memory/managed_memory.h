@@ -14,7 +14,7 @@ namespace corun {
 /// the nvshare thesis (figures 10.2 to 10.11).
 struct PagingCosts {
   Duration fault_group{121'000};  ///< service of one fault group, its copy included; 108 to 130 us over runs
-  Duration eviction{120'000};     ///< of 2 MiB, beside the group that needs the room; 1.25 ms in contended runs, whose
+  Duration eviction{120'000};     ///< of 2 MiB, besides the group that needs the room; 1.25 ms in contended runs, whose
                                   ///< cause the measurements do not show
   double bulk_to_device_bytes_per_s = 9.1e9;   ///< of a prefetch
   double bulk_from_device_bytes_per_s = 11e9;  ///< of what a prefetch displaces, at the same time
@@ -32,7 +32,7 @@ struct PagingCounts {
 ///
 /// Memory is taken in blocks of 2 MiB. The block to evict is the least recently *faulted* one of all contexts: a block
 /// moves to the end of the list when part of it is brought in, not when it is used, so a hot block that never faults
-/// again is evicted all the same. A block that is partly in occupies all of its 2 MiB. All faults are served one after
+/// again is evicted nevertheless. A block that is partly in occupies all of its 2 MiB. All faults are served one after
 /// another; the caller decides whose turn it is. This class stands alone: a Device uses the fluid Residency instead,
 /// which tests hold to this one.
 class ManagedMemory {

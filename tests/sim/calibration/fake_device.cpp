@@ -1,4 +1,4 @@
-// A CUDA driver without a device, for the probes of a calibration: streams beside one another in real time, kernels of
+// A CUDA driver without a device, for the probes of a calibration: streams run concurrently in real time, kernels of
 // 2 us and 1 ns for each iteration and thousand blocks, copies of 10 bytes a ns, 1023 launches in flight. A spinning
 // kernel is away for 300 us every 2 ms.
 

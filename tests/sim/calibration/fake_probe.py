@@ -3,7 +3,7 @@
 
 CORUN_FAKE_PROBE, words: folder=PATH (needed: where probes of a trial find each other), slice=NS, switch=NS, no_gpu,
 hangs=PROBE, fails=PROBE, dies=PROBE (without a word), chatters (says more than it should), extra=N (visits of a frame
-beside its draws).
+besides its draws).
 """
 
 import json
@@ -18,7 +18,7 @@ SM_COUNT = 132
 
 
 def rotate(visits, until):
-    """Who runs when, in turn: visits[i](now) is how long context i stays; yields (context, begin, end)."""
+    """Which context runs when, in turn: visits[i](now) is how long context i stays; yields (context, begin, end)."""
     now, turn = 0, 0
     while now < until:
         length = visits[turn % len(visits)](now)

@@ -209,7 +209,7 @@ TEST(FitSlices, TooFewTurnsForASwitchStillTellTheSlice) {
 
 constexpr std::int64_t kSwitch = 120 * kUs, kLinger = 30 * kUs, kSlice = 2 * kMs;
 
-/// Short kernels that wake beside a lone spinner, 100 of them at all phases of its slices.
+/// Short kernels that wake while a lone spinner runs, 100 of them at all phases of its slices.
 Samples wakers(bool is_rolling) {
   Sample spinning = sample("idle_short", 0, "spin"), shorts = sample("idle_short", 1, "short");
   spinning.series = {{"begin_ns", {0}}, {"end_ns", {1'000 * kMs}}};

@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Probes of a GPU that is not one; see fake_probe.py for what it can be told.
+/// Probes of a GPU that is not one; see fake_probe.py for its settings.
 class Measure : public ::testing::Test {
  protected:
   Measure() { tell(""); }
@@ -66,7 +66,7 @@ TEST_F(Measure, AProbeThatHangsIsEndedAndTheOthersGoOn) {
   EXPECT_EQ(trials_of(samples), (std::vector<std::string>{"device", "copy_alone", "copy_beside", "launch"}));
   EXPECT_NE(samples[1].failure.find("it was not through with measuring after"), std::string::npos)
       << samples[1].failure;
-  EXPECT_TRUE(samples[3].series.empty());  // the spinner beside a copy that was not there
+  EXPECT_TRUE(samples[3].series.empty());  // the spinner with a copy that was not there
   EXPECT_EQ(samples.back().first("queue_depth"), 1023);
 }
 

@@ -22,7 +22,7 @@ class FirstFit : public PlacementPolicy {
   }
 };
 
-/// Turns away whoever asks for more than half of a card, and opens the gates of all others.
+/// Refuses clients that ask for more than half of a card, and opens the gates of all others.
 class HalvesOnly : public Policy {
  public:
   void decide(const GpuView& view, Actions& actions) override {

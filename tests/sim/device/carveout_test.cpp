@@ -55,7 +55,7 @@ std::vector<std::string> cells_of(const std::string& line) {
   return cells;
 }
 
-// tests/hardware/placement.sh: blocks of a kernel lay one on an SM, as alone, or closer, beside another program under
+// tests/hardware/placement.sh: blocks of a kernel lay one on an SM, as alone, or closer, with another program under
 // MPS.
 TEST(Carveout, SaysBesideWhichNeighboursBlocksLayCloserOnAnH200) {
   std::ifstream in(std::string(CORUN_SOURCE_DIR) + "/studies/mps-carveout/placement.csv");
@@ -77,7 +77,7 @@ TEST(Carveout, SaysBesideWhichNeighboursBlocksLayCloserOnAnH200) {
     ++pairs;
   }
   EXPECT_EQ(pairs, 324);
-  EXPECT_LE(wrong, 4);  // all four beside a neighbour with a single byte of shared memory
+  EXPECT_LE(wrong, 4);  // all four with a neighbour with a single byte of shared memory
 }
 
 }  // namespace

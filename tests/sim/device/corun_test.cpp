@@ -4,7 +4,7 @@
 
 #include "tests/sim/device/device_driver.h"
 
-// What kernels lose by others that run beside them, though there is room for all.
+// What kernels lose by others that run at the same time, though there is room for all.
 namespace corun {
 namespace {
 
@@ -34,7 +34,7 @@ constexpr double kRounding = 100;  // ns
 
 struct GapCase {
   const char* name;
-  std::uint32_t clients_kernel;  ///< who runs a long kernel meanwhile
+  std::uint32_t clients_kernel;  ///< the client that runs a long kernel meanwhile
   std::int64_t gap_ns;
 };
 

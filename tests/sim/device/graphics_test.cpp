@@ -76,7 +76,7 @@ TEST(Graphics, AVisitRunsToItsEndPastItsSlice) {
   EXPECT_EQ(driver.begin(kernel), 17'700 * kUs + kSwitch);
 }
 
-/// When the equal draws of a frame begin beside an endless kernel.
+/// When the equal draws of a frame begin while an endless kernel runs.
 std::vector<std::int64_t> draw_begins(std::int64_t draws, std::int64_t draw_ns, std::int64_t graphics_slice_ns) {
   DeviceSpec spec = device(GraphicsScheduling::kToCompletion);
   spec.graphics_slice = Duration{graphics_slice_ns};

@@ -121,7 +121,7 @@ TEST(Laws, ThinSlicesWithoutSwitchCostApproachProcessorSharing) {
       if (customer.service == static_cast<std::int64_t>(size)) slowdowns.push_back(customer.sojourn() / size);
     }
     const Estimate slowdown = estimate(slowdowns);
-    // Who arrives waits for a slice of each client present: of the order of a slice per stretched customer.
+    // A customer that arrives waits for a slice of each client present: of the order of a slice per stretched customer.
     const double slice_bias = 2'000 / (1 - kLoad) / size;
     EXPECT_NEAR(slowdown.mean, 1 / (1 - kLoad), kErrors * slowdown.standard_error + slice_bias);
   }

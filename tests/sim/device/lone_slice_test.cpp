@@ -20,7 +20,7 @@ DeviceSpec device(LoneSlice lone_slice) {
   return spec;
 }
 
-/// When a kernel begins that is submitted at `woken_ns` beside one that has run since 0.
+/// When a kernel begins that is submitted at `woken_ns` while another has run since 0.
 std::int64_t begin_of_woken(LoneSlice lone_slice, std::int64_t woken_ns) {
   DeviceDriver driver(device(lone_slice), 2);
   driver.submit(0, 50 * kMs);

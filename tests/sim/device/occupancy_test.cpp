@@ -142,7 +142,7 @@ RC_GTEST_PROP(MaxMin, NobodyIsBelowTheBottleneckUnlessItsDemandIsMet, ()) {
   }
 }
 
-// Gives out one unit after the other, each to whoever has least and still wants more.
+// Gives out one unit after the other, each to the one that has least and still wants more.
 std::vector<std::int64_t> by_single_units(const std::vector<std::int64_t>& demands, std::int64_t capacity) {
   std::vector<std::int64_t> shares(demands.size(), 0);
   for (; capacity > 0; --capacity) {

@@ -34,8 +34,8 @@ std::int64_t wait_beside(std::uint32_t busy, std::uint32_t place, std::int64_t w
   return driver.begin(woken) - woken_ns;
 }
 
-// The last one's place comes after that of the last busy one, and is looked at when that one's slice begins: whoever
-// wakes just before waits for one turn, whoever wakes just after for a round more.
+// The last one's place comes after that of the last busy one, and is looked at when that one's slice begins: a
+// context that wakes just before waits for one turn, one that wakes just after for a round more.
 TEST(TurnOrder, InAFixedOrderWaitsLieBetweenOneTurnAndOneRoundMore) {
   for (const std::uint32_t busy : {2U, 3U, 4U}) {
     const std::int64_t round = busy * kTurn, last_begins = 20 * round - kTurn;

@@ -65,7 +65,7 @@ RC_GTEST_PROP(EventQueueProperty, AgreesWithASortedListUnderRandomPushesPopsAndC
   const auto steps = *rc::gen::container<std::vector<std::tuple<int, int, int>>>(
       rc::gen::tuple(rc::gen::inRange(0, 10), rc::gen::inRange(0, 20), rc::gen::inRange(0, 5)));
   std::uint64_t name = 0;
-  const int before = *rc::gen::inRange(0, 100);  // more than are kept beside the heap
+  const int before = *rc::gen::inRange(0, 100);  // more than are kept outside the heap
   for (int number = 0; number < before; ++number) {
     const int time = number * 37 % 23;
     model.emplace_back(time, 0, name);

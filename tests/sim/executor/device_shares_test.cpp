@@ -88,7 +88,7 @@ std::vector<Stretch> any_stretches() {
   return stretches;
 }
 
-/// Asks every instant who has work.
+/// Asks every instant which clients have work.
 Duration received_by_counting(const std::vector<Stretch>& stretches, ClientId client, Time begin, Time end) {
   Duration received{};
   for (Time now = begin; now < end; now += 12ns) {

@@ -17,7 +17,7 @@ namespace corun::testing {
 
 using namespace std::chrono_literals;
 
-/// Runs on a driver that is not one; see fake_libcuda.cpp for what it can be told.
+/// Runs on a driver that is not one; see fake_libcuda.cpp for its settings.
 class Execute : public ::testing::Test {
  protected:
   ~Execute() override { unsetenv("CORUN_FAKE_CUDA"); }

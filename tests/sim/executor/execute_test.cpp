@@ -279,7 +279,7 @@ TEST_F(Execute, OpenReplayMayRunFarAhead) {
   EXPECT_EQ(run({spec}, 60s).ops.size(), durations.size());
 }
 
-/// Tells where the scheduling thread may run while it runs.
+/// Records where the scheduling thread may run while it runs.
 class Whereabouts : public Recorder {
  public:
   void on_op(const OpFact&) override {

@@ -10,7 +10,7 @@
 // (waiting for everything fails once there have been 100 launches), late_return=N (launches return N us later),
 // fast_clock=N (the device's clock gains N us a s), hurry (what takes longer than 5 ms says so and takes 5 ms),
 // gap=N (of two surrogates in a stream, the second begins N us after the first has ended at the earliest),
-// slow_context=N (making a context takes N ms), few_priorities (one level), no_bandwidth (it does not tell its
+// slow_context=N (making a context takes N ms), few_priorities (one level), no_bandwidth (it does not report its
 // memory's). CORUN_FAKE_CUDA_TURNS names a file by which processes take turns of 2 ms on one device, as they do on a
 // real one: a kernel that is cut goes on in its context's next turn. CORUN_FAKE_CUDA_LOG names a file in which calls
 // leave a line each: "stream PRIORITY", "context SMS", "hold BYTES", "save FIRST BYTES" and "restore FIRST BYTES" with
@@ -73,7 +73,7 @@ bool is_under_mps() {
   return pipe != nullptr && access((std::string(pipe) + "/control").c_str(), F_OK) == 0;
 }
 
-/// Counts its records: who waits, waits for the one that was the newest then.
+/// Counts its records: a wait is for the one that was the newest then.
 struct Event {
   std::atomic<std::uint64_t> recorded{0}, done{0};
 };
@@ -134,7 +134,7 @@ class Turns {
 
  private:
   struct State {
-    std::atomic<pid_t> user, turn;  // who uses it now; who has the turn
+    std::atomic<pid_t> user, turn;  // process that uses it now; process that has the turn
     std::atomic<std::uint64_t> until;
     std::atomic<int> wanting;
   };

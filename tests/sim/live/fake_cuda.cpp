@@ -160,7 +160,7 @@ int cuLaunchKernel_ptsz(void* function, unsigned grid_x, unsigned grid_y, unsign
       442, {function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, stream, parameters, extra});
 }
 
-// Both are told from one another, as the driver does, and neither says its name as the other.
+// Both are distinguished, as the driver does, and neither says its name as the other.
 int cuModuleGetFunction(void** function, void*, const char* name) { return make_named(function, name, false); }
 int cuLibraryGetKernel(void** kernel, void*, const char* name) { return make_named(kernel, name, true); }
 int cuFuncGetName(const char** name, void* function) { return name_of(name, function, false); }

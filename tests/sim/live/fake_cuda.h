@@ -4,7 +4,7 @@
 #include <cstdint>
 
 /// A CUDA driver without a device, whose calls a fake CUPTI reports: every stream runs its work in real time, one after
-/// another, beside the others. A kernel takes as many microseconds as it asks for bytes of shared memory; one that
+/// another, and all at once. A kernel takes as many microseconds as it asks for bytes of shared memory; one that
 /// takes none into an idle stream has ended when its launch returns, and so has an event.
 ///
 /// It watches its manners as the real one does: an event in a stream that is being captured, or a question about one
@@ -47,6 +47,6 @@ int cuStreamWaitFlag(void* stream, int* flag);  ///< of ours: like cuStreamWaitV
 void cuOnEventRecord(void (*what)());           ///< of ours: happens inside every cuEventRecord() from here on
 }
 
-/// What the driver tells CUPTI of a call.
+/// What the driver reports to CUPTI of a call.
 void fake_callback(std::uint32_t site, std::uint32_t function, const void* parameters, const int* result,
                    const char* symbol, void* context, std::uint64_t* shared);

@@ -1,5 +1,5 @@
-// As much of libcupti.so.13 as a gate needs: a subscriber that is told of the calls of fake_cuda.cpp. A process whose
-// subscriber is told of launches leaves a line in the file that FAKE_CUPTI_LOG names.
+// As much of libcupti.so.13 as a gate needs: a subscriber that sees the calls of fake_cuda.cpp. A process whose
+// subscriber sees launches leaves a line in the file that FAKE_CUPTI_LOG names.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// A game without graphics: tells the scheduler of frames as the GL library does, and renders on no device.
+// A game without graphics: reports frames to the scheduler as the GL library does, and renders on no device.
 //
 //   live_frames PERIOD_MS RENDER_MS [torn]
 //   live_frames torn_launch

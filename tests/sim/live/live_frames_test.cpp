@@ -1,4 +1,4 @@
-// Live runs with games: what policies are told of frames, and what they make of that.
+// Live runs with games: what policies learn about frames, and what they do about it.
 #include <sstream>
 
 #include "sim/executor/device_time/busy_time.h"
@@ -15,7 +15,7 @@ namespace {
 
 class LiveFrames : public Live {
  protected:
-  /// A frame every 16 ms that takes 6 ms, told as the GL library tells it.
+  /// A frame every 16 ms that takes 6 ms, reported as the GL library reports it.
   static ClientSpec paced_game() {
     ClientSpec spec = client("game", {});
     spec.command.words = {LIVE_FRAMES, "16", "6"};
@@ -67,7 +67,7 @@ TEST_F(LiveFrames, WithoutAPolicyAFillerRunsAllTheTime) {
   EXPECT_GT(parts.of_frames, 0.6);
 }
 
-/// A busy host is late with everything: up to three runs, and bounds that tell a policy from none.
+/// A busy host is late with everything: up to three runs, and bounds that distinguish a policy from none.
 TEST_F(LiveFrames, PilotFishAbsoluteHarvestsBetweenFramesAndLeavesThemAlone) {
   Parts best{0, 1};
   for (int i = 0; i < 3 && !(best.of_idle > 0.3 && best.of_frames < 0.4); ++i)
@@ -227,7 +227,7 @@ class LiveVulkan : public LiveFrames {
     spec.command.environment = {"DISPLAY=" + server_.display, "XDG_RUNTIME_DIR=" + folder_.path().string()};
     return spec;
   }
-  /// Frames of a program that shows so many and ends with 9, as it does when nobody looks; of one that leaves its
+  /// Frames of a program that shows so many and ends with 9, as it does when unobserved; of one that leaves its
   /// device as it is, those that have ended while it ran.
   void expect_frames(std::size_t least, std::size_t most, std::vector<std::string> words) {
     const LiveFacts facts = run({game(std::move(words))}, 10s);

@@ -1,7 +1,7 @@
 """Replays the transcripts of `simcli live` in this folder, with programs of the fake driver.
 
 They are as those of tests/experiments; `^C` behind a command is an interrupt half a second after its first run began or
-after the one before; whoever takes longer than four seconds to heed it is found out.
+after the one before; a command that takes longer than four seconds to heed it fails.
 
     python3 tests/sim/live/test_live_transcripts.py --update    rewrites the expected output, figures as [...]
 """

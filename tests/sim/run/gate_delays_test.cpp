@@ -95,7 +95,7 @@ TEST(GateDelays, EndsOfFramesHaveATimeOfTheirOwnAndBeginsNone) {
 TEST(GateDelays, NewsOfAClientKeepsItsOrder) {
   ClientSpec game = client(3, true);
   Listener policy;
-  run(policy, game, {.frame_heard = 5ms});  // the next frame begins before the end of the one before has been told
+  run(policy, game, {.frame_heard = 5ms});  // the next frame begins before the end of the one before has been reported
   ASSERT_EQ(policy.begins.size(), 3u);
   ASSERT_EQ(policy.ends.size(), 3u);
   for (std::size_t i = 0; i + 1 < 3; ++i) EXPECT_LE(policy.ends[i], policy.begins[i + 1]);

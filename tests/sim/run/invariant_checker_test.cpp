@@ -26,7 +26,7 @@ OpFact operation(std::uint64_t number, Time submitted, Time begin, Time end) {
   return op;
 }
 
-/// Books of one client whose gate was opened at the begin and whose operation 0 was launched there.
+/// Books of one client whose gate was opened at the start and whose operation 0 was launched there.
 struct Running {
   Recorder nobody;
   InvariantChecker books{1, nobody};

@@ -34,7 +34,7 @@ class Listener : public OpenGates {
   }
 };
 
-/// A client that runs a kernel of 10 ms as often as it is told and asks for a third and 1 GB at first.
+/// A client that runs a kernel of 10 ms as often as stated and asks for a third and 1 GB at first.
 ClientSpec client(const std::string& name, std::uint64_t repeat, std::vector<Resize> resizes = {}) {
   Workload workload;
   workload.names = {"op"};

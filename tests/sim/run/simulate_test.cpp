@@ -193,7 +193,7 @@ class FrameWatcher : public OpenGates {
 };
 
 TEST(Simulate, AFramesBeginAndEndAreHeardWhenTheyHappen) {
-  // On an idle device the frame begins as it is submitted; beside a slice in progress it begins after slice and switch.
+  // On an idle device the frame begins as it is submitted; with a slice in progress it begins after slice and switch.
   ClientSpec game = client("game", chain(1, 3ms, 1ms, OpKind::kRender));
   game.repeat = 1;
   for (const bool beside_another : {false, true}) {
@@ -275,7 +275,7 @@ TEST(FitToSoloRate, TakesWhatAProfilerMadeSlowForTheHosts) {
 }
 
 TEST(FitToSoloRate, TakesLittleOffTheDeviceWhereTheHostDecides) {
-  // A kernel of 0.1 ms after 1 ms of host: its rate tells of the host alone.
+  // A kernel of 0.1 ms after 1 ms of host: its rate shows the host alone.
   const SoloFit fit = fit_to_solo_rate(traced(chain(1, 100us, 1ms)), device(), 1 / 0.6e-3);
   EXPECT_NEAR(fit.host_gap_scale, 0.5, 0.01);
   EXPECT_NEAR(fit.device_time_scale, 0.996, 0.001) << "0.4 us of an operation";

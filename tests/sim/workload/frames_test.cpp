@@ -111,7 +111,7 @@ TEST(FrameDraws, WhatWasTakenForDrawsIsSaid) {
   EXPECT_EQ(note(game({kMs}, {{0, {kMs}}})), "its frames are made of draws as 1 sampled one are");
 }
 
-/// Frames a second of an uncapped game beside a program that computes without end.
+/// Frames a second of an uncapped game co-located with a program that computes without end.
 double frames_beside_compute(const Timeline& timeline, Duration draw, Duration* alone = nullptr) {
   WorkloadOptions options;
   options.draw = draw;

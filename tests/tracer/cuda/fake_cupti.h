@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-/// What the fake libcupti.so.13 offers beside CUPTI's own functions: the work that a program would give to CUDA.
+/// What the fake libcupti.so.13 offers besides CUPTI's own functions: the work that a program would give to CUDA.
 extern "C" {
 
 /// `count` calls of cudaLaunchKernel on the calling thread, each with its driver call and its kernel.

@@ -39,7 +39,7 @@ class Injection {
   /// Another libcupti than the fake one with all functions.
   Injection& cupti(const std::string& path);
 
-  /// A program that has not ended after kMostSeconds ends by SIGALRM: nobody else would end one that is held up.
+  /// A program that has not ended after kMostSeconds ends by SIGALRM: nothing else would end one that is held up.
   Outcome run();
   static constexpr unsigned kMostSeconds = 30;
 

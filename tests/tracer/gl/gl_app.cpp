@@ -1,5 +1,5 @@
 // A program that draws without a screen, in each of the ways in which programs get at GL, and says what came of it: the
-// same lines whether or not somebody watches. Ends with 9, so that an exit code is seen to pass.
+// same lines whether or not it is traced. Ends with 9, so that an exit code is seen to pass.
 //
 //   gl_app linked|dlsym|procaddr FRAMES FLUSHES [finish] [elapsed] [contexts] [threads] [fork] [list] [es] [error]
 //   [loader] [inside]
@@ -146,7 +146,7 @@ void* load_something(void* argument) {
   return nullptr;
 }
 
-// In the middle of the second frame, when somebody may have a visit open or may want one.
+// In the middle of the second frame, when a tracer may have a visit open or may want one.
 void compile_list(Canvas& canvas) {
   canvas.list = f.glGenLists(1);
   f.glNewList(canvas.list, GL_COMPILE);
@@ -182,7 +182,7 @@ uint64_t checksum() {
   return sum;
 }
 
-// The program's own results of queries are to go to this buffer, and nobody else's.
+// The program's own results of queries are to go to this buffer, and no others.
 void bind_query_buffer() {
   const std::vector<unsigned char> zeros(4096);
   GLuint buffer = 0;
@@ -208,7 +208,7 @@ std::string say_result(const Canvas& canvas, const char* who) {
   return line;
 }
 
-// With two threads: neither shows its second frame before both have shown the first, whoever is the faster.
+// With two threads: neither shows its second frame before both have shown the first, whichever is the faster.
 pthread_barrier_t both_have_shown;
 
 struct Part {

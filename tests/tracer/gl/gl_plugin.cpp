@@ -33,5 +33,5 @@ extern "C" __attribute__((visibility("default"))) void draw() {
   draw_by_default_scope();
 }
 
-// The flush returns to whoever called this.
+// The flush returns to the caller of this.
 extern "C" __attribute__((visibility("default"))) void flush() { return glFlush(); }

@@ -1,4 +1,4 @@
-// A GL of somebody's own, as programs bring one along: says who it is (WHICH) and what was called.
+// A private GL, as programs bring one along: says which one it is (WHICH) and what was called.
 
 #include <stdio.h>
 #include <string.h>

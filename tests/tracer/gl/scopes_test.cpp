@@ -7,7 +7,7 @@ namespace {
 
 std::string in_build(const std::string& name) { return (build_folder() / name).string(); }
 
-/// A program that opens plug-ins, each of which links a GL that nobody else has.
+/// A program that opens plug-ins, each of which links a GL that no other has.
 class GlPlugin : public testing::Test {
  protected:
   void expect_unnoticed(const std::string& command, const std::string& settings = "") {

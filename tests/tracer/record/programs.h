@@ -37,7 +37,7 @@ bool comes_true(Condition condition) {
   return false;
 }
 
-/// A program that runs in a folder of its own with its output in files. It is killed where nobody waited for it.
+/// A program that runs in a folder of its own with its output in files. It is killed where it was not waited for.
 class Running {
  public:
   Running(std::vector<std::string> words, const std::string& folder,

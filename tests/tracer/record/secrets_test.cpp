@@ -10,7 +10,7 @@ using testing::Running;
 
 constexpr const char* kCanaries[] = {"CANARY_ARGUMENT", "CANARY_VARIABLE", "CANARY_FOLDER", "CANARY_FILE"};
 
-/// Every word of a timeline beside its numbers.
+/// Every word of a timeline besides its numbers.
 std::string words_of(const Timeline& timeline) {
   const Provenance& provenance = timeline.provenance();
   std::string words = provenance.source_format + provenance.source_version + provenance.source_file + provenance.clock;

@@ -1,5 +1,5 @@
 // Stands in for a program with our libraries inside: it writes a part as they would, and does what its words say, in
-// order. What a word does is told beside it below.
+// order. What a word does is stated next to it below.
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>

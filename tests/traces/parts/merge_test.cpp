@@ -49,7 +49,7 @@ part::CallRecord call(std::int64_t start_ns, std::int64_t end_ns, std::uint32_t 
           .is_driver = is_driver};
 }
 
-// One frame with one visit from its begin to its end on the GPU.
+// One frame with one visit from its start to its end on the GPU.
 PartBuilder& add_frame(PartBuilder& part, std::uint64_t frame, std::int64_t present_ns, std::int64_t gpu_begin_ns,
                        std::int64_t gpu_end_ns, std::uint32_t visits = 1) {
   part.add(RecordType::kVisit, part::VisitRecord{.submit_ns = kT + gpu_begin_ns - 100,
