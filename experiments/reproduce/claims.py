@@ -1,4 +1,4 @@
-"""Claims: what somebody published or we promise, how it is simulated, and when it counts as reproduced.
+"""Claims: what a paper states or Corun promises, how it is simulated, and when it counts as reproduced.
 
 docs/reproduce.md lists the keys of the files in claims/.
 """

@@ -80,7 +80,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 @contextlib.contextmanager
 def opened(address):
-    """Opens the address in a browser. The browser's command line, which everybody on the machine can read, names a file
+    """Opens the address in a browser. The browser's command line, which every user here can read, names a file
     of the user's own that leads there, so that the token stays between them. The file goes when the server ends."""
     with tempfile.TemporaryDirectory(prefix="corun-view-") as folder:  # mode 0700
         page = pathlib.Path(folder) / "view.html"

@@ -13,7 +13,7 @@ _TRAIN = {"name": "train", "synthetic": {"kernels": {"duration": "1ms", "count":
 _BURST = {"name": "burst", "synthetic": {"kernels": {"duration": "2ms", "count": 3}},
           "pacing": {"period": "50ms", "vsync": False}}
 _NEVER = {"arrival": "1h"}
-# Everybody is in every scenario, since policies may name clients or need frames of some.
+# All clients are in every scenario, since policies may name clients or need frames of some.
 _SCENARIOS = {"game alone": [_GAME, _TRAIN | _NEVER, _BURST | _NEVER],
               "train alone": [_GAME | _NEVER, _TRAIN, _BURST | _NEVER],
               "pair": [_GAME, _TRAIN, _BURST | _NEVER],

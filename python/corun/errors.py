@@ -1,4 +1,4 @@
-"""What goes wrong, by whose turn it is. The same four kinds as the exit codes of `simcli`."""
+"""Errors, by the side that has to act. The same four kinds as the exit codes of `simcli`."""
 
 
 class Error(Exception):

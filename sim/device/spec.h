@@ -69,7 +69,7 @@ struct DeviceSpec {
   Duration time_slice{2'097'152};  ///< of one context while another has work
   Duration graphics_slice{0};     ///< of graphics that runs to completion: visits that are queued follow one another in
                                   ///< one turn until it has lasted so long; 0 = each is a turn of its own
-  Duration switch_cost{175'000};  ///< between contexts that fill the device: what neither of them gets, a switch
+  Duration switch_cost{175'000};  ///< between contexts that fill the device: device time that neither gets, each switch
   /// Part [0, 1] of `switch_cost` that depends on threads: one half saves those of a context that is cut, the other
   /// half restores those of one that was; of fewer threads by saved_state(). A context that has no pending work has no
   /// state to save.

@@ -9,7 +9,7 @@
 
 namespace corun {
 
-/// Whose turn it is when something fails. The value is the exit code of the command-line tools.
+/// The side that has to act when something fails. The value is the exit code of the command-line tools.
 enum class ErrorKind : int {
   kInput = 2,        ///< the user: wrong flag, experiment or trace
   kUnsupported = 3,  ///< this build, trace or machine cannot do it

@@ -19,7 +19,7 @@ constexpr std::int64_t kTypicalLaunchLatency_ns = 4'000;
 constexpr std::int64_t kTypicalDispatchGap_ns = 1'500;
 constexpr std::size_t kEnoughGaps = 100;
 constexpr std::int64_t kNoDependency_ns = INT64_MIN / 2;
-// The jitter of a untraced pass is that of jobs if they made this share of the launches.
+// The jitter of an untraced pass is that of jobs if they made this share of the launches.
 constexpr double kJitterIsOfJobs = 0.8;
 
 /// Time from when each operation could have begun by what it depends on, without its own launch, to its start: below
@@ -339,13 +339,13 @@ class Conversion {
 
   CompactCapture capture_;
   const CrossStreamWaits waits_;
-  const std::vector<std::int64_t> launches_;  // where there was a untraced pass
+  const std::vector<std::int64_t> launches_;  // where there was an untraced pass
   HostSequence host_;
   const JobSplit split_;
   ShortNumbers gaps_, latencies_;   // by operation of the capture
   Column<std::uint32_t> order_;     // by operation of the workload: its number in the capture
   bool is_as_recorded_ = false;     // order_ is that of the capture, and whole
-  Column<std::uint32_t> index_of_;  // the other way, where somebody waits for single operations
+  Column<std::uint32_t> index_of_;  // the other way, where hosts wait for single operations
   std::vector<HostWait> host_waits_;
   std::uint32_t submitted_ = 0;
   std::int64_t free_since_ns_ = 0;

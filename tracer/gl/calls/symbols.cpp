@@ -59,7 +59,7 @@ std::size_t index_of(const char* name) {
 
 void* stub(std::size_t name, std::size_t variant) { return corun_gl_stubs + (name * kVariants + variant) * kStubBytes; }
 
-// The function behind the export for everybody; null where the global scope has none (yet).
+// The function behind the export for all callers; null where the global scope has none (yet).
 void* resolve_export(std::size_t name) {
   static bool is_resolved[kNameCount];
   void** slot = &corun_gl_slots[name * kVariants];
