@@ -85,7 +85,7 @@ struct CallRecord {
 
 /// One presented frame of a game.
 ///
-/// A frame may visit the GPU several times. Span (first begin to last end) contains other contexts' time; busy is the
+/// A frame may visit the GPU several times. Span (first start to last end) contains other contexts' time; busy is the
 /// union of its own work. Both are kept; a source that knows only one leaves the other at -1 (absent is not zero).
 struct FrameRecord {
   std::int64_t present_ns = 0;      ///< when present (swap) was called

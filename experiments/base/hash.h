@@ -6,11 +6,11 @@
 
 namespace corun {
 
-/// SHA-256, 64 lower-case hex digits, as sha256sum prints them: for what others are to check.
+/// SHA-256, 64 lower-case hex digits, as sha256sum prints them: for hashes that are checked with other tools.
 std::string sha256(std::string_view bytes);
 /// XXH3-128, 32 lower-case hex digits.
 std::string content_hash(std::string_view bytes);
-/// The same of what is given piece by piece.
+/// Computes content_hash() of bytes that are given piece by piece.
 class ContentHasher {
  public:
   ContentHasher();
@@ -22,7 +22,7 @@ class ContentHasher {
   struct State;
   std::unique_ptr<State> state_;
 };
-/// Of a file as it lies on disk. Throws Error(kInput) where it cannot be read.
+/// content_hash() of a file as it is on disk. Throws Error(kInput) where it cannot be read.
 std::string file_hash(const std::string& path);
 
 }  // namespace corun

@@ -27,7 +27,7 @@ inline constexpr int kExitExpectation = 6;
 inline constexpr int kExitSomeFailed = 7;
 inline constexpr int kExitSignal = 128;  ///< plus the number of the signal: 130 for an interrupt
 
-/// What every command knows.
+/// What every command receives.
 struct CommonOptions {
   std::vector<std::string> arguments;  ///< as given, without the name of the program
   DiagnosticStyle diagnostics = DiagnosticStyle::kFull;

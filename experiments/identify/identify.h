@@ -8,7 +8,7 @@
 
 namespace corun::identification {
 
-/// How far to go.
+/// When an identification ends, and how it repeats trials.
 struct IdentifyOptions {
   std::uint32_t least_trials = 3;  ///< even where one is enough to be certain: the others may still contradict
   std::uint32_t most_trials = 8;

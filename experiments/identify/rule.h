@@ -22,7 +22,7 @@ const Unknown& time_slice_unknown();
 const Unknown& switch_cost_unknown();
 const Unknown& sm_fill_exponent_unknown();
 
-/// One of the rival ways in which a GPU could arbitrate: what is not a number.
+/// One of the rules by which a GPU could arbitrate, without its numbers.
 struct Rule {
   Sharing sharing = Sharing::kTimeSliced;
   GraphicsScheduling graphics = GraphicsScheduling::kToCompletion;

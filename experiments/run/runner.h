@@ -28,7 +28,7 @@ struct RunOutcome {
   std::vector<DecisionFact> decisions;
   std::vector<OperationRow> operations;
   std::vector<HoldFact> holds;  ///< as many as decisions are kept
-  Time holds_until = kNever;    ///< begin of the first hold that was not kept
+  Time holds_until = kNever;    ///< start of the first hold that was not kept
   std::vector<RefusalFact> refusals;
   std::vector<KillFact> kills;
   std::vector<PodFact> pods;  ///< of a cluster

@@ -65,7 +65,7 @@ class TokenUses {
   }
 
   const Duration window_;
-  std::deque<Use> uses_;  // by begin
+  std::deque<Use> uses_;  // by start
 };
 
 }  // namespace corun

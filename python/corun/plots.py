@@ -151,7 +151,7 @@ class Plots:
         return ax
 
     def timeline(self, begin, end, policy, scenario=None, seed=None, ax=None):
-        """One run between two instants, in seconds: for each client its operations on the device (begin to end; where
+        """One run between two instants, in seconds: for each client its operations on the device (start to end; where
         contexts take turns that holds time away), its frames from start to present, red where missed, and the stretches
         in which its gate held it, with the rule. Operations need `record: { operations: all }`.
 

@@ -70,7 +70,7 @@ struct ClusterInput {
   CardSharing sharing;  ///< means nothing where no pod has a client
 };
 
-/// How a pod's story ended, as far as the run went.
+/// The state of a pod at the end of the run.
 enum class PodState : std::uint8_t {
   kWaiting,  ///< never placed
   kRunning,  ///< still there at the horizon

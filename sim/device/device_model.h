@@ -124,7 +124,7 @@ class DeviceModel {
   /// Device time a client has received so far: what a driver's per-process counter would show.
   virtual Duration device_time(ClientId client) const = 0;
   virtual std::span<const Duration> device_times() const = 0;  ///< the same of all clients
-  /// First begin of a running operation, kNever if it has not begun: what a GPU timestamp at its head would show.
+  /// First start of a running operation, kNever if it has not begun: what a GPU timestamp at its head would show.
   virtual Time begin_of(Ticket ticket) const = 0;
 };
 

@@ -10,7 +10,7 @@ namespace corun::executor {
 
 class MpsDaemon;
 
-/// How a run gets at the hardware.
+/// How a run uses the hardware.
 struct ExecuteOptions {
   std::string worker;                    ///< program that a client's process runs: corun-worker
   std::string library = "libcuda.so.1";  ///< the CUDA driver

@@ -9,7 +9,7 @@
 
 namespace corun::live {
 
-/// How a live run gets at its clients.
+/// How a live run starts and gates its clients.
 struct LiveOptions {
   std::string gate_library = {};        ///< libcorun_gate.so
   bool is_gated_by_cupti = false;       ///< not by a preload, with CUPTI where a program's driver is called past it

@@ -9,7 +9,7 @@
 
 namespace corun::live {
 
-/// What goes into a program; "" = nothing.
+/// What a live run loads into a program; "" = nothing.
 struct Guests {
   std::vector<std::string> preloads;  ///< libraries that are loaded behind those that its LD_PRELOAD names
   std::string injection;              ///< what its CUDA driver loads, where its environment names nothing else

@@ -16,7 +16,7 @@ struct Slice {
 enum class Nesting : bool { kNone, kAllowed };
 
 /// Distributes the slices of one track over as few rows as first fit needs, in each of which they follow one another
-/// or nest. Each row is in order of begin, of equal ones outer slices first; row 0 takes most.
+/// or nest. Each row is in order of start, of equal ones outer slices first; row 0 takes most.
 std::vector<std::vector<Slice>> rows_of(std::vector<Slice> slices, Nesting nesting);
 
 }  // namespace corun

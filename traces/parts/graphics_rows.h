@@ -27,7 +27,7 @@ struct FrameRange {
 /// | interval   | from the present before of the same swap chain; unknown behind a frame that is missing      |
 /// | CPU busy   | from the return of the present before to this present, less waits and the tracer's own time |
 /// | submission | the earliest visit's call                                                                   |
-/// | GPU times  | first begin, last end and union of the visits whose time is known                           |
+/// | GPU times  | first start, last end and union of the visits whose time is known                           |
 class GraphicsRows {
  public:
   GraphicsRows(PartContent& part, PartTarget& target);

@@ -16,7 +16,7 @@ struct GpuOptions {
 };
 void add_gpu_options(Command& command, GpuOptions& options);
 
-/// Of commands that run clients on a GPU.
+/// Options of commands that run clients on a GPU.
 struct HardwareOptions {
   GpuOptions device;
   std::string worker;           ///< "" = corun-worker in the folder of this program

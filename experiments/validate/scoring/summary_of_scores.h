@@ -7,7 +7,7 @@
 
 namespace corun::validation {
 
-/// How a null model did on the rows that it speaks of, and how the prediction did on the same rows.
+/// How a null model did on the rows for which it has figures, and how the prediction did on the same rows.
 struct NullScore {
   std::string model;
   std::size_t rows = 0;

@@ -22,7 +22,7 @@ struct Program {
 inline constexpr LaunchShape kOneThread{
     .grid_x = 1, .grid_y = 1, .grid_z = 1, .block_x = 1, .block_y = 1, .block_z = 1};
 
-/// What it got.
+/// What a program achieved in a simulated trial.
 struct Progress {
   double jobs_per_s = 0.0;
   double device_share = 0.0;       ///< time in which it progressed, over all

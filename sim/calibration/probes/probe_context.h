@@ -72,7 +72,7 @@ class ProbeContext {
   /// As work_of_length for kCompute, but each block has so much shared memory that it has a multiprocessor to itself.
   Work whole_work_of_length(std::int64_t length_ns, double waves, double fill);
 
-  /// Watches the device's clock; see corun_spin. Pairs of begin and length, on the device's clock.
+  /// Watches the device's clock; see corun_spin. Pairs of start and length, on the device's clock.
   SpinReport spin(std::int64_t length_ns, std::int64_t least_gap_ns, std::uint32_t blocks, std::uint32_t threads,
                   std::vector<std::uint64_t>& gaps);
 

@@ -113,7 +113,7 @@ class ContextRing {
   ContextIndex successor_ = kNoContext;  ///< settled to be next; kNoContext = not yet
   ContextIndex loaded_ = kNoContext;     ///< whose state the device holds: entering it again costs nothing
   Time now_ = kRunStart;
-  Time entered_ = kRunStart;      ///< begin of the visit, or end of the switch while switching
+  Time entered_ = kRunStart;      ///< start of the visit, or end of the switch while switching
   Duration slice_{};              ///< of the current context, once `slices_from_` is reached
   Time slices_from_ = kRunStart;  ///< from when slices are that long; in the future while an older one runs out
   Time slice_begin_ = kRunStart;  ///< of a slice that rolls: `slices_from_`, or later by whole slices

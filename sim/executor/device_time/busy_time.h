@@ -8,7 +8,7 @@
 
 namespace corun::executor {
 
-/// How long something was going on: the length of the union of intervals, added in any order.
+/// Total time in which something was active: the length of the union of intervals, added in any order.
 class BusyTime {
  public:
   void add(Time begin, Time end) {
@@ -29,7 +29,7 @@ class BusyTime {
 
  private:
   static constexpr std::size_t kMost = 1 << 16;  // nothing that is reported now began before so many gaps
-  std::map<Time, Time> ends_;                    ///< by begin; disjoint
+  std::map<Time, Time> ends_;                    ///< by start; disjoint
   Duration total_{};
 };
 

@@ -64,7 +64,7 @@ struct ShapeLaw {
 
 enum class WorkerState : std::uint32_t { kStarting, kReady, kFailed, kEnded };
 
-/// What a worker is to be. Written before it starts.
+/// The settings of a worker. Written before it starts.
 struct WorkerSetup {
   char library[256] = "libcuda.so.1";
   std::int32_t device = 0;

@@ -16,7 +16,7 @@ void write_columns(const std::string& path, const std::vector<StreamColumns>& st
 
 /// What a replay cannot do without, and nothing else: reads such a file, then plays every kernel's begin and end in
 /// order of time on one tournament tree. A stream runs in order, a kernel is slowed down by how many run, and waiting,
-/// busy time, a histogram of latencies and a record of begin and end are kept. No policy, no gates, no engine, no ties,
+/// busy time, a histogram of latencies and a record of start and end are kept. No policy, no gates, no engine, no ties,
 /// no cancelling, one hard-wired device. Returns how many kernels were played.
 std::uint64_t replay_floor(const std::string& path);
 

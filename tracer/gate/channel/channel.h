@@ -108,7 +108,7 @@ struct Slot {
 /// A holder of a slot, distinct from those before and after.
 constexpr std::uint32_t mark_of_slot(std::uint32_t slot, std::uint32_t turn) { return turn * kMostProcesses + slot; }
 
-/// What the scheduler and the processes of one client say to each other: one gate and one order of launches for all.
+/// What the scheduler and the processes of one client share: one gate and one order of launches for all.
 ///
 /// A launch takes its number and learns whether it may pass by one addition to `gate` (word.h); those that may not
 /// wait for `turn` to change.

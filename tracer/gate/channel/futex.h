@@ -55,7 +55,7 @@ inline bool spin_until_changed(const std::atomic<std::uint32_t>& word, std::uint
   return false;
 }
 
-/// Waiting awake as long as that pays: where answers keep coming too late, as they do where there are fewer processors
+/// Spins before sleeping while that pays: where answers keep coming late, as they do where there are fewer processors
 /// than threads that want one, most waits are slept through. Any thread.
 class AwakeWait {
  public:

@@ -6,7 +6,7 @@
 
 namespace corun::record {
 
-/// The signals that reach simtrace while it waits for a program, taken one by one and at leisure.
+/// The signals that reach simtrace while it waits for a program, taken one by one outside of signal handlers.
 ///
 /// As long as this object lives, SIGCHLD and the signals that would end us and that programs get from others are held
 /// back (SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, timers, real-time signals ...), and SIGPIPE does nothing;
