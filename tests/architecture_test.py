@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import sys
 import unittest
 import warnings
@@ -63,6 +64,15 @@ class TheTree(unittest.TestCase):
 
     def test_no_folder_is_a_heap(self):
         self.assert_clean(rules.check_sizes(path for path in self.texts if path.endswith(SOURCES)))
+
+    def test_a_policy_outside_the_project_finds_all_headers_installed(self):
+        installed = set(re.findall(r"\$\{PROJECT_SOURCE_DIR\}/(\S+\.h)", self.texts["policies/CMakeLists.txt"]))
+        needed, left = set(), ["policies/example/least_served.cpp"]
+        while left:
+            names = {name for _, quoted, name in rules.includes(self.code[left.pop()]) if quoted} - needed
+            needed |= names
+            left += names
+        self.assertEqual(needed - installed, set())
 
     def test_includes_are_written_from_the_root(self):
         for path, text in self.code.items():

@@ -38,6 +38,7 @@ class Case:
         self.environment = dict(entry.split("=", 1) for entry in properties.get("ENVIRONMENT", []))
         self.seconds_allowed = float(properties.get("TIMEOUT", 300))
         self.outcome, self.seconds, self.output = None, 0.0, ""
+        self.is_alone = False  # runs in a process of its own
 
 
 def listed_cases(tree, match):
@@ -51,7 +52,7 @@ def groups(cases):
     """Lists of cases that one process runs; those that may take longest begin first."""
     by_program = collections.defaultdict(list)
     for case in cases:
-        by_program[case.command[0] if case.filter else case.name].append(case)
+        by_program[case.command[0] if case.filter and not case.is_alone else case.name].append(case)
     found = [members[first:first + TOGETHER] for members in by_program.values()
              for first in range(0, len(members), TOGETHER)]
     return sorted(found, key=lambda group: -max(case.seconds_allowed for case in group))
@@ -71,6 +72,9 @@ def start(command, case, seconds_allowed):
 def run_group(cases):
     """Sets the outcome of every case that was begun. What the process did not come to keeps None."""
     first = cases[0]
+    if not first.command:  # ctest names a program that was not built
+        first.outcome, first.output = "failed", "not built"
+        return cases
     names = ":".join(case.filter or "" for case in cases)
     command = [first.command[0], f"--gtest_filter={names}"] if first.filter else first.command
     began = time.monotonic()
@@ -80,9 +84,12 @@ def run_group(cases):
         case = by_filter.get(name)
         if case is not None:
             case.outcome, case.seconds = OUTCOMES.get(word, "failed"), int(milliseconds or 0) / 1000
-    if not first.filter or (code != 0 and all(case.outcome in ("passed", "skipped") for case in cases)):
-        for case in cases:  # a leak that is found at the end is anyone's
-            case.outcome, case.seconds = "passed" if code == 0 else "failed", time.monotonic() - began
+    if len(cases) == 1:
+        if code != 0 or not first.filter:
+            first.outcome, first.seconds = "passed" if code == 0 else "failed", time.monotonic() - began
+    elif code != 0:  # a leak, or an end between two cases, is anyone's: whatever did not fail runs again, alone
+        for case in cases:
+            case.outcome = "failed" if case.outcome == "failed" else None
     for case in cases:
         case.output = output if case.outcome == "failed" else ""
     return cases
@@ -91,13 +98,15 @@ def run_group(cases):
 def run_all(pool, cases):
     left = cases
     while left:
-        done = [case for group in pool.map(run_group, groups(left)) for case in group]
-        came_to = [case for case in done if case.outcome is not None]
+        processes = groups(left)
+        done = [case for group in pool.map(run_group, processes) for case in group]
         left = [case for case in done if case.outcome is None]
-        if left and not came_to:
+        if len(left) == len(processes) == len(done):  # each alone, and none was run
             for case in left:
                 case.outcome, case.output = "failed", "its program did not run it"
             return
+        for case in left:
+            case.is_alone = True
 
 
 def write(path, cases):
@@ -114,7 +123,7 @@ def main():
     parser.add_argument("tree")
     parser.add_argument("output", type=pathlib.Path)
     parser.add_argument("--match", help="regular expression in the names of cases, in any case")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     options = parser.parse_args()
     cases = listed_cases(options.tree, options.match)
     if not cases:

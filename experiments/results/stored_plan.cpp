@@ -89,6 +89,7 @@ StoredPlan stored_question(const Experiment& experiment) {
       {experiment.name, experiment.description, std::filesystem::path(experiment.file).filename().string(),
        fmt::format("{}", fmt::join(experiment.changes, " ")), experiment.text, sha256(experiment.text)}};
   stored.expectations = expectation_rows(experiment);
+  stored.properties = {{"results_revision", std::to_string(kResultsRevision)}};
   return stored;
 }
 

@@ -28,6 +28,8 @@ for name in names:
     word = "[  FAILED  ]" if bad else "[  SKIPPED ]" if what == "Skips" else "[       OK ]"
     print(f"{{word}} {{name}} (2 ms)", flush=True)
     failed = failed or bad
+    if what == "EndsBadly":
+        os.abort()
 sys.exit(1 if failed or any("Leaks" in name for name in names) else 0)
 """
 CTEST = f"""#!{sys.executable}
@@ -83,8 +85,23 @@ def test_what_passes_alone_is_kept_apart(run):
 
 
 def test_a_leak_at_the_end_is_found_in_the_case_that_leaks(run):
-    code, _, again, _ = run("A.Leaks", "A.Passes")
-    assert (code, again) == (1, {"A.Leaks": "failure", "A.Passes": "passed"})
+    code, first, again, _ = run("A.Leaks", "A.Passes")
+    assert (code, first["A.Passes"], again) == (1, "passed", {"A.Leaks": "failure"})
+
+
+def test_a_failure_hides_no_leak_of_another_case(run):
+    code, _, again, _ = run("A.Leaks", "A.Flaky", "A.Passes")
+    assert (code, again) == (1, {"A.Leaks": "failure", "A.Flaky": "passed"})
+
+
+def test_a_process_that_ends_badly_behind_its_cases_is_noticed(run):
+    code, first, again, _ = run("A.Passes", "A.EndsBadly")
+    assert (code, first["A.Passes"], again) == (1, "passed", {"A.EndsBadly": "failure"})
+
+
+def test_a_program_that_was_not_built_is_a_failure(run):
+    code, first, _, out = run("A.Passes", others=[("B_NOT_BUILT", [])])
+    assert (code, first["B_NOT_BUILT"]) == (1, "failure") and "not built" in out
 
 
 def test_no_tests_are_an_error(run):

@@ -223,7 +223,8 @@ void CompletionTracker::forget_context(const void* context) {
 void CompletionTracker::forget_contexts() {
   for (const TrackedStream& stream : streams_)
     if (const void* context = stream.context; context != nullptr) forget_context(context);
-  while (const void* context = groups_.any_context()) forget_context(context);
+  for (const LaunchGroup& group : groups_)  // whose streams are gone
+    if (const void* context = group.context; context != nullptr) forget_context(context);
 }
 
 void CompletionTracker::released_primary(int device, const void* context) {

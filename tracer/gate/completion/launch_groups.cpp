@@ -55,10 +55,4 @@ void LaunchGroups::forget_context(const void* context) {
     if (group.context == context) group = {};
 }
 
-const void* LaunchGroups::any_context() const {
-  for (const LaunchGroup& group : groups_)
-    if (group.context != nullptr) return group.context;
-  return nullptr;
-}
-
 }  // namespace corun::gate

@@ -40,8 +40,8 @@ class LaunchGroups {
   void release(LaunchGroup& group);
   /// The context has ended, and its events with it.
   void forget_context(const void* context);
-  /// A context that has groups; null: none.
-  const void* any_context() const;
+  const LaunchGroup* begin() const { return groups_; }
+  const LaunchGroup* end() const { return groups_ + kMost; }
 
  private:
   const Driver& driver_;
