@@ -145,7 +145,7 @@ def test_a_sweep_of_which_some_points_fail_ends_with_7_and_has_the_others(tmp_pa
 
 
 def test_failed_runs_are_kept_on_resume_and_those_without_memory_done_again(tmp_path, plugin):
-    for deeds, said in ((["throws", "writes_to_stdout"], "8 runs there (2 failed), 0 to do\n"),
+    for deeds, said in ((["throws", "writes_to_stdout"], "8 runs completed (2 failed), 0 to do\n"),
                         (["eats_memory", "writes_to_stdout"],
                          "6 runs completed, 2 to do (2 again, after running out of memory)\n")):
         assert sweep(tmp_path, plugin, deeds, "-f").returncode == 7
