@@ -70,7 +70,7 @@ def test_other_threads_go_on_while_it_runs():
     thread = threading.Thread(target=count)
     thread.start()
     begin = time.monotonic()
-    corun.run(PAIR, seed=range(40), jobs=1)
+    corun.run(PAIR, seed=range(400), jobs=1)
     end = time.monotonic()
     is_over.set()
     thread.join()
