@@ -156,6 +156,17 @@ def includes(text):
     return [(line_of(text, found.start()), found[1] == '"', found[2]) for found in INCLUDE.finditer(text)]
 
 
+def with_headers(path, direct):
+    """The file and all that it includes, over however many others. `direct`: path -> what that file itself includes."""
+    found, waiting = set(), [path]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += direct(name)
+    return found
+
+
 def code_only(text):
     """The text without comments, strings and characters; line breaks stay."""
     return NOT_CODE.sub(lambda found: "\n" * found[0].count("\n"), text)

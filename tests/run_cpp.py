@@ -4,9 +4,9 @@
     tests/run_cpp.py TREE OUTPUT.xml [--match REGEX] [--jobs N]
 
 ctest knows the cases and how to start them, one a process; a process under the sanitizers takes longer to start than
-most cases to run. Cases of one program run together here. A case that fails, or in which the process ends, runs once
-more, alone; what passed there is written to OUTPUT-again.xml, as tests/summary.py reads it. Exit code 1 where a case
-failed twice.
+most cases to run. Cases of one program run together here. What passed in a process that ended badly runs again, alone,
+before it counts. A case that fails, or in which the process ends, runs once more, alone; the outcome is written to
+OUTPUT-again.xml, as tests/summary.py reads it. Exit code 1 where a case failed twice.
 """
 
 import argparse

@@ -46,13 +46,7 @@ def text_and_headers(path):
 
 def with_headers(path):
     """The file and every header of the project that it includes, over however many others, in a fixed order."""
-    found, waiting = set(), [path]
-    while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            waiting += text_and_headers(name)[1]
-    return sorted(found)
+    return sorted(architecture_rules.with_headers(path, lambda name: text_and_headers(name)[1]))
 
 
 def key(path, command, program):

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 
-from conftest import PACKAGE, ROOT  # puts corun where Python and the workers find it
+from built_package import PACKAGE, ROOT  # puts corun where Python and the workers find it
 
 import corun
 

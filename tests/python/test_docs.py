@@ -10,7 +10,7 @@ import re
 import pytest
 
 import corun
-from conftest import CAPTURE, PAIR
+from built_package import CAPTURE, PAIR
 
 pytest.importorskip("corun.core", reason="the compiled part is not built: ./dev build")
 

@@ -3,7 +3,7 @@ import subprocess
 import pytest
 
 import corun
-from conftest import CAPTURE, PACKAGE, PAIR, ROOT
+from built_package import CAPTURE, PACKAGE, PAIR, ROOT
 
 pytest.importorskip("corun.core", reason="the compiled part is not built: ./dev build")
 

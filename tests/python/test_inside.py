@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 import corun
-from conftest import PAIR
+from built_package import PAIR
 from results_fixture import write_results
 
 pytest.importorskip("corun.core", reason="the compiled part is not built: ./dev build")

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from conftest import CAPTURE, PAIR, ROOT
+from built_package import CAPTURE, PAIR, ROOT
 
 # What pip says where it cannot reach a package index.
 OFFLINE = re.compile(r"Failed to establish a new connection"

@@ -3,7 +3,7 @@ import re
 import pytest
 
 import corun
-from conftest import PAIR
+from built_package import PAIR
 
 pytest.importorskip("corun.core", reason="the compiled part is not built: ./dev build")
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import corun
-from conftest import ROOT
+from built_package import ROOT
 from corun import tables as tables_module
 from results_fixture import write_results
 

@@ -10,7 +10,7 @@ import warnings
 import pytest
 
 import corun
-from conftest import PACKAGE, PAIR
+from built_package import PACKAGE, PAIR
 
 pytest.importorskip("corun.core", reason="the compiled part is not built: ./dev build")
 

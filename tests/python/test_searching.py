@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import corun
-from conftest import PAIR, ROOT
+from built_package import PAIR, ROOT
 
 sys.path.insert(0, str(ROOT / "tests" / "docs"))
 import pages  # noqa: E402

@@ -7,7 +7,7 @@ import pytest
 import scipy.stats
 
 import corun
-from conftest import PAIR
+from built_package import PAIR
 
 statistics = pytest.importorskip("corun.statistics", reason="the compiled part is not built: ./dev build")
 

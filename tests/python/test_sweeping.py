@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 import corun
-from conftest import PACKAGE, PAIR
+from built_package import PACKAGE, PAIR
 from dask_sweep import dask_sweep
 
 pytest.importorskip("corun.core", reason="the compiled part is not built: ./dev build")

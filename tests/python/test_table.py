@@ -6,7 +6,7 @@ import numpy
 import pytest
 
 import corun
-from conftest import CAPTURE, ROOT
+from built_package import CAPTURE, ROOT
 
 pytest.importorskip("corun.core", reason="the compiled part is not built: ./dev build")
 

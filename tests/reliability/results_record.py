@@ -14,7 +14,6 @@ import hashlib
 import json
 import pathlib
 import re
-import sqlite3
 import subprocess
 import sys
 import tempfile
