@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "experiments/question/cluster_lists.h"
 #include "experiments/question/experiment.h"
 
 namespace corun {
@@ -13,7 +14,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kLongest{std::chrono::hours{24 * 3650}};
 constexpr std::array<std::string_view, 2> kLinks = {"flat", "pairs"};
 
 struct NodesReading {
@@ -92,15 +92,15 @@ const FieldTable<PodsReading>& pods_fields() {
        [](const Node& n, PodsReading& out, ScalarReader& r) { out.spec.models = {r.text(n).value_or("")}; }},
       {"arrival", "duration",
        [](const Node& n, PodsReading& out, ScalarReader& r) {
-         out.spec.arrival = r.duration(n, Duration(0), kLongest, "s").value_or(Duration(0));
+         out.spec.arrival = r.duration(n, Duration(0), kLongestPodTime, "s").value_or(Duration(0));
        }},
       {"every", "duration",
        [](const Node& n, PodsReading& out, ScalarReader& r) {
-         out.every = r.duration(n, Duration(0), kLongest, "s").value_or(Duration(0));
+         out.every = r.duration(n, Duration(0), kLongestPodTime, "s").value_or(Duration(0));
        }},
       {"runtime", "duration",
        [](const Node& n, PodsReading& out, ScalarReader& r) {
-         out.spec.runtime = r.duration(n, Duration(0), kLongest, "s").value_or(Duration(0));
+         out.spec.runtime = r.duration(n, Duration(0), kLongestPodTime, "s").value_or(Duration(0));
          out.client.has_runtime = out.spec.runtime > Duration(0);
        }},
       {"client", "name",
@@ -187,7 +187,7 @@ void read_pods(const Node& node, ClusterReading& out, ScalarReader& reader) {
     read_fields(item, pods_fields(), "key", group, reader);
     if (!group.client.name.empty()) read_pod_client(group, out.choice, reader);
     if (to_seconds(group.spec.arrival) + static_cast<double>(group.count) * to_seconds(group.every) >
-        to_seconds(kLongest)) {
+        to_seconds(kLongestPodTime)) {
       reader.wrong(item, "the last of them arrives after more than ten years");
       group.count = 1;
     }
@@ -202,7 +202,7 @@ void read_pods(const Node& node, ClusterReading& out, ScalarReader& reader) {
 
 Field<ClusterReading> time_field(std::string_view key, Duration PlacementTimes::*member) {
   return {key, "duration", [=](const Node& n, ClusterReading& out, ScalarReader& r) {
-            out.choice.times.*member = r.duration(n, Duration(0), kLongest, "s").value_or(Duration(0));
+            out.choice.times.*member = r.duration(n, Duration(0), kLongestPodTime, "s").value_or(Duration(0));
           }};
 }
 

@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::int64_t kMostCards = 64;
 constexpr std::int64_t kMost = std::int64_t{1} << 40;
-constexpr Duration kLongest{std::chrono::hours{24 * 3650}};
 
 /// A table with a header, row by row.
 class Table {
@@ -41,7 +40,7 @@ class Table {
 
   Duration seconds(std::string_view column) const {
     const auto value = parse_decimal(text(column), kNsPerSDigits);
-    if (!value || *value < 0 || Duration{*value} > kLongest)
+    if (!value || *value < 0 || Duration{*value} > kLongestPodTime)
       fail("`{}` is `{}`, expected seconds from the begin of the list, of ten years at most", column, text(column));
     return Duration{*value};
   }

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
 #include "sim/cluster/cluster.h"
 
 namespace corun {
+
+inline constexpr Duration kLongestPodTime{std::chrono::hours{24 * 3650}};  ///< of any arrival or runtime
 
 /// Reads a list of nodes: CSV with the columns sn, cpu_milli, memory_mib, gpu and model (openb's format). Cards of a
 /// node are taken as far from one another as the default of NodeSpec says: the list does not state links. Throws

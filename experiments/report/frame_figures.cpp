@@ -14,7 +14,6 @@ namespace corun::report {
 namespace {
 
 constexpr std::size_t kMostPoints = 1200;  // of a course
-constexpr std::int64_t kNsPerUs = 1000;
 
 /// One client's frames under one setting, over all seeds, behind the warm-up.
 struct Pool {

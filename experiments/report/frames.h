@@ -12,6 +12,8 @@ class Database;
 
 namespace corun::report {
 
+inline constexpr std::int64_t kNsPerUs = 1000;  ///< the page counts in microseconds
+
 /// A frame that was shown, in nanoseconds since the run began.
 struct ShownFrame {
   std::int64_t number = 0;

@@ -15,7 +15,6 @@ namespace {
 constexpr std::size_t kMostFrames = 3;        // of each kind
 constexpr std::size_t kMostRows = 300;        // of a table around a frame
 constexpr std::int64_t kMargin = 20'000'000;  // on both sides of a frame
-constexpr std::int64_t kNsPerUs = 1000;
 
 struct LateFrame {
   std::string client;

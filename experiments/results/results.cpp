@@ -65,6 +65,10 @@ class Row {
     statement_.bind(++column_, static_cast<std::int64_t>(value));
     return *this;
   }
+  Row& operator<<(const Cell& cell) {
+    std::visit([this](const auto& value) { *this << value; }, cell);
+    return *this;
+  }
   Row& operator<<(Time time) { return *this << to_ns(time); }
   Row& operator<<(Duration duration) { return *this << to_ns(duration); }
   void done() {
@@ -216,7 +220,7 @@ class ResultsWriter::Store {
     SQLite::Statement statement(database_, fmt::format("INSERT INTO {} VALUES ({})", table, places));
     for (const std::vector<Cell>& cells : rows) {
       Row row(statement);
-      for (const Cell& cell : cells) std::visit([&](const auto& value) { row << value; }, cell);
+      for (const Cell& cell : cells) row << cell;
       row.done();
     }
   }
