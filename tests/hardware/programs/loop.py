@@ -17,11 +17,21 @@ import json
 import os
 import pathlib
 import statistics
+import sys
 import time
 
 
 def now_ns():
     return time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+
+
+def memory_of_torch():
+    """What PyTorch reserved at most, and what all programs use of the device now, contexts included."""
+    torch = sys.modules.get("torch")
+    if not torch or not torch.cuda.is_initialized():
+        return {}
+    free, total = torch.cuda.mem_get_info()
+    return {"reserved_bytes": torch.cuda.max_memory_reserved(), "in_use_bytes": total - free}
 
 
 class Loop:
@@ -92,7 +102,7 @@ class Loop:
                           "median_step_s": statistics.median(times) / 1e9 if times else None})
 
     def say(self, facts):
-        self.facts |= {"gpu_from_ns": self.began_ns} | facts
+        self.facts |= {"gpu_from_ns": self.began_ns} | memory_of_torch() | facts
         print(json.dumps(self.facts), flush=True)
         if "STEP_FILE" in os.environ:
             pathlib.Path(os.environ["STEP_FILE"]).write_text(json.dumps(self.facts | {"step_ends_ns": self.ends}),
