@@ -16,6 +16,7 @@ import importlib
 import json
 import os
 import pathlib
+import signal
 import statistics
 import sys
 import time
@@ -49,11 +50,15 @@ class Loop:
         self.synchronize, self.profiler = synchronize, profiler
         self.ranges = ranges if self.options.nvtx else None
         self.facts = {"program": self.options.workload}
-        self.ends, self.began_ns, self.lock = [], now_ns(), None
+        self.ends, self.began_ns, self.lock, self.is_asked_to_end = [], now_ns(), None, False
+        signal.signal(signal.SIGTERM, self.ask_to_end)
         for module in (modules or {}).get(self.options.workload, []):
             importlib.import_module(module)
         self.take_gpu()
         workloads[self.options.workload](self)
+
+    def ask_to_end(self, *_):
+        self.is_asked_to_end = True
 
     def take_gpu(self):
         if "GPU_LOCK" in os.environ:
@@ -76,7 +81,7 @@ class Loop:
 
     def steps(self, step, seconds, profile=None):
         until_ns = self.until_ns(seconds)
-        while now_ns() < until_ns:
+        while now_ns() < until_ns and not self.is_asked_to_end:
             with self.range("step"):
                 step()
             self.ends.append(now_ns())
