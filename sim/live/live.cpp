@@ -295,6 +295,7 @@ RunResult LiveRun::finish() {
   for (std::uint32_t i = 0; i < clients_.size(); ++i) {
     result.device_time.push_back(use_.of(ClientId{i}) - warm_times_[i]);
     result.jobs_finished.push_back(clients_[i]->jobs_finished());
+    result.has_unknown_rate.push_back(!clients_[i]->why_rate_is_unknown().empty());
     result.events += clients_[i]->counts().launches;
   }
   end_programs();

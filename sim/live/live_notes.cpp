@@ -39,6 +39,11 @@ std::string note_of_begin(const LiveClient& client, const gate::Lane& lane, cons
                      seconds_of(client.counts().first_work), to_seconds(input.warmup));
 }
 
+std::string note_of_rate(const LiveClient& client) {
+  const std::string why = client.why_rate_is_unknown();
+  return why.empty() ? why : why + ": its rate is not known; record its trace anew, or state `iterations` for it";
+}
+
 std::string note_of_graphs(const LiveClient& client) {
   if (client.counts().launches == 0 || client.counts().graphs < client.counts().launches) return {};
   return "launches graphs only: each passes its gate as a whole, and no profile tells how long it takes";
@@ -55,6 +60,7 @@ std::vector<std::string> notes_of(const LiveClient& client, const gate::Lane& la
   add(note_of_gate(lane));
   add(note_of_begin(client, lane, input));
   add(note_of_graphs(client));
+  add(note_of_rate(client));
   if (!options.is_gated_by_cupti && lane.by_cupti.load() > 0)
     add("came to its driver past the preload: CUPTI tells its gate of launches");
   if (const std::uint32_t processes_without_slot = lane.processes_without_slot.load(); processes_without_slot > 0)

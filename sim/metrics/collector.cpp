@@ -95,6 +95,20 @@ class Sheet {
   std::string client_;
 };
 
+void add_rates(Sheet& sheet, const std::vector<Time>& job_ends, const Presence& present, const SoloBaseline* solo) {
+  const double throughput = rate_per_s(job_ends, present.begin, present.end);
+  sheet.add("throughput_per_s", throughput);
+  if (solo == nullptr) return;
+  sheet.add("solo_throughput_per_s", solo->throughput_per_s);
+  if (throughput > 0 && solo->throughput_per_s > 0) sheet.add("slowdown", solo->throughput_per_s / throughput);
+  const double jobs_per_s = static_cast<double>(job_ends.size()) / to_seconds(present.length());
+  sheet.add("progress_ratio", jobs_per_s / solo->throughput_per_s);
+}
+
+bool has_known_rate(const RunResult& result, std::size_t client) {
+  return result.has_unknown_rate.empty() || !result.has_unknown_rate[client];
+}
+
 /// How often neighbours differ in level.
 std::size_t level_changes(const std::vector<FrameFact>& frames) {
   std::size_t changes = 0;
@@ -222,21 +236,15 @@ std::vector<Metric> Collector::metrics(const RunResult& result, const std::vecto
     if (window <= Duration::zero()) continue;
     const Presence present = presence(input_, result, i, series.job_ends);
     if (present.length() <= Duration::zero()) continue;
-    const double throughput = rate_per_s(series.job_ends, present.begin, present.end);
-    sheet.add("throughput_per_s", throughput);
-    if (!solo.empty()) sheet.add("solo_throughput_per_s", solo[i].throughput_per_s);
-    if (!solo.empty() && throughput > 0 && solo[i].throughput_per_s > 0)
-      sheet.add("slowdown", solo[i].throughput_per_s / throughput);
-    if (!solo.empty())
-      sheet.add("progress_ratio",
-                static_cast<double>(series.job_ends.size()) / to_seconds(present.length()) / solo[i].throughput_per_s);
+    const bool has_jobs = has_known_rate(result, i);
+    if (has_jobs) add_rates(sheet, series.job_ends, present, solo.empty() ? nullptr : &solo[i]);
     if (client.workload->job_kind == JobKind::kFrame) {
       const Presence watched{present.begin, std::min(present.end, series.refused_at)};
       const bool has_shown = watched.length() > Duration::zero() && !series.frames.empty();
       const double fps = !is_refused || has_shown ? add_frames(sheet, series.frames, watched) : 0;
       if (is_player && !is_refused) players.show(fps);
     }
-    if (!series.job_latency_ns.empty()) {
+    if (has_jobs && !series.job_latency_ns.empty()) {
       sheet.add_ms("job_time_p50_ms", quantile(series.job_latency_ns, 0.5));
       sheet.add_ms("job_time_p99_ms", quantile(series.job_latency_ns, 0.99));
     }
@@ -267,7 +275,8 @@ SoloBaseline Collector::baseline(const RunResult& result, std::size_t index) con
   const Presence present = presence(input_, result, index, series.job_ends);
   const Duration window = result.end - (kRunStart + input_.warmup);
   if (present.length() <= Duration::zero() || window <= Duration::zero()) return {};
-  return {rate_per_s(series.job_ends, present.begin, present.end), ratio(result.device_time[index], window)};
+  const double rate = rate_per_s(series.job_ends, present.begin, present.end);
+  return {has_known_rate(result, index) ? rate : std::nan(""), ratio(result.device_time[index], window)};
 }
 
 }  // namespace corun

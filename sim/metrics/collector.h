@@ -12,7 +12,7 @@ namespace corun {
 
 /// What a client got when it had the device to itself: the yardstick of slowdown and harvest.
 struct SoloBaseline {
-  double throughput_per_s = 0.0;   ///< jobs finished per second; 0 = not known
+  double throughput_per_s = 0.0;   ///< jobs finished per second; 0 or NaN = not known
   double device_busy_ratio = 0.0;  ///< its device time per elapsed time
 };
 

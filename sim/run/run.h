@@ -32,6 +32,8 @@ struct RunResult {
   DeviceUsage usage;                         ///< over [warmup, end)
   std::vector<Duration> device_time;         ///< per client, over [warmup, end)
   std::vector<std::uint64_t> jobs_finished;  ///< per client, over the whole run
+  /// Per client: its jobs are not what its trace calls one, so nothing is known of their rate. Empty: of no client.
+  std::vector<bool> has_unknown_rate;
 };
 
 /// Runs it on the simulated device. A pure function: same input, same facts. Throws Error(kPolicy) where the policy

@@ -46,6 +46,10 @@ struct Workload {
   /// of a job (see launch_instants). Where a part of the capture is left out, the rate of the jobs in the capture times
   /// the factor by which the untraced pass was faster. 0 = there was no untraced pass, or it has no rate.
   double untraced_jobs_per_s = 0.0;
+  bool is_taken_whole = false;  ///< no jobs were found in the capture, nor marks: the one job is all of it
+  /// What the host launched in the jobs, as a gate counts it: a graph is one launch. 0 = one for each operation.
+  std::uint64_t launches = 0;
+  std::uint64_t graphs = 0;      ///< among these
   double untraced_jitter = 0.0;  ///< coefficient of variation of that rate; 0 where too little of it was of the jobs
   /// What recorded its times, and so lengthened them (fit_to_solo_rate).
   enum class Tracer : std::uint8_t {

@@ -59,6 +59,17 @@ Switched switch_callbacks(const Library& cupti, Subscriber subscriber, bool (*is
   });
 }
 
+template <std::size_t kSize>
+const char* without_numbers(const char* name, char (&out)[kSize]) {
+  std::size_t length = 0;
+  for (; *name != '\0' && length + 1 < kSize; ++name) {
+    const bool is_digit = *name >= '0' && *name <= '9';
+    if (!is_digit || length == 0 || out[length - 1] != '#') out[length++] = is_digit ? '#' : *name;
+  }
+  out[length] = '\0';
+  return out;
+}
+
 std::uint64_t timestamp() { return static_cast<std::uint64_t>(guest::monotonic_ns()); }
 
 void say_that_another_profiler_is_here() {
@@ -191,6 +202,27 @@ void CudaCapture::count_launch() {
   const std::uint64_t launches = launches_.fetch_add(1, std::memory_order_relaxed) + 1;
   if (launches % part::kLaunchesPerCount != 0) return;
   part_.add(part::RecordType::kLaunchCount, part::LaunchCountRecord{{}, guest::monotonic_ns(), launches});
+}
+
+// Numbers of texts only grow: a higher one than any before is that of a new name.
+std::uint32_t CudaCapture::range_name(const char* name) {
+  char shortened[256];
+  const std::uint32_t known = range_names_.load(std::memory_order_relaxed);
+  if (known >= kMostRangeNames) name = without_numbers(name, shortened);
+  if (known >= 2 * kMostRangeNames) {
+    part_.lost(part::LossReason::kNoRoomForName, 1);
+    return 0;
+  }
+  const std::uint32_t id = part_.range_name(name);
+  std::uint32_t newest = newest_range_name_.load(std::memory_order_relaxed);
+  while (id > newest && !newest_range_name_.compare_exchange_weak(newest, id)) continue;
+  if (id > newest) range_names_.fetch_add(1, std::memory_order_relaxed);
+  return id;
+}
+
+void CudaCapture::on_range(std::int64_t start_ns, std::int64_t end_ns, std::uint32_t name) {
+  if (start_ns < from_ns_ || start_ns > until_ns_) return;
+  part_.add(part::RecordType::kMark, part::MarkRecord{{}, start_ns, end_ns, guest::thread_id(), name});
 }
 
 void CudaCapture::complete_buffer(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t valid) {

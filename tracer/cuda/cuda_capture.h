@@ -41,6 +41,14 @@ class CudaCapture {
   void abandon();
 
   void on_call(std::uint32_t domain, std::uint32_t function, const CallbackSite& site);
+
+  /// Ranges that the program names are kept while this is true.
+  bool takes_ranges() const { return is_recording_.load(std::memory_order_relaxed) && has_activities(); }
+  /// Number of the name in the part. Behind kMostRangeNames different ones numbers in names count as one ("step #");
+  /// behind twice as many a range is lost, and 0. Under --redact names the part does not have the true name.
+  std::uint32_t range_name(const char* name);
+  void on_range(std::int64_t start_ns, std::int64_t end_ns, std::uint32_t name);
+
   std::uint8_t* request_buffer() { return pool_.take(); }
   void complete_buffer(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t valid);
   /// The flush thread's work: see FlushThread::Work.
@@ -49,6 +57,7 @@ class CudaCapture {
   /// How often CUPTI's complete records go to the disk: a killed process loses less than its last second.
   static constexpr std::int64_t kFlushEveryNs = 500'000'000;
   static constexpr std::int64_t kPatienceNs = 2'000'000'000;
+  static constexpr std::uint32_t kMostRangeNames = 8'192;
   /// After the window, work that was submitted in it may still run for so long.
   static constexpr std::int64_t kTailNs = 250'000'000;
 
@@ -90,7 +99,9 @@ class CudaCapture {
   char refused_[96] = {};                   // the first thing CUPTI refused that we can do without
   std::atomic<bool> is_recording_{false};   // records are read; else buffers are only taken back
   std::atomic<std::uint64_t> launches_{0};  // Detail::kCount
-  std::atomic<std::int64_t> own_ns_{0};     // Detail::kCalls: in callbacks, not yet written down
+  std::atomic<std::uint32_t> newest_range_name_{0};
+  std::atomic<std::uint32_t> range_names_{0};  // how many
+  std::atomic<std::int64_t> own_ns_{0};        // Detail::kCalls: in callbacks, not yet written down
 };
 
 }  // namespace corun::cupti

@@ -4,9 +4,11 @@
 #include <atomic>
 
 #include "tracer/cuda/cuda_capture.h"
+#include "tracer/cuda/nvtx.h"
 #include "tracer/guest/kept_errno.h"
 
-/// The library that the CUDA driver loads into a program when CUDA_INJECTION64_PATH names it.
+/// The library that the CUDA driver loads into a program when CUDA_INJECTION64_PATH names it, and the program's own
+/// NVTX when NVTX_INJECTION64_PATH does.
 namespace corun::cupti {
 namespace {
 
@@ -42,6 +44,22 @@ void start() {
   if (capture.start(settings, {&on_call, &request_buffer, &complete_buffer, &work})) atexit(&finish);
 }
 
+bool is_range_wanted() { return capture.takes_ranges(); }
+std::uint32_t name_range(const char* text) { return capture.range_name(text); }
+void on_range(std::int64_t start_ns, std::int64_t end_ns, std::uint32_t name) {
+  capture.on_range(start_ns, end_ns, name);
+}
+
+// NVTX calls nothing of ours where this is false: a counting pass has no cost by ranges.
+bool start_ranges(nvtx::GetExportTable get_table) {
+  const guest::KeptErrno kept;
+  const guest::Settings settings = guest::read_settings();
+  const bool has_detail =
+      settings.cuda_detail == part::Detail::kKernels || settings.cuda_detail == part::Detail::kCalls;
+  if (settings.directory[0] == '\0' || !settings.cuda || !has_detail) return false;
+  return nvtx::install(get_table, {&is_range_wanted, &name_range, &on_range});
+}
+
 }  // namespace
 }  // namespace corun::cupti
 
@@ -49,4 +67,9 @@ void start() {
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   if (!corun::cupti::was_here.exchange(true)) corun::cupti::start();
   return 1;
+}
+
+/// Called by NVTX at a program's first range, before or after cuInit(). 1: the hooks are in place.
+extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(corun::nvtx::GetExportTable get_table) {
+  return corun::cupti::start_ranges(get_table) ? 1 : 0;
 }

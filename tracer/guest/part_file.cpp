@@ -159,13 +159,13 @@ struct PartFile::State {
     return texts.keep(text, length);
   }
 
-  std::uint32_t put_redacted(const char* name, std::uint32_t length) {
+  std::uint32_t put_redacted(const char* kind, const char* name, std::uint32_t length) {
     std::uint32_t number = kernel_names.find(name, length);
     if (number == 0) number = kernel_names.keep(name, length);
     if (number == 0) return 0;
     if (redacted[number - 1] == 0) {
       char text[48];
-      const int size = snprintf(text, sizeof(text), "kernel_%d_%u", static_cast<int>(getpid()), number);
+      const int size = snprintf(text, sizeof(text), "%s_%d_%u", kind, static_cast<int>(getpid()), number);
       redacted[number - 1] = put_text(text, static_cast<std::uint32_t>(size));
     }
     return redacted[number - 1];
@@ -348,7 +348,14 @@ std::uint32_t PartFile::text(const char* text) {
 std::uint32_t PartFile::kernel_name(const char* name) {
   const auto length = static_cast<std::uint32_t>(strnlen(name, part::kMostTextBytes));
   return locked([&](State& state) {
-    return state.is_redacted ? state.put_redacted(name, length) : state.put_text(name, length);
+    return state.is_redacted ? state.put_redacted("kernel", name, length) : state.put_text(name, length);
+  });
+}
+
+std::uint32_t PartFile::range_name(const char* name) {
+  const auto length = static_cast<std::uint32_t>(strnlen(name, part::kMostTextBytes));
+  return locked([&](State& state) {
+    return state.is_redacted ? state.put_redacted("range", name, length) : state.put_text(name, length);
   });
 }
 

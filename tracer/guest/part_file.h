@@ -49,6 +49,9 @@ class PartFile {
   /// The same for names of kernels: under CORUN_TRACE_REDACT the text kept is "kernel_<process>_1", ..._2, ...
   std::uint32_t kernel_name(const char* name);
 
+  /// The same for names of ranges, "range_<process>_1", ...
+  std::uint32_t range_name(const char* name);
+
   void lost(part::LossReason reason, std::uint64_t count);
 
   /// Has what is buffered written now, not a second after its first record. Does not wait for it.

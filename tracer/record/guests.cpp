@@ -90,6 +90,7 @@ void place_guests(const Guests& guests, const RecordOptions& options, Environmen
   const bool gl = goes_in(options.gl, "--gl", obstacle_to_gl(guests), notes);
   const bool vulkan = goes_in(options.vulkan, "--vulkan", obstacle_to_vulkan(guests, environment), notes);
   if (cuda) environment.set("CUDA_INJECTION64_PATH", guests.cuda);
+  if (cuda && environment.get("NVTX_INJECTION64_PATH").empty()) environment.set("NVTX_INJECTION64_PATH", guests.cuda);
   if (gl) append(environment, "LD_PRELOAD", guests.gl);
   if (vulkan) prepend_data_folder(environment, guests.vulkan_data);
   environment.set("CORUN_TRACE_CUDA", !cuda ? "off" : options.with_calls ? "calls" : "kernels");

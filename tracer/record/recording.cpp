@@ -109,11 +109,13 @@ int Recording::run_traced_pass(Environment environment) {
     folder_.remember(kFirstFrame, static_cast<std::int64_t>(options_.frames.first));
     folder_.remember(kLastFrame, static_cast<std::int64_t>(options_.frames.last));
   }
+  memory_.begin();
   set_window(environment);
   Child child({options_.command, std::move(environment), !options_.follow_children, false}, signals_);
   if (child.exec_error() != 0) return cannot_execute(child.exec_error());
   while (!is_over(child)) {
     take_signal(child, kTickMs);
+    look_at_memory();
     look_around();
     watch_window(child);
   }
@@ -152,6 +154,16 @@ void Recording::look_around() {
   looked_ = now;
   look_for_neighbours(now);
   show_progress();
+}
+
+/// Memory that is taken before the window is needed as well.
+void Recording::look_at_memory() {
+  if (is_finished_ || !memory_.look()) return;
+  try {
+    for (const auto& [gpu, bytes] : memory_.peaks())
+      folder_.remember(kMemoryOn + gpu, static_cast<std::int64_t>(bytes));
+  } catch (const Error&) {  // the capture does not say it then
+  }
 }
 
 /// Only programs that work in the window are neighbours.

@@ -8,6 +8,7 @@
 #include "tracer/record/child.h"
 #include "tracer/record/host/signals.h"
 #include "tracer/record/host/terminal.h"
+#include "tracer/record/memory_watch.h"
 #include "tracer/record/neighbours.h"
 #include "tracer/record/options.h"
 #include "tracer/record/parts_folder.h"
@@ -42,6 +43,7 @@ class Recording {
   void take_signal(Child& child, int milliseconds);
   void look_around();
   void look_for_neighbours(Clock::time_point now);
+  void look_at_memory();
   void watch_window(Child& child);
   bool has_settled() const;
   void show_progress();
@@ -58,6 +60,7 @@ class Recording {
   const Terminal terminal_ = inspect_stderr();
   Signals signals_;
   Neighbours neighbours_;
+  MemoryWatch memory_;
   std::vector<std::string> notes_;
 
   Clock::time_point begin_;

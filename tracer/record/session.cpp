@@ -56,17 +56,6 @@ void explain_emptiness(const std::vector<PartContent>& parts, std::vector<std::s
   }
 }
 
-/// "GPU-01234567-89ab-cdef-0123-456789abcdef"; "" where the part does not know.
-std::string uuid_text(const part::DeviceRecord& device) {
-  if (std::ranges::all_of(device.uuid, [](std::uint8_t byte) { return byte == 0; })) return "";
-  std::string text = "GPU";
-  for (std::size_t i = 0; i < std::size(device.uuid); ++i) {
-    if (i == 0 || i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    text += fmt::format("{:02x}", device.uuid[i]);
-  }
-  return text;
-}
-
 /// Where the parts name no GPU (frames alone), every foreign program counts.
 bool had_neighbours(const std::vector<PartContent>& parts, const Memory& memory) {
   std::vector<std::string> own;
@@ -133,6 +122,11 @@ MergeOptions merge_options(const std::vector<PartContent>& parts, const Memory& 
   if (memory.contains(kFirstFrame)) options.first_frame = static_cast<std::uint64_t>(memory.at(kFirstFrame));
   if (memory.contains(kLastFrame)) options.last_frame = static_cast<std::uint64_t>(memory.at(kLastFrame));
   options.other_contexts = had_neighbours(parts, memory);
+  const std::string_view on = kMemoryOn;
+  for (const auto& [name, value] : memory) {
+    if (name.starts_with(on) && value > 0)
+      options.memory_in_use[name.substr(on.size())] = static_cast<std::uint64_t>(value);
+  }
   return options;
 }
 

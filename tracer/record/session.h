@@ -13,7 +13,8 @@ namespace corun::record {
 inline constexpr const char* kFirstFrame = "first_frame";
 inline constexpr const char* kLastFrame = "last_frame";
 inline constexpr const char* kUntracedFrom =
-    "bare_from_ns";  ///< instant at which the delay of the untraced pass was over
+    "bare_from_ns";                                  ///< instant at which the delay of the untraced pass was over
+inline constexpr const char* kMemoryOn = "memory:";  ///< and a GPU's uuid: bytes that came into use there
 inline constexpr const char* kNeighboursOn = "neighbours:";  ///< and a GPU's uuid: foreign programs worked there
 
 /// A process of a session.

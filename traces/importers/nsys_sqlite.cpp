@@ -19,6 +19,10 @@ namespace {
 constexpr std::size_t kLongestName = 4 << 10;
 constexpr std::string_view kSqliteMagic{"SQLite format 3\0", 16};
 
+// Numbers of ENUM_CUDA_MEM_KIND and ENUM_CUDA_DEV_MEM_EVENT_OPER.
+constexpr std::int64_t kDeviceMemory = 2, kArrayMemory = 3, kStaticMemory = 5;
+constexpr std::int64_t kAllocation = 0;
+
 // A global id packs hardware, machine, process and thread.
 std::uint64_t process_of(std::int64_t global_id) { return (static_cast<std::uint64_t>(global_id) >> 24) & 0xFFFFFF; }
 ThreadRecord thread_of(std::int64_t global_id) {
@@ -76,6 +80,7 @@ class NsysReading {
   void read_meta(std::string_view table);
   void read_clock();
   void read_devices();
+  void read_memory();
 
   /// Where a device row ran: columns deviceId, contextId, streamId, globalPid from `first` on.
   std::uint32_t queue_of(SQLite::Statement& row, int first);
@@ -128,6 +133,7 @@ Timeline NsysReading::read() {
   read_meta("META_DATA_EXPORT");
   read_clock();
   read_devices();
+  read_memory();
   builder_.fidelity().has_calls = !calls_.calls().empty();
   return std::move(builder_).seal();
 }
@@ -379,6 +385,30 @@ void NsysReading::read_devices() {
          .max_threads_per_sm = small(3) * small(4),
          .registers_per_sm = small(5),
          .shared_memory_per_sm_bytes = small(6)});
+  }
+}
+
+// There with `nsys profile --cuda-memory-usage=true`. Managed memory is not counted: where it lies is not known.
+void NsysReading::read_memory() {
+  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, std::uint64_t> held;  // by device, process, address
+  std::map<std::pair<std::int64_t, std::int64_t>, std::uint64_t> sums;
+  auto row = database_.select("CUDA_GPU_MEMORY_USAGE_EVENTS",
+                              {"deviceId", "globalPid", "address", "bytes", "memKind", "memoryOperationType"}, "start");
+  while (row && row->executeStep()) {
+    const std::int64_t device = integer_at(*row, 0).value_or(-1), process = integer_at(*row, 1).value_or(0);
+    const auto bytes = static_cast<std::uint64_t>(integer_at(*row, 3).value_or(0));
+    const auto kind = integer_at(*row, 4);
+    const bool is_of_device = kind == kDeviceMemory || kind == kArrayMemory || kind == kStaticMemory;
+    if (device < 0 || device > UINT32_MAX || !is_of_device) continue;
+    std::uint64_t& sum = sums[{device, process}];
+    std::uint64_t& piece = held[{device, process, integer_at(*row, 2).value_or(0)}];
+    sum -= piece;  // freed, or its freeing is missing
+    piece = integer_at(*row, 5) == kAllocation && bytes <= MemoryPeak::kMostBytes ? bytes : 0;
+    sum += piece;
+    builder_.note_memory({.device = static_cast<std::uint32_t>(device),
+                          .process = process_of(process),
+                          .bytes = sum,
+                          .source = MemorySource::kAllocated});
   }
 }
 

@@ -75,6 +75,7 @@ std::uint64_t CudaRows::add() {
   add_waits();
   calls_.join(target_.builder);
   add_context_switches();
+  add_marks();
   return without_time_;
 }
 
@@ -164,6 +165,23 @@ void CudaRows::add_context_switches() {
         MarkRecord{.start_ns = one.at_ns,
                    .name = target_.builder.intern(fmt::format("switch of context {} {}", one.context, what)),
                    .thread = target_.builder.thread({.process = target_.process, .thread = 0})});
+  }
+}
+
+// A range that began before the window is no whole step.
+void CudaRows::add_marks() {
+  for (const part::MarkRecord& mark : part_.marks) {
+    const bool is_in_order =
+        Window{}.holds(mark.start_ns) && Window{}.holds(mark.end_ns) && mark.end_ns >= mark.start_ns;
+    if (!is_in_order) {
+      leave_out(target_.builder, part_, part::LossReason::kBadRecord, "range");
+    } else if (target_.window.holds(mark.start_ns)) {
+      target_.builder.add(
+          MarkRecord{.start_ns = mark.start_ns,
+                     .duration_ns = mark.end_ns - mark.start_ns,
+                     .name = target_.builder.intern(text_of(part_, mark.name)),
+                     .thread = target_.builder.thread({.process = target_.process, .thread = mark.thread})});
+    }
   }
 }
 

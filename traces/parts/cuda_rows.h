@@ -28,6 +28,7 @@ class CudaRows {
   void add_memsets();
   void add_calls();
   void add_context_switches();
+  void add_marks();
   void index_events();
   void add_waits();
   template <class Record>

@@ -47,6 +47,7 @@ class Merge {
     choose_window();
     for (PartContent& part : parts_) add_rows(part);
     name_renderers();
+    note_memory_of_frames();
     finish();
     return std::move(builder_).seal();
   }
@@ -135,8 +136,29 @@ class Merge {
       const auto [index, is_new] = devices_.try_emplace(uuid, static_cast<std::uint32_t>(devices_.size()));
       of_ordinal[device.device] = index->second;
       if (is_new) builder_.provenance().devices.push_back(described(device, part));
+      index_of_[uuid_text(device)] = index->second;
+      note_memory(part, device, index->second);
     }
     return of_ordinal;
+  }
+
+  // A program sees GPUs that it does not use: it needs memory where it has a context.
+  void note_memory(const PartContent& part, const part::DeviceRecord& device, std::uint32_t index) {
+    const auto known = options_.memory_in_use.find(uuid_text(device));
+    const bool is_used = std::ranges::any_of(
+        part.contexts, [&](const part::ContextRecord& context) { return context.device == device.device; });
+    if (known == options_.memory_in_use.end() || !is_used) return;
+    builder_.note_memory({.device = index, .bytes = known->second, .source = MemorySource::kInUse});
+  }
+
+  // Frames do not say which GPU drew them: it is clear where there is one.
+  void note_memory_of_frames() {
+    const bool is_clear = builder_.provenance().memory_peaks.empty() && options_.memory_in_use.size() == 1;
+    if (!is_clear || !has_frames_) return;
+    const auto& [uuid, bytes] = *options_.memory_in_use.begin();
+    const auto known = index_of_.find(uuid);
+    builder_.note_memory(
+        {.device = known == index_of_.end() ? 0 : known->second, .bytes = bytes, .source = MemorySource::kInUse});
   }
 
   static CapturedDevice described(const part::DeviceRecord& device, const PartContent& part) {
@@ -207,6 +229,7 @@ class Merge {
   Activity activity_;
   std::map<ProcessKey, std::uint64_t> processes_;
   std::map<Uuid, std::uint32_t> devices_;
+  std::map<std::string, std::uint32_t> index_of_;  // the same, by the uuid as text
   bool has_calls_ = false;
   bool has_frames_ = false;
 };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,8 @@ struct MergeOptions {
   std::uint64_t first_frame = 1;  ///< with `last_frame`: all rows are cut to the span of these frames
   std::uint64_t last_frame = UINT64_MAX;
   bool other_contexts = false;  ///< foreign programs were on the device: marks the capture co-run
+  /// Device memory that came into use meanwhile, by the GPU's uuid as uuid_text() writes it.
+  std::map<std::string, std::uint64_t> memory_in_use = {};
   std::optional<UntracedRate> untraced_rate =
       {};                         ///< of the untraced pass, where there was one: kept in the provenance
   std::string source_file = {};   ///< base name, for the provenance

@@ -116,6 +116,7 @@ class Reading {
     if (type == RecordType::kEventRecord) return keep(content_.event_records, bytes, "event");
     if (type == RecordType::kOverhead) return keep(content_.overheads, bytes, "overhead");
     if (type == RecordType::kContextSwitch) return keep(content_.context_switches, bytes, "context switch");
+    if (type == RecordType::kMark) return keep(content_.marks, bytes, "range");
     return false;
   }
 

@@ -30,6 +30,7 @@ struct PartContent {
   std::vector<part::EventRecord> event_records;
   std::vector<part::OverheadRecord> overheads;
   std::vector<part::ContextSwitchRecord> context_switches;
+  std::vector<part::MarkRecord> marks;
   std::vector<part::SwapchainRecord> swapchains;
   std::vector<part::VisitRecord> visits;
   std::vector<part::FrameRecord> frames;

@@ -36,6 +36,7 @@ enum class RecordType : std::uint16_t {
   kLost = 18,
   kEnd = 19,  ///< last record of a part that was ended properly
   kDraw = 20,
+  kMark = 21,
 };
 
 struct RecordHead {
@@ -208,6 +209,15 @@ struct OverheadRecord {
   std::uint32_t kind;    ///< CUPTI's number, or kInCallbacks
 };
 
+/// A range that the program named (NVTX).
+struct MarkRecord {
+  RecordHead head;
+  std::int64_t start_ns;
+  std::int64_t end_ns;
+  std::uint32_t thread;  ///< that ended it
+  std::uint32_t name;    ///< kText
+};
+
 /// The device took a context up or put it away. Only from CUPTI 13.2 on.
 struct ContextSwitchRecord {
   RecordHead head;
@@ -272,14 +282,15 @@ struct LaunchCountRecord {
 inline constexpr std::uint32_t kLaunchesPerCount = 64;
 
 enum class LossReason : std::uint32_t {
-  kCuptiDropped = 1,  ///< CUPTI had no buffer
-  kNoTime = 2,        ///< CUPTI gave the record without a time
-  kRingFull = 3,      ///< written faster than the disk took it
-  kBadRecord = 4,     ///< not understood
-  kNoQuery = 5,       ///< frames: no free GPU query for a visit
-  kTooLarge = 6,      ///< behind --max-size
-  kUnreported = 7,    ///< launched, but CUPTI had not handed the record over at the end
-  kWriteFailed = 8,   ///< the disk did not take it
+  kCuptiDropped = 1,   ///< CUPTI had no buffer
+  kNoTime = 2,         ///< CUPTI gave the record without a time
+  kRingFull = 3,       ///< written faster than the disk took it
+  kBadRecord = 4,      ///< not understood
+  kNoQuery = 5,        ///< frames: no free GPU query for a visit
+  kTooLarge = 6,       ///< behind --max-size
+  kUnreported = 7,     ///< launched, but CUPTI had not handed the record over at the end
+  kWriteFailed = 8,    ///< the disk did not take it
+  kNoRoomForName = 9,  ///< ranges: more names than are kept
 };
 
 struct LostRecord {
@@ -319,5 +330,6 @@ static_assert(sizeof(CallRecord) == 40 && sizeof(SyncRecord) == 56 && sizeof(Eve
 static_assert(sizeof(OverheadRecord) == 32 && sizeof(ContextSwitchRecord) == 24 && sizeof(SwapchainRecord) == 32);
 static_assert(sizeof(VisitRecord) == 72 && sizeof(FrameRecord) == 56 && sizeof(LaunchCountRecord) == 24);
 static_assert(sizeof(LostRecord) == 24 && sizeof(EndRecord) == 32 && sizeof(DrawRecord) == 40);
+static_assert(sizeof(MarkRecord) == 32);
 
 }  // namespace corun::part

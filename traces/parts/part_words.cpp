@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace corun {
@@ -59,6 +60,16 @@ std::string describe(const PartContent& part) {
                      to_string(part.process.source));
 }
 
+std::string uuid_text(const part::DeviceRecord& device) {
+  if (std::ranges::all_of(device.uuid, [](std::uint8_t byte) { return byte == 0; })) return "";
+  std::string text = "GPU";
+  for (std::size_t i = 0; i < std::size(device.uuid); ++i) {
+    if (i == 0 || i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += fmt::format("{:02x}", device.uuid[i]);
+  }
+  return text;
+}
+
 std::string_view to_string(LossReason reason) {
   switch (reason) {
     case LossReason::kCuptiDropped:
@@ -77,6 +88,8 @@ std::string_view to_string(LossReason reason) {
       return "launched, but not reported by CUPTI before the end";
     case LossReason::kWriteFailed:
       return "could not be written to the disk";
+    case LossReason::kNoRoomForName:
+      return "range with a name behind the most that are kept";
   }
   return "lost while capturing";
 }

@@ -14,6 +14,9 @@ std::string_view text_of(const PartContent& part, std::uint32_t id);
 /// "train (process 4242, CUDA)": the writer of a part.
 std::string describe(const PartContent& part);
 
+/// "GPU-01234567-89ab-cdef-0123-456789abcdef", as the driver writes it; "" where the part does not know.
+std::string uuid_text(const part::DeviceRecord& device);
+
 /// Why records were lost, as a reason of Provenance::skipped.
 std::string_view to_string(part::LossReason reason);
 

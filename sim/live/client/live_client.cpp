@@ -95,6 +95,7 @@ void LiveClient::submit(const LaneReader::LaunchEntry& entry) {
   ops_.add({.number = next_number_++,
             .submitted = op.submitted,
             .kind = op_kind(launch.kind),
+            .is_graph = launch.kind == gate::LaunchKind::kGraph,
             .name = launch.name,
             .stream = launch.stream,
             .slot_mark = launch.slot,
@@ -217,7 +218,7 @@ void LiveClient::complete(LiveOp& op, Time begin, Time end, Duration device_time
   fact.device_time = device_time;
   fact.is_lost = is_lost;
   recorder_.on_op(fact);
-  jobs_.end_launch(op.submitted, end, is_lost);
+  jobs_.end_launch(op.submitted, end, op.is_graph, is_lost);
   arbiter_.complete(id_, op.number, device_time);
 }
 

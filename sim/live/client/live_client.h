@@ -67,6 +67,8 @@ class LiveClient {
   /// Nothing that is yet to be read began before this, unless it is read very late.
   Time oldest_unfinished() const;
   std::uint64_t jobs_finished() const { return jobs_.finished(); }
+  /// Why that is no measure of its rate; "" where it is one.
+  std::string why_rate_is_unknown() const { return jobs_.why_rate_is_unknown(); }
   const LiveCounts& counts() const { return counts_; }
   /// When a launch at a closed gate was read last; kNever before the first.
   Time last_question() const { return last_question_; }

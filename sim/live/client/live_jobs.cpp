@@ -1,16 +1,11 @@
 #include "sim/live/client/live_jobs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 
 namespace corun::live {
-
-namespace {
-
-std::uint64_t mean_launches(const Workload& workload) {
-  return workload.jobs.empty() ? 1 : std::max<std::uint64_t>(workload.ops.size() / workload.jobs.size(), 1);
-}
-
-}  // namespace
 
 LiveJobs::LiveJobs(ClientId id, const ClientSpec& spec, Arbiter& arbiter, DeviceUse& use,
                    const executor::WallClock& clock, Recorder& recorder)
@@ -20,7 +15,7 @@ LiveJobs::LiveJobs(ClientId id, const ClientSpec& spec, Arbiter& arbiter, Device
       use_(use),
       clock_(clock),
       recorder_(recorder),
-      launches_per_job_(mean_launches(*spec.workload)),
+      captured_(mix_of(*spec.workload)),
       quality_level_(spec.quality_level) {}
 
 void LiveJobs::begin_frame(std::uint64_t number, Time at, std::optional<std::uint64_t> operation) {
@@ -94,12 +89,51 @@ void LiveJobs::lose_frames() {
                  FrameView{.number = started.number, .gpu_busy = busy, .quality_level = started.quality_level});
 }
 
-void LiveJobs::end_launch(Time submitted, Time end, bool is_lost) {
+LiveJobs::Mix LiveJobs::mix_of(const Workload& workload) {
+  if (workload.jobs.empty()) return {};
+  const std::uint64_t launches = workload.launches == 0 ? workload.ops.size() : workload.launches;
+  return {workload.jobs.size(), std::max<std::uint64_t>(launches, workload.jobs.size()), workload.graphs};
+}
+
+std::uint64_t LiveJobs::launches_per_job() const { return captured_.launches / captured_.jobs; }
+
+/// Jobs of a capture may have different numbers of launches: on average as many make one here.
+void LiveJobs::end_launch(Time submitted, Time end, bool is_graph, bool is_lost) {
   if (job_begin_ == kNever) job_begin_ = submitted;
-  if (is_lost || spec_.workload->job_kind == JobKind::kFrame || ++job_launches_ < launches_per_job_) return;
-  recorder_.on_job(JobFact{id_, finished_++, job_begin_, job_begin_, end});
-  job_launches_ = 0;
+  if (is_lost || spec_.workload->job_kind == JobKind::kFrame) return;
+  ++launches_;
+  job_graphs_ += is_graph ? 1 : 0;
+  all_graphs_ += is_graph ? 1 : 0;
+  if (launches_ * captured_.jobs < (finished_ + unlike_ + 1) * captured_.launches) return;
+  if (is_alike()) {
+    recorder_.on_job(JobFact{id_, finished_++, job_begin_, job_begin_, end});
+  } else {
+    ++unlike_;
+  }
+  job_graphs_ = 0;
   job_begin_ = kNever;
+}
+
+bool LiveJobs::is_alike() const {
+  const double expected = static_cast<double>(captured_.graphs) / static_cast<double>(captured_.jobs);
+  const auto seen = static_cast<double>(job_graphs_);
+  return (seen == 0) == (expected < 0.5) && std::abs(seen - expected) <= std::max(1.0, expected / 4);
+}
+
+std::string LiveJobs::why_rate_is_unknown() const {
+  if (spec_.workload->jobs.empty() || spec_.workload->job_kind == JobKind::kFrame || launches_ == 0) return {};
+  const auto per_job = [&](std::uint64_t count) {
+    return static_cast<double>(count) / static_cast<double>(captured_.jobs);
+  };
+  if (spec_.workload->is_taken_whole) return "has a trace in which no jobs were found";
+  if (finished_ + unlike_ == 0) {
+    return fmt::format("made {} launches, fewer than a job of its trace ({:.0f})", launches_,
+                       per_job(captured_.launches));
+  }
+  if (unlike_ <= finished_) return {};
+  return fmt::format("launches otherwise than in its trace: {:.1f} graphs for every {:.1f} launches, {:.1f} there",
+                     static_cast<double>(all_graphs_) / static_cast<double>(launches_) * per_job(captured_.launches),
+                     per_job(captured_.launches), per_job(captured_.graphs));
 }
 
 Time LiveJobs::oldest_unfinished() const { return frames_.empty() ? kNever : frames_.front().fact.gpu_begin; }

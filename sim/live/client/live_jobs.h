@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <string>
 
 #include "sim/arbiter/arbiter.h"
 #include "sim/executor/host/wall_clock.h"
@@ -34,9 +35,14 @@ class LiveJobs {
   void lose_frames();
 
   /// A launch has ended, or was lost. So many as a job of the workload has are one, unless frames are the jobs.
-  void end_launch(Time submitted, Time end, bool is_lost);
+  /// Launches with other graphs among them than a job has are none: a program that starts tunes its kernels, say.
+  void end_launch(Time submitted, Time end, bool is_graph, bool is_lost);
 
-  std::uint64_t launches_per_job() const { return launches_per_job_; }
+  /// Why the rate of jobs is not known; "" where it is. Launches are taken for jobs as a capture has them, so they must
+  /// be alike: as many as one job has at least, with about as many graphs in most of such stretches.
+  std::string why_rate_is_unknown() const;
+
+  std::uint64_t launches_per_job() const;  ///< rounded; at least 1
   std::uint64_t finished() const { return finished_; }
   /// When the oldest frame in progress began on the device; kNever where there is none.
   Time oldest_unfinished() const;
@@ -57,11 +63,20 @@ class LiveJobs {
   DeviceUse& use_;
   const executor::WallClock& clock_;
   Recorder& recorder_;
-  const std::uint64_t launches_per_job_;
+  struct Mix {
+    std::uint64_t jobs = 1, launches = 1, graphs = 0;
+  };
+  static Mix mix_of(const Workload& workload);
+  bool is_alike() const;
+
+  const Mix captured_;
   std::deque<Frame> frames_;  // in progress; the first is being rendered
   std::uint32_t quality_level_;
   Time job_begin_ = kNever;
-  std::uint64_t job_launches_ = 0;
+  std::uint64_t launches_ = 0;    // that have ended
+  std::uint64_t job_graphs_ = 0;  // of these, in the present job
+  std::uint64_t all_graphs_ = 0;
+  std::uint64_t unlike_ = 0;  // stretches with other graphs than a job has
   std::uint64_t finished_ = 0;
 };
 

@@ -15,6 +15,7 @@ struct LiveOp {
   std::uint64_t number = 0;  ///< for the arbiter
   Time submitted, launched = kNever;
   OpKind kind = OpKind::kKernel;
+  bool is_graph = false;
   std::uint32_t name = 0, stream = 0, slot_mark = 0;
   bool is_complete = false;
   bool is_void = false;                  ///< was never made, or its process died first: the arbiter does not have it

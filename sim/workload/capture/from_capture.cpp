@@ -99,9 +99,11 @@ class Conversion {
   Conversion(CompactCapture capture, const WorkloadOptions& options)
       : capture_(std::move(capture)),
         waits_(capture_),
+        graphs_(graph_places(capture_)),
         launches_(has_untraced_pass() ? launch_instants(capture_) : std::vector<std::int64_t>()),
         host_(capture_),
-        split_(split_into_jobs(capture_, host_, options.iterations)) {}
+        split_(split_into_jobs(capture_, host_, options.iterations)),
+        is_to_be_found_(options.iterations == 0) {}
 
   Workload run() {
     workload_.job_kind = JobKind::kIteration;
@@ -110,6 +112,7 @@ class Conversion {
     workload_.names = capture_.rest.strings();
     workload_.names.emplace_back("");
     set_order();
+    count_launches();
     set_facts();
     set_times();
     add_ops();
@@ -153,6 +156,17 @@ class Conversion {
     if (waits_.empty() && std::ranges::find(host_waits_, StepKind::kWaitOp, kind_of) == host_waits_.end()) return;
     index_of_.assign(capture_.op_count(), OpRecord::kNoIndex);
     for (std::uint32_t index = 0; index < order_.size(); ++index) index_of_[order_[index]] = index;
+  }
+
+  void count_launches() {
+    workload_.is_taken_whole = split_.begins.size() == 1 && is_to_be_found_ && capture_.rest.marks().empty();
+    workload_.launches = order_.size();
+    if (graphs_.is_first.empty()) return;
+    for (const std::uint32_t op : order_) {
+      workload_.launches -= graphs_.is_within[op] ? 1 : 0;
+      workload_.graphs += graphs_.is_first[op] ? 1 : 0;
+    }
+    graphs_ = {};
   }
 
   void add_ops() {
@@ -339,9 +353,11 @@ class Conversion {
 
   CompactCapture capture_;
   const CrossStreamWaits waits_;
+  GraphPlaces graphs_;
   const std::vector<std::int64_t> launches_;  // where there was an untraced pass
   HostSequence host_;
   const JobSplit split_;
+  const bool is_to_be_found_;       // how many jobs there are was not stated
   ShortNumbers gaps_, latencies_;   // by operation of the capture
   Column<std::uint32_t> order_;     // by operation of the workload: its number in the capture
   bool is_as_recorded_ = false;     // order_ is that of the capture, and whole

@@ -13,6 +13,14 @@ namespace corun {
 /// was cut off, at their start. Copies, memsets and graphics do not count.
 std::vector<std::int64_t> launch_instants(const CompactCapture& capture);
 
+/// How operations came to the device.
+struct GraphPlaces {
+  std::vector<bool> is_first;  ///< by operation: begins the launch of a graph. Empty: there are no graphs
+  /// By operation: came with a launch of a graph that an earlier operation begins, or that was before the capture.
+  std::vector<bool> is_within;
+};
+GraphPlaces graph_places(const CompactCapture& capture);
+
 /// Launches per second from the first to the last of `instants`; 0 for fewer than two, or all at one instant.
 double launches_per_s(std::span<const std::int64_t> instants);
 

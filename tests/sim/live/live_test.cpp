@@ -79,6 +79,76 @@ TEST_P(LiveByEachWay, LaunchesWhoseTimeIsKnownTogetherShareItAsTheirProfileSays)
   EXPECT_LT(middle(shorts), 400us);
 }
 
+/// A capture of so many jobs of 30 operations, which its host made of so many launches.
+std::shared_ptr<const Workload> profile_of_jobs(std::uint32_t jobs, std::uint64_t launches, std::uint64_t graphs) {
+  auto workload = std::make_shared<Workload>();
+  workload->names = {"kernel"};
+  workload->launches = launches;
+  workload->graphs = graphs;
+  for (std::uint32_t i = 0; i < 30 * jobs; ++i) workload->ops.push_back(WorkOp{});
+  for (std::uint32_t i = 0; i < jobs; ++i) workload->jobs.push_back(Job{.first_op = 30 * i, .op_count = 30});
+  return workload;
+}
+
+TEST_P(LiveByEachWay, AJobHasAsManyLaunchesAsInItsCaptureWhereAGraphIsOne) {
+  ClientSpec spec = client("a", {"graphs_only", "300", "200"});
+  spec.workload = profile_of_jobs(10, 20, 20);
+  run({spec}, 20s);
+  EXPECT_EQ(result_.jobs_finished[0], 150u) << "two graphs a job";
+  EXPECT_FALSE(result_.has_unknown_rate[0]);
+}
+
+TEST_P(LiveByEachWay, JobsOfDifferentNumbersOfLaunchesAreCountedByTheirMean) {
+  ClientSpec spec = client("a", {"step", "500", "200"});
+  spec.workload = profile_of_jobs(2, 5, 0);
+  run({spec}, 20s);
+  EXPECT_EQ(result_.jobs_finished[0], 200u) << "two and a half launches a job";
+  EXPECT_FALSE(result_.has_unknown_rate[0]);
+}
+
+TEST_P(LiveByEachWay, TheRateOfAProgramThatDoesNotComeToTheEndOfAJobIsNotKnown) {
+  ClientSpec spec = client("a", {"step", "100", "200"});
+  spec.workload = profile_of_jobs(1, 31'232, 0);
+  run({spec}, 20s);
+  EXPECT_TRUE(result_.has_unknown_rate[0]);
+  ASSERT_EQ(report_.notes.size(), 1u);
+  EXPECT_NE(report_.notes[0].find("made 100 launches, fewer than a job of its trace (31232): its rate is not known"),
+            std::string::npos)
+      << report_.notes[0];
+}
+
+TEST_P(LiveByEachWay, WhereNoJobsWereFoundInACaptureTheRateIsNotKnown) {
+  ClientSpec spec = client("a", {"step", "100", "200"});
+  Workload whole = *profile_of_jobs(1, 20, 0);
+  whole.is_taken_whole = true;
+  spec.workload = std::make_shared<const Workload>(whole);
+  run({spec}, 20s);
+  EXPECT_EQ(result_.jobs_finished[0], 5u);
+  EXPECT_TRUE(result_.has_unknown_rate[0]);
+  EXPECT_NE(report_.notes.back().find("has a trace in which no jobs were found: its rate is not known"),
+            std::string::npos);
+}
+
+TEST_P(LiveByEachWay, WhatAProgramLaunchesWithoutTheGraphsOfItsJobsIsNoJob) {
+  ClientSpec spec = client("a", {});
+  spec.command.words = {"sh", "-c", std::string(LIVE_APP) + " step 40 200 && " + LIVE_APP + " graphs_only 100 200"};
+  spec.workload = profile_of_jobs(10, 20, 20);
+  run({spec}, 20s);
+  EXPECT_EQ(result_.jobs_finished[0], 50u) << "of 70 stretches of two launches";
+  EXPECT_FALSE(result_.has_unknown_rate[0]);
+}
+
+TEST_P(LiveByEachWay, TheRateOfAProgramThatLaunchesGraphsWhereItsCaptureHasNoneIsNotKnown) {
+  ClientSpec spec = client("a", {"graphs_only", "300", "200"});
+  spec.workload = profile_of_jobs(10, 300, 0);
+  run({spec}, 20s);
+  EXPECT_TRUE(result_.has_unknown_rate[0]);
+  EXPECT_NE(report_.notes.back().find("launches otherwise than in its trace: 30.0 graphs for every 30.0 launches, 0.0 "
+                                      "there"),
+            std::string::npos)
+      << report_.notes.back();
+}
+
 TEST_P(LiveByEachWay, FunctionsThatAProgramEnumeratesIntoALargerBufferAreKnown) {
   const LiveFacts facts = run({client("a", {"enumerated", "100", "200"})}, 20s);
   EXPECT_TRUE(report_.notes.empty()) << report_.notes.front();

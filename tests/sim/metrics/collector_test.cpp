@@ -77,6 +77,20 @@ TEST_F(CollectorTest, FrameTimesAreFromPresentToPresentAndTheSlowestHundredthIsT
   EXPECT_DOUBLE_EQ(values.at("game.render_time_p99_ms"), 5);
 }
 
+TEST_F(CollectorTest, ARateThatIsNotKnownIsLeftOutAndNotZero) {
+  Collector collector(input_);
+  for (int i = 0; i < 5; ++i) job(collector, Duration{0}, (2 + i) * 1s);
+  const std::vector<SoloBaseline> solo = {{60, 0.5}, {2, 0.9}};
+  EXPECT_TRUE(metrics(collector, solo).contains("train.throughput_per_s"));
+  result_.has_unknown_rate = {false, true};
+  const auto values = metrics(collector, {{60, 0.5}, collector.baseline(result_, 1)});
+  for (const char* name :
+       {"throughput_per_s", "solo_throughput_per_s", "slowdown", "progress_ratio", "job_time_p50_ms"})
+    EXPECT_FALSE(values.contains(std::string("train.") + name)) << name;
+  EXPECT_TRUE(values.contains("train.gpu_busy_ratio")) << "its device time is known";
+  EXPECT_TRUE(values.contains("game.throughput_per_s"));
+}
+
 TEST_F(CollectorTest, TheLongestFrameTimeIsTold) {
   Collector collector(input_);
   for (const Duration at : {2s, 3s, 7s, 8s}) frame(collector, at);

@@ -219,6 +219,37 @@ TEST(WorkloadFromTimeline, AUntracedPassTellsTheRateOfTheJobs) {
   EXPECT_EQ(workload_from_timeline(capture({{0, 5, 1}}), {}).untraced_jobs_per_s, 0);
 }
 
+TEST(WorkloadFromTimeline, OneJobIsTheWholeCaptureUnlessThatIsStated) {
+  const Timeline timeline = capture({{0, 5, 1}});
+  WorkloadOptions stated;
+  stated.iterations = 1;
+  EXPECT_TRUE(workload_from_timeline(timeline, {}).is_taken_whole);
+  EXPECT_FALSE(workload_from_timeline(timeline, stated).is_taken_whole);
+}
+
+// Two jobs, each of a graph of three kernels and a kernel beside it.
+TEST(WorkloadFromTimeline, AGraphIsOneOfTheLaunchesOfJobsHoweverManyOperationsItHas) {
+  TimelineBuilder builder;
+  builder.queue(QueueRecord{});
+  builder.thread(ThreadRecord{});
+  const auto add_op = [&](std::int64_t start_us, std::uint32_t call) {
+    builder.add(OpRecord{.start_ns = start_us * us, .duration_ns = us, .call = call});
+  };
+  for (const std::int64_t job_us : {0, 100}) {
+    const std::uint32_t graph =
+        builder.add(CallRecord{.start_ns = job_us * us, .duration_ns = us, .kind = CallKind::kGraphLaunch});
+    for (const std::int64_t at_us : {10, 20, 30}) add_op(job_us + at_us, graph);
+    add_op(job_us + 50, builder.add(CallRecord{.start_ns = (job_us + 40) * us, .duration_ns = us}));
+  }
+  builder.fidelity().has_calls = true;
+  WorkloadOptions options;
+  options.iterations = 2;
+  const Workload workload = workload_from_timeline(std::move(builder).seal(), options);
+  EXPECT_EQ(workload.ops.size(), 8u);
+  EXPECT_EQ(workload.launches, 4u);
+  EXPECT_EQ(workload.graphs, 2u);
+}
+
 Timeline frames(std::size_t count, std::int64_t interval_us, std::int64_t gpu_us, bool per_frame = true) {
   TimelineBuilder builder;
   builder.swapchain(SwapchainRecord{builder.intern("game"), 1, "0x1"});

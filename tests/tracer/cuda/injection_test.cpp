@@ -58,6 +58,76 @@ TEST(Injection, DevicesContextsAndStreamsThatWereThereBeforeAreRecorded) {
   EXPECT_EQ(outcome.part().streams.size(), 1u);
 }
 
+std::vector<std::string> range_names(const PartContent& part) {
+  std::vector<std::string> names;
+  for (const part::MarkRecord& mark : part.marks) names.push_back(part.texts.at(mark.name));
+  return names;
+}
+
+TEST(Injection, RangesOfNvtxAreRecordedWithTheirNamesAndTimes) {
+  const Outcome outcome = Injection().mode("ranges").launches(0).run();
+  expect_end(outcome, EndReason::kExit);
+  const PartContent& part = outcome.part();
+  const std::vector<std::string> expected = {"inner", "step",  "inner",       "step",      "inner",
+                                             "step",  "outer", "of a domain", "registered"};
+  EXPECT_EQ(range_names(part), expected) << "in the order in which they end";
+  ASSERT_EQ(part.kernels.size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const part::MarkRecord &inner = part.marks[2 * i], &step = part.marks[2 * i + 1];
+    EXPECT_LE(step.start_ns, inner.start_ns);
+    EXPECT_LE(inner.end_ns, step.end_ns);
+    EXPECT_EQ(step.thread, inner.thread);
+    EXPECT_GT(step.thread, 0u);
+  }
+  EXPECT_LT(part.marks[1].end_ns, part.marks[3].start_ns);
+}
+
+TEST(Injection, RangesAreNumberedUnderRedaction) {
+  const Outcome outcome = Injection().mode("ranges").launches(0).set("CORUN_TRACE_REDACT", "names").run();
+  ASSERT_FALSE(outcome.part().marks.empty());
+  for (const std::string& name : range_names(outcome.part())) EXPECT_TRUE(name.starts_with("range_")) << name;
+  for (const auto& [id, text] : outcome.part().texts) EXPECT_EQ(text.find("step"), std::string::npos) << text;
+}
+
+TEST(Injection, RangesOutsideOfTheWindowAreNotKept) {
+  const Outcome outcome =
+      Injection().mode("ranges").launches(0).set("CORUN_TRACE_FROM_NS", std::to_string(INT64_MAX / 4)).run();
+  EXPECT_TRUE(outcome.has_ended_as_without()) << outcome.output;
+  EXPECT_TRUE(outcome.part().marks.empty());
+}
+
+TEST(Injection, NamesWithoutEndAndMisuseOfNvtxHarmNeitherProgramNorKernels) {
+  const Outcome outcome = Injection().mode("bad_ranges").launches(5).run();
+  expect_end(outcome, EndReason::kExit);
+  const PartContent& part = outcome.part();
+  EXPECT_EQ(part.kernels.size(), 5u);
+  const std::vector<std::string> names = range_names(part);
+  EXPECT_EQ(std::count(names.begin(), names.end(), "deep"), 32) << "as deep as ranges are kept";
+  EXPECT_EQ(std::count(names.begin(), names.end(), "aaa step 0"), 1);
+  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).count("quo step #"), 1u) << "numbers count as one";
+  EXPECT_LE(part.texts.size(), 16'500u);
+  EXPECT_GT(outcome.lost(LossReason::kNoRoomForName), 0u);
+}
+
+TEST(Injection, ATableOfNvtxThatIsShorterIsHookedAsFarAsItGoes) {
+  const Outcome outcome = Injection().mode("short_nvtx").launches(3).run();
+  expect_end(outcome, EndReason::kExit);
+  EXPECT_EQ(range_names(outcome.part()).size(), 0u) << "an end without a push";
+}
+
+TEST(Injection, ThreadsThatEndLeaveRoomForTheRangesOfOthers) {
+  const Outcome outcome = Injection().mode("threads_with_ranges").launches(0).run();
+  expect_end(outcome, EndReason::kExit);
+  EXPECT_EQ(outcome.part().marks.size(), 80'000u);
+}
+
+TEST(Injection, ACountingPassHooksNoRanges) {
+  const Outcome outcome = Injection().mode("ranges").launches(0).set("CORUN_TRACE_CUDA", "count").run();
+  EXPECT_TRUE(outcome.has_ended_as_without()) << outcome.output;
+  EXPECT_TRUE(outcome.part().marks.empty());
+  EXPECT_TRUE(outcome.part().texts.size() <= 1u) << "the program's name";
+}
+
 // Handles of events have four digits, of streams two: see fake_cupti.cpp.
 constexpr std::uint32_t kRecord = 119, kAwaitEvent = 121, kAwaitStream = 126, kStreamWaits = 295;
 constexpr std::uint32_t kRecordWithFlags = 587, kAwaitStreamOfThread = 440;
@@ -448,8 +518,9 @@ TEST(Injection, TheLibraryNeedsLibcOnly) {
   EXPECT_EQ(needed, "");
 }
 
-TEST(Injection, TheLibraryExportsItsEntryPointOnly) {
-  EXPECT_EQ(printed_by("nm -D --defined-only " CORUN_CUDA " | cut -d' ' -f3"), "InitializeInjection\n");
+TEST(Injection, TheLibraryExportsItsEntryPointsOnly) {
+  EXPECT_EQ(printed_by("nm -D --defined-only " CORUN_CUDA " | cut -d' ' -f3"),
+            "InitializeInjection\nInitializeInjectionNvtx2\n");
 }
 
 }  // namespace

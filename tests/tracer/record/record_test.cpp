@@ -282,6 +282,27 @@ TEST_F(Recorder, KernelsAreNumberedWhereNamesAreRedacted) {
   EXPECT_TRUE(capture().text(capture().ops()[0].name).ends_with("_1"));
 }
 
+TEST_F(Recorder, TheCaptureSaysHowMuchMemoryCameIntoUse) {
+  const std::vector<std::string> words = {"open=cuda", "kernels=3", "touch=allocated", "sleep=900"};
+  const Finished done = record({}, words, {{"LD_LIBRARY_PATH", CORUN_FAKE_NVML}});
+  EXPECT_EQ(done.code, 0) << done.err;
+  const std::vector<MemoryPeak> expected = {{.bytes = 2ull << 30, .source = MemorySource::kInUse}};
+  EXPECT_EQ(capture().memory_peaks(), expected) << "what was in use before is not the program's";
+}
+
+TEST_F(Recorder, WithoutTheDriversLibraryNoMemoryIsClaimed) {
+  EXPECT_EQ(record({}, {"open=cuda", "kernels=3", "touch=allocated", "sleep=300"}).code, 0);
+  EXPECT_TRUE(capture().memory_peaks().empty());
+}
+
+TEST_F(Recorder, ProgramsAreGivenTheLibraryForTheirRanges) {
+  const auto printed = [&](const std::map<std::string, std::string>& more) {
+    return simtrace({"record", "-f", "-o", "y.corun", "--", "/usr/bin/printenv", "NVTX_INJECTION64_PATH"}, more).out;
+  };
+  EXPECT_TRUE(printed({}).ends_with("/libcorun_cuda.so\n")) << printed({});
+  EXPECT_EQ(printed({{"NVTX_INJECTION64_PATH", "/a/profiler.so"}}), "/a/profiler.so\n");
+}
+
 TEST_F(Recorder, WhatIsSwitchedOffIsNotRecorded) {
   EXPECT_EQ(record({"--gl", "off"}, {"open=gl", "frames=10"}).code, 0);
   EXPECT_FALSE(exists("x.corun"));

@@ -42,8 +42,9 @@ void open_part(const char* what) {
   if (!is_wanted) return;
   part_file.open(settings, source, is_cuda ? settings.cuda_detail : part::Detail::kNone, 0);
   if (!is_cuda) return;
-  part_file.add(part::RecordType::kDevice,
-                part::DeviceRecord{{}, 0, part_file.text("Stand-in GPU"), 1 << 30, 4, 2048, 65536, 102400, {}});
+  part::DeviceRecord device{{}, 0, part_file.text("Stand-in GPU"), 1 << 30, 4, 2048, 65536, 102400, {}};
+  for (uint8_t i = 0; i < sizeof(device.uuid); ++i) device.uuid[i] = static_cast<uint8_t>(i + 1);
+  part_file.add(part::RecordType::kDevice, device);
   part_file.add(part::RecordType::kContext, part::ContextRecord{{}, 0, 1, 0, 0});
   part_file.add(part::RecordType::kStream, part::StreamRecord{{}, 1, 7, 0, 0});
 }

@@ -150,6 +150,25 @@ TEST(Nsys, TakesClosedNvtxRangesAsMarks) {
   EXPECT_EQ(skipped(timeline), 0U);
 }
 
+TEST(Nsys, SumsUpWhatIsAllocatedOnEachDeviceAtATime) {
+  const Timeline timeline = import_text(
+      "nsys", database(strings() + kernels(kernel(2000, 2500, 7, 11)) +
+                       fmt::format("CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS(start,globalPid,deviceId,address,bytes,"
+                                   "memKind,memoryOperationType);INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES"
+                                   "(50,{0},0,4096,300,2,1),"  // the last: it is freed
+                                   "(10,{0},0,4096,300,2,0),"
+                                   "(20,{0},0,8192,500,3,0),"
+                                   "(30,{0},0,8192,500,3,1),"
+                                   "(40,{0},0,8192,200,5,0),"
+                                   "(41,{0},0,9000,9999,1,0),"  // pinned, and
+                                   "(42,{0},0,9001,9999,4,0),"  // managed memory
+                                   "(60,{0},1,4096,70,2,0),(61,NULL,-1,1,1,2,0),(62,{0},0,1,-5,2,0);",
+                                   kGlobalPid)));
+  const std::vector<MemoryPeak> expected = {{0, 144, 800, MemorySource::kAllocated},
+                                            {1, 144, 70, MemorySource::kAllocated}};
+  EXPECT_EQ(timeline.memory_peaks(), expected);
+}
+
 TEST(Nsys, TakesAGraphTracedAsAWholeForOneKernelAndSaysSo) {
   const Timeline timeline = import_text(
       "nsys",

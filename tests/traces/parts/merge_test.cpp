@@ -417,6 +417,50 @@ TEST(Merge, SwitchesOfContextsAreMarksAtTheirInstants) {
   EXPECT_EQ(timeline.text(timeline.marks()[1].name), "switch of context 1 ends");
 }
 
+TEST(Merge, RangesAreMarksOfTheThreadThatEndedThem) {
+  PartBuilder part;
+  part.add(RecordType::kKernel, kernel(1'000, 9'000));
+  part.add(RecordType::kMark,
+           part::MarkRecord{.start_ns = kT + 2'000, .end_ns = kT + 6'000, .thread = 77, .name = part.text("step")});
+  part.add(RecordType::kMark, part::MarkRecord{.start_ns = kT + 6'000, .end_ns = kT + 2'000});
+  const Timeline timeline = merge({part.bytes()});
+  ASSERT_EQ(timeline.marks().size(), 1u);
+  EXPECT_EQ(timeline.text(timeline.marks()[0].name), "step");
+  EXPECT_EQ(timeline.marks()[0].start_ns, 1'000);
+  EXPECT_EQ(timeline.marks()[0].duration_ns, 4'000);
+  EXPECT_EQ(timeline.threads()[timeline.marks()[0].thread].thread, 77u);
+  EXPECT_EQ(timeline.provenance().skipped.at("not understood"), 1u);
+}
+
+TEST(Merge, MemoryThatCameIntoUseIsThatOfTheGpusWithAContext) {
+  PartBuilder part;
+  part.add(RecordType::kDevice, part::DeviceRecord{.device = 0, .uuid = {1}});
+  part.add(RecordType::kDevice, part::DeviceRecord{.device = 1, .uuid = {2}});
+  part.add(RecordType::kContext, part::ContextRecord{.device = 1, .context = 1});
+  part.add(RecordType::kKernel, kernel(1'000, 9'000));
+  MergeOptions options;
+  options.memory_in_use = {{"GPU-01000000-0000-0000-0000-000000000000", 5},
+                           {"GPU-02000000-0000-0000-0000-000000000000", 7},
+                           {"GPU-03000000-0000-0000-0000-000000000000", 9}};
+  const std::vector<MemoryPeak> expected = {{.device = 1, .bytes = 7, .source = MemorySource::kInUse}};
+  EXPECT_EQ(merge({part.bytes()}, options).memory_peaks(), expected);
+}
+
+TEST(Merge, MemoryOfAGameIsThatOfTheOnlyGpu) {
+  PartBuilder game = frames_part();
+  add_frame(game, 1, 5'000, 1'000, 4'000);
+  MergeOptions options;
+  options.memory_in_use = {{"GPU-02000000-0000-0000-0000-000000000000", 7}};
+  EXPECT_EQ(merge({game.bytes()}, options).memory_peaks().at(0).bytes, 7u);
+  PartBuilder setup;  // it looks at its GPUs by CUDA, and draws by GL
+  setup.add(RecordType::kDevice, part::DeviceRecord{.device = 0, .uuid = {1}});
+  setup.add(RecordType::kDevice, part::DeviceRecord{.device = 1, .uuid = {2}});
+  const std::vector<MemoryPeak> second = {{.device = 1, .bytes = 7, .source = MemorySource::kInUse}};
+  EXPECT_EQ(merge({setup.bytes(), game.bytes()}, options).memory_peaks(), second);
+  options.memory_in_use["GPU-03000000-0000-0000-0000-000000000000"] = 9;
+  EXPECT_TRUE(merge({game.bytes()}, options).memory_peaks().empty()) << "which of them drew is not known";
+}
+
 TEST(Merge, OnlyOverheadOfTheTracerItselfCountsAsItsTime) {
   PartBuilder part;
   part.add(RecordType::kKernel, kernel(10, 20));
@@ -450,7 +494,7 @@ TEST(Merge, RecordsWithAnyNumbersAreATimelineOrAnErrorAndNeverACrash) {
         const std::uint64_t number = random() >> (random() % 64);
         bytes.replace(at, 8, reinterpret_cast<const char*>(&number), 8);
       }
-      const part::RecordHead head{static_cast<RecordType>(3 + random() % 17), static_cast<std::uint16_t>(bytes.size()),
+      const part::RecordHead head{static_cast<RecordType>(3 + random() % 19), static_cast<std::uint16_t>(bytes.size()),
                                   0};
       bytes.replace(0, 8, reinterpret_cast<const char*>(&head), 8);
       part.raw(bytes).flush();

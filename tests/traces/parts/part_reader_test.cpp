@@ -48,6 +48,7 @@ TEST(PartReader, EveryTypeOfRecordArrives) {
       .add(RecordType::kEventRecord, part::EventRecord{.event = 10})
       .add(RecordType::kOverhead, part::OverheadRecord{.start_ns = 11})
       .add(RecordType::kContextSwitch, part::ContextSwitchRecord{.at_ns = 12})
+      .add(RecordType::kMark, part::MarkRecord{.end_ns = 18})
       .add(RecordType::kSwapchain, part::SwapchainRecord{.width = 13})
       .add(RecordType::kVisit, part::VisitRecord{.submit_ns = 14})
       .add(RecordType::kFrame, part::FrameRecord{.frame = 15})
@@ -68,6 +69,7 @@ TEST(PartReader, EveryTypeOfRecordArrives) {
   EXPECT_EQ(content.event_records.at(0).event, 10u);
   EXPECT_EQ(content.overheads.at(0).start_ns, 11);
   EXPECT_EQ(content.context_switches.at(0).at_ns, 12);
+  EXPECT_EQ(content.marks.at(0).end_ns, 18);
   EXPECT_EQ(content.swapchains.at(0).width, 13u);
   EXPECT_EQ(content.visits.at(0).submit_ns, 14);
   EXPECT_EQ(content.frames.at(0).frame, 15u);

@@ -26,6 +26,10 @@ struct ProcessSample {
 };
 static_assert(sizeof(ProcessSample) == 32);
 
+struct Memory {
+  unsigned long long total, free, used;
+};
+
 constexpr unsigned kMostProcesses = 1024;
 
 }  // namespace
@@ -39,6 +43,7 @@ struct Nvml::Calls {
   int (*name)(void*, char*, unsigned);
   int (*uuid)(void*, char*, unsigned);
   int (*compute_processes)(void*, unsigned*, RunningProcess*);
+  int (*memory)(void*, Memory*);
   int (*process_utilization)(void*, ProcessSample*, unsigned*, unsigned long long);
 
   bool load(void* library) {
@@ -48,6 +53,7 @@ struct Nvml::Calls {
     };
     find(compute_processes, "nvmlDeviceGetComputeRunningProcesses_v3") ||
         find(compute_processes, "nvmlDeviceGetComputeRunningProcesses_v2");
+    find(memory, "nvmlDeviceGetMemoryInfo");
     find(process_utilization, "nvmlDeviceGetProcessUtilization");
     return find(init, "nvmlInit_v2") && find(shutdown, "nvmlShutdown") &&
            find(driver_version, "nvmlSystemGetDriverVersion") && find(device_count, "nvmlDeviceGetCount_v2") &&
@@ -99,6 +105,16 @@ std::vector<Nvml::Gpu> Nvml::gpus() const {
     gpus.push_back({name, uuid_of(device)});
   }
   return gpus;
+}
+
+std::vector<Nvml::MemoryInUse> Nvml::memory_in_use() const {
+  std::vector<MemoryInUse> answers;
+  for (void* device : devices()) {
+    Memory memory{};
+    if (calls_->memory == nullptr || calls_->memory(device, &memory) != kSuccess) continue;
+    answers.push_back({uuid_of(device), memory.used});
+  }
+  return answers;
 }
 
 void Nvml::add_compute_processes(void* device, const std::string& uuid, std::vector<Worker>& workers) const {

@@ -26,6 +26,13 @@ class Nvml {
   };
   std::vector<Gpu> gpus() const;
 
+  /// Device memory in use on a GPU, by all programs.
+  struct MemoryInUse {
+    std::string uuid;
+    std::uint64_t bytes = 0;
+  };
+  std::vector<MemoryInUse> memory_in_use() const;
+
   /// A process at work on a GPU since the last question.
   struct Worker {
     std::int64_t process = 0;

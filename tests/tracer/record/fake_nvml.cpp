@@ -1,0 +1,44 @@
+// A libnvidia-ml.so.1 with one GPU, on which 1 GiB is in use, and 3 GiB once a file "allocated" is in the folder.
+#include <unistd.h>
+
+#include <cstring>
+
+namespace {
+
+struct Memory {
+  unsigned long long total, free, used;
+};
+
+int gpu;
+
+}  // namespace
+
+extern "C" {
+
+int nvmlInit_v2() { return 0; }
+int nvmlShutdown() { return 0; }
+int nvmlSystemGetDriverVersion(char*, unsigned) { return 1; }
+
+int nvmlDeviceGetCount_v2(unsigned* count) {
+  *count = 1;
+  return 0;
+}
+
+int nvmlDeviceGetHandleByIndex_v2(unsigned, void** device) {
+  *device = &gpu;
+  return 0;
+}
+
+int nvmlDeviceGetName(void*, char*, unsigned) { return 1; }
+
+int nvmlDeviceGetUUID(void*, char* text, unsigned size) {
+  std::strncpy(text, "GPU-01020304-0506-0708-090a-0b0c0d0e0f10", size);
+  return 0;
+}
+
+int nvmlDeviceGetMemoryInfo(void*, Memory* memory) {
+  *memory = {8ull << 30, 0, (access("allocated", F_OK) == 0 ? 3ull : 1ull) << 30};
+  return 0;
+}
+
+}  // extern "C"
