@@ -26,6 +26,23 @@ struct Job {
   std::uint32_t scene = 0;  ///< of frames: 1 + index into Workload::scenes; 0 = not known
 };
 
+/// How sure it is that the jobs of a workload are the steps of its program.
+enum class StepCertainty : std::uint8_t {
+  kNone,     ///< the capture does not show steps
+  kUnsure,   ///< stretches that are alike, without proof that each is a step
+  kLikely,   ///< the host repeats itself, and waits or pauses after each round
+  kCertain,  ///< the program marked its steps, the experiment says what a step is, or the work is synthetic or frames
+};
+std::string_view to_string(StepCertainty certainty);
+
+/// How the jobs of a workload were found.
+struct StepFinding {
+  StepCertainty certainty = StepCertainty::kNone;
+  std::string how;              ///< what shows them, or why there are none; a clause
+  std::string left_out_before;  ///< what lies before the first and after the last: "5 operations in 0.1 s", "nothing"
+  std::string left_out_after;
+};
+
 /// What a client does, job by job: immutable, shared by all runs that replay it.
 ///
 /// A frame's operations are pieces of its draws, then its later visits, in order. Built by `workload_from_capture` or
@@ -38,6 +55,7 @@ struct Workload {
   WorkSteps steps;
   std::vector<std::uint32_t> awaits;
   std::vector<Job> jobs;
+  StepFinding finding;              ///< of the jobs of a capture
   std::vector<SceneEffect> scenes;  ///< parts of a game; empty = settings matter as the menu says throughout
   Duration recorded_span{};   ///< first operation's begin to last one's end in the capture; of frames, their intervals
   Duration present_period{};  ///< of a capture that was paced: its vsync period; 0 = uncapped or not frames
@@ -68,9 +86,25 @@ struct Workload {
 /// and by name, launch shape and bytes.
 void predict_from_means(Workload& workload);
 
+/// What a step of a captured program is, where its owner says so.
+struct StepChoice {
+  enum class By : std::uint8_t {
+    kFound,     ///< the owner does not say: see split_into_jobs
+    kWhole,     ///< the whole capture is one job
+    kRange,     ///< each range of the program that is called `name`, to the next one's begin
+    kKernel,    ///< from each operation whose name contains `name` to the next
+    kLaunches,  ///< `launches` operations
+  } by = By::kFound;
+  std::string name;
+  std::uint32_t launches = 0;
+
+  auto operator<=>(const StepChoice&) const = default;
+};
+
 /// How a capture becomes jobs.
 struct WorkloadOptions {
   std::uint32_t iterations = 0;        ///< split into this many jobs of equal operation count; 0 = see split_into_jobs
+  StepChoice step;                     ///< of programs; `iterations` goes before it
   std::uint32_t visits_per_frame = 0;  ///< 0 = as captured (1 where the capture does not say)
   Duration draw{};                     ///< length of the draws of a frame; 0 = as captured (see FrameDraws)
   bool keep_start = false;             ///< of frame captures: their start is not left out (see steady_start)

@@ -101,7 +101,7 @@ class Conversion {
         waits_(capture_),
         launches_(has_untraced_pass() ? launch_instants(capture_) : std::vector<std::int64_t>()),
         host_(capture_),
-        split_(split_into_jobs(capture_, host_, options.iterations)) {}
+        split_(split_into_jobs(capture_, host_, options)) {}
 
   Workload run() {
     workload_.job_kind = JobKind::kIteration;
@@ -289,12 +289,21 @@ class Conversion {
       last = std::max(last, capture_.end_of(op));
     }
     workload_.recorded_span = Duration{last - first};
-    if (!split_.note.empty()) workload_.notes.push_back(split_.note);
+    set_finding();
     if (has_untraced_pass()) use_untraced_pass();
     if (capture_.rest.fidelity().host_gaps_inflated)
       workload_.notes.push_back("host gaps were recorded under a profiler, which inflates them; state solo_rate");
     if (capture_.rest.fidelity().integer_microseconds)
       workload_.notes.push_back("durations were recorded in whole microseconds");
+  }
+
+  void set_finding() {
+    workload_.finding = split_.finding;
+    const StepFinding& finding = split_.finding;
+    if (finding.certainty != StepCertainty::kLikely && finding.certainty != StepCertainty::kUnsure) return;
+    workload_.notes.push_back(fmt::format("taken as {} jobs ({}): {}; left out: {} before, {} after",
+                                          split_.begins.size(), to_string(finding.certainty), finding.how,
+                                          finding.left_out_before, finding.left_out_after));
   }
 
   /// Takes rate and jitter of the jobs from the untraced pass. It counted the capture's last launches, those of kept

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "sim/workload/capture/repetition.h"
+#include "sim/workload/capture/steps/repetition.h"
 #include "sim/workload/workload.h"
 
 namespace corun {
