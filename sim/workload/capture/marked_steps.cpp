@@ -143,6 +143,15 @@ MarkedSteps find_marked_steps(const Timeline& timeline, const HostLog& log) {
   return best;
 }
 
+std::vector<std::pair<std::string, std::uint64_t>> recurring_ranges(const Timeline& timeline, std::size_t most) {
+  std::vector<std::pair<std::string, std::uint64_t>> recurring;
+  for (const auto& [name, its] : ranges_by_name(timeline))
+    if (its.size() >= 2) recurring.emplace_back(name, its.size());
+  std::ranges::stable_sort(recurring, std::greater<>(), [](const auto& range) { return range.second; });
+  if (recurring.size() > most) recurring.resize(most);
+  return recurring;
+}
+
 MarkedSteps steps_of_ranges(const Timeline& timeline, const HostLog& log, std::string_view name) {
   std::vector<Range> ranges;
   for (const MarkRecord& mark : timeline.marks()) {

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/workload/capture/steps/host_log.h"
@@ -26,6 +29,9 @@ struct MarkedSteps {
 ///
 /// Names that differ in their numbers are one. Of several the one whose ranges hold most launches.
 MarkedSteps find_marked_steps(const Timeline& timeline, const HostLog& log);
+
+/// Names of ranges that recur, with # for numbers in them, and how often; the most frequent first.
+std::vector<std::pair<std::string, std::uint64_t>> recurring_ranges(const Timeline& timeline, std::size_t most);
 
 /// The steps that ranges of this name begin: as written, or with # for numbers. Empty where there are none.
 MarkedSteps steps_of_ranges(const Timeline& timeline, const HostLog& log, std::string_view name);

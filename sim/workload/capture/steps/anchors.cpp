@@ -10,7 +10,7 @@ namespace corun {
 namespace {
 
 constexpr std::size_t kFewest = 3;
-constexpr double kBurstRatio = 3;
+constexpr double kBurstRatio = 3, kLeastRegular = 0.1;
 constexpr std::size_t kMostOfOneNumber = 2;  // candidates with about as many recurrences
 
 /// Positions of each symbol's events, in one list.
@@ -76,7 +76,7 @@ class Shortlist {
   void offer(Positions at) {
     if (at.size() < kFewest) return;
     const double merit = regularity(at, size_);
-    if (merit < 0.1) return;
+    if (merit < kLeastRegular) return;
     auto& best = by_number_[std::lround(std::log(static_cast<double>(at.size())) / 0.06)];
     best.emplace_back(merit, std::move(at));
     std::ranges::stable_sort(best, std::greater<>(), [](const auto& entry) { return entry.first; });
@@ -91,7 +91,7 @@ class Shortlist {
   std::vector<Anchors> take() && {
     std::vector<Anchors> all;
     for (auto& [number, best] : by_number_)
-      for (auto& [merit, at] : best) all.push_back({std::move(at), number});
+      for (auto& [merit, at] : best) all.push_back({std::move(at), number, false, false});
     return all;
   }
 
@@ -100,8 +100,8 @@ class Shortlist {
   std::map<long, std::vector<std::pair<double, Positions>>> by_number_;
 };
 
-/// Launches before which the host paused long: longer than a limit that is put where lengths of pauses jump.
-void offer_pauses(const HostLog& log, Shortlist& shortlist) {
+/// Pauses of the host before launches, the longest first.
+std::vector<std::pair<std::int64_t, std::uint32_t>> pauses_of(const HostLog& log) {
   std::vector<std::pair<std::int64_t, std::uint32_t>> pauses;
   std::int64_t last_ns = INT64_MIN;
   for (std::uint32_t i = 0; i < log.size(); ++i) {
@@ -110,18 +110,27 @@ void offer_pauses(const HostLog& log, Shortlist& shortlist) {
     last_ns = log.starts_ns[i];
   }
   std::ranges::sort(pauses, std::greater<>());
-  // The three widest jumps between lengths that follow one another.
+  return pauses;
+}
+
+/// Launches before which the host paused long: longer than a limit that is put where lengths of pauses jump.
+void offer_pauses(const HostLog& log, std::vector<Anchors>& anchors) {
+  constexpr std::int64_t kShort_ns = 1'000;
+  constexpr double kJump = 1.3;
+  const auto pauses = pauses_of(log);
   std::vector<std::pair<double, std::size_t>> jumps;
   for (std::size_t i = kFewest; i < pauses.size(); ++i) {
-    const auto longer = static_cast<double>(pauses[i - 1].first), shorter = static_cast<double>(pauses[i].first);
-    if (longer > 1.3 * shorter) jumps.emplace_back(longer / (shorter + 1000), i);
+    const auto longer = static_cast<double>(pauses[i - 1].first);
+    const double ratio = longer / static_cast<double>(pauses[i].first + kShort_ns);
+    if (ratio > kJump) jumps.emplace_back(ratio, i);
   }
   std::ranges::stable_sort(jumps, std::greater<>(), [](const auto& jump) { return jump.first; });
   for (std::size_t j = 0; j < std::min<std::size_t>(3, jumps.size()); ++j) {
     Positions at;
     for (std::size_t i = 0; i < jumps[j].second; ++i) at.push_back(pauses[i].second);
     std::ranges::sort(at);
-    shortlist.offer(std::move(at));
+    const long group = -2 - static_cast<long>(j);
+    if (regularity(at, log.size()) >= kLeastRegular) anchors.push_back({std::move(at), group, false, true});
   }
 }
 
@@ -132,7 +141,7 @@ void offer_updates(const HostLog& log, std::vector<Anchors>& anchors) {
   if (updates.size() < 2) return;
   const std::uint32_t limit = burst_limit(updates);
   Positions behind = behind_bursts(updates, std::max(limit, 2U), log.size());
-  if (behind.size() >= 2) anchors.push_back({std::move(behind), -1, true});
+  if (behind.size() >= 2) anchors.push_back({std::move(behind), -1, true, false});
 }
 
 }  // namespace
@@ -142,8 +151,8 @@ std::vector<Anchors> find_anchors(const HostLog& log) {
   for (const Positions& at : positions_of(log.symbols, log.symbol_count)) shortlist.offer_with_bursts(at);
   for (const Positions& at : positions_of(log.names, log.name_count)) shortlist.offer_with_bursts(at);
   for (const Positions& at : positions_of(log.variants, log.variant_count)) shortlist.offer_with_bursts(at);
-  offer_pauses(log, shortlist);
   std::vector<Anchors> anchors = std::move(shortlist).take();
+  offer_pauses(log, anchors);
   offer_updates(log, anchors);
   return anchors;
 }

@@ -11,6 +11,7 @@ struct Anchors {
   Positions at;
   long group = 0;              ///< equal for candidates with about as many recurrences
   bool closes_update = false;  ///< each comes behind a burst of kernels that update parameters
+  bool are_begins = false;     ///< each is the launch that begins a step, if it is one
 };
 
 /// Candidates: what recurs most regularly over most of the log, for each number of recurrences.

@@ -17,9 +17,9 @@ namespace corun {
 namespace {
 
 constexpr std::size_t kFewestSteps = 3, kEnoughSteps = 5;
-constexpr double kWorthALook = 0.4, kHalf = 0.5, kAlike = 0.75, kVeryAlike = 0.95;
+constexpr double kWorthALook = 0.4, kHalf = 0.5, kAlike = 0.75, kQuiteAlike = 0.85, kVeryAlike = 0.95;
 constexpr double kNearlyAsAlike = 0.15, kNearlyAsComplete = 0.1;
-constexpr double kExactly = 0.98;
+constexpr double kExactly = 0.98, kClearly = 8;
 constexpr double kMostly = 0.8, kOnce = 0.9;
 constexpr double kMostWaitsElsewhere = 0.2;
 constexpr std::size_t kFewRounds = 8;
@@ -34,6 +34,7 @@ struct Level {
   bool is_closed_by_waits() const { return first.waited >= kMostly && first.specificity >= kMostWaitsElsewhere; }
   bool waits_once() const { return first.specificity >= kOnce; }
   bool is_closed_by_pauses() const { return first.long_pauses >= 0.7; }
+  bool is_parted_clearly() const { return is_closed_by_pauses() && first.pause_ratio >= kClearly; }
   bool is_exact() const { return likeness.events >= kExactly && likeness.symbols >= kExactly; }
 };
 
@@ -116,7 +117,8 @@ std::vector<Level> levels_of(const HostLog& log) {
   std::vector<Level> levels;
   for (const Anchors& anchors : most_alike(log)) {
     Level level;
-    level.first = find_first_launch(log, anchors.at, anchors.closes_update);
+    level.first =
+        anchors.are_begins ? judge_begins(log, anchors.at) : find_first_launch(log, anchors.at, anchors.closes_update);
     level.closes_update = anchors.closes_update;
     if (level.steps() < 2) continue;
     const Positions kept = without_ends(log, level.first.begins);
@@ -180,11 +182,13 @@ Chosen closed_level(const std::vector<Level>& levels) {
   return outer != nullptr ? outer : inner;
 }
 
+/// Of a host that waits in ways which are not recorded: it polls, or is called back.
 Chosen complete_level(const std::vector<Level>& levels) {
   const double symbols = largest(levels, [](const Level& level) { return level.likeness.symbols; });
   const double events = largest(levels, [](const Level& level) { return level.likeness.events; });
   return finest(levels, [&](const Level& level) {
-    return level.likeness.symbols >= symbols - kNearlyAsComplete &&
+    const bool is_complete = level.likeness.symbols >= symbols - kNearlyAsComplete;
+    return (is_complete || level.is_parted_clearly()) &&
            level.likeness.events >= std::max(kAlike, events - kNearlyAsAlike);
   });
 }
@@ -216,8 +220,8 @@ bool is_loop(const HostLog& log, const WholeSteps& steps) {
            pause_before(log, event) > kTimesLonger * usual;
   };
   const std::size_t begin = steps.begins.front(), step = typical.size();
-  return is_parted(begin) || typical.has_all_of(begin > step ? begin - step : 0, begin) || is_parted(steps.end) ||
-         typical.has_all_of(steps.end, std::min(log.size(), steps.end + step));
+  return is_parted(begin) || typical.has_all_of(begin > 2 * step ? begin - 2 * step : 0, begin) ||
+         is_parted(steps.end) || typical.has_all_of(steps.end, std::min(log.size(), steps.end + 2 * step));
 }
 
 FoundSteps none(std::string why) { return {{}, 0, StepCertainty::kNone, std::move(why)}; }
@@ -233,13 +237,13 @@ constexpr const char* kNoEnd = "its launches recur, but no wait or pause shows w
 FoundSteps from_level(const HostLog& log, const Level& level, bool is_closed) {
   WholeSteps steps = whole_steps(log, level.first.begins);
   if (steps.begins.size() < kFewestSteps) return none("its launches recur, but not in three whole steps");
-  if (!is_closed) {
-    const bool may_be = level.is_closed_by_pauses() || level.is_exact();
-    if (!may_be || !is_loop(log, steps)) return none(kNoEnd);
-  }
+  const bool shows_end = is_closed || level.is_closed_by_pauses();
+  const bool is_all_seen = is_closed || is_loop(log, steps);
+  const bool may_be = is_all_seen ? shows_end || level.is_exact() : level.is_parted_clearly();
+  if (!may_be) return none(kNoEnd);
   const bool is_alike = level.likeness.events >= kVeryAlike && steps.begins.size() >= kEnoughSteps;
   const StepCertainty certainty =
-      is_alike && (is_closed || level.is_closed_by_pauses()) ? StepCertainty::kLikely : StepCertainty::kUnsure;
+      is_alike && shows_end && is_all_seen ? StepCertainty::kLikely : StepCertainty::kUnsure;
   const char* closed = level.closes_update           ? "each with an update of parameters at its end"
                        : is_closed                   ? "each with a wait"
                        : level.is_closed_by_pauses() ? "with the host's longest pauses between them"
@@ -248,14 +252,30 @@ FoundSteps from_level(const HostLog& log, const Level& level, bool is_closed) {
                fmt::format("stretches alike in {:.3g} % of what they launch, {}", 100 * level.likeness.events, closed));
 }
 
+/// Whether stretches that are alike are to be preferred to exact rounds: they are parts of rounds, each with the only
+/// wait in it, or the same rounds and more of them.
+bool is_better(const Level& closed, std::size_t rounds) {
+  constexpr double kManyMore = 1.15, kAtEnds = 2;
+  const bool is_part = closed.steps() >= kFewRounds * rounds;
+  const bool is_same = closed.steps() < 2 * rounds;
+  if (!closed.waits_once()) return false;
+  return is_part || (is_same && closed.likeness.events >= kQuiteAlike &&
+                     static_cast<double>(closed.steps()) > kManyMore * static_cast<double>(rounds) + kAtEnds);
+}
+
 FoundSteps choose(const HostLog& log) {
   const std::vector<Level> levels = levels_of(log);
+  if (getenv("STEPS_DEBUG"))
+    for (const Level& l : levels)
+      fmt::print(stderr,
+                 "level steps {} upd {} events {:.3f} symbols {:.3f} waited {:.2f} spec {:.2f} pauses {:.2f} ratio "
+                 "{:.1f} from {}\n",
+                 l.steps(), l.closes_update, l.likeness.events, l.likeness.symbols, l.first.waited, l.first.specificity,
+                 l.first.long_pauses, l.first.pause_ratio, l.first.begins.front());
   if (const Chosen update = update_level(levels)) return from_level(log, *update, true);
   WholeSteps exact = exact_steps(log);
   const Chosen closed = closed_level(levels);
-  const bool is_finer = closed != nullptr && closed->waits_once() && closed->likeness.events >= kVeryAlike &&
-                        closed->steps() >= kFewRounds * exact.begins.size();
-  if (exact.begins.size() >= 2 && !is_finer)
+  if (exact.begins.size() >= 2 && (closed == nullptr || !is_better(*closed, exact.begins.size())))
     return found(log, std::move(exact), StepCertainty::kLikely,
                  "its launches repeat exactly, with a wait in each round");
   if (closed != nullptr) return from_level(log, *closed, true);

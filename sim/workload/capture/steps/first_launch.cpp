@@ -122,12 +122,18 @@ Positions positions_of(const HostLog& log, const Positions& bounds, const Place&
   return at;
 }
 
+double ranked(std::vector<std::int64_t> values, double rank) {
+  const auto at = values.begin() + static_cast<std::ptrdiff_t>(rank * static_cast<double>(values.size() - 1));
+  std::ranges::nth_element(values, at);
+  return static_cast<double>(*at);
+}
+
 }  // namespace
 
 FirstLaunch judge_begins(const HostLog& log, Positions begins) {
   FirstLaunch first{std::move(begins)};
   if (first.begins.size() < 2) return first;
-  std::vector<std::int64_t> pauses, pauses_of_begins;
+  std::vector<std::int64_t> pauses, pauses_of_begins, others;
   double waits = 0, steps_with_wait = 0;
   bool has_wait = false;
   Launches launches(log, first.begins.front());
@@ -138,13 +144,17 @@ FirstLaunch judge_begins(const HostLog& log, Positions begins) {
     waits += launch.waited ? 1 : 0;
     has_wait |= launch.waited;
     if (launch.pause_ns > 0) pauses.push_back(launch.pause_ns);  // not within a graph launch
-    if (first.begins[next] != i) continue;
+    if (first.begins[next] != i) {
+      if (launch.pause_ns > 0) others.push_back(launch.pause_ns);
+      continue;
+    }
     ++next;
     pauses_of_begins.push_back(launch.pause_ns);
     steps_with_wait += has_wait ? 1 : 0;
     has_wait = false;
   }
   const auto steps = static_cast<double>(first.begins.size() - 1);
+  if (!others.empty()) first.pause_ratio = ranked(pauses_of_begins, 0.5) / ranked(others, 0.9);
   first.waited = steps_with_wait / steps;
   if (waits > 0) first.specificity = steps_with_wait / waits;
   const auto longest = static_cast<std::size_t>(kNearlyAll * steps);

@@ -10,6 +10,7 @@ struct FirstLaunch {
   double waited = 0;       ///< part of the steps in which the host waits for work
   double specificity = 0;  ///< those steps over the waits in them: 1 = the host waits once in each
   double long_pauses = 0;  ///< part of the begins before which the host paused longer than before nearly all others
+  double pause_ratio = 0;  ///< usual pause before a begin over what nine in ten others do not exceed; 0 without others
   double apart = 0;        ///< part of the begins that are a call of their own, not in the midst of a graph's launch
 };
 
