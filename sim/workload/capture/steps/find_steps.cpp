@@ -30,6 +30,7 @@ struct Level {
   Likeness likeness;
   bool closes_update = false;
 
+  double alike() const { return likeness.events + likeness.symbols; }
   std::size_t steps() const { return first.begins.size(); }
   bool is_closed_by_waits() const { return first.waited >= kMostly && first.specificity >= kMostWaitsElsewhere; }
   bool waits_once() const { return first.specificity >= kOnce; }
@@ -139,13 +140,21 @@ Chosen update_level(const std::vector<Level>& levels) {
   return nullptr;
 }
 
-/// The level with most steps of those that pass.
+/// Of the levels that pass, the one with most steps; of those with about as many, the one with stretches most alike.
 template <class Passes>
 Chosen finest(const std::vector<Level>& levels, Passes passes) {
-  Chosen finest = nullptr;
+  constexpr double kAboutAsMany = 0.94;
+  std::vector<Chosen> passing;
+  std::size_t most = 0;
   for (const Level& level : levels) {
     if (level.steps() < kFewestSteps || !passes(level)) continue;
-    if (finest == nullptr || level.steps() > finest->steps()) finest = &level;
+    passing.push_back(&level);
+    most = std::max(most, level.steps());
+  }
+  Chosen finest = nullptr;
+  for (const Chosen level : passing) {
+    if (static_cast<double>(level->steps()) < kAboutAsMany * static_cast<double>(most)) continue;
+    if (finest == nullptr || level->alike() > finest->alike()) finest = level;
   }
   return finest;
 }
@@ -182,15 +191,19 @@ Chosen closed_level(const std::vector<Level>& levels) {
   return outer != nullptr ? outer : inner;
 }
 
-/// Of a host that waits in ways which are not recorded: it polls, or is called back.
+/// Of a host that waits in ways which are not recorded: it polls, or is called back. The stretches explain everything
+/// that recurs; or they are parts of such, parted by pauses that leave no doubt.
 Chosen complete_level(const std::vector<Level>& levels) {
   const double symbols = largest(levels, [](const Level& level) { return level.likeness.symbols; });
   const double events = largest(levels, [](const Level& level) { return level.likeness.events; });
-  return finest(levels, [&](const Level& level) {
-    const bool is_complete = level.likeness.symbols >= symbols - kNearlyAsComplete;
-    return (is_complete || level.is_parted_clearly()) &&
-           level.likeness.events >= std::max(kAlike, events - kNearlyAsAlike);
+  const double least = std::max(kAlike, events - kNearlyAsAlike);
+  const Chosen outer = finest(levels, [&](const Level& level) {
+    return level.likeness.symbols >= symbols - kNearlyAsComplete && level.likeness.events >= least;
   });
+  const Chosen inner =
+      finest(levels, [&](const Level& level) { return level.is_parted_clearly() && level.likeness.events >= least; });
+  const bool is_part = inner != nullptr && (outer == nullptr || inner->steps() >= 2 * outer->steps());
+  return is_part ? inner : outer;
 }
 
 std::int64_t pause_before(const HostLog& log, std::size_t event) {
@@ -252,15 +265,20 @@ FoundSteps from_level(const HostLog& log, const Level& level, bool is_closed) {
                fmt::format("stretches alike in {:.3g} % of what they launch, {}", 100 * level.likeness.events, closed));
 }
 
+double mean_size(const Positions& begins) {
+  return static_cast<double>(begins.back() - begins.front()) / static_cast<double>(begins.size() - 1);
+}
+
 /// Whether stretches that are alike are to be preferred to exact rounds: they are parts of rounds, each with the only
 /// wait in it, or the same rounds and more of them.
-bool is_better(const Level& closed, std::size_t rounds) {
-  constexpr double kManyMore = 1.15, kAtEnds = 2;
-  const bool is_part = closed.steps() >= kFewRounds * rounds;
-  const bool is_same = closed.steps() < 2 * rounds;
+bool is_better(const Level& closed, const Positions& rounds) {
+  constexpr double kManyMore = 1.15, kAtEnds = 2, kAboutAsLong = 0.8;
   if (!closed.waits_once()) return false;
-  return is_part || (is_same && closed.likeness.events >= kQuiteAlike &&
-                     static_cast<double>(closed.steps()) > kManyMore * static_cast<double>(rounds) + kAtEnds);
+  const bool is_complete = closed.likeness.symbols >= 1 - kNearlyAsComplete;
+  if (closed.steps() >= (is_complete ? 2 : kFewRounds) * rounds.size()) return true;
+  const bool is_same = mean_size(closed.first.begins) >= kAboutAsLong * mean_size(rounds);
+  return is_same && closed.likeness.events >= kQuiteAlike &&
+         static_cast<double>(closed.steps()) > kManyMore * static_cast<double>(rounds.size()) + kAtEnds;
 }
 
 FoundSteps choose(const HostLog& log) {
@@ -275,7 +293,7 @@ FoundSteps choose(const HostLog& log) {
   if (const Chosen update = update_level(levels)) return from_level(log, *update, true);
   WholeSteps exact = exact_steps(log);
   const Chosen closed = closed_level(levels);
-  if (exact.begins.size() >= 2 && (closed == nullptr || !is_better(*closed, exact.begins.size())))
+  if (exact.begins.size() >= 2 && (closed == nullptr || !is_better(*closed, exact.begins)))
     return found(log, std::move(exact), StepCertainty::kLikely,
                  "its launches repeat exactly, with a wait in each round");
   if (closed != nullptr) return from_level(log, *closed, true);
