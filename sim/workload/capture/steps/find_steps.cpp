@@ -202,8 +202,10 @@ Chosen complete_level(const std::vector<Level>& levels) {
   });
   const Chosen inner =
       finest(levels, [&](const Level& level) { return level.is_parted_clearly() && level.likeness.events >= least; });
-  const bool is_part = inner != nullptr && (outer == nullptr || inner->steps() >= 2 * outer->steps());
-  return is_part ? inner : outer;
+  if (inner == nullptr || outer == nullptr) return inner == nullptr ? outer : inner;
+  const bool is_part = inner->steps() >= 2 * outer->steps();
+  const bool shows_more = !outer->is_closed_by_pauses() && 2 * inner->steps() >= outer->steps();
+  return is_part || shows_more ? inner : outer;
 }
 
 std::int64_t pause_before(const HostLog& log, std::size_t event) {
