@@ -62,7 +62,7 @@ Workload draw(const SyntheticWork& work, const ClientChoice& choice, Duration ho
 /// A program whose steps are not known has no rate: it would be 0/s, or one over the length of its capture.
 void check_steps(const Workload& workload) {
   if (workload.job_kind == JobKind::kFrame || workload.finding.certainty != StepCertainty::kNone) return;
-  throw Error(ErrorKind::kInput, "no steps were found: " + workload.finding.how, kStepRemedies);
+  throw Error(ErrorKind::kInput, SourceLocation{}, "no steps were found: " + workload.finding.how, kStepRemedies);
 }
 
 }  // namespace
