@@ -34,7 +34,7 @@ Program any_program() {
 /// What happens to a program's records.
 struct Changes {
   int lost_in_1000 = 0, renamed_in_1000 = 0, swapped_in_1000 = 0;
-  int evaluation_every = 0;                 ///< steps; 0 = never
+  int evaluation_every = 0;                          ///< steps; 0 = never
   std::size_t first_launch = 0, skipped_at_end = 0;  ///< what the recording misses
 };
 
@@ -46,8 +46,7 @@ class Chance {
   std::mt19937 numbers_{*rc::gen::arbitrary<std::uint32_t>()};
 };
 
-void play_step(ProgramScript& script, std::vector<std::string> launches, const Changes& changes,
-               Chance& chance) {
+void play_step(ProgramScript& script, std::vector<std::string> launches, const Changes& changes, Chance& chance) {
   for (std::size_t i = 0; i + 1 < launches.size(); ++i)
     if (chance.happens(changes.swapped_in_1000)) std::swap(launches[i], launches[i + 1]);
   for (std::string& name : launches) {
@@ -68,14 +67,16 @@ std::size_t found(const Program& program, const Changes& changes) {
   Chance chance;
   for (int step = 0; step < program.steps; ++step) {
     std::vector<std::string> launches = program.step;
-    if (step == 0) launches.erase(launches.begin(), launches.begin() + static_cast<std::ptrdiff_t>(changes.first_launch));
+    if (step == 0)
+      launches.erase(launches.begin(), launches.begin() + static_cast<std::ptrdiff_t>(changes.first_launch));
     const bool is_cut = step + 1 == program.steps && changes.skipped_at_end > 0;
     if (is_cut) launches.resize(launches.size() - changes.skipped_at_end);
     play_step(script, launches, changes, chance);
     if (is_cut) break;
     close(script, program);
     if (changes.evaluation_every > 0 && step % changes.evaluation_every == changes.evaluation_every - 1) {
-      for (std::size_t i = 0; i < program.step.size() / 2; ++i) script.launch("evaluate_" + std::string(1, 'a' + i % 4));
+      for (std::size_t i = 0; i < program.step.size() / 2; ++i)
+        script.launch("evaluate_" + std::string(1, 'a' + i % 4));
       close(script, program);
     }
   }

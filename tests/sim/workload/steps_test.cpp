@@ -46,6 +46,11 @@ TEST(Steps, AreNotTheLayersInsideOneStep) {
   EXPECT_EQ(steps_in(workload_of(plain)), 0u);
   EXPECT_EQ(steps_in(workload_of(paused)), 0u);
   EXPECT_EQ(steps_in(workload_of(one_graph)), 0u);
+  std::vector<std::string> equal_layers;
+  for (int layer = 0; layer < 12; ++layer) equal_layers.insert(equal_layers.end(), {"gemm", "add"});
+  ProgramScript alone;
+  alone.graph(equal_layers).wait_all();
+  EXPECT_EQ(steps_in(workload_of(alone)), 0u);
 }
 
 TEST(Steps, OfADecoderAreItsTokensThoughKernelsGrowWithThePosition) {
@@ -64,12 +69,27 @@ TEST(Steps, OfADecoderAreItsTokensThoughKernelsGrowWithThePosition) {
 TEST(Steps, OfGradientAccumulationEndWithTheOptimizer) {
   ProgramScript script;
   for (int step = 0; step < 12; ++step) {
-    for (int batch = 0; batch < 4; ++batch) script.launch_all(pass(2)).launch_all(pass(2, "backward")).wait().pause(300);
+    for (int batch = 0; batch < 4; ++batch)
+      script.launch_all(pass(2)).launch_all(pass(2, "backward")).wait().pause(300);
     for (int part = 0; part < 3; ++part) script.launch("multi_tensor_apply_kernel<Adam>");
   }
   const Workload workload = workload_of(script);
   EXPECT_EQ(steps_in(workload), 12u);
   EXPECT_NE(workload.finding.how.find("update of parameters"), std::string::npos);
+}
+
+TEST(Steps, AreNotTheFewPartsOfOneThoughTheHostWaitsForEach) {
+  ProgramScript script;
+  std::mt19937 tile(1);
+  for (int step = 0; step < 12; ++step) {
+    script.launch("first");
+    for (int part = 0; part < 4; ++part)
+      script.launch("gemm_" + std::to_string(32 << tile() % 3))
+          .launch_all({"norm", "exp", "sum", "divide", "add"})
+          .wait();
+    script.launch_all({"gather", "last"});
+  }
+  EXPECT_NEAR(static_cast<double>(steps_in(workload_of(script))), 12, 1);
 }
 
 TEST(Steps, OfAProgramWhoseKernelsDependOnTheDataAreUnsure) {
