@@ -55,14 +55,15 @@ std::string replay_text(const Timeline& timeline, const ProgramSteps& steps) {
 std::string program_report(const Timeline& timeline) {
   if (!has_program(timeline)) return "";
   const ProgramSteps steps = program_steps(timeline);
-  std::string text = line("steps", steps.count == 0 ? "none found"
-                                                    : fmt::format("{}, {}: {}", steps.count,
-                                                                  to_string(steps.finding.certainty), steps.finding.how));
+  std::string text = line(
+      "steps", steps.count == 0
+                   ? "none found"
+                   : fmt::format("{}, {}: {}", steps.count, to_string(steps.finding.certainty), steps.finding.how));
   if (steps.count > 1) text += line("step time", step_time(steps));
   if (steps.count > 0) {
     text += line("operations", operations(steps));
-    text += line("left out", fmt::format("{} before, {} after", steps.finding.left_out_before,
-                                         steps.finding.left_out_after));
+    text += line("left out",
+                 fmt::format("{} before, {} after", steps.finding.left_out_before, steps.finding.left_out_after));
   }
   if (!steps.ranges.empty()) text += line("ranges", ranges_text(steps));
   return text + line("replay", replay_text(timeline, steps));

@@ -109,7 +109,7 @@ class Timeline:
     def steps(self):
         """A dict of the program's steps, as a replay takes them: `count`, `certainty` (none, unsure, likely, certain),
         `how`, `step_ns` (median), `step_ns_p10`, `step_ns_p90`, `device_ns`, `operations`, `left_out_before`,
-        `left_out_after`, `unfit` (why it cannot be replayed, or ""), `remedy`, `ranges` (those that recur, with counts).
+        `left_out_after`, `unfit` (why it cannot be replayed, or ""), `remedy`, `ranges` (that recur, with counts).
 
         >>> corun.Timeline(CAPTURE).steps["certainty"]
         'certain'

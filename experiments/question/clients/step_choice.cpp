@@ -30,8 +30,7 @@ const FieldTable<StepChoice>& step_fields() {
 void read_step(const Node& node, ClientReading& out, ScalarReader& read) {
   StepChoice step;
   if (node.is_scalar()) {
-    if (node.text != "whole")
-      return read.wrong(node, fmt::format("found `{}`, expected {}", node.text, kExample));
+    if (node.text != "whole") return read.wrong(node, fmt::format("found `{}`, expected {}", node.text, kExample));
     step.by = StepChoice::By::kWhole;
   } else {
     if (!read.expect(node, Node::Kind::kMapping, "{ range: step }")) return;

@@ -84,7 +84,7 @@ double mean_size(const Positions& begins) {
 /// Whether stretches that are alike are to be preferred to exact rounds: they are parts of rounds, each with the only
 /// wait in it, or the same rounds and more of them.
 bool is_better(const Level& closed, const Positions& rounds) {
-  constexpr double kManyMore = 1.15, kAtEnds = 2, kAboutAsLong = 0.8;
+  constexpr double kManyMore = 1.02, kAtEnds = 2, kAboutAsLong = 0.8;
   if (!closed.waits_once()) return false;
   const bool is_complete = closed.likeness.symbols >= kComplete;
   if (closed.steps() >= (is_complete ? 2 : kFewRounds) * rounds.size()) return true;
