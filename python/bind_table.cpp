@@ -129,9 +129,10 @@ py::dict program(const Timeline& timeline) {
     return program_steps(timeline);
   }();
   py::dict dict(py::arg("count") = steps.count, py::arg("certainty") = std::string(to_string(steps.finding.certainty)),
-                py::arg("how") = steps.finding.how, py::arg("step_ns") = to_ns(steps.usual),
-                py::arg("step_ns_p10") = to_ns(steps.short_one), py::arg("step_ns_p90") = to_ns(steps.long_one),
-                py::arg("device_ns") = to_ns(steps.device_time), py::arg("operations") = steps.operations);
+                py::arg("how") = steps.finding.how, py::arg("step_ns") = to_ns(steps.mean),
+                py::arg("host_ns") = to_ns(steps.usual), py::arg("host_ns_p10") = to_ns(steps.short_one),
+                py::arg("host_ns_p90") = to_ns(steps.long_one), py::arg("device_ns") = to_ns(steps.device_time),
+                py::arg("operations") = steps.operations);
   dict["left_out_before"] = steps.finding.left_out_before;
   dict["left_out_after"] = steps.finding.left_out_after;
   dict["unfit"] = steps.unfit;

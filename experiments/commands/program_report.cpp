@@ -26,8 +26,11 @@ std::string rounded(Duration duration) {
 }
 
 std::string step_time(const ProgramSteps& steps) {
-  return fmt::format("{} (median; {} to {} for 8 in 10), {} of device time", rounded(steps.usual),
-                     rounded(steps.short_one), rounded(steps.long_one), rounded(steps.device_time));
+  const std::string host = steps.count < 2
+                               ? ""
+                               : fmt::format("; the host begins them {} apart (median; {} to {} for 8 in 10)",
+                                             rounded(steps.usual), rounded(steps.short_one), rounded(steps.long_one));
+  return fmt::format("{} (mean), {} of it device time{}", rounded(steps.mean), rounded(steps.device_time), host);
 }
 
 std::string operations(const ProgramSteps& steps) {
@@ -59,8 +62,8 @@ std::string program_report(const Timeline& timeline) {
       "steps", steps.count == 0
                    ? "none found"
                    : fmt::format("{}, {}: {}", steps.count, to_string(steps.finding.certainty), steps.finding.how));
-  if (steps.count > 1) text += line("step time", step_time(steps));
   if (steps.count > 0) {
+    text += line("step time", step_time(steps));
     text += line("operations", operations(steps));
     text += line("left out",
                  fmt::format("{} before, {} after", steps.finding.left_out_before, steps.finding.left_out_after));
@@ -74,8 +77,10 @@ void add_program_report(Json& json, const Timeline& timeline) {
   const ProgramSteps steps = program_steps(timeline);
   json.key("program").object().field("steps", steps.count);
   json.field("certainty", to_string(steps.finding.certainty)).field("how", steps.finding.how);
-  json.field("step_ns", to_ns(steps.usual)).field("step_ns_p10", to_ns(steps.short_one));
-  json.field("step_ns_p90", to_ns(steps.long_one)).field("device_ns", to_ns(steps.device_time));
+  json.field("step_ns", to_ns(steps.mean))
+      .field("host_ns", to_ns(steps.usual))
+      .field("host_ns_p10", to_ns(steps.short_one));
+  json.field("host_ns_p90", to_ns(steps.long_one)).field("device_ns", to_ns(steps.device_time));
   json.field("operations", steps.operations).field("operations_min", steps.fewest_operations);
   json.field("operations_max", steps.most_operations).field("left_out_before", steps.finding.left_out_before);
   json.field("left_out_after", steps.finding.left_out_after).field("is_fit", steps.unfit.empty());

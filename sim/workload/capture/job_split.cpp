@@ -12,7 +12,7 @@ namespace corun {
 namespace {
 
 [[noreturn]] void refuse(const CompactCapture& capture, const std::string& text) {
-  throw Error(ErrorKind::kInput, fmt::format("{}: {}", capture.rest.provenance().source_file, text));
+  throw Error(ErrorKind::kInput, SourceLocation{capture.rest.provenance().source_file}, text);
 }
 
 std::string operations(std::size_t count) { return fmt::format("{} operation{}", count, count == 1 ? "" : "s"); }
@@ -82,8 +82,8 @@ JobSplit jobs_of_kernel(const CompactCapture& capture, const HostSequence& host,
     if (host.is_submission(i) && begins_step[capture.prototype_of[host[i].target]])
       begins.push_back(static_cast<std::uint32_t>(i));
   if (begins.size() < 2)
-    refuse(capture, fmt::format("step: {{ kernel: {} }} but {} operation of the capture {} this name", name,
-                                begins.empty() ? "no" : "only one", begins.empty() ? "has" : "has"));
+    refuse(capture, fmt::format("step: {{ kernel: {} }} but {} operation of the capture has this name", name,
+                                begins.empty() ? "no" : "only one"));
   const std::size_t end = begins.back();  // what the last one begins may be incomplete
   begins.pop_back();
   return split_at(begins, end, StepCertainty::kCertain, fmt::format("stated: operations named `{}`", name));

@@ -9,7 +9,7 @@ namespace corun {
 
 namespace {
 
-constexpr std::size_t kMostRanges = 8;
+constexpr std::size_t kMostRanges = 4;
 
 template <class T>
 T ranked(std::vector<T> values, double rank) {
@@ -44,6 +44,7 @@ void set_steps(const Workload& workload, ProgramSteps& steps) {
     return;
   }
   steps.count = workload.jobs.size();
+  steps.mean = workload.recorded_span / static_cast<std::int64_t>(steps.count);
   set_times(workload, steps);
 }
 

@@ -18,9 +18,9 @@ StepChoice step_of(const std::string& step) {
 }
 
 TEST(StepKey, IsAWordOrSaysWhatBeginsAStep) {
-  EXPECT_EQ(step_of("whole"), (StepChoice{StepChoice::By::kWhole}));
-  EXPECT_EQ(step_of("{ range: train step }"), (StepChoice{StepChoice::By::kRange, "train step"}));
-  EXPECT_EQ(step_of("{ kernel: adam }"), (StepChoice{StepChoice::By::kKernel, "adam"}));
+  EXPECT_EQ(step_of("whole"), (StepChoice{StepChoice::By::kWhole, "", 0}));
+  EXPECT_EQ(step_of("{ range: train step }"), (StepChoice{StepChoice::By::kRange, "train step", 0}));
+  EXPECT_EQ(step_of("{ kernel: adam }"), (StepChoice{StepChoice::By::kKernel, "adam", 0}));
   EXPECT_EQ(step_of("{ launches: 120 }"), (StepChoice{StepChoice::By::kLaunches, "", 120}));
 }
 
