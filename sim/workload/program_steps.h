@@ -5,7 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "sim/workload/workload.h"
+#include "sim/workload/step_finding.h"
+#include "traces/base/time.h"
+#include "traces/timeline.h"
 
 namespace corun {
 

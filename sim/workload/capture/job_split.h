@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/workload/capture/host_sequence.h"
+#include "sim/workload/workload.h"
 #include "traces/compact_capture.h"
 
 namespace corun {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/workload/capture/marked_steps.h"
+#include "sim/workload/workload.h"
 #include "traces/base/error.h"
 
 namespace corun {

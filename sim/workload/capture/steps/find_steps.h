@@ -4,7 +4,7 @@
 #include <string>
 
 #include "sim/workload/capture/steps/host_log.h"
-#include "sim/workload/workload.h"
+#include "sim/workload/step_finding.h"
 
 namespace corun {
 
