@@ -5,6 +5,7 @@
 #include "python/arrow.h"
 #include "python/bindings.h"
 #include "python/tables.h"
+#include "sim/workload/program_steps.h"
 #include "traces/reader.h"
 
 namespace py = pybind11;
@@ -122,6 +123,24 @@ py::dict provenance(const Timeline& timeline) {
                   py::arg("programs") = from.programs);
 }
 
+py::dict program(const Timeline& timeline) {
+  const ProgramSteps steps = [&] {
+    const py::gil_scoped_release release;
+    return program_steps(timeline);
+  }();
+  py::dict dict(py::arg("count") = steps.count, py::arg("certainty") = std::string(to_string(steps.finding.certainty)),
+                py::arg("how") = steps.finding.how, py::arg("step_ns") = to_ns(steps.mean),
+                py::arg("host_ns") = to_ns(steps.usual), py::arg("host_ns_p10") = to_ns(steps.short_one),
+                py::arg("host_ns_p90") = to_ns(steps.long_one), py::arg("device_ns") = to_ns(steps.device_time),
+                py::arg("operations") = steps.operations);
+  dict["left_out_before"] = steps.finding.left_out_before;
+  dict["left_out_after"] = steps.finding.left_out_after;
+  dict["unfit"] = steps.unfit;
+  dict["remedy"] = steps.remedy;
+  dict["ranges"] = steps.ranges;
+  return dict;
+}
+
 py::dict fidelity(const Timeline& timeline) {
   const Fidelity& of = timeline.fidelity();
   return py::dict(py::arg("has_durations") = of.has_durations, py::arg("has_calls") = of.has_calls,
@@ -223,6 +242,7 @@ void bind_table(py::module_& module) {
       .def("marks", [](const Timeline& self) { return built_without_the_lock([&] { return marks_table(self); }); })
       .def_property_readonly("provenance", &provenance)
       .def_property_readonly("fidelity", &fidelity)
+      .def("steps", [](const Timeline& self) { return program(self); })
       .def_property_readonly("counts", [](const Timeline& self) {
         const TimelineSummary counts = summarize(self);
         return py::dict(py::arg("kernels") = counts.kernels, py::arg("memops") = counts.memops,

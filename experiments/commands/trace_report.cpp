@@ -4,6 +4,7 @@
 #include <map>
 
 #include "experiments/base/terminal.h"
+#include "experiments/commands/program_report.h"
 #include "traces/base/units.h"
 
 namespace corun {
@@ -96,6 +97,7 @@ std::string trace_report(const Timeline& timeline, const std::string& path) {
   if (!timeline.draws().empty())
     text += line("draws", fmt::format("{}, of frames whose composition was sampled", timeline.draws().size()));
   text += line("fidelity", fidelity_text(timeline.fidelity()));
+  text += program_report(timeline);
   if (!from.programs.empty()) text += line("programs", programs_text(from));
   if (from.untraced_rate) text += line("untraced", rate_text(*from.untraced_rate));
   if (from.tracer_ns > 0)
@@ -134,6 +136,7 @@ void add_trace_report(Json& json, const Timeline& timeline, const std::string& o
         .field("jitter_ppm", from.untraced_rate->jitter_ppm)
         .end();
   }
+  add_program_report(json, timeline);
   if (!output.empty()) json.field("output", output);
   json.end();
 }

@@ -105,6 +105,18 @@ class Timeline:
         """
         return self._core.counts
 
+    @property
+    def steps(self):
+        """A dict of the program's steps, as a replay takes them: `count`, `certainty` (none, unsure, likely, certain),
+        `how`, `step_ns` (mean), `host_ns` (from begin to begin on the host, median), `host_ns_p10`, `host_ns_p90`,
+        `device_ns`, `operations`, `left_out_before`, `left_out_after`, `unfit` (why it cannot be replayed, or ""),
+        `remedy`, `ranges` (that recur, with counts).
+
+        >>> corun.Timeline(CAPTURE).steps["certainty"]
+        'certain'
+        """
+        return self._core.steps()
+
     def __repr__(self):
         counts = self.counts
         return (f"<corun.Timeline {self.path}: {counts['kernels']} kernels, {counts['memops']} copies and memsets, "

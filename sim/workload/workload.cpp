@@ -48,6 +48,20 @@ void predict_from_means(WorkOps& ops, std::size_t names) {
 
 }  // namespace
 
+std::string_view to_string(StepCertainty certainty) {
+  switch (certainty) {
+    case StepCertainty::kNone:
+      return "none";
+    case StepCertainty::kUnsure:
+      return "unsure";
+    case StepCertainty::kLikely:
+      return "likely";
+    case StepCertainty::kCertain:
+      return "certain";
+  }
+  return "";
+}
+
 Duration Workload::device_time(const Job& job) const {
   Duration sum{};
   for (std::uint32_t i = 0; i < job.op_count; ++i) sum += ops.duration_of(job.first_op + i);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/workload/quality.h"
+#include "sim/workload/step_finding.h"
 #include "sim/workload/work_ops.h"
 #include "sim/workload/work_steps.h"
 #include "traces/base/time.h"
@@ -38,6 +39,7 @@ struct Workload {
   WorkSteps steps;
   std::vector<std::uint32_t> awaits;
   std::vector<Job> jobs;
+  StepFinding finding;              ///< of the jobs of a capture
   std::vector<SceneEffect> scenes;  ///< parts of a game; empty = settings matter as the menu says throughout
   Duration recorded_span{};   ///< first operation's begin to last one's end in the capture; of frames, their intervals
   Duration present_period{};  ///< of a capture that was paced: its vsync period; 0 = uncapped or not frames
@@ -72,9 +74,25 @@ struct Workload {
 /// and by name, launch shape and bytes.
 void predict_from_means(Workload& workload);
 
+/// What a step of a captured program is, where its owner says so.
+struct StepChoice {
+  enum class By : std::uint8_t {
+    kFound,     ///< the owner does not say: see split_into_jobs
+    kWhole,     ///< the whole capture is one job
+    kRange,     ///< each range of the program that is called `name`, to the next one's begin
+    kKernel,    ///< from each operation whose name contains `name` to the next
+    kLaunches,  ///< `launches` operations
+  } by = By::kFound;
+  std::string name;
+  std::uint32_t launches = 0;
+
+  auto operator<=>(const StepChoice&) const = default;
+};
+
 /// How a capture becomes jobs.
 struct WorkloadOptions {
   std::uint32_t iterations = 0;        ///< split into this many jobs of equal operation count; 0 = see split_into_jobs
+  StepChoice step;                     ///< of programs; `iterations` goes before it
   std::uint32_t visits_per_frame = 0;  ///< 0 = as captured (1 where the capture does not say)
   Duration draw{};                     ///< length of the draws of a frame; 0 = as captured (see FrameDraws)
   bool keep_start = false;             ///< of frame captures: their start is not left out (see steady_start)
@@ -90,7 +108,7 @@ struct WorkloadOptions {
 /// to its stream predecessor. In a capture of frames without other work, a frame becomes pieces (FrameDraws) and
 /// visits. Throws Error(kUnsupported) for a capture that cannot be replayed (no operations and no frames; sampled logs;
 /// co-run captures; frames without GPU time), saying what to do. What the capture takes is freed on the way: both take
-/// 24 to 32 bytes an operation, and up to 50 while jobs are found by repetition or streams wait for each other.
+/// 24 to 32 bytes an operation, up to 50 while streams wait for each other, and up to 100 while steps are searched for.
 Workload workload_from_capture(CompactCapture capture, const WorkloadOptions& options);
 inline Workload workload_from_timeline(Timeline timeline, const WorkloadOptions& options) {
   return workload_from_capture(compact(std::move(timeline)), options);

@@ -10,6 +10,7 @@
 #include "experiments/question/clients/canonical_client.h"
 #include "experiments/question/clients/command_choice.h"
 #include "experiments/question/clients/quality_choice.h"
+#include "experiments/question/clients/step_choice.h"
 #include "traces/base/units.h"
 
 namespace corun {
@@ -288,6 +289,7 @@ std::vector<ClientField> work_fields() {
       field("working_folder", "path", read_working_folder, nullptr),  // likewise
       field("iterations", "whole number", option(&WorkloadOptions::iterations), whole_number(1, 1'000'000),
             joined("options")),
+      field("step", "whole or mapping", read_step, write_step),
       field("visits", "whole number", option(&WorkloadOptions::visits_per_frame), whole_number(1, 64),
             joined("options")),
       field("gpu_busy_ratio", "number", option(&WorkloadOptions::gpu_busy_ratio), number_between(0, 1),

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "sim/workload/program_steps.h"
 #include "traces/reader.h"
 
 namespace corun {
@@ -58,6 +59,12 @@ Workload draw(const SyntheticWork& work, const ClientChoice& choice, Duration ho
   return make_requests(requests, enough(expected + 6 * std::sqrt(expected)), random);
 }
 
+/// A program whose steps are not known has no rate: it would be 0/s, or one over the length of its capture.
+void check_steps(const Workload& workload) {
+  if (workload.job_kind == JobKind::kFrame || workload.finding.certainty != StepCertainty::kNone) return;
+  throw Error(ErrorKind::kInput, SourceLocation{}, "no steps were found: " + workload.finding.how, kStepRemedies);
+}
+
 }  // namespace
 
 WorkloadCache::SharedWorkload WorkloadCache::of(const ClientChoice& client, Duration horizon, std::uint64_t seed) {
@@ -73,7 +80,9 @@ WorkloadCache::SharedWorkload WorkloadCache::captured(const ClientChoice& client
   return captured_.get({trace, client.options}, [&]() -> SharedWorkload {
     CompactCapture capture = load_compact(trace);
     try {
-      return std::make_shared<const Workload>(workload_from_capture(std::move(capture), client.options));
+      auto workload = std::make_shared<const Workload>(workload_from_capture(std::move(capture), client.options));
+      check_steps(*workload);
+      return workload;
     } catch (const Error& error) {
       throw Error(error.kind(), where, fmt::format("client `{}`, trace {}: {}", client.name, trace, error.message()),
                   error.help());

@@ -102,8 +102,7 @@ class Conversion {
         graphs_(graph_places(capture_)),
         launches_(has_untraced_pass() ? launch_instants(capture_) : std::vector<std::int64_t>()),
         host_(capture_),
-        split_(split_into_jobs(capture_, host_, options.iterations)),
-        is_to_be_found_(options.iterations == 0) {}
+        split_(split_into_jobs(capture_, host_, options)) {}
 
   Workload run() {
     workload_.job_kind = JobKind::kIteration;
@@ -159,7 +158,7 @@ class Conversion {
   }
 
   void count_launches() {
-    workload_.is_taken_whole = split_.begins.size() == 1 && is_to_be_found_ && capture_.rest.marks().empty();
+    workload_.is_taken_whole = split_.finding.certainty == StepCertainty::kNone;
     workload_.launches = order_.size();
     if (graphs_.is_first.empty()) return;
     for (const std::uint32_t op : order_) {
@@ -303,12 +302,21 @@ class Conversion {
       last = std::max(last, capture_.end_of(op));
     }
     workload_.recorded_span = Duration{last - first};
-    if (!split_.note.empty()) workload_.notes.push_back(split_.note);
+    set_finding();
     if (has_untraced_pass()) use_untraced_pass();
     if (capture_.rest.fidelity().host_gaps_inflated)
       workload_.notes.push_back("host gaps were recorded under a profiler, which inflates them; state solo_rate");
     if (capture_.rest.fidelity().integer_microseconds)
       workload_.notes.push_back("durations were recorded in whole microseconds");
+  }
+
+  void set_finding() {
+    workload_.finding = split_.finding;
+    const StepFinding& finding = split_.finding;
+    if (finding.certainty != StepCertainty::kLikely && finding.certainty != StepCertainty::kUnsure) return;
+    workload_.notes.push_back(fmt::format("taken as {} jobs ({}): {}; left out: {} before, {} after",
+                                          split_.begins.size(), to_string(finding.certainty), finding.how,
+                                          finding.left_out_before, finding.left_out_after));
   }
 
   /// Takes rate and jitter of the jobs from the untraced pass. It counted the capture's last launches, those of kept
@@ -357,7 +365,6 @@ class Conversion {
   const std::vector<std::int64_t> launches_;  // where there was an untraced pass
   HostSequence host_;
   const JobSplit split_;
-  const bool is_to_be_found_;       // how many jobs there are was not stated
   ShortNumbers gaps_, latencies_;   // by operation of the capture
   Column<std::uint32_t> order_;     // by operation of the workload: its number in the capture
   bool is_as_recorded_ = false;     // order_ is that of the capture, and whole

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/workload/capture/host_sequence.h"
+#include "sim/workload/workload.h"
 #include "traces/compact_capture.h"
 
 namespace corun {
@@ -14,21 +15,17 @@ namespace corun {
 struct JobSplit {
   std::vector<std::size_t> begins;  ///< index of each job's first event; ascending, at least one
   std::size_t end = 0;              ///< index behind the last job's last event
-  std::string note;                 ///< what was assumed, one sentence; may be empty
+  StepFinding finding;              ///< how they were found
 };
 
-/// Splits a capture into jobs: into `iterations` of equal operation count, else (0) by the first rule that finds two or
-/// more:
+/// Splits a capture into jobs: its steps.
 ///
-/// - PyTorch's marks "ProfilerStep#n"; ends of its marks "Optimizer.step#..."; any other repeated mark whose name
-///   speaks of a step, iteration, batch, request or forward;
-/// - the host repeats itself: the same launches (by kind and name) and waits over and over (see find_repetition). A job
-///   is one period. It begins with a launch before which the host waited for all its work, if there is one; of these,
-///   or else of all, with the one before which it paused longest on average. Start-up, jobs at the beginning that took
-///   over twice as long as most, and what comes after the last whole job are left out. A period without a wait is no
-///   job: programs wait for what a step gave, but not for each of a network's equal layers.
+/// - As `options` say: `iterations` of equal operation count, or `step`.
+/// - A capture without times is one job: profiles of one iteration are written so.
+/// - Ranges that the program marked (find_marked_steps); else what the host does over and over (find_steps).
 ///
-/// Otherwise the capture does not say, and is one job. Throws Error(kInput) for more iterations than operations.
-JobSplit split_into_jobs(const CompactCapture& capture, const HostSequence& host, std::uint32_t iterations);
+/// Otherwise the capture does not say: it is one job, and the finding's certainty is kNone. Throws Error(kInput) for
+/// more iterations, or longer steps, than the capture has operations, and for names that are not in it.
+JobSplit split_into_jobs(const CompactCapture& capture, const HostSequence& host, const WorkloadOptions& options);
 
 }  // namespace corun

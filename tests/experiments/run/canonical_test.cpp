@@ -57,6 +57,7 @@ clients:
     draw: 1ms
     keep_start: true
     iterations: 12
+    step: { range: train step }
     gpu_busy_ratio: 0.5
     allow_co_run: true
     solo_rate: 31.5/s
@@ -134,6 +135,7 @@ repeat=0
 replay=0
 role=-1
 solo_rate=31.5
+step=2 0 train step
 trace=dc7048f8f8747f561349cde127705c16
 )";
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "sim/workload/capture/repetition.h"
+#include "sim/workload/capture/steps/repetition.h"
 #include "sim/workload/workload.h"
 
 namespace corun {
@@ -83,9 +83,10 @@ TEST(JobSplit, StartUpAndWhatFollowsTheLastWholeJobAreLeftOut) {
   EXPECT_EQ(jobs_of(timeline), "abc abc abc abc abc");
   const Workload workload = workload_from_timeline(timeline, {});
   ASSERT_EQ(workload.notes.size(), 1u);
-  EXPECT_EQ(workload.notes[0],
-            "its launches repeat, so it is taken as 5 jobs of 3 operations; left out: 5 operations in 6e-05 s before, "
-            "2 operations in 1e-05 s after");
+  EXPECT_EQ(
+      workload.notes[0],
+      "taken as 5 jobs (likely): its launches repeat exactly, with a wait in each round; left out: 5 operations in "
+      "6e-05 s before, 2 operations in 1e-05 s after");
 }
 
 TEST(JobSplit, OtherWorkAtTheEndIsLeftOutToo) {

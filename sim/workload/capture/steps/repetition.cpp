@@ -1,4 +1,4 @@
-#include "sim/workload/capture/repetition.h"
+#include "sim/workload/capture/steps/repetition.h"
 
 #include <algorithm>
 
