@@ -78,7 +78,9 @@ void bind_statistics(py::module_& module) {
   module.def("check_results", [](const std::string& path) { open_results(path); });
   module.def("horizon_warnings", [](const std::string& path) {
     const py::gil_scoped_release release;
-    return horizon_warnings(*open_results(path));
+    std::vector<std::string> warnings;
+    reading(path, [&] { warnings = horizon_warnings(*open_results(path)); });
+    return warnings;
   });
   module.def("mser5", [](const Values& series) {
     const WarmupCut cut = mser5(series);

@@ -126,11 +126,11 @@ std::unique_ptr<SQLite::Database> open_results(const std::string& path) {
     restrict(results->getHandle());
     results->exec("PRAGMA cell_size_check = ON; PRAGMA query_only = ON");
     sqlite3_set_authorizer(results->getHandle(), authorize, nullptr);
+    refuse_what_is_no_table(*results, path);
+    bound_steps(results->getHandle(), path);
     for (const char* table : {"runs", "metrics"})
       if (columns_of(*results, table).empty())
         throw_input({path}, "these are no results of simcli: there is no table `{}`", table);
-    refuse_what_is_no_table(*results, path);
-    bound_steps(results->getHandle(), path);
     const int version = results->execAndGet("PRAGMA user_version").getInt();
     if (version > kResultsVersion)
       throw Error(ErrorKind::kInput, {path}, fmt::format("schema {} is newer than {}", version, kResultsVersion),

@@ -193,9 +193,10 @@ void read_pacing(const Node& node, ClientReading& out, ScalarReader& read) {
   if (node.is_mapping()) {
     PacingReading given;
     read_fields(node, pacing_fields(), "key", given, read);
-    if (!given.period)
-      return read.wrong(node, "a paced client needs a `rate` or a `period`",
-                        "for example `{ rate: 60/s, vsync: false }`");
+    const bool has_said = node.find("rate") != nullptr || node.find("period") != nullptr;
+    if (!given.period && !has_said)
+      read.wrong(node, "a paced client needs a `rate` or a `period`", "for example `{ rate: 60/s, vsync: false }`");
+    if (!given.period) return;
     pacing.mode = given.is_vsync ? Pacing::Mode::kVsync : Pacing::Mode::kLimited;
     pacing.period = *given.period;
   } else if (const auto rate = parse_rate(node.text); rate && *rate > 0) {

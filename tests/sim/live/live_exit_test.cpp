@@ -170,11 +170,12 @@ std::vector<std::filesystem::path> gate_folders() {
 
 TEST(LiveGate, RemovesTheFolderOfASchedulerThatHasDiedAndNoOther) {
   const live::GateOwner living(1);
-  if (fork() == 0) {
+  const pid_t scheduler = fork();
+  if (scheduler == 0) {
     const live::GateOwner dead(1);
     _exit(0);
   }
-  ::wait(nullptr);
+  waitpid(scheduler, nullptr, 0);
   const std::vector<std::filesystem::path> before = gate_folders();
   const live::GateOwner owner(1);
   const std::vector<std::filesystem::path> after = gate_folders();
