@@ -61,8 +61,9 @@ const TraceImporter& importer_of(const SourceFile& source) {
 Timeline read_with(const TraceImporter& importer, const SourceFile& source) {
   Timeline timeline = importer.read(source);
   const bool is_native = importer.name() == make_native_importer()->name();
-  const bool has_something = timeline.ops().size() + timeline.calls().size() + timeline.frames().size() > 0;
-  if (is_native || has_something) return timeline;
+  const std::size_t rows = timeline.ops().size() + timeline.calls().size() + timeline.frames().size();
+  const bool is_of_host_alone = importer.name() == "kineto" && timeline.provenance().skipped.empty();
+  if (is_native || rows > 0 || is_of_host_alone) return timeline;
   std::string skipped;
   for (const auto& [reason, count] : timeline.provenance().skipped) skipped += fmt::format("; {} {}", count, reason);
   throw Error(ErrorKind::kInput, SourceLocation{source.path},
