@@ -1,5 +1,6 @@
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "sim/arbiter/arbiter.h"
@@ -25,7 +26,8 @@ class Scripted : public Policy {
       } else if (wish % 3 == 1) {
         actions.close(client.id);
       } else {
-        actions.admit(client.id, wish % 7);
+        actions.close(client.id);
+        actions.admit(client.id, std::min<std::uint32_t>(wish % 7, static_cast<std::uint32_t>(client.waiting.size())));
       }
     }
   }
