@@ -23,11 +23,20 @@ py::tuple interval(const Estimate& found) {
   return py::make_tuple(found.mean, found.low, found.high);
 }
 
+void check_pairs(const Values& values, const Values& baseline) {
+  if (values.empty() || values.size() != baseline.size())
+    throw_input({}, "{} values and {} of the baseline: pairs need as many of both, one at least", values.size(),
+                baseline.size());
+}
+
+py::tuple paired(const Values& values, const Values& baseline, bool is_ratio) {
+  check_pairs(values, baseline);
+  return interval(paired_interval(values, baseline, is_ratio ? Effect::kRatio : Effect::kDifference));
+}
+
 py::tuple bootstrap(const Values& values, const Values& baseline, bool is_ratio, std::size_t resamples,
                     std::uint64_t seed, bool is_expanded, const std::optional<std::vector<std::uint32_t>>& indices) {
-  if (values.empty() || values.size() != baseline.size())
-    throw_input({}, "{} values and {} of the baseline: a paired bootstrap needs as many of both, one pair at least",
-                values.size(), baseline.size());
+  check_pairs(values, baseline);
   const auto drawn = indices ? *indices : draw_resamples(resamples, values.size(), seed);
   for (const std::uint32_t index : drawn)
     if (index >= values.size()) throw_input({}, "index {} of {} pairs", index, values.size());
@@ -62,12 +71,16 @@ void bind_statistics(py::module_& module) {
     if (values.empty()) throw_input({}, "an empty sample has no mean");
     return interval(estimate(values));
   });
+  module.def("paired_interval", &paired, py::arg("values"), py::arg("baseline"), py::arg("is_ratio"));
   module.def("paired_bootstrap", &bootstrap, py::arg("values"), py::arg("baseline"), py::arg("is_ratio"),
              py::arg("resamples"), py::arg("seed"), py::arg("is_expanded"), py::arg("indices"));
   module.def("compare", &compared, py::arg("path"), py::arg("baseline"), py::arg("metrics"), py::arg("backend"));
+  module.def("check_results", [](const std::string& path) { open_results(path); });
   module.def("horizon_warnings", [](const std::string& path) {
     const py::gil_scoped_release release;
-    return horizon_warnings(*open_results(path));
+    std::vector<std::string> warnings;
+    reading(path, [&] { warnings = horizon_warnings(*open_results(path)); });
+    return warnings;
   });
   module.def("mser5", [](const Values& series) {
     const WarmupCut cut = mser5(series);

@@ -21,7 +21,8 @@ struct SourceFile {
 };
 
 struct ReadLimits {
-  std::uint64_t max_bytes = std::uint64_t{4} << 30;  ///< unwrapped size; larger is an error that says so
+  /// Unwrapped size; larger is an error that says so. So is more than 100 times the size of a wrapped file and 64 MiB.
+  std::uint64_t max_bytes = std::uint64_t{4} << 30;
 };
 
 /// Reads and unwraps a regular file. Throws Error(kInput) naming the path where it cannot be read, is not a regular
@@ -44,7 +45,8 @@ class TraceImporter {
 const std::vector<std::unique_ptr<TraceImporter>>& importers();
 
 /// Reads a trace of any known format: the importer that is surest of the bytes, or the one called `format` unless that
-/// is empty or "auto". Throws Error(kInput) with the list of known formats where none fits.
+/// is empty or "auto". Throws Error(kInput) with the list of known formats where none fits, and where a foreign format
+/// has been read and nothing in it was understood.
 Timeline load_timeline(const std::string& path, std::string_view format = {});
 
 }  // namespace corun

@@ -21,6 +21,8 @@ namespace {
 constexpr std::size_t kBlockBytes = std::size_t{1} << 20;  // stays in the cache between reading, hashing and unwrapping
 constexpr std::uint64_t kPaddingBytes = 64;                // JSON parsers read that far beyond the end
 constexpr std::uint64_t kUsualExpansion = 16;              // of a compressed capture; a hint for one allocation
+constexpr std::uint64_t kMostExpansion = 100;              // of one: a file that grows more was made to
+constexpr std::uint64_t kSmallContent = std::uint64_t{64} << 20;  // may grow as it likes
 
 [[noreturn]] void fail_to_read(const std::string& path, int error_number) {
   throw_input(SourceLocation{path}, "cannot read it: {}", std::generic_category().message(error_number));
@@ -94,7 +96,8 @@ SourceFile read_source(const std::string& path, const ReadLimits& limits) {
   for (bool is_first = true;; is_first = false) {
     const std::string_view block{buffer.data(), file.read(buffer.data(), buffer.size())};
     if (is_first) {
-      unwrapper = make_unwrapper(block, path, limits.max_bytes, source.bytes);
+      const std::uint64_t plausible = std::max(file_size * kMostExpansion, kSmallContent);
+      unwrapper = make_unwrapper(block, path, std::min(limits.max_bytes, plausible), source.bytes);
       source.was_wrapped = unwrapper != nullptr;
       if (!unwrapper && file_size > limits.max_bytes) fail_too_large(path, limits.max_bytes);
       const std::uint64_t likely_size = source.was_wrapped ? file_size * kUsualExpansion : file_size;

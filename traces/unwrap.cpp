@@ -128,7 +128,7 @@ std::unique_ptr<Unwrapper> make_unwrapper(std::string_view beginning, const std:
 
 void fail_too_large(const std::string& path, std::uint64_t max_bytes) {
   throw Error(ErrorKind::kInput, SourceLocation{path}, fmt::format("content of more than {} bytes", max_bytes),
-              "split the capture, or raise the limit if the file is to be trusted");
+              "split the capture; one that is packed and to be trusted can be unpacked first");
 }
 
 }  // namespace corun

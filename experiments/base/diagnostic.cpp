@@ -1,6 +1,7 @@
 #include "experiments/base/diagnostic.h"
 
 #include <algorithm>
+#include <functional>
 #include <tuple>
 
 #include "experiments/base/terminal.h"
@@ -29,15 +30,47 @@ std::string_view code_of(ErrorKind kind) {
   return "E0000";
 }
 
+constexpr std::size_t kMostText = 2000;  // bytes of a message, or of another text
+constexpr std::size_t kWidest = 160;     // characters of a source line
+constexpr std::size_t kBefore = 60;      // of these, before the place, where the line is longer
+constexpr std::string_view kCut = "[...]";
+
+std::string shown(std::string_view text) {
+  if (text.size() <= kMostText) return printable(text);
+  return printable(text.substr(0, begin_of_character(text, kMostText))) + std::string(kCut);
+}
+
+struct Window {
+  std::string line;
+  std::size_t before, underlined;  ///< characters
+};
+
+/// The part of a source line that is around the place.
+Window window_of(const Diagnostic& diagnostic) {
+  const std::string_view line = diagnostic.source_line;
+  const std::size_t before = std::max(diagnostic.where.column, 1U) - 1, length = std::max(diagnostic.where.length, 1U);
+  std::size_t first = before + std::min(length, kWidest - kBefore) <= kWidest ? 0 : before - std::min(before, kBefore);
+  const std::size_t begin = byte_of_character(line, first);
+  const std::size_t end = begin + byte_of_character(line.substr(begin), kWidest);
+  Window window{printable(line.substr(begin, end - begin)), before - first, 0};
+  if (first > 0) {
+    window.line = std::string(kCut) + window.line;
+    window.before += kCut.size();
+  }
+  if (end < line.size()) window.line += kCut;
+  window.underlined = std::min(length, kWidest + kCut.size() - std::min(window.before, kWidest));
+  return window;
+}
+
 /// The three lines around the source line, its place underlined.
 std::string excerpt(const Diagnostic& diagnostic, const std::string& margin, bool with_color) {
-  const SourceLocation& where = diagnostic.where;
+  const Window window = window_of(diagnostic);
   const std::string bar = paint(kBlue, "|", with_color);
-  std::string underline(where.column == 0 ? 0 : where.column - 1, ' ');
-  std::string carets(std::max<std::uint32_t>(where.length, 1), '^');
-  if (!diagnostic.label.empty()) carets += " " + printable(diagnostic.label);
+  const std::string underline(window.before, ' ');
+  std::string carets(window.underlined, '^');
+  if (!diagnostic.label.empty()) carets += " " + shown(diagnostic.label);
   std::string text = fmt::format("{} {}\n", margin, bar);
-  text += fmt::format("{:>{}} {} {}\n", where.line, margin.size(), bar, printable(diagnostic.source_line));
+  text += fmt::format("{:>{}} {} {}\n", diagnostic.where.line, margin.size(), bar, window.line);
   text += fmt::format("{} {} {}{}\n", margin, bar, underline, paint(kRed, carets, with_color));
   return text;
 }
@@ -46,9 +79,9 @@ std::string excerpt(const Diagnostic& diagnostic, const std::string& margin, boo
 
 std::string render(const Diagnostic& diagnostic, DiagnosticStyle style, bool with_color) {
   const std::string where = printable(diagnostic.where.to_string());
-  const std::string message = printable(diagnostic.message);
+  const std::string message = shown(diagnostic.message);
   if (style == DiagnosticStyle::kShort) {
-    const std::string label = diagnostic.label.empty() ? "" : " (" + printable(diagnostic.label) + ")";
+    const std::string label = diagnostic.label.empty() ? "" : " (" + shown(diagnostic.label) + ")";
     return fmt::format("{}{}error[{}]: {}{}\n", where, where.empty() ? "" : ": ", diagnostic.code, message, label);
   }
   const std::string margin(std::max<std::size_t>(2, fmt::formatted_size("{}", diagnostic.where.line)), ' ');
@@ -58,9 +91,9 @@ std::string render(const Diagnostic& diagnostic, DiagnosticStyle style, bool wit
   const bool has_excerpt = !diagnostic.source_line.empty() && diagnostic.where.column > 0;
   if (has_excerpt) text += excerpt(diagnostic, margin, with_color);
   if (!has_excerpt && !diagnostic.label.empty())
-    text += fmt::format("{} = help: {}\n", margin, printable(diagnostic.label));
-  for (const std::string& note : diagnostic.notes) text += fmt::format("{} = note: {}\n", margin, printable(note));
-  if (!diagnostic.help.empty()) text += fmt::format("{} = help: {}\n", margin, printable(diagnostic.help));
+    text += fmt::format("{} = help: {}\n", margin, shown(diagnostic.label));
+  for (const std::string& note : diagnostic.notes) text += fmt::format("{} = note: {}\n", margin, shown(note));
+  if (!diagnostic.help.empty()) text += fmt::format("{} = help: {}\n", margin, shown(diagnostic.help));
   return text;
 }
 
@@ -90,14 +123,14 @@ std::string Diagnostics::line_of(const SourceLocation& where) const {
   return file->second[where.line - 1];
 }
 
+// What several scenarios share is read once for each of them, and reported once.
 void Diagnostics::add(Diagnostic diagnostic) {
-  const auto is_same = [&](const Diagnostic& known) {
-    return known.message == diagnostic.message && known.where.to_string() == diagnostic.where.to_string();
-  };
-  // What several scenarios share is read once for each of them, and reported once.
-  if (std::ranges::any_of(found_, is_same)) return;
-  if (diagnostic.source_line.empty()) diagnostic.source_line = line_of(diagnostic.where);
+  const std::string place = diagnostic.where.to_string() + '\0';
+  if (!known_.insert(std::hash<std::string>{}(place + diagnostic.message)).second) return;
   found_.push_back(std::move(diagnostic));
+  if (found_.size() < kMostKept) return;
+  sort_found();
+  found_.resize(kMaxShown);
 }
 
 void Diagnostics::add(const Error& error, const SourceLocation& where) {
@@ -107,18 +140,22 @@ void Diagnostics::add(const Error& error, const SourceLocation& where) {
   add(std::move(diagnostic));
 }
 
-void Diagnostics::throw_if_any() const {
-  if (found_.empty()) return;
-  std::vector<Diagnostic> sorted = found_;
+void Diagnostics::sort_found() {
   const auto place = [&](const Diagnostic& d) {
     const auto file = std::ranges::find(files_, d.where.file) - files_.begin();
     return std::tuple(file, d.where.line, d.where.column);
   };
-  std::ranges::stable_sort(sorted, {}, place);
-  const std::size_t shown = std::min(sorted.size(), kMaxShown);
-  const std::size_t suppressed = sorted.size() - shown;
-  sorted.resize(shown);
-  throw InvalidInput(std::move(sorted), suppressed);
+  std::ranges::stable_sort(found_, {}, place);
+}
+
+void Diagnostics::throw_if_any() {
+  if (empty()) return;
+  sort_found();
+  std::vector<Diagnostic> first(found_.begin(), found_.begin() + std::min(found_.size(), kMaxShown));
+  for (Diagnostic& diagnostic : first)
+    if (diagnostic.source_line.empty()) diagnostic.source_line = line_of(diagnostic.where);
+  const std::size_t suppressed = count() - first.size();
+  throw InvalidInput(std::move(first), suppressed);
 }
 
 }  // namespace corun

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "traces/base/error.h"
@@ -26,7 +27,8 @@ enum class DiagnosticStyle : std::uint8_t {
   kShort,  ///< `file:line:column: error[E0203]: message`, one line each
 };
 
-/// How diagnostics look on a terminal; control characters of the input never reach it.
+/// How diagnostics look on a terminal; control characters of the input never reach it, and of long texts and source
+/// lines only a part does.
 std::string render(const Diagnostic& diagnostic, DiagnosticStyle style, bool with_color);
 
 /// An `Error` of other parts of the project as a diagnostic.
@@ -44,7 +46,8 @@ class InvalidInput : public Error {
   std::size_t suppressed_;
 };
 
-/// Collects diagnostics while an input is read, so that all of them can be shown at once. One thread.
+/// Collects diagnostics while an input is read, so that all of them can be shown at once. It takes little memory and
+/// time for each, however many there are: those that would not be shown are counted only. One thread.
 class Diagnostics {
  public:
   static constexpr std::size_t kMaxShown = 20;
@@ -54,18 +57,23 @@ class Diagnostics {
   void add(Diagnostic diagnostic);
   /// Records an Error thrown by another part; without a location of its own it gets `where`.
   void add(const Error& error, const SourceLocation& where);
-  bool empty() const { return found_.empty(); }
-  std::size_t count() const { return found_.size(); }
+  bool empty() const { return known_.empty(); }
+  std::size_t count() const { return known_.size(); }
   /// The line at `where`, "" if its file is not known.
   std::string line_of(const SourceLocation& where) const;
 
   /// Throws InvalidInput with what was found, in file order, at most kMaxShown; does nothing if all is well.
-  void throw_if_any() const;
+  void throw_if_any();
 
  private:
+  static constexpr std::size_t kMostKept = 16 * kMaxShown;
+
+  void sort_found();
+
   std::vector<std::string> files_;
   std::map<std::string, std::vector<std::string>, std::less<>> lines_;
-  std::vector<Diagnostic> found_;
+  std::unordered_set<std::uint64_t> known_;  // hashes of places and messages
+  std::vector<Diagnostic> found_;            // the first of them in file order, and some more
 };
 
 }  // namespace corun

@@ -29,7 +29,8 @@ bool ScalarReader::expect(const Node& node, Node::Kind kind, std::string_view ex
 
 void ScalarReader::unknown(std::string_view what, std::string_view key, const SourceLocation& where,
                            std::span<const std::string_view> known, std::string code) {
-  const std::string nearest = nearest_name(key, known);
+  constexpr std::size_t kMostSuggestions = 1000;  // each takes time, and 20 are shown
+  const std::string nearest = diagnostics_.count() < kMostSuggestions ? nearest_name(key, known) : "";
   diagnostics_.add({std::move(code),
                     where,
                     fmt::format("unknown {} `{}`", what, key),
@@ -74,7 +75,11 @@ std::optional<std::uint64_t> ScalarReader::bytes(const Node& node) {
 std::optional<double> ScalarReader::rate(const Node& node) {
   if (!is_text(node, "a rate")) return std::nullopt;
   const auto value = parse_rate(node.text);
-  if (value && *value > 0) return value;
+  if (value && *value >= kLeastRate && *value <= kMostRate) return value;
+  if (value && *value > 0) {
+    wrong(node, fmt::format("{} is out of range, expected a rate from {}/s to {}/s", node.text, kLeastRate, kMostRate));
+    return std::nullopt;
+  }
   const bool is_bare = parse_real(node.text).has_value() && !node.text.ends_with('%');
   wrong(node, fmt::format("found `{}`, expected a rate above 0 in /s, /min, /h or fps", node.text),
         is_bare ? fmt::format("a rate needs a unit: did you mean `{}/s`?", node.text) : "for example `31/s`");

@@ -23,7 +23,9 @@ class ScalarReader {
   /// `usual_unit` is suggested where a bare number stands: "a duration needs a unit: did you mean `100us`?".
   std::optional<Duration> duration(const Node& node, Duration minimum, Duration maximum, std::string_view usual_unit);
   std::optional<std::uint64_t> bytes(const Node& node);
-  std::optional<double> rate(const Node& node);                                    ///< per second, > 0
+  /// Per second, from kLeastRate to kMostRate, whose periods can be told in nanoseconds.
+  std::optional<double> rate(const Node& node);
+  static constexpr double kLeastRate = 1e-9, kMostRate = 1e9;
   std::optional<double> number(const Node& node, double minimum, double maximum);  ///< "0.4" or "40%"
   std::optional<std::uint64_t> integer(const Node& node, std::uint64_t minimum, std::uint64_t maximum);
   std::optional<bool> boolean(const Node& node);

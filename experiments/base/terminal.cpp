@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "traces/base/writing_direction.h"
+
 namespace corun {
 
 namespace {
@@ -28,7 +30,7 @@ std::size_t sequence_length(std::string_view text) {
 bool is_control(std::string_view sequence) {
   const auto first = static_cast<unsigned char>(sequence[0]);
   if (sequence.size() == 1) return first < 0x20 || first == 0x7F;
-  return first == 0xC2 && static_cast<unsigned char>(sequence[1]) < 0xA0;
+  return (first == 0xC2 && static_cast<unsigned char>(sequence[1]) < 0xA0) || turns_direction(sequence);
 }
 
 }  // namespace
@@ -68,6 +70,21 @@ std::string shell_quoted(const std::string& argument) {
   std::string text = "'";
   for (const char c : argument) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return text + "'";
+}
+
+std::size_t byte_of_character(std::string_view text, std::size_t characters) {
+  std::size_t byte = 0;
+  for (; characters > 0 && byte < text.size(); --characters)
+    byte += std::max<std::size_t>(sequence_length(text.substr(byte)), 1);
+  return byte;
+}
+
+std::size_t begin_of_character(std::string_view text, std::size_t byte) {
+  const auto is_inside = [&](std::size_t at) { return (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80; };
+  const std::size_t first = byte < 4 ? 0 : byte - 3;
+  for (std::size_t at = byte; at > first && at < text.size(); --at)
+    if (!is_inside(at)) return at;
+  return byte;
 }
 
 std::size_t display_width(std::string_view text) {

@@ -7,7 +7,8 @@
 
 namespace corun {
 
-/// Text that is safe on a terminal: control characters (C0, DEL, C1) and invalid UTF-8 become \xNN, a tab one space.
+/// Text that is safe on a terminal: control characters (C0, DEL, C1), those that turn the direction of writing, and
+/// invalid UTF-8 become \xNN, a tab one space.
 std::string printable(std::string_view text);
 
 /// The text with every byte that is not UTF-8 replaced by U+FFFD.
@@ -15,6 +16,11 @@ std::string as_utf8(std::string_view text);
 
 /// The text as one word of a shell's command line; as it is where it needs no quotes.
 std::string shell_quoted(const std::string& text);
+
+/// The number of bytes that this many characters at the front of `text` take; a byte that is not UTF-8 counts as one.
+std::size_t byte_of_character(std::string_view text, std::size_t characters);
+/// The begin of the character at this byte.
+std::size_t begin_of_character(std::string_view text, std::size_t byte);
 
 /// Columns that `text` takes on a terminal, counting one per Unicode scalar.
 std::size_t display_width(std::string_view text);

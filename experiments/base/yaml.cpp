@@ -17,6 +17,8 @@ namespace corun {
 
 namespace {
 
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
 struct Event {
   yaml_event_t event{};
   Event() = default;
@@ -118,6 +120,8 @@ class TreeReader {
     const auto& data = e.event.data.scalar;
     refuse_properties(e, data.anchor, data.tag);
     node.text.assign(reinterpret_cast<const char*>(data.value), data.length);
+    if (node.text.find('\0') != std::string::npos)
+      refuse("E0107", e, "this text holds the character NUL", "remove `\\0` or `\\x00`: no name or path can hold it");
     node.is_quoted = data.style != YAML_PLAIN_SCALAR_STYLE;
     if (!node.is_quoted && (node.text == "~" || node.text == "null")) node.text.clear();
     return true;
@@ -170,6 +174,7 @@ std::string_view Node::kind_name() const {
 }
 
 Node parse_yaml(std::string_view text, const std::string& file, Diagnostics& diagnostics) {
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   diagnostics.add_source(file, text);
   if (text.size() > kMaxYamlBytes)
     throw_input({file}, "the file has {} bytes, expected at most {}", text.size(), kMaxYamlBytes);

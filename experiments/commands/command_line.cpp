@@ -4,10 +4,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <iostream>
+#include <type_traits>
 
 #include "experiments/base/error_text.h"
 #include "traces/base/command_name.h"
+#include "traces/base/streams.h"
 #include "traces/base/units.h"
 
 namespace corun {
@@ -17,8 +20,21 @@ namespace {
 /// "--output" of "-o,--output".
 std::string long_name(const std::string& names) { return names.substr(names.rfind(',') + 1); }
 
+/// CLI11 takes "-1" for the largest of all numbers, and "010" for 8.
+std::string whole_number_problem(const std::string& text) {
+  std::uint64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [read, failure] = std::from_chars(text.data(), end, value);
+  const bool has_zeros = text.size() > 1 && text[0] == '0';
+  if (failure == std::errc{} && read == end && !has_zeros) return "";
+  return fmt::format("found `{}`, expected a whole number from 0 to {}", text, UINT64_MAX);
+}
+
+template <class T>
+constexpr bool kIsUnsigned = std::is_same_v<T, unsigned> || std::is_same_v<T, std::vector<std::uint64_t>>;
+
 int report_error(const CommonOptions& common, const Error& error) {
-  fmt::print(stderr, "{}", render(error, diagnostics_of(error), common.diagnostics, common.err.has_color));
+  put_err(render(error, diagnostics_of(error), common.diagnostics, common.err.has_color));
   return static_cast<int>(error.kind());
 }
 
@@ -51,7 +67,12 @@ Option Option::means(const std::string& word, const std::string& value) {
 Option Option::excludes(const std::string& other) { return Option(*option_->excludes(other)); }
 
 Option Command::option(const std::string& names, OptionValue value, const std::string& description) {
-  const auto add = [&](auto* target) { return app_->add_option(names, *target, description); };
+  const auto add = [&](auto* target) {
+    CLI::Option* option = app_->add_option(names, *target, description);
+    if constexpr (kIsUnsigned<std::remove_pointer_t<decltype(target)>>)
+      option->check(CLI::Validator(whole_number_problem, "", ""));
+    return option;
+  };
   return Option(*std::visit(add, value));
 }
 

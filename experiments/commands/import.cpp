@@ -4,6 +4,7 @@
 
 #include "experiments/commands/commands.h"
 #include "experiments/commands/trace_report.h"
+#include "traces/base/streams.h"
 #include "traces/native/native.h"
 #include "traces/reader.h"
 
@@ -46,13 +47,13 @@ int import_command(const CommonOptions& common, const ImportOptions& options) {
     if (common.json) {
       add_trace_report(json, timeline, output);
     } else {
-      fmt::print("{}", trace_report(timeline, input));
+      put_out(trace_report(timeline, input));
       if (!output.empty())
-        fmt::print("written to   {} ({} bytes)\n", printable(output), std::filesystem::file_size(output));
+        print_out("written to   {} ({} bytes)\n", printable(output), std::filesystem::file_size(output));
     }
   }
   if (is_list) json.end();
-  if (common.json) fmt::print("{}\n", json.text());
+  if (common.json) print_out("{}\n", json.text());
   return 0;
 }
 

@@ -2,6 +2,7 @@
 
 #include "experiments/commands/commands.h"
 #include "experiments/commands/trace_report.h"
+#include "traces/base/streams.h"
 #include "traces/base/units.h"
 #include "traces/native/native.h"
 #include "traces/reader.h"
@@ -28,16 +29,15 @@ void print_report(const CommonOptions& common, const NativeReport& report, const
         .field("chunks_readable", report.chunks_readable);
     json.field("rows", report.rows).field("rows_readable", report.rows_readable).field("rows_lost", report.rows_lost());
     json.field("has_footer", report.has_footer).field("damage", damage).end();
-    fmt::print("{}\n", json.text());
+    print_out("{}\n", json.text());
     return;
   }
-  fmt::print("{}: {} of {}{} chunks and {} of {}{} rows are readable{}\n", printable(path), report.chunks_readable,
-             report.has_footer ? "" : ">= ", report.chunks, report.rows_readable,
-             report.has_footer ? "" : ">= ", report.rows,
-             report.has_footer ? "" : "; the capture did not end properly");
+  print_out("{}: {} of {}{} chunks and {} of {}{} rows are readable{}\n", printable(path), report.chunks_readable,
+            report.has_footer ? "" : ">= ", report.chunks, report.rows_readable,
+            report.has_footer ? "" : ">= ", report.rows, report.has_footer ? "" : "; the capture did not end properly");
   if (!damage.empty())
-    fmt::print("damaged: {}\nthe first {} rows, up to {}, can be recovered with --recover OUT\n", printable(damage),
-               report.rows_before_damage, format_duration(Duration{report.end_before_damage_ns}));
+    print_out("damaged: {}\nthe first {} rows, up to {}, can be recovered with --recover OUT\n", printable(damage),
+              report.rows_before_damage, format_duration(Duration{report.end_before_damage_ns}));
 }
 
 int verify(const CommonOptions& common, const std::string& path) {
@@ -55,10 +55,10 @@ int inspect_command(const CommonOptions& common, const InspectOptions& options) 
   if (common.json) {
     Json json;
     add_trace_report(json, timeline, options.recover);
-    fmt::print("{}\n", json.text());
+    print_out("{}\n", json.text());
   } else {
-    fmt::print("{}", trace_report(timeline, options.file));
-    if (recovers) fmt::print("written to   {}\n", printable(options.recover));
+    put_out(trace_report(timeline, options.file));
+    if (recovers) print_out("written to   {}\n", printable(options.recover));
   }
   return 0;
 }

@@ -8,6 +8,7 @@
 #include "experiments/commands/commands.h"
 #include "experiments/run/crash.h"
 #include "experiments/run/reproduction.h"
+#include "traces/base/streams.h"
 
 namespace corun {
 
@@ -35,7 +36,7 @@ bool is_main_over = false;
 /// Nothing of ours calls exit(): where main has not returned, it was a plug-in, and what it says is no result.
 void refuse_to_exit() {
   if (is_main_over) return;
-  std::fputs("error[E0503]: a plug-in policy ended the program\n", stderr);
+  put_err("error[E0503]: a plug-in policy ended the program\n");
   std::_Exit(static_cast<int>(ErrorKind::kPolicy));
 }
 
@@ -44,6 +45,7 @@ void refuse_to_exit() {
 }  // namespace corun
 
 int main(int argc, char** argv) {
+  corun::keep_standard_streams();
   std::atexit(corun::refuse_to_exit);
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of writing like any other
   corun::explain_crashes();
@@ -51,7 +53,7 @@ int main(int argc, char** argv) {
     corun::keep_reproductions({argv, argv + argc});
     corun::CommandLine line(argc, argv);
     corun::add_commands(line.commands());
-    const int code = line.parse_and_run(corun::allows_color());
+    const int code = corun::exit_code_after_output(line.parse_and_run(corun::allows_color()));
     corun::is_main_over = true;
     return code;
   } catch (const std::bad_alloc&) {

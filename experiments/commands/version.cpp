@@ -5,6 +5,7 @@
 #include "experiments/results/schema.h"
 #include "experiments/run/plan.h"
 #include "experiments/run/results_revision.h"
+#include "traces/base/streams.h"
 
 namespace corun {
 
@@ -20,10 +21,10 @@ int version_command(const CommonOptions& common, const VersionOptions&) {
         .field("version", engine_version())
         .field("results_version", kResultsVersion)
         .field("results_revision", kResultsRevision);
-    fmt::print("{}\n", json.field("policy_abi", PolicyPlugin::kAbi).end().text());
+    print_out("{}\n", json.field("policy_abi", PolicyPlugin::kAbi).end().text());
   } else {
-    fmt::print("simcli {} (results file {}, results revision {}, policy interface {})\n", engine_version(),
-               kResultsVersion, kResultsRevision, PolicyPlugin::kAbi);
+    print_out("simcli {} (results file {}, results revision {}, policy interface {})\n", engine_version(),
+              kResultsVersion, kResultsRevision, PolicyPlugin::kAbi);
   }
   return 0;
 }

@@ -35,6 +35,19 @@ void read_scenarios(const Node& root, const WrittenExperiment& top, ScenarioRead
   if (top.scenarios->items.empty()) reader.wrong(*top.scenarios, "at least one scenario is needed");
 }
 
+/// Its results are in a file of this name.
+void check_name(const Node& root, const std::string& name, ScalarReader& reader) {
+  constexpr std::size_t kLongest = 200;
+  if (name.empty()) return reader.wrong(root, "an experiment needs a `name`");
+  const bool has_control = std::ranges::any_of(name, [](char c) { return (c >= 0 && c < ' ') || c == 0x7F; });
+  if (name.size() <= kLongest && name.find('/') == std::string::npos && !has_control && !name.starts_with('.')) return;
+  const Node* where = root.find("name");
+  reader.wrong(where == nullptr ? root : *where, fmt::format("`{}` cannot name an experiment", name), "",
+               {fmt::format("a name has at most {} bytes, no slashes or control characters, and no dot in front: the "
+                            "results are in a file of this name. Another file is named by `output`",
+                            kLongest)});
+}
+
 /// What is wrong is in `diagnostics`.
 Experiment read_document(const Node& root, const std::string& path, PolicyRegistry& policies,
                          Diagnostics& diagnostics) {
@@ -45,7 +58,7 @@ Experiment read_document(const Node& root, const std::string& path, PolicyRegist
   WrittenExperiment top;
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   read_fields(root, experiment_fields(), "key", top, reader);
-  if (top.name.empty()) reader.wrong(root, "an experiment needs a `name`");
+  check_name(root, top.name, reader);
   ScenarioReader scenarios(folder.string(), top, policies, reader);
   read_scenarios(root, top, scenarios, out, reader);
   scenarios.check_expectations();

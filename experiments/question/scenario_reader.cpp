@@ -13,6 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration kLongestDelay = 1s;
+constexpr std::size_t kMostClients = 10'000, kMostPolicies = 10'000;  // of a scenario
 
 Field<GateDelays> delay_field(std::string_view key, Duration GateDelays::*member) {
   return {key, "duration", [=](const Node& node, GateDelays& out, ScalarReader& read) {
@@ -110,9 +111,10 @@ void ScenarioReader::read_seeds(const Node& node, Scenario& out) {
     return;
   }
   if (!reader_.expect(node, Node::Kind::kSequence, "seeds: 5, or seeds: [1, 2, 3]")) return;
+  std::set<std::uint64_t> known;
   for (const Node& item : node.items) {
     const auto seed = reader_.integer(item, 0, UINT64_MAX);
-    const bool is_new = seed && std::ranges::find(out.seeds, *seed) == out.seeds.end();
+    const bool is_new = seed && known.insert(*seed).second;
     if (is_new) out.seeds.push_back(*seed);
     if (seed && !is_new) reader_.wrong(item, fmt::format("seed {} is given twice", *seed));
   }
@@ -130,6 +132,8 @@ void ScenarioReader::read_clients(const Node* node, const Node& where, Scenario&
   for (const Node& item : node->items) {
     ClientChoice client;
     if (!read_client(item, defaults, client, reader_)) continue;
+    if (out.clients.size() + client.count > kMostClients)
+      return reader_.wrong(item, fmt::format("these are more than {} clients", kMostClients));
     for (std::uint32_t i = 0; i < client.count; ++i) add_client(item, numbered(client, i), out);
   }
   if (node->items.empty()) reader_.wrong(*node, "at least one client is needed");
@@ -145,6 +149,9 @@ void ScenarioReader::read_policies(const Node* node, const Node& where, Scenario
   if (node == nullptr)
     return reader_.wrong(where, "no policies are given", "for example `policies: [passthrough, pilotfish]`");
   if (!reader_.expect(*node, Node::Kind::kSequence, "policies: [passthrough, pilotfish]")) return;
+  if (node->items.size() > kMostPolicies)
+    return reader_.wrong(*node,
+                         fmt::format("found {} policies, expected at most {}", node->items.size(), kMostPolicies));
   for (const Node& item : node->items) {
     auto choice = read_policy(item, folder_, policies_, reader_);
     if (!choice) continue;

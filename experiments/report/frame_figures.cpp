@@ -8,6 +8,7 @@
 
 #include "experiments/report/frames.h"
 #include "experiments/report/late_frames.h"
+#include "experiments/results/cells.h"
 
 namespace corun::report {
 
@@ -151,8 +152,8 @@ void add_decisions(const Measured& measured, const Scenario& scenario, Json& jso
                             "SELECT client, action, count(*), max(time_ns) FROM decisions WHERE run = ? GROUP BY 1, 2");
       row.bind(1, run.id);
       while (row.executeStep()) {
-        counts[{row.getColumn(0), row.getColumn(1)}] += row.getColumn(2).getInt64();
-        last_ns = std::max(last_ns, row.getColumn(3).getInt64());
+        counts[{row.getColumn(0), row.getColumn(1)}] += instant_at(row, 2);
+        last_ns = std::max(last_ns, instant_at(row, 3));
       }
     }
     for (const auto& [key, count] : counts) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "experiments/report/measured.h"
+#include "experiments/results/cells.h"
 
 namespace corun::report {
 
@@ -18,7 +19,7 @@ FramesOfRun read_frames(SQLite::Database& results, const std::string& run) {
       "missed FROM frames WHERE run = ? ORDER BY client, present_ns, number");
   row.bind(1, run);
   while (row.executeStep()) {
-    const auto at = [&](int column) { return row.getColumn(column).getInt64(); };
+    const auto at = [&](int column) { return instant_at(row, column); };
     std::vector<ShownFrame>& its = frames[row.getColumn(0)];
     ShownFrame frame{at(1), at(2), at(3), at(4), at(5), at(6), at(7), -1, at(8) != 0};
     if (!its.empty()) frame.interval_ns = frame.present_ns - its.back().present_ns;

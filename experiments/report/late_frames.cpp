@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "experiments/report/frame_figures.h"
+#include "experiments/results/cells.h"
 
 namespace corun::report {
 
@@ -56,7 +57,7 @@ std::string lines(SQLite::Database& results, const std::string& query, const Run
     for (int i = 0; i < row.getColumnCount(); ++i) {
       const bool is_time = i < times;
       std::string field =
-          is_time ? fmt::format("{}", (row.getColumn(i).getInt64() - begin) / kNsPerUs) : row.getColumn(i).getString();
+          is_time ? fmt::format("{}", (instant_at(row, i) - begin) / kNsPerUs) : row.getColumn(i).getString();
       std::ranges::replace_if(
           field, [](char c) { return c == '\t' || c == '\n'; }, ' ');
       text += (i > 0 ? "\t" : "") + field;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "experiments/results/cells.h"
 #include "experiments/results/file.h"
 #include "sim/metrics/metric_table.h"
 #include "traces/base/error.h"
@@ -80,7 +81,7 @@ class Reader {
       try {
         read_file(*out_.databases.back());
       } catch (const SQLite::Exception& failure) {
-        throw_input({file}, "reading the results: {}", failure.what());
+        throw_input({file}, "reading the results: {}", reason(failure));
       }
     }
     if (out_.scenarios.empty()) throw_input({files.front()}, "there are no runs to report");
@@ -164,10 +165,10 @@ class Reader {
       if (setting.failed++ == 0) setting.first_error = row.getColumn(12).getString();
       return;
     }
-    Run run{id, row.getColumn(5), row.getColumn(9), row.getColumn(8), std::nullopt, out_.files.size() - 1};
-    if (!row.getColumn(14).isNull()) run.recorded_until_ns = row.getColumn(14).getInt64();
+    Run run{id, row.getColumn(5), instant_at(row, 9), instant_at(row, 8), std::nullopt, out_.files.size() - 1};
+    if (!row.getColumn(14).isNull()) run.recorded_until_ns = instant_at(row, 14);
     setting.runs.push_back(std::move(run));
-    setting.wall_s += row.getColumn(10).getDouble();
+    setting.wall_s += number_at(row, 10);
     setting.events += static_cast<std::uint64_t>(row.getColumn(11).getInt64());
     const std::string notes = row.getColumn(13);
     for (std::size_t begin = 0; begin < notes.size();) {
@@ -181,11 +182,12 @@ class Reader {
     SQLite::Statement row(results, "SELECT run, client, metric, unit, value FROM metrics ORDER BY rowid");
     while (row.executeStep()) {
       const auto place = places.find(row.getColumn(0));
-      const double value = row.getColumn(4).getDouble();
-      if (place == places.end() || row.getColumn(4).isNull() || !std::isfinite(value)) continue;
+      if (place == places.end() || row.getColumn(4).isNull()) continue;
+      const double value = number_at(row, 4);
+      if (!std::isfinite(value)) continue;
       Scenario& scenario = out_.scenarios[place->second.scenario];
       const std::string client = row.getColumn(1);
-      add_once(scenario.clients, client);
+      if (clients_.emplace(place->second.scenario, client).second) scenario.clients.push_back(client);
       Figure& figure = scenario.figures[place->second.setting][{client, row.getColumn(2)}];
       figure.unit = row.getColumn(3).getString();
       figure.values.push_back(value);
@@ -194,6 +196,7 @@ class Reader {
 
   Measured out_;
   std::set<std::string> seen_;
+  std::set<std::pair<std::size_t, std::string>> clients_;  // of scenarios
   std::map<std::pair<std::string, std::string>, std::size_t> scenario_of_;
   std::map<std::pair<std::size_t, std::string>, std::size_t> setting_of_;
 };

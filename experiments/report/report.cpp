@@ -1,10 +1,11 @@
 #include "experiments/report/report.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "experiments/base/built_in_files.h"
 #include "experiments/base/hash.h"
 #include "experiments/report/contents.h"
+#include "experiments/results/file.h"
 
 namespace corun {
 
@@ -45,6 +46,8 @@ std::string as_json_island(const std::string& json) {
 
 std::string make_report(const std::vector<std::string>& files, const ReportChoice& choice) {
   const std::string_view style = report_style(), script = report_script();
+  std::string contents;
+  reading(fmt::format("{}", fmt::join(files, ", ")), [&] { contents = report::contents(files, choice); });
   return fmt::format(R"(<!doctype html>
 <html lang="en">
 <head>
@@ -62,8 +65,7 @@ std::string make_report(const std::vector<std::string>& files, const ReportChoic
 </body>
 </html>
 )",
-                     content_source(script), content_source(style), style,
-                     as_json_island(report::contents(files, choice)), script);
+                     content_source(script), content_source(style), style, as_json_island(contents), script);
 }
 
 }  // namespace corun

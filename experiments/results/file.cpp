@@ -7,8 +7,10 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
 #include "experiments/results/results.h"
+#include "experiments/results/schema.h"
 #include "traces/base/error.h"
 
 namespace corun {
@@ -48,7 +50,56 @@ void restrict(sqlite3* database) {
   sqlite3_limit(database, SQLITE_LIMIT_SQL_LENGTH, kMostStatementBytes);
 }
 
+/// Our tables are read as tables: a view, a virtual table or a column that is computed may take for ever to read.
+void refuse_what_is_no_table(SQLite::Database& results, const std::string& path) {
+  SQLite::Database own(":memory:", SQLite::OPEN_READWRITE);
+  own.exec(kResultsSchema);
+  SQLite::Statement known(own, "SELECT name FROM sqlite_master WHERE type = 'table'");
+  while (known.executeStep()) {
+    const std::string name = known.getColumn(0);
+    SQLite::Statement found(results,
+                            "SELECT type, sql LIKE 'CREATE VIRTUAL%' FROM sqlite_master WHERE name = ? COLLATE "
+                            "NOCASE AND type IN ('table', 'view')");
+    found.bind(1, name);
+    while (found.executeStep())
+      if (found.getColumn(0).getString() != "table" || found.getColumn(1).getInt() != 0)
+        throw_input({path}, "`{}` is no table, but computed when it is read: this file is none of simcli's", name);
+    SQLite::Statement column(results, fmt::format("PRAGMA table_xinfo({})", name));
+    while (column.executeStep())
+      if (column.getColumn(6).getInt() > 1)
+        throw_input({path}, "column `{}` of `{}` is computed when it is read: this file is none of simcli's",
+                    column.getColumn(1).getString(), name);
+  }
+}
+
+/// Ends a statement that takes more steps than one on so small a file can: a scan of a row takes about one for a byte,
+/// and sorting some dozens.
+void bound_steps(sqlite3* database, const std::string& path) {
+  constexpr std::uintmax_t kAlways = 200'000'000, kForEachByte = 500, kLargest = std::uintmax_t{100} << 20;
+  std::error_code failure;
+  const std::uintmax_t bytes = std::filesystem::file_size(path, failure);
+  if (failure || bytes > kLargest) return;
+  const auto most = std::min<std::uintmax_t>(kAlways + kForEachByte * bytes, std::numeric_limits<int>::max());
+  sqlite3_progress_handler(
+      database, static_cast<int>(most), [](void*) { return 1; }, nullptr);
+}
+
 }  // namespace
+
+std::string reason(const SQLite::Exception& failure) {
+  if (failure.getErrorCode() != SQLITE_INTERRUPT) return failure.what();
+  return "it takes longer than results of their size can";
+}
+
+void reading(const std::string& path, const std::function<void()>& read) {
+  try {
+    read();
+  } catch (const SQLite::Exception& failure) {
+    throw_input({path}, "reading the results: {}", reason(failure));
+  }
+}
+
+void unbound_steps(SQLite::Database& results) { sqlite3_progress_handler(results.getHandle(), 0, nullptr, nullptr); }
 
 std::vector<std::string> columns_of(SQLite::Database& results, const std::string& table) {
   std::string quoted = "\"";
@@ -75,6 +126,8 @@ std::unique_ptr<SQLite::Database> open_results(const std::string& path) {
     restrict(results->getHandle());
     results->exec("PRAGMA cell_size_check = ON; PRAGMA query_only = ON");
     sqlite3_set_authorizer(results->getHandle(), authorize, nullptr);
+    refuse_what_is_no_table(*results, path);
+    bound_steps(results->getHandle(), path);
     for (const char* table : {"runs", "metrics"})
       if (columns_of(*results, table).empty())
         throw_input({path}, "these are no results of simcli: there is no table `{}`", table);

@@ -1,12 +1,14 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace SQLite {
 class Database;
-}
+class Exception;
+}  // namespace SQLite
 
 namespace corun {
 
@@ -14,9 +16,21 @@ namespace corun {
 /// statement but SELECT, VALUES, WITH, EXPLAIN and the pragmas that list tables and columns is refused, and so are
 /// ATTACH, extensions, and functions with effects in views of the file.
 ///
+/// What has the name of a table of ours is a plain table, without columns that are computed. A statement ends with an
+/// error once it takes more steps than one of ours on a file of this size can.
+///
 /// Files of earlier schemas and files that a run is still writing are read. One thread at a time. Throws Error(kInput)
 /// where there is no such file, it holds something else than results, or its schema is newer than kResultsVersion.
 std::unique_ptr<SQLite::Database> open_results(const std::string& path);
+
+/// What SQLite has found wrong, for people.
+std::string reason(const SQLite::Exception& failure);
+
+/// Calls `read`. What SQLite finds wrong meanwhile is thrown as Error(kInput) of this file.
+void reading(const std::string& path, const std::function<void()>& read);
+
+/// For statements of the user's, who may wait as long as they like.
+void unbound_steps(SQLite::Database& results);
 
 /// Whether its first bytes are those of a results file.
 bool holds_results(const std::string& path);

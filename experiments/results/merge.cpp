@@ -109,7 +109,7 @@ Merged merge_results(const std::vector<std::string>& inputs, const std::string& 
     writer.close();
     return merged;
   } catch (const SQLite::Exception& failure) {
-    throw Error(ErrorKind::kInput, fmt::format("reading results: {}", failure.what()));
+    throw Error(ErrorKind::kInput, fmt::format("reading results: {}", reason(failure)));
   }
 }
 

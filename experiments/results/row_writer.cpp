@@ -57,12 +57,19 @@ class CsvWriter : public RowWriter {
   }
   void row(const std::vector<Cell>& cells) override {
     std::string line;
-    for (const Cell& cell : cells) line += (&cell == cells.data() ? "" : ",") + quoted(text_of(cell));
+    for (const Cell& cell : cells) line += (&cell == cells.data() ? "" : ",") + quoted(inert(cell));
     sink_(line + "\n");
   }
   void end() override {}
 
  private:
+  /// A text that a spreadsheet would take for a formula gets an apostrophe in front, which spreadsheets do not show.
+  static std::string inert(const Cell& cell) {
+    const std::string text = text_of(cell);
+    const bool is_text = std::holds_alternative<std::string>(cell);
+    return is_text && !text.empty() && std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos ? "'" + text
+                                                                                                            : text;
+  }
   static std::string quoted(const std::string& text) {
     if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
     std::string out = "\"";

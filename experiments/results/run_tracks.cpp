@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "experiments/results/cells.h"
 #include "experiments/results/file.h"
 #include "traces/base/error.h"
 #include "traces/exporters/kernel_name.h"
@@ -83,7 +84,7 @@ void RunTracks::add_frames(SQLite::Database& results, const RunName& run) {
            "quality_level, missed FROM frames WHERE run = ? ORDER BY present_ns, client",
            [&](SQLite::Statement& row) {
              const std::string client = row.getColumn(0);
-             const auto at = [&](int column) { return row.getColumn(column).getInt64(); };
+             const auto at = [&](int column) { return instant_at(row, column); };
              const auto [last, is_first] = last_present.try_emplace(client, at(2));
              const std::uint64_t name = names_.number(fmt::format("frame {}", at(1)));
              const std::uint64_t flow = flow_count_++;
@@ -104,7 +105,7 @@ void RunTracks::add_operations(SQLite::Database& results, const RunName& run) {
            "SELECT client, stream, kind, name, job, submit_ns, launch_ns, begin_ns, end_ns FROM operations "
            "WHERE run = ? ORDER BY begin_ns, client, number",
            [&](SQLite::Statement& row) {
-             const auto at = [&](int column) { return row.getColumn(column).getInt64(); };
+             const auto at = [&](int column) { return instant_at(row, column); };
              const std::string full = row.getColumn(3), kind = row.getColumn(2);
              std::vector<Detail> details = {number("job", not_negative(row.getColumn(4))),
                                             number("at the gate, ns", static_cast<std::uint64_t>(at(6) - at(5))),
@@ -129,7 +130,7 @@ void RunTracks::add_holds(SQLite::Database& results, const RunName& run) {
              };
              std::vector<Detail> details = {text("needed", with_unit(4)), text("available", with_unit(5))};
              add_slice(
-                 track(row.getColumn(0), "held at its gate"), row.getColumn(1).getInt64(), row.getColumn(2).getInt64(),
+                 track(row.getColumn(0), "held at its gate"), instant_at(row, 1), instant_at(row, 2),
                  {names_.number(row.getColumn(3).getString()), Category::kWait, add_details(std::move(details)), {}});
            });
 }
@@ -155,7 +156,7 @@ void RunTracks::add_decisions(SQLite::Database& results, const RunName& run) {
       results, run, "decisions",
       "SELECT client, time_ns, action, count, duration_ns, level, fraction FROM decisions WHERE run = ? ORDER BY seq",
       [&](SQLite::Statement& row) {
-        const std::int64_t at = row.getColumn(1);
+        const std::int64_t at = instant_at(row, 1);
         std::vector<Detail> details;
         for (const char* column : {"count", "duration_ns"})
           if (row.getColumn(column).getInt64() > 0)
@@ -172,7 +173,7 @@ void RunTracks::add_decisions(SQLite::Database& results, const RunName& run) {
 void RunTracks::add_losses(SQLite::Database& results, const RunName& run) {
   for_each(results, run, "kills", "SELECT client, time_ns, lost_ns FROM kills WHERE run = ? ORDER BY time_ns",
            [&](SQLite::Statement& row) {
-             const std::int64_t at = row.getColumn(1);
+             const std::int64_t at = instant_at(row, 1);
              add_slice(track(row.getColumn(0), "kills and refusals"), at, at,
                        {names_.number("killed"),
                         Category::kNote,
@@ -181,7 +182,7 @@ void RunTracks::add_losses(SQLite::Database& results, const RunName& run) {
            });
   for_each(results, run, "refusals", "SELECT client, time_ns, rule FROM refusals WHERE run = ? ORDER BY time_ns",
            [&](SQLite::Statement& row) {
-             const std::int64_t at = row.getColumn(1);
+             const std::int64_t at = instant_at(row, 1);
              add_slice(track(row.getColumn(0), "kills and refusals"), at, at,
                        {names_.number("refused: " + row.getColumn(2).getString()), Category::kNote, 0, {}});
            });

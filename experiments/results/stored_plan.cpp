@@ -134,6 +134,13 @@ std::vector<Cell> cells_of(SQLite::Statement& statement) {
   return cells;
 }
 
+/// The name of a run or of a property.
+static const std::string& text_in(const std::vector<Cell>& row, std::size_t column) {
+  const auto* text = std::get_if<std::string>(&row.at(column));
+  if (text == nullptr) throw SQLite::Exception("a name in the plan is no text");
+  return *text;
+}
+
 Rows rows_of(SQLite::Database& results, const std::string& query) {
   Rows rows;
   SQLite::Statement statement(results, query);
@@ -150,8 +157,9 @@ StoredPlan stored_plan(SQLite::Database& results) {
     plan.experiments = rows_of(results, "SELECT * FROM experiments ORDER BY rowid");
     plan.expectations = rows_of(results, "SELECT * FROM expectations ORDER BY rowid");
   }
+  for (const std::vector<Cell>& row : plan.planned_runs) text_in(row, 2);
   for (const std::vector<Cell>& row : rows_of(results, "SELECT key, value FROM properties WHERE key <> 'hash'"))
-    plan.properties[std::get<std::string>(row[0])] = std::get<std::string>(row[1]);
+    plan.properties[text_in(row, 0)] = text_in(row, 1);
   return plan;
 }
 

@@ -128,7 +128,7 @@ std::string results_hash(const std::string& path) {
   try {
     return results_hash(*open_results(path));
   } catch (const SQLite::Exception& failure) {
-    throw_input({path}, "reading the results: {}", failure.what());
+    throw_input({path}, "reading the results: {}", reason(failure));
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include "experiments/base/terminal.h"
 #include "experiments/run/crash.h"
+#include "traces/base/streams.h"
 #include "traces/base/violation.h"
 #include "traces/base/write_file.h"
 
@@ -36,9 +37,9 @@ void explain_and_exit(const std::string& promise) {
   try {
     const WatchedRun* run = WatchedRun::of_this_thread();
     if (run != nullptr)
-      fmt::print(stderr, "  what is needed to repeat it is in {}\n", run->write_bundle(".", promise, command_line));
+      print_err("  what is needed to repeat it is in {}\n", run->write_bundle(".", promise, command_line));
   } catch (const std::exception& failure) {
-    fmt::print(stderr, "  what is needed to repeat it could not be written: {}\n", failure.what());
+    print_err("  what is needed to repeat it could not be written: {}\n", failure.what());
   }
   std::fflush(nullptr);
   std::_Exit(kExitOurBug);

@@ -75,6 +75,39 @@ double effect_of(Effect effect, double values, double baseline) {
   return baseline == 0 ? std::nan("") : values / baseline;
 }
 
+/// Means of pairs, and what they vary and vary together by.
+struct PairMoments {
+  double value = 0, baseline = 0;
+  double variance_of_rest = 0, variance_of_baseline = 0, covariance = 0;  ///< of means; rest: value - ratio * baseline
+};
+
+/// `ratio` is subtracted before squaring, so that equal ratios vary by nothing.
+PairMoments moments(std::span<const double> values, std::span<const double> baseline, double ratio) {
+  const auto n = static_cast<double>(values.size());
+  PairMoments m;
+  m.value = std::accumulate(values.begin(), values.end(), 0.0) / n;
+  m.baseline = std::accumulate(baseline.begin(), baseline.end(), 0.0) / n;
+  const double mean_rest = m.value - ratio * m.baseline;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double rest = values[i] - ratio * baseline[i] - mean_rest, beside = baseline[i] - m.baseline;
+    m.variance_of_rest += rest * rest / (n - 1) / n;
+    m.variance_of_baseline += beside * beside / (n - 1) / n;
+    m.covariance += rest * beside / (n - 1) / n;
+  }
+  return m;
+}
+
+/// Fieller's interval, in terms of what is left of the values without ratio * baseline.
+Estimate ratio_interval(std::span<const double> values, std::span<const double> baseline, double ratio) {
+  const PairMoments m = moments(values, baseline, ratio);
+  const double t = student_t_95(static_cast<unsigned>(values.size() - 1));
+  const double scale = t * t / (m.baseline * m.baseline), bounded = 1 - scale * m.variance_of_baseline;
+  if (!(bounded > 0)) return {ratio, std::nan(""), std::nan(""), values.size()};
+  const double middle = ratio - scale * m.covariance / bounded;
+  const double half = std::sqrt(scale * (m.variance_of_rest * bounded + scale * m.covariance * m.covariance)) / bounded;
+  return {ratio, middle - half, middle + half, values.size()};
+}
+
 /// Between order statistics, linearly: rank probability * (n - 1), counted from 0.
 double interpolated(const std::vector<double>& sorted, double probability) {
   const double rank = probability * static_cast<double>(sorted.size() - 1);
@@ -91,6 +124,21 @@ double lower_probability(std::size_t pairs, bool is_expanded) {
 }
 
 }  // namespace
+
+Estimate paired_interval(std::span<const double> values, std::span<const double> baseline, Effect effect) {
+  const std::size_t pairs = values.size();
+  CORUN_ASSERT(pairs > 0 && baseline.size() == pairs, "{} values, {} of the baseline", pairs, baseline.size());
+  const auto mean = [&](std::span<const double> sample) {
+    return std::accumulate(sample.begin(), sample.end(), 0.0) / static_cast<double>(pairs);
+  };
+  const double found = effect_of(effect, mean(values), mean(baseline));
+  if (pairs == 1 || std::isnan(found)) return {found, found, found, pairs};
+  if (effect == Effect::kRatio) return ratio_interval(values, baseline, found);
+  std::vector<double> differences;
+  for (std::size_t i = 0; i < pairs; ++i) differences.push_back(values[i] - baseline[i]);
+  const Estimate spread = estimate(differences);
+  return {found, found - (spread.mean - spread.low), found + (spread.high - spread.mean), pairs};
+}
 
 std::vector<std::uint32_t> draw_resamples(std::size_t count, std::size_t size, std::uint64_t seed) {
   RandomStream random(seed, "paired bootstrap");

@@ -27,6 +27,14 @@ enum class Effect : std::uint8_t {
   kRatio,       ///< mean(values) / mean(baseline); NaN where the baseline's mean is 0
 };
 
+/// The effect over at least one pair, with its 95 % interval; one pair has none: low and high are the effect.
+///
+/// Of a difference, Student's t over the differences of pairs. Of a ratio, Fieller's: all ratios r for which values - r
+/// * baseline may have the mean 0 by Student's t; NaN where that bounds none, since the baseline's own mean may be 0.
+/// Both hold 95 % for normal values, however few. tests/experiments/base/coverage_test.cpp counts how often they hold
+/// for 3, 5, 10 and 30 pairs (differences that are exponential: 0.88, 0.89, 0.90 and 0.92).
+Estimate paired_interval(std::span<const double> values, std::span<const double> baseline, Effect effect);
+
 /// Rows of a bootstrap: row r holds the indices of the pairs of its sample. `count` rows of `size`, one after the
 /// other.
 std::vector<std::uint32_t> draw_resamples(std::size_t count, std::size_t size, std::uint64_t seed);
@@ -37,8 +45,8 @@ std::vector<std::uint32_t> draw_resamples(std::size_t count, std::size_t size, s
 /// Quantiles at 2.5 and 97.5 % are too narrow for few pairs; with `is_expanded`, they are taken at Phi(-+ t sqrt(n /
 /// (n - 1))), t being Student's quantile for n - 1 degrees of freedom, which makes a mean's interval as wide as
 /// Student's (Hesterberg, What Teachers Should Know About the Bootstrap, 2015, section 3.3). No sample reaches beyond
-/// what was seen: below 5 pairs the interval is still too narrow. One pair has no interval: low and high are the
-/// effect.
+/// what was seen: of normal differences of 3, 5 and 10 pairs the interval holds 78, 93 and 94 %. For so few,
+/// paired_interval() is right. One pair has no interval: low and high are the effect.
 Estimate paired_bootstrap(std::span<const double> values, std::span<const double> baseline, Effect effect,
                           std::span<const std::uint32_t> resamples, bool is_expanded = true);
 

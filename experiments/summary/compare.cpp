@@ -16,8 +16,6 @@ namespace corun {
 
 namespace {
 
-constexpr std::size_t kResamples = 9999;
-constexpr std::uint64_t kResampleSeed = 1;
 constexpr std::size_t kFewestPairs = 5;
 
 std::string place(const PolicyRuns& runs) {
@@ -50,8 +48,8 @@ class Comparer {
     if (const auto least = std::ranges::min_element(out_.rows, {}, &Comparison::pairs);
         least != out_.rows.end() && least->pairs() < kFewestPairs)
       out_.warnings.push_back(
-          fmt::format("{} pair{} of seeds: an interval of fewer than {} is too narrow to rely on: give "
-                      "more `seeds`",
+          fmt::format("{} pair{} of seeds: an interval of fewer than {} is wide, and too narrow for skewed figures: "
+                      "give more `seeds`",
                       least->pairs(), least->pairs() == 1 ? "" : "s", kFewestPairs));
     std::ranges::copy(measured_.warnings, std::back_inserter(out_.warnings));
     if (choice_.is_ranked)
@@ -136,13 +134,11 @@ class Comparer {
       for (const auto& [other_seed, other_value] : beside.values)
         if (seed == other_seed) values.push_back(value), baseline.push_back(other_value);
     if (values.empty()) return;
-    std::vector<std::uint32_t>& resamples = resamples_[values.size()];
-    if (resamples.empty()) resamples = draw_resamples(kResamples, values.size(), kResampleSeed);
     const PolicyRuns& runs = group(sample);
     out_.rows.push_back({runs.scenario, runs.backend, runs.point, runs.policy, sample.client, sample.metric,
                          sample.unit, estimate(baseline), estimate(values),
-                         paired_bootstrap(values, baseline, Effect::kDifference, resamples),
-                         paired_bootstrap(values, baseline, Effect::kRatio, resamples)});
+                         paired_interval(values, baseline, Effect::kDifference),
+                         paired_interval(values, baseline, Effect::kRatio)});
   }
 
   /// By scenario, client and metric as they come first in the results; the best policy first, or point by point.
@@ -174,7 +170,6 @@ class Comparer {
   Comparisons out_;
   std::map<std::tuple<std::string, std::string, std::optional<std::size_t>>, std::size_t> baselines_;  ///< groups
   std::map<std::tuple<std::size_t, std::string, std::string>, std::size_t> beside_;  ///< samples of the baseline
-  std::map<std::size_t, std::vector<std::uint32_t>> resamples_;                      ///< by number of pairs
 };
 
 }  // namespace

@@ -17,8 +17,8 @@ struct Comparison {
   std::optional<std::size_t> point;  ///< and in a sweep within a point
   std::string policy, client, metric, unit;
   Estimate baseline, value;  ///< means over the pairs with their Student-t intervals
-  Estimate difference;       ///< value - baseline, by paired bootstrap
-  Estimate ratio;            ///< value / baseline, by paired bootstrap; NaN where the baseline is 0
+  Estimate difference;       ///< value - baseline, as paired_interval()
+  Estimate ratio;            ///< value / baseline, likewise; NaN where the baseline is 0
   std::size_t pairs() const { return difference.count; }
 };
 
@@ -40,7 +40,7 @@ struct Comparisons {
 };
 
 /// Compares the policies of one or several results files with a baseline, seed by seed. The same run in two files
-/// counts once; failed runs are left out. Intervals are those of `corun.compare` in Python: 9999 resamples, seed 1.
+/// counts once; failed runs are left out. Intervals are those of `corun.compare` in Python.
 /// Throws Error(kInput) for what is no results file, a policy or metric that none has, and for two different runs of
 /// one scenario, policy, point and seed, and for two sweeps that have different points.
 Comparisons compare(const std::vector<std::string>& results, const CompareChoice& choice);

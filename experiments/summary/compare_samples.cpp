@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "experiments/results/cells.h"
 #include "experiments/results/file.h"
 #include "experiments/summary/compare_settling.h"
 #include "sim/metrics/metric_table.h"
@@ -84,7 +85,7 @@ class Reader {
       read_metrics(*results, groups);
       for (std::string& text : horizon_warnings(*results)) add_once(std::move(text));
     } catch (const SQLite::Exception& failure) {
-      throw_input({file}, "reading the results: {}", failure.what());
+      throw_input({file}, "reading the results: {}", reason(failure));
     }
   }
 
@@ -154,8 +155,9 @@ class Reader {
     SQLite::Statement row(results, "SELECT run, client, metric, unit, value FROM metrics ORDER BY rowid");
     while (row.executeStep()) {
       const auto run = places.find(row.getColumn(0));
-      const double value = row.getColumn(4).getDouble();
-      if (run == places.end() || row.getColumn(4).isNull() || !std::isfinite(value)) continue;
+      if (run == places.end() || row.getColumn(4).isNull()) continue;
+      const double value = number_at(row, 4);
+      if (!std::isfinite(value)) continue;
       for (const auto& [group, seed] : run->second)
         sample(group, row.getColumn(1), row.getColumn(2), row.getColumn(3)).values.emplace_back(seed, value);
     }

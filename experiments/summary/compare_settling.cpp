@@ -9,6 +9,7 @@
 #include <optional>
 #include <tuple>
 
+#include "experiments/results/cells.h"
 #include "experiments/results/file.h"
 #include "experiments/statistics/steady_state.h"
 
@@ -77,10 +78,10 @@ std::vector<std::string> horizon_warnings(SQLite::Database& results) {
     if (is_next) {
       run = row.getColumn(5).getString(), client = row.getColumn(2).getString();
       at = &groups[{row.getColumn(0), row.getColumn(1), client}];
-      at->warmup_ns = row.getColumn(3), at->horizon_ns = row.getColumn(4);
+      at->warmup_ns = instant_at(row, 3), at->horizon_ns = instant_at(row, 4);
       presents.clear();
     }
-    presents.push_back(row.getColumn(6));
+    presents.push_back(instant_at(row, 6));
   }
   if (at != nullptr) add(*at, presents);
   std::vector<std::string> out;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "traces/base/streams.h"
+
 namespace corun {
 
 namespace {
@@ -42,7 +44,7 @@ void Progress::begins(const RunSpec& spec) {
   const std::string text =
       fmt::format("run {}/{}  {}, {}, seed {}  ETA {}", done_ + 1, plan_.runs.size(), scenario.name,
                   scenario.policies[spec.policy].label, spec.seed, clock_text(planned_s_ - simulated_s_));
-  fmt::print(stderr, "{}\n", printable(text));
+  print_err("{}\n", printable(text));
   std::fflush(stderr);
 }
 
@@ -58,15 +60,15 @@ void Progress::finished(const RunSpec& spec, const RunOutcome& outcome) {
   has_bar_ = shows_bar;
   const std::string text = printable(line(spec));
   if (shows_bar) {
-    fmt::print(stderr, "\r\033[K{}", text.substr(0, terminal_.width + 2 * 20));
+    print_err("\r\033[K{}", text.substr(0, terminal_.width + 2 * 20));
   } else {
-    fmt::print(stderr, "{}\n", text);
+    print_err("{}\n", text);
   }
   std::fflush(stderr);
 }
 
 void Progress::clear() {
-  if (has_bar_) fmt::print(stderr, "\r\033[K");
+  if (has_bar_) print_err("\r\033[K");
   has_bar_ = false;
 }
 

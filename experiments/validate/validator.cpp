@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "traces/base/streams.h"
+
 namespace corun::validation {
 
 namespace {
@@ -49,20 +51,20 @@ Deliver Validator::into_results(Progress& progress) {
 
 void Validator::predict() {
   const Plan plan{prediction_runs(validation_.experiment(), validation_.cells(), validation_.hashes()), {}};
-  fmt::print(stderr, "{}   {} cells   {} runs in simulation   {}\n", printable(validation_.experiment().name),
-             validation_.cells().size(), plan.runs.size(), printable(options_.output));
+  print_err("{}   {} cells   {} runs in simulation   {}\n", printable(validation_.experiment().name),
+            validation_.cells().size(), plan.runs.size(), printable(options_.output));
   Progress progress(validation_.experiment(), plan, options_.progress, options_.terminal);
   validation_.predict(into_results(progress));
   progress.clear();
   store_predictions(options_.output, validation_.predictions());
   write_predictions(validation_.predictions(), predictions_path());
-  fmt::print(stderr, "predictions: {}   SHA-256 {}\n", printable(predictions_path()), validation_.predictions().sha256);
+  print_err("predictions: {}   SHA-256 {}\n", printable(predictions_path()), validation_.predictions().sha256);
 }
 
 void Validator::measure(const ExecutionBackend& backend) {
   const Plan plan{validation_.measurement(backend.name), {}};
-  fmt::print(stderr, "measuring: {} runs, {:.0f} s and what their clients take to start\n", plan.runs.size(),
-             horizons_s(validation_.experiment(), plan.runs));
+  print_err("measuring: {} runs, {:.0f} s and what their clients take to start\n", plan.runs.size(),
+            horizons_s(validation_.experiment(), plan.runs));
   DeviceMonitor monitor(options_.device);
   facts_.backend = backend.name;
   facts_.monitor_absence = monitor.absence();

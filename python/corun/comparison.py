@@ -17,9 +17,8 @@ def compare(results, baseline, metric=None, client=None, backend=None):
     Columns: `scenario`, `policy`, `client`, `metric`, `unit`; `baseline` and `value`, the two means over the seeds that
     both have, in the metric's unit; `difference` (value - baseline) with `difference_lo` and `difference_hi`; `ratio`
     (value / baseline) with `ratio_lo`, `ratio_hi`; `n`, the number of pairs. A sweep has the column `point` in front,
-    and is compared point by point. Intervals are 95 % paired bootstrap (corun.statistics.paired_bootstrap); they are
-    missing for one pair, ratios for a baseline of 0. An effect whose interval holds 0, or 1 for a ratio, has not been
-    shown.
+    and is compared point by point. Intervals are 95 % (corun.statistics.paired_interval); they are missing for one
+    pair, ratios for a baseline of 0. An effect whose interval holds 0, or 1 for a ratio, has not been shown.
 
     `metric` and `client` keep one each, `backend` is that of Results.samples. Failed runs are left out. Raises
     InputError where no run is of the baseline or has the metric. Warns where there are fewer than 5 pairs, and where
@@ -58,6 +57,6 @@ def _warn(results, rows):
     least = min((row["n"] for row in rows), default=_FEWEST_PAIRS)
     if least < _FEWEST_PAIRS:
         warnings.warn(f"{least} pair{'s' if least > 1 else ''} of seeds: an interval of fewer than {_FEWEST_PAIRS} "
-                      "is too narrow to rely on: give more `seeds`", stacklevel=3)
+                      "is wide, and too narrow for skewed figures: give more `seeds`", stacklevel=3)
     for text in results.warnings():
         warnings.warn(text, stacklevel=3)

@@ -5,7 +5,8 @@ Samples are sequences of numbers; units are the caller's. Everything is a pure f
 
 from corun.core import _core
 
-__all__ = ["batch_means", "lag1_correlation", "mean_interval", "mser5", "paired_bootstrap", "student_t_95"]
+__all__ = ["batch_means", "lag1_correlation", "mean_interval", "mser5", "paired_bootstrap", "paired_interval",
+           "student_t_95"]
 
 
 def student_t_95(degrees):
@@ -29,25 +30,46 @@ def mean_interval(values):
     return _core.mean_interval(list(values))
 
 
+def paired_interval(values, baseline, effect="difference"):
+    """(effect, low, high) with a 95 % interval, of two samples of equal length whose i-th values belong together (same
+    seed), as corun.compare gives it.
+
+    `effect` is "difference" (mean - mean, in the unit of the values), with Student's t over the pairs, or "ratio" (mean
+    / mean; NaN for a baseline of 0), with Fieller's interval, NaN where the baseline's own mean may be 0. One pair has
+    no interval. Raises InputError where the lengths differ.
+
+    >>> effect, low, high = corun.statistics.paired_interval([62, 63, 65, 61, 64], [60, 60, 61, 58, 61])
+    >>> effect, round(low, 2), round(high, 2)
+    (3.0, 2.12, 3.88)
+    """
+    return _core.paired_interval(list(values), list(baseline), _is_ratio(effect))
+
+
+def _is_ratio(effect):
+    if effect not in ("difference", "ratio"):
+        from corun.errors import InputError
+
+        raise InputError(f"`{effect}` is no effect: expected difference or ratio")
+    return effect == "ratio"
+
+
 def paired_bootstrap(values, baseline, effect="difference", resamples=9999, seed=1, expanded=True, indices=None):
     """(effect, low, high) with a 95 % bootstrap interval, of two samples of equal length whose i-th values belong
     together (same seed).
 
     `effect` is "difference" (mean - mean, in the unit of the values) or "ratio" (mean / mean; NaN for a baseline of 0).
     Bounds are quantiles over `resamples` samples of pairs, drawn by `seed`, or over `indices`, rows of as many numbers
-    of pairs. `expanded` takes them further out, so that the interval is as wide as Student's for few pairs; below 5 it
-    is still too narrow. One pair has no interval. Raises InputError where the lengths differ.
+    of pairs. `expanded` takes them further out, so that the interval is as wide as Student's for few pairs; below 10 it
+    is still too narrow, and paired_interval() is right. One pair has no interval. Raises InputError where the lengths
+    differ.
 
     >>> effect, low, high = corun.statistics.paired_bootstrap([62, 63, 65, 61, 64], [60, 60, 61, 58, 61])
     >>> effect, low <= 3.0 <= high
     (3.0, True)
     """
-    if effect not in ("difference", "ratio"):
-        from corun.errors import InputError
-
-        raise InputError(f"`{effect}` is no effect: expected difference or ratio")
+    is_ratio = _is_ratio(effect)
     flat = None if indices is None else [int(index) for row in indices for index in row]
-    return _core.paired_bootstrap(list(values), list(baseline), effect == "ratio", resamples, seed, expanded, flat)
+    return _core.paired_bootstrap(list(values), list(baseline), is_ratio, resamples, seed, expanded, flat)
 
 
 def mser5(series):

@@ -3,7 +3,6 @@
 import gzip
 import os
 import pathlib
-import shutil
 import sqlite3
 
 from corun.errors import InputError
@@ -24,8 +23,12 @@ def unpacked(path, folder):
     """The path of a gzipped file's content, written into `folder`. Raises InputError where it cannot be read."""
     target = os.path.join(folder, pathlib.Path(path).stem)
     try:
+        most = max(64 << 20, 100 * os.path.getsize(path))  # a file that grows more was made to
         with gzip.open(path) as packed, open(target, "wb") as file:
-            shutil.copyfileobj(packed, file)
+            while block := packed.read(1 << 20):
+                file.write(block)
+                if file.tell() > most:
+                    raise InputError(f"{path}: expands to more than {most} bytes, as no results file of its size does")
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except (OSError, EOFError) as error:
@@ -59,6 +62,9 @@ class Tables:
             raise InputError(f"{self.path}: has no table {', '.join(sorted(missing))}: {_EXPECTED}")
         if version > SCHEMA_VERSION:
             raise InputError(f"{self.path}: schema {version} is newer than {SCHEMA_VERSION}: update this package")
+        from corun.core import _core
+
+        _core.check_results(self.path)
 
     def close(self):
         """Closes the file; results that corun.run wrote to no file of yours are gone then.

@@ -85,7 +85,7 @@ class LiveRun : public Backend {
 
   void play() {
     while (clock_.now() < kRunStart + input_.horizon && has_clients() && !is_stopped()) {
-      const std::uint32_t seen = owner_.file().bell.load();
+      const std::uint32_t seen = owner_.common().bell.load();
       owner_.beat();
       tick();
       start_due();
@@ -93,6 +93,7 @@ class LiveRun : public Backend {
       wake_policy();
       decide_if_due();
       evict_refused();
+      drop_faulty();
       follow_gates();
       for (const auto& client : clients_) client->wake_admitted();
       look_after_programs();
@@ -122,6 +123,9 @@ class LiveRun : public Backend {
   void follow_gates();
   void look_after_programs();
   void evict_refused();
+  void drop_faulty();
+  void put_out(std::uint32_t client, const std::string& why);
+  void note_fault(std::uint32_t client);
   void leave(std::uint32_t client);
   void end_gate(std::uint32_t client);
   void remember_warm_times();
@@ -185,8 +189,7 @@ void LiveRun::start_due() {
 
 void LiveRun::start(std::uint32_t client) {
   const ClientSpec& spec = input_.clients[client];
-  std::vector<std::string> variables = {fmt::format("{}={}", gate::kFileVariable, owner_.path()),
-                                        fmt::format("{}={}", gate::kClientVariable, client)};
+  std::vector<std::string> variables = {fmt::format("{}={}", gate::kFileVariable, owner_.path(client))};
   if (options_.is_gated_by_cupti) variables.push_back("CUDA_INJECTION64_PATH=" + options_.gate_library);
   if (const auto& quality = quality_files_[client]; quality != nullptr)
     variables.push_back(fmt::format("{}={}", QualityFile::kVariable, quality->path()));
@@ -244,15 +247,32 @@ void LiveRun::look_after_programs() {
   }
 }
 
-/// No error can be given to a program as it is: it is asked to end, and counts as gone.
 void LiveRun::evict_refused() {
-  for (const std::uint32_t client : std::exchange(refused_, {})) {
-    clients_[client]->evict();
-    end_gate(client);
-    kill_at_[client] = clock_.now() + options_.end_patience;
-    report_.notes.push_back(fmt::format("client '{}' was refused by the policy after {:.3f} s: its program was ended",
-                                        clients_[client]->name(), to_seconds(now_ - kRunStart)));
-  }
+  for (const std::uint32_t client : std::exchange(refused_, {})) put_out(client, "refused by the policy");
+}
+
+/// The others are left as they are.
+void LiveRun::drop_faulty() {
+  for (std::uint32_t i = 0; i < clients_.size(); ++i)
+    if (states_[i] == State::kPresent && !clients_[i]->fault().empty()) {
+      put_out(i, "dropped");
+      note_fault(i);
+    }
+}
+
+void LiveRun::note_fault(std::uint32_t client) {
+  if (clients_[client]->fault().empty()) return;
+  report_.notes.push_back(fmt::format("client '{}' wrote into the memory of its gate what no gate writes: {}",
+                                      clients_[client]->name(), clients_[client]->fault()));
+}
+
+/// No error can be given to a program as it is: it is asked to end, and counts as gone.
+void LiveRun::put_out(std::uint32_t client, const std::string& why) {
+  clients_[client]->evict();
+  end_gate(client);
+  kill_at_[client] = clock_.now() + options_.end_patience;
+  report_.notes.push_back(fmt::format("client '{}' was {} after {:.3f} s: its program was ended",
+                                      clients_[client]->name(), why, to_seconds(now_ - kRunStart)));
 }
 
 void LiveRun::leave(std::uint32_t client) {
@@ -260,6 +280,7 @@ void LiveRun::leave(std::uint32_t client) {
   end_gate(client);
   const std::string note = note_of_leaving(clients_[client]->name(), programs_[client].ending(), now_, input_.warmup);
   if (!note.empty()) report_.notes.push_back(note);
+  note_fault(client);
 }
 
 void LiveRun::end_gate(std::uint32_t client) {
@@ -282,7 +303,7 @@ void LiveRun::end_programs() {
   const auto is_gone = [](Program& program) { return program.is_gone(); };
   const auto is_hurried = [&] { return options_.hurry != nullptr && options_.hurry->load(); };
   while (clock_.now() < patient_until && !is_hurried() && !std::ranges::all_of(programs_, is_gone))
-    owner_.await_bell(owner_.file().bell.load(), gate::kHeartbeatNs);
+    owner_.await_bell(owner_.common().bell.load(), gate::kHeartbeatNs);
 }
 
 RunResult LiveRun::finish() {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <string>
 
@@ -24,7 +23,7 @@ class QualityFile {
 
  private:
   const std::string path_;
-  std::atomic<std::uint32_t>* level_ = nullptr;
+  int descriptor_ = -1;  // not mapped: the game could make the file shorter
 };
 
 }  // namespace corun::live

@@ -258,6 +258,9 @@ def main():
     sections = [section_text(section, cases, facts) for section in goals["section"]]
     if options.smoke:
         ran, made = sum(len(program) for program in cases.values()), sum(len(lines) for _, lines in sections)
+        for section, (_, lines) in zip(goals["section"], sections):
+            for line in lines:
+                print(f"row: {section['title']}: {line.texts[0]}: {line.texts[1]}")
         print(f"{ran} cases ran, {made} rows made")
         return
     spreads = [case.spread for name, program in cases.items() if name != "alone" for case in program.values()]

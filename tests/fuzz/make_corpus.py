@@ -213,6 +213,17 @@ def rows():
     return out
 
 
+def channels():
+    """What channel_fuzz.cpp writes as a gate would: launches, their ends, frames, a name; and words anywhere."""
+    launch = bytes([0, 1, 1, 0, 1, 1, 0, 1, 1, 1, 1, 3, 1])
+    end = bytes([1, 1, 1, 0, 1, 1, 1, 0, 1, 0, 1])
+    frame = bytes([2, 1, 1, 1, 1, 1, 1, 1, 0, 1])
+    yield "launches", (launch + end) * 20
+    yield "frames", frame * 30
+    yield "names", (bytes([3, 4]) + b"name" + bytes([0, 0, 0, 9, 1, 1, 10, 1]) + launch) * 5
+    yield "anywhere", b"".join(bytes([4]) + struct.pack(">QI", 2**64 - 1, 64 * i) + bytes([1]) for i in range(200))
+
+
 def wrapped(text):
     deflate = zlib.compressobj(9, zlib.DEFLATED, 31)
     yield "gzip", deflate.compress(text) + deflate.flush()
@@ -246,6 +257,10 @@ def seeds():
     yield "nsys", "tables", database(NSYS)
     yield "results", "tiny", results()
     yield "results", "rows", rows()
+    for kind in range(4):
+        yield "results", f"computed{kind}", bytes([0xC6, kind]) + rows()[1:]
+    for name, text in channels():
+        yield "channel", name, text
     for sharing in range(3):
         yield "action", f"sharing{sharing}", bytes([sharing, 0, 0, 0, 0, 4, 0]) + bytes(range(200))
 

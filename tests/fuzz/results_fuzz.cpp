@@ -7,12 +7,17 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "experiments/report/report.h"
+#include "experiments/results/chrome_trace.h"
 #include "experiments/results/file.h"
+#include "experiments/results/run_tracks.h"
 #include "experiments/results/schema.h"
+#include "experiments/results/stored_runs.h"
 #include "experiments/summary/compare.h"
 #include "tests/fuzz/harness.h"
+#include "traces/exporters/perfetto.h"
 
 namespace corun::fuzz {
 namespace {
@@ -78,8 +83,34 @@ std::string loose_schema(std::vector<std::pair<std::string, int>>& tables) {
   return script;
 }
 
-/// A database of the rows that the input describes: of each its table, and for each column a cell.
-std::string described(Numbers numbers) {
+/// In place of a table of ours something that is computed when it is read: for ever, out of itself, or otherwise.
+void compute_one(SQLite::Database& database, const std::vector<std::pair<std::string, int>>& tables,
+                 std::uint8_t kind) {
+  const auto& [name, columns] = tables[kind / 4 % tables.size()];
+  const std::vector<std::string> names = columns_of(database, name);
+  database.exec(fmt::format("DROP TABLE {}", name));
+  std::string of_x;
+  for (const std::string& column : names) of_x += fmt::format("{}x AS {}", of_x.empty() ? "" : ", ", column);
+  switch (kind % 4) {
+    case 0:
+      return database.exec(fmt::format("CREATE VIEW {} AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM "
+                                       "n) SELECT {} FROM n",
+                                       name, of_x)),
+             void();
+    case 1:
+      return database.exec(fmt::format("CREATE VIEW {0} AS SELECT * FROM {0}", name)), void();
+    case 2:
+      return database.exec(fmt::format("CREATE TABLE {}(x, {} AS (hex(zeroblob(100000000))))", name,
+                                       fmt::join(names, " AS (x), "))),
+             void();
+    default:
+      return database.exec(fmt::format("CREATE VIEW {} AS SELECT {} FROM (SELECT 1 AS x)", name, of_x)), void();
+  }
+}
+
+/// A database of the rows that the input describes: of each its table, and for each column a cell. `computed`: one
+/// table, without rows, is computed.
+std::string described(Numbers numbers, std::optional<std::uint8_t> computed = std::nullopt) {
   static std::vector<std::pair<std::string, int>> tables;
   static const std::string script = loose_schema(tables);
   SQLite::Database database(":memory:", SQLite::OPEN_READWRITE);
@@ -92,6 +123,7 @@ std::string described(Numbers numbers) {
     for (int column = 1; column <= columns; ++column) bind(row, column, numbers);
     row.exec();
   }
+  if (computed) compute_one(database, tables, *computed);
   sqlite3_int64 size = 0;
   const std::unique_ptr<unsigned char, decltype(&sqlite3_free)> bytes(
       sqlite3_serialize(database.getHandle(), "main", &size, 0), &sqlite3_free);
@@ -105,15 +137,34 @@ bool opens(const std::string& path) {
   });
 }
 
-/// A results file, whoever wrote it: refused, or compared, listed and reported. Random bytes are hardly ever a
-/// database, so an input that begins with 0xC5 describes rows instead.
+/// Of any run, as a timeline.
+void export_run(const std::string& path) {
+  const auto results = open_results(path);
+  reading(path, [&] {
+    const RunTracks tracks(*results, find_run(*results, path, ""));
+    encode_chrome(tracks);
+    encode_perfetto(tracks);
+  });
+}
+
+/// A results file, whoever wrote it: refused, or compared, listed, reported, exported and hashed. Random bytes are
+/// hardly ever a database, so an input that begins with 0xC5 describes rows instead, and one with 0xC6 a table that is
+/// computed, too, which is refused.
 void read(std::string_view input) {
   static const bool is_reached = opens(ShortLivedFile(described(Numbers({}))).path());
   promise(is_reached, "results without a row are opened");
-  const bool is_described = !input.empty() && static_cast<unsigned char>(input.front()) == 0xC5;
-  const ShortLivedFile file(is_described ? described(Numbers(input.substr(1))) : std::string(input));
+  const auto first = static_cast<unsigned char>(input.empty() ? '\0' : input.front());
+  const bool is_computed = first == 0xC6 && input.size() > 1;
+  if (is_computed) {
+    const auto kind = static_cast<std::uint8_t>(input[1]);
+    const ShortLivedFile computed(described(Numbers(input.substr(2)), kind));
+    return promise(!opens(computed.path()), "what is computed when it is read is refused");
+  }
+  const ShortLivedFile file(first == 0xC5 ? described(Numbers(input.substr(1))) : std::string(input));
   accepts([&] { compare({file.path()}, {}); });
   accepts([&] { make_report({file.path()}, {}); });
+  accepts([&] { export_run(file.path()); });
+  accepts([&] { results_hash(file.path()); });
   opens(file.path());
 }
 

@@ -1,6 +1,7 @@
 // The game as a whole, on Mesa where there is no GPU, in pictures of a few pixels.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <fstream>
 #include <regex>
 #include <sstream>
@@ -94,9 +95,13 @@ TEST_F(SceneGame, IsNoFasterThanItsRate) {
 }
 
 TEST_F(SceneGame, EndsAfterItsTime) {
-  const Ended ended = run("timeout 60 " + scene(std::string(kQuick) + "--seconds 0.5"));
+  const auto begin = std::chrono::steady_clock::now();
+  const Ended ended = run("timeout 60 " + scene(std::string(kQuick) + "--fps 10 --seconds 1.5"));
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   EXPECT_EQ(ended.code, 0);
-  EXPECT_GE(figure(ended, "frames"), 1);
+  EXPECT_GE(took.count(), 1.5);
+  EXPECT_GE(figure(ended, "frames"), 4) << "it went on, at ten a second at most";
+  EXPECT_LE(figure(ended, "frames"), 17) << "it ended";
 }
 
 /// The menu of an experiment: the least level is much cheaper, and its picture is another one.

@@ -76,6 +76,28 @@ def test_an_expanded_interval_covers_as_it_says():
     assert abs(sum(covers() for _ in range(trials)) / trials - 0.95) < 0.05
 
 
+def test_an_interval_of_differences_is_scipys(pairs):
+    values, baseline = pairs
+    found = scipy.stats.ttest_rel(values, baseline)
+    expected = found.confidence_interval(0.95)
+    assert statistics.paired_interval(values, baseline)[1:] == exact((expected.low, expected.high))
+
+
+def test_an_interval_of_ratios_holds_those_that_students_t_does_not_refuse(pairs):
+    values, baseline = (numpy.abs(sample) + 5 for sample in pairs)
+    _, low, high = statistics.paired_interval(values, baseline, "ratio")
+    for ratio, p in ((low, 0.05), (high, 0.05)):
+        assert scipy.stats.ttest_1samp(values - ratio * baseline, 0).pvalue == pytest.approx(p, rel=1e-6)
+    assert low < values.mean() / baseline.mean() < high
+
+
+def test_a_ratio_to_what_may_be_nothing_has_no_bounds():
+    effect, low, high = statistics.paired_interval([1.0, 2.0, 3.0], [-1.0, 0.5, 1.0], "ratio")
+    assert effect == pytest.approx(12.0) and math.isnan(low) and math.isnan(high)
+    assert math.isnan(statistics.paired_interval([1.0, 2.0], [0.0, 0.0], "ratio")[0])
+    assert statistics.paired_interval([3.0, 3.0, 3.0], [2.0, 2.0, 2.0], "ratio") == (1.5, 1.5, 1.5)
+
+
 def test_bootstrap_is_a_function_of_its_seed():
     values, baseline = numpy.random.default_rng(3).normal(size=(2, 20))
     assert statistics.paired_bootstrap(values, baseline) == statistics.paired_bootstrap(values, baseline)
@@ -160,14 +182,14 @@ def test_compare_pairs_by_seed(quick):
     assert row.difference == exact(sum(ours.values()) / 5 - sum(theirs.values()) / 5)
     assert row.ratio == exact(sum(ours.values()) / sum(theirs.values()))
     assert (row.difference_lo, row.difference_hi) == exact(
-        statistics.paired_bootstrap([ours[seed] for seed in ours], [theirs[seed] for seed in ours])[1:])
+        statistics.paired_interval([ours[seed] for seed in ours], [theirs[seed] for seed in ours])[1:])
 
 
 def test_compare_says_what_is_missing_or_weak(quick):
     with pytest.raises(corun.InputError,
                        match="no run has the policy `exclusiv`(?s:.*)there are: nvshare, passthrough"):
         corun.compare(corun.open(quick), baseline="exclusiv")
-    with pytest.warns(UserWarning, match="1 pair of seeds: an interval of fewer than 5 is too narrow"):
+    with pytest.warns(UserWarning, match="1 pair of seeds: an interval of fewer than 5 is wide"):
         single = corun.compare(corun.run(PAIR, seed=1, until="400ms"), baseline="passthrough")
     assert single.difference_lo.isna().all() and (single.n == 1).all()
     with pytest.warns(UserWarning, match="too few for a 99th percentile"):

@@ -18,10 +18,12 @@ PAGE = record.ROOT / "RELIABILITY.md"
 GOAL_INPUTS, GOAL_SECONDS = 10**7, 30 * 60
 SURFACES = {
     "action": "actions of a policy", "capframex": "CapFrameX CSV and JSON",
+    "channel": "memory that programs of a live run write to",
     "cupti": "activity records of CUPTI", "device_file": "device files", "experiment": "experiment files",
     "kineto": "Kineto and PyTorch JSON", "mangohud": "MangoHud logs", "native": "`.corun` files, chunks",
     "nsys": "Nsight Systems SQLite", "orion": "Orion profiles", "part": "parts of traced programs",
-    "presentmon": "PresentMon CSV", "results": "results files", "set_option": "`--set` options",
+    "presentmon": "PresentMon CSV",
+    "results": "results files: compared, reported, exported, hashed", "set_option": "`--set` options",
     "wrapper": "gzip and zstd wrappers",
 }
 HEAD = """# Reliability

@@ -114,6 +114,14 @@ TEST_F(Source, ContentBeyondTheLimitIsRefusedHoweverSmallTheFile) {
   EXPECT_EQ(error_of(file("1234"), {.max_bytes = 4}), "no error");
 }
 
+/// 100 times its own size and 64 MiB, whatever the limit.
+TEST_F(Source, AFileThatExpandsAsNoCaptureDoesIsRefusedLongBeforeTheLimit) {
+  const std::string zeros(68 << 20, '\0');
+  for (const std::string& bomb : {gzip(zeros), zstd(zeros)})
+    EXPECT_HAS(error_of(file(bomb)), "content of more than 67108864 bytes");
+  EXPECT_EQ(error_of(file(zstd(zeros.substr(0, 60 << 20)))), "no error");
+}
+
 TEST_F(Source, EveryCutOfAWrappedFileIsAnError) {
   for (const std::string& wrapped : {gzip("some content that is long enough"), zstd("some content, long enough")}) {
     for (std::size_t size = 4; size < wrapped.size(); ++size) {

@@ -15,6 +15,7 @@ constexpr std::int64_t kNapNs = 10'000'000;  // between looks at whether the sch
 constexpr std::int64_t kShortestNapNs = 20'000, kLongestNapNs = 200'000;  // between looks at what has ended
 constexpr std::uint64_t kLaunchesPerRing = 1024;                          // that pass an open gate unheard, at most
 constexpr std::uint64_t kNoTicket = 0;
+constexpr std::uint64_t kWasCaptured = 1;  // of the end of a capture: the stream it names was being captured
 
 // By Obstacle.
 constexpr const char* kLines[] = {
@@ -76,6 +77,9 @@ std::uint64_t Gate::before(const Call& call) {
     case CallRole::kBeginCapture:
       completions_.captures().began();
       break;
+    case CallRole::kEndCapture:
+      return completions_.captures().includes(const_cast<void*>(first_handle(call.parameters))) ? kWasCaptured
+                                                                                                : kNoTicket;
     case CallRole::kDestroyStream:
       completions_.forget_stream(call.context, const_cast<void*>(first_handle(call.parameters)));
       break;
@@ -109,7 +113,8 @@ void Gate::after(const Call& call, std::uint64_t ticket, bool has_failed) {
       if (has_failed) completions_.captures().ended();
       break;
     case CallRole::kEndCapture:
-      completions_.captures().ended();
+      if (ticket == kWasCaptured && !completions_.captures().includes(const_cast<void*>(first_handle(call.parameters))))
+        completions_.captures().ended();
       break;
     case CallRole::kMakeGraph:
       if (const MadeGraph made = read_made_graph(call.parameters); !has_failed && made.made != nullptr)
@@ -122,6 +127,7 @@ void Gate::after(const Call& call, std::uint64_t ticket, bool has_failed) {
 
 /// The ticket of a launch is 1 + its number.
 std::uint64_t Gate::enter_launch(const Call& call) {
+  if (is_refused(call.function, call.parameters)) return kNoTicket;
   const LaunchCall launch = read_launch(call.function, call.parameters);
   Lane& lane = link_.lane();
   if (launch.has_stream && completions_.captures().includes(launch.stream)) {

@@ -14,7 +14,7 @@ std::uint32_t NameTable::number_of(const char* name, Lane& lane) {
   const auto known = static_cast<std::uint32_t>(seen >> kNumberShift);
   // Another module's name may have come to lie in the same place.
   const bool is_same_place = (seen ^ address) << (64 - kNumberShift) == 0;
-  if (seen != 0 && is_same_place && strcmp(lane.name(known), name) == 0) return known;
+  if (seen != 0 && is_same_place && lane.name(known) == name) return known;
   const guest::Lock locked(lock_);
   const std::uint32_t number = find_or_add(name, lane);
   slot.store(address | std::uint64_t{number} << kNumberShift, std::memory_order_release);
@@ -29,9 +29,9 @@ std::uint32_t NameTable::find_or_add(const char* name, Lane& lane) {
   do {
     count = static_cast<std::uint32_t>(taken >> 32);
     end = static_cast<std::uint32_t>(taken);
-    for (std::uint32_t i = 1; i <= count; ++i)
-      if (strcmp(lane.name(i), name) == 0) return i;
-    if (count + 1 >= kMostNames || bytes > kNameBytes - end) return kNoName;
+    for (std::uint32_t i = 1; i <= count && i < kMostNames; ++i)
+      if (lane.name(i) == name) return i;
+    if (count >= kMostNames - 1 || end > kNameBytes || bytes > kNameBytes - end) return kNoName;
   } while (!lane.names_taken.compare_exchange_weak(taken, std::uint64_t{count + 1} << 32 | (end + bytes)));
   memcpy(lane.name_text + end, name, bytes);
   lane.name_at[count + 1].store(end + 1, std::memory_order_release);

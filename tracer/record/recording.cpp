@@ -11,6 +11,7 @@
 #include "tracer/record/hints.h"
 #include "tracer/record/summary.h"
 #include "traces/base/error.h"
+#include "traces/base/streams.h"
 #include "traces/native/native.h"
 
 namespace corun::record {
@@ -67,16 +68,15 @@ int Recording::run() {
 int Recording::cannot_execute(int error) {
   folder_.remove();
   const std::string why = std::generic_category().message(error);
-  fmt::print(stderr, "{}",
-             render(Error(ErrorKind::kInput, SourceLocation{options_.command[0]}, "cannot execute it: " + why),
-                    terminal_.has_color));
+  print_err("{}", render(Error(ErrorKind::kInput, SourceLocation{options_.command[0]}, "cannot execute it: " + why),
+                         terminal_.has_color));
   return error == ENOENT ? kExitNotFound : kExitCannotExecute;
 }
 
 /// An exit code where the recording ends here.
 std::optional<int> Recording::run_untraced_pass(Environment environment) {
   folder_.make_untraced();
-  if (!options_.is_quiet) fmt::print(stderr, "untraced pass: the program runs once without a recording\n");
+  if (!options_.is_quiet) print_err("untraced pass: the program runs once without a recording\n");
   begin_ = Clock::now();
   if (options_.delay) folder_.remember(kUntracedFrom, to_monotonic_ns(begin_ + *options_.delay));
   if (options_.timed) window_end_ = begin_ + options_.delay.value_or(Duration::zero()) + *options_.timed;
@@ -205,13 +205,13 @@ void Recording::show_progress() {
                                  parts.size(), parts.size() == 1 ? "" : "s");
   if (window_end_ && looked_ < *window_end_)
     text += fmt::format("  {} left", clock_text(seconds_between(looked_, *window_end_)));
-  fmt::print(stderr, "\r\033[K{}", text);
+  print_err("\r\033[K{}", text);
   std::fflush(stderr);
   shows_progress_ = true;
 }
 
 void Recording::clear_progress() {
-  if (shows_progress_) fmt::print(stderr, "\r\033[K");
+  if (shows_progress_) print_err("\r\033[K");
   shows_progress_ = false;
 }
 
@@ -234,8 +234,8 @@ void Recording::write_capture() {
   write_native(session.timeline, options_.output, options_.overwrite);
   remove_parts(session);
   const Summary summary{session, options_.output, total_bytes({options_.output}), seconds_, untraced_seconds_, notes_};
-  if (options_.json) fmt::print(stderr, "{}", summary_json(summary));
-  if (!options_.json && !options_.is_quiet) fmt::print(stderr, "{}", summary_text(summary));
+  if (options_.json) put_err(summary_json(summary));
+  if (!options_.json && !options_.is_quiet) put_err(summary_text(summary));
 }
 
 void Recording::remove_parts(const Session& session) {
@@ -253,19 +253,19 @@ void Recording::tell_nothing_was_recorded(const Session& session) {
   if (session.report.notes.empty()) {
     for (const std::string& why : why_nothing_was_recorded(options_)) {
       summary.notes.push_back(why);
-      fmt::print(stderr, "   = note: {}\n", printable(why));
+      print_err("   = note: {}\n", printable(why));
     }
   }
-  for (const std::string& note : session.report.notes) fmt::print(stderr, "   = note: {}\n", printable(note));
+  for (const std::string& note : session.report.notes) print_err("   = note: {}\n", printable(note));
   remove_parts(session);
-  if (options_.json) fmt::print(stderr, "{}", summary_json(summary));
+  if (options_.json) put_err(summary_json(summary));
 }
 
 void Recording::give_up(const Error& error) {
   has_failed_ = true;
-  fmt::print(stderr, "{}", render(error, terminal_.has_color));
-  fmt::print(stderr, "   = note: the parts are kept: `simtrace merge {} -o NAME.corun` finishes the recording\n",
-             printable(folder_.path()));
+  put_err(render(error, terminal_.has_color));
+  print_err("   = note: the parts are kept: `simtrace merge {} -o NAME.corun` finishes the recording\n",
+            printable(folder_.path()));
 }
 
 }  // namespace corun::record

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,6 +37,8 @@ std::string nearest_name(std::string_view word, const Names& names) {
   std::string best;
   std::uint32_t best_distance = static_cast<std::uint32_t>(word.size() / 3 < 2 ? 2 : word.size() / 3) + 1;
   for (const auto& name : names) {
+    const std::size_t longer = std::max(word.size(), std::size(name)), shorter = std::min(word.size(), std::size(name));
+    if (longer - shorter >= best_distance) continue;
     const std::uint32_t distance = edit_distance(word, name);
     if (distance < best_distance && distance < word.size()) {
       best_distance = distance;

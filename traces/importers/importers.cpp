@@ -58,6 +58,19 @@ const TraceImporter& importer_of(const SourceFile& source) {
   return *importer;
 }
 
+Timeline read_with(const TraceImporter& importer, const SourceFile& source) {
+  Timeline timeline = importer.read(source);
+  const bool is_native = importer.name() == make_native_importer()->name();
+  const std::size_t rows = timeline.ops().size() + timeline.calls().size() + timeline.frames().size();
+  const bool is_of_host_alone = importer.name() == "kineto" && timeline.provenance().skipped.empty();
+  if (is_native || rows > 0 || is_of_host_alone) return timeline;
+  std::string skipped;
+  for (const auto& [reason, count] : timeline.provenance().skipped) skipped += fmt::format("; {} {}", count, reason);
+  throw Error(ErrorKind::kInput, SourceLocation{source.path},
+              fmt::format("read as {}, it holds no operation, no call and no frame{}", importer.name(), skipped),
+              "`--from NAME` chooses another format");
+}
+
 }  // namespace
 
 const std::vector<std::unique_ptr<TraceImporter>>& importers() {
@@ -69,13 +82,13 @@ Timeline load_timeline(const std::string& path, std::string_view format) {
   const bool is_chosen = !format.empty() && format != "auto";
   const TraceImporter* chosen = is_chosen ? importer_named(format) : nullptr;
   const SourceFile source = read_source(path);
-  return (is_chosen ? *chosen : importer_of(source)).read(source);
+  return read_with(is_chosen ? *chosen : importer_of(source), source);
 }
 
 CompactCapture load_compact(const std::string& path) {
   SourceFile source = read_source(path);
   const TraceImporter& importer = importer_of(source);
-  if (importer.name() != make_native_importer()->name()) return compact(importer.read(source));
+  if (importer.name() != make_native_importer()->name()) return compact(read_with(importer, source));
   if (auto capture = read_native_compact(std::move(source.bytes), path)) return *std::move(capture);
   return compact(load_timeline(path));
 }

@@ -3,6 +3,7 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <charconv>
 #include <string>
 #include <utility>
 
@@ -203,6 +204,47 @@ bool begins_without_interest(std::string_view record) {
   }
 }
 
+// Bytes of the UTF-8 sequence that the text begins with; 0 where it begins with none.
+std::size_t sequence_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  if (first < 0x80) return 1;
+  const std::size_t length = first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
+  if (length == 0 || length > text.size()) return 0;
+  for (std::size_t i = 1; i < length; ++i)
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  const bool is_too_long = (first == 0xE0 && byte(1) < 0xA0) || (first == 0xF0 && byte(1) < 0x90);
+  const bool is_no_character = (first == 0xED && byte(1) >= 0xA0) || (first == 0xF4 && byte(1) >= 0x90);
+  return is_too_long || is_no_character ? 0 : length;
+}
+
+// Half of a character of UTF-16, as JSON writes it: \uD800 to \uDFFF. 0 where the text does not begin with one.
+unsigned surrogate_at(std::string_view text) {
+  if (text.size() < 6 || text[0] != '\\' || text[1] != 'u') return 0;
+  unsigned value = 0;
+  const auto [end, failure] = std::from_chars(text.data() + 2, text.data() + 6, value, 16);
+  return failure == std::errc{} && end == text.data() + 6 && value >= 0xD800 && value <= 0xDFFF ? value : 0;
+}
+
+// The record with a replacement character in place of all that is no character: a name that holds one is a name still.
+std::string repaired(std::string_view record) {
+  constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+  std::string text;
+  while (!record.empty()) {
+    std::size_t length = sequence_length(record);
+    bool is_whole = length > 0;
+    if (record[0] == '\\' && record.size() > 1) {
+      const unsigned first = surrogate_at(record), second = first != 0 ? surrogate_at(record.substr(6)) : 0;
+      const bool is_pair = first != 0 && first < 0xDC00 && second >= 0xDC00;
+      length = is_pair ? 12 : first != 0 ? 6 : 2;
+      is_whole = is_pair || first == 0;
+    }
+    text += is_whole ? record.substr(0, length) : kReplacement;
+    record.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return text;
+}
+
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 }  // namespace
@@ -240,8 +282,15 @@ const char* KinetoEventReader::read(std::string_view record, std::size_t readabl
     parser_->padded.resize(record.size() + simdjson::SIMDJSON_PADDING, ' ');
     text = parser_->padded.data();
   }
-  const auto error = parser_->read(
+  auto error = parser_->read(
       simdjson::padded_string_view{text, record.size(), record.size() + simdjson::SIMDJSON_PADDING}, event);
+  if (error == simdjson::UTF8_ERROR || error == simdjson::STRING_ERROR) {
+    event = KinetoEvent{};
+    parser_->padded = repaired(record);
+    const std::size_t size = parser_->padded.size();
+    parser_->padded.resize(size + simdjson::SIMDJSON_PADDING, ' ');
+    error = parser_->read(simdjson::padded_string_view{parser_->padded.data(), size, parser_->padded.size()}, event);
+  }
   return error ? simdjson::error_message(error) : nullptr;
 }
 

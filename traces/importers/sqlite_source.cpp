@@ -13,6 +13,25 @@ bool is_write_ahead(const std::string& bytes) {
   return bytes.size() > kReadVersionByte && bytes[kReadVersionByte] == 2;
 }
 
+std::uint32_t big_endian(const std::string& bytes, std::size_t at, std::size_t size) {
+  std::uint32_t value = 0;
+  for (std::size_t i = 0; i < size; ++i) value = value << 8 | static_cast<unsigned char>(bytes[at + i]);
+  return value;
+}
+
+// SQLite reads a file that was cut as far as it goes. The header says how many pages there were, where the program that
+// changed the file last wrote that, too.
+void refuse_cut(const std::string& bytes) {
+  constexpr std::size_t kPageSize = 16, kChanges = 24, kPages = 28, kChangesWithPages = 92, kHeader = 100;
+  if (bytes.size() < kHeader) throw SQLite::Exception{"the file ends in its header"};
+  const std::uint32_t stated = big_endian(bytes, kPageSize, 2), pages = big_endian(bytes, kPages, 4);
+  const std::uint64_t page = stated == 1 ? 65536 : stated;
+  const bool says_pages = pages > 0 && big_endian(bytes, kChanges, 4) == big_endian(bytes, kChangesWithPages, 4);
+  if (says_pages && pages * page > bytes.size())
+    throw SQLite::Exception{
+        fmt::format("the file is cut: {} of {} bytes are there", bytes.size(), std::uint64_t{pages} * page)};
+}
+
 void harden(sqlite3* handle) {
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
@@ -43,6 +62,7 @@ std::string in_quotes(std::string_view name) {
 }  // namespace
 
 SqliteSource::SqliteSource(const std::string& bytes) : database_(":memory:", SQLite::OPEN_READWRITE) {
+  refuse_cut(bytes);
   harden(database_.getHandle());
   if (is_write_ahead(bytes)) {
     rewritten_ = bytes;

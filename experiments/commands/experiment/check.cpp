@@ -8,6 +8,7 @@
 #include "experiments/commands/experiment/experiment_options.h"
 #include "experiments/run/run_inputs.h"
 #include "policies/builtin.h"
+#include "traces/base/streams.h"
 
 namespace corun {
 
@@ -24,12 +25,12 @@ int check_command(const CommonOptions& common, const ExperimentOptions& options)
     json.object().field("schema_version", 1).field("valid", true).field("runs", plan.runs.size());
     if (!experiment.points.empty()) json.field("points", experiment.points.size());
     json.end();
-    fmt::print("{}\n", json.text());
+    print_out("{}\n", json.text());
   } else {
     const std::size_t points = experiment.points.size();
     const std::size_t scenarios = experiment.scenarios.size() / std::max<std::size_t>(points, 1);
-    fmt::print("{}: {}{}, {}, OK\n", printable(options.file), counted(scenarios, "scenario"),
-               points > 0 ? fmt::format(" at {}", counted(points, "point")) : "", counted(plan.runs.size(), "run"));
+    print_out("{}: {}{}, {}, OK\n", printable(options.file), counted(scenarios, "scenario"),
+              points > 0 ? fmt::format(" at {}", counted(points, "point")) : "", counted(plan.runs.size(), "run"));
   }
   return 0;
 }

@@ -7,6 +7,7 @@
 #include "experiments/commands/counted.h"
 #include "experiments/commands/experiment/experiment_options.h"
 #include "policies/builtin.h"
+#include "traces/base/streams.h"
 #include "traces/base/units.h"
 
 namespace corun {
@@ -46,7 +47,7 @@ void print_json(const Experiment& experiment, const Plan& plan) {
   }
   json.end();
   if (!experiment.points.empty()) add_points(json, experiment, plan);
-  fmt::print("{}\n", json.end().text());
+  print_out("{}\n", json.end().text());
 }
 
 void print_points(const Experiment& experiment) {
@@ -56,7 +57,7 @@ void print_points(const Experiment& experiment) {
     rows.push_back({std::to_string(rows.size() - 1)});
     for (const PointValue& value : point) rows.back().push_back(printable(value.text));
   }
-  fmt::print("{}{}\n\n", aligned(rows, {0}), counted(experiment.points.size(), "point"));
+  print_out("{}{}\n\n", aligned(rows, {0}), counted(experiment.points.size(), "point"));
 }
 
 int plan_command(const CommonOptions& common, const ExperimentOptions& options) {
@@ -77,7 +78,7 @@ int plan_command(const CommonOptions& common, const ExperimentOptions& options) 
                     printable(scenario.policies[spec.policy].label), std::to_string(spec.seed),
                     format_duration(scenario.horizon), spec.id});
   }
-  fmt::print("{}{} runs, {} simulated\n", aligned(rows, {0, 3}), plan.runs.size(), format_duration(total));
+  print_out("{}{} runs, {} simulated\n", aligned(rows, {0, 3}), plan.runs.size(), format_duration(total));
   return 0;
 }
 

@@ -9,6 +9,7 @@
 #include "experiments/commands/counted.h"
 #include "experiments/run/execution_backend.h"
 #include "sim/metrics/metric_table.h"
+#include "traces/base/streams.h"
 
 namespace corun {
 
@@ -95,18 +96,18 @@ void RunReport::add(const RunSpec& spec, const RunOutcome& outcome) {
 }
 
 void RunReport::print_begin(unsigned jobs, const std::optional<Shard>& shard) const {
-  fmt::print(stderr, "{}   {}   {}   {}\n", printable(experiment_.name), shape_of(experiment_, plan_),
-             counted(jobs, "job"), printable(output_));
-  if (shard) fmt::print(stderr, "shard {}\n", shard->to_string());
-  if (experiment_.sweep && !is_sweep()) fmt::print(stderr, "its `sweep` is not expanded: use `simcli sweep`\n");
+  print_err("{}   {}   {}   {}\n", printable(experiment_.name), shape_of(experiment_, plan_), counted(jobs, "job"),
+            printable(output_));
+  if (shard) print_err("shard {}\n", shard->to_string());
+  if (experiment_.sweep && !is_sweep()) print_err("its `sweep` is not expanded: use `simcli sweep`\n");
 }
 
 void RunReport::print_resumed(const std::map<std::string, RunOutcome>& completed, std::size_t retried,
                               std::size_t to_do) const {
   const auto failed = std::ranges::count_if(completed, [](const auto& run) { return run.second.error.has_value(); });
-  fmt::print(stderr, "{} completed{}, {} to do{}\n", counted(completed.size(), "run"),
-             failed > 0 ? fmt::format(" ({} failed)", failed) : "", to_do,
-             retried > 0 ? fmt::format(" ({} again, after running out of memory)", retried) : "");
+  print_err("{} completed{}, {} to do{}\n", counted(completed.size(), "run"),
+            failed > 0 ? fmt::format(" ({} failed)", failed) : "", to_do,
+            retried > 0 ? fmt::format(" ({} again, after running out of memory)", retried) : "");
 }
 
 bool RunReport::print_results(std::size_t runs) const {
@@ -120,22 +121,22 @@ bool RunReport::print_results(std::size_t runs) const {
 }
 
 void RunReport::print_sweep(std::size_t runs) const {
-  if (!common_.json) return fmt::print("\n{}", sweep_.table());
+  if (!common_.json) return print_out("\n{}", sweep_.table());
   Json json;
   json.object().field("schema_version", 1).field("experiment", experiment_.name).field("output", output_);
   json.field("points", experiment_.points.size()).field("runs", runs).field("failed", summary_.failures()).end();
-  fmt::print("{}\n", json.text());
+  print_out("{}\n", json.text());
 }
 
 /// True if every expectation holds.
 bool RunReport::print_scenario(const Scenario& scenario) const {
-  fmt::print("\n{}{}", heading(scenario), summary_.table(scenario));
-  for (const std::string& sentence : summary_.sentences(scenario)) fmt::print("{}\n", printable(sentence));
+  print_out("\n{}{}", heading(scenario), summary_.table(scenario));
+  for (const std::string& sentence : summary_.sentences(scenario)) print_out("{}\n", printable(sentence));
   for (const auto& verdict : summary_.verdicts(scenario, true))
-    fmt::print("{} {}\n", mark(verdict.holds, common_.out.has_color), printable(verdict.text));
+    print_out("{} {}\n", mark(verdict.holds, common_.out.has_color), printable(verdict.text));
   bool all_hold = true;
   for (const auto& verdict : summary_.verdicts(scenario, false)) {
-    fmt::print("{} {}\n", mark(verdict.holds, common_.out.has_color), printable(verdict.text));
+    print_out("{} {}\n", mark(verdict.holds, common_.out.has_color), printable(verdict.text));
     all_hold = all_hold && verdict.holds;
   }
   return all_hold;
@@ -147,7 +148,7 @@ bool RunReport::print_scenarios_json(std::size_t runs) const {
   json.field("runs", runs).field("failed", summary_.failures()).key("scenarios").array();
   bool all_hold = true;
   for (const Scenario& scenario : experiment_.scenarios) all_hold = add_scenario(json, scenario, summary_) && all_hold;
-  fmt::print("{}\n", json.end().end().text());
+  print_out("{}\n", json.end().end().text());
   return all_hold;
 }
 
@@ -157,32 +158,30 @@ void RunReport::print_notes() const {
   for (const Scenario& scenario : experiment_.scenarios)
     for (const std::string& note : summary_.notes(scenario))
       if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
-  for (std::size_t i = 0; i < std::min(notes.size(), kMostShown); ++i)
-    fmt::print(stderr, "note: {}\n", printable(notes[i]));
-  if (notes.size() > kMostShown)
-    fmt::print(stderr, "note: {} more in runs.notes of the results\n", notes.size() - kMostShown);
+  for (std::size_t i = 0; i < std::min(notes.size(), kMostShown); ++i) print_err("note: {}\n", printable(notes[i]));
+  if (notes.size() > kMostShown) print_err("note: {} more in runs.notes of the results\n", notes.size() - kMostShown);
 }
 
 void RunReport::print_trailer() const {
-  std::fflush(stdout);
-  fmt::print(stderr, "\n");
+  flush_out();
+  print_err("\n");
   print_notes();
   const std::vector<std::string>& failures = summary_.failure_lines();
   for (std::size_t i = 0; i < std::min(failures.size(), kMostShown); ++i)
-    fmt::print(stderr, "failed: {}\n", printable(failures[i]));
+    print_err("failed: {}\n", printable(failures[i]));
   if (failures.size() > kMostShown)
-    fmt::print(stderr, "failed: {} more, see runs.error of the results\n", failures.size() - kMostShown);
-  fmt::print(stderr, "results: {}\n", printable(output_));
-  fmt::print(stderr, "rerun: simcli {}   (engine {}", printable(quoted(common_.arguments)), engine_version());
+    print_err("failed: {} more, see runs.error of the results\n", failures.size() - kMostShown);
+  print_err("results: {}\n", printable(output_));
+  print_err("rerun: simcli {}   (engine {}", printable(quoted(common_.arguments)), engine_version());
   for (const auto& [path, hash] : plan_.hashes)
-    fmt::print(stderr, ", {} {}", printable(std::filesystem::path(path).filename().string()), hash.substr(0, 12));
-  fmt::print(stderr, ")\n");
+    print_err(", {} {}", printable(std::filesystem::path(path).filename().string()), hash.substr(0, 12));
+  print_err(")\n");
 }
 
 void RunReport::print_stop(std::size_t done, std::size_t wanted, bool is_cut_short,
                            const std::vector<std::string>& resuming) const {
-  fmt::print(stderr, "stopped after {} of {} runs{}\n", done, wanted, is_cut_short ? ", the last one interrupted" : "");
-  if (!resuming.empty()) fmt::print(stderr, "resume: simcli {}\n", printable(quoted(resuming)));
+  print_err("stopped after {} of {} runs{}\n", done, wanted, is_cut_short ? ", the last one interrupted" : "");
+  if (!resuming.empty()) print_err("resume: simcli {}\n", printable(quoted(resuming)));
 }
 
 }  // namespace corun

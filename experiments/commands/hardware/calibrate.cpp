@@ -14,6 +14,7 @@
 #include "experiments/commands/hardware/hardware_options.h"
 #include "experiments/question/device_file.h"
 #include "sim/calibration/fits/report.h"
+#include "traces/base/streams.h"
 #include "traces/base/units.h"
 #include "traces/base/write_file.h"
 
@@ -64,8 +65,8 @@ std::string read_samples_file(const std::string& path) {
 void show_progress(const Terminal& terminal, const calibration::Trial& trial, std::size_t number, std::size_t count,
                    Duration left) {
   const std::string line = fmt::format("{}/{}  {}  about {:.0f} s left", number, count, trial.name, to_seconds(left));
-  fmt::print(stderr, "{}{}{}", terminal.is_interactive ? "\r\033[K" : "", line,
-             terminal.is_interactive && number < count ? "" : "\n");
+  print_err("{}{}{}", terminal.is_interactive ? "\r\033[K" : "", line,
+            terminal.is_interactive && number < count ? "" : "\n");
   std::fflush(stderr);
 }
 
@@ -132,7 +133,7 @@ void print_json(const Calibration& calibration, const std::vector<DeviceLine>& l
   }
   json.end().key("failures").array();
   for (const std::string& failure : calibration.failures) json.value(failure);
-  fmt::print("{}\n", json.end().end().text());
+  print_out("{}\n", json.end().end().text());
 }
 
 void check_outputs(const CalibrateCommandOptions& options) {
@@ -163,10 +164,10 @@ int calibrate_command(const CommonOptions& common, const CalibrateCommandOptions
   if (common.json) {
     print_json(calibration, lines);
   } else if (options.report.empty()) {
-    fmt::print("{}", report);
+    put_out(report);
   }
-  for (const std::string& failure : calibration.failures) fmt::print(stderr, "not measured: {}\n", printable(failure));
-  if (!options.output.empty()) fmt::print(stderr, "device file: {}\n", printable(options.output));
+  for (const std::string& failure : calibration.failures) print_err("not measured: {}\n", printable(failure));
+  if (!options.output.empty()) print_err("device file: {}\n", printable(options.output));
   if (g_signal != 0) return kExitSignal + g_signal;
   return calibration.has_gone_wrong ? kExitSomeFailed : 0;
 }

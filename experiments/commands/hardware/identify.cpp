@@ -11,6 +11,7 @@
 #include "experiments/identify/report.h"
 #include "experiments/question/device_file.h"
 #include "sim/executor/host/mps_daemon.h"
+#include "traces/base/streams.h"
 #include "traces/base/write_file.h"
 
 namespace corun {
@@ -64,7 +65,7 @@ int list_trials(const CommonOptions& common, const std::vector<Trial>& trials) {
     rows.push_back({trial.name, trial.description});
     json.object().field("name", trial.name).field("description", trial.description).end();
   }
-  fmt::print("{}", common.json ? json.end().end().text() + "\n" : aligned(rows));
+  put_out(common.json ? json.end().end().text() + "\n" : aligned(rows));
   return 0;
 }
 
@@ -105,12 +106,12 @@ std::vector<DeviceLine> completed(const std::string& device, const std::vector<D
 void write_device(const IdentifyCommandOptions& options, const Identification& found, const Predictions& predictions,
                   const std::string& unknown) {
   const std::vector<DeviceLine> identified = identified_lines(found, predictions);
-  if (identified.empty()) return fmt::print(stderr, "no device file: nothing was identified\n");
+  if (identified.empty()) return print_err("no device file: nothing was identified\n");
   const std::string name = std::filesystem::path(options.output).stem().string();
   const std::string description = fmt::format("As {}, but for what was identified on {}.", options.device, unknown);
   write_file(options.output, device_file_text(name, description, completed(options.device, identified)),
              options.overwrite);
-  fmt::print(stderr, "device file: {}\n", printable(options.output));
+  print_err("device file: {}\n", printable(options.output));
 }
 
 int identify_command(const CommonOptions& common, const IdentifyCommandOptions& options) {
@@ -126,16 +127,16 @@ int identify_command(const CommonOptions& common, const IdentifyCommandOptions& 
   how.repetitions = options.repetitions;
   Predictions predictions(options.under_mps ? rules_of_mps(base) : rules_of_contexts(base, !options.has_no_frames),
                           base);
-  fmt::print(stderr, "{} rules, {} trials, on {}\n", predictions.rules().size(), trials.size(), printable(unknown));
+  print_err("{} rules, {} trials, on {}\n", predictions.rules().size(), trials.size(), printable(unknown));
   const Identification found = identify(predictions, trials, observe, how, [](const IdentifyStep& step) {
-    fmt::print(stderr, "ran {}: {}\n", step.run.trial.name, step.run.trial.description);
+    print_err("ran {}: {}\n", step.run.trial.name, step.run.trial.description);
   });
   if (common.json) {
-    fmt::print("{}\n", report_json(found, predictions, how, unknown));
+    print_out("{}\n", report_json(found, predictions, how, unknown));
   } else {
-    fmt::print("\n{}", report_text(found, predictions, how));
+    print_out("\n{}", report_text(found, predictions, how));
   }
-  std::fflush(stdout);
+  flush_out();
   if (!options.output.empty()) write_device(options, found, predictions, unknown);
   return found.fits ? 0 : kExitExpectation;
 }

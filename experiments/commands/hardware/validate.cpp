@@ -15,6 +15,7 @@
 #include "experiments/validate/validator.h"
 #include "policies/builtin.h"
 #include "sim/executor/host/mps_daemon.h"
+#include "traces/base/streams.h"
 
 namespace corun {
 
@@ -115,9 +116,9 @@ int validate_command(const CommonOptions& common, const ValidateOptions& options
   }
   if (backend) validator.measure(*backend);
   const validation::ValidationResult& result = validator.score();
-  fmt::print("{}", common.json ? validation_json(validator.validation(), result) + "\n" : validation_table(result));
-  std::fflush(stdout);
-  fmt::print(stderr, "report: {}\nresults: {}\n", printable(its.report), printable(its.output));
+  put_out(common.json ? validation_json(validator.validation(), result) + "\n" : validation_table(result));
+  flush_out();
+  print_err("report: {}\nresults: {}\n", printable(its.report), printable(its.output));
   return exit_code(result);
 }
 

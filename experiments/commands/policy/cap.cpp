@@ -4,6 +4,7 @@
 #include "experiments/commands/commands.h"
 #include "experiments/question/device_file.h"
 #include "experiments/run/caps.h"
+#include "traces/base/streams.h"
 #include "traces/base/units.h"
 #include "traces/reader.h"
 
@@ -52,13 +53,13 @@ void print_json(const CapOptions& options, const DeviceSpec& device, const Launc
           .field("reason", verdict.reason)
           .end();
     }
-  fmt::print("{}\n", json.end().end().text());
+  print_out("{}\n", json.end().end().text());
 }
 
 void print_table(const CapOptions& options, const DeviceSpec& device, const LaunchProfile& profile) {
-  fmt::print("{} on {}: {} launches, {:.4g} blocks/ms, {:.0f} % busy alone, launches of {} (longest {})\n\n",
-             printable(options.file), device.name, profile.launches, profile.blocks_per_ms, 100.0 * profile.busy_alone,
-             format_duration(profile.mean_launch), format_duration(profile.longest_launch));
+  print_out("{} on {}: {} launches, {:.4g} blocks/ms, {:.0f} % busy alone, launches of {} (longest {})\n\n",
+            printable(options.file), device.name, profile.launches, profile.blocks_per_ms, 100.0 * profile.busy_alone,
+            format_duration(profile.mean_launch), format_duration(profile.longest_launch));
   for (const CapLimiter limiter : kCapLimiters) {
     std::vector<std::vector<std::string>> rows = {{"cap", "use", std::string(to_string(limiter)), "why"}};
     for (const int cap : kCaps) {
@@ -66,9 +67,9 @@ void print_table(const CapOptions& options, const DeviceSpec& device, const Laun
       rows.push_back({fmt::format("{} %", cap), fmt::format("{:.0f} %", verdict.predicted),
                       verdict.is_held ? "held" : "not held", verdict.reason});
     }
-    fmt::print("{}\n", aligned(rows, {0, 1}));
+    print_out("{}\n", aligned(rows, {0, 1}));
   }
-  fmt::print(
+  print_out(
       "use: predicted mean utilisation of the program alone in its first minute; held: within {:.0f} % of the cap,\n"
       "or of what it uses without one; hami is forced to throttle\n",
       100 * kHeldWithin);

@@ -5,6 +5,7 @@
 #include "experiments/question/plugin.h"
 #include "policies/builtin.h"
 #include "policies/catalogue.h"
+#include "traces/base/streams.h"
 #include "traces/base/units.h"
 
 namespace corun {
@@ -50,18 +51,18 @@ std::string range_text(const ParameterDescriptor& parameter) {
 }
 
 void print_one(const PolicyDescriptor& policy) {
-  fmt::print("{}\n  {}\n\nsource\n  {}\n", policy.name, policy.summary, policy.source);
-  fmt::print("\nneeds\n  {}\n", needs_text(policy));
+  print_out("{}\n  {}\n\nsource\n  {}\n", policy.name, policy.summary, policy.source);
+  print_out("\nneeds\n  {}\n", needs_text(policy));
   if (!policy.parameters.empty()) {
     std::vector<std::vector<std::string>> rows = {
         {"  parameter", "type", "default", "range", "meaning", "source of the default"}};
     for (const ParameterDescriptor& p : policy.parameters)
       rows.push_back({"  " + p.name, std::string(type_name(p.type)), format_parameter(p.default_value), range_text(p),
                       p.meaning, p.source});
-    fmt::print("\n{}", aligned(rows));
+    print_out("\n{}", aligned(rows));
   }
-  if (!policy.deviations.empty()) fmt::print("\ndeparts from its source\n");
-  for (const std::string& deviation : policy.deviations) fmt::print("  - {}\n", deviation);
+  if (!policy.deviations.empty()) print_out("\ndeparts from its source\n");
+  for (const std::string& deviation : policy.deviations) print_out("  - {}\n", deviation);
 }
 
 void add_json(Json& json, const PolicyDescriptor& policy) {
@@ -107,7 +108,7 @@ int policy_list_command(const CommonOptions& common, const PolicyOptions& option
     Json json;
     json.object().field("schema_version", 1).key("policies").array();
     for (const PolicyDescriptor* policy : chosen) add_json(json, *policy);
-    fmt::print("{}\n", json.end().end().text());
+    print_out("{}\n", json.end().end().text());
     return 0;
   }
   if (!options.name.empty()) {
@@ -116,7 +117,7 @@ int policy_list_command(const CommonOptions& common, const PolicyOptions& option
   }
   std::vector<std::vector<std::string>> rows = {{"policy", "summary"}};
   for (const PolicyDescriptor* policy : chosen) rows.push_back({policy->name, policy->summary});
-  fmt::print("{}", aligned(rows));
+  put_out(aligned(rows));
   return 0;
 }
 

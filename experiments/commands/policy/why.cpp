@@ -6,7 +6,9 @@
 
 #include "experiments/base/json.h"
 #include "experiments/commands/commands.h"
+#include "experiments/results/file.h"
 #include "experiments/results/results.h"
+#include "traces/base/streams.h"
 #include "traces/base/units.h"
 
 namespace corun {
@@ -138,11 +140,11 @@ void print_table(const std::vector<Answer>& answers) {
                     has_span || a.state == "refused" ? instant(a.since_ns) : "",
                     has_span && a.until_ns ? instant(*a.until_ns) : ""});
   }
-  fmt::print("{}", aligned(rows));
+  put_out(aligned(rows));
   for (const Answer& a : answers)
     if (a.state == "not recorded")
-      fmt::print("{}: kept up to {} only; `record: {{ decisions: all }}` keeps all\n", a.run.policy,
-                 instant(*a.run.holds_until_ns));
+      print_out("{}: kept up to {} only; `record: {{ decisions: all }}` keeps all\n", a.run.policy,
+                instant(*a.run.holds_until_ns));
 }
 
 void print_json(const std::vector<Answer>& answers) {
@@ -157,7 +159,7 @@ void print_json(const std::vector<Answer>& answers) {
         .end();
   }
   json.end().end();
-  fmt::print("{}\n", json.text());
+  print_out("{}\n", json.text());
 }
 
 /// "FILE:RUN" in two, where FILE exists and "FILE:RUN" does not.
@@ -183,7 +185,7 @@ int policy_why_command(const CommonOptions& common, const WhyOptions& options) {
       if (results.knows(run, options.client)) answers.push_back(results.ask(run, options.client, to_ns(*time)));
     clients = results.clients();
   } catch (const SQLite::Exception& failure) {
-    throw_input({file}, "these are no results of simcli: {}", failure.what());
+    throw_input({file}, "these are no results of simcli: {}", reason(failure));
   }
   if (answers.empty())
     throw Error(ErrorKind::kInput, {file}, fmt::format("no run in it has a client `{}`", options.client),

@@ -10,6 +10,7 @@
 #include "experiments/results/row_writer.h"
 #include "experiments/summary/summary.h"
 #include "sim/metrics/headlines.h"
+#include "traces/base/streams.h"
 #include "traces/base/write_file.h"
 
 namespace corun {
@@ -154,8 +155,8 @@ std::string tables(const Comparisons& found, RowFormat format) {
     });
     const bool is_markdown = format == RowFormat::kMarkdown;
     const std::string heading =
-        fmt::format("{} ({}), compared with {}: {}paired by seed, 95 % bootstrap intervals", begin->scenario,
-                    begin->backend, found.baseline, begin->point ? "point by point, " : "");
+        fmt::format("{} ({}), compared with {}: {}paired by seed, 95 % intervals", begin->scenario, begin->backend,
+                    found.baseline, begin->point ? "point by point, " : "");
     text += is_markdown ? fmt::format("### {}\n\n", markdown_text(heading)) : printable(heading) + "\n";
     text += table(found, begin, end, format) + "\n";
     begin = end;
@@ -171,11 +172,11 @@ std::string as_markdown(const Comparisons& found, const CompareOptions& options)
 }
 
 void print_text(const CommonOptions& common, const Comparisons& found, const CompareOptions& options) {
-  fmt::print("{}", tables(found, RowFormat::kAligned));
-  for (const std::string& line : sentences(found, options)) fmt::print("{}\n", printable(line));
-  std::fflush(stdout);
+  put_out(tables(found, RowFormat::kAligned));
+  for (const std::string& line : sentences(found, options)) print_out("{}\n", printable(line));
+  flush_out();
   for (const std::string& line : found.warnings)
-    fmt::print(stderr, "{}{}\n", common.err.has_color ? "\033[33mwarning:\033[0m " : "warning: ", printable(line));
+    print_err("{}{}\n", common.err.has_color ? "\033[33mwarning:\033[0m " : "warning: ", printable(line));
 }
 
 int compare_command(const CommonOptions& common, const CompareOptions& options) {
@@ -184,7 +185,7 @@ int compare_command(const CommonOptions& common, const CompareOptions& options) 
   if (!options.csv.empty()) write_file(options.csv, as_csv(found), options.overwrite);
   if (!options.json.empty()) write_file(options.json, as_json(found, options), options.overwrite);
   if (common.json) {
-    fmt::print("{}", as_json(found, options));
+    put_out(as_json(found, options));
   } else {
     print_text(common, found, options);
   }

@@ -13,6 +13,7 @@
 #include "experiments/results/file.h"
 #include "experiments/results/row_writer.h"
 #include "experiments/results/run_tracks.h"
+#include "traces/base/streams.h"
 #include "traces/base/write_file.h"
 
 namespace corun {
@@ -97,16 +98,16 @@ int export_command(const CommonOptions& common, const ExportOptions& options) {
   if (options.table.empty()) {
     write_file(options.output, encode_timeline(options.timeline, options.output), options.overwrite);
   } else {
-    export_table(options);
+    reading(options.timeline.file, [&] { export_table(options); });
   }
   const auto bytes = std::filesystem::file_size(options.output);
   if (common.json) {
     Json json;
     json.object().field("schema_version", 1).field("output", options.output).field("bytes", bytes).end();
-    fmt::print("{}\n", json.text());
+    print_out("{}\n", json.text());
   } else {
-    fmt::print("written to   {} ({} bytes){}\n", printable(options.output), bytes,
-               options.table.empty() ? "; open it at https://ui.perfetto.dev" : "");
+    print_out("written to   {} ({} bytes){}\n", printable(options.output), bytes,
+              options.table.empty() ? "; open it at https://ui.perfetto.dev" : "");
   }
   return 0;
 }

@@ -3,6 +3,7 @@
 #include "experiments/base/json.h"
 #include "experiments/commands/commands.h"
 #include "experiments/results/stored_runs.h"
+#include "traces/base/streams.h"
 
 namespace corun {
 
@@ -16,9 +17,9 @@ int hash_command(const CommonOptions& common, const HashOptions& files) {
   for (const std::string& file : files) {
     const std::string hash = results_hash(file);
     json.field(file, hash);
-    if (!common.json) fmt::print("{}  {}\n", hash, printable(file));
+    if (!common.json) print_out("{}  {}\n", hash, printable(file));
   }
-  if (common.json) fmt::print("{}\n", json.end().end().text());
+  if (common.json) print_out("{}\n", json.end().end().text());
   return 0;
 }
 

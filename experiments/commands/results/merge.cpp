@@ -6,6 +6,7 @@
 #include "experiments/commands/commands.h"
 #include "experiments/commands/counted.h"
 #include "experiments/results/stored_runs.h"
+#include "traces/base/streams.h"
 
 namespace corun {
 
@@ -25,17 +26,15 @@ int merge_command(const CommonOptions& common, const MergeOptions& options) {
     Json json;
     json.object().field("schema_version", 1).field("output", options.output).field("runs", merged.written);
     json.field("repeated", merged.repeated).field("missing", missing).field("hash", results_hash(options.output)).end();
-    fmt::print("{}\n", json.text());
+    print_out("{}\n", json.text());
   } else {
-    fmt::print("{}: {} of {}\n", printable(options.output), merged.written, counted(merged.planned, "run"));
+    print_out("{}: {} of {}\n", printable(options.output), merged.written, counted(merged.planned, "run"));
   }
-  if (merged.repeated > 0)
-    fmt::print(stderr, "{} in more than one file, with the same rows\n", counted(merged.repeated, "run"));
+  if (merged.repeated > 0) print_err("{} in more than one file, with the same rows\n", counted(merged.repeated, "run"));
   if (missing == 0) return 0;
-  fmt::print(stderr, "missing: {}", counted(missing, "run"));
-  if (!merged.missing_shards.empty())
-    fmt::print(stderr, "; no file is of shard {}", fmt::join(merged.missing_shards, ", "));
-  fmt::print(stderr, "\n");
+  print_err("missing: {}", counted(missing, "run"));
+  if (!merged.missing_shards.empty()) print_err("; no file is of shard {}", fmt::join(merged.missing_shards, ", "));
+  print_err("\n");
   return kExitSomeFailed;
 }
 

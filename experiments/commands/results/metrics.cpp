@@ -3,6 +3,7 @@
 #include "experiments/base/json.h"
 #include "experiments/commands/commands.h"
 #include "sim/metrics/metric_table.h"
+#include "traces/base/streams.h"
 #include "traces/base/units.h"
 
 namespace corun {
@@ -31,11 +32,11 @@ void add_json(Json& json, const MetricDescriptor& metric) {
 }
 
 void print_one(const MetricDescriptor& metric) {
-  fmt::print("{} ({})\n  {}\n", metric.name, metric.unit, metric.meaning);
-  if (!metric.definition.empty()) fmt::print("  {}\n", metric.definition);
-  fmt::print("\nof      {}\nbetter  {}\n", to_string(metric.owner), to_string(metric.better));
-  if (metric.is_percentage) fmt::print("shown   in per cent\n");
-  if (metric.counts_from_zero) fmt::print("absent  counts as 0\n");
+  print_out("{} ({})\n  {}\n", metric.name, metric.unit, metric.meaning);
+  if (!metric.definition.empty()) print_out("  {}\n", metric.definition);
+  print_out("\nof      {}\nbetter  {}\n", to_string(metric.owner), to_string(metric.better));
+  if (metric.is_percentage) print_out("shown   in per cent\n");
+  if (metric.counts_from_zero) print_out("absent  counts as 0\n");
 }
 
 int metrics_command(const CommonOptions& common, const MetricsOptions& options) {
@@ -45,7 +46,7 @@ int metrics_command(const CommonOptions& common, const MetricsOptions& options) 
     json.object().field("schema_version", 1).key("metrics").array();
     for (const MetricDescriptor& metric : metric_table())
       if (!is_of_one || metric.name == metric_asked_for(options.name).name) add_json(json, metric);
-    fmt::print("{}\n", json.end().end().text());
+    print_out("{}\n", json.end().end().text());
   } else if (is_of_one) {
     print_one(metric_asked_for(options.name));
   } else {
@@ -53,7 +54,7 @@ int metrics_command(const CommonOptions& common, const MetricsOptions& options) 
     for (const MetricDescriptor& metric : metric_table())
       rows.push_back({std::string(metric.name), std::string(metric.unit), std::string(to_string(metric.owner)),
                       std::string(metric.meaning)});
-    fmt::print("{}", aligned(rows));
+    put_out(aligned(rows));
   }
   return 0;
 }

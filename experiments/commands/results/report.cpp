@@ -4,6 +4,7 @@
 
 #include "experiments/base/json.h"
 #include "experiments/commands/commands.h"
+#include "traces/base/streams.h"
 #include "traces/base/write_file.h"
 
 namespace corun {
@@ -23,9 +24,9 @@ int report_command(const CommonOptions& common, const ReportOptions& options) {
   if (common.json) {
     Json json;
     json.object().field("schema_version", 1).field("output", options.output).field("bytes", page.size()).end();
-    fmt::print("{}\n", json.text());
+    print_out("{}\n", json.text());
   } else {
-    fmt::print("written to   {} ({} bytes); any browser opens it, offline\n", printable(options.output), page.size());
+    print_out("written to   {} ({} bytes); any browser opens it, offline\n", printable(options.output), page.size());
   }
   return 0;
 }

@@ -34,7 +34,10 @@ std::string encode_timeline(const TimelineChoice& timeline, const std::string& o
   const bool is_of_results = !timeline.run.empty() || holds_results(timeline.file);
   if (!is_of_results) return encode(TimelineTracks(load_timeline(timeline.file)), output);
   const auto results = open_results(timeline.file);
-  return encode(RunTracks(*results, find_run(*results, timeline.file, timeline.run)), output);
+  std::string encoded;
+  reading(timeline.file,
+          [&] { encoded = encode(RunTracks(*results, find_run(*results, timeline.file, timeline.run)), output); });
+  return encoded;
 }
 
 std::string ending_of(const std::string& path) {

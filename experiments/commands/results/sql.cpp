@@ -8,6 +8,7 @@
 #include "experiments/commands/commands.h"
 #include "experiments/results/file.h"
 #include "experiments/results/row_writer.h"
+#include "traces/base/streams.h"
 
 namespace corun {
 
@@ -28,8 +29,8 @@ RowFormat format_of(const CommonOptions& common, const SqlOptions& options) {
 constexpr char kCommandLine[] = "<command line>";
 
 void to_stdout(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
-    throw Error(ErrorKind::kDevice, "standard output cannot be written");
+  put_out(text);
+  if (std::ferror(stdout) != 0) throw Error(ErrorKind::kDevice, "standard output cannot be written");
 }
 
 /// The one statement of `query`, or an error at its place.
@@ -79,6 +80,7 @@ void print_schema(SQLite::Database& results, RowFormat format) {
 int sql_command(const CommonOptions& common, const SqlOptions& options) {
   const RowFormat format = format_of(common, options);
   const auto results = open_results(options.file);
+  unbound_steps(*results);
   if (options.query) check_statement(results->getHandle(), *options.query);
   try {
     if (options.query) {
@@ -88,7 +90,7 @@ int sql_command(const CommonOptions& common, const SqlOptions& options) {
       print_schema(*results, format);
     }
   } catch (const SQLite::Exception& failure) {
-    throw_input({options.file}, "{}", failure.what());
+    throw_input({options.file}, "{}", reason(failure));
   }
   return 0;
 }

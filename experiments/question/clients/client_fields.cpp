@@ -143,7 +143,18 @@ void write_replay(const ClientChoice& client, CanonicalLines& lines) {
   lines.add("replay", static_cast<int>(client.replay_or_default()));
 }
 
-Duration period_of(double rate_per_s) { return Duration{std::llround(1e9 / rate_per_s)}; }
+/// Of a display, or of a program that limits itself.
+std::optional<Duration> paced_period(const Node& node, ScalarReader& read) {
+  constexpr double kLeastRate = 1e-4, kMostRate = 1e6;
+  const auto given = parse_rate(node.text);
+  if (given && *given > 0 && (*given < kLeastRate || *given > kMostRate)) {
+    read.wrong(node, fmt::format("{} is out of range, expected a rate from {}/s to {}/s", node.text, kLeastRate,
+                                 static_cast<int>(kMostRate)));
+    return std::nullopt;
+  }
+  const auto rate = read.rate(node);
+  return rate ? std::optional(Duration{std::llround(1e9 / *rate)}) : std::nullopt;
+}
 
 struct PacingReading {
   std::optional<Duration> period;
@@ -153,9 +164,7 @@ struct PacingReading {
 const FieldTable<PacingReading>& pacing_fields() {
   static const FieldTable<PacingReading> table = {
       {"rate", "rate",
-       [](const Node& node, PacingReading& out, ScalarReader& read) {
-         if (const auto rate = read.rate(node)) out.period = period_of(*rate);
-       }},
+       [](const Node& node, PacingReading& out, ScalarReader& read) { out.period = paced_period(node, read); }},
       {"period", "duration",
        [](const Node& node, PacingReading& out, ScalarReader& read) {
          out.period = read.duration(node, Duration(1us), Duration(10s), "ms");
@@ -185,14 +194,17 @@ void read_pacing(const Node& node, ClientReading& out, ScalarReader& read) {
   if (node.is_mapping()) {
     PacingReading given;
     read_fields(node, pacing_fields(), "key", given, read);
-    if (!given.period)
-      return read.wrong(node, "a paced client needs a `rate` or a `period`",
-                        "for example `{ rate: 60/s, vsync: false }`");
+    const bool has_said = node.find("rate") != nullptr || node.find("period") != nullptr;
+    if (!given.period && !has_said)
+      read.wrong(node, "a paced client needs a `rate` or a `period`", "for example `{ rate: 60/s, vsync: false }`");
+    if (!given.period) return;
     pacing.mode = given.is_vsync ? Pacing::Mode::kVsync : Pacing::Mode::kLimited;
     pacing.period = *given.period;
   } else if (const auto rate = parse_rate(node.text); rate && *rate > 0) {
+    const auto period = paced_period(node, read);
+    if (!period) return;
     pacing.mode = Pacing::Mode::kVsync;
-    pacing.period = period_of(*rate);
+    pacing.period = *period;
   } else if (node.text == "recorded") {
     out.choice.pacing.reset();
     return;

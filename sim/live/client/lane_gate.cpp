@@ -29,11 +29,19 @@ void LaneGate::close(std::uint64_t limit) {
 bool LaneGate::has_passed(std::uint64_t number) const { return is_open_ || number < std::max(passed_, limit_); }
 
 void LaneGate::retire(std::uint64_t first) {
-  const std::uint64_t before = lane_.retired.load();
+  const std::uint64_t before = retired_;
   if (first == before) return;
+  retired_ = first;
   lane_.retired.store(first);  // before the look at the launches, one of which may wait for it
   const std::uint64_t taken = gate::launches_of(lane_.gate.load());
   must_wake_ = must_wake_ || taken - before >= gate::kDepth;
+}
+
+bool LaneGate::is_as_set() const {
+  const std::uint64_t word = lane_.gate.load();
+  if (is_open_ || !gate::is_closed(word)) return is_open_ != gate::is_closed(word);
+  const std::uint64_t number = gate::launches_of(word);
+  return word == gate::closed_word(number, limit_);
 }
 
 void LaneGate::wake_admitted() {

@@ -21,6 +21,9 @@ class LaneGate {
   bool has_passed(std::uint64_t number) const;
   /// Entries of launches below `first` may be used again.
   void retire(std::uint64_t first);
+  std::uint64_t retired() const { return retired_; }
+  /// False where the program has changed the gate.
+  bool is_as_set() const;
   /// Wakes the processes that open(), close() and retire() have let go on.
   void wake_admitted();
 
@@ -28,6 +31,7 @@ class LaneGate {
   gate::Lane& lane_;
   std::uint64_t passed_ = 0;  // below it, launches passed an open gate, or one whose limit was higher
   std::uint64_t limit_ = 0;
+  std::uint64_t retired_ = 0;
   bool is_open_ = false;
   bool must_wake_ = false;
 };

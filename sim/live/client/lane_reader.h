@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/executor/host/wall_clock.h"
+#include "sim/live/client/lane_checks.h"
 #include "tracer/gate/channel/channel.h"
 #include "tracer/gate/channel/process.h"
 #include "traces/base/time.h"
@@ -18,17 +19,32 @@ namespace corun::live {
 /// Reads what the processes of one client write into its lane: launches, their ends, and moments of frames, each once
 /// and in order. Takes back the slots of processes that have died. One thread.
 ///
+/// The programs may write anywhere: everything is copied, then checked. Of a lane that holds what no gate writes,
+/// nothing more is read, and fault() says what it was.
+///
 /// An entry that was taken and not filled within 100 ms counts as abandoned: its process has died in between.
 class LaneReader {
  public:
-  struct LaunchEntry {
-    std::uint64_t number;        ///< in the lane
-    const gate::Launch* launch;  ///< until it is retired; null: abandoned, or of a process that has died
+  /// What a process says of a launch.
+  struct Said {
+    gate::LaunchKind kind;
+    Time submitted;
+    std::uint32_t name, stream, slot_mark;
+    std::uint64_t blocks, bytes;
   };
-  /// Ends of launches whose time is known together: [begin, end) of what their process has written.
+  struct LaunchEntry {
+    std::uint64_t number;      ///< in the lane
+    std::optional<Said> said;  ///< nullopt: abandoned, or of a process that has died
+  };
+  struct End {
+    std::uint64_t number;  ///< of the launch, in the lane
+    Time at;
+    Duration device_time;
+  };
+  /// Ends of launches whose time is known together, as their process has written them one after another.
   struct EndGroup {
     std::uint32_t slot;
-    std::uint64_t begin, end;
+    std::vector<End> ends;
   };
   struct FrameMark {
     gate::FrameMoment moment;
@@ -37,10 +53,15 @@ class LaneReader {
     Duration gpu_busy;  ///< zero: not known
   };
 
-  LaneReader(gate::Lane& lane, const executor::WallClock& clock) : lane_(lane), clock_(clock) {}
+  LaneReader(gate::Lane& lane, const executor::WallClock& clock) : lane_(lane), clock_(clock), checks_(clock) {}
 
-  /// The next launch; nullopt: there is none yet.
-  std::optional<LaunchEntry> read_launch();
+  /// Why nothing more is read; "" = nothing is wrong.
+  const std::string& fault() const { return checks_.fault(); }
+  /// What a caller has found.
+  LaneChecks& checks() { return checks_; }
+
+  /// The next launch, where those below `retired` are; nullopt: there is none yet.
+  std::optional<LaunchEntry> read_launch(std::uint64_t retired);
   /// Passes over all launches so far. Returns the number of the next.
   std::uint64_t skip_launches();
   /// The next moment of a frame; nullopt: there is none yet.
@@ -50,11 +71,8 @@ class LaneReader {
   /// Ends that the process of this slot has written so far.
   std::uint64_t ends_written(std::uint32_t slot) const;
   /// The next ends of this slot, if all of them are among the first `written`. They are read again until taken.
-  std::optional<EndGroup> next_ends(std::uint32_t slot, std::uint64_t written) const;
-  void take(const EndGroup& ends) { ends_read_[ends.slot] = ends.end; }
-  /// Number in the lane of the launch that ended at this place, and what its process says of it.
-  std::uint64_t ended(std::uint32_t slot, std::uint64_t place) const;
-  const gate::Launch& launch(std::uint64_t number) const { return lane_.launches[number % gate::kDepth]; }
+  std::optional<EndGroup> next_ends(std::uint32_t slot, std::uint64_t written);
+  void take(const EndGroup& group) { ends_read_[group.slot] += group.ends.size(); }
 
   /// Whether the process that had this slot then (Launch::slot) still has it.
   bool is_present(std::uint32_t slot_mark) const;
@@ -83,13 +101,21 @@ class LaneReader {
     Time since_;
   };
 
+  static constexpr std::uint64_t kMostWaiting = 1 << 20;  // threads that wait for an entry
+
+  const gate::Launch& launch(std::uint64_t number) const { return lane_.launches[number % gate::kDepth]; }
+  std::optional<Said> read_said(std::uint64_t number);
+  std::optional<FrameMark> read_mark(const gate::FrameRecord& record);
+
   gate::Lane& lane_;
   const executor::WallClock& clock_;
+  LaneChecks checks_;
   std::uint64_t launches_read_ = 0;
   std::array<std::uint64_t, gate::kMostProcesses> ends_read_{};  // by slot
   std::uint64_t frames_read_ = 0;
   EmptyEntry empty_launch_, empty_frame_;
   std::deque<std::string> names_;  // by their numbers in the lane
+  std::size_t name_bytes_ = 0;     // of all of them in the lane
 };
 
 }  // namespace corun::live

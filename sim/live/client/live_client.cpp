@@ -10,6 +10,7 @@ namespace corun::live {
 namespace {
 
 constexpr std::size_t kMostLateness = 1 << 20;
+constexpr std::size_t kMostFramesAtOnce = 1 << 12;
 constexpr Duration kLatestHeard = std::chrono::milliseconds{100};
 
 bool is_copy(gate::LaunchKind kind) {
@@ -55,10 +56,15 @@ bool LiveClient::poll() {
 
 bool LiveClient::poll_frames() {
   bool has_news = false;
-  while (const std::optional<LaneReader::FrameMark> mark = reader_.read_frame()) {
+  for (std::uint64_t most = gate::kFrameDepth; most > 0; --most) {  // others are to be read, too
+    const std::optional<LaneReader::FrameMark> mark = reader_.read_frame();
+    if (!mark) break;
     has_news = true;
     switch (mark->moment) {
       case gate::FrameMoment::kBegin: {
+        if (!reader_.checks().expect(jobs_.frames_in_progress() < kMostFramesAtOnce,
+                                     "{} frames have begun and not ended", kMostFramesAtOnce))
+          return true;
         counts_.first_work = std::min(counts_.first_work, mark->at);
         const bool is_submitted = !ops_.has_waiting();
         jobs_.begin_frame(mark->number, mark->at, is_submitted ? std::optional(next_number_++) : std::nullopt);
@@ -77,10 +83,12 @@ bool LiveClient::poll_frames() {
 
 bool LiveClient::poll_launches() {
   bool has_news = false;
-  while (const std::optional<LaneReader::LaunchEntry> entry = reader_.read_launch()) {
+  for (std::uint64_t most = gate::kDepth; most > 0; --most) {
+    const std::optional<LaneReader::LaunchEntry> entry = reader_.read_launch(gate_.retired());
+    if (!entry) break;
     has_news = true;
-    if (entry->launch != nullptr) {
-      submit(*entry);
+    if (entry->said) {
+      submit(entry->number, *entry->said);
     } else {
       ops_.add_void(next_number_);
     }
@@ -89,31 +97,33 @@ bool LiveClient::poll_launches() {
   return has_news;
 }
 
-void LiveClient::submit(const LaneReader::LaunchEntry& entry) {
-  const gate::Launch& launch = *entry.launch;
-  const OpView op = view_of(launch);
-  ops_.add({.number = next_number_++,
-            .submitted = op.submitted,
-            .kind = op_kind(launch.kind),
-            .is_graph = launch.kind == gate::LaunchKind::kGraph,
+void LiveClient::submit(std::uint64_t in_lane, const LaneReader::Said& launch) {
+  LiveOp op{.number = next_number_,
+            .submitted = launch.submitted,
+            .kind = launch.kind,
             .name = launch.name,
             .stream = launch.stream,
-            .slot_mark = launch.slot,
-            .expected = op.predicted_by_shape});
+            .slot_mark = launch.slot_mark,
+            .blocks = launch.blocks,
+            .bytes = launch.bytes};
+  const OpView view = view_of(op);
+  ++next_number_;
+  op.expected = view.predicted_by_shape;
+  ops_.add(op);
   ++counts_.launches;
   counts_.graphs += launch.kind == gate::LaunchKind::kGraph ? 1 : 0;
-  counts_.first_work = std::min(counts_.first_work, op.submitted);
-  if (!gate_.has_passed(entry.number)) {
+  counts_.first_work = std::min(counts_.first_work, launch.submitted);
+  if (!gate_.has_passed(in_lane)) {
     last_question_ = clock_.now();
   } else if (counts_.heard_late.size() < kMostLateness) {
-    counts_.heard_late.push_back(clock_.now() - op.submitted);
+    counts_.heard_late.push_back(clock_.now() - launch.submitted);
   }
-  arbiter_.submit(id_, op);
+  arbiter_.submit(id_, view);
 }
 
-OpView LiveClient::view_of(const gate::Launch& launch) {
+OpView LiveClient::view_of(const LiveOp& launch) {
   OpView op;
-  op.number = next_number_;
+  op.number = launch.number;
   op.name = reader_.name(launch.name);
   op.is_copy = is_copy(launch.kind);
   op.is_to_device = launch.kind == gate::LaunchKind::kCopyToDevice;
@@ -122,8 +132,8 @@ OpView LiveClient::view_of(const gate::Launch& launch) {
   op.bytes = launch.bytes;
   op.predicted_by_name = profile_.by_name(op_kind(launch.kind), op.name);
   op.predicted_by_shape = profile_.by_shape(op_kind(launch.kind), op.name, op.blocks);
-  op.position = static_cast<std::uint32_t>(next_number_ % jobs_.launches_per_job());
-  op.submitted = clock_.at(launch.submitted_ns);
+  op.position = static_cast<std::uint32_t>(launch.number % jobs_.launches_per_job());
+  op.submitted = launch.submitted;
   return op;
 }
 
@@ -136,6 +146,7 @@ void LiveClient::launch(std::uint64_t number) {
 
 void LiveClient::follow() {
   report_slipped();
+  if (!reader_.checks().expect(gate_.is_as_set(), "its gate has been changed")) return;
   if (arbiter_.gate_is_open(id_)) return gate_.open();
   gate_.close(ops_.launched() + std::min<std::uint64_t>(arbiter_.admits_ahead(id_), gate::kFurthest / 2));
 }
@@ -166,29 +177,25 @@ bool LiveClient::poll_ends() {
 }
 
 /// An end may be read before its launch, or before the arbiter has let that pass: it then waits for the next time.
-bool LiveClient::can_complete(const LaneReader::EndGroup& ends) {
-  for (std::uint64_t place = ends.begin; place < ends.end; ++place) {
-    const std::uint64_t in_lane = reader_.ended(ends.slot, place);
-    if (in_lane >= ops_.next()) return false;
-    const LiveOp* op = ops_.find(in_lane);
-    if (op != nullptr && !op->is_void && op->launched == kNever) return false;
-  }
-  return true;
+bool LiveClient::can_complete(const LaneReader::EndGroup& group) {
+  return std::ranges::all_of(group.ends, [&](const LaneReader::End& end) {
+    if (end.number >= ops_.next()) return false;
+    const LiveOp* op = ops_.find(end.number);
+    return op == nullptr || op->is_void || op->launched != kNever;
+  });
 }
 
-void LiveClient::complete_group(const LaneReader::EndGroup& ends) {
+void LiveClient::complete_group(const LaneReader::EndGroup& ended) {
   std::vector<LiveOp*> group;  // null: of a process that is gone
   std::vector<Duration> expected;
   Duration took{};
-  Time end_of_last;
-  for (std::uint64_t place = ends.begin; place < ends.end; ++place) {
-    const std::uint64_t in_lane = reader_.ended(ends.slot, place);
-    group.push_back(ops_.find(in_lane));
+  for (const LaneReader::End& end : ended.ends) {
+    group.push_back(ops_.find(end.number));
     expected.push_back(group.back() != nullptr ? group.back()->expected : kUnknownDuration);
-    took += Duration{reader_.launch(in_lane).device_ns};
-    end_of_last = clock_.at(reader_.launch(in_lane).end_ns);
+    took += end.device_time;
   }
-  reader_.take(ends);
+  const Time end_of_last = ended.ends.back().at;
+  reader_.take(ended);
   Time from = end_of_last - took;
   auto op = group.begin();
   for (const Duration time : group_times(took, expected)) {
@@ -209,7 +216,7 @@ void LiveClient::complete(LiveOp& op, Time begin, Time end, Duration device_time
   fact.number = op.number;
   fact.job = jobs_.finished();
   fact.stream = StreamId{op.stream};
-  fact.kind = op.kind;
+  fact.kind = op_kind(op.kind);
   fact.name = reader_.name(op.name);
   fact.submitted = op.submitted;
   fact.launched = op.launched;
@@ -218,7 +225,7 @@ void LiveClient::complete(LiveOp& op, Time begin, Time end, Duration device_time
   fact.device_time = device_time;
   fact.is_lost = is_lost;
   recorder_.on_op(fact);
-  jobs_.end_launch(op.submitted, end, op.is_graph, is_lost);
+  jobs_.end_launch(op.submitted, end, op.kind == gate::LaunchKind::kGraph, is_lost);
   arbiter_.complete(id_, op.number, device_time);
 }
 
@@ -266,7 +273,7 @@ void LiveClient::resubmit_waiting() {
     if (is_dead(op)) LiveOps::make_void(op);
     op.number = next_number_;
     if (op.is_void) continue;
-    const OpView view = view_of(reader_.launch(in_lane));
+    const OpView view = view_of(op);
     ++next_number_;
     arbiter_.submit(id_, view);
   }

@@ -64,6 +64,8 @@ class LiveClient {
   void evict();
 
   const std::string& name() const { return spec_.name; }
+  /// What no gate writes, and a program of this client has written; "" = nothing.
+  const std::string& fault() const { return reader_.fault(); }
   /// Nothing that is yet to be read began before this, unless it is read very late.
   Time oldest_unfinished() const;
   std::uint64_t jobs_finished() const { return jobs_.finished(); }
@@ -77,12 +79,12 @@ class LiveClient {
   bool poll_frames();
   bool poll_launches();
   bool poll_ends();
-  void submit(const LaneReader::LaunchEntry& entry);
-  bool can_complete(const LaneReader::EndGroup& ends);
-  void complete_group(const LaneReader::EndGroup& ends);
+  void submit(std::uint64_t in_lane, const LaneReader::Said& launch);
+  bool can_complete(const LaneReader::EndGroup& group);
+  void complete_group(const LaneReader::EndGroup& group);
   void complete(LiveOp& op, Time begin, Time end, Duration device_time, bool is_lost);
   void report_slipped();
-  OpView view_of(const gate::Launch& launch);
+  OpView view_of(const LiveOp& launch);
   void lose_process(std::uint32_t slot);
   void lose(LiveOp& op);
   void resubmit_waiting();

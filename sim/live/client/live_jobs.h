@@ -44,6 +44,7 @@ class LiveJobs {
 
   std::uint64_t launches_per_job() const;  ///< rounded; at least 1
   std::uint64_t finished() const { return finished_; }
+  std::size_t frames_in_progress() const { return frames_.size(); }
   /// When the oldest frame in progress began on the device; kNever where there is none.
   Time oldest_unfinished() const;
 

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "sim/policy/view.h"
+#include "tracer/gate/channel/channel.h"
 #include "traces/base/time.h"
-#include "traces/timeline.h"
 
 namespace corun::live {
 
@@ -14,9 +14,9 @@ namespace corun::live {
 struct LiveOp {
   std::uint64_t number = 0;  ///< for the arbiter
   Time submitted, launched = kNever;
-  OpKind kind = OpKind::kKernel;
-  bool is_graph = false;
+  gate::LaunchKind kind = gate::LaunchKind::kKernel;
   std::uint32_t name = 0, stream = 0, slot_mark = 0;
+  std::uint64_t blocks = 0, bytes = 0;
   bool is_complete = false;
   bool is_void = false;                  ///< was never made, or its process died first: the arbiter does not have it
   Duration expected = kUnknownDuration;  ///< by the profile

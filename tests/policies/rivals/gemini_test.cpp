@@ -58,6 +58,21 @@ TEST(Gemini, BurstThatWouldNotEndWithinTheQuotaIsNotBegun) {
   EXPECT_GT(world.launches_of(0)[2].time, after(220ms));
 }
 
+/// Bursts of 1 ms, 4 ms apart, whose length alone decides the second quota, from 300 ms on.
+TEST(Gemini, AQuotaIsNoShorterThanTheLeastOne) {
+  for (const Duration least : {Duration{20ms}, Duration{40ms}}) {
+    Parameters parameters = with("update_rate", 1.0);
+    parameters.set("least_quota", least);
+    World world(parameters);
+    for (int i = 0; i < 100; ++i) world.at(after(i * 5ms), [&] { world.busy(0, 1, 1ms); });
+    world.at(after(302ms), [&] { world.busy(1, 1, 1ms); });
+    world.run_until(after(1s));
+    const Time first = world.launches_of(1).at(0).time;
+    EXPECT_GE(first, after(295ms + least));
+    EXPECT_LE(first, after(300ms + least));
+  }
+}
+
 TEST(Gemini, NextQuotaIsTheMeanOfTheLastOneAndTheEstimatedBurst) {
   World world;
   // Bursts of 40 ms, 10 ms apart: quotas of 300, then 170 ms.

@@ -138,6 +138,32 @@ TEST(Orion, DurationThresholdIsAShareOfTheNewestHighPriorityLatency) {
   EXPECT_EQ(launches[4].time, after(5'220us));
 }
 
+TEST(Orion, AShorterLatencyOfALaterClientBringsTheThresholdDown) {
+  FakeBackend world(orion_policy(), with("latency_share", 0.1), {World::high(), World::high(), fake_client("be")});
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    world.join(i);
+    world.set_depth(i, 1000);
+  }
+  for (int job = 0; job < 3; ++job)
+    world.at(after(job * 10ms), [&] {
+      for (const std::uint32_t client : {0U, 1U})
+        for (std::uint32_t position = 0; position < 2; ++position) {
+          FakeOp op = kernel("gemm", client == 0 ? 2ms : 500us);
+          op.position = position;
+          world.script(client, op);
+        }
+    });
+  world.at(after(28ms), [&] {
+    for (int i = 0; i < 20; ++i) world.script(2, kernel("k", 30us));
+  });
+  world.run_until(after(30ms));
+  // Latencies of 4 and 1 ms: 100 us of best-effort kernels, four of 30 us.
+  const auto launches = world.launches_of(2);
+  ASSERT_GE(launches.size(), 5u);
+  EXPECT_EQ(launches[3].time, after(28ms));
+  EXPECT_GT(launches[4].time, after(28ms));
+}
+
 TEST(Orion, OneBestEffortOperationAtATimeBeforeALatencyIsKnown) {
   World world(orion_policy().defaults());
   for (int i = 0; i < 2; ++i) world.script(1, kernel("k", 30us));

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "policies/builtin.h"
 #include "policies/tgs/rate_control.h"
 #include "tests/support/fake_backend.h"
@@ -99,6 +101,29 @@ struct World : FakeBackend {
     return std::ranges::count_if(its, [&](const auto& l) { return l.time >= after(from) && l.time < after(to); });
   }
 };
+
+/// Windows follow one another from when control began, however late one's end is noticed.
+TEST(Tgs, WindowsDoNotDrift) {
+  Parameters parameters = World::quick(Duration::zero());
+  parameters.set("report_period", Duration{200ms});
+  parameters.set("profile_reports", std::int64_t{1});
+  parameters.set("initial_limit", 10.0);
+  FakeBackend world(tgs_policy(), parameters, {fake_client("high", Role::kInteractive), fake_client("low")});
+  world.join(0);
+  world.join(1);
+  for (int i = 0; i < 200; ++i) world.script(0, {.duration = 7ms});  // decisions every 7 ms, windows of 50
+  world.at(after(410ms), [&] {
+    for (int i = 0; i < 1000; ++i) world.script(1, {.duration = 1us});
+  });
+  world.run_until(after(560ms));
+  std::set<Time> begins;
+  Time before = kRunStart;
+  for (const FakeLaunch& launch : world.launches_of(1)) {
+    if (launch.time - before > 20ms) begins.insert(launch.time);
+    before = launch.time;
+  }
+  EXPECT_EQ(begins, (std::set<Time>{after(410ms), after(450ms), after(500ms), after(550ms)}));
+}
 
 TEST(Tgs, LowPrioritySideGetsOneKernelAWindowDuringTheProfileAndTheLimitAfterwards) {
   World world;

@@ -19,7 +19,8 @@
 
 namespace {
 
-constexpr int kOk = 0, kNotReady = 600, kSpoilt = 901, kNotInitialized = 3, kNotFound = 500, kDestroyed = 709;
+constexpr int kOk = 0, kInvalidValue = 1, kIllegalState = 401, kNotReady = 600, kSpoilt = 901, kNotInitialized = 3,
+              kNotFound = 500, kDestroyed = 709;
 constexpr std::uint32_t kEnter = 0, kExit = 1;
 
 std::int64_t now_ns() {
@@ -112,7 +113,9 @@ struct KernelLaunch {
 
 int launch(std::uint32_t function, const KernelLaunch& given) {
   const unsigned length = given.shared_bytes;
-  return reported(function, &given, static_cast<const Named*>(given.function)->name.c_str(), [&] {
+  const auto* named = static_cast<const Named*>(given.function);
+  return reported(function, &given, named == nullptr ? nullptr : named->name.c_str(), [&] {
+    if (named == nullptr || given.grid[0] == 0) return kInvalidValue;
     Stream& its = stream_of(given.stream);
     if (its.captured == nullptr) {
       if (length > 0 || !its.is_idle()) its.push([=] { pass_time(length); });
@@ -160,6 +163,19 @@ int cuLaunchKernel_ptsz(void* function, unsigned grid_x, unsigned grid_y, unsign
       442, {function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, stream, parameters, extra});
 }
 
+int cuLaunchKernelEx(const LaunchConfig* config, void* function, void** parameters, void** extra) {
+  struct {
+    const LaunchConfig* config;
+    void *function, **parameters, **extra;
+  } const given{config, function, parameters, extra};
+  const auto* named = static_cast<const Named*>(function);
+  return reported(652, &given, named == nullptr ? nullptr : named->name.c_str(), [&] {
+    if (named == nullptr || config == nullptr || config->grid[0] == 0) return kInvalidValue;
+    stream_of(config->stream).push([length = config->shared_bytes] { pass_time(length); });
+    return kOk;
+  });
+}
+
 // Both are distinguished, as the driver does, and neither says its name as the other.
 int cuModuleGetFunction(void** function, void*, const char* name) { return make_named(function, name, false); }
 int cuLibraryGetKernel(void** kernel, void*, const char* name) { return make_named(kernel, name, true); }
@@ -181,6 +197,7 @@ int cuGetProcAddress_v2(const char* symbol, void** found, int version, std::uint
       OWN(cuGetProcAddress_v2),
       OWN(cuLaunchKernel),
       OWN(cuLaunchKernel_ptsz),
+      OWN(cuLaunchKernelEx),
       OWN(cuModuleGetFunction),
       OWN(cuLibraryGetKernel),
       OWN(cuStreamCreate),
@@ -384,6 +401,7 @@ int cuStreamEndCapture(void* stream, void** graph) {
     void** graph;
   } const given{stream, graph};
   return reported(497, &given, nullptr, [&] {
+    if (stream_of(stream).captured == nullptr) return kIllegalState;
     *graph = stream_of(stream).captured.release();
     --device().captures;
     return device().is_spoilt ? kSpoilt : kOk;
@@ -412,6 +430,7 @@ int cuGraphLaunch(void* executable, void* stream) {
     void *executable, *stream;
   } const given{executable, stream};
   return reported(514, &given, nullptr, [&] {
+    if (executable == nullptr) return kInvalidValue;
     const unsigned length = static_cast<Graph*>(executable)->microseconds;
     stream_of(stream).push([=] { pass_time(length); });
     return kOk;

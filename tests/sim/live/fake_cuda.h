@@ -7,6 +7,8 @@
 /// another, and all at once. A kernel takes as many microseconds as it asks for bytes of shared memory; one that
 /// takes none into an idle stream has ended when its launch returns, and so has an event.
 ///
+/// A launch without a kernel, without its configuration or of no blocks is refused, as is one of no graph.
+///
 /// It watches its manners as the real one does: an event in a stream that is being captured, or a question about one
 /// while anything is captured (but by a thread that has relaxed), spoils the capture.
 extern "C" {
@@ -18,6 +20,13 @@ int cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned gr
 int cuLaunchKernel_ptsz(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                         unsigned block_y, unsigned block_z, unsigned shared_bytes, void* stream, void** parameters,
                         void** extra);
+struct LaunchConfig {
+  unsigned grid[3], block[3], shared_bytes;
+  void* stream;
+  void* attributes;
+  unsigned attribute_count;
+};
+int cuLaunchKernelEx(const LaunchConfig* config, void* function, void** parameters, void** extra);
 int cuModuleGetFunction(void** function, void* module, const char* name);  ///< what the module is does not matter
 int cuLibraryGetKernel(void** kernel, void* library, const char* name);
 /// A module has two functions, "first" and "second". What of the buffer they do not take is left as it is.

@@ -44,6 +44,8 @@ FOUND(cuLaunchKernel, cuLaunchKernel,
       (void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned bytes,
        void* stream, void** parameters, void** extra),
       (function, gx, gy, gz, bx, by, bz, bytes, stream, parameters, extra))
+FOUND(cuLaunchKernelEx, cuLaunchKernelEx, (const LaunchConfig* config, void* function, void** parameters, void** extra),
+      (config, function, parameters, extra))
 FOUND(cuModuleGetFunction, cuModuleGetFunction, (void** made, void* module, const char* name), (made, module, name))
 FOUND(cuLibraryGetKernel, cuLibraryGetKernel, (void** made, void* library, const char* name), (made, library, name))
 FOUND(cuModuleEnumerateFunctions, cuModuleEnumerateFunctions, (void** made, unsigned most, void* module),

@@ -221,6 +221,33 @@ void launch_graphs_only() {
   cuCtxSynchronize();
 }
 
+// Between others that are something. Says what they return.
+void launch_nothing() {
+  const LaunchConfig empty{{0, 1, 1}, {32, 1, 1}, 0, nullptr, nullptr, 0};
+  while (goes_on()) {
+    launch();
+    std::printf("%d %d %d %d %d %d\n", cuLaunchKernelEx(nullptr, kernel, nullptr, nullptr),
+                cuLaunchKernelEx(&empty, kernel, nullptr, nullptr), cuLaunchKernelEx(&empty, nullptr, nullptr, nullptr),
+                cuLaunchKernel(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr),
+                cuLaunchKernel(kernel, 0, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr),
+                cuGraphLaunch(nullptr, nullptr));
+  }
+  cuCtxSynchronize();
+}
+
+// Of a stream that is not being captured, while another is.
+int end_the_wrong_capture() {
+  void *stream = nullptr, *other = nullptr, *graph = nullptr;
+  cuStreamCreate(&stream, 0);
+  cuStreamCreate(&other, 0);
+  cuStreamBeginCapture_v2(stream, 0);
+  for (; goes_on(); ++launched) {
+    std::printf("%d\n", cuStreamEndCapture(other, &graph));
+    cuLaunchKernel(node, 3, 1, 1, 32, 1, 1, length, stream, nullptr, nullptr);
+  }
+  return cuStreamEndCapture(stream, &graph);
+}
+
 void sleep_until_the_end() {
   while (!is_to_end) usleep(1000);
 }
@@ -327,6 +354,8 @@ int main(int count, char** arguments) {
   if (manner == "wait_for_later") wait_for_later();
   if (manner == "graphs") code = launch_graphs();
   if (manner == "graphs_only") launch_graphs_only();
+  if (manner == "launches_of_nothing") launch_nothing();
+  if (manner == "wrong_end") code = end_the_wrong_capture();
   if (manner == "sleep") sleep_until_the_end();
   if (manner == "copy") copy();
   if (manner == "copy_behind_a_kernel") copy_behind_a_kernel();
@@ -337,6 +366,6 @@ int main(int count, char** arguments) {
   if (manner == "start_another") start_another();
   if (manner == "chain") go_from_one_to_the_next(arguments);
   std::fprintf(stderr, "launched %ld\n", launched.load());
-  std::fflush(stderr);
+  std::fflush(nullptr);
   _exit(code);
 }

@@ -107,9 +107,10 @@ class LiveShell : public Live {
     spec.command.environment = {"APP=" LIVE_APP, "FRAMES=" LIVE_FRAMES, "OUT=" + folder_ + "/" + name};
     return spec;
   }
+  std::string path_of(const std::string& name) const { return folder_ + "/" + name; }
   /// What the client has written into its file.
   std::string output(const std::string& name) const {
-    std::ifstream file(folder_ + "/" + name);
+    std::ifstream file(path_of(name));
     return {std::istreambuf_iterator<char>(file), {}};
   }
   void remove_output(const std::string& name) const { std::filesystem::remove(folder_ + "/" + name); }

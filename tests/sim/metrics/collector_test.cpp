@@ -252,6 +252,29 @@ TEST_F(CollectorTest, HarvestIsMeasuredAgainstWhatTheGameLeavesIdleWhenAlone) {
   EXPECT_FALSE(metrics(collector).contains("device.harvest_ratio"));
 }
 
+TEST_F(CollectorTest, WhatKillsThrewAwayIsNotHarvested) {
+  Collector collector(input_);
+  collector.on_kill({ClientId{1}, Time(500ms), 1s, Time(600ms)});  // before the warm-up has ended
+  collector.on_kill({ClientId{1}, Time(5s), 2s, Time(6s)});
+  const auto values = metrics(collector, {{60, 0.5}, {10, 0.9}});
+  EXPECT_DOUBLE_EQ(values.at("device.harvest_ratio"), 0.1 / 0.5);
+  EXPECT_DOUBLE_EQ(values.at("train.gpu_busy_ratio"), 0.3) << "the device was busy with it all the same";
+  EXPECT_DOUBLE_EQ(values.at("train.lost_ratio"), 0.2);
+  EXPECT_DOUBLE_EQ(values.at("train.kills"), 1);
+}
+
+TEST_F(CollectorTest, WhatIsShownAtTheHorizonOrLaterDoesNotCount) {
+  const auto shown_until = [&](Duration last) {
+    Collector collector(input_);
+    for (Duration at = 1s; at <= last; at += 100ms) frame(collector, at, at >= 11s);
+    return metrics(collector);
+  };
+  const auto within = shown_until(10'900ms), beyond = shown_until(13s);
+  EXPECT_EQ(within, beyond);
+  EXPECT_DOUBLE_EQ(beyond.at("game.fps_mean"), 10);
+  EXPECT_DOUBLE_EQ(beyond.at("game.missed_frame_ratio"), 0);
+}
+
 TEST_F(CollectorTest, SlowdownIsAgainstTheSoloRate) {
   Collector collector(input_);
   for (Duration at = 1s; at < 11s; at += 500ms) job(collector, at, at);

@@ -1,6 +1,5 @@
 #include "tracer/vulkan/gate_frames.h"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -14,6 +13,7 @@
 #include "tests/support/temporary_folder.h"
 #include "tests/tracer/vulkan/fake_driver.h"
 #include "tracer/gate/channel/channel.h"
+#include "tracer/gate/channel/handover.h"
 
 namespace corun {
 namespace {
@@ -26,19 +26,25 @@ class Scheduler {
  public:
   Scheduler() {
     const std::string path = folder_ / "gate";
-    const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT, 0600);
-    EXPECT_EQ(::ftruncate(descriptor, sizeof(gate::GateFile)), 0);
-    file_ = static_cast<gate::GateFile*>(
-        ::mmap(nullptr, sizeof(gate::GateFile), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0));
-    ::close(descriptor);
-    file_->clients = 1;
-    file_->magic = gate::kMagic;
+    auto* common = static_cast<gate::GateCommon*>(make(sizeof(gate::GateCommon), memory_.common));
+    lane_ = static_cast<gate::Lane*>(make(sizeof(gate::Lane), memory_.lane));
+    common->magic = gate::kMagic;
+    listener_ = gate::listen_at(path.c_str());
+    EXPECT_GE(listener_, 0);
+    door_ = std::jthread([this](const std::stop_token& stop) {
+      for (; !stop.stop_requested(); std::this_thread::sleep_for(1ms)) gate::hand_over(listener_, memory_);
+    });
     ::setenv(gate::kFileVariable, path.c_str(), 1);
-    ::setenv(gate::kClientVariable, "0", 1);
+  }
+  ~Scheduler() {
+    door_ = {};
+    ::close(listener_);
+    ::close(memory_.common);
+    ::close(memory_.lane);
   }
 
   std::vector<FrameMoment> heard() const {
-    const gate::Lane& lane = file_->lanes[0];
+    const gate::Lane& lane = *lane_;
     std::vector<FrameMoment> moments;
     for (std::uint64_t i = 0; i < lane.frame_count; ++i)
       if (lane.frames[i].ready == i + 1) moments.push_back(lane.frames[i].moment);
@@ -50,8 +56,17 @@ class Scheduler {
   }
 
  private:
+  static void* make(std::size_t size, int& descriptor) {
+    descriptor = ::memfd_create("gate", MFD_CLOEXEC);
+    EXPECT_EQ(::ftruncate(descriptor, static_cast<off_t>(size)), 0);
+    return ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  }
+
   testing::TemporaryFolder folder_;
-  gate::GateFile* file_ = nullptr;
+  gate::Memory memory_;
+  gate::Lane* lane_ = nullptr;
+  int listener_ = -1;
+  std::jthread door_;
 };
 
 TEST(GateFrames, AFrameEndsWhenTheFencesBehindItsWorkHaveBeenSignalled) {

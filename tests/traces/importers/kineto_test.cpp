@@ -71,6 +71,23 @@ TEST(Kineto, TakesNoMemoryFromOtherInstantsOrUnreadableNumbers) {
   EXPECT_TRUE(import_text("kineto", trace(fmt::format("{},\n{}", kKernel, events))).memory_peaks().empty());
 }
 
+TEST(Kineto, KeepsAKernelWhoseNameHoldsWhatIsNoCharacter) {
+  const std::string replacement = "\xEF\xBF\xBD";
+  for (const auto& [written, read] :
+       std::vector<std::pair<std::string, std::string>>{{"a\xFFz", "a" + replacement + "z"},
+                                                        {"\xC3", replacement},
+                                                        {"a\\ud800z", "a" + replacement + "z"},
+                                                        {"a\\udc00\\ud800", "a" + replacement + replacement},
+                                                        {"\xFF\\\"q\\\"", replacement + "\"q\""},
+                                                        {"\xFF\\ud83d\\ude00", replacement + "\xF0\x9F\x98\x80"}}) {
+    const Timeline timeline = import_text(
+        "kineto", R"({"traceEvents": [{"ph": "X", "cat": "kernel", "name": ")" + written +
+                      R"(", "ts": 1, "dur": 2, "args": {"device": 0, "context": 1, "stream": 7, "correlation": 1}}]})");
+    ASSERT_EQ(timeline.ops().size(), 1u) << written;
+    EXPECT_EQ(timeline.text(timeline.ops()[0].name), read);
+  }
+}
+
 TEST(Kineto, ReadsTheSameWhateverTheOrderOfKeys) {
   const Timeline timeline = import_text("kineto", R"({"traceEvents": [
       {"args": {"stream": 7, "grid": [2, 1, 1], "device": 0, "correlation": 1}, "dur": 5, "cat": "kernel", "tid": 7,

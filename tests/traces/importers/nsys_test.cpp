@@ -53,6 +53,16 @@ std::string call(std::int64_t start, std::int64_t end, int correlation, int name
   return fmt::format("({},{},{},{},{})", start, end, tid, correlation, name);
 }
 
+TEST(Nsys, EveryCutOfAnExportIsRefused) {
+  std::string rows = kernel(0, 100, 7, 1);
+  for (int i = 1; i < 300; ++i) rows += "," + kernel(i * 1000, i * 1000 + 100, 7, i + 1);
+  const std::string whole = database(strings() + kernels(rows));
+  ASSERT_EQ(import_text("nsys", whole).ops().size(), 300u);
+  for (std::size_t cut = 1; cut < whole.size(); cut += 97)
+    ASSERT_NE(import_error("nsys", whole.substr(0, whole.size() - cut)), "") << "without " << cut << " bytes";
+  EXPECT_NE(import_error("nsys", whole.substr(0, whole.size() - 1)).find("the file is cut"), std::string::npos);
+}
+
 TEST(Nsys, ReadsKernelsWithShapeStreamProcessAndLaunch) {
   const Timeline timeline =
       import_text("nsys", database(strings() + kernels(kernel(2000, 2500, 7, 11)) + calls(call(1000, 1100, 11, 2)) +

@@ -52,6 +52,21 @@ TEST_F(RegistryTest, ChoosesTheImporterByContentNotByFileName) {
   EXPECT_FALSE(timeline.provenance().content_hash.empty());
 }
 
+TEST_F(RegistryTest, AForeignFileInWhichNothingWasUnderstoodIsAnError) {
+  for (const auto& [format, text] : std::vector<std::pair<std::string, std::string>>{
+           {"kineto", "[[[[[[[["},
+           {"kineto", R"({"traceEvents": [{"ph": "X", "cat": "kernel", "name": "k"}]})"},
+           {"presentmon", "Application,ProcessID,TimeInSeconds,MsBetweenPresents\ra,1,0.1,16\ra,1,0.2,16\r"},
+           {"orion", "Name,Profile,Memory_footprint,SM_usage,Duration\n"}}) {
+    const std::string message = load_error(write("nothing", text), format);
+    EXPECT_NE(message, "") << text;
+  }
+  const std::string message =
+      load_error(write("nothing", R"({"traceEvents": [{"ph": "X", "cat": "kernel", "name": "k"}]})"), "kineto");
+  EXPECT_NE(message.find("read as kineto, it holds no operation, no call and no frame; 1 "), std::string::npos)
+      << message;
+}
+
 TEST_F(RegistryTest, ListsTheKnownFormatsWhereNoneFits) {
   const std::string message = load_error(write("x.txt", "hello"));
   EXPECT_NE(message.find("x.txt: the content is of no known trace format, expected one of corun, kineto"),

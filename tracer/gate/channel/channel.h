@@ -1,20 +1,25 @@
 #pragma once
 
+#include <string.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
-/// Memory that the scheduler of a live run shares with the guests in its clients' processes: a file of one GateFile.
+/// Memory that the scheduler of a live run shares with the guests in its clients' processes: one GateCommon, and a Lane
+/// for each client, which the processes of that client alone have.
 ///
-/// The scheduler makes the file in a folder that only its user may enter, and holds a lock on it (flock) for as long as
-/// it lives. CORUN_GATE names the file to the guests, CORUN_GATE_CLIENT the number of their client. Everything here is
-/// fixed in size and zero at first; times are nanoseconds of CLOCK_MONOTONIC. What one side writes before it stores an
-/// atomic, the other may read after it has loaded it.
+/// CORUN_GATE names the socket of the client's gate to the guests, which get the memory there (handover.h). Everything
+/// here is fixed in size and zero at first; times are nanoseconds of CLOCK_MONOTONIC. What one side writes before it
+/// stores an atomic, the other may read after it has loaded it.
+///
+/// A guest is in a program that may write anywhere: to the scheduler, what a guest writes is input, of which nothing
+/// holds until it has been checked. What the scheduler alone writes it never reads back.
 namespace corun::gate {
 
 inline constexpr char kFileVariable[] = "CORUN_GATE";
-inline constexpr char kClientVariable[] = "CORUN_GATE_CLIENT";
-inline constexpr std::uint64_t kMagic = 0x000a'4554'4147'4f43;  ///< changes with the layout
+inline constexpr std::uint64_t kMagic = 0x000b'4554'4147'4f43;  ///< changes with the layout
 
 inline constexpr std::uint32_t kMostClients = 64;
 inline constexpr std::uint32_t kMostProcesses = 32;  ///< of a client that are gated at a time
@@ -24,7 +29,7 @@ inline constexpr std::uint32_t kMostNames = 2048;
 inline constexpr std::uint32_t kNameBytes = 1 << 20;  ///< of all names together
 inline constexpr std::uint32_t kNoName = 0;
 
-/// A scheduler that has shown no sign of life for so long has died if it holds its lock no longer.
+/// A scheduler that has shown no sign of life for so long has died if its socket answers no longer.
 inline constexpr std::int64_t kDeadAfterNs = 60'000'000;
 /// ... and hangs, or was stopped, if it does.
 inline constexpr std::int64_t kHungAfterNs = 1'000'000'000;
@@ -144,21 +149,23 @@ struct Lane {
   std::atomic<std::uint32_t> name_at[kMostNames];  ///< 1 + its place in `name_text`; 0 = not written
   char name_text[kNameBytes];                      ///< as the compiler wrote them, whole, each with a zero behind it
 
-  /// "" for one that is not written: its process may have died meanwhile.
-  const char* name(std::uint32_t number) const {
-    const std::uint32_t at = number == kNoName ? 0 : name_at[number].load(std::memory_order_acquire);
-    return at == 0 ? "" : name_text + (at - 1);
+  /// "" for one that is not written, or is none: its process may have died meanwhile. It ends in front of a zero, or
+  /// with the memory.
+  std::string_view name(std::uint32_t number) const {
+    const std::uint32_t at =
+        number == kNoName || number >= kMostNames ? 0 : name_at[number].load(std::memory_order_acquire);
+    if (at == 0 || at > kNameBytes) return {};
+    return {name_text + (at - 1), strnlen(name_text + (at - 1), kNameBytes - (at - 1))};
   }
 };
 
-struct GateFile {
-  std::atomic<std::uint64_t> magic;  ///< written last
-  std::atomic<std::uint32_t> clients;
+/// What all clients share.
+struct GateCommon {
+  std::atomic<std::uint64_t> magic;          ///< written last
   std::atomic<std::uint64_t> pid_namespace;  ///< the scheduler's; 0 = not known
   alignas(64) std::atomic<std::int64_t> heartbeat_ns;
   alignas(64) std::atomic<std::uint32_t> bell;  ///< futex: changes when there is something for the scheduler to see
   std::atomic<std::uint32_t> is_asleep;         ///< the scheduler waits for the bell
-  Lane lanes[kMostClients];                     ///< by client; pages that are never touched take no memory
 };
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std::uint32_t>::is_always_lock_free);

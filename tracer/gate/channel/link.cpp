@@ -1,16 +1,14 @@
 #include "tracer/gate/channel/link.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "tracer/gate/channel/futex.h"
+#include "tracer/gate/channel/handover.h"
 #include "tracer/gate/channel/process.h"
 #include "tracer/guest/part_file.h"
 
@@ -20,62 +18,54 @@ namespace {
 constexpr int kClaims = 40;
 constexpr useconds_t kBetweenClaimsUs = 5000;
 
+/// nullptr: it cannot be had, or has another size. Closes the descriptor.
+void* map_memory(int descriptor, std::size_t size) {
+  struct stat found {};
+  const bool has_size = fstat(descriptor, &found) == 0 && found.st_size == static_cast<off_t>(size);
+  void* memory = has_size ? mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0) : MAP_FAILED;
+  close(descriptor);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
 }  // namespace
 
 bool GateLink::open() {
   const char* path = secure_getenv(kFileVariable);
-  const char* client = secure_getenv(kClientVariable);
-  if (path == nullptr || client == nullptr || strlen(path) >= sizeof(path_)) return false;
-  char* end = nullptr;
-  const unsigned long number = strtoul(client, &end, 10);
-  if (end == client || *end != '\0' || number >= kMostClients || !map(path)) return false;
-  client_ = static_cast<std::uint32_t>(number);
+  if (path == nullptr || strlen(path) >= sizeof(path_)) return false;
   strcpy(path_, path);
-  if (number < file_->clients.load() && !is_over()) return true;
-  file_ = nullptr;
+  if (!map()) return false;
+  if (common_->magic.load(std::memory_order_acquire) == kMagic && !is_over()) return true;
+  close();
   return false;
 }
 
-// A file of another user, or of another layout, is not a gate.
-bool GateLink::map(const char* path) {
-  const int descriptor = ::open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-  if (descriptor < 0) return false;
-  struct stat found {};
-  const bool is_ours = fstat(descriptor, &found) == 0 && S_ISREG(found.st_mode) && found.st_uid == geteuid() &&
-                       found.st_size == static_cast<off_t>(sizeof(GateFile));
-  void* memory =
-      is_ours ? mmap(nullptr, sizeof(GateFile), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0) : MAP_FAILED;
-  ::close(descriptor);
-  if (memory == MAP_FAILED) return false;
-  file_ = static_cast<GateFile*>(memory);
-  if (file_->magic.load(std::memory_order_acquire) == kMagic) return true;
-  munmap(memory, sizeof(GateFile));
-  file_ = nullptr;
+// Memory of another layout is no gate.
+bool GateLink::map() {
+  Memory memory;
+  if (!receive(path_, memory)) return false;
+  common_ = static_cast<GateCommon*>(map_memory(memory.common, sizeof(GateCommon)));
+  lane_ = static_cast<Lane*>(map_memory(memory.lane, sizeof(Lane)));
+  if (common_ != nullptr && lane_ != nullptr) return true;
+  close();
   return false;
 }
 
 void GateLink::close() {
-  munmap(file_, sizeof(GateFile));
-  file_ = nullptr;
-}
-
-bool GateLink::is_locked() const {
-  const int descriptor = ::open(path_, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-  if (descriptor < 0) return false;
-  const bool is_held = flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  ::close(descriptor);
-  return is_held;
+  if (common_ != nullptr) munmap(common_, sizeof(GateCommon));
+  if (lane_ != nullptr) munmap(lane_, sizeof(Lane));
+  common_ = nullptr;
+  lane_ = nullptr;
 }
 
 bool GateLink::has_scheduler() const {
-  const std::int64_t silent_ns = guest::monotonic_ns() - file_->heartbeat_ns.load(std::memory_order_relaxed);
+  const std::int64_t silent_ns = guest::monotonic_ns() - common_->heartbeat_ns.load(std::memory_order_relaxed);
   if (silent_ns < kDeadAfterNs) return true;
-  return silent_ns < kHungAfterNs && is_locked();
+  return silent_ns < kHungAfterNs && is_answered(path_);
 }
 
 void GateLink::ring() const {
-  file_->bell.fetch_add(1);
-  if (file_->is_asleep.load() != 0) futex_wake_all(file_->bell);
+  common_->bell.fetch_add(1);
+  if (common_->is_asleep.load() != 0) futex_wake_all(common_->bell);
 }
 
 void GateLink::tell_frame(FrameMoment moment, std::uint64_t frame, std::int64_t at_ns,
@@ -115,7 +105,7 @@ bool GateLink::claim_frames(FrameTeller teller) {
     if (known >> 32 == own >> 32) return known == wanted;
   } while (!lane().frame_teller.compare_exchange_weak(known, wanted));
   frame_mark_ = wanted;
-  lane().frame_process = own_process(file_->pid_namespace);
+  lane().frame_process = own_process(common_->pid_namespace);
   return true;
 }
 
@@ -125,7 +115,7 @@ bool GateLink::has_frames(FrameMoment moment) const {
   if (frame_mark_ == 0 || its.frame_teller.load(std::memory_order_relaxed) == frame_mark_) return true;
   std::uint32_t holder = kNoProcess;
   if (moment != FrameMoment::kBegin || its.frame_process.load(std::memory_order_relaxed) != kNoProcess) return false;
-  if (!its.frame_process.compare_exchange_strong(holder, own_process(file_->pid_namespace))) return false;
+  if (!its.frame_process.compare_exchange_strong(holder, own_process(common_->pid_namespace))) return false;
   its.frame_teller = frame_mark_;
   return true;
 }
@@ -145,7 +135,7 @@ bool GateLink::take_empty_slot(std::uint32_t own) {
 }
 
 void GateLink::leave_former_slots() const {
-  const std::uint32_t own = own_process(file_->pid_namespace);
+  const std::uint32_t own = own_process(common_->pid_namespace);
   for (Slot& slot : lane().slots) {
     std::uint32_t former = own;
     slot.process.compare_exchange_strong(former, kFormerProcess);
@@ -154,7 +144,7 @@ void GateLink::leave_former_slots() const {
 
 // A process that has died is noticed by the scheduler, which then empties its slot.
 bool GateLink::take_slot() {
-  const std::uint32_t own = own_process(file_->pid_namespace);
+  const std::uint32_t own = own_process(common_->pid_namespace);
   leave_former_slots();
   for (int i = 0; i < kClaims; ++i) {
     if (take_empty_slot(own)) return true;

@@ -6,17 +6,17 @@
 
 namespace corun::gate {
 
-/// A guest's end of the gate file: finds it by the environment, checks whether the scheduler is alive, rings its bell.
+/// A guest's end of a gate: finds it by the environment, checks whether the scheduler is alive, rings its bell.
 /// Any thread. It stays mapped, since other threads may be in it until the process ends.
 class GateLink {
  public:
   /// False where the environment names no gate, or it cannot be used.
   bool open();
-  bool is_open() const { return file_ != nullptr; }
+  bool is_open() const { return lane_ != nullptr; }
   /// Unmaps it. No other thread may be in it.
   void close();
 
-  Lane& lane() const { return file_->lanes[client_]; }
+  Lane& lane() const { return *lane_; }
   bool is_over() const { return lane().is_over.load(std::memory_order_acquire) != 0; }
   /// False once the scheduler has died or hangs.
   bool has_scheduler() const;
@@ -37,14 +37,14 @@ class GateLink {
   std::uint32_t slot_mark() const { return mark_; }
 
  private:
-  bool map(const char* path);
+  bool map();
   bool take_empty_slot(std::uint32_t own);
   bool has_frames(FrameMoment moment) const;
-  bool is_locked() const;
 
-  GateFile* file_ = nullptr;
+  GateCommon* common_ = nullptr;
+  Lane* lane_ = nullptr;
   std::uint64_t frame_mark_ = 0;  ///< in Lane::frame_teller, once claimed
-  std::uint32_t client_ = 0, slot_ = 0, mark_ = 0;
+  std::uint32_t slot_ = 0, mark_ = 0;
   char path_[256] = {};
 };
 

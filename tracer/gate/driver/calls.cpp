@@ -72,6 +72,13 @@ void take_shape(LaunchCall& call, const Shape& shape) {
   call.stream = shape.stream;
 }
 
+bool is_empty(const std::uint32_t (&size)[3]) { return size[0] == 0 || size[1] == 0 || size[2] == 0; }
+
+template <class Shape>
+bool has_nothing(const Shape& shape) {
+  return is_empty(shape.grid) || is_empty(shape.block);
+}
+
 LaunchKind copy_kind(std::uint32_t function) {
   switch (function) {
     case cbid::cuMemcpyHtoD_v2:
@@ -146,6 +153,19 @@ const void* launched_kernel(std::uint32_t function, const void* parameters) {
   if (is_kernel_with_shape(function)) return static_cast<const KernelParameters*>(parameters)->function;
   if (is_kernel_with_config(function)) return static_cast<const KernelExParameters*>(parameters)->function;
   return nullptr;
+}
+
+bool is_refused(std::uint32_t function, const void* parameters) {
+  if (is_kernel_with_shape(function)) {
+    const auto& given = *static_cast<const KernelParameters*>(parameters);
+    return given.function == nullptr || has_nothing(given);
+  }
+  if (is_kernel_with_config(function)) {
+    const auto& given = *static_cast<const KernelExParameters*>(parameters);
+    return given.function == nullptr || given.config == nullptr || has_nothing(*given.config);
+  }
+  const bool is_graph = function == cbid::cuGraphLaunch || function == cbid::cuGraphLaunch_ptsz;
+  return is_graph && static_cast<const GraphParameters*>(parameters)->graph == nullptr;
 }
 
 LaunchCall read_launch(std::uint32_t function, const void* parameters) {

@@ -31,7 +31,11 @@ const void* lay_out(std::uint32_t function, const std::uint64_t* words, KernelPa
 /// The handle of the kernel that this function launches; nullptr: it launches none, or none alone.
 const void* launched_kernel(std::uint32_t function, const void* parameters);
 
-/// A call that gives the device work, as far as its arguments are understood.
+/// Whether the driver refuses a launch whatever else holds: one of no kernel or no graph, without its configuration, or
+/// of nothing. The arguments of others can be read.
+bool is_refused(std::uint32_t function, const void* parameters);
+
+/// A call that gives the device work, as far as its arguments are understood. Precondition: not is_refused().
 struct LaunchCall {
   LaunchKind kind = LaunchKind::kCopy;
   void* stream = nullptr;       ///< of the program; the default streams as their handles

@@ -6,6 +6,7 @@
 #include "tracer/record/host/terminal.h"
 #include "tracer/record/options.h"
 #include "traces/base/error.h"
+#include "traces/base/streams.h"
 
 namespace corun::record {
 
@@ -49,7 +50,7 @@ std::string as_text(const Checkup& checkup) {
 
 int doctor_command(const DoctorOptions& options) {
   const Checkup checkup = check_up();
-  fmt::print("{}", options.json ? as_json(checkup) : as_text(checkup));
+  put_out(options.json ? as_json(checkup) : as_text(checkup));
   return checkup.has_any() ? 0 : static_cast<int>(ErrorKind::kUnsupported);
 }
 

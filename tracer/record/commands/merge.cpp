@@ -3,6 +3,7 @@
 #include "tracer/record/session.h"
 #include "tracer/record/summary.h"
 #include "traces/base/error.h"
+#include "traces/base/streams.h"
 #include "traces/native/native.h"
 
 namespace corun::record {
@@ -37,8 +38,8 @@ int merge_command(const MergeCommandOptions& options) {
   check(session, options.parts);
   write_native(session.timeline, output, options.overwrite);
   const Summary summary{session, output, total_bytes({output}), {}, {}, {}};
-  if (options.json) fmt::print(stderr, "{}", summary_json(summary));
-  if (!options.json && !options.is_quiet) fmt::print(stderr, "{}", summary_text(summary));
+  if (options.json) put_err(summary_json(summary));
+  if (!options.json && !options.is_quiet) put_err(summary_text(summary));
   if (session.has_unreadable) {
     if (!options.is_quiet) warn(inspect_stderr(), kept_text(folder));
   } else {

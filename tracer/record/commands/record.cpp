@@ -9,6 +9,7 @@
 #include "tracer/record/options.h"
 #include "tracer/record/recording.h"
 #include "traces/base/error.h"
+#include "traces/base/streams.h"
 
 namespace corun::record {
 
@@ -68,7 +69,7 @@ int record_command(const RecordOptions& given) {
   std::error_code ignored;
   if (options.output.empty() || fs::is_directory(options.output, ignored)) {
     options.output = (fs::path(options.output) / default_output(options.command[0])).string();
-    if (!options.is_quiet) fmt::print(stderr, "recording to {}\n", printable(options.output));
+    if (!options.is_quiet) print_err("recording to {}\n", printable(options.output));
   }
   check_output(options);
   const PartsFolder folder = PartsFolder::make(options.output + ".parts", options.overwrite);
@@ -77,7 +78,7 @@ int record_command(const RecordOptions& given) {
   } catch (const Error& error) {
     if (folder.parts().empty()) folder.remove();
     if (error.kind() != ErrorKind::kDevice) throw;
-    fmt::print(stderr, "{}", render(error, inspect_stderr().has_color));
+    put_err(render(error, inspect_stderr().has_color));
     return kExitRecorderFailed;
   }
 }

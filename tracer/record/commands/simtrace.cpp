@@ -11,6 +11,7 @@
 #include "tracer/record/host/terminal.h"
 #include "tracer/record/options.h"
 #include "traces/base/command_name.h"
+#include "traces/base/streams.h"
 #include "traces/base/units.h"
 
 namespace corun::record {
@@ -75,10 +76,16 @@ class CommandLine {
     add_merge();
     add_doctor();
     app_.add_subcommand("version", "Print the version")->callback([this] {
-      command_ = [] { return std::puts("simtrace " CORUN_VERSION) < 0 ? kExitRecorderFailed : 0; };
+      command_ = [] {
+        put_out("simtrace " CORUN_VERSION "\n");
+        return 0;
+      };
     });
     app_.add_subcommand("help", "Print this")->callback([this] {
-      command_ = [this] { return std::puts(help_.c_str()) < 0 ? kExitRecorderFailed : 0; };
+      command_ = [this] {
+        put_out(help_ + "\n");
+        return 0;
+      };
     });
     help_ = app_.help();
   }
@@ -98,7 +105,7 @@ class CommandLine {
     try {
       return command_();
     } catch (const Error& error) {
-      std::fputs(render(error, inspect_stderr().has_color).c_str(), stderr);
+      put_err(render(error, inspect_stderr().has_color));
       return static_cast<int>(error.kind());
     }
   }
@@ -209,8 +216,7 @@ class CommandLine {
   }
 
   static int print_steam_line() {
-    std::cout << quoted(executable_folder() + "/simtrace")
-              << " record --follow-children -q -o \"$HOME\" -- %command%\n";
+    print_out("{} record --follow-children -q -o \"$HOME\" -- %command%\n", quoted(executable_folder() + "/simtrace"));
     return 0;
   }
 
@@ -228,8 +234,9 @@ class CommandLine {
 }  // namespace corun::record
 
 int main(int argc, char** argv) {
+  corun::keep_standard_streams();
   try {
-    return corun::record::CommandLine().parse_and_run(argc, argv);
+    return corun::exit_code_after_output(corun::record::CommandLine().parse_and_run(argc, argv));
   } catch (const std::bad_alloc&) {
     std::fputs("error[E0600]: out of memory\n", stderr);
     return corun::record::kExitRecorderFailed;

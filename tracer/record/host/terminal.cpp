@@ -5,6 +5,9 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "traces/base/streams.h"
+#include "traces/base/writing_direction.h"
+
 namespace corun::record {
 
 namespace {
@@ -29,7 +32,7 @@ std::size_t character_length(std::string_view text) {
   for (std::size_t i = 1; i < length; ++i)
     if ((byte(i) & 0xC0) != 0x80) return 0;
   const bool is_control = byte(0) == 0xC2 && byte(1) < 0xA0;
-  return is_control ? 0 : length;
+  return is_control || turns_direction(text.substr(0, length)) ? 0 : length;
 }
 
 template <class Escape>
@@ -68,7 +71,7 @@ std::string render(const Error& error, bool with_color) {
 }
 
 void warn(const Terminal& terminal, std::string_view sentence) {
-  fmt::print(stderr, "{}: {}\n", paint(kYellow, "warning", terminal.has_color), printable(sentence));
+  print_err("{}: {}\n", paint(kYellow, "warning", terminal.has_color), printable(sentence));
 }
 
 std::string bytes_text(std::uint64_t bytes) {
