@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "traces/base/column.h"
@@ -91,6 +92,18 @@ bool is_copy(OpKind kind) { return kind >= OpKind::kCopyHostToDevice && kind <= 
 
 bool is_device_memory_op(OpKind kind) { return kind == OpKind::kMemset || kind == OpKind::kCopyDeviceToDevice; }
 
+std::string_view to_string(MemorySource source) {
+  switch (source) {
+    case MemorySource::kReserved:
+      return "reserved by the framework";
+    case MemorySource::kAllocated:
+      return "allocated through CUDA";
+    case MemorySource::kInUse:
+      return "in use on the device";
+  }
+  return "unknown";
+}
+
 std::string_view to_string(CallKind kind) {
   switch (kind) {
     case CallKind::kLaunch:
@@ -168,6 +181,17 @@ void TimelineBuilder::add(std::span<const OpRecord> ops) {
 void TimelineBuilder::add(std::span<const CallRecord> calls) {
   if (sink_ != nullptr) return sink_->add(calls);
   timeline_.calls_.insert(timeline_.calls_.end(), calls.begin(), calls.end());
+}
+
+void TimelineBuilder::note_memory(const MemoryPeak& held) {
+  if (held.bytes == 0 || held.bytes > MemoryPeak::kMostBytes) return;
+  std::vector<MemoryPeak>& peaks = timeline_.provenance_.memory_peaks;
+  const auto key = [](const MemoryPeak& peak) { return std::tuple(peak.device, peak.process, peak.source); };
+  const auto at = std::ranges::lower_bound(peaks, key(held), {}, key);
+  if (at == peaks.end() || key(*at) != key(held))
+    peaks.insert(at, held);
+  else
+    at->bytes = std::max(at->bytes, held.bytes);
 }
 
 void TimelineBuilder::skip(std::string_view reason, std::string_view where) {

@@ -182,6 +182,28 @@ struct UntracedRate {
   double launches_per_s() const { return static_cast<double>(launches) * 1e9 / static_cast<double>(duration_ns); }
 };
 
+/// Where a figure about device memory comes from, and with it what the figure leaves out.
+enum class MemorySource : std::uint8_t {
+  kReserved =
+      0,  ///< reserved by a framework's allocator (PyTorch): contexts, libraries and other allocators are missing
+  kAllocated = 1,  ///< allocated through CUDA, pools included: contexts and the code of kernels are missing
+  kInUse = 2,      ///< what the driver says is in use on the device: nothing is missing; other programs may be in it
+};
+/// "reserved by the framework", "allocated through CUDA", "in use on the device".
+std::string_view to_string(MemorySource source);
+
+/// The most device memory that a program held at once while the capture saw it. A capture that begins late may have
+/// missed a higher peak.
+struct MemoryPeak {
+  std::uint32_t device = 0;   ///< as QueueRecord::device
+  std::uint64_t process = 0;  ///< as QueueRecord::process; 0: not known
+  std::uint64_t bytes = 0;    ///< 1 to kMostBytes
+  MemorySource source = MemorySource::kReserved;
+  friend auto operator<=>(const MemoryPeak&, const MemoryPeak&) = default;
+
+  static constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50;  ///< more is no figure of a device
+};
+
 /// Where a timeline came from and what was lost on the way.
 struct Provenance {
   std::string source_format;      ///< importer's name: "kineto", "nsys", "presentmon", ..., "corun"
@@ -197,6 +219,7 @@ struct Provenance {
   std::map<std::uint64_t, std::string> programs;  ///< name of each process, where the source has it
   std::optional<UntracedRate> untraced_rate;      ///< where an untraced pass was made
   std::int64_t tracer_ns = 0;                     ///< host time that the capture itself took, as far as it was seen
+  std::vector<MemoryPeak> memory_peaks;           ///< in order of device, process and source; see Timeline
   friend bool operator==(const Provenance&, const Provenance&) = default;
 };
 
@@ -218,6 +241,10 @@ class Timeline {
   const std::vector<std::string>& strings() const { return strings_; }
   const Provenance& provenance() const { return provenance_; }
   const Fidelity& fidelity() const { return fidelity_; }
+
+  /// What is known of the device memory that the programs of the capture need: at most one row for each device, process
+  /// and source. Empty where the capture does not say.
+  const std::vector<MemoryPeak>& memory_peaks() const { return provenance_.memory_peaks; }
 
   /// Text of a string id; "" for none.
   std::string_view text(StringId id) const;
@@ -293,6 +320,10 @@ class TimelineBuilder {
   /// Operations and calls go to `sink` from now on, and the sealed timeline has none of them. Its origin is that of all
   /// rows together.
   void divert(RowSink& sink) { sink_ = &sink; }
+
+  /// A program holds so much device memory at some instant: the timeline keeps the most of each device, process and
+  /// source. 0 bytes, and more than MemoryPeak::kMostBytes, say nothing.
+  void note_memory(const MemoryPeak& held);
 
   /// Counts a record that was left out. `where` is "file:line" or "file: byte N"; the first three per reason are kept.
   void skip(std::string_view reason, std::string_view where);

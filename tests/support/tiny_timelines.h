@@ -19,6 +19,7 @@ inline void describe_tiny(TimelineBuilder& b) {
   b.provenance().programs = {{77, "quake.exe"}, {4242, "python3"}};
   b.provenance().untraced_rate = {.launches = 1'000, .duration_ns = 20'000'000, .jitter_ppm = 15'000};
   b.provenance().tracer_ns = 7'500;
+  b.note_memory({.device = 0, .process = 4242, .bytes = 3ull << 30, .source = MemorySource::kAllocated});
   b.skip("negative duration", "tiny.json:12");
 }
 

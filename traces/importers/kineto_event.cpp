@@ -25,6 +25,7 @@ Category category_of(std::string_view category) {
   if (category == "gpu_memset" || category == "Memset") return Category::kMemset;
   if (category == "cuda_sync") return Category::kWait;
   if (category == "user_annotation") return Category::kMark;
+  if (category == "cpu_instant_event") return Category::kMemory;
   if (ends_with_word(category, "_runtime", "Runtime")) return Category::kRuntimeCall;
   if (ends_with_word(category, "_driver", "Driver")) return Category::kDriverCall;
   return Category::kOther;
@@ -87,6 +88,12 @@ void read_argument(std::string_view key, ondemand::value& value, KinetoEvent& ev
     event.awaited_stream = integer_of(value);
   else if (key == "wait_on_cuda_event_record_corr_id")
     event.awaited_record = integer_of(value);
+  else if (key == "Total Reserved")
+    event.reserved_bytes = integer_of(value);
+  else if (key == "Device Id")
+    event.memory_device = integer_of(value);
+  else if (key == "Device Type")
+    event.memory_device_type = integer_of(value);
 }
 
 // Raw text of a key between its quotation marks: the keys that matter have no escapes.
@@ -113,12 +120,14 @@ simdjson::error_code read_arguments(ondemand::value& value, KinetoEvent& event) 
 struct Reading {
   KinetoEvent& event;
   bool has_category = false;
-  bool is_complete_event = true;  // "ph": "X", or not seen yet
-  bool needs_step_name = false;   // category alone does not decide; the name has to be a profiler step
+  char phase = '\0';             // first letter of "ph"; not seen yet
+  bool needs_step_name = false;  // category alone does not decide; the name has to be a profiler step
   bool has_name = false;
 
   bool is_of_no_interest() const {
-    if (!is_complete_event) return true;
+    if (phase != '\0' && phase != 'X' && phase != 'i') return true;
+    if (phase != '\0' && has_category && (phase == 'i') != (event.category == Category::kMemory)) return true;
+    if (has_name && event.category == Category::kMemory) return event.name != "[memory]";
     if (has_category && event.category == Category::kOther) {
       return !needs_step_name || (has_name && !event.name.starts_with("ProfilerStep#"));
     }
@@ -141,7 +150,7 @@ simdjson::error_code read_field(ondemand::field& field, Reading& reading) {
   std::string_view text;
   if (key == "ph") {
     if (const auto error = value.get_string().get(text)) return error;
-    reading.is_complete_event = text == "X";
+    reading.phase = text.size() == 1 ? text[0] : '?';
   } else if (key == "cat") {
     if (const auto error = value.get_string().get(text)) return error;
     event.category = category_of(text);
@@ -186,7 +195,7 @@ bool begins_without_interest(std::string_view record) {
     const auto key = take_string(record, before);
     const auto value = key ? take_string(record, ':') : std::nullopt;
     if (!value) return false;
-    if (*key == "ph" && *value != "X") return true;
+    if (*key == "ph" && *value != "X" && *value != "i") return true;
     if (*key == "name" && may_be_step) return !value->starts_with("ProfilerStep#");
     if (*key != "cat") continue;
     may_be_step = may_hold_steps(*value);

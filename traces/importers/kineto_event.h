@@ -20,6 +20,7 @@ struct KinetoEvent {
     kDriverCall,   ///< `cuda_driver`, `Driver`, ...
     kWait,         ///< `cuda_sync`: what a waiting call waited for
     kMark,         ///< `user_annotation`; `ProfilerStep#N` under any host category
+    kMemory,       ///< `[memory]`: what PyTorch's allocator holds at an instant
   };
   Category category = Category::kOther;
   std::string_view name;              ///< unescaped; valid until the next read
@@ -28,6 +29,7 @@ struct KinetoEvent {
   std::optional<std::int64_t> pid, tid;
   std::optional<std::int64_t> device, stream, context, correlation, bytes, graph_node;
   std::optional<std::int64_t> awaited_stream, awaited_record;
+  std::optional<std::int64_t> reserved_bytes, memory_device, memory_device_type;  ///< of kMemory
   LaunchShape shape;
 
   /// True if the times say more than whole microseconds: `12.5`, but neither `12` nor `12.0`.

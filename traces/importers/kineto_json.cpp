@@ -20,6 +20,7 @@ namespace {
 constexpr std::size_t kSniffedBytes = 64 << 10;
 constexpr std::size_t kLongestName = 4 << 10;
 constexpr std::int64_t kLongestNs = std::int64_t{1} << 61;
+constexpr std::int64_t kCpuDeviceType = 0;  // PyTorch's numbers of kinds of devices
 // A time written in microseconds since 1970 is beyond 2001; one relative to a base or to the start is months at most.
 constexpr std::int64_t kEarliestEpochNs = 1'000'000'000'000'000'000;
 
@@ -98,6 +99,7 @@ class KinetoReading {
   void take_call(const KinetoEvent& event);
   void take_wait(const KinetoEvent& event);
   void take_mark(const KinetoEvent& event);
+  void take_memory(const KinetoEvent& event);
   std::uint32_t stream_index(std::int64_t device, std::int64_t context, std::int64_t stream);
   void name_queues();
   void set_clock();
@@ -201,6 +203,7 @@ void KinetoReading::take(const KinetoEvent& event) {
   using Category = KinetoEvent::Category;
   if (event.category == Category::kOther) return;
   if (event.category == Category::kWait) return take_wait(event);
+  if (event.category == Category::kMemory) return take_memory(event);
   if (!has_usable_times(event)) return;
   if (event.category == Category::kMark) return take_mark(event);
   if (event.is_gpu()) return take_operation(event);
@@ -285,6 +288,17 @@ void KinetoReading::take_mark(const KinetoEvent& event) {
   mark.thread = builder_.thread(
       {static_cast<std::uint64_t>(event.pid.value_or(0)), static_cast<std::uint64_t>(event.tid.value_or(0))});
   builder_.add(mark);
+}
+
+// PyTorch's allocators of host memory report as well.
+void KinetoReading::take_memory(const KinetoEvent& event) {
+  const std::int64_t bytes = event.reserved_bytes.value_or(0), device = event.memory_device.value_or(-1);
+  const bool is_of_a_gpu = event.memory_device_type.value_or(kCpuDeviceType) != kCpuDeviceType;
+  if (!is_of_a_gpu || device < 0 || device > UINT32_MAX || bytes <= 0) return;
+  builder_.note_memory({.device = static_cast<std::uint32_t>(device),
+                        .process = static_cast<std::uint64_t>(event.pid.value_or(0)),
+                        .bytes = static_cast<std::uint64_t>(bytes),
+                        .source = MemorySource::kReserved});
 }
 
 std::uint32_t KinetoReading::stream_index(std::int64_t device, std::int64_t context, std::int64_t stream) {

@@ -74,6 +74,22 @@ std::optional<UntracedRate> read_rate(const schema::Meta& meta) {
   return UntracedRate{.launches = wire.launches(), .duration_ns = wire.duration_ns(), .jitter_ppm = wire.jitter_ppm()};
 }
 
+void write_peak(const MemoryPeak& peak, schema::Meta::MemoryPeak& wire) {
+  wire.set_device(peak.device);
+  wire.set_process(peak.process);
+  wire.set_bytes(peak.bytes);
+  wire.set_source(static_cast<std::uint32_t>(peak.source));
+}
+
+// A source that a newer version knows is left out: what its figure means is not known here.
+void read_peak(const schema::Meta::MemoryPeak& wire, TimelineBuilder& builder) {
+  if (wire.source() > static_cast<std::uint32_t>(MemorySource::kInUse)) return;
+  builder.note_memory({.device = wire.device(),
+                       .process = wire.process(),
+                       .bytes = wire.bytes(),
+                       .source = static_cast<MemorySource>(wire.source())});
+}
+
 void write_provenance(const Provenance& provenance, schema::Meta& wire) {
   wire.set_source_format(provenance.source_format);
   wire.set_source_version(provenance.source_version);
@@ -94,6 +110,7 @@ void write_provenance(const Provenance& provenance, schema::Meta& wire) {
     program.set_process(process);
     program.set_name(name);
   }
+  for (const MemoryPeak& peak : provenance.memory_peaks) write_peak(peak, *wire.add_memory_peak());
   wire.set_tracer_ns(provenance.tracer_ns);
   if (provenance.untraced_rate) write_rate(*provenance.untraced_rate, *wire.mutable_untraced_rate());
 }
@@ -111,7 +128,8 @@ Provenance read_provenance(const schema::Meta& wire) {
                         .notes = {wire.note().begin(), wire.note().end()},
                         .programs = {},
                         .untraced_rate = read_rate(wire),
-                        .tracer_ns = wire.tracer_ns()};
+                        .tracer_ns = wire.tracer_ns(),
+                        .memory_peaks = {}};
   for (const schema::Meta::Device& device : wire.device()) provenance.devices.push_back(read_device(device));
   for (const schema::Meta::Program& program : wire.program()) provenance.programs[program.process()] = program.name();
   for (const schema::Meta::Skipped& skipped : wire.skipped()) provenance.skipped[skipped.reason()] += skipped.count();
@@ -137,6 +155,7 @@ void decode_meta(std::string_view payload, TimelineBuilder& builder) {
                 "read it with a newer corun");
   }
   builder.provenance() = read_provenance(meta);
+  for (const schema::Meta::MemoryPeak& peak : meta.memory_peak()) read_peak(peak, builder);
   builder.fidelity() = read_fidelity(meta.fidelity());
 }
 

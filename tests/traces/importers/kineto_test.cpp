@@ -47,6 +47,30 @@ TEST(Kineto, ReadsKernelsWithShapeStreamAndLaunch) {
   EXPECT_FALSE(timeline.fidelity().integer_microseconds);
 }
 
+std::string memory(std::string_view device, std::string_view type, std::string_view reserved) {
+  return fmt::format(R"({{"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": 22, "tid": 23,
+      "ts": 5, "args": {{"Total Reserved": {}, "Total Allocated": 1, "Bytes": 1, "Addr": 7, "Device Id": {},
+      "Device Type": {}, "Ev Idx": 3}}}})",
+                     reserved, device, type);
+}
+
+TEST(Kineto, KeepsTheMostMemoryThatTheAllocatorReservedOnEachGpu) {
+  const std::string events = memory("0", "1", "100") + "," + memory("0", "1", "700") + "," + memory("0", "1", "300") +
+                             "," + memory("1", "1", "50") + "," + memory("-1", "0", "9000");
+  const Timeline timeline = import_text("kineto", trace(fmt::format("{},\n{}", kKernel, events)));
+  const std::vector<MemoryPeak> expected = {{.device = 0, .process = 22, .bytes = 700}, {1, 22, 50}};
+  EXPECT_EQ(timeline.memory_peaks(), expected);
+  EXPECT_EQ(timeline.ops().size(), 1U);
+  EXPECT_TRUE(timeline.provenance().skipped.empty());
+}
+
+TEST(Kineto, TakesNoMemoryFromOtherInstantsOrUnreadableNumbers) {
+  std::string other = memory("0", "1", "100");
+  other.replace(other.find("[memory]"), 8, "[marker]");
+  const std::string events = other + "," + memory("0", "1", "-5") + "," + memory("0", "1", "4611686018427387904");
+  EXPECT_TRUE(import_text("kineto", trace(fmt::format("{},\n{}", kKernel, events))).memory_peaks().empty());
+}
+
 TEST(Kineto, ReadsTheSameWhateverTheOrderOfKeys) {
   const Timeline timeline = import_text("kineto", R"({"traceEvents": [
       {"args": {"stream": 7, "grid": [2, 1, 1], "device": 0, "correlation": 1}, "dur": 5, "cat": "kernel", "tid": 7,
