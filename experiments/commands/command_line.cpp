@@ -17,6 +17,10 @@ namespace {
 /// "--output" of "-o,--output".
 std::string long_name(const std::string& names) { return names.substr(names.rfind(',') + 1); }
 
+bool takes_one_experiment(std::string_view command) {
+  return command == "run" || command == "check" || command == "plan" || command == "sweep";
+}
+
 int report_error(const CommonOptions& common, const Error& error) {
   fmt::print(stderr, "{}", render(error, diagnostics_of(error), common.diagnostics, common.err.has_color));
   return static_cast<int>(error.kind());
@@ -130,6 +134,9 @@ int CommandLine::parse_and_run(bool allow_color) {
   } catch (const CLI::ParseError& error) {
     const bool is_help = error.get_exit_code() == 0;
     app_->exit(error, is_help ? std::cout : std::cerr, std::cerr);
+    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && takes_one_experiment(argc_ > 1 ? argv_[1] : ""))
+      std::cerr << "one experiment file (YAML) is expected: captures stand in it, as `trace` of its clients "
+                   "(docs/tutorial.md)\n";
     return is_help ? 0 : kExitUsage;
   }
   common_.out = inspect_terminal(1, allow_color);
