@@ -68,8 +68,8 @@ Diagnostic to_diagnostic(const Error& error) {
   return {std::string(code_of(error.kind())), error.where(), error.message(), "", {}, error.help()};
 }
 
-InvalidInput::InvalidInput(std::vector<Diagnostic> diagnostics, std::size_t suppressed)
-    : Error(ErrorKind::kInput, diagnostics.at(0).where, diagnostics.at(0).message, diagnostics.at(0).help),
+InvalidInput::InvalidInput(std::vector<Diagnostic> diagnostics, std::size_t suppressed, ErrorKind kind)
+    : Error(kind, diagnostics.at(0).where, diagnostics.at(0).message, diagnostics.at(0).help),
       diagnostics_(std::move(diagnostics)),
       suppressed_(suppressed) {}
 
@@ -91,6 +91,11 @@ std::string Diagnostics::line_of(const SourceLocation& where) const {
 }
 
 void Diagnostics::add(Diagnostic diagnostic) {
+  kind_ = ErrorKind::kInput;
+  keep(std::move(diagnostic));
+}
+
+void Diagnostics::keep(Diagnostic diagnostic) {
   const auto is_same = [&](const Diagnostic& known) {
     return known.message == diagnostic.message && known.where.to_string() == diagnostic.where.to_string();
   };
@@ -104,7 +109,8 @@ void Diagnostics::add(const Error& error, const SourceLocation& where) {
   Diagnostic diagnostic = to_diagnostic(error);
   const bool has_place = !diagnostic.where.file.empty();
   if (!has_place) diagnostic.where = where;
-  add(std::move(diagnostic));
+  kind_ = !kind_ || *kind_ == error.kind() ? error.kind() : ErrorKind::kInput;
+  keep(std::move(diagnostic));
 }
 
 void Diagnostics::throw_if_any() const {
@@ -118,7 +124,7 @@ void Diagnostics::throw_if_any() const {
   const std::size_t shown = std::min(sorted.size(), kMaxShown);
   const std::size_t suppressed = sorted.size() - shown;
   sorted.resize(shown);
-  throw InvalidInput(std::move(sorted), suppressed);
+  throw InvalidInput(std::move(sorted), suppressed, *kind_);
 }
 
 }  // namespace corun

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,10 +33,11 @@ std::string render(const Diagnostic& diagnostic, DiagnosticStyle style, bool wit
 /// An `Error` of other parts of the project as a diagnostic.
 Diagnostic to_diagnostic(const Error& error);
 
-/// Everything that is wrong with an input, thrown at once. `kind()` is kInput; `what()` is the first one.
+/// Everything that is wrong with an input, thrown at once. `what()` is the first one.
 class InvalidInput : public Error {
  public:
-  explicit InvalidInput(std::vector<Diagnostic> diagnostics, std::size_t suppressed = 0);
+  explicit InvalidInput(std::vector<Diagnostic> diagnostics, std::size_t suppressed = 0,
+                        ErrorKind kind = ErrorKind::kInput);
   const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
   std::size_t suppressed() const { return suppressed_; }  ///< how many more there were
 
@@ -59,13 +61,17 @@ class Diagnostics {
   /// The line at `where`, "" if its file is not known.
   std::string line_of(const SourceLocation& where) const;
 
-  /// Throws InvalidInput with what was found, in file order, at most kMaxShown; does nothing if all is well.
+  /// Throws InvalidInput with what was found, in file order, at most kMaxShown; does nothing if all is well. Its kind
+  /// is that of the errors that were added where all of them have the same, else kInput.
   void throw_if_any() const;
 
  private:
+  void keep(Diagnostic diagnostic);
+
   std::vector<std::string> files_;
   std::map<std::string, std::vector<std::string>, std::less<>> lines_;
   std::vector<Diagnostic> found_;
+  std::optional<ErrorKind> kind_;  ///< of all that was found
 };
 
 }  // namespace corun

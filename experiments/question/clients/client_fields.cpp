@@ -304,6 +304,8 @@ std::vector<ClientField> work_fields() {
             where_stated("keep_start", false)),
       field("allow_co_run", "true or false", option(&WorkloadOptions::allow_co_run), true_or_false,
             where_stated("allow_co_run", false)),
+      field("gpu", "whole number", option(&WorkloadOptions::gpu), whole_number(0, 1023),
+            where_stated("gpu", WorkloadOptions::kOnlyGpu)),
       field("solo_rate", "rate", &ClientChoice::solo_rate, rate, always_or("solo_rate", 0.0)),
   };
 }

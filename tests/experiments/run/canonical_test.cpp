@@ -59,6 +59,7 @@ clients:
     iterations: 12
     gpu_busy_ratio: 0.5
     allow_co_run: true
+    gpu: 3
     solo_rate: 31.5/s
     pacing: sync_each_job
     count: 2
@@ -119,10 +120,11 @@ command.environment.0000=CUDA_VISIBLE_DEVICES=0
 command.working_folder=/programs
 context=1 0 0 0
 draw_ns=1000000
+gpu=3
 jitter=0 0
 keep_start=true
 memory=0 0
-name=program1
+name=program
 options=12 4 0.5
 pacing=3 0
 priority=0
