@@ -38,6 +38,23 @@ void add_limits(const Scenario& scenario, const PolicyChoice& policy, CapLimiter
   }
 }
 
+/// Instances of one slice, the default, leave most of a device idle.
+void add_idle_slices(const Scenario& scenario, const PolicyChoice& policy, std::vector<std::string>& warnings) {
+  constexpr double kAll = 7, kMostIdle = 1;
+  const ByClient& instances = policy.parameters.by_client("instances");
+  double used = 0;
+  for (const ClientChoice& client : scenario.clients) {
+    const auto stated = instances.find(client.name);
+    used +=
+        stated != instances.end() ? stated->second : static_cast<double>(policy.parameters.integer("default_instance"));
+  }
+  if (kAll - used <= kMostIdle) return;
+  warnings.push_back(fmt::format(
+      "warning: {}: {:.0f} of 7 compute slices are in no instance: `instances` gives clients larger ones (`{}: {{ "
+      "instances: {{ {}: 3 }} }}`)",
+      policy.label, kAll - used, policy.policy, scenario.clients.front().name));
+}
+
 /// What was launched in a turn runs on after it.
 void add_overruns(const PolicyChoice& policy, const std::vector<ClientSpec>& clients,
                   std::vector<std::string>& warnings) {
@@ -80,6 +97,7 @@ std::vector<std::string> policy_warnings(const Scenario& scenario, const PolicyC
         fmt::format("warning: {}: this mechanism was never compared with hardware (docs/mechanisms.md)", policy.label));
   for (const CapLimiter limiter : {CapLimiter::kGaiaGpu, CapLimiter::kBlockTime})
     if (to_string(limiter) == policy.policy) add_limits(scenario, policy, limiter, clients, warnings);
+  if (policy.policy == "mig") add_idle_slices(scenario, policy, warnings);
   if (policy.policy == "xsched_utilization") add_overruns(policy, clients, warnings);
   return warnings;
 }
