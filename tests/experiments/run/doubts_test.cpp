@@ -99,21 +99,21 @@ TEST_F(Checked, OfAHostWithManyGpusTheOneThatWorkedCounts) {
 TEST_F(Checked, ACaptureOfSeveralGpusAsksWhich) {
   write_capture(folder_ / "two.corun", {kH200, kTi}, 2);
   EXPECT_EQ(
-      wrong(experiment("h200", "  - { name: a, trace: two.corun }"))[0],
+      wrong(experiment("h200", "  - { name: a, trace: two.corun }")).at(0),
       fmt::format("5: client `a`, trace {}: the capture has operations on 2 GPUs, 0 (NVIDIA H200, 20 operations), "
                   "1 (NVIDIA GeForce RTX 2080 Ti, 20 operations), and a client has one",
                   folder_ / "two.corun"));
   EXPECT_EQ(helps_[0], "choose one of them: `gpu: 0`");
   EXPECT_TRUE(wrong(experiment("h200", "  - { name: a, trace: two.corun, gpu: 0 }")).empty());
-  EXPECT_NE(wrong(experiment("h200", "  - { name: a, trace: two.corun, gpu: 1 }"))[0].find("2080 Ti"),
+  EXPECT_NE(wrong(experiment("h200", "  - { name: a, trace: two.corun, gpu: 1 }")).at(0).find("2080 Ti"),
             std::string::npos);
-  EXPECT_NE(wrong(experiment("h200", "  - { name: a, trace: two.corun, gpu: 2 }"))[0].find("no operations on GPU 2"),
+  EXPECT_NE(wrong(experiment("h200", "  - { name: a, trace: two.corun, gpu: 2 }")).at(0).find("no operations on GPU 2"),
             std::string::npos);
 }
 
 TEST_F(Checked, KernelsThatWaitForOtherGpusAreRefusedUnlessAccepted) {
   write_capture(folder_ / "nccl.corun", {kH200}, 1, "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
-  EXPECT_NE(wrong(experiment("h200", "  - { name: a, trace: nccl.corun }"))[0].find("100.0 % of its device time"),
+  EXPECT_NE(wrong(experiment("h200", "  - { name: a, trace: nccl.corun }")).at(0).find("100.0 % of its device time"),
             std::string::npos);
   EXPECT_TRUE(wrong(experiment("h200", "  - { name: a, trace: nccl.corun, accept: [collectives] }")).empty());
 }
@@ -181,7 +181,7 @@ TEST_F(Checked, InstancesThatDoNotFitTogetherAreAnErrorThatListsThoseThatDo) {
             "2 that fit: 4g.40gb + 3g.40gb, 4g.40gb + 2g.20gb, 4g.40gb + 1g.10gb, 3g.40gb + 3g.40gb, "
             "3g.40gb + 2g.20gb, 3g.40gb + 1g.10gb, 2g.20gb + 2g.20gb, 2g.20gb + 1g.10gb, 1g.10gb + 1g.10gb");
   EXPECT_TRUE(wrong(experiment("h100", two, "{ mig: { instances: { a: 4, b: 3 } } }")).empty());
-  EXPECT_EQ(wrong(experiment("h100", two, "{ mig: { instances: { a: 5 } } }"))[0],
+  EXPECT_EQ(wrong(experiment("h100", two, "{ mig: { instances: { a: 5 } } }")).at(0),
             "8: policy `mig`: client `a` asks for 5 compute slices, which no profile of h100 has");
 }
 
