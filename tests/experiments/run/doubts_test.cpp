@@ -82,7 +82,7 @@ TEST_F(Checked, ACaptureOfAnotherGpuIsRefusedUnlessAccepted) {
       std::vector<std::string>{"5: client `a`: captured on NVIDIA A100-SXM4-40GB (108 SMs), and the device is h100 "
                                "(132 SMs): times of one GPU say little of another"});
   EXPECT_EQ(kind_, ErrorKind::kUnsupported);
-  EXPECT_EQ(helps_[0],
+  EXPECT_EQ(helps_.at(0),
             "did you mean `device: a100_40gb`? `accept: [other_gpu]` on the client replays its times as they are");
   EXPECT_TRUE(wrong(experiment("h100", "  - { name: a, trace: a.corun, accept: [other_gpu] }")).empty());
   EXPECT_TRUE(wrong(experiment("a100_40gb", "  - { name: a, trace: a.corun }")).empty());
@@ -103,7 +103,7 @@ TEST_F(Checked, ACaptureOfSeveralGpusAsksWhich) {
       fmt::format("5: client `a`, trace {}: the capture has operations on 2 GPUs, 0 (NVIDIA H200, 20 operations), "
                   "1 (NVIDIA GeForce RTX 2080 Ti, 20 operations), and a client has one",
                   folder_ / "two.corun"));
-  EXPECT_EQ(helps_[0], "choose one of them: `gpu: 0`");
+  EXPECT_EQ(helps_.at(0), "choose one of them: `gpu: 0`");
   EXPECT_TRUE(wrong(experiment("h200", "  - { name: a, trace: two.corun, gpu: 0 }")).empty());
   EXPECT_NE(wrong(experiment("h200", "  - { name: a, trace: two.corun, gpu: 1 }")).at(0).find("2080 Ti"),
             std::string::npos);
@@ -135,7 +135,7 @@ TEST_F(Checked, ClientsThatDoNotFitIntoTheMemoryAreAnError) {
             std::vector<std::string>{"5: clients a (60 GiB), b (60 GiB) and their 2 contexts need 121 GiB of device "
                                      "memory at a time, and h100 has 79.2 GiB"});
   EXPECT_EQ(kind_, ErrorKind::kInput);
-  EXPECT_NE(helps_[0].find("h100 has no `handover_bandwidth`"), std::string::npos) << helps_[0];
+  EXPECT_NE(helps_.at(0).find("h100 has no `handover_bandwidth`"), std::string::npos) << helps_.at(0);
   EXPECT_TRUE(wrong(experiment("h100", synthetic({"allocated: 60GiB", "allocated: 18GiB"}))).empty());
   EXPECT_EQ(wrong(experiment("rtx4090", synthetic({"working_set: 40GiB"}))).size(), 1U) << "nothing pages there";
 }
@@ -168,8 +168,8 @@ TEST_F(Checked, MigNeedsADeviceThatHasIt) {
   for (const char* device : {"v100", "rtx4090", "t4", "l40s"}) {
     const auto found = wrong(experiment(device, synthetic({"share: 1"}), "mig"));
     ASSERT_EQ(found.size(), 1U) << device;
-    EXPECT_EQ(found[0], fmt::format("7: policy `mig`: {} has no MIG", device));
-    EXPECT_NE(helps_[0].find("a100_40gb, a100_80gb, h100, h200"), std::string::npos) << helps_[0];
+    EXPECT_EQ(found.at(0), fmt::format("7: policy `mig`: {} has no MIG", device));
+    EXPECT_NE(helps_.at(0).find("a100_40gb, a100_80gb, h100, h200"), std::string::npos) << helps_.at(0);
   }
 }
 
@@ -177,7 +177,7 @@ TEST_F(Checked, InstancesThatDoNotFitTogetherAreAnErrorThatListsThoseThatDo) {
   const std::string two = synthetic({"share: 1", "share: 1"});
   EXPECT_EQ(wrong(experiment("h100", two, "{ mig: { instances: { a: 4, b: 4 } } }")),
             std::vector<std::string>{"8: policy `mig`: instances 4g.40gb + 4g.40gb do not fit together on h100"});
-  EXPECT_EQ(helps_[0],
+  EXPECT_EQ(helps_.at(0),
             "2 that fit: 4g.40gb + 3g.40gb, 4g.40gb + 2g.20gb, 4g.40gb + 1g.10gb, 3g.40gb + 3g.40gb, "
             "3g.40gb + 2g.20gb, 3g.40gb + 1g.10gb, 2g.20gb + 2g.20gb, 2g.20gb + 1g.10gb, 1g.10gb + 1g.10gb");
   EXPECT_TRUE(wrong(experiment("h100", two, "{ mig: { instances: { a: 4, b: 3 } } }")).empty());
@@ -197,7 +197,7 @@ TEST_F(Checked, AnInstanceHasTheMemoryOfItsProfile) {
 TEST_F(Checked, EightClientsOfSevenSlicesHaveNoPlaceTogether) {
   const std::vector<std::string> eight(8, "share: 1");
   EXPECT_EQ(wrong(experiment("h200", synthetic(eight), "mig")).size(), 1U);
-  EXPECT_EQ(helps_[0], "no 8 instances fit on it");
+  EXPECT_EQ(helps_.at(0), "no 8 instances fit on it");
 }
 
 }  // namespace
