@@ -208,13 +208,14 @@ TimelineSummary summarize(const Timeline& timeline) {
 
   TimelineSummary summary{.frames = timeline.frames().size()};
   std::vector<bool> is_used(timeline.queues().size());
-  std::int64_t last = 0;
+  std::int64_t last = 0, busy_until = ops.front().start_ns;
   for (const OpRecord& op : ops) {
     if (op.kind == OpKind::kKernel) ++summary.kernels;
     if (is_copy(op.kind) || op.kind == OpKind::kMemset) ++summary.memops;
     is_used[op.queue] = true;
     last = std::max(last, op.start_ns + op.duration_ns);
-    add_capped(summary.busy_ns, op.duration_ns);
+    summary.busy_ns += std::max<std::int64_t>(0, last - std::max(op.start_ns, busy_until));
+    busy_until = last;
   }
   summary.streams = static_cast<std::uint64_t>(std::count(is_used.begin(), is_used.end(), true));
   summary.span_ns = last - ops.front().start_ns;

@@ -353,7 +353,7 @@ struct TimelineSummary {
   std::uint64_t frames = 0;
   std::uint64_t streams = 0;  ///< queues that carry at least one operation
   std::int64_t span_ns = 0;   ///< first operation's start to last one's end; without operations, first present to last
-  std::int64_t busy_ns = 0;   ///< sum of operation durations; of frames' GPU busy time where there are no operations
+  std::int64_t busy_ns = 0;  ///< in which an operation ran on any GPU; without operations, sum of frames' GPU busy time
 };
 TimelineSummary summarize(const Timeline& timeline);
 

@@ -101,8 +101,8 @@ Diagnostic to_diagnostic(const Error& error) {
   return {std::string(code_of(error.kind())), error.where(), error.message(), "", {}, error.help()};
 }
 
-InvalidInput::InvalidInput(std::vector<Diagnostic> diagnostics, std::size_t suppressed)
-    : Error(ErrorKind::kInput, diagnostics.at(0).where, diagnostics.at(0).message, diagnostics.at(0).help),
+InvalidInput::InvalidInput(std::vector<Diagnostic> diagnostics, std::size_t suppressed, ErrorKind kind)
+    : Error(kind, diagnostics.at(0).where, diagnostics.at(0).message, diagnostics.at(0).help),
       diagnostics_(std::move(diagnostics)),
       suppressed_(suppressed) {}
 
@@ -123,8 +123,13 @@ std::string Diagnostics::line_of(const SourceLocation& where) const {
   return file->second[where.line - 1];
 }
 
-// What several scenarios share is read once for each of them, and reported once.
 void Diagnostics::add(Diagnostic diagnostic) {
+  kind_ = ErrorKind::kInput;
+  keep(std::move(diagnostic));
+}
+
+// What several scenarios share is read once for each of them, and reported once.
+void Diagnostics::keep(Diagnostic diagnostic) {
   const std::string place = diagnostic.where.to_string() + '\0';
   if (!known_.insert(std::hash<std::string>{}(place + diagnostic.message)).second) return;
   found_.push_back(std::move(diagnostic));
@@ -137,7 +142,8 @@ void Diagnostics::add(const Error& error, const SourceLocation& where) {
   Diagnostic diagnostic = to_diagnostic(error);
   const bool has_place = !diagnostic.where.file.empty();
   if (!has_place) diagnostic.where = where;
-  add(std::move(diagnostic));
+  kind_ = !kind_ || *kind_ == error.kind() ? error.kind() : ErrorKind::kInput;
+  keep(std::move(diagnostic));
 }
 
 void Diagnostics::sort_found() {
@@ -155,7 +161,7 @@ void Diagnostics::throw_if_any() {
   for (Diagnostic& diagnostic : first)
     if (diagnostic.source_line.empty()) diagnostic.source_line = line_of(diagnostic.where);
   const std::size_t suppressed = count() - first.size();
-  throw InvalidInput(std::move(first), suppressed);
+  throw InvalidInput(std::move(first), suppressed, *kind_);
 }
 
 }  // namespace corun

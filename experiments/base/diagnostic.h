@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -34,10 +35,11 @@ std::string render(const Diagnostic& diagnostic, DiagnosticStyle style, bool wit
 /// An `Error` of other parts of the project as a diagnostic.
 Diagnostic to_diagnostic(const Error& error);
 
-/// Everything that is wrong with an input, thrown at once. `kind()` is kInput; `what()` is the first one.
+/// Everything that is wrong with an input, thrown at once. `what()` is the first one.
 class InvalidInput : public Error {
  public:
-  explicit InvalidInput(std::vector<Diagnostic> diagnostics, std::size_t suppressed = 0);
+  explicit InvalidInput(std::vector<Diagnostic> diagnostics, std::size_t suppressed = 0,
+                        ErrorKind kind = ErrorKind::kInput);
   const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
   std::size_t suppressed() const { return suppressed_; }  ///< how many more there were
 
@@ -62,18 +64,21 @@ class Diagnostics {
   /// The line at `where`, "" if its file is not known.
   std::string line_of(const SourceLocation& where) const;
 
-  /// Throws InvalidInput with what was found, in file order, at most kMaxShown; does nothing if all is well.
+  /// Throws InvalidInput with what was found, in file order, at most kMaxShown; does nothing if all is well. Its kind
+  /// is that of the errors that were added where all of them have the same, else kInput.
   void throw_if_any();
 
  private:
   static constexpr std::size_t kMostKept = 16 * kMaxShown;
 
+  void keep(Diagnostic diagnostic);
   void sort_found();
 
   std::vector<std::string> files_;
   std::map<std::string, std::vector<std::string>, std::less<>> lines_;
   std::unordered_set<std::uint64_t> known_;  // hashes of places and messages
   std::vector<Diagnostic> found_;            // the first of them in file order, and some more
+  std::optional<ErrorKind> kind_;            // of all that was found
 };
 
 }  // namespace corun

@@ -33,6 +33,10 @@ std::string whole_number_problem(const std::string& text) {
 template <class T>
 constexpr bool kIsUnsigned = std::is_same_v<T, unsigned> || std::is_same_v<T, std::vector<std::uint64_t>>;
 
+bool takes_one_experiment(std::string_view command) {
+  return command == "run" || command == "check" || command == "plan" || command == "sweep";
+}
+
 int report_error(const CommonOptions& common, const Error& error) {
   put_err(render(error, diagnostics_of(error), common.diagnostics, common.err.has_color));
   return static_cast<int>(error.kind());
@@ -151,6 +155,9 @@ int CommandLine::parse_and_run(bool allow_color) {
   } catch (const CLI::ParseError& error) {
     const bool is_help = error.get_exit_code() == 0;
     app_->exit(error, is_help ? std::cout : std::cerr, std::cerr);
+    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && takes_one_experiment(argc_ > 1 ? argv_[1] : ""))
+      std::cerr << "one experiment file (YAML) is expected: captures stand in it, as `trace` of its clients "
+                   "(docs/tutorial.md)\n";
     return is_help ? 0 : kExitUsage;
   }
   common_.out = inspect_terminal(1, allow_color);

@@ -5,6 +5,7 @@
 
 #include "experiments/base/terminal.h"
 #include "experiments/commands/program_report.h"
+#include "experiments/commands/trace_gpus.h"
 #include "traces/base/units.h"
 
 namespace corun {
@@ -87,13 +88,10 @@ std::string trace_report(const Timeline& timeline, const std::string& path) {
   const Provenance& from = timeline.provenance();
   std::string text = line("trace", path);
   text += line("format", from.source_format + (from.source_version.empty() ? "" : " " + from.source_version));
-  if (!device_name(timeline).empty()) text += line("device", device_name(timeline));
   text += line("contents", fmt::format("{} kernels, {} memops, {} frames, {} streams", summary.kernels, summary.memops,
                                        summary.frames, summary.streams));
-  const double busy =
-      summary.span_ns > 0 ? 100.0 * static_cast<double>(summary.busy_ns) / static_cast<double>(summary.span_ns) : 0;
   text += line("span", format_duration(Duration{summary.span_ns}));
-  text += line("busy", fmt::format("{} ({:.1f} % of the span)", format_duration(Duration{summary.busy_ns}), busy));
+  text += gpu_report(timeline);
   if (!timeline.draws().empty())
     text += line("draws", fmt::format("{}, of frames whose composition was sampled", timeline.draws().size()));
   text += line("fidelity", fidelity_text(timeline.fidelity()));
@@ -123,7 +121,9 @@ void add_trace_report(Json& json, const Timeline& timeline, const std::string& o
   for (const auto& [reason, count] : from.skipped) json.field(reason, count);
   json.end().key("skipped_examples").array();
   for (const std::string& example : from.skipped_examples) json.value(example);
-  json.end().key("fidelity").object();
+  json.end();
+  add_gpu_report(json, timeline);
+  json.key("fidelity").object();
   for (const NamedFlag& flag : kFlags) json.field(flag.name, timeline.fidelity().*flag.flag);
   json.end().key("notes").array();
   for (const std::string& note : from.notes) json.value(note);

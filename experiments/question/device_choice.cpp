@@ -4,9 +4,51 @@
 #include <filesystem>
 #include <utility>
 
+#include "experiments/base/gpu_model.h"
+#include "traces/base/units.h"
+
 namespace corun {
 
 namespace {
+
+/// The digits at the end of "h100".
+std::string_view number_of(std::string_view model) { return model.substr(model.find_last_not_of("0123456789") + 1); }
+
+/// Whether both are names of parts, such as "a100" and "h100": then the one is no misspelling of the other.
+bool are_two_parts(std::string_view one, std::string_view other) {
+  const std::string_view a = number_of(one), b = number_of(other);
+  return one != other && !a.empty() && a.size() == b.size();
+}
+
+/// Built-in models of the same part: "a100" has two.
+std::vector<std::string> variants_of(const std::string& model) {
+  std::vector<std::string> found;
+  const std::string wanted = gpu_model(model);
+  const double gigabytes = gigabytes_in(model);
+  for (const BuiltinDevice& builtin : builtin_devices()) {
+    const double its = gigabytes_in(builtin.model);
+    const bool is_size = gigabytes == 0 || its == 0 || gigabytes == its;
+    if (!wanted.empty() && gpu_model(builtin.model) == wanted && is_size)
+      found.push_back(fmt::format("`{}`", builtin.model));
+  }
+  return found;
+}
+
+void refuse_model(const Node& node, const std::string& model, const std::vector<std::string_view>& names,
+                  ScalarReader& reader) {
+  const std::vector<std::string> variants = variants_of(model);
+  const std::string nearest = nearest_name(model, names);
+  const bool is_typo = !nearest.empty() && !are_two_parts(model, nearest);
+  reader.diagnostics().add({"E0302",
+                            node.where,
+                            fmt::format("unknown device model `{}`", model),
+                            !variants.empty() ? fmt::format("did you mean {}?", fmt::join(variants, " or "))
+                            : is_typo         ? fmt::format("did you mean `{}`?", nearest)
+                                              : "",
+                            {fmt::format("known: {}", fmt::join(names, ", ")),
+                             "another part needs a device file: `simcli calibrate` measures one (docs/calibrate.md)"},
+                            ""});
+}
 
 void use_model(const Node& node, DeviceFile& device, ScalarReader& reader) {
   const auto model = reader.text(node);
@@ -18,7 +60,7 @@ void use_model(const Node& node, DeviceFile& device, ScalarReader& reader) {
     device = read_device_file(builtin.text, fmt::format("devices/{}.yaml", *model));
     return;
   }
-  reader.unknown("device model", *model, node.where, names, "E0302");
+  refuse_model(node, *model, names, reader);
 }
 
 void use_file(const Node& node, const std::string& folder, DeviceFile& device, ScalarReader& reader) {
@@ -46,14 +88,14 @@ void use_mapping(const Node& node, const std::string& folder, DeviceFile& device
   read_fields(node, table, "key", device.spec, reader);
   for (const auto& field : device_fields())
     if (std::ranges::any_of(node.entries, [&](const Node::Entry& entry) { return field.has(entry.key); }))
-      device.spreads.erase(std::string(field.key));
+      device.facts.spreads.erase(std::string(field.key));
 }
 
 }  // namespace
 
-void read_device(const Node& node, const std::string& folder, DeviceSpec& device, DeviceSpreads& spreads,
+void read_device(const Node& node, const std::string& folder, DeviceSpec& device, DeviceFacts& facts,
                  ScalarReader& reader) {
-  DeviceFile found{device, {}, {}, spreads};
+  DeviceFile found{device, {}, {}, facts};
   const bool is_model = node.is_scalar() && !node.is_absent();
   if (is_model) {
     use_model(node, found, reader);
@@ -61,7 +103,7 @@ void read_device(const Node& node, const std::string& folder, DeviceSpec& device
     use_mapping(node, folder, found, reader);
   }
   device = std::move(found.spec);
-  spreads = std::move(found.spreads);
+  facts = std::move(found.facts);
 }
 
 std::string device_text(const DeviceSpec& d) {

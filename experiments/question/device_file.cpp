@@ -86,6 +86,52 @@ const FieldTable<SourcedValue>& sourced_fields() {
   return table;
 }
 
+const FieldTable<MigProfile>& profile_fields() {
+  static const FieldTable<MigProfile> table = {
+      {"name", "text",
+       [](const Node& node, MigProfile& out, ScalarReader& read) { out.name = read.text(node).value_or(""); }},
+      {"slices", "whole number",
+       [](const Node& node, MigProfile& out, ScalarReader& read) {
+         out.slices = static_cast<std::uint32_t>(read.integer(node, 1, 7).value_or(1));
+       }},
+      {"sms", "whole number",
+       [](const Node& node, MigProfile& out, ScalarReader& read) {
+         out.sms = static_cast<std::uint32_t>(read.integer(node, 1, 4096).value_or(1));
+       }},
+      {"memory", "size",
+       [](const Node& node, MigProfile& out, ScalarReader& read) { out.memory_bytes = read.bytes(node).value_or(0); }},
+      {"memory_slices", "whole number",
+       [](const Node& node, MigProfile& out, ScalarReader& read) {
+         out.memory_slices = static_cast<std::uint32_t>(read.integer(node, 1, 8).value_or(1));
+       }},
+      {"begins", "list",
+       [](const Node& node, MigProfile& out, ScalarReader& read) {
+         if (!read.expect(node, Node::Kind::kSequence, "[0, 4]")) return;
+         for (const Node& item : node.items)
+           out.begins.push_back(static_cast<std::uint32_t>(read.integer(item, 0, 7).value_or(0)));
+       }},
+  };
+  return table;
+}
+
+/// `{ source: ..., profiles: [...] }`.
+void read_mig(const Node& node, DeviceFile& out, ScalarReader& read) {
+  constexpr std::string_view kExample =
+      "{ name: 1g.10gb, slices: 1, sms: 16, memory: 9.75GiB, memory_slices: 1, begins: [0, 1] }";
+  const Node* profiles = node.find("profiles");
+  if (node.find("source") == nullptr || profiles == nullptr)
+    return read.wrong(node, "`mig` needs its `profiles` and their `source`");
+  if (!read.expect(*profiles, Node::Kind::kSequence, fmt::format("[{}]", kExample))) return;
+  for (const Node& item : profiles->items) {
+    if (!read.expect(item, Node::Kind::kMapping, kExample)) continue;
+    MigProfile profile;
+    read_fields(item, profile_fields(), "key", profile, read);
+    const bool is_whole = profile.slices > 0 && profile.memory_slices > 0 && !profile.begins.empty();
+    if (!is_whole) read.wrong(item, "a profile needs `slices`, `memory_slices` and `begins`", std::string(kExample));
+    if (is_whole) out.facts.mig.push_back(std::move(profile));
+  }
+}
+
 /// In double quotes, where YAML reads a backslash and a quote as the next character of something else.
 std::string in_quotes(const std::string& text) {
   std::string out = "\"";
@@ -104,6 +150,12 @@ FieldTable<DeviceFile> file_fields() {
        [](const Node& node, DeviceFile& out, ScalarReader& read) { out.spec.name = read.text(node).value_or(""); }},
       {"description", "text",
        [](const Node& node, DeviceFile& out, ScalarReader& read) { out.description = read.text(node).value_or(""); }},
+      {"measured", "yes or no",
+       [](const Node& node, DeviceFile& out, ScalarReader& read) {
+         constexpr std::array<std::string_view, 2> kAnswers = {"no", "yes"};
+         if (const auto index = read.choice(node, kAnswers)) out.facts.is_measured = *index == 1;
+       }},
+      {"mig", "{ source: ..., profiles: [...] }", read_mig},
   };
   for (const DeviceField& field : device_fields()) {
     table.push_back({field.key, "{ value: ..., source: ... }",
@@ -115,7 +167,7 @@ FieldTable<DeviceFile> file_fields() {
                          return read.wrong(node, fmt::format("`{}` needs a value and its source", field.key));
                        field.read(*sourced.value, out.spec, read);
                        out.sources[std::string(field.key)] = sourced.source;
-                       if (!sourced.spread.empty()) out.spreads[std::string(field.key)] = sourced.spread;
+                       if (!sourced.spread.empty()) out.facts.spreads[std::string(field.key)] = sourced.spread;
                      },
                      field.former_key});
   }

@@ -18,12 +18,29 @@ const FieldTable<DeviceSpec>& device_fields();
 /// Ranges of what was measured for keys of a device, as their file writes them: "2.095ms to 2.099ms"; by key.
 using DeviceSpreads = std::map<std::string, std::string, std::less<>>;
 
+/// A kind of instance that a device with MIG is cut into.
+struct MigProfile {
+  std::string name;          ///< "1g.10gb"
+  std::uint32_t slices = 0;  ///< of compute, out of 7
+  std::uint32_t sms = 0;
+  std::uint64_t memory_bytes = 0;     ///< usable by programs, their contexts included
+  std::uint32_t memory_slices = 0;    ///< out of 8
+  std::vector<std::uint32_t> begins;  ///< memory slices at which it may begin
+};
+
+/// What is known about a device in addition to its numbers.
+struct DeviceFacts {
+  DeviceSpreads spreads;
+  bool is_measured = true;      ///< false: no program was ever measured on it to compare with
+  std::vector<MigProfile> mig;  ///< smallest first; empty = it has no MIG
+};
+
 /// A device with what is known about the origin of its numbers.
 struct DeviceFile {
   DeviceSpec spec;
   std::string description;
   std::map<std::string, std::string> sources;  ///< by key
-  DeviceSpreads spreads;
+  DeviceFacts facts;
 };
 
 /// One key of a device file, as it is written there: `key: { value, source }`, with the range of what was measured
@@ -36,7 +53,7 @@ struct DeviceLine {
 };
 
 /// Reads a device file (experiments/devices/*.yaml). Every number must name its source; keys that are not given keep
-/// the defaults of DeviceSpec. Throws InvalidInput.
+/// the defaults of DeviceSpec; a file that does not say `measured: no` counts as measured. Throws InvalidInput.
 DeviceFile read_device_file(std::string_view text, const std::string& file);
 
 /// The keys of a device file in their order there. Throws as read_device_file() does.

@@ -8,6 +8,7 @@
 #include "experiments/question/overrides/set_option.h"
 #include "experiments/question/scenario_reader.h"
 #include "experiments/question/written_experiment.h"
+#include "traces/reader.h"
 
 namespace corun {
 
@@ -152,6 +153,25 @@ void apply_overrides(const ExperimentOverrides& overrides, Experiment& experimen
   }
 }
 
+/// A capture where an experiment is expected, which people try first.
+void refuse_capture(const std::string& path) {
+  if (path.ends_with(".yaml") || path.ends_with(".yml") || path.ends_with(".txt")) return;
+  std::string format;
+  try {
+    const SourceFile source = read_source(path);
+    for (const auto& importer : importers())
+      if (importer->sniff(source) > 0) format = importer->name();
+  } catch (const Error&) {
+    return;  // what is wrong with the file is said when it is read
+  }
+  if (format.empty()) return;
+  throw Error(
+      ErrorKind::kInput, {path}, fmt::format("this is a capture ({}), expected an experiment, a YAML file", format),
+      fmt::format("an experiment names it: `clients: [{{ name: mine, trace: {} }}]`, with a `device`, a `horizon` "
+                  "and `policies` (docs/tutorial.md); `simcli info` describes a capture",
+                  path));
+}
+
 }  // namespace
 
 bool ClientChoice::draws_requests() const {
@@ -162,9 +182,12 @@ Replay ClientChoice::replay_or_default() const {
   return replay.value_or(draws_requests() ? Replay::kOpen : Replay::kClosed);
 }
 
+bool ClientChoice::accepts(Doubt doubt) const { return std::ranges::find(accepted, doubt) != accepted.end(); }
+
 Duration Scenario::warmup_or_default() const { return warmup.value_or(std::min(Duration(1s), horizon / 10)); }
 
 Experiment read_experiment(const std::string& path, const ExperimentOverrides& overrides, PolicyRegistry& policies) {
+  refuse_capture(path);
   return parse_experiment(read_text_file(path), path, overrides, policies);
 }
 

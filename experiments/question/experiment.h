@@ -25,7 +25,7 @@ struct Scenario {
   std::string description;
   SourceLocation where;
   DeviceSpec device;
-  DeviceSpreads device_spreads;  ///< where its file states them and the experiment does not override the value
+  DeviceFacts device_facts;  ///< spreads: where its file states them and the experiment does not override the value
   Duration horizon{10'000'000'000};
   std::optional<Duration> warmup;  ///< default: 1 s, at most a tenth of the horizon
   GateDelays gate;

@@ -33,9 +33,9 @@ const FieldTable<GateDelays>& gate_fields() {
 
 const Node* either(const Node* own, const Node* shared) { return own != nullptr ? own : shared; }
 
-/// The one client, or the i-th of several that are alike.
+/// The one client, or the i-th of several that are alike: the first keeps the name, whatever their count.
 ClientChoice numbered(ClientChoice client, std::uint32_t i) {
-  if (client.count > 1) client.name += std::to_string(i + 1);
+  if (i > 0) client.name += fmt::format("#{}", i + 1);
   client.arrival += i * client.every;
   return client;
 }
@@ -88,9 +88,9 @@ void ScenarioReader::read_cluster_of(const WrittenScenario& written, Scenario& o
 }
 
 void ScenarioReader::read_device_of(const WrittenScenario& written, const Node& where, Scenario& out) {
-  if (top_.device != nullptr) read_device(*top_.device, folder_, out.device, out.device_spreads, reader_);
+  if (top_.device != nullptr) read_device(*top_.device, folder_, out.device, out.device_facts, reader_);
   if (written.device != nullptr && written.device != top_.device)
-    read_device(*written.device, folder_, out.device, out.device_spreads, reader_);
+    read_device(*written.device, folder_, out.device, out.device_facts, reader_);
   const Node* node = either(written.device, top_.device);
   const bool has_model =
       node != nullptr && (node->is_scalar() || node->find("model") != nullptr || node->find("file") != nullptr);

@@ -6,6 +6,9 @@
 #include "experiments/question/cluster_lists.h"
 #include "experiments/question/device_choice.h"
 #include "experiments/run/clients/assumptions.h"
+#include "experiments/run/clients/doubts.h"
+#include "experiments/run/clients/memory_check.h"
+#include "experiments/run/clients/mig_check.h"
 #include "experiments/run/clients/needs_check.h"
 #include "sim/cluster/shared_cards.h"
 #include "sim/solo/solo.h"
@@ -102,14 +105,33 @@ std::vector<SoloBaseline> RunInputs::solo(const Scenario& scenario, std::uint64_
 std::vector<std::string> RunInputs::notes(const Scenario& scenario) { return assumptions(scenario, clients_); }
 
 void RunInputs::check() {
-  for (const Scenario& scenario : experiment_.scenarios) {
-    if (scenario.cluster) cluster(scenario);
-    std::vector<ClientSpec> specs;
-    // Fitting takes runs; whether a policy can work does not depend on it.
-    for (const ClientChoice& choice : scenario.clients)
+  Diagnostics refusals;
+  for (const Scenario& scenario : experiment_.scenarios) check(scenario, refusals);
+  refusals.throw_if_any();
+}
+
+void RunInputs::check(const Scenario& scenario, Diagnostics& refusals) {
+  const auto attempt = [&](const SourceLocation& where, auto action) {
+    try {
+      action();
+    } catch (const Error& error) {
+      refusals.add(error, where);
+    }
+  };
+  const bool is_live = backend_.name == kLiveBackend;
+  if (scenario.cluster) attempt(scenario.where, [&] { cluster(scenario); });
+  std::vector<ClientSpec> specs;
+  // Fitting takes runs; whether a policy can work does not depend on it.
+  for (const ClientChoice& choice : scenario.clients)
+    attempt(choice.where, [&] {
       specs.push_back(clients_.as_captured(scenario, choice, scenario.seeds.front()));
-    check_needs(scenario, specs, policies_);
-  }
+      if (!is_live) refuse_doubtful(scenario, choice, specs.back(), refusals);
+    });
+  if (specs.size() < scenario.clients.size()) return;
+  check_needs(scenario, specs, policies_, refusals);
+  if (is_live) return;
+  refuse_overcommitted(scenario, specs, refusals);
+  refuse_impossible_instances(scenario, specs, refusals);
 }
 
 }  // namespace corun

@@ -38,7 +38,8 @@ class RunInputs {
   /// Where runs take place, those of solo() included; solo rates are fitted in simulation.
   const ExecutionBackend& backend() const { return backend_; }
 
-  /// Loads every capture and checks that each policy finds what it needs. Throws Error(kInput, kUnsupported).
+  /// Loads every capture and checks that each policy finds what it needs, that clients fit into the device's memory,
+  /// and what makes an answer doubtful (Doubt). Throws InvalidInput with everything that is wrong.
   void check();
 
   /// As read and as the scenario changes them: arrivals sped up, pods that stay, requests in whole units.
@@ -76,6 +77,7 @@ class RunInputs {
     auto operator<=>(const AloneKey&) const = default;
   };
 
+  void check(const Scenario& scenario, Diagnostics& refusals);
   SoloBaseline baseline(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed);
 
   const Experiment& experiment_;

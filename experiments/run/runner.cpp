@@ -5,6 +5,7 @@
 #include <new>
 #include <thread>
 
+#include "experiments/run/policy_warnings.h"
 #include "experiments/run/reproduction.h"
 
 namespace corun {
@@ -108,6 +109,7 @@ void execute(const Experiment& experiment, const RunSpec& spec, RunInputs& run_i
     input.device.sharing = Sharing::kConcurrent;
     notes.push_back(one_context_note(choice.label));
   }
+  for (std::string& warning : policy_warnings(scenario, choice, input.clients)) notes.push_back(std::move(warning));
   Collector collector(input);
   FactKeeper keeper(experiment.record, collector, watched, outcome);
   outcome.notes = fmt::format("{}", fmt::join(notes, "\n"));

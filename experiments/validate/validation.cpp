@@ -186,7 +186,7 @@ double Validation::host_spread() const {
 }
 
 void Validation::explain(ValidationResult& result) const {
-  for (const Constant& constant : model_constants(host_spread(), experiment_.scenarios.front().device_spreads)) {
+  for (const Constant& constant : model_constants(host_spread(), experiment_.scenarios.front().device_facts.spreads)) {
     std::vector<Cell> moved;
     std::ranges::copy_if(cells_, std::back_inserter(moved),
                          [&](const Cell& cell) { return moves_anything(constant, cell); });

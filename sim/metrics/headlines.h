@@ -39,10 +39,22 @@ inline constexpr std::string_view kReport[] = {"solo_throughput_per_s", "fps_1lo
                                                "job_time_p99_ms",       "harvest_ratio"};
 
 /// What a report of very many settings keeps: what its table and its figures draw.
-inline constexpr std::string_view kDrawn[] = {
-    "fps_mean",           "throughput_per_s",   "solo_throughput_per_s", "fps_1low",      "frame_time_p99_ms",
-    "render_time_p99_ms", "missed_frame_ratio", "quality_mean",          "harvest_ratio", "slowdown",
-    "progress_ratio",     "gpu_busy_ratio",     "switch_ratio",          "paging_ratio",  "fps_min"};
+inline constexpr std::string_view kDrawn[] = {"fps_mean",
+                                              "throughput_per_s",
+                                              "solo_throughput_per_s",
+                                              "fps_1low",
+                                              "frame_time_p99_ms",
+                                              "render_time_p99_ms",
+                                              "missed_frame_ratio",
+                                              "quality_mean",
+                                              "harvest_ratio",
+                                              "slowdown",
+                                              "progress_ratio",
+                                              "gpu_busy_ratio",
+                                              "switch_ratio",
+                                              "paging_ratio",
+                                              "fps_min",
+                                              "refused"};
 
 /// The summary that Python shows of a results file.
 inline constexpr std::string_view kSummary[] = {"fps_mean",           "fps_1low",        "frame_time_p99_ms",

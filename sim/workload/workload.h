@@ -13,6 +13,7 @@
 #include "sim/workload/work_steps.h"
 #include "traces/base/time.h"
 #include "traces/compact_capture.h"
+#include "traces/gpus.h"
 
 namespace corun {
 
@@ -59,7 +60,9 @@ struct Workload {
     kTracer,    ///< one that leaves hosts nearly as they are
     kProfiler,  ///< one that slows hosts down (Fidelity::host_gaps_inflated)
   } tracer = Tracer::kNone;
-  CapturedDevice captured_on;      ///< of a capture that names one device; otherwise empty
+  CapturedDevice captured_on;      ///< device of its operations, as far as the capture says
+  double collective_share = 0.0;   ///< of the device time of a capture, in kernels that wait for other GPUs
+  GpuMemory memory;                ///< most that the program held at a time, as far as the capture says
   std::vector<std::string> notes;  ///< what was assumed, one sentence each; results repeat them
 
   /// Sum of operation durations of one job.
@@ -98,6 +101,8 @@ struct WorkloadOptions {
   bool keep_start = false;             ///< of frame captures: their start is not left out (see steady_start)
   double gpu_busy_ratio = 0.0;         ///< for frame logs without GPU time: busy / interval; 0 = refuse such logs
   bool allow_co_run = false;           ///< accept a capture whose durations contain time away
+  static constexpr std::uint32_t kOnlyGpu = UINT32_MAX;
+  std::uint32_t gpu = kOnlyGpu;  ///< of a capture of several: the one whose operations are replayed
 
   auto operator<=>(const WorkloadOptions&) const = default;
 };
@@ -107,8 +112,9 @@ struct WorkloadOptions {
 /// Host gaps are the times between the capture's calls; an operation whose call was cut off keeps its recorded distance
 /// to its stream predecessor. In a capture of frames without other work, a frame becomes pieces (FrameDraws) and
 /// visits. Throws Error(kUnsupported) for a capture that cannot be replayed (no operations and no frames; sampled logs;
-/// co-run captures; frames without GPU time), saying what to do. What the capture takes is freed on the way: both take
-/// 24 to 32 bytes an operation, up to 50 while streams wait for each other, and up to 100 while steps are searched for.
+/// co-run captures; several GPUs of which `gpu` names none; frames without GPU time), saying what to do. What the
+/// capture takes is freed on the way: both take 24 to 32 bytes an operation, up to 50 while streams wait for each other,
+/// and up to 100 while steps are searched for.
 Workload workload_from_capture(CompactCapture capture, const WorkloadOptions& options);
 inline Workload workload_from_timeline(Timeline timeline, const WorkloadOptions& options) {
   return workload_from_capture(compact(std::move(timeline)), options);

@@ -119,6 +119,12 @@ std::optional<double> parse_real(std::string_view text) {
   return is_percent ? value / 100.0 : value;
 }
 
+std::string format_size(std::uint64_t bytes) {
+  const double gib = static_cast<double>(bytes) / static_cast<double>(1U << 30);
+  if (gib < 1) return fmt::format("{:.3g} MiB", gib * 1024);
+  return gib < 100 ? fmt::format("{:.3g} GiB", gib) : fmt::format("{:.0f} GiB", gib);
+}
+
 std::string format_duration(Duration duration) {
   const std::int64_t ns = duration.count();
   if (ns == 0) return "0s";

@@ -25,6 +25,8 @@ std::optional<double> parse_real(std::string_view text);
 
 /// Shortest exact form with one unit: "300us", "16.667ms", "1.5s".
 std::string format_duration(Duration duration);
+/// Three digits: "60 GiB", "4.75 GiB", "512 MiB".
+std::string format_size(std::uint64_t bytes);
 
 /// The candidate nearest to `word` by edit distance (transpositions count one), if near enough to be a likely slip:
 /// distance at most 2, or a third of the word. Empty if none.

@@ -47,7 +47,18 @@ const TraceImporter* surest_importer(const SourceFile& source) {
   return surest;
 }
 
+/// Reports of Nsight Systems can be read by itself alone.
+void refuse_report(const std::string& path) {
+  const bool is_report = path.ends_with(".nsys-rep") || path.ends_with(".qdrep");
+  if (!is_report) return;
+  const std::string stem = path.substr(0, path.rfind('.'));
+  throw Error(ErrorKind::kInput, SourceLocation{path},
+              "a report of Nsight Systems, in a format of its own, expected its export to SQLite",
+              fmt::format("`nsys export --type sqlite --output {0}.sqlite {1}` makes {0}.sqlite", stem, path));
+}
+
 const TraceImporter& importer_of(const SourceFile& source) {
+  refuse_report(source.path);
   if (source.bytes.empty()) throw Error(ErrorKind::kInput, SourceLocation{source.path}, "the file is empty");
   const TraceImporter* importer = surest_importer(source);
   if (importer == nullptr) {

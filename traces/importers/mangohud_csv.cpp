@@ -117,6 +117,16 @@ class MangoHudReading {
     if (fps && *fps > 0) frame.from_fps_ns = 1'000'000'000'000'000 / *fps;
     frame.frame_ns = frametime.value_or(frame.from_fps_ns);
     frames_.push_back(frame);
+    take_memory(field_at(fields, columns_.find({"gpu_vram_used"})));
+  }
+
+  // In GiB; of all programs on the GPU.
+  void take_memory(std::string_view used) {
+    constexpr double kMostGiB = 1 << 20;
+    const auto scaled = parse_decimal(used, kNsPerMsDigits);
+    const double gib = scaled ? static_cast<double>(*scaled) * 1e-6 : 0;
+    if (gib <= 0 || gib > kMostGiB) return;
+    builder_.note_memory({.bytes = static_cast<std::uint64_t>(gib * (1U << 30)), .source = MemorySource::kInUse});
   }
 
   // Until 2023 the frametime column held microseconds; the frame rate shows which unit it is.

@@ -36,12 +36,14 @@ std::string mark(bool holds, bool with_color) {
 
 std::string heading(const Scenario& scenario) {
   if (scenario.cluster) return fmt::format("{}: pods on a cluster\n", printable(scenario.name));
-  return fmt::format("{}: {} on {}, {:.6g} {} seconds, {}{}\n", printable(scenario.name),
-                     counted(scenario.clients.size(), "client"), printable(scenario.device.name),
-                     to_seconds(scenario.horizon), scenario.backend == simulation_backend().name ? "simulated" : "real",
-                     counted(scenario.seeds.size(), "seed"),
-                     scenario.seeds.size() > 1 ? " (mean and 95 % interval)" : "");
+  return fmt::format(
+      "{}: {} on {}{}, {:.6g} {} seconds, {}{}\n", printable(scenario.name), counted(scenario.clients.size(), "client"),
+      printable(scenario.device.name), scenario.device_facts.is_measured ? "" : " (a device that was never measured)",
+      to_seconds(scenario.horizon), scenario.backend == simulation_backend().name ? "simulated" : "real",
+      counted(scenario.seeds.size(), "seed"), scenario.seeds.size() > 1 ? " (mean and 95 % interval)" : "");
 }
+
+bool is_warning(const std::string& note) { return note.starts_with("warning: "); }
 
 void add_figures(Json& json, const Scenario& scenario, const Summary& summary, const std::string& policy,
                  const std::string& client) {
@@ -132,6 +134,8 @@ void RunReport::print_sweep(std::size_t runs) const {
 bool RunReport::print_scenario(const Scenario& scenario) const {
   print_out("\n{}{}", heading(scenario), summary_.table(scenario));
   for (const std::string& sentence : summary_.sentences(scenario)) print_out("{}\n", printable(sentence));
+  for (const std::string& note : summary_.notes(scenario))
+    if (is_warning(note)) print_out("{}\n", printable(note));
   for (const auto& verdict : summary_.verdicts(scenario, true))
     print_out("{} {}\n", mark(verdict.holds, common_.out.has_color), printable(verdict.text));
   bool all_hold = true;
@@ -152,12 +156,16 @@ bool RunReport::print_scenarios_json(std::size_t runs) const {
   return all_hold;
 }
 
-/// What was assumed, each sentence once whatever the number of scenarios.
+/// What was assumed, each sentence once whatever the number of scenarios. Warnings stand below the figures, if these
+/// are printed.
 void RunReport::print_notes() const {
+  const bool has_tables = !common_.json && !is_sweep();
   std::vector<std::string> notes;
   for (const Scenario& scenario : experiment_.scenarios)
-    for (const std::string& note : summary_.notes(scenario))
-      if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
+    for (const std::string& note : summary_.notes(scenario)) {
+      const bool is_new = std::ranges::find(notes, note) == notes.end();
+      if (is_new && !(has_tables && is_warning(note))) notes.push_back(note);
+    }
   for (std::size_t i = 0; i < std::min(notes.size(), kMostShown); ++i) print_err("note: {}\n", printable(notes[i]));
   if (notes.size() > kMostShown) print_err("note: {} more in runs.notes of the results\n", notes.size() - kMostShown);
 }

@@ -37,13 +37,22 @@ function resultsTable(scenario, values) {
       title: interval ? `mean of ${value.count} runs, 95 % interval [${interval}` : null
     };
   };
+  // The points of a sweep may have different clients.
+  const isThere = (i, client) => !scenario.settings[i].runs || rateOf(values, i, client) ||
+      values.get(i, client, "gpu_busy_ratio") || values.get(i, client, "refused");
+  const absence = (setting, i, client) => !setting.runs ? "failed" :
+      values.get(i, client, "refused")                  ? "refused" :
+                                                          "nothing counted";
   const lines = scenario.settings.flatMap(
-      (setting, i) => clients.map(
-          (client, k) => [{text: setting.label, sort: i, isRepeated: k > 0}, {text: client}, ...used.map(column => {
-            if (column.metric === null && !rateOf(values, i, client))
-              return {text: setting.runs ? "refused" : "failed", sort: -Infinity};
-            return cell(get(i, client, column), client, column);
-          })]));
+      (setting, i) => clients.filter(client => isThere(i, client))
+                          .map((client, k) => [
+                            {text: setting.label, sort: i, isRepeated: k > 0}, {text: client},
+                            ...used.map(column => {
+                              if (column.metric === null && !rateOf(values, i, client))
+                                return {text: absence(setting, i, client), sort: -Infinity};
+                              return cell(get(i, client, column), client, column);
+                            })
+                          ]));
   return table(
       [
         {name: "policy", isText: true}, {name: "client", isText: true},
@@ -62,6 +71,12 @@ function clusterTable(scenario, values) {
                               return {text: v ? v.text : "–", sort: v ? v.mean : -Infinity};
                             })]),
       {isSortable: true, label: "Cluster"});
+}
+
+// They stand at the figures that they are about; the other notes are below.
+function warningsOf(scenario) {
+  const warnings = scenario.notes.filter(words => words.startsWith("warning: "));
+  return warnings.length ? html("ul", {class: "plain"}, warnings.map(words => html("li", {}, words))) : null;
 }
 
 const verdictList = verdicts => verdicts.length ?
@@ -117,6 +132,7 @@ function scenarioSection(scenario) {
               `${counted(seeds, "seed")}; ${duration(scenario.horizon_ms)} each, of which ` +
               `${duration(scenario.warmup_ms)} warm-up are left out.`),
       scenario.clients.some(isClient) ? resultsTable(scenario, values) : null, clusterTable(scenario, values),
+      warningsOf(scenario),
       scenario.settings.length > scenario.detailed ?
           html(
               "p", {class: "soft"},

@@ -1,10 +1,8 @@
 #include "experiments/run/clients/assumptions.h"
 
-#include <algorithm>
-#include <cctype>
 #include <cmath>
 
-#include "experiments/question/device_file.h"
+#include "experiments/run/clients/captured_gpu.h"
 
 namespace corun {
 
@@ -34,24 +32,6 @@ std::string factors(const SoloFit& fit) {
   return text;
 }
 
-std::string letters_and_digits(std::string_view text) {
-  std::string out;
-  for (const char c : text)
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0)
-      out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
-
-/// Whether the two cannot be the same: the numbers of their SMs differ, or the capture's name of its device is not that
-/// of the built-in model. A device file of the user's may have any name.
-bool is_another_device(const CapturedDevice& captured, const DeviceSpec& device) {
-  if (captured.sm_count != 0 && captured.sm_count != device.sm_count) return true;
-  const auto devices = builtin_devices();
-  const bool is_builtin = std::ranges::find(devices, device.name, &BuiltinDevice::model) != devices.end();
-  return is_builtin && !captured.name.empty() &&
-         letters_and_digits(captured.name).find(letters_and_digits(device.name)) == std::string::npos;
-}
-
 /// Times of one GPU say little of another.
 std::string note_of_device(const CapturedDevice& captured, const DeviceSpec& device) {
   const std::string name = captured.name.empty() ? "a device" : captured.name;
@@ -64,11 +44,26 @@ std::string note_of_device(const CapturedDevice& captured, const DeviceSpec& dev
 
 std::vector<std::string> assumptions(const Scenario& scenario, ClientBuilder& builder) {
   std::vector<std::string> notes;
+  if (!scenario.device_facts.is_measured && !scenario.clients.empty())
+    notes.push_back(fmt::format(
+        "warning: device {} was never measured: its driver and the laws of its SMs are taken from other parts, "
+        "so rates carry a wider error than those of docs/accuracy.md",
+        scenario.device.name));
   for (const ClientChoice& choice : scenario.clients) {
     const ClientSpec spec = builder.as_captured(scenario, choice, scenario.seeds.front());
     const std::optional<double> rate = builder.solo_rate(choice, *spec.workload);
-    if (is_another_device(spec.workload->captured_on, scenario.device))
+    if (is_another_gpu(spec.workload->captured_on, scenario.device))
       notes.push_back(fmt::format("{}: {}", choice.name, note_of_device(spec.workload->captured_on, scenario.device)));
+    if (spec.workload->collective_share > 0)
+      notes.push_back(
+          fmt::format("warning: {}: {:.1f} % of its device time is kernels that wait for other GPUs, replayed "
+                      "with recorded lengths",
+                      choice.name, 100 * spec.workload->collective_share));
+    if (choice.options.gpu_busy_ratio > 0)
+      notes.push_back(fmt::format(
+          "warning: {}: GPU times are {:.3g} % of frame times, so a frame that its host delayed counts as long on the "
+          "GPU: the 1 % low and the 99th percentile are not those of the game",
+          choice.name, 100 * choice.options.gpu_busy_ratio));
     for (const std::string& note : spec.workload->notes) {
       const bool is_settled = rate && note.find("solo_rate") != std::string::npos;
       if (!is_settled) notes.push_back(fmt::format("{}: {}", choice.name, note));

@@ -61,12 +61,17 @@ PolicyChoice card_policy(const Scenario& scenario, const PolicyRegistry& policie
   return {passthrough->name, passthrough->name, passthrough->defaults(), scenario.where, ""};
 }
 
-void check_needs(const Scenario& scenario, const std::vector<ClientSpec>& clients, const PolicyRegistry& policies) {
-  for (const PolicyChoice& choice : scenario.policies)
-    check_policy(scenario, choice, *policies.find(choice.policy), clients);
-  if (!scenario.cluster || clients.empty()) return;
-  const PolicyChoice choice = card_policy(scenario, policies);
-  check_card_policy(scenario, choice, *policies.find(choice.policy), clients);
+void check_needs(const Scenario& scenario, const std::vector<ClientSpec>& clients, const PolicyRegistry& policies,
+                 Diagnostics& refusals) {
+  const auto add = [&](const PolicyChoice& choice, auto check) {
+    try {
+      check(scenario, choice, *policies.find(choice.policy), clients);
+    } catch (const Error& error) {
+      refusals.add(error, choice.where);
+    }
+  };
+  for (const PolicyChoice& choice : scenario.policies) add(choice, check_policy);
+  if (scenario.cluster && !clients.empty()) add(card_policy(scenario, policies), check_card_policy);
 }
 
 }  // namespace corun

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "experiments/base/diagnostic.h"
 #include "experiments/question/experiment.h"
 #include "sim/workload/client_spec.h"
 
@@ -12,7 +13,8 @@ namespace corun {
 PolicyChoice card_policy(const Scenario& scenario, const PolicyRegistry& policies);
 
 /// Checks that each policy of the scenario, and that of its cards, finds what it needs among `clients`, those of the
-/// scenario. Throws Error(kUnsupported) at the policy's place in the experiment.
-void check_needs(const Scenario& scenario, const std::vector<ClientSpec>& clients, const PolicyRegistry& policies);
+/// scenario. Adds errors (kUnsupported) at the policy's place in the experiment.
+void check_needs(const Scenario& scenario, const std::vector<ClientSpec>& clients, const PolicyRegistry& policies,
+                 Diagnostics& refusals);
 
 }  // namespace corun

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -96,8 +97,10 @@ List pick(List column, const Column<std::uint32_t>& ops) {
 /// in which the host submitted, before the next is made.
 class Conversion {
  public:
-  Conversion(CompactCapture capture, const WorkloadOptions& options)
+  /// `is_part`: operations of other GPUs were taken out of it.
+  Conversion(CompactCapture capture, const WorkloadOptions& options, bool is_part)
       : capture_(std::move(capture)),
+        is_part_(is_part),
         waits_(capture_),
         graphs_(graph_places(capture_)),
         launches_(has_untraced_pass() ? launch_instants(capture_) : std::vector<std::int64_t>()),
@@ -124,7 +127,7 @@ class Conversion {
 
  private:
   bool has_untraced_pass() const {
-    return capture_.rest.provenance().untraced_rate && capture_.rest.fidelity().has_calls;
+    return capture_.rest.provenance().untraced_rate && capture_.rest.fidelity().has_calls && !is_part_;
   }
   std::size_t first_event() const { return split_.begins.front(); }
 
@@ -304,6 +307,10 @@ class Conversion {
     workload_.recorded_span = Duration{last - first};
     set_finding();
     if (has_untraced_pass()) use_untraced_pass();
+    if (is_part_)
+      workload_.notes.push_back(
+          "its capture has other GPUs, too: what its host waited for there is replayed as recorded time, and the rate "
+          "of an untraced pass, which counted all of them, is not used");
     if (capture_.rest.fidelity().host_gaps_inflated)
       workload_.notes.push_back("host gaps were recorded under a profiler, which inflates them; state solo_rate");
     if (capture_.rest.fidelity().integer_microseconds)
@@ -360,6 +367,7 @@ class Conversion {
   static StepKind kind_of(const HostWait& wait) { return wait.wait.kind; }
 
   CompactCapture capture_;
+  const bool is_part_;
   const CrossStreamWaits waits_;
   GraphPlaces graphs_;
   const std::vector<std::int64_t> launches_;  // where there was an untraced pass
@@ -378,6 +386,53 @@ class Conversion {
 bool is_frames_alone(const CompactCapture& capture) {
   return std::ranges::all_of(capture.prototypes, [](const OpRecord& op) { return op.kind == OpKind::kRender; }) &&
          (capture.prototypes.empty() || !capture.rest.frames().empty());
+}
+
+/// Numbers of the GPUs that its operations ran on.
+std::set<std::uint32_t> gpus_in(const CompactCapture& capture) {
+  std::set<std::uint32_t> gpus;
+  for (std::size_t i = 0; i < capture.prototypes.size(); ++i)
+    gpus.insert(capture.rest.queues()[capture.prototypes[i].queue].device);
+  return gpus;
+}
+
+/// "0 (NVIDIA A100, 1993 operations), 1 (2017 operations)"
+std::string listed(const std::vector<GpuUse>& gpus) {
+  std::vector<std::string> texts;
+  for (const GpuUse& use : gpus)
+    texts.push_back(fmt::format("{} ({}{}{} operations)", use.gpu, use.name, use.name.empty() ? "" : ", ", use.ops));
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+/// The GPU whose operations are replayed.
+std::uint32_t choose_gpu(const CompactCapture& capture, const WorkloadOptions& options) {
+  const std::set<std::uint32_t> gpus = gpus_in(capture);
+  const bool is_stated = options.gpu != WorkloadOptions::kOnlyGpu;
+  const SourceLocation where{capture.rest.provenance().source_file};
+  if (!is_stated && gpus.size() > 1)
+    throw Error(ErrorKind::kUnsupported, where,
+                fmt::format("the capture has operations on {} GPUs, {}, and a client has one", gpus.size(),
+                            listed(gpus_of(capture))),
+                fmt::format("choose one of them: `gpu: {}`", *gpus.begin()));
+  if (is_stated && !gpus.empty() && !gpus.contains(options.gpu))
+    throw Error(ErrorKind::kInput, where, fmt::format("the capture has no operations on GPU {}", options.gpu),
+                fmt::format("it has on {}", listed(gpus_of(capture))));
+  return is_stated ? options.gpu : gpus.empty() ? 0 : *gpus.begin();
+}
+
+/// Part of its device time in kernels that wait for other GPUs.
+double collective_share_of(const CompactCapture& capture) {
+  std::vector<bool> is_one;
+  for (const OpRecord& op : capture.prototypes)
+    is_one.push_back(op.kind == OpKind::kKernel && is_collective(capture.rest.text(op.name)));
+  if (std::ranges::find(is_one, true) == is_one.end()) return 0.0;
+  double collective_ns = 0, all_ns = 0;
+  for (std::size_t op = 0; op < capture.op_count(); ++op) {
+    const auto duration_ns = static_cast<double>(capture.durations[op]);
+    all_ns += duration_ns;
+    if (is_one[capture.prototype_of[op]]) collective_ns += duration_ns;
+  }
+  return all_ns > 0 ? collective_ns / all_ns : 0.0;
 }
 
 /// "left out of its capture: 2 x row without a time"; empty where nothing was.
@@ -400,11 +455,18 @@ Workload workload_from_capture(CompactCapture capture, const WorkloadOptions& op
                 "other contexts used the GPU during this capture, so its durations contain time away",
                 "capture the program alone, or state allow_co_run: true");
   const std::string skipped = note_of_skipped(capture.rest.provenance());
-  const std::vector<CapturedDevice> devices = capture.rest.provenance().devices;
+  const std::uint32_t gpu = choose_gpu(capture, options);
+  const bool has_others = gpus_in(capture).size() > 1;
+  if (has_others) keep_gpu(capture, gpu);
+  const CapturedDevice captured_on = device_of(capture.rest.provenance(), gpu);
+  const GpuMemory memory = memory_of(capture.rest.provenance(), gpu);
+  const double collective_share = collective_share_of(capture);
   Workload workload = is_frames_alone(capture) ? workload_from_frames(capture.rest, options)
-                                               : Conversion(std::move(capture), options).run();
+                                               : Conversion(std::move(capture), options, has_others).run();
   if (!skipped.empty()) workload.notes.insert(workload.notes.begin(), skipped);
-  if (devices.size() == 1) workload.captured_on = devices.front();
+  workload.captured_on = captured_on;
+  workload.memory = memory;
+  workload.collective_share = collective_share;
   workload.check();
   return workload;
 }

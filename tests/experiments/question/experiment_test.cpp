@@ -191,8 +191,8 @@ TEST(Clients, ManyAlikeAreNumberedAndComeOneAfterAnother) {
   const Experiment experiment = read_text(with_game("arrival: 1s, count: 3, every: 2s, stay: 5s"));
   const std::vector<ClientChoice>& clients = experiment.scenarios[0].clients;
   ASSERT_EQ(clients.size(), 3U);
-  EXPECT_EQ(clients[0].name, "a1");
-  EXPECT_EQ(clients[2].name, "a3");
+  EXPECT_EQ(clients[0].name, "a") << "as where it is alone, so that expectations hold for every count";
+  EXPECT_EQ(clients[2].name, "a#3");
   EXPECT_EQ(clients[2].arrival, std::chrono::seconds(5));
   EXPECT_EQ(clients[2].stay, std::chrono::seconds(5));
   EXPECT_EQ(game_with("stay: 1ms").name, "a") << "one alone has its name";
@@ -201,9 +201,9 @@ TEST(Clients, ManyAlikeAreNumberedAndComeOneAfterAnother) {
 TEST(Clients, ANumberedNameThatIsTakenIsAnError) {
   const auto found = complaints(
       "name: x\ndevice: h200\npolicies: [passthrough]\ndefaults: { synthetic: { game: rdr2 } }\n"
-      "clients: [{ name: a2 }, { name: a, count: 2 }]\n");
+      "clients: [{ name: a#2 }, { name: a, count: 2 }]\n");
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_NE(found[0].find("client `a2` is given twice"), std::string::npos) << found[0];
+  EXPECT_NE(found[0].find("client `a#2` is given twice"), std::string::npos) << found[0];
 }
 
 TEST(Quality, KnobsAreTheUsualOnesCutDownToThirtyTwoSettings) {
@@ -448,41 +448,6 @@ TEST(Overrides, SeedsReplaceAndUntilShortens) {
   EXPECT_EQ(experiment.scenarios[0].seeds, std::vector<std::uint64_t>{9});
   EXPECT_EQ(experiment.scenarios[0].horizon, std::chrono::milliseconds(100));
   EXPECT_EQ(experiment.scenarios[0].warmup_or_default(), std::chrono::milliseconds(10));
-}
-
-TEST(DeviceFiles, EveryBuiltInDeviceNamesTheSourceOfEveryNumber) {
-  ASSERT_EQ(builtin_devices().size(), 5U);
-  for (const BuiltinDevice& builtin : builtin_devices()) {
-    const DeviceFile device = read_device_file(builtin.text, std::string(builtin.model));
-    EXPECT_EQ(device.spec.name, builtin.model);
-    for (const char* key : {"sm_count", "memory", "time_slice", "switch_cost", "sharing", "graphics"})
-      EXPECT_FALSE(device.sources.at(key).empty()) << builtin.model << " " << key;
-  }
-}
-
-TEST(DeviceFiles, TheMeasuredFiguresOfTheH200) {
-  DeviceFile h200;
-  for (const BuiltinDevice& builtin : builtin_devices())
-    if (builtin.model == "h200") h200 = read_device_file(builtin.text, "h200.yaml");
-  EXPECT_EQ(h200.spec.time_slice, Duration(2'097'152));
-  EXPECT_EQ(h200.spec.switch_cost, Duration(224'500));
-  EXPECT_EQ(h200.spec.switch_state, 0.315);
-  EXPECT_EQ(h200.spec.memory_bytes, 150'109'880'320U);
-}
-
-TEST(DeviceFiles, FormerKeysAreReadAsTheKeysOfToday) {
-  const std::string text =
-      "name: x\ncompany_gap_scale: { value: 1.5, source: s }\ncompany_stall: { value: 2us, source: s }\n";
-  const DeviceFile device = read_device_file(text, "x.yaml");
-  EXPECT_EQ(device.spec.mps_gap_scale, 1.5);
-  EXPECT_EQ(device.spec.mps_launch_stall, Duration(2'000));
-  const std::string today = device_file_text("x", "", read_device_lines(text, "x.yaml"));
-  EXPECT_NE(today.find("mps_gap_scale: { value: 1.5,"), std::string::npos) << today;
-}
-
-TEST(DeviceFiles, ANumberWithoutASourceIsRefused) {
-  EXPECT_THROW(read_device_file("name: x\nsm_count: { value: 3 }\n", "x.yaml"), InvalidInput);
-  EXPECT_THROW(read_device_file("name: x\nsm_count: 3\n", "x.yaml"), InvalidInput);
 }
 
 TEST(ExperimentDocument, DescribesEveryKey) {

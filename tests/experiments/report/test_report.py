@@ -286,6 +286,24 @@ def test_a_sweep_of_hundreds_of_points_stays_readable(page, tmp_path):
     assert path.stat().st_size < 1_000_000
 
 
+def test_a_client_that_a_point_does_not_have_is_not_said_to_be_refused(page, tmp_path):
+    (tmp_path / "count.yaml").write_text("""\
+name: count
+device: h200
+horizon: 500ms
+clients: [{ name: load, synthetic: { kernels: { duration: 2ms } } }]
+policies: [passthrough]
+sweep: { clients.load.count: [1, 3] }
+""")
+    run("sweep", tmp_path / "count.yaml", "-o", tmp_path / "count.sqlite", "--progress", "none")
+    path, _ = report(tmp_path / "count.sqlite")
+    show(page, path)
+    text = page.evaluate("document.getElementById('report').innerText")
+    assert "refused" not in text
+    rows = page.evaluate("[...document.querySelector('table').querySelectorAll('tbody tr')].length")
+    assert rows == 4, "one client at the first point, three at the second"
+
+
 def test_a_sweep_says_what_it_found_and_how_to_run_it_again(tmp_path):
     results = tmp_path / "sweep.sqlite"
     subprocess.run([simcli(), "sweep", "sweep.yaml", "-o", results, "--seed", "1", "--progress", "none"], check=True,

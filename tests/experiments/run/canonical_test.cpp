@@ -60,6 +60,7 @@ clients:
     step: { range: train step }
     gpu_busy_ratio: 0.5
     allow_co_run: true
+    gpu: 3
     solo_rate: 31.5/s
     pacing: sync_each_job
     count: 2
@@ -120,10 +121,11 @@ command.environment.0000=CUDA_VISIBLE_DEVICES=0
 command.working_folder=/programs
 context=1 0 0 0
 draw_ns=1000000
+gpu=3
 jitter=0 0
 keep_start=true
 memory=0 0
-name=program1
+name=program
 options=12 4 0.5
 pacing=3 0
 priority=0
@@ -185,7 +187,7 @@ TEST(CanonicalClient, EveryKeyIsWrittenButThoseOfAnother) {
   std::set<std::string_view> unwritten;
   for (const ClientField& field : client_fields())
     if (!field.write) unwritten.insert(field.key);
-  EXPECT_EQ(unwritten, (std::set<std::string_view>{"environment", "working_folder", "qos"}));
+  EXPECT_EQ(unwritten, (std::set<std::string_view>{"environment", "working_folder", "qos", "accept"}));
 }
 
 }  // namespace

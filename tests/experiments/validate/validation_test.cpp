@@ -115,7 +115,8 @@ TEST(Validation, SpreadsComeFromTheDevicesFileUnlessTheExperimentHasAnotherValue
   text.replace(text.find("device: h200"), 12,
                fmt::format("device: {{ file: {}, switch_cost: 100us }}", folder / "mine.yaml"));
   const Question question(text);
-  EXPECT_EQ(question.experiment.scenarios.front().device_spreads, (DeviceSpreads{{"time_slice", "1.9ms to 2.1ms"}}));
+  EXPECT_EQ(question.experiment.scenarios.front().device_facts.spreads,
+            (DeviceSpreads{{"time_slice", "1.9ms to 2.1ms"}}));
 }
 
 TEST(Validation, NamesTheSwitchCostWhereTheWorldHasAnother) {

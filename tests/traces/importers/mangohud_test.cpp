@@ -47,6 +47,16 @@ TEST(MangoHud, ReadsFrameTimesInMicrosecondsOfLogsUntil2023) {
   EXPECT_TRUE(notes_mention(timeline, "microseconds"));
 }
 
+TEST(MangoHud, KeepsTheMostMemoryThatWasInUse) {
+  const Timeline timeline =
+      import_text("mangohud",
+                  "os,cpu,gpu,ram,kernel,driver\nx,y,z,1,2,3\nfps,frametime,gpu_vram_used,elapsed\n"
+                  "60,16.6,5.25,16600000\n60,16.6,7.5,33200000\n60,16.6,-1,49800000\n");
+  ASSERT_EQ(timeline.memory_peaks().size(), 1U);
+  EXPECT_EQ(timeline.memory_peaks()[0].bytes, std::uint64_t{15} << 29);
+  EXPECT_EQ(timeline.memory_peaks()[0].source, MemorySource::kInUse);
+}
+
 TEST(MangoHud, ReadsLogsOf2020ThatNameNoColumns) {
   const Timeline timeline = import_text("mangohud",
                                         "os,cpu,gpu,ram,kernel,driver\nx,y,z,1,2,3\n"

@@ -1,0 +1,93 @@
+#include "experiments/commands/trace_gpus.h"
+
+#include <fmt/format.h>
+
+#include "experiments/base/terminal.h"
+#include "traces/base/units.h"
+#include "traces/gpus.h"
+
+namespace corun {
+
+namespace {
+
+std::string line(const char* label, const std::string& text) {
+  return fmt::format("{:<12} {}\n", label, printable(text));
+}
+
+std::string text_of(const CapturedDevice& device) {
+  std::string text = device.name.empty() ? "not stated" : device.name;
+  if (device.sm_count > 0) text += fmt::format(", {} SMs", device.sm_count);
+  if (device.memory_bytes > 0) text += fmt::format(", {}", format_size(device.memory_bytes));
+  return text;
+}
+
+std::string busy_text(std::int64_t busy_ns, std::int64_t span_ns) {
+  const double percent = span_ns > 0 ? 100.0 * static_cast<double>(busy_ns) / static_cast<double>(span_ns) : 0;
+  return fmt::format("{} ({:.1f} % of the span)", format_duration(Duration{busy_ns}), percent);
+}
+
+std::string busy_line(const Timeline& timeline, const TimelineSummary& summary) {
+  const bool is_known = summary.busy_ns > 0 || !timeline.ops().empty();
+  return line("busy", is_known ? busy_text(summary.busy_ns, summary.span_ns) : "not recorded");
+}
+
+std::string memory_line(const Provenance& from, std::uint32_t gpu, bool names_gpu) {
+  const GpuMemory memory = memory_of(from, gpu);
+  if (memory.bytes == 0) return "";
+  return line("memory", fmt::format("{}{} at most at a time, {}", names_gpu ? fmt::format("GPU {}: ", gpu) : "",
+                                    format_size(memory.bytes), to_string(memory.source)));
+}
+
+/// Part of the device time in kernels that wait for other GPUs.
+double collective_ratio(const Timeline& timeline) {
+  std::vector<bool> is_one;
+  for (const std::string& name : timeline.strings()) is_one.push_back(is_collective(name));
+  double collective_ns = 0, all_ns = 0;
+  for (const OpRecord& op : timeline.ops()) {
+    all_ns += static_cast<double>(op.duration_ns);
+    const bool counts = op.kind == OpKind::kKernel && !op.name.is_none() && is_one[op.name.value];
+    if (counts) collective_ns += static_cast<double>(op.duration_ns);
+  }
+  return all_ns > 0 ? collective_ns / all_ns : 0;
+}
+
+}  // namespace
+
+std::string gpu_report(const Timeline& timeline) {
+  const TimelineSummary summary = summarize(timeline);
+  const std::vector<GpuUse> gpus = gpus_of(timeline);
+  const Provenance& from = timeline.provenance();
+  std::string text;
+  if (gpus.size() < 2) {
+    text += line("device", text_of(device_of(from, gpus.empty() ? 0 : gpus.front().gpu)));
+    text += busy_line(timeline, summary);
+  }
+  for (const GpuUse& use : gpus)
+    if (gpus.size() > 1)
+      text += line(fmt::format("GPU {}", use.gpu).c_str(),
+                   fmt::format("{}: {} operations, busy {}", text_of(device_of(from, use.gpu)), use.ops,
+                               busy_text(use.busy_ns, summary.span_ns)));
+  if (gpus.size() > 1)
+    text += line("", fmt::format("a client replays one of them: state `gpu: {}` or another", gpus.front().gpu));
+  for (const GpuUse& use : gpus) text += memory_line(from, use.gpu, gpus.size() > 1);
+  if (gpus.empty()) text += memory_line(from, 0, false);
+  if (const double ratio = collective_ratio(timeline); ratio > 0)
+    text +=
+        line("collectives", fmt::format("{:.1f} % of the device time is in kernels that wait for other GPUs: replay "
+                                        "needs `accept: [collectives]`",
+                                        100 * ratio));
+  return text;
+}
+
+void add_gpu_report(Json& json, const Timeline& timeline) {
+  json.key("gpus").array();
+  for (const GpuUse& use : gpus_of(timeline)) {
+    const CapturedDevice device = device_of(timeline.provenance(), use.gpu);
+    json.object().field("gpu", use.gpu).field("device", device.name).field("sm_count", device.sm_count);
+    json.field("memory_bytes", device.memory_bytes).field("operations", use.ops).field("busy_ns", use.busy_ns);
+    json.field("peak_memory_bytes", memory_of(timeline.provenance(), use.gpu).bytes).end();
+  }
+  json.end().field("collective_ratio", collective_ratio(timeline));
+}
+
+}  // namespace corun

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/question/experiment.h"
+#include "sim/workload/client_spec.h"
+
+namespace corun {
+
+/// What to know of a policy's figures in a scenario, a sentence each: mechanisms that were never compared with
+/// hardware, limits that do not hold for a client's kernels, turns that launches outlast. `clients` are those of the
+/// scenario.
+std::vector<std::string> policy_warnings(const Scenario& scenario, const PolicyChoice& policy,
+                                         const std::vector<ClientSpec>& clients);
+
+}  // namespace corun

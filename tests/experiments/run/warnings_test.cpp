@@ -1,0 +1,54 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "experiments/run/clients/client_builder.h"
+#include "experiments/run/plan.h"
+#include "experiments/run/policy_warnings.h"
+#include "tests/experiments/question/experiment_text.h"
+
+namespace corun {
+namespace {
+
+/// Of one policy beside two clients whose kernels have these keys.
+std::vector<std::string> warnings(const std::string& policy, const std::string& kernels) {
+  const Experiment experiment = testing::read_text(
+      fmt::format("name: x\ndevice: h200\nhorizon: 1s\ndefaults: {{ synthetic: {{ kernels: {{ {} }} }} }}\n"
+                  "clients: [{{ name: a }}, {{ name: b }}]\npolicies: [{}]\n",
+                  kernels, policy));
+  const FileHashes hashes;
+  ClientBuilder builder(hashes, true);
+  const Scenario& scenario = experiment.scenarios[0];
+  return policy_warnings(scenario, scenario.policies[0], builder.clients(scenario, 1));
+}
+
+TEST(PolicyWarnings, NameLimitsThatTheLimiterCannotHold) {
+  const std::string policy = "gaiagpu: { limits: { a: 0.1 } }";
+  const auto found = warnings(policy, "duration: 1ms, blocks: 132");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(found[0].starts_with("warning: gaiagpu: its limit of 10 % does not hold a, which alone would use "))
+      << found[0];
+  EXPECT_EQ(warnings(policy, "duration: 1ms, blocks: 1").size(), 1U) << "kernels of one block never make a debt";
+  EXPECT_TRUE(warnings(policy, "duration: 20us, blocks: 512, count: 50").empty());
+  EXPECT_TRUE(warnings("gaiagpu: { limits: { a: 0.1 }, mode: elastic }", "duration: 1ms, blocks: 132").empty());
+}
+
+TEST(PolicyWarnings, NameTurnsThatLaunchesInFlightOutlast) {
+  const std::string policy = "xsched_utilization: { utilizations: { a: 0.75, b: 0.25 } }";
+  EXPECT_EQ(warnings(policy, "duration: 40us, count: 160").size(), 1U);
+  EXPECT_TRUE(warnings(policy, "duration: 2us, count: 160").empty());
+}
+
+TEST(PolicyWarnings, SayWhichMechanismsWereNeverComparedWithHardware) {
+  for (const char* policy : {"mig: { instances: { a: 3, b: 3 } }", "green_contexts", "gpreempt", "stream_priority"})
+    EXPECT_EQ(warnings(policy, "duration: 1ms").size(), 1U) << policy;
+  EXPECT_TRUE(warnings("passthrough", "duration: 1ms").empty());
+}
+
+TEST(PolicyWarnings, NameSlicesThatNoInstanceHas) {
+  const auto found = warnings("mig", "duration: 1ms");
+  EXPECT_EQ(std::ranges::count_if(found, [](const std::string& text) { return text.find("5 of 7") < text.size(); }), 1);
+}
+
+}  // namespace
+}  // namespace corun
