@@ -149,6 +149,8 @@ Replay ClientChoice::replay_or_default() const {
   return replay.value_or(draws_requests() ? Replay::kOpen : Replay::kClosed);
 }
 
+bool ClientChoice::accepts(Doubt doubt) const { return std::ranges::find(accepted, doubt) != accepted.end(); }
+
 Duration Scenario::warmup_or_default() const { return warmup.value_or(std::min(Duration(1s), horizon / 10)); }
 
 Experiment read_experiment(const std::string& path, const ExperimentOverrides& overrides, PolicyRegistry& policies) {

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -29,6 +31,15 @@ struct SyntheticWork {
   std::vector<SceneTrace> scene_traces{};  ///< of games
 };
 
+/// Doubts about a client that refuse it unless its `accept` names them. Accepted ones change no result.
+enum class Doubt : std::uint8_t {
+  kOtherGpu,     ///< it was captured on another GPU than the device
+  kCollectives,  ///< it waits for other GPUs (NCCL), which are not there
+  kSoloRate,     ///< alone, it does not have the rate that is stated of it
+  kSpan,         ///< alone, it does not take the time that its capture took
+};
+inline constexpr std::array<std::string_view, 4> kDoubts = {"other_gpu", "collectives", "solo_rate", "span"};
+
 /// What one client of an experiment does, as written. At most one of `trace` and `synthetic` is set; where neither is,
 /// there is a `command`.
 struct ClientChoice : ClientTerms {
@@ -49,9 +60,11 @@ struct ClientChoice : ClientTerms {
   double host_speed = 1.0;            ///< of its host, in times of the recorded one's; host gaps are divided by it
   std::optional<double> host_jitter;  ///< coefficient of variation; default: the capture's, if any
   std::vector<std::pair<std::string, Node>> qos;  ///< metric and condition, e.g. "frame_time_p99", "<= 16.7ms"
+  std::vector<Doubt> accepted;                    ///< of `accept`
 
   bool draws_requests() const;
   Replay replay_or_default() const;
+  bool accepts(Doubt doubt) const;
 };
 
 }  // namespace corun

@@ -274,6 +274,13 @@ void read_qos_field(const Node& node, ClientReading& out, ScalarReader& read) {
   for (const Node::Entry& entry : node.entries) out.choice.qos.emplace_back(entry.key, entry.value);
 }
 
+void read_accept(const Node& node, ClientReading& out, ScalarReader& read) {
+  out.choice.accepted.clear();
+  if (!read.expect(node, Node::Kind::kSequence, fmt::format("[{}]", kDoubts.front()))) return;
+  for (const Node& item : node.items)
+    if (const auto doubt = choice_of<Doubt>(kDoubts)(item, read)) out.choice.accepted.push_back(*doubt);
+}
+
 /// What a client does, and how it is made of a capture.
 std::vector<ClientField> work_fields() {
   const auto option = [](auto member) {
@@ -332,6 +339,7 @@ std::vector<ClientField> owner_fields() {
       field("requested_memory", "size", &ClientChoice::requested_bytes, size, where_stated("requested_bytes", 0U)),
       field("resizes", "list", read_resizes, write_resizes),
       field("qos", "mapping", read_qos_field, nullptr),  // decides nothing
+      field("accept", "list", read_accept, nullptr),     // likewise
   };
 }
 

@@ -183,7 +183,7 @@ TEST(CanonicalClient, EveryKeyIsWrittenButThoseOfAnother) {
   std::set<std::string_view> unwritten;
   for (const ClientField& field : client_fields())
     if (!field.write) unwritten.insert(field.key);
-  EXPECT_EQ(unwritten, (std::set<std::string_view>{"environment", "working_folder", "qos"}));
+  EXPECT_EQ(unwritten, (std::set<std::string_view>{"environment", "working_folder", "qos", "accept"}));
 }
 
 }  // namespace
