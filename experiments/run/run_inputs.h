@@ -2,6 +2,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -38,8 +39,11 @@ class RunInputs {
   /// Where runs take place, those of solo() included; solo rates are fitted in simulation.
   const ExecutionBackend& backend() const { return backend_; }
 
-  /// Loads every capture and checks that each policy finds what it needs. Throws Error(kInput, kUnsupported).
-  void check();
+  /// Loads every capture, checks that each policy finds what it needs, and replays each distinct client alone (see
+  /// misfits). Throws Error(kInput, kUnsupported); all misfits at once. `tick` is called before each client's replay.
+  void check(const std::function<void(const ClientChoice&)>& tick = {});
+  /// What is doubtful of clients, each sentence once, in their order. After check().
+  std::vector<std::string> warnings();
 
   /// As read and as the scenario changes them: arrivals sped up, pods that stay, requests in whole units.
   const ClusterLists& cluster(const Scenario& scenario);
@@ -76,6 +80,7 @@ class RunInputs {
     auto operator<=>(const AloneKey&) const = default;
   };
 
+  void check_alone(const std::function<void(const ClientChoice&)>& tick);
   SoloBaseline baseline(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed);
 
   const Experiment& experiment_;

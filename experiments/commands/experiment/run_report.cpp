@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "experiments/base/json.h"
@@ -35,11 +36,15 @@ std::string mark(bool holds, bool with_color) {
 
 std::string heading(const Scenario& scenario) {
   if (scenario.cluster) return fmt::format("{}: pods on a cluster\n", printable(scenario.name));
-  return fmt::format("{}: {} on {}, {:.6g} {} seconds, {}{}\n", printable(scenario.name),
+  const std::string& name = scenario.bounds.empty() ? scenario.name : scenario.bounds;
+  return fmt::format("{}: {} on {}, {:.6g} {} seconds, {}{}\n", printable(name),
                      counted(scenario.clients.size(), "client"), printable(scenario.device.name),
                      to_seconds(scenario.horizon), scenario.backend == simulation_backend().name ? "simulated" : "real",
                      counted(scenario.seeds.size(), "seed"),
-                     scenario.seeds.size() > 1 ? " (mean and 95 % interval)" : "");
+                     scenario.seeds.size() >= kFewestForInterval ? " (mean and 95 % interval)"
+                     : scenario.seeds.size() > 1                 ? ": no interval"
+                                                                 : "") +
+         (scenario.bounds.empty() ? "" : "the answer is a range: the speed of hosts is not known\n");
 }
 
 void add_figures(Json& json, const Scenario& scenario, const Summary& summary, const std::string& policy,
@@ -50,8 +55,8 @@ void add_figures(Json& json, const Scenario& scenario, const Summary& summary, c
       json.key(metric.name)
           .object()
           .field("mean", value->mean)
-          .field("low", value->low)
-          .field("high", value->high)
+          .field("low", has_interval(*value) ? value->low : NAN)
+          .field("high", has_interval(*value) ? value->high : NAN)
           .field("seeds", value->count)
           .field("unit", metric.unit)
           .end();
@@ -129,7 +134,9 @@ void RunReport::print_sweep(std::size_t runs) const {
 
 /// True if every expectation holds.
 bool RunReport::print_scenario(const Scenario& scenario) const {
-  fmt::print("\n{}{}", heading(scenario), summary_.table(scenario));
+  const std::vector<const Scenario*> bounds = summary_.bounds_with(scenario);
+  if (bounds.front() == &scenario) fmt::print("\n{}{}", heading(scenario), summary_.table(scenario));
+  if (bounds.size() > 1) fmt::print("{}:\n", printable(scenario.name));
   for (const std::string& sentence : summary_.sentences(scenario)) fmt::print("{}\n", printable(sentence));
   for (const auto& verdict : summary_.verdicts(scenario, true))
     fmt::print("{} {}\n", mark(verdict.holds, common_.out.has_color), printable(verdict.text));
