@@ -14,6 +14,7 @@
 #include "experiments/base/processors.h"
 #include "experiments/results/results.h"
 #include "experiments/run/execution_backend.h"
+#include "experiments/run/host_range.h"
 #include "experiments/run/results_revision.h"
 #include "experiments/run/run_inputs.h"
 #include "policies/builtin.h"
@@ -103,6 +104,7 @@ std::shared_ptr<KnownExperiment> read(const std::string& text, const std::string
     overrides.expands_sweep = expands_sweep;
     known->experiment = parse_experiment(text, file, overrides, known->policies);
     for (Scenario& scenario : known->experiment.scenarios) put_in(simulation_backend(), scenario);
+    known->experiment = with_host_ranges(std::move(known->experiment));
     state_code(*known, code);
   });
   return known;

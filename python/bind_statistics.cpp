@@ -69,7 +69,9 @@ void bind_statistics(py::module_& module) {
   });
   module.def("mean_interval", [](const Values& values) {
     if (values.empty()) throw_input({}, "an empty sample has no mean");
-    return interval(estimate(values));
+    const Estimate found = figure_estimate(values);
+    if (!has_interval(found)) return py::make_tuple(found.mean, py::none(), py::none());
+    return interval(found);
   });
   module.def("paired_interval", &paired, py::arg("values"), py::arg("baseline"), py::arg("is_ratio"));
   module.def("paired_bootstrap", &bootstrap, py::arg("values"), py::arg("baseline"), py::arg("is_ratio"),

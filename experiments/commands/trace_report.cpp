@@ -98,6 +98,10 @@ std::string trace_report(const Timeline& timeline, const std::string& path) {
   text += program_report(timeline);
   if (!from.programs.empty()) text += line("programs", programs_text(from));
   if (from.untraced_rate) text += line("untraced", rate_text(*from.untraced_rate));
+  if (!timeline.ops().empty() && !timeline.fidelity().has_frames && !from.untraced_rate)
+    text += line("to measure",
+                 "its rate alone without a recorder: state it as `solo_rate`, or record again with `simtrace record "
+                 "--rate-pass -o x.corun -- COMMAND`; without it, rates are a range");
   if (from.tracer_ns > 0)
     text += line("tracer", format_duration(Duration{from.tracer_ns}) + " of host time, as measured by itself");
   for (const std::string& note : from.notes) text += line("note", note);

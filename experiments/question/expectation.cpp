@@ -14,19 +14,6 @@ using Relation = Expectation::Relation;
 constexpr std::array<std::pair<std::string_view, Relation>, 4> kRelations = {
     {{"<=", Relation::kAtMost}, {">=", Relation::kAtLeast}, {"<", Relation::kLess}, {">", Relation::kMore}}};
 
-constexpr std::array<std::string_view, 4> kEndings = {"_ms", "_ratio", "_per_s", "_mean"};
-
-/// By its name, or its name without its ending; the first of the table where several fit.
-const MetricDescriptor* metric_of(std::string_view text) {
-  const auto fits = [&](const MetricDescriptor& metric) {
-    return metric.name == text || std::ranges::any_of(kEndings, [&](std::string_view ending) {
-             return metric.name.ends_with(ending) && metric.name.substr(0, metric.name.size() - ending.size()) == text;
-           });
-  };
-  const auto found = std::ranges::find_if(metric_table(), fits);
-  return found == metric_table().end() ? nullptr : &*found;
-}
-
 std::string_view trim(std::string_view text) {
   const std::size_t first = text.find_first_not_of(' ');
   if (first == std::string_view::npos) return {};
@@ -52,7 +39,7 @@ class Parser {
 
   /// nullptr after a diagnostic.
   const MetricDescriptor* metric(std::string_view text) {
-    if (const MetricDescriptor* found = metric_of(text)) return found;
+    if (const MetricDescriptor* found = metric_called(text)) return found;
     std::vector<std::string_view> names;
     for (const MetricDescriptor& metric : metric_table()) names.push_back(metric.name);
     reader_.unknown("metric", text, node_.where, names, "E0304");

@@ -21,6 +21,7 @@ namespace corun {
 /// Clients of a cluster are templates: pods do their work, on cards that are each such a device.
 struct Scenario {
   std::string name;
+  std::string bounds{};  ///< the scenario whose answer, a range, this one bounds; "" = it is an answer of its own
   std::string backend = "simulation";  ///< where its runs take place: see ExecutionBackend
   std::string description;
   SourceLocation where;

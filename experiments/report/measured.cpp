@@ -212,7 +212,7 @@ std::optional<Estimate> Scenario::get(std::size_t setting, const std::string& cl
   if (found == its->second.end()) return std::nullopt;
   std::vector<double> values = found->second.values;
   if (counts_from_zero(metric)) values.resize(std::max(values.size(), settings[setting].runs.size()), 0.0);
-  return estimate(values);
+  return figure_estimate(values);
 }
 
 double Scenario::mean(std::size_t setting, const std::string& client, const std::string& metric) const {

@@ -24,7 +24,7 @@ std::optional<Estimate> estimate_of(const Scenario& scenario, const std::string&
     if (counts_from_zero(metric)) here.resize(std::max(here.size(), scenario.settings[i].runs.size()), 0.0);
     values.insert(values.end(), here.begin(), here.end());
   }
-  return values.empty() ? std::nullopt : std::optional(estimate(values));
+  return values.empty() ? std::nullopt : std::optional(figure_estimate(values));
 }
 
 Verdict judge(const Scenario& scenario, SQLite::Statement& row) {

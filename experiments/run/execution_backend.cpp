@@ -7,6 +7,7 @@
 #include "sim/executor/driver/cuda_driver.h"
 #include "sim/executor/surrogates.h"
 #include "sim/live/live_capture.h"
+#include "sim/run/arrival_order.h"
 #include "traces/base/error.h"
 #include "traces/native/native.h"
 
@@ -91,7 +92,7 @@ void put_in(const ExecutionBackend& backend, Scenario& scenario) {
 
 ExecutionBackend simulation_backend() {
   return {"simulation", [](const RunInput& input, Recorder& recorder, std::vector<std::string>&) {
-            return simulate(input, recorder);
+            return simulate_in_arrival_order(input, recorder);
           }};
 }
 
@@ -103,7 +104,7 @@ ExecutionBackend surrogate_backend() {
               client.workload =
                   std::make_shared<const Workload>(executor::as_surrogates(*client.workload, input.device));
             }
-            return simulate(played, recorder);
+            return simulate_in_arrival_order(played, recorder);
           }};
 }
 

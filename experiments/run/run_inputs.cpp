@@ -2,14 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "experiments/question/cluster_lists.h"
 #include "experiments/question/device_choice.h"
 #include "experiments/run/clients/assumptions.h"
+#include "experiments/run/clients/capture_check.h"
 #include "experiments/run/clients/doubts.h"
 #include "experiments/run/clients/memory_check.h"
 #include "experiments/run/clients/mig_check.h"
 #include "experiments/run/clients/needs_check.h"
+#include "experiments/run/clients/self_check.h"
+#include "experiments/run/scenario_doubts.h"
 #include "sim/cluster/shared_cards.h"
 #include "sim/solo/solo.h"
 
@@ -104,10 +108,11 @@ std::vector<SoloBaseline> RunInputs::solo(const Scenario& scenario, std::uint64_
 
 std::vector<std::string> RunInputs::notes(const Scenario& scenario) { return assumptions(scenario, clients_); }
 
-void RunInputs::check() {
+void RunInputs::check(const std::function<void(const ClientChoice&)>& tick) {
   Diagnostics refusals;
   for (const Scenario& scenario : experiment_.scenarios) check(scenario, refusals);
   refusals.throw_if_any();
+  check_alone(tick);
 }
 
 void RunInputs::check(const Scenario& scenario, Diagnostics& refusals) {
@@ -132,6 +137,45 @@ void RunInputs::check(const Scenario& scenario, Diagnostics& refusals) {
   if (is_live) return;
   refuse_overcommitted(scenario, specs, refusals);
   refuse_impossible_instances(scenario, specs, refusals);
+}
+
+void RunInputs::check_alone(const std::function<void(const ClientChoice&)>& tick) {
+  Diagnostics diagnostics;
+  diagnostics.add_source(experiment_.file, experiment_.text);
+  std::set<std::string> told;
+  for (const Scenario& scenario : experiment_.scenarios)
+    for (const ClientChoice& choice : scenario.clients) {
+      if (tick) tick(choice);
+      for (const Misfit& misfit : misfits(scenario, choice, clients_)) {
+        if (choice.accepts(misfit.doubt)) continue;
+        const std::string what = fmt::format("client `{}`: {}", choice.name, misfit.what);
+        if (!told.insert(what).second) continue;
+        diagnostics.add(Error(ErrorKind::kInput, choice.where, what,
+                              fmt::format("{}; or take it as it is: `accept: [{}]`", misfit.help,
+                                          kDoubts[static_cast<std::size_t>(misfit.doubt)])),
+                        choice.where);
+      }
+    }
+  diagnostics.throw_if_any();
+}
+
+std::vector<std::string> RunInputs::warnings() {
+  std::vector<std::string> found;
+  const auto add = [&](const std::string& whose, const std::vector<std::string>& sentences) {
+    for (const std::string& sentence : sentences) {
+      std::string text = fmt::format("{}: {}", whose, sentence);
+      if (std::ranges::find(found, text) == found.end()) found.push_back(std::move(text));
+    }
+  };
+  for (const Scenario& scenario : experiment_.scenarios) {
+    for (const ClientChoice& choice : scenario.clients) {
+      add(choice.name, accepted_misfits(scenario, choice, clients_));
+      add(choice.name, doubts(scenario, choice, clients_));
+      add(choice.name, idle_keys(scenario, choice, clients_));
+    }
+    add(scenario.bounds.empty() ? scenario.name : scenario.bounds, scenario_doubts(scenario, clients_));
+  }
+  return found;
 }
 
 }  // namespace corun

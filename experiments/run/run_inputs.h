@@ -2,6 +2,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -39,8 +40,11 @@ class RunInputs {
   const ExecutionBackend& backend() const { return backend_; }
 
   /// Loads every capture and checks that each policy finds what it needs, that clients fit into the device's memory,
-  /// and what makes an answer doubtful (Doubt). Throws InvalidInput with everything that is wrong.
-  void check();
+  /// and what makes an answer doubtful (Doubt); then replays each distinct client alone (see misfits). Throws
+  /// InvalidInput with everything that is wrong, replays after the rest. `tick` is called before each client's replay.
+  void check(const std::function<void(const ClientChoice&)>& tick = {});
+  /// What is doubtful of clients, each sentence once, in their order. After check().
+  std::vector<std::string> warnings();
 
   /// As read and as the scenario changes them: arrivals sped up, pods that stay, requests in whole units.
   const ClusterLists& cluster(const Scenario& scenario);
@@ -78,6 +82,7 @@ class RunInputs {
   };
 
   void check(const Scenario& scenario, Diagnostics& refusals);
+  void check_alone(const std::function<void(const ClientChoice&)>& tick);
   SoloBaseline baseline(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed);
 
   const Experiment& experiment_;

@@ -68,6 +68,13 @@ Estimate estimate(std::span<const double> values) {
   return {mean, mean - half, mean + half, values.size()};
 }
 
+Estimate figure_estimate(std::span<const double> values) {
+  Estimate found = estimate(values);
+  if (!has_interval(found)) found.low = found.high = found.mean;
+  if (std::ranges::min(values) >= 0) found.low = std::max(found.low, 0.0);
+  return found;
+}
+
 namespace {
 
 double effect_of(Effect effect, double values, double baseline) {

@@ -16,6 +16,13 @@ struct Estimate {
 /// Of at least one value.
 Estimate estimate(std::span<const double> values);
 
+/// Fewer values have no interval: with two, Student's is twelve times as wide as what they differ by.
+inline constexpr std::size_t kFewestForInterval = 3;
+/// Of a figure of runs, at least one value. An interval of values that are not negative ends at 0; fewer values than
+/// kFewestForInterval have none: low and high are the mean.
+Estimate figure_estimate(std::span<const double> values);
+inline bool has_interval(const Estimate& figure) { return figure.count >= kFewestForInterval; }
+
 /// The two-sided 95 % quantile of Student's t with `degrees` >= 1 degrees of freedom: 12.706 for 1, 1.960 in the limit.
 double student_t_95(unsigned degrees);
 /// Probability that Student's t with `degrees` degrees of freedom is at most `t`.

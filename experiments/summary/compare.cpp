@@ -30,7 +30,7 @@ class Comparer {
     if (measured_.groups.empty()) throw_input({file_}, "there are no runs to compare");
     out_.baseline = choice.baseline.empty() ? measured_.groups.front().policy : choice.baseline;
     check_names();
-    wanted_ = choice.metrics.empty() ? measured_of(choice.preferred) : choice.metrics;
+    wanted_ = choice.metrics.empty() ? measured_of(choice.preferred) : full_names(choice.metrics);
     for (std::size_t i = 0; i < measured_.groups.size(); ++i) {
       const PolicyRuns& runs = measured_.groups[i];
       if (runs.policy == out_.baseline) baselines_[{runs.scenario, runs.backend, runs.point}] = i;
@@ -67,9 +67,7 @@ class Comparer {
   }
 
   std::vector<std::string> measured_of(std::vector<std::string> metrics) const {
-    std::erase_if(metrics, [&](const std::string& metric) {
-      return std::ranges::find(measured_.samples, metric, &Sample::metric) == measured_.samples.end();
-    });
+    std::erase_if(metrics, [&](const std::string& metric) { return !is_measured(metric); });
     return metrics;
   }
 
@@ -78,7 +76,19 @@ class Comparer {
     for (const PolicyRuns& runs : measured_.groups) policies.push_back(runs.policy);
     for (const Sample& sample : measured_.samples) metrics.push_back(sample.metric);
     check_name("policy", out_.baseline, std::move(policies));
-    for (const std::string& metric : choice_.metrics) check_name("metric", metric, metrics);
+    for (const std::string& metric : full_names(choice_.metrics)) check_name("metric", metric, metrics);
+  }
+
+  bool is_measured(const std::string& metric) const {
+    return std::ranges::find(measured_.samples, metric, &Sample::metric) != measured_.samples.end();
+  }
+
+  /// Names that no run has, and has with an ending.
+  std::vector<std::string> full_names(std::vector<std::string> metrics) const {
+    for (std::string& metric : metrics)
+      if (const MetricDescriptor* known = metric_called(metric); known != nullptr && !is_measured(metric))
+        if (is_measured(std::string(known->name))) metric = known->name;
+    return metrics;
   }
 
   void check_name(std::string_view what, const std::string& name, std::vector<std::string> known) const {
@@ -136,7 +146,7 @@ class Comparer {
     if (values.empty()) return;
     const PolicyRuns& runs = group(sample);
     out_.rows.push_back({runs.scenario, runs.backend, runs.point, runs.policy, sample.client, sample.metric,
-                         sample.unit, estimate(baseline), estimate(values),
+                         sample.unit, figure_estimate(baseline), figure_estimate(values),
                          paired_interval(values, baseline, Effect::kDifference),
                          paired_interval(values, baseline, Effect::kRatio)});
   }

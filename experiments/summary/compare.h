@@ -16,7 +16,7 @@ struct Comparison {
   std::string scenario, backend;     ///< runs are compared within a scenario, in simulation or on a device,
   std::optional<std::size_t> point;  ///< and in a sweep within a point
   std::string policy, client, metric, unit;
-  Estimate baseline, value;  ///< means over the pairs with their Student-t intervals
+  Estimate baseline, value;  ///< means over the pairs: see figure_estimate
   Estimate difference;       ///< value - baseline, as paired_interval()
   Estimate ratio;            ///< value / baseline, likewise; NaN where the baseline is 0
   std::size_t pairs() const { return difference.count; }
@@ -24,7 +24,7 @@ struct Comparison {
 
 struct CompareChoice {
   std::string baseline;                  ///< policy; "" = the first of the results
-  std::vector<std::string> metrics;      ///< empty = all
+  std::vector<std::string> metrics;      ///< empty = all; a name's ending may be left off, as in expectations
   std::string backend{};                 ///< empty = all
   bool is_ranked = true;                 ///< rows in the order of Comparisons::rows, else as planned, point by point
   std::vector<std::string> preferred{};  ///< without `metrics`: these, where there are any of them

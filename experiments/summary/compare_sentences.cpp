@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 #include <tuple>
 
 #include "experiments/summary/compare.h"
@@ -61,8 +63,29 @@ std::string sentence(const Comparison& comparison, const std::string& baseline) 
   return fmt::format("{}{} times the {} of {}{}", begin, with_half_width(ratio), noun(metric), baseline, doubt);
 }
 
+namespace {
+
+/// Whether other scenarios have the same figure, and a sentence on it needs the name of its own.
+class Ambiguity {
+ public:
+  explicit Ambiguity(const std::vector<Comparison>& rows) {
+    for (const Comparison& row : rows) scenarios_[figure_of(row)].insert(row.scenario);
+  }
+  std::string place(const Comparison& row) const {
+    return scenarios_.at(figure_of(row)).size() > 1 ? row.scenario + ": " : "";
+  }
+
+ private:
+  using Figure = std::tuple<std::string, std::string, std::string>;  // policy, client, metric
+  static Figure figure_of(const Comparison& row) { return {row.policy, row.client, row.metric}; }
+  std::map<Figure, std::set<std::string>> scenarios_;
+};
+
+}  // namespace
+
 std::vector<std::string> sentences(const Comparisons& found, const std::function<bool(const Comparison&)>& is_told) {
   std::vector<std::string> out;
+  const Ambiguity ambiguity(found.rows);
   const auto figure_of = [](const Comparison& row) {
     return std::tie(row.scenario, row.backend, row.client, row.metric, row.policy);
   };
@@ -74,9 +97,9 @@ std::vector<std::string> sentences(const Comparisons& found, const std::function
     if (points.empty()) ++row;
     if (!is_told(*begin)) continue;
     if (points.empty())
-      out.push_back(sentence(*begin, found.baseline));
+      out.push_back(ambiguity.place(*begin) + sentence(*begin, found.baseline));
     else
-      std::ranges::move(range_sentences(found, points), std::back_inserter(out));
+      for (const std::string& text : range_sentences(found, points)) out.push_back(ambiguity.place(*begin) + text);
   }
   return out;
 }

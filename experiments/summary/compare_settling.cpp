@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -18,6 +19,7 @@ namespace corun {
 namespace {
 
 constexpr std::size_t kFramesOfAPercentile = 100;
+constexpr double kJobsOfARate = 10;
 
 /// The frames of one client under one policy, over the seeds.
 struct Verdicts {
@@ -59,12 +61,35 @@ void add_sentences(const Key& key, const Verdicts& verdicts, std::vector<std::st
                   place, verdicts.least_frames, longer));
 }
 
+/// Of clients that, alone, end few jobs within the measured time.
+void add_few_jobs(SQLite::Database& results, std::vector<std::string>& out) {
+  SQLite::Statement row(results,
+                        "SELECT scenario, client, min(value), warmup_ns, horizon_ns FROM metrics AS m "
+                        "JOIN runs ON id = run WHERE error IS NULL AND backend = 'simulation' "
+                        "AND metric = 'solo_throughput_per_s' AND NOT EXISTS (SELECT 1 FROM metrics AS f "
+                        "WHERE f.run = m.run AND f.client = m.client AND f.metric = 'fps_mean') "
+                        "GROUP BY scenario, client, warmup_ns, horizon_ns");
+  while (row.executeStep()) {
+    const double warmup_s = static_cast<double>(row.getColumn(3).getInt64()) * 1e-9;
+    const double horizon_s = static_cast<double>(row.getColumn(4).getInt64()) * 1e-9;
+    const double jobs = row.getColumn(2).getDouble() * (horizon_s - warmup_s);
+    if (!(jobs < kJobsOfARate)) continue;
+    const double longer_s = kJobsOfARate * (horizon_s - warmup_s) / std::max(jobs, 1.0) + warmup_s;
+    out.push_back(fmt::format(
+        "{}, {}: alone it ends {:.0f} job{} in the measured time, too few for a rate: try a horizon of {:.2g} s",
+        row.getColumn(0).getString(), row.getColumn(1).getString(), jobs, std::lround(jobs) == 1 ? "" : "s", longer_s));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> horizon_warnings(SQLite::Database& results) {
   const std::vector<std::string> columns = columns_of(results, "runs");
   const bool has_warmup = std::ranges::find(columns, "warmup_ns") != columns.end();
-  if (!has_warmup || columns_of(results, "frames").empty()) return {};
+  if (!has_warmup) return {};
+  std::vector<std::string> out;
+  if (!columns_of(results, "metrics").empty()) add_few_jobs(results, out);
+  if (columns_of(results, "frames").empty()) return out;
   SQLite::Statement row(results,
                         "SELECT scenario, policy, client, warmup_ns, horizon_ns, run, present_ns FROM frames "
                         "JOIN runs ON runs.id = run WHERE error IS NULL ORDER BY run, client, present_ns");
@@ -84,7 +109,6 @@ std::vector<std::string> horizon_warnings(SQLite::Database& results) {
     presents.push_back(instant_at(row, 6));
   }
   if (at != nullptr) add(*at, presents);
-  std::vector<std::string> out;
   for (const auto& [key, verdicts] : groups) add_sentences(key, verdicts, out);
   return out;
 }

@@ -13,6 +13,9 @@ namespace corun {
 
 namespace {
 
+constexpr double kFewestJobs = 10;
+constexpr std::string_view kSimulated = "simulation";
+
 int decimals_of(double value) {
   const double size = std::fabs(value);
   if (size >= 1000 || size == 0) return 0;
@@ -38,9 +41,15 @@ std::string figure(const Estimate& estimate, const std::string& metric, bool wit
   const bool is_whole = shown.unit == "count" && estimate.mean == std::floor(estimate.mean);
   const int decimals = shown.is_percentage ? 1 : is_whole ? 0 : decimals_of(estimate.mean);
   std::string text = fmt::format("{:.{}f}{}{}", estimate.mean * scale, decimals, unit.empty() ? "" : " ", unit);
-  if (with_interval && estimate.count > 1)
+  if (with_interval && has_interval(estimate))
     text += fmt::format(" [{:.{}f},{:.{}f}]", estimate.low * scale, decimals, estimate.high * scale, decimals);
   return text;
+}
+
+std::string figure_range(const Estimate& low, const Estimate& high, const std::string& metric, bool with_interval) {
+  const std::string least = figure(low, metric, false), most = figure(high, metric, false);
+  if (least == most) return figure(low, metric, with_interval);
+  return fmt::format("{} to {}", least.substr(0, least.find(' ')), most);
 }
 
 std::string short_number(double value) { return fmt::format("{:.{}f}", value, decimals_of(value)); }
@@ -69,7 +78,7 @@ void Summary::add(const RunSpec& spec, const RunOutcome& outcome) {
 std::optional<Estimate> Summary::get(const Scenario& scenario, const std::string& policy, const std::string& client,
                                      const std::string& metric) const {
   if (!values_.contains({scenario.name, policy, client, metric})) return std::nullopt;
-  return estimate(values(scenario, {policy, client, metric}));
+  return figure_estimate(values(scenario, {policy, client, metric}));
 }
 
 /// One value for each run that gave the figure, or could have given it.
@@ -111,8 +120,37 @@ bool Summary::counts_nothing(const Scenario& scenario, const std::string& policy
 
 std::string Summary::cell(const Scenario& scenario, const std::string& policy, const std::string& client,
                           const std::string& metric, bool with_interval) const {
-  const auto value = get(scenario, policy, client, metric);
-  return value ? figure(*value, metric, with_interval) : "";
+  std::vector<Estimate> found;
+  for (const Scenario* bound : bounds_with(scenario))
+    if (const auto value = get(*bound, policy, client, metric)) found.push_back(*value);
+  if (found.empty()) return "";
+  const auto [low, high] = std::ranges::minmax(found, {}, &Estimate::mean);
+  return figure_range(low, high, metric, with_interval);
+}
+
+std::vector<const Scenario*> Summary::bounds_with(const Scenario& scenario) const {
+  if (scenario.bounds.empty()) return {&scenario};
+  std::vector<const Scenario*> all;
+  for (const Scenario& other : experiment_.scenarios)
+    if (other.bounds == scenario.bounds && other.point == scenario.point) all.push_back(&other);
+  return all;
+}
+
+bool Summary::has_few_jobs(const Scenario& scenario, const std::string& policy, const ClientChoice& client) const {
+  const double alone = mean(scenario, policy, client.name, "solo_throughput_per_s");
+  const double rate = std::isnan(alone) ? mean(scenario, policy, client.name, "throughput_per_s") : alone;
+  const Duration window = scenario.horizon - std::max(scenario.warmup_or_default(), client.arrival);
+  const bool is_endless = client.repeat == 0 && client.replay_or_default() == Replay::kClosed;
+  return is_endless && scenario.backend == kSimulated && rate * to_seconds(window) < kFewestJobs;
+}
+
+std::string Summary::rate_cell(const Scenario& scenario, const std::string& policy, const ClientChoice& client,
+                               const std::string& metric, bool with_interval) const {
+  std::string text = cell(scenario, policy, client.name, metric, with_interval);
+  if (text.empty() || !has_few_jobs(scenario, policy, client)) return text;
+  const Duration window = scenario.horizon - std::max(scenario.warmup_or_default(), client.arrival);
+  const double jobs = std::round(mean(scenario, policy, client.name, metric) * to_seconds(window));
+  return fmt::format("{} ({:.0f} job{})", text, jobs, jobs == 1 ? "" : "s");
 }
 
 bool Summary::is_turned_away(const Scenario& scenario, const std::string& policy, const std::string& client) const {
@@ -150,8 +188,9 @@ std::string Summary::table(const Scenario& scenario) const {
       };
       const std::string fps = at(client.name, "fps_mean", true);
       const bool is_first = &client == &scenario.clients.front();
-      std::vector<std::string> row = {is_first ? policy.label : "", client.name,
-                                      fps.empty() ? at(client.name, "throughput_per_s", true) : fps};
+      std::vector<std::string> row = {
+          is_first ? policy.label : "", client.name,
+          fps.empty() ? rate_cell(scenario, policy.label, client, "throughput_per_s", true) : fps};
       const bool is_turned_away = this->is_turned_away(scenario, policy.label, client.name);
       if (is_turned_away) row[2] = "refused";
       if (row[2].empty()) row[2] = absence(scenario, policy.label);
@@ -160,7 +199,10 @@ std::string Summary::table(const Scenario& scenario) const {
       for (const auto& [metric, has_interval] : headlines::kRun) {
         const bool is_of_device = metric_named(metric).owner == MetricOwner::kDevice;
         const bool is_left_out = is_of_device ? !is_guest : metric == "quality_mean" && client.quality_menu.empty();
-        row.push_back(is_left_out ? "" : at(is_of_device ? "device" : client.name, metric, has_interval));
+        const bool is_alone = metric == "solo_throughput_per_s" && fps.empty();
+        row.push_back(is_left_out ? ""
+                      : is_alone  ? rate_cell(scenario, policy.label, client, std::string(metric), has_interval)
+                                  : at(is_of_device ? "device" : client.name, metric, has_interval));
       }
       rows.push_back(std::move(row));
     }
@@ -187,7 +229,7 @@ std::vector<std::string> Summary::sentences(const Scenario& scenario) const {
 Summary::Verdict Summary::verdict(const Scenario& scenario, const Expectation& expectation) const {
   const auto estimate_of = [&](const MetricPath& path) {
     const std::vector<double> its = values(scenario, path);
-    return its.empty() ? std::nullopt : std::optional(estimate(its));
+    return its.empty() ? std::nullopt : std::optional(figure_estimate(its));
   };
   const auto left = estimate_of(expectation.left);
   std::optional<Estimate> right;

@@ -30,8 +30,11 @@ class Summary {
   /// What was assumed in a scenario, each sentence once; and of which clients nothing counts.
   std::vector<std::string> notes(const Scenario& scenario) const;
 
-  /// Policy by client with the main metrics, aligned.
+  /// Policy by client with the main metrics, aligned. Of scenarios that bound one another (with_host_ranges), the first
+  /// one's table holds all of them: "31.0 to 44.2 /s".
   std::string table(const Scenario& scenario) const;
+  /// The scenarios that bound the same one, in order; a scenario of its own alone.
+  std::vector<const Scenario*> bounds_with(const Scenario& scenario) const;
   /// One or two sentences on what the table means.
   std::vector<std::string> sentences(const Scenario& scenario) const;
 
@@ -52,6 +55,10 @@ class Summary {
   }
   /// Of a client none of whose time lies between warm-up and end, though the run went well.
   bool counts_nothing(const Scenario& scenario, const std::string& policy, const std::string& client) const;
+  /// A client, not of frames, that alone ends so few jobs within the horizon that their number says little of a rate.
+  bool has_few_jobs(const Scenario& scenario, const std::string& policy, const ClientChoice& client) const;
+  std::string rate_cell(const Scenario& scenario, const std::string& policy, const ClientChoice& client,
+                        const std::string& metric, bool with_interval) const;
   /// Refused with every seed before it got anything done.
   bool is_turned_away(const Scenario& scenario, const std::string& policy, const std::string& client) const;
   using Key = std::tuple<std::string, std::string, std::string, std::string>;  // scenario, policy, client, metric
@@ -73,6 +80,9 @@ class Summary {
 
 /// "60.0 fps [59.8,60.2]": a figure of that metric with its unit, and its interval where it has one.
 std::string figure(const Estimate& estimate, const std::string& metric, bool with_interval);
+
+/// "31.0 to 44.2 /s": of figures between which the answer lies; as figure() where they are the same.
+std::string figure_range(const Estimate& low, const Estimate& high, const std::string& metric, bool with_interval);
 
 /// "60.0", "6.91", "0.844", "1240": three significant digits, and one decimal below 1000.
 std::string short_number(double value);

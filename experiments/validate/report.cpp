@@ -41,8 +41,8 @@ std::string markdown(const Table& rows) {
 std::string with_interval(const std::optional<Estimate>& value) {
   if (!value) return "";
   const double half = (value->high - value->low) / 2;
-  return value->count < 2 ? short_number(value->mean)
-                          : fmt::format("{} ± {}", short_number(value->mean), short_number(half));
+  return !has_interval(*value) ? short_number(value->mean)
+                               : fmt::format("{} ± {}", short_number(value->mean), short_number(half));
 }
 
 std::string group_name(const ScoreGroup& group) {

@@ -20,12 +20,13 @@ def student_t_95(degrees):
 
 def mean_interval(values):
     """(mean, low, high) with the 95 % Student-t interval of the mean of independent values, for example one a seed.
-    low and high are None for a single value. Raises InputError for none.
+    low and high are None for fewer than three; the interval of values that are not negative ends at 0. Raises
+    InputError for none.
 
-    >>> corun.statistics.mean_interval([60.0, 60.0])
+    >>> corun.statistics.mean_interval([60.0, 60.0, 60.0])
     (60.0, 60.0, 60.0)
-    >>> corun.statistics.mean_interval([60.0])
-    (60.0, None, None)
+    >>> corun.statistics.mean_interval([10.0, 190.0])
+    (100.0, None, None)
     """
     return _core.mean_interval(list(values))
 

@@ -335,6 +335,17 @@ const MetricDescriptor* find_metric(std::string_view name) {
   return found == std::end(kTable) ? nullptr : &*found;
 }
 
+const MetricDescriptor* metric_called(std::string_view text) {
+  static constexpr std::string_view kEndings[] = {"_ms", "_ratio", "_per_s", "_mean"};
+  const auto fits = [&](const MetricDescriptor& metric) {
+    return metric.name == text || std::ranges::any_of(kEndings, [&](std::string_view ending) {
+             return metric.name.ends_with(ending) && metric.name.substr(0, metric.name.size() - ending.size()) == text;
+           });
+  };
+  const auto found = std::ranges::find_if(kTable, fits);
+  return found == std::end(kTable) ? nullptr : &*found;
+}
+
 const MetricDescriptor& metric_named(std::string_view name) {
   const MetricDescriptor* metric = find_metric(name);
   CORUN_ASSERT(metric != nullptr, "{} has no row in the table of metrics", name);

@@ -46,6 +46,10 @@ std::span<const MetricDescriptor> metric_table();
 /// nullptr where the table has no such metric.
 const MetricDescriptor* find_metric(std::string_view name);
 
+/// By its name, or its name without its ending (_ms, _ratio, _per_s, _mean); the first of the table where several fit,
+/// nullptr where none does.
+const MetricDescriptor* metric_called(std::string_view text);
+
 /// The row of a metric that is known to be in the table.
 const MetricDescriptor& metric_named(std::string_view name);
 

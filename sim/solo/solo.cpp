@@ -16,6 +16,8 @@ constexpr double kTolerance = 2e-4;
 constexpr double kNearEnough = 0.01;
 // At its fastest a program is bound by its device, and its rate says nothing of its host time; a little below it does.
 constexpr double kTellsHostTime = 0.998;
+// Rates may exceed what recorded device times allow by this much: two standard deviations of their prior.
+constexpr double kBeyondDeviceTimes = 1.02;
 constexpr std::uint64_t kMeasuredJobs = 30, kWarmJobs = 3;
 constexpr std::uint64_t kMostOperations = 1 << 18;  // of a probe; a longer capture is judged by its first jobs
 
@@ -47,6 +49,19 @@ double solo_rate(ClientSpec client, const DeviceSpec& device, double expected_pe
   if (jobs.ends.size() < kWarmJobs + 2) return static_cast<double>(jobs.ends.size()) / seconds;
   const std::size_t counted = std::min<std::size_t>(wanted, jobs.ends.size() - 1 - kWarmJobs);
   return static_cast<double>(counted) / to_seconds(jobs.ends[kWarmJobs + counted] - jobs.ends[kWarmJobs]);
+}
+
+/// The same where nothing near it is expected: probes become longer until jobs end in them.
+double solo_rate(const ClientSpec& client, const DeviceSpec& device) {
+  constexpr double kRarest_per_s = 1e-5;  // a job a day
+  const Duration span = std::max(client.workload->recorded_span, Duration{1000});
+  double expected_per_s = static_cast<double>(client.workload->jobs.size()) / to_seconds(span);
+  double found = 0;
+  for (; expected_per_s > kRarest_per_s; expected_per_s /= 8) {
+    found = solo_rate(client, device, expected_per_s);
+    if (found > 0.5 * expected_per_s) break;
+  }
+  return found;
 }
 
 /// What is expected of a factor before the rate is known: its logarithm is normally distributed.
@@ -173,18 +188,43 @@ class PosteriorFit {
   SoloFit fit_;
 };
 
-}  // namespace
+/// Without any host time, and with device times at this factor.
+double device_bound_rate(ClientSpec steady, const DeviceSpec& device, double device_times) {
+  steady.host_gap_scale = 0;
+  steady.launch_latency_scale = kSmallest;
+  steady.device_time_scale = device_times;
+  return solo_rate(steady, device);
+}
 
-SoloFit fit_to_solo_rate(const ClientSpec& client, const DeviceSpec& device, double jobs_per_s) {
+ClientSpec steady_client(const ClientSpec& client) {
   ClientSpec steady = client;
   steady.host_jitter = steady.duration_jitter = 0.0;
   steady.random_phase = false;
   steady.arrival = Duration{0};
   steady.repeat = 0;
+  return steady;
+}
+
+}  // namespace
+
+double solo_rate_at(const ClientSpec& client, const DeviceSpec& device, double host_gap_scale) {
+  ClientSpec steady = steady_client(client);
+  steady.host_gap_scale = host_gap_scale;
+  return solo_rate(steady, device);
+}
+
+SoloFit fit_to_solo_rate(const ClientSpec& client, const DeviceSpec& device, double jobs_per_s) {
+  ClientSpec steady = steady_client(client);
   const auto is_near = [&](const SoloFit& fit) { return std::abs(fit.reached_per_s / jobs_per_s - 1) < kNearEnough; };
   Priors priors = priors_of(*client.workload);
+  const double device_times = priors.size() > 1 ? priors[2].expected : 1.0;
+  const auto exclude = [&](SoloFit& fit) {
+    const double possible_per_s = device_bound_rate(steady, device, device_times);
+    if (jobs_per_s > kBeyondDeviceTimes * possible_per_s) fit.possible_per_s = possible_per_s;
+  };
   if (priors.size() > 1) {
-    const SoloFit fit = PosteriorFit(steady, device, jobs_per_s, priors).find();
+    SoloFit fit = PosteriorFit(steady, device, jobs_per_s, priors).find();
+    if (is_near(fit) && fit.device_time_scale * kBeyondDeviceTimes < device_times) exclude(fit);
     if (is_near(fit)) return fit;
     priors.erase(priors.begin() + 1, priors.end());
   }
@@ -192,6 +232,10 @@ SoloFit fit_to_solo_rate(const ClientSpec& client, const DeviceSpec& device, dou
   const double reachable = kTellsHostTime * solo_rate(steady, device, jobs_per_s);
   SoloFit fit = PosteriorFit(steady, device, std::min(jobs_per_s, reachable), priors).find();
   fit.within_reach = is_near(fit);
+  if (fit.within_reach) return fit;
+  if (jobs_per_s > fit.reached_per_s) exclude(fit);
+  steady.host_gap_scale = fit.host_gap_scale;
+  fit.reached_per_s = solo_rate(steady, device);
   return fit;
 }
 

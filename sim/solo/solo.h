@@ -13,6 +13,9 @@ struct SoloFit {
   double device_time_scale = 1.0;
   double reached_per_s = 0.0;  ///< simulated solo rate with them
   bool within_reach = true;    ///< false: no factors come within 1 % of the stated rate; those of the nearest are given
+  /// Where the stated rate is excluded by the recorded device times: the rate that they allow, without any host time
+  /// and without what a tracer may have added to them. Otherwise 0.
+  double possible_per_s = 0.0;
 
   /// Gives the factors to a client of a run on `device`. Under MPS device times stay as recorded, since kernels take
   /// about as much longer there as under a tracer (studies/fit).
@@ -34,8 +37,12 @@ struct SoloFit {
 ///
 /// Each trial is a solo run on `device` without jitter over whole passes of the workload, or as many of its first jobs
 /// as hold 2^18 operations. The rate is met within 0.02 %. Where no factors meet it within 1 %, only host gaps are
-/// fitted; rates above 99.8 % of that without any host time are then met at 99.8 %.
+/// fitted; rates above 99.8 % of that without any host time are then met at 99.8 %. Device times at the median of their
+/// prior exclude rates more than 2 % above what they allow.
 SoloFit fit_to_solo_rate(const ClientSpec& client, const DeviceSpec& device, double jobs_per_s);
+
+/// Jobs a second alone, with every host gap times this factor: whole passes without jitter, as in a fit.
+double solo_rate_at(const ClientSpec& client, const DeviceSpec& device, double host_gap_scale);
 
 /// From joining to being done, alone on the device with its gate open; nullopt where it is not done within `horizon`.
 std::optional<Duration> time_alone(const ClientSpec& client, const DeviceSpec& device, std::uint64_t seed,

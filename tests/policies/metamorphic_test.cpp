@@ -6,6 +6,7 @@
 #include <set>
 
 #include "policies/builtin.h"
+#include "sim/run/arrival_order.h"
 #include "tests/support/small_scenario.h"
 #include "traces/base/error.h"
 
@@ -128,6 +129,75 @@ TEST_P(Metamorphic, OtherNamesOfClientsChangeNothing) {
     const Told before = run(clients, sharing);
     for (ClientSpec& client : clients) client.name = "x" + client.name;
     expect_same(before, run(clients, sharing));
+  });
+}
+
+/// Facts with clients numbered as in another list.
+class Relisted : public Recorder {
+ public:
+  Relisted(Recorder& to, const std::vector<std::uint32_t>& places) : to_(to), places_(places) {}
+  void on_op(const OpFact& fact) override { to_.on_op(relisted(fact)); }
+  void on_job(const JobFact& fact) override { to_.on_job(relisted(fact)); }
+  void on_frame(const FrameFact& fact) override { to_.on_frame(relisted(fact)); }
+  void on_decision(const DecisionFact& fact) override { to_.on_decision({fact.time, relisted(fact.action)}); }
+  void on_refusal(const RefusalFact& fact) override { to_.on_refusal(relisted(fact)); }
+  void on_kill(const KillFact& fact) override { to_.on_kill(relisted(fact)); }
+
+ private:
+  template <class Fact>
+  Fact relisted(Fact fact) const {
+    fact.client = ClientId{places_[fact.client.value]};
+    return fact;
+  }
+  Recorder& to_;
+  const std::vector<std::uint32_t>& places_;
+};
+
+/// What happens where the clients are listed in the order of `places`, told as if they were not.
+Told listed_as(const PolicyDescriptor& descriptor, const DeviceSpec& device, const std::vector<ClientSpec>& clients,
+               const std::vector<std::uint32_t>& places, std::uint64_t seed) {
+  const auto policy = descriptor.create(descriptor.defaults());
+  RunInput input;
+  input.device = device;
+  input.policy = policy.get();
+  input.policy_name = descriptor.name;
+  input.horizon = 100ms;
+  for (const std::uint32_t place : places) input.clients.push_back(clients[place]);
+  input.seed = seed;
+  input.tells_exact_durations = descriptor.needs.oracle;
+  Story story(1);
+  Relisted relisted(story, places);
+  Told told;
+  try {
+    const RunResult result = simulate_in_arrival_order(input, relisted);
+    told.lines.resize(clients.size());
+    for (std::size_t i = 0; i < places.size(); ++i)
+      told.lines[places[i]] = fmt::format("{} jobs in {} ns", result.jobs_finished[i], to_ns(result.device_time[i]));
+  } catch (const Error& error) {
+    told.error = error.what();
+  }
+  std::ranges::copy(story.lines(), std::back_inserter(told.lines));
+  return told;
+}
+
+TEST_P(Metamorphic, TheOrderInWhichClientsAreListedChangesNothing) {
+  everywhere([&](Sharing sharing) {
+    DeviceSpec device = testing::small_device(sharing);
+    for (const TurnOrder order : {TurnOrder::kAsWoken, TurnOrder::kFixed})
+      for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+        device.turn_order = order;
+        std::vector<ClientSpec> clients = testing::small_clients(seed);
+        clients.push_back(clients[1]);  // a twin, which comes at the same time
+        clients.back().name = "twin";
+        clients[0].random_phase = seed == 2;
+        std::vector<std::uint32_t> places{0, 1, 2, 3, 4};
+        const Told before = listed_as(GetParam(), device, clients, places, seed);
+        if (!before.error.empty()) return;  // it names clients by number
+        std::ranges::reverse(places);
+        expect_same(before, listed_as(GetParam(), device, clients, places, seed));
+        std::ranges::rotate(places, places.begin() + 2);
+        expect_same(before, listed_as(GetParam(), device, clients, places, seed));
+      }
   });
 }
 

@@ -30,6 +30,9 @@ def test_student_quantiles(degrees):
 
 def test_mean_interval_is_students(pairs):
     values, _ = pairs
+    if len(values) < 3:
+        assert statistics.mean_interval(values) == (exact(values.mean()), None, None)
+        return
     low, high = scipy.stats.t.interval(0.95, len(values) - 1, values.mean(), scipy.stats.sem(values))
     assert statistics.mean_interval(values) == exact((values.mean(), low, high))
 

@@ -7,6 +7,7 @@
 #include "experiments/commands/experiment/interrupts.h"
 #include "experiments/commands/experiment/run_report.h"
 #include "experiments/results/results.h"
+#include "experiments/run/host_range.h"
 #include "experiments/run/run_inputs.h"
 #include "policies/builtin.h"
 
@@ -21,6 +22,7 @@ Experiment read_for(const ExecutionBackend& backend, const RunOptions& options, 
     throw Error(ErrorKind::kInput, {options.experiment.file}, "there is nothing to sweep",
                 "give it a section `sweep`, or say what to sweep: `-L pilotfish.margin=100us,300us`");
   for (Scenario& scenario : experiment.scenarios) put_in(backend, scenario);
+  if (backend.name != kLiveBackend) experiment = with_host_ranges(std::move(experiment));
   experiment.record.baselines = experiment.record.baselines && !options.skips_baselines;
   return experiment;
 }

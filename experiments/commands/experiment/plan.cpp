@@ -6,6 +6,7 @@
 #include "experiments/commands/commands.h"
 #include "experiments/commands/counted.h"
 #include "experiments/commands/experiment/experiment_options.h"
+#include "experiments/run/host_range.h"
 #include "policies/builtin.h"
 #include "traces/base/streams.h"
 #include "traces/base/units.h"
@@ -62,7 +63,7 @@ void print_points(const Experiment& experiment) {
 
 int plan_command(const CommonOptions& common, const ExperimentOptions& options) {
   PolicyRegistry policies = builtin_policies();
-  const Experiment experiment = read_experiment(options.file, options.overrides, policies);
+  const Experiment experiment = with_host_ranges(read_experiment(options.file, options.overrides, policies));
   const Plan plan = make_plan(experiment);
   if (common.json) {
     print_json(experiment, plan);

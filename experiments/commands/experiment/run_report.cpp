@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "experiments/base/json.h"
@@ -36,11 +37,16 @@ std::string mark(bool holds, bool with_color) {
 
 std::string heading(const Scenario& scenario) {
   if (scenario.cluster) return fmt::format("{}: pods on a cluster\n", printable(scenario.name));
-  return fmt::format(
-      "{}: {} on {}{}, {:.6g} {} seconds, {}{}\n", printable(scenario.name), counted(scenario.clients.size(), "client"),
-      printable(scenario.device.name), scenario.device_facts.is_measured ? "" : " (a device that was never measured)",
-      to_seconds(scenario.horizon), scenario.backend == simulation_backend().name ? "simulated" : "real",
-      counted(scenario.seeds.size(), "seed"), scenario.seeds.size() > 1 ? " (mean and 95 % interval)" : "");
+  const std::string& name = scenario.bounds.empty() ? scenario.name : scenario.bounds;
+  return fmt::format("{}: {} on {}{}, {:.6g} {} seconds, {}{}\n", printable(name),
+                     counted(scenario.clients.size(), "client"), printable(scenario.device.name),
+                     scenario.device_facts.is_measured ? "" : " (a device that was never measured)",
+                     to_seconds(scenario.horizon), scenario.backend == simulation_backend().name ? "simulated" : "real",
+                     counted(scenario.seeds.size(), "seed"),
+                     scenario.seeds.size() >= kFewestForInterval ? " (mean and 95 % interval)"
+                     : scenario.seeds.size() > 1                 ? ": no interval"
+                                                                 : "") +
+         (scenario.bounds.empty() ? "" : "the answer is a range: the speed of hosts is not known\n");
 }
 
 bool is_warning(const std::string& note) { return note.starts_with("warning: "); }
@@ -53,8 +59,8 @@ void add_figures(Json& json, const Scenario& scenario, const Summary& summary, c
       json.key(metric.name)
           .object()
           .field("mean", value->mean)
-          .field("low", value->low)
-          .field("high", value->high)
+          .field("low", has_interval(*value) ? value->low : NAN)
+          .field("high", has_interval(*value) ? value->high : NAN)
           .field("seeds", value->count)
           .field("unit", metric.unit)
           .end();
@@ -132,7 +138,9 @@ void RunReport::print_sweep(std::size_t runs) const {
 
 /// True if every expectation holds.
 bool RunReport::print_scenario(const Scenario& scenario) const {
-  print_out("\n{}{}", heading(scenario), summary_.table(scenario));
+  const std::vector<const Scenario*> bounds = summary_.bounds_with(scenario);
+  if (bounds.front() == &scenario) print_out("\n{}{}", heading(scenario), summary_.table(scenario));
+  if (bounds.size() > 1) print_out("{}:\n", printable(scenario.name));
   for (const std::string& sentence : summary_.sentences(scenario)) print_out("{}\n", printable(sentence));
   for (const std::string& note : summary_.notes(scenario))
     if (is_warning(note)) print_out("{}\n", printable(note));

@@ -84,8 +84,7 @@ std::string as_csv(const Comparisons& found) {
   return text;
 }
 
-void add_estimate(Json& json, std::string_view name, const Estimate& estimate) {
-  const bool has_interval = estimate.count > 1;
+void add_estimate(Json& json, std::string_view name, const Estimate& estimate, bool has_interval) {
   json.key(name).object().field("mean", estimate.mean);
   json.field("low", has_interval ? estimate.low : NAN).field("high", has_interval ? estimate.high : NAN).end();
 }
@@ -107,10 +106,10 @@ std::string as_json(const Comparisons& found, const CompareOptions& options) {
     json.object().field("scenario", row.scenario).field("backend", row.backend).field("policy", row.policy);
     if (row.point) json.field("point", *row.point);
     json.field("client", row.client).field("metric", row.metric).field("unit", row.unit).field("pairs", row.pairs());
-    add_estimate(json, "baseline", row.baseline);
-    add_estimate(json, "value", row.value);
-    add_estimate(json, "difference", row.difference);
-    add_estimate(json, "ratio", row.ratio);
+    add_estimate(json, "baseline", row.baseline, has_interval(row.baseline));
+    add_estimate(json, "value", row.value, has_interval(row.value));
+    add_estimate(json, "difference", row.difference, row.pairs() > 1);
+    add_estimate(json, "ratio", row.ratio, row.pairs() > 1);
     json.end();
   }
   json.end();

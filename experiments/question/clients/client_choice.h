@@ -40,6 +40,13 @@ enum class Doubt : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 4> kDoubts = {"other_gpu", "collectives", "solo_rate", "span"};
 
+/// What is assumed of a captured program's host where its own speed is not known.
+enum class HostGaps : std::uint8_t {
+  kRange,     ///< both ends: the scenario is answered as a range (with_host_ranges)
+  kRecorded,  ///< as the recorder saw them: the slowest host
+  kNone,      ///< the host never keeps the device waiting: the fastest
+};
+
 /// What one client of an experiment does, as written. At most one of `trace` and `synthetic` is set; where neither is,
 /// there is a `command`.
 struct ClientChoice : ClientTerms {
@@ -56,6 +63,7 @@ struct ClientChoice : ClientTerms {
   std::optional<Pacing> pacing;  ///< default: as recorded
   std::optional<std::uint32_t> queued_ahead;
   std::optional<double> solo_rate;  ///< jobs per second of the untraced program alone; default: the capture's, if any
+  HostGaps host_gaps = HostGaps::kRange;
   bool random_phase = true;
   double host_speed = 1.0;            ///< of its host, in times of the recorded one's; host gaps are divided by it
   std::optional<double> host_jitter;  ///< coefficient of variation; default: the capture's, if any

@@ -22,6 +22,7 @@ using namespace std::chrono_literals;
 constexpr std::array<std::string_view, 2> kReplays = {"closed", "open"};
 constexpr std::array<std::string_view, 2> kRoles = {"interactive", "best_effort"};
 constexpr std::array<std::string_view, 3> kPacings = {"uncapped", "sync_each_job", "recorded"};
+constexpr std::array<std::string_view, 3> kHostGaps = {"range", "recorded", "none"};
 constexpr std::array<std::string_view, 2> kAccesses = {"sequential", "random"};
 constexpr Duration kLongest{std::chrono::hours{24}};
 
@@ -337,6 +338,8 @@ std::vector<ClientField> course_fields() {
       field("pacing", "choice, rate or mapping", read_pacing, write_pacing),
       field("queued_ahead", "whole number", &ClientChoice::queued_ahead, whole_number(0, 64),
             always_or("queued_ahead", Pacing::kByMode)),
+      field("host_gaps", "choice", &ClientChoice::host_gaps, choice_of<HostGaps>(kHostGaps),
+            where_stated("host_gaps", HostGaps::kRange)),
       field("host_speed", "number", &ClientChoice::host_speed, number_between(0.01, 100),
             where_stated("host_speed", 1.0)),
       field("host_jitter", "number", read_host_jitter, write_host_jitter),
@@ -413,6 +416,8 @@ bool read_client(const Node& node, const ClientReading& defaults, ClientChoice& 
                  "give it a `trace:` or a `synthetic:`, or a `command:` for a live run");
   if (const Node* rate = node.find("solo_rate"); rate != nullptr && out.trace.empty())
     reader.wrong(*rate, "`solo_rate` corrects the host gaps of a capture: a synthetic client has none");
+  if (const Node* gaps = node.find("host_gaps"); gaps != nullptr && out.solo_rate)
+    reader.wrong(*gaps, "`host_gaps` is for a client whose `solo_rate` is not known, and here it is stated");
   return has_work && !has_both;
 }
 

@@ -46,7 +46,10 @@ function ratesFigure(scenario, values) {
         parts.push(withTip(
             node,
             `${labels[i]}, ${client}: ` +
-                `${value.text}${value.count > 1 ? ` (mean and 95 % interval of ${value.count} runs)` : ""}`,
+                `${value.text}${
+                    value.count > 2     ? ` (mean and 95 % interval of ${value.count} runs)` :
+                        value.count > 1 ? " (mean of 2 runs: no interval)" :
+                                          ""}`,
             true));
       });
     });
@@ -169,6 +172,8 @@ function tradeOffLabel(p, px, py, x, panel, width, taken) {
       {"text-anchor": isLeft ? "end" : "start", class: p.isDominated ? "note" : "name"});
 }
 
+const withInterval = v => number(v.mean) + (v.count > 2 ? ` [${number(v.low)}, ${number(v.high)}]` : "");
+
 // A point: its mark, hollow where another one is better, and its intervals.
 function tradeOffMark(p, x, y, isSmall) {
   const px = x(p.x.mean), py = y(p.y.mean), group = svg("g", {class: p.isDominated ? "dominated" : null}),
@@ -200,8 +205,7 @@ function drawTradeOff(points, goals, width) {
     parts.push(withTip(
         group,
         `${p.label}\n` +
-            `${goals.xLabel}: ${number(p.x.mean)} [${number(p.x.low)}, ${number(p.x.high)}]\n` +
-            `${goals.yLabel}: ${number(p.y.mean)} [${number(p.y.low)}, ${number(p.y.high)}]\n` +
+            `${goals.xLabel}: ${withInterval(p.x)}\n${goals.yLabel}: ${withInterval(p.y)}\n` +
             (p.isDominated ? "another one is at least as good in both" : "no other one is better in both"),
         true));
   }

@@ -1,28 +1,17 @@
 #include "experiments/run/clients/assumptions.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 
+#include "experiments/question/device_file.h"
 #include "experiments/run/clients/captured_gpu.h"
+#include "experiments/run/clients/doubts.h"
+#include "experiments/run/clients/self_check.h"
 
 namespace corun {
 
 namespace {
-
-/// What to say of a capture that does not reach its stated rate: most often its jobs were split wrongly.
-std::string out_of_reach(const ClientChoice& choice, const Workload& workload, const SoloFit& fit) {
-  std::string text = fmt::format(
-      "warning: {}: no factor on its host gaps, nor on the device's, comes within 1 % of the {} rate; its capture is "
-      "taken as {} job{}",
-      choice.name, choice.solo_rate ? "stated" : "untraced", workload.jobs.size(),
-      workload.jobs.size() == 1 ? "" : "s");
-  if (!choice.solo_rate) return text;
-  const double passes = *choice.solo_rate / fit.reached_per_s;
-  const double jobs = std::round(passes * static_cast<double>(workload.jobs.size()));
-  if (jobs >= 1 && std::abs(passes * static_cast<double>(workload.jobs.size()) / jobs - 1) < 0.15 &&
-      jobs != static_cast<double>(workload.jobs.size()))
-    text += fmt::format("; did you mean `iterations: {:.0f}`?", jobs);
-  return text;
-}
 
 /// "host gaps x0.900, launch latency x0.130, device time x0.960"
 std::string factors(const SoloFit& fit) {
@@ -68,12 +57,16 @@ std::vector<std::string> assumptions(const Scenario& scenario, ClientBuilder& bu
       const bool is_settled = rate && note.find("solo_rate") != std::string::npos;
       if (!is_settled) notes.push_back(fmt::format("{}: {}", choice.name, note));
     }
-    if (!rate) continue;
-    const SoloFit fit = builder.fit(scenario, choice, spec);
-    notes.push_back(fmt::format("{}: calibrated to {} {:.4g}/s (simulated {:.4g}/s): {}", choice.name,
-                                choice.solo_rate ? "solo_rate" : "the untraced rate", *rate, fit.reached_per_s,
-                                factors(fit)));
-    if (!fit.within_reach) notes.push_back(out_of_reach(choice, *spec.workload, fit));
+    if (rate) {
+      const SoloFit fit = builder.fit(scenario, choice, spec);
+      notes.push_back(fmt::format("{}: calibrated to {} {:.4g}/s (simulated {:.4g}/s): {}", choice.name,
+                                  choice.solo_rate ? "solo_rate" : "the untraced rate", *rate, fit.reached_per_s,
+                                  factors(fit)));
+    }
+    for (const std::string& misfit : accepted_misfits(scenario, choice, builder))
+      notes.push_back(fmt::format("warning: {}: {}", choice.name, misfit));
+    for (const std::string& doubt : doubts(scenario, choice, builder))
+      notes.push_back(fmt::format("warning: {}: {}", choice.name, doubt));
   }
   return notes;
 }

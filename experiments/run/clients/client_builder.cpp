@@ -30,15 +30,49 @@ ClientSpec ClientBuilder::as_captured(const Scenario& scenario, const ClientChoi
   spec.role = choice.role.value_or(has_frames ? Role::kInteractive : Role::kBestEffort);
   spec.replay = choice.replay_or_default();
   spec.pacing = pacing_of(choice, *spec.workload);
-  spec.repeat = choice.repeat == 0 && choice.draws_requests() ? 1 : choice.repeat;
+  const bool comes_once = choice.draws_requests() && spec.replay == Replay::kOpen;
+  spec.repeat = choice.repeat == 0 && comes_once ? 1 : choice.repeat;
   spec.random_phase = choice.random_phase;
   spec.host_jitter = choice.host_jitter.value_or(spec.workload->untraced_jitter);
   return spec;
 }
 
+namespace {
+
+/// What decides the replay of a capture as it was recorded.
+ClientChoice only_captured(const ClientChoice& choice) {
+  ClientChoice own;
+  own.name = choice.name;
+  own.where = choice.where;
+  own.trace = choice.trace;
+  own.trace_where = choice.trace_where;
+  own.options = choice.options;
+  own.queued_ahead = choice.queued_ahead;
+  own.repeat = 1;
+  own.replay = Replay::kClosed;
+  own.random_phase = false;
+  own.host_jitter = 0.0;
+  return own;
+}
+
+}  // namespace
+
+ClientSpec ClientBuilder::as_recorded(const Scenario& scenario, const ClientChoice& choice) {
+  return as_captured(scenario, only_captured(choice), scenario.seeds.front());
+}
+
+RecordedReplay ClientBuilder::replay_alone(const Scenario& scenario, const ClientChoice& choice) {
+  ClientChoice own = only_captured(choice);
+  own.name.clear();  // equal clients are replayed once
+  return replays_alone_.get({device_text(scenario.device), canonical_client(own, hashes_)},
+                            [&] { return replay_as_recorded(as_recorded(scenario, choice), scenario.device); });
+}
+
 ClientSpec ClientBuilder::client(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed) {
   ClientSpec spec = as_captured(scenario, choice, seed);
-  if (solo_rate(choice, *spec.workload)) fit(scenario, choice, spec).apply_to(spec, scenario.device);
+  const bool has_rate = solo_rate(choice, *spec.workload).has_value();
+  if (has_rate) fit(scenario, choice, spec).apply_to(spec, scenario.device);
+  if (!has_rate && choice.host_gaps == HostGaps::kNone) spec.host_gap_scale = 0;
   spec.host_gap_scale /= choice.host_speed;
   return spec;
 }

@@ -8,6 +8,7 @@
 
 #include "experiments/question/experiment.h"
 #include "experiments/run/clients/workload_cache.h"
+#include "sim/solo/recorded.h"
 #include "sim/solo/solo.h"
 
 namespace corun {
@@ -25,11 +26,17 @@ class ClientBuilder {
   /// The same with the times of its capture, which takes no runs.
   ClientSpec as_captured(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed);
 
+  /// One pass over its capture as that was recorded: its own pacing, no jitter, nothing of what the experiment adds.
+  ClientSpec as_recorded(const Scenario& scenario, const ClientChoice& choice);
+
   /// Jobs per second that the client's times are fitted to: as stated, else what its capture's untraced pass reached;
   /// nullopt where neither is known.
   std::optional<double> solo_rate(const ClientChoice& choice, const Workload& workload) const;
   /// The factors by which `captured`, the client as captured, has that rate on the scenario's device; found once.
   SoloFit fit(const Scenario& scenario, const ClientChoice& choice, const ClientSpec& captured);
+  /// What one pass gives alone on the scenario's device, compared with its capture; found once.
+  RecordedReplay replay_alone(const Scenario& scenario, const ClientChoice& choice);
+  bool replays() const { return replays_; }
 
  private:
   struct FitKey {
@@ -41,6 +48,7 @@ class ClientBuilder {
   const bool replays_;
   WorkloadCache workloads_;
   Memo<FitKey, SoloFit> fits_;
+  Memo<FitKey, RecordedReplay> replays_alone_;
 };
 
 }  // namespace corun

@@ -1,52 +1,131 @@
 #include "experiments/run/clients/doubts.h"
 
-#include "experiments/run/clients/captured_gpu.h"
+#include <algorithm>
+#include <cmath>
+
+#include "traces/base/units.h"
 
 namespace corun {
 
 namespace {
 
-std::string text_of(const CapturedDevice& device) {
-  const std::string name = device.name.empty() ? "another GPU" : device.name;
-  return device.sm_count == 0 ? name : fmt::format("{} ({} SMs)", name, device.sm_count);
+constexpr double kTailTolerance = 0.05;
+constexpr double kFewestJobs = 10;
+using Sentences = std::vector<std::string>;
+
+bool misses(double found, double wanted) { return !(std::abs(found / wanted - 1) <= kTailTolerance); }
+
+/// Device time of a job, on average.
+Duration mean_device_time(const Workload& workload) {
+  Duration sum{};
+  for (const Job& job : workload.jobs) sum += workload.device_time(job);
+  return sum / static_cast<std::int64_t>(std::max<std::size_t>(workload.jobs.size(), 1));
 }
 
-void refuse(const ClientChoice& client, std::string message, std::string help, Diagnostics& refusals) {
-  refusals.add(Error(ErrorKind::kUnsupported, client.trace_where,
-                     fmt::format("client `{}`: {}", client.name, std::move(message)), std::move(help)),
-               client.where);
+/// Jobs a second alone, as far as that is known without a run.
+double rate_alone(const Scenario& scenario, const ClientChoice& choice, const ClientSpec& spec,
+                  ClientBuilder& builder) {
+  const Workload& workload = *spec.workload;
+  if (builder.solo_rate(choice, workload)) return builder.fit(scenario, choice, spec).reached_per_s;
+  if (spec.pacing.period > Duration{}) return 1 / to_seconds(spec.pacing.period);
+  return static_cast<double>(workload.jobs.size()) / to_seconds(std::max(workload.recorded_span, Duration{1}));
 }
 
-void check_gpu(const Scenario& scenario, const ClientChoice& client, const CapturedDevice& captured,
-               Diagnostics& refusals) {
-  if (client.accepts(Doubt::kOtherGpu) || !is_another_gpu(captured, scenario.device)) return;
-  const std::string likely = builtin_model_of(captured);
-  refuse(
-      client,
-      fmt::format("captured on {}, and the device is {} ({} SMs): times of one GPU say little of another",
-                  text_of(captured), scenario.device.name, scenario.device.sm_count),
-      fmt::format(
-          "{}`accept: [other_gpu]` on the client replays its times as they are",
-          likely.empty() || likely == scenario.device.name ? "" : fmt::format("did you mean `device: {}`? ", likely)),
-      refusals);
+void doubt_tail(const RecordedReplay& replay, Sentences& found) {
+  if (!replay.recorded_tail || !replay.replayed_tail) return;
+  const auto [low, p99] = *replay.recorded_tail;
+  const auto [own_low, own_p99] = *replay.replayed_tail;
+  if (misses(own_low, low) || misses(own_p99, p99))
+    found.push_back(
+        fmt::format("its capture has a 1 % low of {:.3g} fps and a p99 of {:.3g} ms; its replay alone, "
+                    "paced as captured, has {:.3g} fps and {:.3g} ms",
+                    low, p99, own_low, own_p99));
 }
 
-void check_collectives(const ClientChoice& client, double share, Diagnostics& refusals) {
-  if (share == 0 || client.accepts(Doubt::kCollectives)) return;
-  refuse(client,
-         fmt::format("{:.1f} % of its device time is in kernels that wait for other GPUs (NCCL and the like), whose "
-                     "length is that of the others' delay in the capture",
-                     100 * share),
-         "capture it on one GPU, or `accept: [collectives]` on the client to replay them with recorded lengths",
-         refusals);
+void doubt_count(const Scenario& scenario, const ClientChoice& choice, const ClientSpec& spec, ClientBuilder& builder,
+                 Sentences& found) {
+  const Duration window = scenario.horizon - std::max(scenario.warmup_or_default(), choice.arrival);
+  if (choice.repeat != 0 || spec.replay == Replay::kOpen || window <= Duration{} || scenario.cluster) return;
+  const double jobs = rate_alone(scenario, choice, spec, builder) * to_seconds(window);
+  if (jobs < kFewestJobs)
+    found.push_back(
+        fmt::format("alone it ends about {:.2g} jobs between warm-up and end, too few for a rate: a "
+                    "horizon of {:.2g} s holds {:.0f}",
+                    jobs, to_seconds(scenario.horizon) * kFewestJobs / jobs, kFewestJobs));
+}
+
+void doubt_load(const ClientChoice& choice, const ClientSpec& spec, Sentences& found) {
+  const Duration device_time = mean_device_time(*spec.workload);
+  const Duration period = spec.pacing.period;
+  if (period > Duration{} && device_time > period && spec.quality_menu.empty() && spec.replay == Replay::kClosed)
+    found.push_back(fmt::format("it is paced at {:.4g}/s, and its GPU work of {:.3g} ms a job allows {:.3g}/s",
+                                1 / to_seconds(period), to_milliseconds(device_time), 1 / to_seconds(device_time)));
+  if (!choice.synthetic) return;
+  if (const auto* game = std::get_if<GameProfile>(&choice.synthetic->numbers);
+      game != nullptr && period > Duration{} && game->frame_gpu_mean > 2 * period)
+    found.push_back(fmt::format("its frames of {} are cut to two periods, {}", format_duration(game->frame_gpu_mean),
+                                format_duration(2 * period)));
+  const auto* requests = std::get_if<RequestProfile>(&choice.synthetic->numbers);
+  if (requests == nullptr || spec.replay != Replay::kOpen) return;
+  const double load = requests->rate_per_s * to_seconds(requests->service_mean);
+  if (load >= 1)
+    found.push_back(
+        fmt::format("its requests ask for {:.3g} times what a device alone can serve: their queue grows "
+                    "until the end, and waits with it",
+                    load));
 }
 
 }  // namespace
 
-void refuse_doubtful(const Scenario& scenario, const ClientChoice& choice, const ClientSpec& client,
-                     Diagnostics& refusals) {
-  check_gpu(scenario, choice, client.workload->captured_on, refusals);
-  check_collectives(choice, client.workload->collective_share, refusals);
+Sentences doubts(const Scenario& scenario, const ClientChoice& choice, ClientBuilder& builder) {
+  Sentences found;
+  const bool has_work = choice.synthetic || !choice.trace.empty();
+  if (!builder.replays() || !has_work) return found;
+  if (!scenario.cluster && choice.arrival >= scenario.horizon) return found;  // idle_keys() says so
+  const ClientSpec spec = builder.as_captured(scenario, choice, scenario.seeds.front());
+  if (!scenario.bounds.empty() && choice.host_gaps != HostGaps::kRange)
+    found.emplace_back(
+        "its host's own speed is not known, and figures are a range, from host gaps as recorded to "
+        "none: measure its rate alone and untraced, and state `solo_rate`");
+  if (!choice.trace.empty()) doubt_tail(builder.replay_alone(scenario, choice), found);
+  doubt_count(scenario, choice, spec, builder, found);
+  doubt_load(choice, spec, found);
+  return found;
+}
+
+Sentences idle_keys(const Scenario& scenario, const ClientChoice& choice, ClientBuilder& builder) {
+  const bool has_work = choice.synthetic || !choice.trace.empty();
+  if (!builder.replays() || !has_work) return {};
+  const ClientSpec spec = builder.as_captured(scenario, choice, scenario.seeds.front());
+  const bool has_frames = spec.workload->job_kind == JobKind::kFrame, is_captured = !choice.trace.empty();
+  const bool is_open = spec.replay == Replay::kOpen;
+  const WorkloadOptions& options = choice.options;
+  Sentences found;
+  if (!scenario.cluster && choice.arrival >= scenario.horizon)
+    found.push_back(fmt::format("it never comes: it arrives at {}, and the run ends at {}",
+                                format_duration(choice.arrival), format_duration(scenario.horizon)));
+  const auto idle = [&](bool is_stated, std::string_view key, std::string_view why) {
+    if (is_stated) found.push_back(fmt::format("`{}` decides nothing: {}", key, why));
+  };
+  idle(options.iterations > 0 && (has_frames || !is_captured), "iterations",
+       "it splits captures of programs into jobs");
+  for (const auto& [is_stated, key] :
+       {std::pair(options.visits_per_frame > 0, "visits"), std::pair(options.draw > Duration{}, "draw"),
+        std::pair(options.keep_start, "keep_start"), std::pair(options.gpu_busy_ratio > 0, "gpu_busy_ratio")})
+    idle(is_stated && !(is_captured && has_frames), key, "it is for captured frames");
+  idle(is_open && choice.pacing.has_value(), "pacing", "in open replay jobs begin when they did");
+  idle(is_open && choice.queued_ahead.has_value(), "queued_ahead", "in open replay jobs begin when they did");
+  idle(spec.pacing.mode == Pacing::Mode::kSyncEachJob && choice.queued_ahead.has_value(), "queued_ahead",
+       "with `sync_each_job` none is");
+  idle(!choice.quality_menu.empty() && !has_frames, "quality", "settings change the cost of frames, and it has none");
+  idle(choice.context.working_set_bytes == 0 && choice.context.touch_period > Duration{}, "touch_period",
+       "it is of a `working_set`");
+  idle(choice.host_gaps != HostGaps::kRange && scenario.bounds.empty() && !is_captured, "host_gaps",
+       "it is for captured programs");
+  for (const Resize& resize : choice.resizes)
+    idle(!scenario.cluster && resize.at >= scenario.horizon, fmt::format("resizes: {}", format_duration(resize.at)),
+         "the run ends before");
+  return found;
 }
 
 }  // namespace corun

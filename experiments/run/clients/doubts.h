@@ -1,14 +1,19 @@
 #pragma once
 
-#include "experiments/base/diagnostic.h"
-#include "experiments/question/experiment.h"
-#include "sim/workload/client_spec.h"
+#include <string>
+#include <vector>
+
+#include "experiments/run/clients/client_builder.h"
 
 namespace corun {
 
-/// Adds to `refusals` what makes the answer of a client's replay doubtful and the client does not accept: its capture
-/// is of another GPU, or waits for other GPUs. `client` is what `choice` of the scenario became.
-void refuse_doubtful(const Scenario& scenario, const ClientChoice& choice, const ClientSpec& client,
-                     Diagnostics& refusals);
+/// What is doubtful of a client's figures, a sentence each: a host of unknown speed; tails of frame times that miss the
+/// capture's by more than 5 %; so few jobs within the horizon that their number says little of a rate; more work than a
+/// device can do. Takes the runs of misfits(), once.
+std::vector<std::string> doubts(const Scenario& scenario, const ClientChoice& choice, ClientBuilder& builder);
+
+/// Keys of a client that decide nothing, given its work and its other keys, or all of them, where it never comes; a
+/// sentence each.
+std::vector<std::string> idle_keys(const Scenario& scenario, const ClientChoice& choice, ClientBuilder& builder);
 
 }  // namespace corun

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "sim/workload/program_steps.h"
+#include "traces/base/units.h"
 #include "traces/reader.h"
 
 namespace corun {
@@ -13,13 +14,21 @@ namespace {
 
 constexpr Duration kUsualPeriod{16'666'667};
 constexpr std::uint32_t kMostDrawn = 200'000;
+constexpr double kMostKernels = 4e6;  // of one client, a few hundred megabytes
 
 /// Of the frames of a game; 0 = they follow one another.
 Duration frame_period(const ClientChoice& choice) { return choice.pacing ? choice.pacing->period : kUsualPeriod; }
 
 /// Enough of them that a run does not repeat itself, within reason.
-std::uint32_t enough(double count) {
-  return static_cast<std::uint32_t>(std::clamp(std::ceil(count) + 2, 1.0, static_cast<double>(kMostDrawn)));
+std::uint32_t enough(double count, double most = kMostDrawn) {
+  return static_cast<std::uint32_t>(std::clamp(std::ceil(count) + 2, 1.0, most));
+}
+
+/// Says of work that fills less than a run that it is drawn once and repeated.
+void note_repetition(Workload& workload, double wanted, std::string_view what) {
+  if (std::ceil(wanted) <= static_cast<double>(workload.jobs.size())) return;
+  workload.notes.push_back(fmt::format("its {} {} are drawn once and repeated: the horizon holds up to {:.0f}",
+                                       workload.jobs.size(), what, std::ceil(wanted)));
 }
 
 Duration mean_frame(const GameScene& scene) {
@@ -35,7 +44,10 @@ Workload draw_game(const GameProfile& game, const ClientChoice& choice, Duration
   for (const GameScene& scene : game.scenes)
     shortest = shortest > Duration::zero() ? std::min(shortest, mean_frame(scene)) : mean_frame(scene);
   const Duration frame = period > Duration::zero() ? period : std::min(shortest, kUsualPeriod);
-  return make_game(game, period, enough(to_seconds(horizon) / to_seconds(frame)), random);
+  const double wanted = to_seconds(horizon) / to_seconds(frame);
+  Workload workload = make_game(game, period, enough(wanted), random);
+  note_repetition(workload, wanted, "frames");
+  return workload;
 }
 
 /// One iteration that repeats itself; with stragglers, as many as can finish within the horizon.
@@ -43,9 +55,34 @@ Workload draw_training(const TrainingProfile& training, Duration horizon, Random
   if (training.straggler_probability == 0) return make_training(training, 1, random);
   constexpr double kShortestKernelMs = 0.01;  // below the mean of every profile
   const double iteration_s = training.kernels_per_iteration * kShortestKernelMs * 1e-3;
-  constexpr double kMostKernels = 4e6;
   const double most = kMostKernels / training.kernels_per_iteration;
-  return make_training(training, enough(std::min(most, to_seconds(horizon) / iteration_s)), random);
+  Workload workload = make_training(training, enough(std::min(most, to_seconds(horizon) / iteration_s)), random);
+  const Duration shortest = workload.device_time(workload.jobs.front());
+  note_repetition(workload, to_seconds(horizon) / to_seconds(shortest), "iterations with their stragglers");
+  return workload;
+}
+
+/// As many as come within the horizon: they are played once. In closed replay, where each follows the one before, they
+/// are repeated.
+Workload draw_requests(const RequestProfile& requests, const ClientChoice& choice, Duration horizon,
+                       RandomStream& random) {
+  const double expected = requests.rate_per_s * to_seconds(horizon);
+  const double wanted = expected + 6 * std::sqrt(expected) + 2;
+  const bool is_open = choice.replay_or_default() == Replay::kOpen;
+  const double most = kMostKernels / requests.kernels;
+  if (is_open && wanted > most)
+    throw Error(
+        ErrorKind::kUnsupported, choice.where,
+        fmt::format("client `{}`: {:.0f} requests of {} kernel{} come within {}, and at most {:.0f} kernels are "
+                    "drawn for a client",
+                    choice.name, expected, requests.kernels, requests.kernels == 1 ? "" : "s", format_duration(horizon),
+                    kMostKernels),
+        fmt::format("a `rate` of up to {:.0f}/s, a shorter `horizon`{}", most / to_seconds(horizon) / 1.01,
+                    requests.kernels > 1 ? ", or fewer `kernels`" : ""));
+  Workload workload = make_requests(requests, enough(wanted - 2, most), random);
+  if (!is_open)
+    workload.notes.push_back(fmt::format("its {} requests follow one another and are repeated", workload.jobs.size()));
+  return workload;
 }
 
 Workload draw(const SyntheticWork& work, const ClientChoice& choice, Duration horizon, RandomStream& random) {
@@ -54,9 +91,7 @@ Workload draw(const SyntheticWork& work, const ClientChoice& choice, Duration ho
     return draw_training(*training, horizon, random);
   if (const auto* program = std::get_if<ProgramProfile>(&work.numbers)) return make_program(*program);
   if (const auto* kernels = std::get_if<KernelsProfile>(&work.numbers)) return make_kernels(*kernels);
-  const auto& requests = std::get<RequestProfile>(work.numbers);
-  const double expected = requests.rate_per_s * to_seconds(horizon);
-  return make_requests(requests, enough(expected + 6 * std::sqrt(expected)), random);
+  return draw_requests(std::get<RequestProfile>(work.numbers), choice, horizon, random);
 }
 
 /// A program whose steps are not known has no rate: it would be 0/s, or one over the length of its capture.

@@ -29,7 +29,7 @@ std::span<const std::uint64_t> Figures::seeds(const CellKey& cell, const std::st
 
 std::optional<Estimate> Figures::get(const CellKey& cell, const std::string& client, const std::string& metric) const {
   const auto found = values(cell, client, metric);
-  return found.empty() ? std::nullopt : std::optional(estimate(found));
+  return found.empty() ? std::nullopt : std::optional(figure_estimate(found));
 }
 
 std::span<const std::string> Figures::failures(const CellKey& cell) const {

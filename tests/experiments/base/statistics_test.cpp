@@ -39,6 +39,24 @@ TEST(Estimate, OneValueHasNoSpread) {
 
 // tests/python/test_statistics.py holds these against SciPy; here is what can be counted by hand.
 
+TEST(FigureEstimate, OfTwoRunsHasNoInterval) {
+  const std::vector<double> two{10, 190}, three{60, 60, 61};
+  EXPECT_FALSE(has_interval(figure_estimate(two)));
+  EXPECT_EQ(figure_estimate(two).low, 100);
+  EXPECT_EQ(figure_estimate(two).high, 100);
+  EXPECT_EQ(figure_estimate(two).mean, 100);
+  EXPECT_TRUE(has_interval(figure_estimate(three)));
+  EXPECT_EQ(figure_estimate(three).low, estimate(three).low);
+}
+
+TEST(FigureEstimate, OfWhatIsNeverNegativeEndsAtZero) {
+  const std::vector<double> spread{1, 2, 300}, signed_values{-1, 2, 300};
+  ASSERT_LT(estimate(spread).low, 0);
+  EXPECT_EQ(figure_estimate(spread).low, 0);
+  EXPECT_EQ(figure_estimate(spread).high, estimate(spread).high);
+  EXPECT_LT(figure_estimate(signed_values).low, 0);
+}
+
 TEST(PairedBootstrap, QuantilesOfTheEffectOverResamplesOfPairs) {
   const std::vector<double> values = {11, 12, 16}, baseline = {10, 10, 10};
   const std::vector<std::uint32_t> resamples = {0, 0, 0, 1, 1, 1, 2, 2, 2};  // effects 1, 2 and 6

@@ -173,6 +173,20 @@ def test_warns_of_a_horizon_that_is_too_short(tmp_path):
     assert any(text.startswith(unsettled) for text in warnings)
 
 
+def test_warns_of_too_few_jobs_for_a_rate(tmp_path):
+    with Results(tmp_path / "r.sqlite") as results:
+        for policy in ("exclusive", "pilotfish"):
+            metrics = [("train", "throughput_per_s", 0.2, "1/s"), ("train", "solo_throughput_per_s", 0.2, "1/s"),
+                       ("load", "throughput_per_s", 50.0, "1/s"), ("load", "solo_throughput_per_s", 50.0, "1/s")]
+            results.run(policy, 1, metrics)
+    warnings = [text for text in compared(results.path)["warnings"] if "too few for a rate" in text]
+    assert len(warnings) == 1 and warnings[0].startswith("pair, train: alone it ends ")
+
+
+def test_a_metric_is_known_without_its_ending(pair):
+    assert compare(pair, "--metric", "throughput").stdout == compare(pair, "--metric", "throughput_per_s").stdout
+
+
 def test_names_the_policies_or_metrics_there_are(pair):
     assert "djay, exclusive, pilotfish" in compare(pair, "--baseline", "pilotfsh", code=2).stderr
     assert "no run has the metric `fps`" in compare(pair, "--metric", "fps", code=2).stderr
