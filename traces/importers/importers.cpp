@@ -16,6 +16,7 @@ std::vector<std::unique_ptr<TraceImporter>> make_importers() {
   list.push_back(make_presentmon_importer());
   list.push_back(make_capframex_importer());
   list.push_back(make_mangohud_importer());
+  list.push_back(make_afterburner_importer());
   list.push_back(make_orion_importer());
   list.push_back(make_part_importer());
   return list;
@@ -58,6 +59,25 @@ const TraceImporter& importer_of(const SourceFile& source) {
   return *importer;
 }
 
+/// Reads the file. What holds nothing has not been understood; a capture of our own may be empty.
+Timeline read_with(const TraceImporter& importer, const SourceFile& source) {
+  Timeline timeline = importer.read(source);
+  const bool is_own =
+      importer.name() == make_native_importer()->name() || importer.name() == make_part_importer()->name();
+  const bool is_empty =
+      timeline.ops().empty() && timeline.calls().empty() && timeline.frames().empty() && timeline.marks().empty();
+  if (is_own || !is_empty) return timeline;
+  std::vector<std::string> left_out;
+  for (const auto& [reason, count] : timeline.provenance().skipped)
+    left_out.push_back(fmt::format("{} x {}", count, reason));
+  throw Error(ErrorKind::kInput, SourceLocation{source.path},
+              fmt::format("nothing in it was understood as {}{}{}", importer.name(), left_out.empty() ? "" : ": ",
+                          fmt::join(left_out, ", ")),
+              timeline.provenance().skipped.contains("row with more cells than the header")
+                  ? "does a name hold a comma? put it in double quotes"
+                  : "");
+}
+
 }  // namespace
 
 const std::vector<std::unique_ptr<TraceImporter>>& importers() {
@@ -69,13 +89,13 @@ Timeline load_timeline(const std::string& path, std::string_view format) {
   const bool is_chosen = !format.empty() && format != "auto";
   const TraceImporter* chosen = is_chosen ? importer_named(format) : nullptr;
   const SourceFile source = read_source(path);
-  return (is_chosen ? *chosen : importer_of(source)).read(source);
+  return read_with(is_chosen ? *chosen : importer_of(source), source);
 }
 
 CompactCapture load_compact(const std::string& path) {
   SourceFile source = read_source(path);
   const TraceImporter& importer = importer_of(source);
-  if (importer.name() != make_native_importer()->name()) return compact(importer.read(source));
+  if (importer.name() != make_native_importer()->name()) return compact(read_with(importer, source));
   if (auto capture = read_native_compact(std::move(source.bytes), path)) return *std::move(capture);
   return compact(load_timeline(path));
 }
