@@ -4,6 +4,7 @@
 #include <map>
 
 #include "experiments/base/terminal.h"
+#include "experiments/commands/game_report.h"
 #include "traces/base/units.h"
 
 namespace corun {
@@ -74,6 +75,12 @@ std::string rate_text(const UntracedRate& rate) {
                      format_duration(Duration{rate.duration_ns}), rate.jitter_ppm * 1e-4);
 }
 
+/// Frames without GPU times leave it open how long the device worked.
+bool has_device_times(const Timeline& timeline) {
+  const auto has_time = [](const FrameRecord& frame) { return frame.gpu_busy_ns >= 0; };
+  return timeline.frames().empty() || !timeline.ops().empty() || std::ranges::any_of(timeline.frames(), has_time);
+}
+
 std::string device_name(const Timeline& timeline) {
   const auto& devices = timeline.provenance().devices;
   return devices.empty() ? "" : devices.front().name;
@@ -92,7 +99,9 @@ std::string trace_report(const Timeline& timeline, const std::string& path) {
   const double busy =
       summary.span_ns > 0 ? 100.0 * static_cast<double>(summary.busy_ns) / static_cast<double>(summary.span_ns) : 0;
   text += line("span", format_duration(Duration{summary.span_ns}));
-  text += line("busy", fmt::format("{} ({:.1f} % of the span)", format_duration(Duration{summary.busy_ns}), busy));
+  text += line("busy", has_device_times(timeline)
+                           ? fmt::format("{} ({:.1f} % of the span)", format_duration(Duration{summary.busy_ns}), busy)
+                           : "unknown");
   if (!timeline.draws().empty())
     text += line("draws", fmt::format("{}, of frames whose composition was sampled", timeline.draws().size()));
   text += line("fidelity", fidelity_text(timeline.fidelity()));
@@ -100,6 +109,7 @@ std::string trace_report(const Timeline& timeline, const std::string& path) {
   if (from.untraced_rate) text += line("untraced", rate_text(*from.untraced_rate));
   if (from.tracer_ns > 0)
     text += line("tracer", format_duration(Duration{from.tracer_ns}) + " of host time, as measured by itself");
+  for (const auto& [label, words] : game_report(timeline)) text += line(label, words);
   for (const std::string& note : from.notes) text += line("note", note);
   for (const auto& [reason, count] : from.skipped) text += line("skipped", fmt::format("{} x {}", count, reason));
   for (const std::string& example : from.skipped_examples) text += line("", example);
@@ -123,7 +133,9 @@ void add_trace_report(Json& json, const Timeline& timeline, const std::string& o
   for (const std::string& example : from.skipped_examples) json.value(example);
   json.end().key("fidelity").object();
   for (const NamedFlag& flag : kFlags) json.field(flag.name, timeline.fidelity().*flag.flag);
-  json.end().key("notes").array();
+  json.end();
+  add_game_report(json, timeline);
+  json.key("notes").array();
   for (const std::string& note : from.notes) json.value(note);
   json.end().key("programs").object();
   for (const auto& [process, name] : from.programs) json.field(fmt::format("{}", process), name);

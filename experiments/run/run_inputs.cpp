@@ -7,6 +7,7 @@
 #include "experiments/question/device_choice.h"
 #include "experiments/run/clients/assumptions.h"
 #include "experiments/run/clients/needs_check.h"
+#include "experiments/run/draw_range.h"
 #include "sim/cluster/shared_cards.h"
 #include "sim/solo/solo.h"
 
@@ -99,7 +100,13 @@ std::vector<SoloBaseline> RunInputs::solo(const Scenario& scenario, std::uint64_
   return baselines;
 }
 
-std::vector<std::string> RunInputs::notes(const Scenario& scenario) { return assumptions(scenario, clients_); }
+std::vector<std::string> RunInputs::notes(const Scenario& scenario) {
+  std::vector<std::string> notes = assumptions(scenario, clients_);
+  if (!experiment_.points.empty() || backend_.name != simulation_backend().name) return notes;
+  const auto& warnings = draw_ranges_.get(scenario.name, [&] { return draw_ranges(scenario, clients_, policies_); });
+  notes.insert(notes.end(), warnings.begin(), warnings.end());
+  return notes;
+}
 
 void RunInputs::check() {
   for (const Scenario& scenario : experiment_.scenarios) {

@@ -58,6 +58,8 @@ void add_figures(Json& json, const Scenario& scenario, const Summary& summary, c
   json.end().end();
 }
 
+bool is_warning(const std::string& note) { return note.starts_with("warning: "); }
+
 /// True if every expectation holds.
 bool add_scenario(Json& json, const Scenario& scenario, const Summary& summary) {
   json.object().field("name", scenario.name).field("device", scenario.device.name).key("clients").array();
@@ -130,6 +132,8 @@ void RunReport::print_sweep(std::size_t runs) const {
 /// True if every expectation holds.
 bool RunReport::print_scenario(const Scenario& scenario) const {
   fmt::print("\n{}{}", heading(scenario), summary_.table(scenario));
+  for (const std::string& note : summary_.notes(scenario))
+    if (is_warning(note)) fmt::print("{}\n", printable(note));
   for (const std::string& sentence : summary_.sentences(scenario)) fmt::print("{}\n", printable(sentence));
   for (const auto& verdict : summary_.verdicts(scenario, true))
     fmt::print("{} {}\n", mark(verdict.holds, common_.out.has_color), printable(verdict.text));
@@ -151,12 +155,13 @@ bool RunReport::print_scenarios_json(std::size_t runs) const {
   return all_hold;
 }
 
-/// What was assumed, each sentence once whatever the number of scenarios.
+/// What was assumed, each sentence once whatever the number of scenarios. Tables have their warnings below them.
 void RunReport::print_notes() const {
+  const bool is_shown = !is_sweep() && !common_.json;
   std::vector<std::string> notes;
   for (const Scenario& scenario : experiment_.scenarios)
     for (const std::string& note : summary_.notes(scenario))
-      if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
+      if (!(is_warning(note) && is_shown) && std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
   for (std::size_t i = 0; i < std::min(notes.size(), kMostShown); ++i)
     fmt::print(stderr, "note: {}\n", printable(notes[i]));
   if (notes.size() > kMostShown)

@@ -36,7 +36,7 @@ struct ClientChoice : ClientTerms {
   std::string trace;  ///< path, with the experiment's folder put before a relative one
   SourceLocation trace_where;
   std::optional<SyntheticWork> synthetic;
-  WorkloadOptions options;       ///< iterations, visits, draw, keep_start, gpu_busy_ratio, allow_co_run
+  WorkloadOptions options;       ///< iterations, visits, draw, run, keep_start, gpu_busy_ratio, allow_co_run
   std::optional<Replay> replay;  ///< default: closed; open for synthetic requests
   std::uint64_t repeat = 0;      ///< passes over the work; 0 = forever
   std::uint32_t count = 1;       ///< equal clients, named name1, name2, ...; the experiment holds them one by one

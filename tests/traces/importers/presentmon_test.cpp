@@ -205,7 +205,7 @@ TEST(PresentMon, ReadsLogsWithoutProcesses) {
 }
 
 TEST(PresentMon, KeepsRunsApart) {
-  for (const std::string between : {std::string{kShort}, std::string{}}) {
+  for (const std::string& between : {std::string{kShort}, std::string{}}) {
     const Timeline timeline =
         read(kShort, "g,1,0x1,5.1,16\ng,1,0x1,5.116,16\n" + between + "g,1,0x1,0.1,16\ng,1,0x1,0.116,16\n");
     ASSERT_EQ(timeline.frames().size(), 4U);

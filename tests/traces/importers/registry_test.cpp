@@ -69,7 +69,7 @@ TEST_F(RegistryTest, UsesTheNamedFormatAndRefusesAnUnknownName) {
 
 TEST_F(RegistryTest, ACaptureOfWhichNothingWasUnderstoodIsAnError) {
   const std::string header = "Application,ProcessID,SwapChainAddress,TimeInSeconds,MsBetweenPresents\n";
-  EXPECT_NE(load_error(write("cr.csv", "Application,ProcessID,MsBetweenPresents\ra,1,16\r")).find("nothing in it was"),
+  EXPECT_NE(load_error(write("cr.csv", header + "a,1,0x1,0.1,16\ra,1,0x1,0.2,16\r")).find("nothing in it was"),
             std::string::npos);
   EXPECT_NE(load_error(write("comma.csv", header + "My Game, Deluxe.exe,1,0x1,0.1,16\n"))
                 .find("as presentmon: 1 x row with more cells than the header"),
