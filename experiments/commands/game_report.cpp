@@ -58,7 +58,7 @@ std::string sources_text(const Timeline& timeline) {
 }
 
 std::string gpu_text(const FrameLog& log) {
-  const double percent = 100 * log.gpu_share();
+  const double percent = std::min(100.0, 100 * log.gpu_share());
   switch (log.source) {
     case GpuTimeSource::kMeasured:
       return fmt::format("busy {:.1f} % of the frame time{}", percent,

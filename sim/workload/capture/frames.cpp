@@ -166,13 +166,13 @@ void add_notes_of_pace(const FrameLog& log, const FramePace& pace, std::vector<s
                     pace.is_host_known
                         ? "only what follows a frame's first submission is kept"
                         : "nothing is kept; with another pacing, or a faster one, its host may be slower than this"));
+  const double percent = std::min(100.0, 100 * log.gpu_share());
   if (pace.is_gpu_bound)
     notes.push_back(
         fmt::format("its GPU works {:.0f} % of the time: waits of its host for the GPU are not taken as work{}",
-                    100 * log.gpu_share(), log.counts_ends() ? ", and a frame counts when its GPU work ends" : ""));
+                    percent, log.counts_ends() ? ", and a frame counts when its GPU work ends" : ""));
   else if (pace.vsync_period == Duration{0} && pace.limiter_period == Duration{0})
-    notes.push_back(
-        fmt::format("its GPU works {:.0f} % of the time: taken as bound by the host", 100 * log.gpu_share()));
+    notes.push_back(fmt::format("its GPU works {:.0f} % of the time: taken as bound by the host", percent));
 }
 
 bool is_like(const FrameFigures& alone, const FrameFigures& recorded) {

@@ -108,10 +108,12 @@ TEST(FramePace, ItDoesSoWhereOnlyGpuTimesAreKnown) {
 
 TEST(FramePace, ALimiterIsKeptAndLeftOutWithAnotherPacing) {
   const Game game{.host_ms = 6, .gpu_ms = 9, .limit_ms = 1e3 / 30, .spread = 0.02};
-  const Workload workload = workload_from_timeline(log_of(game, {}), {});
-  EXPECT_EQ(workload.limiter_period, Duration{33'333'333});
-  EXPECT_NEAR(fps_alone(workload, recorded_pacing(workload)), 30, 0.3);
-  EXPECT_NEAR(fps_alone(workload, kSixty), 60, 0.6);
+  for (const bool has_cpu_busy : {true, false}) {
+    const Workload workload = workload_from_timeline(log_of(game, {.cpu_busy = has_cpu_busy}), {});
+    EXPECT_EQ(workload.limiter_period, Duration{33'333'333});
+    EXPECT_NEAR(fps_alone(workload, recorded_pacing(workload)), 30, 0.3);
+    EXPECT_NEAR(fps_alone(workload, kSixty), 60, 0.6);
+  }
 }
 
 TEST(FramePace, PresentsThatWaitForNoDisplayAreNoVsync) {
