@@ -197,8 +197,9 @@ void compare_with_recorded(const FrameLog& log, const FramePace& pace, std::vect
   notes.push_back(fmt::format("{}alone, its frames come at {}, and were recorded at {}: {}",
                               is_like_ends ? "" : "warning: ", text_of(alone), text_of(*recorded),
                               is_like_ends ? "its presents run ahead of its GPU, whose work ended as in the replay"
-                              : log.gpu_share() > 1.02
-                                  ? "its GPU times are longer than the time that passed"
+                              : log.gpu_share() > 1.02 ? "its GPU times are longer than the time that passed"
+                              : pace.vsync_period > Duration{0}
+                                  ? "its presents come between the ticks of the display, on which frames are shown"
                                   : "its presents and the ends of its GPU work keep different times"));
 }
 
