@@ -43,6 +43,18 @@ double fps_with(const Scenario& scenario, ClientBuilder& builder, const PolicyDe
   return collector.baseline(result, client).throughput_per_s;
 }
 
+/// A policy that fails says so in its own runs.
+std::string range_text(const Scenario& scenario, ClientBuilder& builder, const PolicyRegistry& policies,
+                       const PolicyChoice& choice, std::size_t client) {
+  const PolicyDescriptor& policy = *policies.find(choice.policy);
+  try {
+    const double finest = fps_with(scenario, builder, policy, choice, client, kShortDraws);
+    return fmt::format("{:.1f} to {:.1f}", finest, fps_with(scenario, builder, policy, choice, client, kOneDraw));
+  } catch (const Error&) {
+    return "unknown";
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> draw_ranges(const Scenario& scenario, ClientBuilder& builder, const PolicyRegistry& policies) {
@@ -53,10 +65,7 @@ std::vector<std::string> draw_ranges(const Scenario& scenario, ClientBuilder& bu
     if (!has_unknown_draws(*builder.as_captured(scenario, client, scenario.seeds.front()).workload)) continue;
     std::vector<std::string> ranges;
     for (const PolicyChoice& choice : scenario.policies) {
-      const PolicyDescriptor& policy = *policies.find(choice.policy);
-      const double finest = fps_with(scenario, builder, policy, choice, i, kShortDraws);
-      const double whole = fps_with(scenario, builder, policy, choice, i, kOneDraw);
-      ranges.push_back(fmt::format("{} {:.1f} to {:.1f}", choice.label, finest, whole));
+      ranges.push_back(fmt::format("{} {}", choice.label, range_text(scenario, builder, policies, choice, i)));
     }
     warnings.push_back(
         fmt::format("warning: {}: its capture does not hold what the device draws without a break, and its frame rate "
