@@ -128,11 +128,17 @@ struct ThreadRecord {
   friend bool operator==(const ThreadRecord&, const ThreadRecord&) = default;
 };
 
-/// Frames of one program go through one or more swap chains.
+/// Whether presents waited for the display.
+enum class Vsync : std::uint8_t { kUnknown = 0, kOff = 1, kOn = 2 };
+
+/// Frames of one program go through one or more swap chains. Each recording of a file that holds several has its own.
 struct SwapchainRecord {
   StringId application = StringId::none();
   std::uint64_t process = 0;
   std::string address = {};
+  std::uint32_t run = 0;           ///< recording within its file, from 1; 0 = the file holds one
+  Vsync vsync = Vsync::kUnknown;   ///< of most of its presents
+  std::uint32_t gpu_load_ppm = 0;  ///< mean load of the GPU meanwhile, all programs, in millionths; 0 = not logged
   friend bool operator==(const SwapchainRecord&, const SwapchainRecord&) = default;
 };
 

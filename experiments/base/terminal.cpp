@@ -53,6 +53,10 @@ std::string printable(std::string_view text) {
   return safe;
 }
 
+std::string fact_line(std::string_view label, std::string_view text) {
+  return fmt::format("{:<12} {}\n", label, printable(text));
+}
+
 std::string as_utf8(std::string_view text) {
   std::string valid;
   while (!text.empty()) {

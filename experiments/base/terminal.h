@@ -11,6 +11,9 @@ namespace corun {
 /// invalid UTF-8 become \xNN, a tab one space.
 std::string printable(std::string_view text);
 
+/// A line of a list of facts: `label` in a column of 12, then `text` as printable().
+std::string fact_line(std::string_view label, std::string_view text);
+
 /// The text with every byte that is not UTF-8 replaced by U+FFFD.
 std::string as_utf8(std::string_view text);
 

@@ -14,10 +14,6 @@ bool has_program(const Timeline& timeline) {
   return std::ranges::any_of(timeline.ops(), [](const OpRecord& op) { return op.kind != OpKind::kRender; });
 }
 
-std::string line(const char* label, const std::string& text) {
-  return fmt::format("{:<12} {}\n", label, printable(text));
-}
-
 /// "0.548ms" with three digits: the figures are medians of many.
 std::string rounded(Duration duration) {
   std::int64_t unit = 1;
@@ -58,18 +54,18 @@ std::string replay_text(const Timeline& timeline, const ProgramSteps& steps) {
 std::string program_report(const Timeline& timeline) {
   if (!has_program(timeline)) return "";
   const ProgramSteps steps = program_steps(timeline);
-  std::string text = line(
+  std::string text = fact_line(
       "steps", steps.count == 0
                    ? "none found"
                    : fmt::format("{}, {}: {}", steps.count, to_string(steps.finding.certainty), steps.finding.how));
   if (steps.count > 0) {
-    text += line("step time", step_time(steps));
-    text += line("operations", operations(steps));
-    text += line("left out",
-                 fmt::format("{} before, {} after", steps.finding.left_out_before, steps.finding.left_out_after));
+    text += fact_line("step time", step_time(steps));
+    text += fact_line("operations", operations(steps));
+    text += fact_line("left out",
+                      fmt::format("{} before, {} after", steps.finding.left_out_before, steps.finding.left_out_after));
   }
-  if (!steps.ranges.empty()) text += line("ranges", ranges_text(steps));
-  return text + line("replay", replay_text(timeline, steps));
+  if (!steps.ranges.empty()) text += fact_line("ranges", ranges_text(steps));
+  return text + fact_line("replay", replay_text(timeline, steps));
 }
 
 void add_program_report(Json& json, const Timeline& timeline) {

@@ -10,10 +10,6 @@ namespace corun {
 
 namespace {
 
-std::string line(const char* label, const std::string& text) {
-  return fmt::format("{:<12} {}\n", label, printable(text));
-}
-
 std::string text_of(const CapturedDevice& device) {
   std::string text = device.name.empty() ? "not stated" : device.name;
   if (device.sm_count > 0) text += fmt::format(", {} SMs", device.sm_count);
@@ -28,14 +24,14 @@ std::string busy_text(std::int64_t busy_ns, std::int64_t span_ns) {
 
 std::string busy_line(const Timeline& timeline, const TimelineSummary& summary) {
   const bool is_known = summary.busy_ns > 0 || !timeline.ops().empty();
-  return line("busy", is_known ? busy_text(summary.busy_ns, summary.span_ns) : "not recorded");
+  return fact_line("busy", is_known ? busy_text(summary.busy_ns, summary.span_ns) : "not recorded");
 }
 
 std::string memory_line(const Provenance& from, std::uint32_t gpu, bool names_gpu) {
   const GpuMemory memory = memory_of(from, gpu);
   if (memory.bytes == 0) return "";
-  return line("memory", fmt::format("{}{} at most at a time, {}", names_gpu ? fmt::format("GPU {}: ", gpu) : "",
-                                    format_size(memory.bytes), to_string(memory.source)));
+  return fact_line("memory", fmt::format("{}{} at most at a time, {}", names_gpu ? fmt::format("GPU {}: ", gpu) : "",
+                                         format_size(memory.bytes), to_string(memory.source)));
 }
 
 /// Part of the device time in kernels that wait for other GPUs.
@@ -59,23 +55,23 @@ std::string gpu_report(const Timeline& timeline) {
   const Provenance& from = timeline.provenance();
   std::string text;
   if (gpus.size() < 2) {
-    text += line("device", text_of(device_of(from, gpus.empty() ? 0 : gpus.front().gpu)));
+    text += fact_line("device", text_of(device_of(from, gpus.empty() ? 0 : gpus.front().gpu)));
     text += busy_line(timeline, summary);
   }
   for (const GpuUse& use : gpus)
     if (gpus.size() > 1)
-      text += line(fmt::format("GPU {}", use.gpu).c_str(),
-                   fmt::format("{}: {} operations, busy {}", text_of(device_of(from, use.gpu)), use.ops,
-                               busy_text(use.busy_ns, summary.span_ns)));
+      text += fact_line(fmt::format("GPU {}", use.gpu).c_str(),
+                        fmt::format("{}: {} operations, busy {}", text_of(device_of(from, use.gpu)), use.ops,
+                                    busy_text(use.busy_ns, summary.span_ns)));
   if (gpus.size() > 1)
-    text += line("", fmt::format("a client replays one of them: state `gpu: {}` or another", gpus.front().gpu));
+    text += fact_line("", fmt::format("a client replays one of them: state `gpu: {}` or another", gpus.front().gpu));
   for (const GpuUse& use : gpus) text += memory_line(from, use.gpu, gpus.size() > 1);
   if (gpus.empty()) text += memory_line(from, 0, false);
   if (const double ratio = collective_ratio(timeline); ratio > 0)
-    text +=
-        line("collectives", fmt::format("{:.1f} % of the device time is in kernels that wait for other GPUs: replay "
-                                        "needs `accept: [collectives]`",
-                                        100 * ratio));
+    text += fact_line("collectives",
+                      fmt::format("{:.1f} % of the device time is in kernels that wait for other GPUs: replay "
+                                  "needs `accept: [collectives]`",
+                                  100 * ratio));
   return text;
 }
 

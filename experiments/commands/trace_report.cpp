@@ -4,6 +4,7 @@
 #include <map>
 
 #include "experiments/base/terminal.h"
+#include "experiments/commands/game_report.h"
 #include "experiments/commands/program_report.h"
 #include "experiments/commands/trace_gpus.h"
 #include "traces/base/units.h"
@@ -28,10 +29,6 @@ constexpr NamedFlag kFlags[] = {
     {"host_gaps_inflated", &Fidelity::host_gaps_inflated, "the profiler slowed the host down: state a `solo_rate`"},
     {"co_run", &Fidelity::co_run, "other programs used the device"},
 };
-
-std::string line(const char* label, const std::string& text) {
-  return fmt::format("{:<12} {}\n", label, printable(text));
-}
 
 std::string fidelity_text(const Fidelity& fidelity) {
   std::vector<std::string> facts;
@@ -86,27 +83,29 @@ std::string device_name(const Timeline& timeline) {
 std::string trace_report(const Timeline& timeline, const std::string& path) {
   const TimelineSummary summary = summarize(timeline);
   const Provenance& from = timeline.provenance();
-  std::string text = line("trace", path);
-  text += line("format", from.source_format + (from.source_version.empty() ? "" : " " + from.source_version));
-  text += line("contents", fmt::format("{} kernels, {} memops, {} frames, {} streams", summary.kernels, summary.memops,
-                                       summary.frames, summary.streams));
-  text += line("span", format_duration(Duration{summary.span_ns}));
+  std::string text = fact_line("trace", path);
+  text += fact_line("format", from.source_format + (from.source_version.empty() ? "" : " " + from.source_version));
+  text += fact_line("contents", fmt::format("{} kernels, {} memops, {} frames, {} streams", summary.kernels,
+                                            summary.memops, summary.frames, summary.streams));
+  text += fact_line("span", format_duration(Duration{summary.span_ns}));
   text += gpu_report(timeline);
   if (!timeline.draws().empty())
-    text += line("draws", fmt::format("{}, of frames whose composition was sampled", timeline.draws().size()));
-  text += line("fidelity", fidelity_text(timeline.fidelity()));
+    text += fact_line("draws", fmt::format("{}, of frames whose composition was sampled", timeline.draws().size()));
+  text += fact_line("fidelity", fidelity_text(timeline.fidelity()));
   text += program_report(timeline);
-  if (!from.programs.empty()) text += line("programs", programs_text(from));
-  if (from.untraced_rate) text += line("untraced", rate_text(*from.untraced_rate));
+  if (!from.programs.empty()) text += fact_line("programs", programs_text(from));
+  if (from.untraced_rate) text += fact_line("untraced", rate_text(*from.untraced_rate));
   if (!timeline.ops().empty() && !timeline.fidelity().has_frames && !from.untraced_rate)
-    text += line("to measure",
-                 "its rate alone without a recorder: state it as `solo_rate`, or record again with `simtrace record "
-                 "--rate-pass -o x.corun -- COMMAND`; without it, rates are a range");
+    text +=
+        fact_line("to measure",
+                  "its rate alone without a recorder: state it as `solo_rate`, or record again with `simtrace record "
+                  "--rate-pass -o x.corun -- COMMAND`; without it, rates are a range");
   if (from.tracer_ns > 0)
-    text += line("tracer", format_duration(Duration{from.tracer_ns}) + " of host time, as measured by itself");
-  for (const std::string& note : from.notes) text += line("note", note);
-  for (const auto& [reason, count] : from.skipped) text += line("skipped", fmt::format("{} x {}", count, reason));
-  for (const std::string& example : from.skipped_examples) text += line("", example);
+    text += fact_line("tracer", format_duration(Duration{from.tracer_ns}) + " of host time, as measured by itself");
+  for (const auto& [label, words] : game_report(timeline)) text += fact_line(label, words);
+  for (const std::string& note : from.notes) text += fact_line("note", note);
+  for (const auto& [reason, count] : from.skipped) text += fact_line("skipped", fmt::format("{} x {}", count, reason));
+  for (const std::string& example : from.skipped_examples) text += fact_line("", example);
   if (!timeline.ops().empty()) text += "most device time\n" + top_names(timeline);
   return text;
 }
@@ -129,7 +128,9 @@ void add_trace_report(Json& json, const Timeline& timeline, const std::string& o
   add_gpu_report(json, timeline);
   json.key("fidelity").object();
   for (const NamedFlag& flag : kFlags) json.field(flag.name, timeline.fidelity().*flag.flag);
-  json.end().key("notes").array();
+  json.end();
+  add_game_report(json, timeline);
+  json.key("notes").array();
   for (const std::string& note : from.notes) json.value(note);
   json.end().key("programs").object();
   for (const auto& [process, name] : from.programs) json.field(fmt::format("{}", process), name);

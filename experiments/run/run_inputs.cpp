@@ -13,6 +13,7 @@
 #include "experiments/run/clients/mig_check.h"
 #include "experiments/run/clients/needs_check.h"
 #include "experiments/run/clients/self_check.h"
+#include "experiments/run/draw_range.h"
 #include "experiments/run/scenario_doubts.h"
 #include "sim/cluster/shared_cards.h"
 #include "sim/solo/solo.h"
@@ -106,7 +107,13 @@ std::vector<SoloBaseline> RunInputs::solo(const Scenario& scenario, std::uint64_
   return baselines;
 }
 
-std::vector<std::string> RunInputs::notes(const Scenario& scenario) { return assumptions(scenario, clients_); }
+std::vector<std::string> RunInputs::notes(const Scenario& scenario) {
+  std::vector<std::string> notes = assumptions(scenario, clients_);
+  if (!experiment_.points.empty() || backend_.name != simulation_backend().name) return notes;
+  const auto& warnings = draw_ranges_.get(scenario.name, [&] { return draw_ranges(scenario, clients_, policies_); });
+  notes.insert(notes.end(), warnings.begin(), warnings.end());
+  return notes;
+}
 
 void RunInputs::check(const std::function<void(const ClientChoice&)>& tick) {
   Diagnostics refusals;

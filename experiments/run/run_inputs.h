@@ -93,6 +93,7 @@ class RunInputs {
   Memo<ClusterKey, ClusterLists> clusters_;
   Memo<BaselineKey, SoloBaseline> baselines_;
   Memo<AloneKey, Duration> alone_;
+  Memo<std::string, std::vector<std::string>> draw_ranges_;  // by scenario
 };
 
 }  // namespace corun

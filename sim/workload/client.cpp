@@ -124,6 +124,10 @@ Time Client::next_release() const {
   switch (spec_.pacing.mode) {
     case Pacing::Mode::kVsync:
       if (first) return grid_;
+      // A game that runs ahead of its GPU need not wait for a tick that it has missed: its frames queue for the
+      // display.
+      if (queued_ahead() > 0)
+        return std::max(host_.now(), tick_at_or_after(last_job_start_ + Duration{1}, grid_, spec_.pacing.period));
       return tick_at_or_after(std::max(host_.now(), last_job_start_ + Duration{1}), grid_, spec_.pacing.period);
     case Pacing::Mode::kLimited:
       return first ? grid_ : last_job_start_ + spec_.pacing.period;
@@ -422,7 +426,18 @@ void Client::finish_jobs() {
 Time Client::shown(const JobProgress& job) const {
   const Time gpu_end = job.gpu_end - job.shadow_time;
   if (spec_.pacing.mode != Pacing::Mode::kVsync) return gpu_end;
-  return tick_at_or_after(std::max(gpu_end, job.start + Duration{1}), grid_, spec_.pacing.period);
+  const Time tick = tick_at_or_after(std::max(gpu_end, job.start + Duration{1}), grid_, spec_.pacing.period);
+  return last_shown_ == kNever ? tick : std::max(tick, last_shown_ + spec_.pacing.period);
+}
+
+/// A frame that its game queued may be shown long after its start. It is late if the display had to repeat the one
+/// before it or, without vsync, if it took longer than its own work and a period.
+bool Client::is_missed(const JobProgress& job, Time present) const {
+  const Duration period = spec_.pacing.period;
+  if (period <= Duration{0}) return false;
+  if (queued_ahead() == 0 || last_shown_ == kNever) return present > job.start + period;
+  if (spec_.pacing.mode == Pacing::Mode::kVsync) return present > last_shown_ + period;
+  return present > job.start + std::max(period, (job.submit - job.start) + job.gpu_busy);
 }
 
 void Client::report(const JobProgress& job) {
@@ -441,7 +456,8 @@ void Client::report(const JobProgress& job) {
   frame.quality_level = job.quality_level;
   if (!spec_.quality_menu.empty())
     frame.quality = quality_in(spec_.workload->scene_of(*job.job), spec_.quality_menu[job.quality_level]);
-  frame.missed = spec_.pacing.period > Duration{0} && frame.present > job.start + spec_.pacing.period;
+  frame.missed = is_missed(job, frame.present);
+  last_shown_ = frame.present;
   recorder_.on_frame(frame);
 }
 

@@ -131,6 +131,7 @@ class Client {
   void finish_if_refused();
   void report(const JobProgress& job);
   Time shown(const JobProgress& job) const;
+  bool is_missed(const JobProgress& job, Time present) const;
   void wait_until(State state, Time when);
   Submission& slot(std::uint64_t number) { return ring_[number & (ring_.size() - 1)]; }
   Submission& push_submission(std::uint32_t index);
@@ -157,6 +158,7 @@ class Client {
   bool is_submitting_ = false;    ///< inside ClientHost::submit
   Time grid_;                     ///< origin of the vsync grid
   Time last_job_start_ = kNever;
+  Time last_shown_ = kNever;
   Time release_ = kNever;  ///< of the next job, once it is known: a clock that is late must not miss it
   std::uint32_t quality_level_ = 0;
   std::uint32_t rendered_level_ = 0;  ///< of the frame begun last

@@ -29,7 +29,8 @@ struct Pacing {
   Mode mode = Mode::kUncapped;
   Duration period{};  ///< kVsync, kLimited
   /// Most jobs with unfinished device work when the next one's host begins; kByMode = 1 for uncapped frames, 0 for
-  /// paced ones, unlimited for iterations and requests.
+  /// paced ones, unlimited for iterations and requests. With kVsync and more than 0, frames queue for the display: one
+  /// is shown at a tick, and a host that has missed a tick begins its next frame at once.
   std::uint32_t queued_ahead = kByMode;
   static constexpr std::uint32_t kByMode = UINT32_MAX;
 };

@@ -2,6 +2,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,6 +20,13 @@ namespace corun {
 
 /// What a job of a workload is called.
 enum class JobKind : std::uint8_t { kFrame, kIteration, kRequest };
+
+/// What people know of a game: from its times from present to present.
+struct FrameFigures {
+  double fps = 0;       ///< frames but one over the time between the first present and the last
+  double fps_1low = 0;  ///< rate of the mean of the slowest 1 % of frame times (at least one)
+  double frame_time_p99_s = 0;
+};
 
 /// A unit of progress: a contiguous run of steps, submitting a contiguous run of operations.
 struct Job {
@@ -45,6 +53,10 @@ struct Workload {
   Duration recorded_span{};   ///< first operation's begin to last one's end in the capture; of frames, their intervals
   Duration present_period{};  ///< of a capture that was paced: its vsync period; 0 = uncapped or not frames
   Duration limiter_period{};  ///< of a capture that its game held back: from frame to frame; 0 = it did not
+  /// Of captured frames: those with unfinished GPU work when the host began the next; kUnknownQueue = not frames.
+  std::uint32_t queued_ahead = kUnknownQueue;
+  static constexpr std::uint32_t kUnknownQueue = UINT32_MAX;
+  std::optional<FrameFigures> recorded_frames;  ///< of a capture of frames: those that became jobs, as recorded
   /// Jobs a second of the program alone and untraced: the launch rate of the capture's untraced pass over the launches
   /// of a job (see launch_instants). Where a part of the capture is left out, the rate of the jobs in the capture times
   /// the factor by which the untraced pass was faster. 0 = there was no untraced pass, or it has no rate.
@@ -98,6 +110,7 @@ struct WorkloadOptions {
   StepChoice step;                     ///< of programs; `iterations` goes before it
   std::uint32_t visits_per_frame = 0;  ///< 0 = as captured (1 where the capture does not say)
   Duration draw{};                     ///< length of the draws of a frame; 0 = as captured (see FrameDraws)
+  std::uint32_t run = 0;               ///< of a file with several recordings of frames: which, from 1; 0 = the longest
   bool keep_start = false;             ///< of frame captures: their start is not left out (see steady_start)
   double gpu_busy_ratio = 0.0;         ///< for frame logs without GPU time: busy / interval; 0 = refuse such logs
   bool allow_co_run = false;           ///< accept a capture whose durations contain time away

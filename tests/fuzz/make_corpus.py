@@ -47,6 +47,12 @@ MANGOHUD = {
            "gpu_core_clock,gpu_mem_clock,gpu_vram_used,gpu_power,ram_used,elapsed\n"
            "60,16667,1,2,3,4,5,6,7,8,9,16667000\n60,16666,1,2,3,4,5,6,7,8,9,33333000\n",
 }
+AFTERBURNER = {
+    "log": "00, 24-10-2025 18:04:41, Hardware monitoring log v1.6 \n01, 24-10-2025 18:04:41, Radeon RX 580 Series\n"
+           "02, 24-10-2025 18:04:41, GPU usage           ,Framerate           ,Frametime           \n"
+           "03, 24-10-2025 18:04:41,0,%,0,100,10\n80, 24-10-2025 18:04:42,80,54,19.052\n"
+           "80, 24-10-2025 18:04:43,90,52.7,22.688\n",
+}
 ORION = {
     "rows": "Name,Profile,Memory_footprint,SM_usage,Duration\nConv,1,0,98,100480\nvoid f<int, 4>(a, b),-1,0,2,3232\n",
 }
@@ -241,8 +247,8 @@ def seeds():
     for file in sorted(FILES.glob("*.corun")):
         yield "native", file.stem, file.read_bytes()
         yield "native", file.stem + "_described", described(file.read_bytes())
-    for surface, texts in {"presentmon": PRESENTMON, "capframex": CAPFRAMEX, "mangohud": MANGOHUD, "orion": ORION,
-                           "set_option": SET_OPTIONS}.items():
+    for surface, texts in {"presentmon": PRESENTMON, "capframex": CAPFRAMEX, "mangohud": MANGOHUD,
+                           "afterburner": AFTERBURNER, "orion": ORION, "set_option": SET_OPTIONS}.items():
         for name, text in texts.items():
             yield surface, name, text.encode()
     yield from (("part", *part) for part in parts())

@@ -17,7 +17,7 @@ import record
 PAGE = record.ROOT / "RELIABILITY.md"
 GOAL_INPUTS, GOAL_SECONDS = 10**7, 30 * 60
 SURFACES = {
-    "action": "actions of a policy", "capframex": "CapFrameX CSV and JSON",
+    "action": "actions of a policy", "afterburner": "MSI Afterburner logs", "capframex": "CapFrameX CSV and JSON",
     "channel": "memory that programs of a live run write to",
     "cupti": "activity records of CUPTI", "device_file": "device files", "experiment": "experiment files",
     "kineto": "Kineto and PyTorch JSON", "mangohud": "MangoHud logs", "native": "`.corun` files, chunks",

@@ -49,8 +49,11 @@ Counts add_dictionaries(TimelineBuilder& b) {
         std::max<std::size_t>(counts.shapes, b.shape({any(), any(), any(), any(), any(), any(), any(), any()}) + 1);
   }
   for (std::size_t i = 1 + any_count(); i > 0; --i) {
-    const SwapchainRecord swapchain{StringId{index_or_none(counts.strings)}, *rc::gen::arbitrary<std::uint64_t>(),
-                                    *rc::gen::arbitrary<std::string>()};
+    SwapchainRecord swapchain{StringId{index_or_none(counts.strings)}, *rc::gen::arbitrary<std::uint64_t>(),
+                              *rc::gen::arbitrary<std::string>()};
+    swapchain.run = *rc::gen::arbitrary<std::uint32_t>();
+    swapchain.vsync = *rc::gen::element(Vsync::kUnknown, Vsync::kOff, Vsync::kOn);
+    swapchain.gpu_load_ppm = *rc::gen::arbitrary<std::uint32_t>();
     counts.swapchains = std::max<std::size_t>(counts.swapchains, b.swapchain(swapchain) + 1);
   }
   return counts;

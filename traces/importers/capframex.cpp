@@ -9,7 +9,6 @@
 #include "traces/importers/csv_lines.h"
 #include "traces/importers/frame_rows.h"
 #include "traces/importers/importers.h"
-#include "traces/importers/presentmon_table.h"
 
 namespace corun {
 namespace {

@@ -1,5 +1,7 @@
 #include "traces/importers/frame_rows.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -20,6 +22,7 @@ constexpr int kNsPerTickDigits = 2;  // performance counter of 10 MHz, which eve
 constexpr std::int64_t kHeadroomNs = 1'000'000'000'000;
 constexpr std::int64_t kLongestOffsetNs = kHeadroomNs / 2;
 constexpr std::int64_t kLatestNs = std::int64_t{1} << 60;
+constexpr std::int64_t kNewRunNs = 1'000'000'000;
 
 std::optional<std::int64_t> time_at(const Fields& fields, std::size_t column, int scale) {
   const auto ns = parse_decimal(field_at(fields, column), scale);
@@ -89,6 +92,8 @@ void FrameRows::find_columns() {
   gpu_time_ = columns_.find({"GPUTime", "MsGPUTime"});
   gpu_busy_ = columns_.find({"GPUBusy", "MsGPUBusy", "MsGPUActive", "GpuActive"});
   displayed_ = columns_.find({"DisplayedTime", "MsUntilDisplayed"});
+  sync_interval_ = columns_.find({"SyncInterval"});
+  gpu_load_ = columns_.find({"GPU0Util(%)", "GPUUtilization", "GpuUtilization", "GPUUtil(%)"});
 }
 
 // The first row decides: a column of dates is passed over.
@@ -114,9 +119,16 @@ void FrameRows::add(const Fields& fields, std::string_view where) {
   row.frame.in_present_ns = or_unknown(ms(fields, in_present_ ? in_present_ : cpu_wait_));
   row.frame.gpu_busy_ns = or_unknown(ms(fields, gpu_busy_));
   row.frame.dropped = is_dropped(fields);
-  row.frame.swapchain = swapchain_of(fields);
   row.frame_time_ns = or_unknown(ms(fields, frame_time_));
   if (time_) row.time_ns = time_at(fields, time_->column, time_->scale);
+  row.frame.swapchain = chain_of(fields);
+  if (const auto last = chains_[row.frame.swapchain].last_time_ns; last && *row.time_ns < *last - kNewRunNs) {
+    begin_run();
+    row.run = run_;
+    row.frame.swapchain = chain_of(fields);
+  }
+  chains_[row.frame.swapchain].last_time_ns = row.time_ns;
+  note_chain(fields, chains_[row.frame.swapchain]);
   if (time_ && time_->is_cpu_start) row.present_after_time_ns = std::max<std::int64_t>(row.frame.cpu_busy_ns, 0);
   read_gpu(fields, row);
   rows_.push_back(row);
@@ -134,15 +146,64 @@ const char* FrameRows::fault_of(const Fields& fields) const {
   return nullptr;
 }
 
-std::uint32_t FrameRows::swapchain_of(const Fields& fields) {
-  std::string_view application = field_at(fields, application_column_);
+void FrameRows::begin_run() {
+  if (!rows_.empty() && rows_.back().run == run_) ++run_;
+}
+
+std::uint32_t FrameRows::chain_of(const Fields& fields) {
+  std::string application = unquoted(field_at(fields, application_column_));
   if (application.empty()) application = application_;
-  SwapchainRecord swapchain;
-  swapchain.application = builder_.intern(application.substr(0, kLongestName));
-  swapchain.process =
+  SwapchainRecord record;
+  record.run = run_ + 1;
+  record.application = builder_.intern(std::string_view{application}.substr(0, kLongestName));
+  record.process =
       static_cast<std::uint64_t>(std::max<std::int64_t>(parse_integer(field_at(fields, process_)).value_or(0), 0));
-  swapchain.address = field_at(fields, swapchain_).substr(0, kLongestName);
-  return builder_.swapchain(swapchain);
+  record.address = field_at(fields, swapchain_).substr(0, kLongestName);
+  const auto found = std::find_if(chains_.begin(), chains_.end(), [&](const Chain& c) { return c.record == record; });
+  if (found != chains_.end()) return static_cast<std::uint32_t>(found - chains_.begin());
+  chains_.push_back({record});
+  return static_cast<std::uint32_t>(chains_.size() - 1);
+}
+
+void FrameRows::note_chain(const Fields& fields, Chain& chain) const {
+  if (const auto interval = parse_integer(field_at(fields, sync_interval_)); interval && *interval >= 0)
+    ++(*interval > 0 ? chain.synced : chain.unsynced);
+  constexpr int kPpmPerPercentDigits = 4;
+  const auto load = parse_decimal(field_at(fields, gpu_load_), kPpmPerPercentDigits);
+  if (!load || *load < 0 || *load > 1'000'000) return;
+  chain.load_sum_ppm += *load;
+  ++chain.loads;
+}
+
+// Swap chains of a file with one run have no run's number.
+void FrameRows::name_chains() {
+  std::vector<std::uint32_t> places;
+  for (Chain& chain : chains_) {
+    SwapchainRecord record = chain.record;
+    if (run_ == 0) record.run = 0;
+    if (chain.synced + chain.unsynced > 0) record.vsync = chain.synced > chain.unsynced ? Vsync::kOn : Vsync::kOff;
+    if (chain.loads > 0) record.gpu_load_ppm = static_cast<std::uint32_t>(chain.load_sum_ppm / chain.loads);
+    places.push_back(builder_.swapchain(record));
+  }
+  for (Row& row : rows_) row.frame.swapchain = places[row.frame.swapchain];
+}
+
+void FrameRows::note_long_gpu_times() {
+  std::size_t longer = 0;
+  std::int64_t busy_us = 0, interval_us = 0;
+  for (const Row& row : rows_) {
+    if (row.frame.gpu_busy_ns < 0 || row.frame.interval_ns <= 0) continue;
+    busy_us += row.frame.gpu_busy_ns / 1000;
+    interval_us += row.frame.interval_ns / 1000;
+    longer += row.frame.gpu_busy_ns > 2 * row.frame.interval_ns ? 1 : 0;
+  }
+  const bool is_impossible = busy_us > interval_us + interval_us / 50;
+  if (longer == 0 && !is_impossible) return;
+  std::string note = fmt::format("{} frames have a GPU time of more than twice the interval between presents", longer);
+  if (is_impossible)
+    note += fmt::format("; together they have {:.0f} % of the time that passed, which one GPU cannot work",
+                        100.0 * static_cast<double>(busy_us) / static_cast<double>(interval_us));
+  builder_.provenance().notes.push_back(note + ".");
 }
 
 void FrameRows::read_gpu(const Fields& fields, Row& row) const {
@@ -178,6 +239,8 @@ void FrameRows::finish() {
   place_rows();
   place_gpu_work();
   fill_intervals();
+  note_long_gpu_times();
+  name_chains();
   for (const Row& row : rows_) builder_.add(row.frame);
 
   builder_.provenance().origin_ns -= kHeadroomNs;
@@ -231,7 +294,7 @@ void FrameRows::place_rows() {
   if (!time_ && !rows_.empty()) {
     builder_.provenance().notes.push_back("No column holds times: they are sums of the intervals.");
   }
-  if (run > 0) builder_.provenance().notes.push_back("Several runs are laid one behind the other.");
+  if (run > 0) builder_.provenance().notes.push_back(fmt::format("The file holds {} runs.", run + 1));
 }
 
 void FrameRows::place_gpu_work() {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "traces/importers/csv_lines.h"
+#include "traces/reader.h"
 #include "traces/timeline.h"
 
 namespace corun {
@@ -36,8 +37,9 @@ class FrameRows {
 
   /// Takes one row, or counts it as skipped under `where`.
   void add(const std::vector<std::string_view>& fields, std::string_view where);
-  /// What follows is a recording of its own, whose clock may have begun again: it is laid behind the last one.
-  void begin_run() { ++run_; }
+  /// What follows is a recording of its own, whose clock may have begun again: it is laid behind the last one, and its
+  /// swap chains are its own. A chain whose time goes back by more than a second begins one, too.
+  void begin_run();
   /// Adds the frames to the builder, with the fidelity and clock the columns allow. Once, after the last row.
   void finish();
 
@@ -52,6 +54,13 @@ class FrameRows {
     std::int64_t frame_time_ns = -1;                       // CPU start to CPU start
     std::uint32_t run = 0;
   };
+  /// A swap chain of a run, and what its rows say of it.
+  struct Chain {
+    SwapchainRecord record;
+    std::optional<std::int64_t> last_time_ns = {};
+    std::uint64_t synced = 0, unsynced = 0;
+    std::int64_t load_sum_ppm = 0, loads = 0;
+  };
   struct TimeColumn {
     std::size_t column = 0;
     int scale = 0;  // decimal digits from its unit to nanoseconds
@@ -62,7 +71,10 @@ class FrameRows {
   void find_columns();
   void choose_time_column(const std::vector<std::string_view>& fields);
   const char* fault_of(const std::vector<std::string_view>& fields) const;
-  std::uint32_t swapchain_of(const std::vector<std::string_view>& fields);
+  std::uint32_t chain_of(const std::vector<std::string_view>& fields);
+  void note_chain(const std::vector<std::string_view>& fields, Chain& chain) const;
+  void name_chains();
+  void note_long_gpu_times();
   void read_gpu(const std::vector<std::string_view>& fields, Row& row) const;
   bool is_dropped(const std::vector<std::string_view>& fields) const;
   std::optional<std::int64_t> ms(const std::vector<std::string_view>& fields, std::optional<std::size_t> column) const;
@@ -76,12 +88,21 @@ class FrameRows {
   TimelineBuilder& builder_;
   std::string application_;
   std::vector<Row> rows_;
+  std::vector<Chain> chains_;  // FrameRecord::swapchain is an index into them until finish()
   std::uint32_t run_ = 0;
   bool has_chosen_time_ = false;
   std::optional<TimeColumn> time_;
   std::optional<std::size_t> application_column_, process_, swapchain_, dropped_, frame_type_, interval_, frame_time_,
       cpu_busy_, cpu_wait_, in_present_, render_start_, render_complete_, gpu_latency_, gpu_time_, gpu_busy_,
-      displayed_;
+      displayed_, sync_interval_, gpu_load_;
 };
+
+/// True if the line names columns of the PresentMon family.
+bool is_presentmon_header(std::string_view line);
+
+/// Reads the table whose header `lines` stands at, to the end of the file, and fills in the file's provenance except
+/// the format's name. Rows are those of a CsvTable: OCAT writes 29 columns once and 17 from then on. A repeated header
+/// begins another run. Throws Error(kInput) if the header has no column of times.
+void read_presentmon_table(CsvLines& lines, const SourceFile& source, TimelineBuilder& builder);
 
 }  // namespace corun

@@ -16,6 +16,7 @@ std::vector<std::unique_ptr<TraceImporter>> make_importers() {
   list.push_back(make_presentmon_importer());
   list.push_back(make_capframex_importer());
   list.push_back(make_mangohud_importer());
+  list.push_back(make_afterburner_importer());
   list.push_back(make_orion_importer());
   list.push_back(make_part_importer());
   return list;
@@ -69,17 +70,24 @@ const TraceImporter& importer_of(const SourceFile& source) {
   return *importer;
 }
 
+/// Reads the file. What holds nothing has not been understood; a capture of our own may be empty.
 Timeline read_with(const TraceImporter& importer, const SourceFile& source) {
   Timeline timeline = importer.read(source);
-  const bool is_native = importer.name() == make_native_importer()->name();
-  const std::size_t rows = timeline.ops().size() + timeline.calls().size() + timeline.frames().size();
+  const bool is_own =
+      importer.name() == make_native_importer()->name() || importer.name() == make_part_importer()->name();
+  const bool is_empty =
+      timeline.ops().empty() && timeline.calls().empty() && timeline.frames().empty() && timeline.marks().empty();
   const bool is_of_host_alone = importer.name() == "kineto" && timeline.provenance().skipped.empty();
-  if (is_native || rows > 0 || is_of_host_alone) return timeline;
-  std::string skipped;
-  for (const auto& [reason, count] : timeline.provenance().skipped) skipped += fmt::format("; {} {}", count, reason);
+  if (is_own || !is_empty || is_of_host_alone) return timeline;
+  std::vector<std::string> left_out;
+  for (const auto& [reason, count] : timeline.provenance().skipped)
+    left_out.push_back(fmt::format("{} x {}", count, reason));
   throw Error(ErrorKind::kInput, SourceLocation{source.path},
-              fmt::format("read as {}, it holds no operation, no call and no frame{}", importer.name(), skipped),
-              "`--from NAME` chooses another format");
+              fmt::format("nothing in it was understood as {}{}{}", importer.name(), left_out.empty() ? "" : ": ",
+                          fmt::join(left_out, ", ")),
+              timeline.provenance().skipped.contains("row with more cells than the header")
+                  ? "does a name hold a comma? put it in double quotes"
+                  : "");
 }
 
 }  // namespace

@@ -9,12 +9,13 @@ namespace corun {
 // The one list of foreign formats. A new format is one file that defines its function and one line here; importers.cpp
 // calls them in this order, which also settles ties between importers that are equally sure of a file.
 
-std::unique_ptr<TraceImporter> make_kineto_importer();      ///< PyTorch profiler / Chrome trace JSON
-std::unique_ptr<TraceImporter> make_nsys_importer();        ///< Nsight Systems SQLite export
-std::unique_ptr<TraceImporter> make_presentmon_importer();  ///< PresentMon, OCAT, FrameView CSV
-std::unique_ptr<TraceImporter> make_capframex_importer();   ///< CapFrameX CSV and JSON
-std::unique_ptr<TraceImporter> make_mangohud_importer();    ///< MangoHud log
-std::unique_ptr<TraceImporter> make_orion_importer();       ///< Orion kernel profiles
-std::unique_ptr<TraceImporter> make_part_importer();        ///< one part of a session of simtrace
+std::unique_ptr<TraceImporter> make_kineto_importer();       ///< PyTorch profiler / Chrome trace JSON
+std::unique_ptr<TraceImporter> make_nsys_importer();         ///< Nsight Systems SQLite export
+std::unique_ptr<TraceImporter> make_presentmon_importer();   ///< PresentMon, OCAT, FrameView CSV
+std::unique_ptr<TraceImporter> make_capframex_importer();    ///< CapFrameX CSV and JSON
+std::unique_ptr<TraceImporter> make_mangohud_importer();     ///< MangoHud log
+std::unique_ptr<TraceImporter> make_afterburner_importer();  ///< MSI Afterburner log
+std::unique_ptr<TraceImporter> make_orion_importer();        ///< Orion kernel profiles
+std::unique_ptr<TraceImporter> make_part_importer();         ///< one part of a session of simtrace
 
 }  // namespace corun

@@ -16,10 +16,12 @@ constexpr std::int64_t kLongestFrameNs = 1'000'000'000'000'000;  // 1000 s where
 constexpr std::int64_t kLatestNs = std::int64_t{1} << 60;
 constexpr int kExactFps = 6;  // digits kept of frames per second
 
-bool is_system_header(std::string_view line) { return line.starts_with("os,cpu,gpu,ram,kernel"); }
-bool is_frame_header(std::string_view line) {
-  return line == "fps,frametime" || line.starts_with("fps,frametime,") ||
-         (line.starts_with("fps,") && line.ends_with(",elapsed"));
+/// Variants have other columns, and more of them.
+bool is_system_header(const CsvColumns& columns) {
+  return columns.has("cpu") && columns.has("gpu") && columns.has("kernel");
+}
+bool is_frame_header(const CsvColumns& columns) {
+  return columns.has("fps") && (columns.has("frametime") || columns.has("elapsed")) && !columns.has("Application");
 }
 bool is_number(std::string_view text) { return parse_decimal(text, 3).has_value(); }
 
@@ -63,8 +65,9 @@ class MangoHudReading {
     std::vector<std::string_view> fields;
     while (lines_.next()) {
       split_csv(lines_.line(), fields);
-      if (is_frame_header(lines_.line())) {
-        columns_ = CsvColumns{fields};
+      const CsvColumns columns{fields};
+      if (is_frame_header(columns)) {
+        columns_ = columns;
         return false;
       }
       if (has_system && !has_system_values_) {
@@ -75,7 +78,10 @@ class MangoHudReading {
         version_ = "2020";
         return true;
       }
-      if (is_system_header(lines_.line())) has_system = true;
+      if (is_system_header(columns)) {
+        has_system = true;
+        gpu_name_ = columns.find({"gpu"});
+      }
       if (lines_.line().starts_with('v') && version_.empty()) version_ = std::string{lines_.line().substr(0, 64)};
     }
     throw Error(ErrorKind::kInput, SourceLocation{source_.path, lines_.number()},
@@ -85,9 +91,8 @@ class MangoHudReading {
 
   void take_system_values(const std::vector<std::string_view>& fields) {
     has_system_values_ = true;
-    if (fields.size() > 2 && !fields[2].empty()) {
-      builder_.provenance().devices.push_back({.name = std::string{fields[2].substr(0, 4096)}});
-    }
+    const std::string_view gpu = field_at(fields, gpu_name_);
+    if (!gpu.empty()) builder_.provenance().devices.push_back({.name = unquoted(gpu.substr(0, 4096))});
   }
 
   void read_rows(bool is_at_row) {
@@ -109,7 +114,9 @@ class MangoHudReading {
     if (frametime && (*frametime < 0 || *frametime > kLongestFrameNs)) fault = "row with an impossible frame time";
     if (elapsed_column && (!elapsed || *elapsed > kLatestNs || *elapsed < -kLatestNs))
       fault = "row without an elapsed time";
-    if (lines_.is_cut_off() && fields.size() < columns_.size()) fault = "last row is cut off";
+    if (fields.size() > columns_.size()) fault = "row with more cells than the header";
+    if (fields.size() < columns_.size())
+      fault = lines_.is_cut_off() ? "last row is cut off" : "row with fewer cells than the header";
     if (fault != nullptr) return builder_.skip(fault, fmt::format("{}:{}", file_, lines_.number()));
 
     LoggedFrame frame;
@@ -118,6 +125,7 @@ class MangoHudReading {
     frame.frame_ns = frametime.value_or(frame.from_fps_ns);
     frames_.push_back(frame);
     take_memory(field_at(fields, columns_.find({"gpu_vram_used"})));
+    take_load(field_at(fields, columns_.find({"gpu_load"})));
   }
 
   // In GiB; of all programs on the GPU.
@@ -127,6 +135,14 @@ class MangoHudReading {
     const double gib = scaled ? static_cast<double>(*scaled) * 1e-6 : 0;
     if (gib <= 0 || gib > kMostGiB) return;
     builder_.note_memory({.bytes = static_cast<std::uint64_t>(gib * (1U << 30)), .source = MemorySource::kInUse});
+  }
+
+  void take_load(std::string_view percent) {
+    constexpr int kPpmPerPercentDigits = 4;
+    const auto load = parse_decimal(percent, kPpmPerPercentDigits);
+    if (!load || *load < 0 || *load > 1'000'000) return;
+    load_sum_ppm_ += *load;
+    ++loads_;
   }
 
   // Until 2023 the frametime column held microseconds; the frame rate shows which unit it is.
@@ -152,7 +168,9 @@ class MangoHudReading {
 
   void add_frames() {
     FrameRecord frame;
-    frame.swapchain = builder_.swapchain({.application = builder_.intern(""), .process = 0, .address = ""});
+    const std::int64_t load_ppm = loads_ > 0 ? load_sum_ppm_ / loads_ : 0;
+    frame.swapchain =
+        builder_.swapchain({.application = builder_.intern(""), .gpu_load_ppm = static_cast<std::uint32_t>(load_ppm)});
     std::int64_t summed_ns = 0;
     for (const LoggedFrame& logged : frames_) {
       summed_ns += logged.frame_ns;
@@ -178,6 +196,8 @@ class MangoHudReading {
   std::string version_;
   int elapsed_scale_ = 0;  // decimal digits from the column's unit to nanoseconds
   bool has_system_values_ = false;
+  std::optional<std::size_t> gpu_name_;
+  std::int64_t load_sum_ppm_ = 0, loads_ = 0;
 };
 
 class MangoHudImporter final : public TraceImporter {
@@ -190,7 +210,10 @@ class MangoHudImporter final : public TraceImporter {
   int sniff(const SourceFile& source) const override {
     CsvLines lines{std::string_view{source.bytes}.substr(0, kSniffedBytes)};
     for (int i = 0; i < 8 && lines.next(); ++i) {
-      if (is_system_header(lines.line()) || is_frame_header(lines.line())) return 90;
+      std::vector<std::string_view> fields;
+      split_csv(lines.line(), fields);
+      const CsvColumns columns{fields};
+      if (is_system_header(columns) || is_frame_header(columns)) return 90;
     }
     return 0;
   }

@@ -6,7 +6,6 @@
 #include "traces/importers/csv_lines.h"
 #include "traces/importers/frame_rows.h"
 #include "traces/importers/importers.h"
-#include "traces/importers/presentmon_table.h"
 
 namespace corun {
 namespace {
@@ -20,32 +19,33 @@ std::string_view version_of(const CsvColumns& columns) {
 
 bool is_presentmon_header(std::string_view line) {
   std::vector<std::string_view> names;
-  split_csv(line, names);
+  split_csv(line, names, separator_of(line));
   const CsvColumns columns{names};
-  return columns.has("Application") && columns.has("ProcessID") &&
-         columns.find({"MsBetweenPresents", "FrameTime", "MsInPresentAPI", "TimeInSeconds", "CPUBusy"}).has_value();
+  if (columns.has("MsBetweenPresents")) return true;
+  return columns.find({"Application", "ProcessName"}).has_value() &&
+         columns.find({"FrameTime", "MsInPresentAPI", "TimeInSeconds", "CPUBusy"}).has_value();
 }
 
 void read_presentmon_table(CsvLines& lines, const SourceFile& source, TimelineBuilder& builder) {
   const std::string file = std::filesystem::path(source.path).filename().string();
-  std::vector<std::string_view> fields;
-  split_csv(lines.line(), fields);
-  const CsvColumns columns{fields};
-  FrameRows rows{columns, builder, fmt::format("{}:{}", source.path, lines.number())};
-  std::size_t usual_fields = 0;
-  while (lines.next()) {
-    split_csv(lines.line(), fields);
+  const std::string header_at = fmt::format("{}:{}", source.path, lines.number());
+  CsvTable table(lines);
+  const CsvColumns& columns = table.columns();
+  FrameRows rows{columns, builder, header_at};
+  while (table.next()) {
     const std::string where = fmt::format("{}:{}", file, lines.number());
-    if (lines.is_cut_off() && fields.size() < usual_fields) {
-      builder.skip("last row is cut off", where);
+    if (table.is_header()) {
+      rows.begin_run();
       continue;
     }
-    usual_fields = fields.size();
-    const std::string_view gpu = field_at(fields, columns.find({"GPU"}));
-    if (builder.provenance().devices.empty() && !gpu.empty()) {
-      builder.provenance().devices.push_back({.name = std::string{gpu}});
+    if (const char* fault = table.fault()) {
+      builder.skip(fault, where);
+      continue;
     }
-    rows.add(fields, where);
+    const std::string_view gpu = field_at(table.cells(), columns.find({"GPU"}));
+    if (builder.provenance().devices.empty() && !gpu.empty())
+      builder.provenance().devices.push_back({.name = unquoted(gpu)});
+    rows.add(table.cells(), where);
   }
   rows.finish();
   builder.provenance().source_version = version_of(columns);

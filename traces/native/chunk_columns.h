@@ -41,6 +41,7 @@ inline std::uint64_t to_wire(bool value, Offset) { return value ? 1 : 0; }
 inline std::uint64_t to_wire(StringId value, Offset offset) { return to_wire(value.value, offset); }
 inline std::uint64_t to_wire(OpKind value, Offset) { return static_cast<std::uint64_t>(value); }
 inline std::uint64_t to_wire(CallKind value, Offset) { return static_cast<std::uint64_t>(value); }
+inline std::uint64_t to_wire(Vsync value, Offset) { return static_cast<std::uint64_t>(value); }
 
 /// Throws where the row has no room for the value.
 inline std::uint64_t at_most(std::uint64_t wire, std::uint64_t largest) {
@@ -62,6 +63,7 @@ inline void from_wire(bool& value, std::uint64_t wire, Offset) { value = at_most
 inline void from_wire(StringId& value, std::uint64_t wire, Offset offset) { from_wire(value.value, wire, offset); }
 inline void from_wire(OpKind& value, std::uint64_t wire, Offset) { value = static_cast<OpKind>(at_most(wire, 6)); }
 inline void from_wire(CallKind& value, std::uint64_t wire, Offset) { value = static_cast<CallKind>(at_most(wire, 6)); }
+inline void from_wire(Vsync& value, std::uint64_t wire, Offset) { value = static_cast<Vsync>(at_most(wire, 2)); }
 
 /// Turns one field of some rows after another into a column of a message.
 template <class Row>

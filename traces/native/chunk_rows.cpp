@@ -67,6 +67,9 @@ void visit(Codec<SwapchainRecord>& codec) {
   codec.plain(1, "application", &SwapchainRecord::application, Offset::kPlusOne);
   codec.plain(2, "process", &SwapchainRecord::process);
   codec.texts(3, "address", &SwapchainRecord::address);
+  codec.plain(4, "run", &SwapchainRecord::run);
+  codec.plain(5, "vsync", &SwapchainRecord::vsync);
+  codec.plain(6, "gpu_load_ppm", &SwapchainRecord::gpu_load_ppm);
 }
 
 template <template <class> class Codec>

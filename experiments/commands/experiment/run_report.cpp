@@ -141,9 +141,9 @@ bool RunReport::print_scenario(const Scenario& scenario) const {
   const std::vector<const Scenario*> bounds = summary_.bounds_with(scenario);
   if (bounds.front() == &scenario) print_out("\n{}{}", heading(scenario), summary_.table(scenario));
   if (bounds.size() > 1) print_out("{}:\n", printable(scenario.name));
-  for (const std::string& sentence : summary_.sentences(scenario)) print_out("{}\n", printable(sentence));
   for (const std::string& note : summary_.notes(scenario))
     if (is_warning(note)) print_out("{}\n", printable(note));
+  for (const std::string& sentence : summary_.sentences(scenario)) print_out("{}\n", printable(sentence));
   for (const auto& verdict : summary_.verdicts(scenario, true))
     print_out("{} {}\n", mark(verdict.holds, common_.out.has_color), printable(verdict.text));
   bool all_hold = true;

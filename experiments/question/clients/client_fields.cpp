@@ -315,6 +315,7 @@ std::vector<ClientField> work_fields() {
       field("gpu_busy_ratio", "number", option(&WorkloadOptions::gpu_busy_ratio), number_between(0, 1),
             joined("options")),
       field("draw", "duration", option(&WorkloadOptions::draw), duration_from(1us, "ms"), where_stated("draw_ns", 0s)),
+      field("run", "whole number", option(&WorkloadOptions::run), whole_number(1, 1'000'000), where_stated("run", 0U)),
       field("keep_start", "true or false", option(&WorkloadOptions::keep_start), true_or_false,
             where_stated("keep_start", false)),
       field("allow_co_run", "true or false", option(&WorkloadOptions::allow_co_run), true_or_false,

@@ -29,6 +29,13 @@ std::string note_of_device(const CapturedDevice& captured, const DeviceSpec& dev
                      device.sm_count);
 }
 
+/// A note of one client. Warnings begin with the word, whatever their client.
+std::string note_of_client(const std::string& client, const std::string& note) {
+  constexpr std::string_view kWarning = "warning: ";
+  if (!note.starts_with(kWarning)) return fmt::format("{}: {}", client, note);
+  return fmt::format("{}{}: {}", kWarning, client, note.substr(kWarning.size()));
+}
+
 }  // namespace
 
 std::vector<std::string> assumptions(const Scenario& scenario, ClientBuilder& builder) {
@@ -55,7 +62,7 @@ std::vector<std::string> assumptions(const Scenario& scenario, ClientBuilder& bu
           choice.name, 100 * choice.options.gpu_busy_ratio));
     for (const std::string& note : spec.workload->notes) {
       const bool is_settled = rate && note.find("solo_rate") != std::string::npos;
-      if (!is_settled) notes.push_back(fmt::format("{}: {}", choice.name, note));
+      if (!is_settled) notes.push_back(note_of_client(choice.name, note));
     }
     if (rate) {
       const SoloFit fit = builder.fit(scenario, choice, spec);

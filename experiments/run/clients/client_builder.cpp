@@ -17,7 +17,7 @@ Pacing pacing_of(const ClientChoice& choice, const Workload& workload) {
     pacing.mode = Pacing::Mode::kVsync;
     pacing.period = workload.present_period;
   }
-  pacing.queued_ahead = choice.queued_ahead.value_or(pacing.queued_ahead);
+  pacing.queued_ahead = choice.queued_ahead.value_or(workload.queued_ahead);
   return pacing;
 }
 

@@ -19,7 +19,7 @@ bool is_of(const CellClient& client, std::string_view metric) {
   return client.shows_frames == is_of_frames;
 }
 
-bool is_rate(std::string_view metric) { return metric == kRate || metric == "fps_mean"; }
+bool is_absolute_rate(std::string_view metric) { return metric == kRate || metric == "fps_mean"; }
 
 std::optional<double> mean_of(const Figures& figures, const CellKey& cell, const std::string& client,
                               const std::string& metric) {
@@ -99,7 +99,7 @@ std::optional<std::vector<SoloFigure>> all_alone(const Cell& cell, const Figures
 /// Times stretch as rates shrink.
 double null_value(const ScoreRow& row, const CellClient& client, const Figures& predicted, double kept) {
   const double solo = mean_of(predicted, client.solo, client.solo_name, row.metric).value_or(0.0);
-  return is_rate(row.metric) ? solo * kept : solo / kept;
+  return is_absolute_rate(row.metric) ? solo * kept : solo / kept;
 }
 
 void add_nulls(ScoreRow& row, const Cell& cell, std::size_t index, const Figures& predicted) {
@@ -146,7 +146,7 @@ std::vector<KnownKept> kept_rates(const std::vector<Cell>& cells, const Figures&
 /// The null models that only concurrent cells have.
 void add_concurrent_nulls(ScoreRow& row, const CellClient& client, const Figures& predicted,
                           const Figures& without_losses, const std::vector<KnownKept>& known) {
-  if (row.tier != Tier::kConcurrent || !is_rate(row.metric)) return;
+  if (row.tier != Tier::kConcurrent || !is_absolute_rate(row.metric)) return;
   if (const auto dispatch = mean_of(without_losses, row.cell, row.client, row.metric))
     row.nulls.push_back({"dispatch order", *dispatch});
   const auto its = std::ranges::find_if(

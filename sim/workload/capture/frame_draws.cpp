@@ -88,8 +88,7 @@ std::string FrameDraws::note() const {
                        samples_.size() == 1 ? "" : "s");
   if (stated_ > Duration{0})
     return fmt::format("its frames are made of draws of {}, as stated", format_duration(stated_));
-  return fmt::format("what of its frames the device draws without a break was not recorded: taken as {}; state draw",
-                     format_duration(kUncut));
+  return fmt::format("{}: taken as {}; state draw", kNotRecorded, format_duration(kUncut));
 }
 
 }  // namespace corun

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "traces/base/time.h"
@@ -34,6 +35,9 @@ class FrameDraws {
   /// pieces.
   static constexpr Duration kUncut{2'000'000};
   static constexpr std::int64_t kMostPieces = 256;
+  /// What note() begins with where lengths were neither recorded nor stated.
+  static constexpr std::string_view kNotRecorded =
+      "what of its frames the device draws without a break was not recorded";
 
  private:
   struct Sample {

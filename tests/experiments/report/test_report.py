@@ -30,7 +30,7 @@ horizon: 2s
 seeds: 2
 clients:
   - name: game
-    trace: {root}/traces/samples/openarena_4k_uncapped.csv
+    trace: {root}/traces/samples/h200/openarena_4k.corun
     pacing: 60fps
     qos: {{ fps_mean: ">= 59fps" }}
   - name: train

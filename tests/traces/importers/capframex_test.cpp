@@ -35,7 +35,8 @@ TEST(CapFrameX, LaysRunsOneBehindTheOther) {
   const Timeline timeline = import_text("capframex", std::string{kJson});
   EXPECT_EQ(timeline.frames()[3].present_ns, 33000000 + 16000000);
   EXPECT_EQ(timeline.frames()[4].present_ns, 33000000 + 32000000);
-  EXPECT_TRUE(notes_mention(timeline, "Several runs"));
+  EXPECT_TRUE(notes_mention(timeline, "2 runs"));
+  EXPECT_EQ(timeline.swapchains()[timeline.frames()[3].swapchain].run, 2U);
 }
 
 TEST(CapFrameX, ReadsJsonBehindAByteOrderMark) {

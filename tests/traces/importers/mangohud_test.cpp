@@ -84,6 +84,23 @@ TEST(MangoHud, CountsBadRowsWithTheirLine) {
   EXPECT_EQ(timeline.provenance().skipped_examples[0], "capture.txt:5: row without a frame time");
 }
 
+TEST(MangoHud, KeepsTheLoadOfTheGpuAndSkipsRowsOfOtherCells) {
+  const Timeline timeline =
+      import_text("mangohud", kHead + row("50", "20", "20000000") + "50,20,3\n" + "1," + row("50", "20", "40000000"));
+  EXPECT_EQ(timeline.swapchains()[0].gpu_load_ppm, 900'000U);
+  EXPECT_EQ(timeline.provenance().skipped,
+            (std::map<std::string, std::uint64_t>{{"row with fewer cells than the header", 1},
+                                                  {"row with more cells than the header", 1}}));
+}
+
+TEST(MangoHud, ReadsVariantsWithOtherColumns) {
+  const std::string variant = "gpu,cpu,kernel,driver\nRadeon,Ryzen,6.1,x\ntime,fps,frametime,gpu_load\n0,50,20,80\n";
+  EXPECT_EQ(sniffed(variant), "mangohud");
+  const Timeline timeline = import_text("mangohud", variant);
+  EXPECT_EQ(timeline.frames().size(), 1U);
+  EXPECT_EQ(timeline.provenance().devices.at(0).name, "Radeon");
+}
+
 TEST(MangoHud, RefusesASummary) {
   const std::string summary = "0.1% Min FPS,1% Min FPS,97% Percentile FPS,Average FPS,GPU Load,CPU Load\n1,2,3,4,5,6\n";
   EXPECT_EQ(sniffed(summary), "");

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/traces/importers/import_text.h"
 
 namespace corun {
@@ -147,11 +149,87 @@ TEST(PresentMon, CountsBadRowsByReasonWithTheirLine) {
                                  "g,1,0x1,0.1,16\ng,1,0x1,oops,16\ng,1,0x1,0.2,-4\n"
                                  "Application,ProcessID,SwapChainAddress,TimeInSeconds,MsBetweenPresents\ng,1,0x1,0.");
   EXPECT_EQ(timeline.frames().size(), 1U);
-  EXPECT_EQ(timeline.provenance().skipped, (std::map<std::string, std::uint64_t>{{"row without a time", 1},
-                                                                                 {"row with a negative interval", 1},
-                                                                                 {"repeated header", 1},
-                                                                                 {"last row is cut off", 1}}));
+  EXPECT_EQ(timeline.provenance().skipped,
+            (std::map<std::string, std::uint64_t>{
+                {"row without a time", 1}, {"row with a negative interval", 1}, {"last row is cut off", 1}}));
   EXPECT_EQ(timeline.provenance().skipped_examples[0], "capture.txt:3: row without a time");
+}
+
+constexpr std::string_view kShort = "Application,ProcessID,SwapChainAddress,TimeInSeconds,MsBetweenPresents\n";
+
+TEST(PresentMon, RowsOfMoreOrFewerCellsThanTheHeaderAreSkippedNotShifted) {
+  const Timeline timeline = read(kShort,
+                                 "g,1,0x1,0.1,16\nMy Game, Deluxe.exe,1,0x1,0.2,16\ng,1,0x1,0.3\ng,1,0x1,0,4,16\n"
+                                 "g,1,0x1,0.5,16\n");
+  EXPECT_EQ(timeline.frames().size(), 2U);
+  EXPECT_EQ(timeline.provenance().skipped,
+            (std::map<std::string, std::uint64_t>{{"row with more cells than the header", 2},
+                                                  {"row with fewer cells than the header", 1}}));
+}
+
+TEST(PresentMon, ReadsStandardQuoting) {
+  const Timeline timeline = read(kShort,
+                                 "\"ga\n\"\"me\",1,0x1,0.1,16\n\"My Game, Deluxe.exe\",1,0x1,0.2,16\n"
+                                 "a 5\" game,1,0x1,0.3,16\ng,1,0x1,x,16\n");
+  ASSERT_EQ(timeline.frames().size(), 3U);
+  const auto name = [&](std::size_t frame) {
+    return timeline.text(timeline.swapchains()[timeline.frames()[frame].swapchain].application);
+  };
+  EXPECT_EQ(name(0), "ga\n\"me");
+  EXPECT_EQ(name(1), "My Game, Deluxe.exe");
+  EXPECT_EQ(name(2), "a 5\" game");
+  EXPECT_EQ(timeline.provenance().skipped_examples[0], "capture.txt:6: row without a time") << "lines are counted";
+}
+
+TEST(PresentMon, AQuoteThatIsNeverClosedTakesItsRowOnly) {
+  const Timeline timeline = read(kShort, "g,1,0x1,0.1,16\n\"g,1,0x1,0.2,16\ng,1,0x1,0.3,16\n");
+  EXPECT_EQ(timeline.frames().size(), 2U);
+  EXPECT_EQ(skipped(timeline), 1U);
+}
+
+TEST(PresentMon, ReadsDecimalCommasWhereSemicolonsSeparate) {
+  std::string header{kShort};
+  std::ranges::replace(header, ',', ';');
+  EXPECT_EQ(sniffed(header), "presentmon");
+  const Timeline timeline = read(header, "g;1;0x1;0,100;16,5\ng;1;0x1;0.1165;16.5\ng;1;0x1;1,0,5;16\n");
+  ASSERT_EQ(timeline.frames().size(), 2U);
+  EXPECT_EQ(timeline.frames()[1].present_ns, 16'500'000);
+  EXPECT_EQ(timeline.frames()[0].interval_ns, 16'500'000);
+  EXPECT_EQ(skipped(timeline), 1U);
+}
+
+TEST(PresentMon, ReadsLogsWithoutProcesses) {
+  const std::string header = "Application,TimeInSeconds,MsBetweenPresents\n";
+  EXPECT_EQ(sniffed(header), "presentmon");
+  EXPECT_EQ(read(header, "g,0.1,16\ng,0.116,16\n").frames().size(), 2U);
+}
+
+TEST(PresentMon, KeepsRunsApart) {
+  for (const std::string& between : {std::string{kShort}, std::string{}}) {
+    const Timeline timeline =
+        read(kShort, "g,1,0x1,5.1,16\ng,1,0x1,5.116,16\n" + between + "g,1,0x1,0.1,16\ng,1,0x1,0.116,16\n");
+    ASSERT_EQ(timeline.frames().size(), 4U);
+    std::vector<std::uint32_t> runs;
+    for (const FrameRecord& frame : timeline.frames()) runs.push_back(timeline.swapchains()[frame.swapchain].run);
+    EXPECT_EQ(runs, (std::vector<std::uint32_t>{1, 1, 2, 2}));
+    EXPECT_TRUE(notes_mention(timeline, "2 runs"));
+  }
+  EXPECT_EQ(read(kShort, "g,1,0x1,5.1,16\ng,1,0x1,5.0,16\n").swapchains()[0].run, 0U) << "one run, out of order";
+}
+
+TEST(PresentMon, KnowsWhetherPresentsWaitForADisplayAndTheLoadOfTheGpu) {
+  const std::string header = "Application,ProcessID,SyncInterval,TimeInSeconds,MsBetweenPresents,GPU0Util(%)\n";
+  const SwapchainRecord on = read(header, "g,1,1,0.1,16,50\ng,1,1,0.2,16,70\ng,1,0,0.3,16,NA\n").swapchains()[0];
+  EXPECT_EQ(on.vsync, Vsync::kOn);
+  EXPECT_EQ(on.gpu_load_ppm, 600'000U);
+  EXPECT_EQ(read(header, "g,1,0,0.1,16,50\n").swapchains()[0].vsync, Vsync::kOff);
+  EXPECT_EQ(read(header, "g,1,-1,0.1,16,50\n").swapchains()[0].vsync, Vsync::kUnknown);
+}
+
+TEST(PresentMon, NotesGpuTimesThatNoGpuCanHave) {
+  const std::string header = "Application,ProcessID,SwapChainAddress,TimeInSeconds,MsBetweenPresents,msGPUActive\n";
+  EXPECT_TRUE(notes_mention(read(header, "g,1,0x1,0.1,16,500\ng,1,0x1,0.116,16,15\n"), "one GPU cannot work"));
+  EXPECT_FALSE(notes_mention(read(header, "g,1,0x1,0.1,16,15\ng,1,0x1,0.116,16,15\n"), "GPU"));
 }
 
 TEST(PresentMon, CountsTimesBeyondAnyClockInsteadOfFailing) {

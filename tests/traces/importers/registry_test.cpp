@@ -63,8 +63,7 @@ TEST_F(RegistryTest, AForeignFileInWhichNothingWasUnderstoodIsAnError) {
   }
   const std::string message =
       load_error(write("nothing", R"({"traceEvents": [{"ph": "X", "cat": "kernel", "name": "k"}]})"), "kineto");
-  EXPECT_NE(message.find("read as kineto, it holds no operation, no call and no frame; 1 "), std::string::npos)
-      << message;
+  EXPECT_NE(message.find("nothing in it was understood as kineto: 1 x "), std::string::npos) << message;
 }
 
 TEST_F(RegistryTest, ListsTheKnownFormatsWhereNoneFits) {
@@ -79,6 +78,15 @@ TEST_F(RegistryTest, UsesTheNamedFormatAndRefusesAnUnknownName) {
   EXPECT_NE(load_error(path, "mangohud").find("no line of column names"), std::string::npos);
   EXPECT_NE(load_error(path, "auto").find("no known trace format"), std::string::npos);
   EXPECT_NE(load_error(path, "perfetto").find("no trace format is called 'perfetto', expected auto or one of"),
+            std::string::npos);
+}
+
+TEST_F(RegistryTest, ACaptureOfWhichNothingWasUnderstoodIsAnError) {
+  const std::string header = "Application,ProcessID,SwapChainAddress,TimeInSeconds,MsBetweenPresents\n";
+  EXPECT_NE(load_error(write("cr.csv", header + "a,1,0x1,0.1,16\ra,1,0x1,0.2,16\r")).find("nothing in it was"),
+            std::string::npos);
+  EXPECT_NE(load_error(write("comma.csv", header + "My Game, Deluxe.exe,1,0x1,0.1,16\n"))
+                .find("as presentmon: 1 x row with more cells than the header"),
             std::string::npos);
 }
 

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -9,7 +10,7 @@ namespace {
 
 // Captures by our own tracer on an H200; traces/samples/README.md says how they were made.
 Timeline sample(const std::string& name) {
-  return load_timeline(std::string{CORUN_SOURCE_DIR "/traces/samples/h200/"} + name + ".corun");
+  return load_timeline(fmt::format("{}/traces/samples/h200/{}.corun", CORUN_SOURCE_DIR, name));
 }
 
 TEST(Samples, HoldWhatTheirPageSays) {

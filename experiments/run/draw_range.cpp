@@ -1,0 +1,78 @@
+#include "experiments/run/draw_range.h"
+
+#include <algorithm>
+
+#include "sim/metrics/collector.h"
+#include "sim/workload/capture/frame_draws.h"
+
+namespace corun {
+
+namespace {
+
+constexpr Duration kShortDraws{500'000}, kOneDraw{1'000'000'000}, kLongestRun{5'000'000'000};
+
+bool has_unknown_draws(const Workload& workload) {
+  return std::ranges::any_of(workload.notes,
+                             [](const std::string& note) { return note.starts_with(FrameDraws::kNotRecorded); });
+}
+
+/// Frames per second of a client under a policy, with draws of so long.
+double fps_with(const Scenario& scenario, ClientBuilder& builder, const PolicyDescriptor& policy,
+                const PolicyChoice& choice, std::size_t client, Duration draw) {
+  const std::uint64_t seed = scenario.seeds.front();
+  std::vector<ClientSpec> specs;
+  for (std::size_t i = 0; i < scenario.clients.size(); ++i) {
+    ClientChoice of = scenario.clients[i];
+    if (i == client) of.options.draw = draw;
+    specs.push_back(builder.client(scenario, of, seed));
+  }
+  const std::unique_ptr<Policy> made = policy.create(choice.parameters);
+  RunInput input;
+  input.device = scenario.device;
+  input.clients = std::move(specs);
+  input.policy = made.get();
+  input.policy_name = choice.label;
+  if (policy.needs.shared_context) input.device.sharing = Sharing::kConcurrent;
+  input.horizon = std::min(scenario.horizon, kLongestRun);
+  input.warmup = std::min(scenario.warmup_or_default(), input.horizon / 10);
+  input.seed = seed;
+  input.tells_exact_durations = policy.needs.oracle;
+  input.gate = scenario.gate;
+  Collector collector(input);
+  const RunResult result = simulate(input, collector);
+  return collector.baseline(result, client).throughput_per_s;
+}
+
+/// A policy that fails says so in its own runs.
+std::string range_text(const Scenario& scenario, ClientBuilder& builder, const PolicyRegistry& policies,
+                       const PolicyChoice& choice, std::size_t client) {
+  const PolicyDescriptor& policy = *policies.find(choice.policy);
+  try {
+    const double finest = fps_with(scenario, builder, policy, choice, client, kShortDraws);
+    return fmt::format("{:.1f} to {:.1f}", finest, fps_with(scenario, builder, policy, choice, client, kOneDraw));
+  } catch (const Error&) {
+    return "unknown";
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> draw_ranges(const Scenario& scenario, ClientBuilder& builder, const PolicyRegistry& policies) {
+  std::vector<std::string> warnings;
+  if (scenario.cluster || scenario.clients.size() < 2) return warnings;
+  for (std::size_t i = 0; i < scenario.clients.size(); ++i) {
+    const ClientChoice& client = scenario.clients[i];
+    if (!has_unknown_draws(*builder.as_captured(scenario, client, scenario.seeds.front()).workload)) continue;
+    std::vector<std::string> ranges;
+    for (const PolicyChoice& choice : scenario.policies) {
+      ranges.push_back(fmt::format("{} {}", choice.label, range_text(scenario, builder, policies, choice, i)));
+    }
+    warnings.push_back(
+        fmt::format("warning: {}: its capture does not hold what the device draws without a break, and its frame rate "
+                    "hangs on it. From draws of 500us to one a frame, in fps: {}; state draw",
+                    client.name, fmt::join(ranges, ", ")));
+  }
+  return warnings;
+}
+
+}  // namespace corun
