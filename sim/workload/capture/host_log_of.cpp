@@ -35,13 +35,17 @@ class Symbols {
   Symbols(const CompactCapture& capture, HostLog& log) {
     log.symbol_count = log.name_count = kWaits;
     log.is_update.assign(kWaits, false);
+    log.is_read_back.assign(kWaits, false);
+    log.is_of_graph.assign(kWaits, false);
     for (const OpRecord& op : capture.prototypes) {
       const std::string_view name = capture.rest.text(op.name);
       const char kind = static_cast<char>('a' + static_cast<int>(op.kind));
       names_.push_back(number(kind + std::string(name), name_numbers_, log.name_count));
       symbols_.push_back(number(kind + without_numbers(name), symbol_numbers_, log.symbol_count));
-      if (log.is_update.size() < log.symbol_count)
-        log.is_update.push_back(op.kind == OpKind::kKernel && updates_parameters(name));
+      log.is_of_graph.push_back(op.graph_node != 0);
+      if (log.is_update.size() == log.symbol_count) continue;
+      log.is_update.push_back(op.kind == OpKind::kKernel && updates_parameters(name));
+      log.is_read_back.push_back(op.kind == OpKind::kCopyDeviceToHost);
     }
   }
   std::uint32_t symbol_of(std::uint32_t prototype) const { return symbols_[prototype]; }

@@ -19,6 +19,18 @@ class ProgramScript {
     now_us_ += 10;
     return *this;
   }
+  ProgramScript& launch_wide(std::string_view name, std::uint32_t blocks) {
+    shape_ = builder_.shape({.grid_x = blocks, .grid_y = 1, .grid_z = 1, .block_x = 128, .block_y = 1, .block_z = 1});
+    launch(name);
+    shape_ = OpRecord::kNoIndex;
+    return *this;
+  }
+  ProgramScript& copy_to_host() {
+    kind_ = OpKind::kCopyDeviceToHost;
+    launch("copy");
+    kind_ = OpKind::kKernel;
+    return *this;
+  }
   ProgramScript& launch_all(const std::vector<std::string>& names, std::uint32_t stream = 0) {
     for (const std::string& name : names) launch(name, stream);
     return *this;
@@ -67,9 +79,11 @@ class ProgramScript {
     end_us_ = std::max(end_us_ + 1, now_us_ + 4);
     builder_.add(OpRecord{.start_ns = end_us_ * 1'000,
                           .duration_ns = duration_us * 1'000,
+                          .kind = kind_,
                           .name = builder_.intern(name),
                           .queue = queue(stream),
                           .call = call,
+                          .shape = shape_,
                           .graph_node = is_of_graph ? 1U : 0U});
     end_us_ += duration_us;
   }
@@ -78,6 +92,8 @@ class ProgramScript {
   TimelineBuilder builder_;
   const std::uint32_t thread_ = builder_.thread(ThreadRecord{});
   std::int64_t now_us_ = 0, end_us_ = 0;
+  OpKind kind_ = OpKind::kKernel;
+  std::uint32_t shape_ = OpRecord::kNoIndex;
   std::vector<std::pair<std::string, std::int64_t>> open_;
 };
 

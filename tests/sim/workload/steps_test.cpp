@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "tests/sim/workload/program_script.h"
@@ -120,7 +121,8 @@ TEST(Steps, OfTwoStreamsWithLoopsOfTheirOwnAreThoseOfTheBusierOne) {
   const Workload workload = workload_of(script);
   EXPECT_NEAR(static_cast<double>(steps_in(workload)), 100, 1);
   EXPECT_EQ(workload.finding.certainty, StepCertainty::kUnsure);
-  EXPECT_NE(workload.finding.how.find("2 streams"), std::string::npos) << workload.finding.how;
+  EXPECT_NE(workload.finding.how.find("2 streams have loops of their own, of 100 and "), std::string::npos)
+      << workload.finding.how;
 }
 
 TEST(Steps, AreRangesThatHoldMostLaunchesButNotThoseOfLayers) {
@@ -149,6 +151,94 @@ TEST(Steps, WorkBeforeTheFirstRangeIsOfNoStep) {
   const Workload workload = workload_of(script);
   EXPECT_EQ(steps_in(workload), 4u);
   EXPECT_EQ(workload.left_out.size(), 3u);
+}
+
+/// Steps of `rounds` times `round`, each with a wait; one launch more in every eleventh if `now_and_then`.
+ProgramScript rounds_of(const std::vector<std::string>& round, int rounds, bool now_and_then = false) {
+  ProgramScript script;
+  for (int step = 0; step < 60; ++step) {
+    for (int i = 0; i < rounds; ++i) script.launch_all(round);
+    if (now_and_then && step % 11 == 5) script.launch("log");
+    script.wait_all();
+  }
+  return script;
+}
+
+void expect_doubt(ProgramScript script, const std::string& text) {
+  const Workload workload = workload_of(script);
+  EXPECT_EQ(steps_in(workload), 60u);
+  EXPECT_EQ(workload.finding.certainty, StepCertainty::kUnsure);
+  EXPECT_NE(workload.finding.how.find(text), std::string::npos) << workload.finding.how;
+}
+
+void expect_no_doubt(ProgramScript script) {
+  const Workload workload = workload_of(script);
+  EXPECT_EQ(steps_in(workload), 60u);
+  EXPECT_EQ(workload.finding.certainty, StepCertainty::kLikely) << workload.finding.how;
+}
+
+TEST(Steps, OfEqualRoundsAreUnsureSinceEachMayBeOne) {
+  expect_doubt(rounds_of({"load", "gemm", "add"}, 4),
+               "each holds 4 equal rounds of 3 operations: if a step is one of them, `step: { launches: 3 }`");
+  expect_doubt(rounds_of({"load", "gemm", "add"}, 4, true), "4 equal rounds of 3 operations");
+  expect_doubt(rounds_of({"iterate"}, 100), "100 equal rounds of 1 operation:");
+  ProgramScript script = rounds_of({"load", "gemm", "add"}, 4);
+  EXPECT_EQ(steps_in(workload_of(script, {StepChoice::By::kLaunches, "", 3})), 240u) << "what the doubt says to state";
+}
+
+TEST(Steps, OfEqualRoundsAreUnsureThoughTheirResultIsReadBack) {
+  ProgramScript script;
+  for (int step = 0; step < 60; ++step) {
+    for (int i = 0; i < 4; ++i) script.launch_all({"load", "gemm", "add"});
+    script.copy_to_host().wait();
+  }
+  expect_doubt(std::move(script), "4 equal rounds of 3 operations besides copies to the host: a step may be one");
+}
+
+TEST(Steps, OfEqualRoundsOfPairsAreNotHalfAPair) {
+  ProgramScript script;
+  for (int step = 0; step < 60; ++step) {
+    for (int i = 0; i < 4; ++i) script.launch_wide("sweep", 64).launch_wide("sweep", 32);
+    script.wait_all();
+  }
+  expect_doubt(std::move(script), "4 equal rounds of 2 operations");
+}
+
+TEST(Steps, WithMoreThanEqualLayersAreNoRounds) {
+  expect_no_doubt(rounds_of(pass(6), 1));
+  ProgramScript uploads;
+  for (int step = 0; step < 60; ++step) uploads.launch("upload").launch_all({"gemm", "add", "gemm", "add"}).wait_all();
+  expect_no_doubt(std::move(uploads));
+}
+
+TEST(Steps, OfLayersOfTheirOwnSizesAreNoRounds) {
+  ProgramScript script;
+  for (int step = 0; step < 60; ++step) {
+    for (const std::uint32_t blocks : {64, 64, 16}) script.launch_wide("gemm", blocks).launch("add");
+    script.wait_all();
+  }
+  expect_no_doubt(std::move(script));
+}
+
+TEST(Steps, OfDifferentLaunchesInAnyOrderAreNoRounds) {
+  ProgramScript script;
+  std::mt19937 order(1);
+  std::vector<std::string> names{"gemm", "add", "norm", "exp"};
+  for (int step = 0; step < 60; ++step) {
+    std::ranges::shuffle(names, order);
+    script.launch_all(names).wait_all();
+  }
+  expect_no_doubt(std::move(script));
+}
+
+TEST(Steps, OfOneGraphOfEqualLayersAreNoRounds) {
+  ProgramScript once, twice;
+  for (int step = 0; step < 60; ++step) {
+    once.graph({"gemm", "add", "gemm", "add"}).wait_all();
+    twice.graph({"gemm", "add", "gemm", "add"}).graph({"gemm", "add", "gemm", "add"}).wait_all();
+  }
+  expect_no_doubt(std::move(once));
+  expect_doubt(std::move(twice), "2 equal rounds of 4 operations");
 }
 
 ProgramScript loop() {

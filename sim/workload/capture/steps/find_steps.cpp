@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "sim/workload/capture/steps/equal_rounds.h"
 #include "sim/workload/capture/steps/exact_steps.h"
 #include "sim/workload/capture/steps/levels.h"
 
@@ -123,7 +124,7 @@ std::pair<HostLog, Positions> log_of_stream(const HostLog& log, std::uint32_t st
   HostLog part;
   Positions events;
   part.symbol_count = log.symbol_count, part.name_count = log.name_count, part.variant_count = log.variant_count;
-  part.is_update = log.is_update;
+  part.is_update = log.is_update, part.is_read_back = log.is_read_back, part.is_of_graph = log.is_of_graph;
   for (std::uint32_t i = 0; i < log.size(); ++i) {
     if (log.streams[i] != stream && log.streams[i] != HostLog::kAllStreams) continue;
     events.push_back(i);
@@ -137,17 +138,36 @@ std::pair<HostLog, Positions> log_of_stream(const HostLog& log, std::uint32_t st
   return {std::move(part), std::move(events)};
 }
 
+enum class Streams : std::uint8_t { kAll, kOne };
+
+/// Steps that may as well be several in a row are unsure. Of one stream, the number of a round's operations is no
+/// `step: { launches: N }`, which counts those of all.
+FoundSteps doubted_if_equal_rounds(const HostLog& log, FoundSteps steps, Streams streams) {
+  const EqualRounds rounds = equal_rounds(log, steps.begins, steps.end);
+  if (rounds.count == 0) return steps;
+  steps.certainty = StepCertainty::kUnsure;
+  steps.how += fmt::format("; each holds {} equal rounds of {} operation{}{}: ", rounds.count, rounds.operations,
+                           rounds.operations == 1 ? "" : "s", rounds.reads_back ? " besides copies to the host" : "");
+  steps.how += rounds.reads_back || streams == Streams::kOne
+                   ? "a step may be one or several of them"
+                   : fmt::format("if a step is one of them, `step: {{ launches: {} }}`; if several, a multiple of it",
+                                 rounds.operations);
+  return steps;
+}
+
 /// Of programs whose streams have loops of their own: the steps of the stream with most launches in them.
 FoundSteps choose_by_stream(const HostLog& log) {
   FoundSteps best;
-  std::size_t most = 0, loops = 0;
+  std::size_t most = 0;
+  std::vector<std::size_t> loops;  // steps of each
   const std::vector<std::uint32_t> streams = main_streams(log);
   if (streams.size() < 2) return best;
   for (const std::uint32_t stream : streams) {
     const auto [part, events] = log_of_stream(log, stream);
     FoundSteps steps = choose(part);
     if (steps.certainty < StepCertainty::kLikely) continue;
-    ++loops;
+    loops.push_back(steps.begins.size());
+    steps = doubted_if_equal_rounds(part, std::move(steps), Streams::kOne);
     const std::size_t size = steps.end - steps.begins.front();
     if (size <= most) continue;
     most = size;
@@ -155,9 +175,10 @@ FoundSteps choose_by_stream(const HostLog& log) {
     steps.end = steps.end < events.size() ? events[steps.end] : log.size();
     best = std::move(steps);
   }
-  if (loops > 1) {
+  if (loops.size() > 1) {
     best.certainty = StepCertainty::kUnsure;
-    best.how = fmt::format("{} streams have loops of their own; of the one with most launches: {}", loops, best.how);
+    best.how = fmt::format("{} streams have loops of their own, of {} steps; of the one with most launches: {}",
+                           loops.size(), fmt::join(loops, " and "), best.how);
   }
   return best;
 }
@@ -166,9 +187,9 @@ FoundSteps choose_by_stream(const HostLog& log) {
 
 FoundSteps find_steps(const HostLog& log) {
   FoundSteps steps = choose(log);
-  if (steps.certainty >= StepCertainty::kLikely) return steps;
-  FoundSteps of_stream = choose_by_stream(log);
-  return of_stream.begins.empty() ? steps : of_stream;
+  if (steps.certainty < StepCertainty::kLikely)
+    if (FoundSteps of_stream = choose_by_stream(log); !of_stream.begins.empty()) return of_stream;
+  return doubted_if_equal_rounds(log, std::move(steps), Streams::kAll);
 }
 
 }  // namespace corun

@@ -24,10 +24,11 @@ struct FoundSteps {
 ///    longest.
 ///    - Behind bursts of kernels that update a model's parameters a training step ends, whatever recurs within it.
 ///    - Of those closed by waits the shortest stretches that are alike are steps, unless stretches of fewer than eight
-///    of
-///      them are more complete: equal layers do not show where a step ends, what is done once a step does.
+///      of them are more complete: equal layers do not show where a step ends, what is done once a step does.
 ///    - Where the host never waits, the stretches must explain everything that recurs, and the longest pauses of the
 ///      host must lie between them.
+///
+/// Steps that consist of equal rounds (equal_rounds) are unsure: each round may be one.
 ///
 /// What comes before and after is left out: stretches unlike the typical one, first ones that took over twice as long
 /// as most, and incomplete ones. An unlike stretch between others (an evaluation now and then) belongs to the step

@@ -20,7 +20,9 @@ struct HostLog {
   static constexpr std::uint32_t kAllStreams = UINT32_MAX;
 
   std::uint32_t symbol_count = 0, name_count = 0, variant_count = 0;
-  std::vector<bool> is_update;  ///< by symbol: a kernel that updates the parameters of a model
+  std::vector<bool> is_update;     ///< by symbol: a kernel that updates the parameters of a model
+  std::vector<bool> is_read_back;  ///< by symbol: a copy to the host
+  std::vector<bool> is_of_graph;   ///< by variant: came with others in one call
 
   std::size_t size() const { return symbols.size(); }
   bool is_launch(std::size_t event) const { return whats[event] == What::kLaunch; }
