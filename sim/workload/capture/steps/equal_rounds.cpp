@@ -7,15 +7,6 @@ namespace corun {
 
 namespace {
 
-/// A copy to the host that it waits for, or that ends a step: programs read a result where they wait.
-bool is_read_back(const HostLog& log, std::size_t event, std::size_t end) {
-  while (event < end && log.is_launch(event)) {
-    if (!log.is_read_back[log.symbols[event]]) return false;
-    ++event;
-  }
-  return true;
-}
-
 class Steps {
  public:
   Steps(const HostLog& log, const Positions& begins, std::size_t end, bool with_read_backs)
@@ -32,11 +23,15 @@ class Steps {
   }
 
  private:
+  /// Read-backs are copies to the host that it waits for, or that end a step: programs read a result where they wait.
   void add(std::size_t begin, std::size_t end, bool with_read_backs) {
     Positions launches;
-    for (std::size_t i = begin; i < end; ++i)
-      if (log_.is_launch(i) && (with_read_backs || !is_read_back(log_, i, end)))
-        launches.push_back(static_cast<std::uint32_t>(i));
+    bool is_read_back = true;
+    for (std::size_t i = end; i-- > begin;) {
+      is_read_back = !log_.is_launch(i) || (is_read_back && log_.is_read_back[log_.symbols[i]]);
+      if (log_.is_launch(i) && (with_read_backs || !is_read_back)) launches.push_back(static_cast<std::uint32_t>(i));
+    }
+    std::ranges::reverse(launches);
     steps_.push_back(std::move(launches));
   }
 
