@@ -1,6 +1,7 @@
 #include "sim/solo/recorded.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <numeric>
 #include <vector>
@@ -42,6 +43,18 @@ std::vector<Time> recorded_presents(const Workload& workload) {
   return presents;
 }
 
+/// Presents may run ahead of the GPU; the figures of a log then count the ends of its frames, as the replay does.
+void take_recorded_frames(const Workload& workload, RecordedReplay& found) {
+  if (workload.jobs.size() < 2) return;
+  found.recorded = workload.jobs.back().recorded_start - workload.jobs.front().recorded_start;
+  found.recorded_tail = tail_of(recorded_presents(workload));
+  if (!workload.recorded_frames || !(workload.recorded_frames->fps > 0)) return;
+  const FrameFigures& figures = *workload.recorded_frames;
+  const auto intervals = static_cast<double>(workload.jobs.size() - 1);
+  found.recorded = Duration{std::llround(1e9 * intervals / figures.fps)};
+  if (found.recorded_tail) found.recorded_tail = FrameTail{figures.fps_1low, 1e3 * figures.frame_time_p99_s};
+}
+
 }  // namespace
 
 RecordedReplay replay_as_recorded(const ClientSpec& client, const DeviceSpec& device) {
@@ -50,8 +63,7 @@ RecordedReplay replay_as_recorded(const ClientSpec& client, const DeviceSpec& de
   const bool has_frames = workload.job_kind == JobKind::kFrame;
   RecordedReplay found;
   found.recorded = workload.recorded_span;
-  if (has_frames && workload.jobs.size() > 1)
-    found.recorded = workload.jobs.back().recorded_start - workload.jobs.front().recorded_start;
+  if (has_frames) take_recorded_frames(workload, found);
   OpenGates policy;
   const RunInput input{.device = device,
                        .clients = {client},
@@ -67,7 +79,6 @@ RecordedReplay replay_as_recorded(const ClientSpec& client, const DeviceSpec& de
   }
   if (ends.presents.size() < 2) return found;
   found.replayed = ends.presents.back() - ends.presents.front();
-  found.recorded_tail = tail_of(recorded_presents(workload));
   found.replayed_tail = tail_of(ends.presents);
   return found;
 }

@@ -14,7 +14,7 @@ struct FrameTail {
 
 /// One pass over a captured workload, alone on the device with its gate open, compared with the capture.
 struct RecordedReplay {
-  Duration recorded{};               ///< of frames, from the first present to the last; else Workload::recorded_span
+  Duration recorded{};               ///< of frames, by Workload::recorded_frames; else Workload::recorded_span
   std::optional<Duration> replayed;  ///< the same in the replay; nullopt = more than four times as long
   std::optional<FrameTail> recorded_tail, replayed_tail;  ///< of at least 100 frame times
 
