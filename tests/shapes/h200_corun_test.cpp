@@ -70,8 +70,8 @@ DeviceSpec h200(Sharing sharing) {
 ClientSpec program(const std::string& file, const std::string& solo_run, std::uint32_t iterations) {
   ClientSpec spec;
   spec.name = file;
-  spec.workload =
-      testing::load_workload(kSamples + file + ".kineto.json.gz", WorkloadOptions{.iterations = iterations});
+  spec.workload = testing::load_workload(kSamples + file + ".kineto.json.gz",
+                                         WorkloadOptions{.iterations = iterations, .step = {}});
   spec.pacing.mode = Pacing::Mode::kSyncEachJob;
   const SoloFit fit = fit_to_solo_rate(spec, h200(Sharing::kTimeSliced), measured(solo_run, file));
   EXPECT_TRUE(fit.within_reach) << file << " reaches " << fit.reached_per_s;

@@ -93,7 +93,7 @@ TEST(Controllability, RuleAgreesWithRunsOfCapturesOnAnH200) {
     ClientSpec client;
     client.name = "a";
     client.workload = testing::load_workload(std::string("traces/samples/") + capture.file + ".kineto.json.gz",
-                                             {.iterations = capture.iterations});
+                                             {.iterations = capture.iterations, .step = {}});
     client.host_gap_scale = 0.0;
     LaunchProfile profile = profile_launches(*client.workload, 0);
     profile.busy_alone = 1.0;

@@ -214,7 +214,7 @@ TEST(SteadyStart, ACaptureThatIsSteadyOrTooShortOrNeverSteadyIsKeptWhole) {
 TEST(Jitter, LengthensAllDrawsOfAFrameAlike) {
   ClientSpec spec;
   spec.name = "game";
-  spec.workload = std::make_shared<Workload>(workload_from_timeline(game({10 * kMs}), {.draw = 1ms}));
+  spec.workload = std::make_shared<Workload>(workload_from_timeline(game({10 * kMs}), {.step = {}, .draw = 1ms}));
   spec.duration_jitter = 0.3;
   const Facts facts = run_open(DeviceSpec{}, {spec}, 100ms);
   ASSERT_GE(facts.ops.size(), 20u);
