@@ -93,13 +93,15 @@ Observation observe(const ExecutionBackend& backend, const DeviceSpec& device, c
                     const std::vector<ClientSpec>& clients, std::uint64_t seed) {
   const PolicyDescriptor passthrough = passthrough_policy();
   const std::unique_ptr<Policy> policy = passthrough.create(passthrough.defaults());
-  const RunInput input{.device = device,
-                       .clients = clients,
-                       .policy = policy.get(),
-                       .policy_name = passthrough.name,
-                       .horizon = trial.length,
-                       .warmup = trial.warmup(),
-                       .seed = seed};
+  RunInput input{.device = device,
+                 .clients = clients,
+                 .policy = policy.get(),
+                 .policy_name = passthrough.name,
+                 .horizon = trial.length,
+                 .warmup = trial.warmup(),
+                 .seed = seed};
+  Duration after{};  // contexts are created in the order of the trial, on a GPU as here
+  for (ClientSpec& client : input.clients) client.arrival += after++;
   Spans spans(input);
   std::vector<std::string> notes;
   const RunResult result = backend.run(input, spans, notes);

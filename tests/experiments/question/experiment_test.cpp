@@ -201,10 +201,10 @@ TEST(Clients, DoubtsAreAcceptedByName) {
   EXPECT_FALSE(stated.accepts(Doubt::kSpan));
   EXPECT_TRUE(only("").accepts(Doubt::kSpan));
   EXPECT_EQ(complaints(accepting(", accept: [other_gpus]"))[0],
-            "6:86: E0202 found `other_gpus`, expected one of other_gpu, collectives, solo_rate, span / did you mean "
+            "6:81: E0202 found `other_gpus`, expected one of other_gpu, collectives, solo_rate, span / did you mean "
             "`other_gpu`?");
   EXPECT_EQ(complaints(accepting(", accept: span"))[0],
-            "6:85: E0202 found text, expected a list / for example: [other_gpu]");
+            "6:80: E0202 found text, expected a list / for example: [other_gpu]");
 }
 
 TEST(Clients, ManyAlikeAreNumberedAndComeOneAfterAnother) {

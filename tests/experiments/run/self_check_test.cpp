@@ -15,7 +15,7 @@ std::string sample(const char* name) {
   return std::filesystem::absolute(std::filesystem::path(CORUN_SOURCE_DIR "/traces/samples") / name).string();
 }
 const std::string kCapture = sample("resnet50_train_bs64.kineto.json.gz");
-const std::string kFrames = sample("openarena_4k_uncapped.csv");
+const std::string kFrames = sample("h200/openarena_4k.corun");
 
 /// An experiment with one client, checked as `simcli check` does.
 class Checked {
