@@ -159,10 +159,11 @@ std::uint32_t FrameRows::chain_of(const Fields& fields) {
   record.process =
       static_cast<std::uint64_t>(std::max<std::int64_t>(parse_integer(field_at(fields, process_)).value_or(0), 0));
   record.address = field_at(fields, swapchain_).substr(0, kLongestName);
-  const auto found = std::find_if(chains_.begin(), chains_.end(), [&](const Chain& c) { return c.record == record; });
-  if (found != chains_.end()) return static_cast<std::uint32_t>(found - chains_.begin());
-  chains_.push_back({record});
-  return static_cast<std::uint32_t>(chains_.size() - 1);
+  const std::string key =
+      fmt::format("{} {} {} {}", record.run, record.application.value, record.process, record.address);
+  const auto [found, is_new] = chain_index_.try_emplace(key, static_cast<std::uint32_t>(chains_.size()));
+  if (is_new) chains_.push_back({record});
+  return found->second;
 }
 
 void FrameRows::note_chain(const Fields& fields, Chain& chain) const {

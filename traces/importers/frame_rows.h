@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "traces/importers/csv_lines.h"
@@ -89,6 +90,7 @@ class FrameRows {
   std::string application_;
   std::vector<Row> rows_;
   std::vector<Chain> chains_;  // FrameRecord::swapchain is an index into them until finish()
+  std::unordered_map<std::string, std::uint32_t> chain_index_;
   std::uint32_t run_ = 0;
   bool has_chosen_time_ = false;
   std::optional<TimeColumn> time_;

@@ -25,6 +25,11 @@ bool is_frame_header(const CsvColumns& columns) {
 }
 bool is_number(std::string_view text) { return parse_decimal(text, 3).has_value(); }
 
+/// Cells at the end that are empty are dropped, down to so many.
+void drop_empty_end(std::vector<std::string_view>& fields, std::size_t fewest) {
+  while (fields.size() > fewest && fields.back().empty()) fields.pop_back();
+}
+
 struct LoggedFrame {
   std::int64_t frame_ns = 0;  // in the frametime column's own unit until fix_units()
   std::optional<std::int64_t> elapsed_ns;
@@ -67,7 +72,8 @@ class MangoHudReading {
       split_csv(lines_.line(), fields);
       const CsvColumns columns{fields};
       if (is_frame_header(columns)) {
-        columns_ = columns;
+        drop_empty_end(fields, 0);
+        columns_ = CsvColumns{fields};
         return false;
       }
       if (has_system && !has_system_values_) {
@@ -100,6 +106,7 @@ class MangoHudReading {
     while (is_at_row || lines_.next()) {
       is_at_row = false;
       split_csv(lines_.line(), fields);
+      drop_empty_end(fields, columns_.size());
       read_row(fields);
     }
   }

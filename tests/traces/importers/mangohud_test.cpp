@@ -101,6 +101,13 @@ TEST(MangoHud, ReadsVariantsWithOtherColumns) {
   EXPECT_EQ(timeline.provenance().devices.at(0).name, "Radeon");
 }
 
+TEST(MangoHud, PassesOverCommasAtTheEndOfLines) {
+  for (const char* text : {"fps,frametime,elapsed,\n50,20,20000000\n50,20,40000000\n",
+                           "fps,frametime,elapsed\n50,20,20000000,\n50,20,40000000,\n",
+                           "fps,frametime,elapsed,\n50,20,20000000,\n50,20,40000000,\n"})
+    EXPECT_EQ(import_text("mangohud", text).frames().size(), 2U) << text;
+}
+
 TEST(MangoHud, RefusesASummary) {
   const std::string summary = "0.1% Min FPS,1% Min FPS,97% Percentile FPS,Average FPS,GPU Load,CPU Load\n1,2,3,4,5,6\n";
   EXPECT_EQ(sniffed(summary), "");
