@@ -19,12 +19,23 @@ constexpr double kTellsHostTime = 0.998;
 // Rates may exceed what recorded device times allow by this much: two standard deviations of their prior.
 constexpr double kBeyondDeviceTimes = 1.02;
 constexpr std::uint64_t kMeasuredJobs = 30, kWarmJobs = 3;
+constexpr double kLongest_s = 1e9;
 constexpr std::uint64_t kMostOperations = 1 << 18;  // of a probe; a longer capture is judged by its first jobs
 
+/// Ends a run once so many jobs have.
 class JobEnds : public Recorder {
  public:
-  void on_job(const JobFact& job) override { ends.push_back(job.end); }
+  JobEnds(Engine& engine, std::uint64_t wanted) : engine_(engine), wanted_(wanted) {}
+
+  void on_job(const JobFact& job) override {
+    ends.push_back(job.end);
+    if (ends.size() == wanted_) engine_.stop();
+  }
   std::vector<Time> ends;
+
+ private:
+  Engine& engine_;
+  const std::uint64_t wanted_;
 };
 
 /// Jobs that a probe counts: whole passes over the workload, since its jobs may differ.
@@ -38,14 +49,17 @@ std::uint64_t jobs_to_count(const Workload& workload) {
 double solo_rate(ClientSpec client, const DeviceSpec& device, double expected_per_s) {
   const std::uint64_t wanted = jobs_to_count(*client.workload);
   OpenGates policy;
-  const double seconds = 1.5 * static_cast<double>(kWarmJobs + wanted + 1) / expected_per_s;
+  const double seconds = std::min(kLongest_s, 1.5 * static_cast<double>(kWarmJobs + wanted + 1) / expected_per_s);
   const RunInput input{.device = device,
                        .clients = {std::move(client)},
                        .policy = &policy,
                        .policy_name = "solo",
                        .horizon = Duration{std::llround(seconds * 1e9)}};
-  JobEnds jobs;
-  simulate(input, jobs);
+  Engine engine;
+  JobEnds jobs(engine, kWarmJobs + wanted + 1);
+  Simulation simulation(input, engine, jobs);
+  simulation.schedule();
+  if (engine.run(kRunStart + input.horizon) != StopReason::kStopped) simulation.finish();
   if (jobs.ends.size() < kWarmJobs + 2) return static_cast<double>(jobs.ends.size()) / seconds;
   const std::size_t counted = std::min<std::size_t>(wanted, jobs.ends.size() - 1 - kWarmJobs);
   return static_cast<double>(counted) / to_seconds(jobs.ends[kWarmJobs + counted] - jobs.ends[kWarmJobs]);
