@@ -79,7 +79,7 @@ FOLDERS = {
     "experiments/question": [*_TRACES, "traces/importers", "sim/policy", "sim/engine", "sim/device", "sim/arbiter",
                              "sim/metrics", "sim/cluster", "experiments/base", "experiments/question/clients",
                              "experiments/question/overrides"],
-    "experiments/run/clients": [*_TRACES, "sim/workload", "sim/solo", *_QUESTION],
+    "experiments/run/clients": [*_TRACES, "sim/workload", "sim/workload/capture", "sim/solo", *_QUESTION],
     "experiments/run": [*_TRACES, "traces/native", *_RUN, "sim/workload/capture", "sim/run", "sim/metrics", "sim/solo",
                         "sim/cluster", "sim/executor/driver", "sim/executor", "sim/live", "policies", "policies/limits",
                         *_QUESTION, "experiments/run/clients"],

@@ -40,6 +40,8 @@ struct Scenario {
   bool is_seen = false;                   ///< models could be fitted to what it gave: scored apart in a validation
 
   Duration warmup_or_default() const;
+  /// As the experiment names it.
+  const std::string& own_name() const { return bounds.empty() ? name : bounds; }
 };
 
 /// What is kept of each run in addition to its metrics.

@@ -9,14 +9,14 @@ namespace corun {
 
 namespace {
 
-constexpr Duration kShortDraws{500'000}, kOneDraw{1'000'000'000}, kLongestRun{5'000'000'000};
+constexpr Duration kShortDraws{500'000}, kOneDraw{1'000'000'000};
 
 bool has_unknown_draws(const Workload& workload) {
   return std::ranges::any_of(workload.notes,
                              [](const std::string& note) { return note.starts_with(FrameDraws::kNotRecorded); });
 }
 
-/// Frames per second of a client under a policy, with draws of so long.
+/// Mean frame rate of a client under a policy with the first seed, with draws of so long.
 double fps_with(const Scenario& scenario, ClientBuilder& builder, const PolicyDescriptor& policy,
                 const PolicyChoice& choice, std::size_t client, Duration draw) {
   const std::uint64_t seed = scenario.seeds.front();
@@ -33,14 +33,16 @@ double fps_with(const Scenario& scenario, ClientBuilder& builder, const PolicyDe
   input.policy = made.get();
   input.policy_name = choice.label;
   if (policy.needs.shared_context) input.device.sharing = Sharing::kConcurrent;
-  input.horizon = std::min(scenario.horizon, kLongestRun);
-  input.warmup = std::min(scenario.warmup_or_default(), input.horizon / 10);
+  input.horizon = scenario.horizon;
+  input.warmup = scenario.warmup_or_default();
   input.seed = seed;
   input.tells_exact_durations = policy.needs.oracle;
   input.gate = scenario.gate;
   Collector collector(input);
   const RunResult result = simulate(input, collector);
-  return collector.baseline(result, client).throughput_per_s;
+  for (const Metric& metric : collector.metrics(result, {}))
+    if (metric.client == scenario.clients[client].name && metric.name == "fps_mean") return metric.value;
+  return 0;
 }
 
 /// A policy that fails says so in its own runs.
@@ -69,7 +71,7 @@ std::vector<std::string> draw_ranges(const Scenario& scenario, ClientBuilder& bu
     }
     warnings.push_back(
         fmt::format("warning: {}: its capture does not hold what the device draws without a break, and its frame rate "
-                    "hangs on it. From draws of 500us to one a frame, in fps: {}; state draw",
+                    "hangs on it. From draws of 500us to one a frame, in fps with the first seed: {}; state draw",
                     client.name, fmt::join(ranges, ", ")));
   }
   return warnings;

@@ -70,7 +70,7 @@ void put_in(const ExecutionBackend& backend, Scenario& scenario) {
   scenario.backend = backend.name;
   if (scenario.cluster && backend.name != simulation_backend().name)
     throw Error(ErrorKind::kUnsupported,
-                fmt::format("scenario `{}` is a cluster: only `simcli run` replays one", scenario.name));
+                fmt::format("scenario `{}` is a cluster: only `simcli run` replays one", scenario.own_name()));
   for (const ClientChoice& client : scenario.clients) {
     const bool is_live = backend.name == kLiveBackend;
     const bool has_replay = !client.trace.empty() || client.synthetic.has_value();

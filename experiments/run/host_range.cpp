@@ -67,19 +67,29 @@ class Expansion {
     std::vector<Program> programs;
     for (std::size_t i = 0; i < scenario.clients.size(); ++i) {
       const ClientChoice& client = scenario.clients[i];
+      if (!may_be_unknown(scenario, client)) continue;
       const auto known = std::ranges::find_if(
           programs, [&](const Program& program) { return is_same_program(*program.first, client); });
-      if (known != programs.end()) {
+      if (known != programs.end())
         known->clients.push_back(i);
-      } else if (is_unknown(scenario, client)) {
+      else
         programs.push_back({&client, {i}});
-      }
     }
+    std::erase_if(programs, [&](const Program& program) {
+      return std::ranges::none_of(program.clients,
+                                  [&](std::size_t i) { return is_unknown(scenario, scenario.clients[i]); });
+    });
     return programs;
   }
 
-  bool is_unknown(const Scenario& scenario, const ClientChoice& client) {
+  /// Nothing tells its host's speed.
+  bool may_be_unknown(const Scenario& scenario, const ClientChoice& client) {
     if (client.trace.empty() || client.solo_rate || client.host_gaps != HostGaps::kRange) return false;
+    const Workload& workload = *builder_.as_captured(scenario, client, scenario.seeds.front()).workload;
+    return workload.tracer != Workload::Tracer::kNone && !(workload.untraced_jobs_per_s > 0);
+  }
+
+  bool is_unknown(const Scenario& scenario, const ClientChoice& client) {
     const std::pair key(device_text(scenario.device), canonical_client(client, hashes_));
     const auto [found, is_new] = is_unknown_.try_emplace(key, false);
     if (is_new) found->second = has_range(scenario, client);
@@ -88,8 +98,6 @@ class Expansion {
 
   bool has_range(const Scenario& scenario, const ClientChoice& client) {
     const ClientSpec spec = builder_.as_captured(scenario, client, scenario.seeds.front());
-    const Workload& workload = *spec.workload;
-    if (workload.tracer == Workload::Tracer::kNone || workload.untraced_jobs_per_s > 0) return false;
     const double slowest = solo_rate_at(spec, scenario.device, 1.0), fastest = solo_rate_at(spec, scenario.device, 0.0);
     return !(std::abs(fastest / slowest - 1) <= kSame);
   }
@@ -100,7 +108,10 @@ class Expansion {
     for (std::size_t p = 0; p < programs.size(); ++p) {
       const bool is_fast = ends[p] == HostGaps::kNone;
       words.push_back(fmt::format("{} {}", programs[p].first->name, is_fast ? "fastest" : "slowest"));
-      for (const std::size_t client : programs[p].clients) bound.clients[client].host_gaps = ends[p];
+      for (const std::size_t client : programs[p].clients) {
+        bound.clients[client].host_gaps = ends[p];
+        bound.clients[client].is_bound = true;
+      }
     }
     bound.bounds = scenario.name;
     bound.name = fmt::format("{} ({})", scenario.name, fmt::join(words, ", "));

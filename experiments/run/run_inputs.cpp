@@ -180,7 +180,7 @@ std::vector<std::string> RunInputs::warnings() {
       add(choice.name, doubts(scenario, choice, clients_));
       add(choice.name, idle_keys(scenario, choice, clients_));
     }
-    add(scenario.bounds.empty() ? scenario.name : scenario.bounds, scenario_doubts(scenario, clients_));
+    add(scenario.own_name(), scenario_doubts(scenario, clients_));
   }
   return found;
 }

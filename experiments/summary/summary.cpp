@@ -137,11 +137,14 @@ std::vector<const Scenario*> Summary::bounds_with(const Scenario& scenario) cons
 }
 
 bool Summary::has_few_jobs(const Scenario& scenario, const std::string& policy, const ClientChoice& client) const {
-  const double alone = mean(scenario, policy, client.name, "solo_throughput_per_s");
-  const double rate = std::isnan(alone) ? mean(scenario, policy, client.name, "throughput_per_s") : alone;
   const Duration window = scenario.horizon - std::max(scenario.warmup_or_default(), client.arrival);
   const bool is_endless = client.repeat == 0 && client.replay_or_default() == Replay::kClosed;
-  return is_endless && scenario.backend == kSimulated && rate * to_seconds(window) < kFewestJobs;
+  const auto ends_few = [&](const Scenario* bound) {
+    const double alone = mean(*bound, policy, client.name, "solo_throughput_per_s");
+    const double rate = std::isnan(alone) ? mean(*bound, policy, client.name, "throughput_per_s") : alone;
+    return rate * to_seconds(window) < kFewestJobs;
+  };
+  return is_endless && scenario.backend == kSimulated && std::ranges::any_of(bounds_with(scenario), ends_few);
 }
 
 std::string Summary::rate_cell(const Scenario& scenario, const std::string& policy, const ClientChoice& client,
@@ -149,8 +152,13 @@ std::string Summary::rate_cell(const Scenario& scenario, const std::string& poli
   std::string text = cell(scenario, policy, client.name, metric, with_interval);
   if (text.empty() || !has_few_jobs(scenario, policy, client)) return text;
   const Duration window = scenario.horizon - std::max(scenario.warmup_or_default(), client.arrival);
-  const double jobs = std::round(mean(scenario, policy, client.name, metric) * to_seconds(window));
-  return fmt::format("{} ({:.0f} job{})", text, jobs, jobs == 1 ? "" : "s");
+  std::vector<double> jobs;
+  for (const Scenario* bound : bounds_with(scenario))
+    if (const auto rate = get(*bound, policy, client.name, metric))
+      jobs.push_back(std::round(rate->mean * to_seconds(window)));
+  const auto [fewest, most] = std::ranges::minmax(jobs);
+  const std::string least = fewest < most ? fmt::format("{:.0f} to ", fewest) : "";
+  return fmt::format("{} ({}{:.0f} job{})", text, least, most, most == 1 ? "" : "s");
 }
 
 bool Summary::is_turned_away(const Scenario& scenario, const std::string& policy, const std::string& client) const {

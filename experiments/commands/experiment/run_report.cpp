@@ -37,8 +37,7 @@ std::string mark(bool holds, bool with_color) {
 
 std::string heading(const Scenario& scenario) {
   if (scenario.cluster) return fmt::format("{}: pods on a cluster\n", printable(scenario.name));
-  const std::string& name = scenario.bounds.empty() ? scenario.name : scenario.bounds;
-  return fmt::format("{}: {} on {}{}, {:.6g} {} seconds, {}{}\n", printable(name),
+  return fmt::format("{}: {} on {}{}, {:.6g} {} seconds, {}{}\n", printable(scenario.own_name()),
                      counted(scenario.clients.size(), "client"), printable(scenario.device.name),
                      scenario.device_facts.is_measured ? "" : " (a device that was never measured)",
                      to_seconds(scenario.horizon), scenario.backend == simulation_backend().name ? "simulated" : "real",
@@ -136,13 +135,22 @@ void RunReport::print_sweep(std::size_t runs) const {
   print_out("{}\n", json.text());
 }
 
+/// Of scenarios that bound one another, each once.
+std::vector<std::string> RunReport::warnings_of(const std::vector<const Scenario*>& bounds) const {
+  std::vector<std::string> warnings;
+  for (const Scenario* bound : bounds)
+    for (const std::string& note : summary_.notes(*bound))
+      if (is_warning(note) && std::ranges::find(warnings, note) == warnings.end()) warnings.push_back(note);
+  return warnings;
+}
+
 /// True if every expectation holds.
 bool RunReport::print_scenario(const Scenario& scenario) const {
   const std::vector<const Scenario*> bounds = summary_.bounds_with(scenario);
   if (bounds.front() == &scenario) print_out("\n{}{}", heading(scenario), summary_.table(scenario));
+  if (bounds.front() == &scenario)
+    for (const std::string& warning : warnings_of(bounds)) print_out("{}\n", printable(warning));
   if (bounds.size() > 1) print_out("{}:\n", printable(scenario.name));
-  for (const std::string& note : summary_.notes(scenario))
-    if (is_warning(note)) print_out("{}\n", printable(note));
   for (const std::string& sentence : summary_.sentences(scenario)) print_out("{}\n", printable(sentence));
   for (const auto& verdict : summary_.verdicts(scenario, true))
     print_out("{} {}\n", mark(verdict.holds, common_.out.has_color), printable(verdict.text));

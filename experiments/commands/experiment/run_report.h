@@ -36,6 +36,7 @@ class RunReport {
  private:
   bool is_sweep() const { return !experiment_.points.empty(); }
   void print_sweep(std::size_t runs) const;
+  std::vector<std::string> warnings_of(const std::vector<const Scenario*>& bounds) const;
   bool print_scenario(const Scenario& scenario) const;
   bool print_scenarios_json(std::size_t runs) const;
   void print_notes() const;

@@ -64,6 +64,7 @@ struct ClientChoice : ClientTerms {
   std::optional<std::uint32_t> queued_ahead;
   std::optional<double> solo_rate;  ///< jobs per second of the untraced program alone; default: the capture's, if any
   HostGaps host_gaps = HostGaps::kRange;
+  bool is_bound = false;  ///< `host_gaps` is an end of its range, and not stated (with_host_ranges)
   bool random_phase = true;
   double host_speed = 1.0;            ///< of its host, in times of the recorded one's; host gaps are divided by it
   std::optional<double> host_jitter;  ///< coefficient of variation; default: the capture's, if any

@@ -55,11 +55,6 @@ std::vector<std::string> assumptions(const Scenario& scenario, ClientBuilder& bu
           fmt::format("warning: {}: {:.1f} % of its device time is kernels that wait for other GPUs, replayed "
                       "with recorded lengths",
                       choice.name, 100 * spec.workload->collective_share));
-    if (choice.options.gpu_busy_ratio > 0)
-      notes.push_back(fmt::format(
-          "warning: {}: GPU times are {:.3g} % of frame times, so a frame that its host delayed counts as long on the "
-          "GPU: the 1 % low and the 99th percentile are not those of the game",
-          choice.name, 100 * choice.options.gpu_busy_ratio));
     for (const std::string& note : spec.workload->notes) {
       const bool is_settled = rate && note.find("solo_rate") != std::string::npos;
       if (!is_settled) notes.push_back(note_of_client(choice.name, note));

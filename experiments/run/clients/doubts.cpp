@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/solo/solo.h"
+#include "sim/workload/capture/frame_log.h"
 #include "traces/base/units.h"
 
 namespace corun {
@@ -47,11 +49,16 @@ void doubt_count(const Scenario& scenario, const ClientChoice& choice, const Cli
   const Duration window = scenario.horizon - std::max(scenario.warmup_or_default(), choice.arrival);
   if (choice.repeat != 0 || spec.replay == Replay::kOpen || window <= Duration{} || scenario.cluster) return;
   const double jobs = rate_alone(scenario, choice, spec, builder) * to_seconds(window);
-  if (jobs < kFewestJobs)
-    found.push_back(
-        fmt::format("alone it ends about {:.2g} jobs between warm-up and end, too few for a rate: a "
-                    "horizon of {:.2g} s holds {:.0f}",
-                    jobs, to_seconds(scenario.horizon) * kFewestJobs / jobs, kFewestJobs));
+  if (jobs >= kFewestJobs) return;
+  double most = jobs;
+  if (choice.is_bound && spec.pacing.period <= Duration{})
+    most = std::max(jobs, solo_rate_at(spec, scenario.device, 0.0) * to_seconds(window));
+  const std::string count = fmt::format("{:.2g}", jobs), count_of_most = fmt::format("{:.2g}", most);
+  found.push_back(
+      fmt::format("alone it ends about {} jobs between warm-up and end, too few for a rate: a "
+                  "horizon of {:.2g} s holds {:.0f}",
+                  count == count_of_most ? count : fmt::format("{} to {}", count, count_of_most),
+                  to_seconds(scenario.horizon) * kFewestJobs / jobs, kFewestJobs));
 }
 
 void doubt_load(const ClientChoice& choice, const ClientSpec& spec, Sentences& found) {
@@ -83,7 +90,7 @@ Sentences doubts(const Scenario& scenario, const ClientChoice& choice, ClientBui
   if (!builder.replays() || !has_work) return found;
   if (!scenario.cluster && choice.arrival >= scenario.horizon) return found;  // idle_keys() says so
   const ClientSpec spec = builder.as_captured(scenario, choice, scenario.seeds.front());
-  if (!scenario.bounds.empty() && choice.host_gaps != HostGaps::kRange)
+  if (choice.is_bound)
     found.emplace_back(
         "its host's own speed is not known, and figures are a range, from host gaps as recorded to "
         "none: measure its rate alone and untraced, and state `solo_rate`");
@@ -113,15 +120,19 @@ Sentences idle_keys(const Scenario& scenario, const ClientChoice& choice, Client
        {std::pair(options.visits_per_frame > 0, "visits"), std::pair(options.draw > Duration{}, "draw"),
         std::pair(options.keep_start, "keep_start"), std::pair(options.gpu_busy_ratio > 0, "gpu_busy_ratio")})
     idle(is_stated && !(is_captured && has_frames), key, "it is for captured frames");
-  idle(is_open && choice.pacing.has_value(), "pacing", "in open replay jobs begin when they did");
+  const bool waits_for_display = has_frames && spec.pacing.mode == Pacing::Mode::kVsync;
+  const bool takes_ratio = std::ranges::any_of(
+      spec.workload->notes, [](const std::string& note) { return note.starts_with(kStatedGpuTimes); });
+  idle(options.gpu_busy_ratio > 0 && is_captured && has_frames && !takes_ratio, "gpu_busy_ratio",
+       "its capture holds GPU times");
+  idle(is_open && choice.pacing.has_value() && !waits_for_display, "pacing", "in open replay jobs begin when they did");
   idle(is_open && choice.queued_ahead.has_value(), "queued_ahead", "in open replay jobs begin when they did");
   idle(spec.pacing.mode == Pacing::Mode::kSyncEachJob && choice.queued_ahead.has_value(), "queued_ahead",
        "with `sync_each_job` none is");
   idle(!choice.quality_menu.empty() && !has_frames, "quality", "settings change the cost of frames, and it has none");
   idle(choice.context.working_set_bytes == 0 && choice.context.touch_period > Duration{}, "touch_period",
        "it is of a `working_set`");
-  idle(choice.host_gaps != HostGaps::kRange && scenario.bounds.empty() && !is_captured, "host_gaps",
-       "it is for captured programs");
+  idle(choice.host_gaps != HostGaps::kRange && !is_captured, "host_gaps", "it is for captured programs");
   for (const Resize& resize : choice.resizes)
     idle(!scenario.cluster && resize.at >= scenario.horizon, fmt::format("resizes: {}", format_duration(resize.at)),
          "the run ends before");

@@ -11,7 +11,7 @@ void refuse_unmet(const Scenario& scenario, const PolicyChoice& choice, const Ne
   const auto refuse = [&](std::string_view what, std::string help) {
     throw Error(ErrorKind::kUnsupported, choice.where,
                 fmt::format("policy `{}` needs {}, and no client of scenario `{}` has {}", choice.label, what,
-                            scenario.name, what.ends_with("s") ? "them" : "it"),
+                            scenario.own_name(), what.ends_with("s") ? "them" : "it"),
                 std::move(help));
   };
   const auto any = [&](auto has) { return std::ranges::any_of(clients, has); };
@@ -31,13 +31,14 @@ void refuse_unmet(const Scenario& scenario, const PolicyChoice& choice, const Ne
 void check_policy(const Scenario& scenario, const PolicyChoice& choice, const PolicyDescriptor& policy,
                   const std::vector<ClientSpec>& clients) {
   if (scenario.cluster && !policy.create_placement)
-    throw Error(ErrorKind::kUnsupported, choice.where,
-                fmt::format("policy `{}` shares a device, and scenario `{}` is a cluster", choice.label, scenario.name),
-                "policies that place pods: `simcli policy list` says which need a cluster");
+    throw Error(
+        ErrorKind::kUnsupported, choice.where,
+        fmt::format("policy `{}` shares a device, and scenario `{}` is a cluster", choice.label, scenario.own_name()),
+        "policies that place pods: `simcli policy list` says which need a cluster");
   if (!scenario.cluster && policy.create_placement)
     throw Error(
         ErrorKind::kUnsupported, choice.where,
-        fmt::format("policy `{}` places pods, and scenario `{}` has no `cluster`", choice.label, scenario.name));
+        fmt::format("policy `{}` places pods, and scenario `{}` has no `cluster`", choice.label, scenario.own_name()));
   if (policy.create) refuse_unmet(scenario, choice, policy.needs, clients);
 }
 

@@ -17,13 +17,16 @@ std::string counted_jobs(const Workload& workload) {
   return fmt::format("{} job{}", workload.jobs.size(), workload.jobs.size() == 1 ? "" : "s");
 }
 
-/// "; did you mean `iterations: 30`?" where that many would give the stated rate.
+/// "; its capture may hold at least 30 jobs: state `iterations`" where so many would give the stated rate. The rate
+/// reached is the nearest possible one, so their number is a bound.
 std::string likely_iterations(double stated_per_s, double reached_per_s, const Workload& workload) {
   const double jobs = stated_per_s / reached_per_s * static_cast<double>(workload.jobs.size());
   const double whole = std::round(jobs);
   const bool is_likely =
       whole >= 1 && std::abs(jobs / whole - 1) < 0.15 && whole != static_cast<double>(workload.jobs.size());
-  return is_likely ? fmt::format("; did you mean `iterations: {:.0f}`?", whole) : "";
+  return is_likely ? fmt::format("; its capture may hold at {} {:.0f} job{}: state `iterations`",
+                                 stated_per_s > reached_per_s ? "least" : "most", whole, whole == 1 ? "" : "s")
+                   : "";
 }
 
 Misfit rate_misfit(const ClientChoice& choice, const Workload& workload, double rate, const SoloFit& fit) {

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/workload/workload.h"
@@ -17,6 +18,9 @@ enum class GpuTimeSource {
   kStated,    ///< `gpu_busy_ratio` of the interval
   kLoad,      ///< the logged load of the GPU, of the interval; other programs' work is in it
 };
+
+/// Begins the note on frames whose GPU times are `gpu_busy_ratio` of the interval.
+inline constexpr std::string_view kStatedGpuTimes = "warning: GPU times are ";
 
 /// The frames of one swap chain, as far as their pace goes: in order, one entry for each in every column.
 struct FrameLog {

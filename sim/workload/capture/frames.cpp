@@ -143,9 +143,14 @@ Duration span_of(const FrameLog& log) {
   refuse(timeline, "this log samples frames now and then; it does not hold every frame", help);
 }
 
-std::string note_of_gpu_times(const FrameLog& log) {
+std::string note_of_gpu_times(const FrameLog& log, double stated_ratio) {
   if (log.source == GpuTimeSource::kEnds)
     return "its GPU times are those from the end of one frame on the GPU to the next: it worked without a break";
+  if (log.source == GpuTimeSource::kStated)
+    return fmt::format(
+        "{}{:.3g} % of frame times, so a frame that its host delayed counts as long on the GPU: the 1 % low and the "
+        "99th percentile are not those of the game",
+        kStatedGpuTimes, 100 * stated_ratio);
   if (log.source == GpuTimeSource::kLoad)
     return fmt::format(
         "warning: its GPU times are taken from the GPU's load, {:.0f} % of the frame time, in which the "
@@ -154,11 +159,12 @@ std::string note_of_gpu_times(const FrameLog& log) {
   return "";
 }
 
-void add_notes_of_pace(const FrameLog& log, const FramePace& pace, std::vector<std::string>& notes) {
+void add_notes_of_pace(const FrameLog& log, const FramePace& pace, double stated_ratio,
+                       std::vector<std::string>& notes) {
   if (log.is_still())
     notes.push_back(
         "warning: all its frames take the GPU the same time: a menu or a still picture, which says little of the game");
-  if (const std::string note = note_of_gpu_times(log); !note.empty()) notes.push_back(note);
+  if (const std::string note = note_of_gpu_times(log, stated_ratio); !note.empty()) notes.push_back(note);
   if (pace.limiter_period > Duration{0})
     notes.push_back(
         fmt::format("its frames wait for a limiter of {:.4g}/s, which counts as their host's work: of that, {}",
@@ -218,7 +224,7 @@ PacedLog paced_log(const Timeline& timeline, const WorkloadOptions& options) {
   leave_out_untimed(log, paced.notes);
   if (log.frames.empty()) refuse_unknown_gpu_times(timeline, log);
   paced.pace = pace_of(log);
-  add_notes_of_pace(log, paced.pace, paced.notes);
+  add_notes_of_pace(log, paced.pace, options.gpu_busy_ratio, paced.notes);
   compare_with_recorded(log, paced.pace, paced.notes);
   return paced;
 }

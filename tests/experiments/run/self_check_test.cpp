@@ -4,6 +4,7 @@
 
 #include "experiments/run/host_range.h"
 #include "experiments/run/runner.h"
+#include "experiments/summary/summary.h"
 #include "tests/experiments/question/experiment_text.h"
 
 namespace corun {
@@ -20,9 +21,10 @@ const std::string kFrames = sample("h200/openarena_4k.corun");
 /// An experiment with one client, checked as `simcli check` does.
 class Checked {
  public:
-  explicit Checked(const std::string& client, const std::string& keys = "horizon: 2s\n") {
-    const std::string text = fmt::format(
-        "name: x\ndevice: h200\n{}policies: [passthrough]\nclients:\n  - {{ name: it, {} }}\n", keys, client);
+  explicit Checked(const std::string& client, const std::string& keys = "horizon: 2s\n",
+                   const std::string& policy = "passthrough") {
+    const std::string text = fmt::format("name: x\ndevice: h200\n{}policies: [{}]\nclients:\n  - {{ name: it, {} }}\n",
+                                         keys, policy, client);
     policies_ = builtin_policies();
     experiment_ = with_host_ranges(read_experiment(testing::write_text(folder_, "e.yaml", text), {}, policies_));
     plan_ = make_plan(experiment_);
@@ -37,6 +39,7 @@ class Checked {
 
   const std::string& error() const { return error_; }
   const std::vector<std::string>& warnings() const { return warnings_; }
+  const Plan& plan() const { return plan_; }
   const Experiment& experiment() const { return experiment_; }
   /// Of the first run.
   RunOutcome run(std::size_t index = 0) { return run_one(experiment_, plan_.runs[index], *inputs_, policies_); }
@@ -91,7 +94,12 @@ TEST(SelfCheck, AnAcceptedRateIsANoteAndRunsOn) {
 TEST(SelfCheck, WrongIterationsAreFoundByTheStatedRate) {
   const std::string error = Checked(captured("iterations: 3, solo_rate: 31/s")).error();
   EXPECT_TRUE(has(error, "its capture is taken as 3 jobs")) << error;
-  EXPECT_TRUE(has(error, "did you mean `iterations:")) << error;
+  EXPECT_TRUE(has(error, "its capture may hold at least")) << error;
+}
+
+TEST(SelfCheck, ARateOfAnotherUnitIsRefusedAndNotWaitedFor) {
+  const std::string error = Checked(captured("solo_rate: 0.001/s")).error();
+  EXPECT_TRUE(has(error, "not the stated solo_rate of 0.001/s")) << error;
 }
 
 TEST(SelfCheck, AGameIsComparedWithItsLogInTheLogsOwnPacing) {
@@ -115,6 +123,72 @@ TEST(HostRange, AHostOfUnknownSpeedIsAnsweredAtBothEnds) {
   Checked known(captured(fmt::format("pacing: sync_each_job, solo_rate: {}/s", stated)));
   EXPECT_GT(known.rate(), checked.rate(0));
   EXPECT_LT(known.rate(), checked.rate(1));
+}
+
+/// The text of a client, and of another one behind it.
+std::string and_other(const std::string& client, const std::string& other) {
+  return fmt::format("{} }}\n  - {{ name: other, {}", client, other);
+}
+
+TEST(HostRange, OnlyClientsThatStateNothingBecomeARangeInAnyOrder) {
+  for (const char* stated : {"host_gaps: recorded", "solo_rate: 31/s"})
+    for (const bool is_first : {false, true}) {
+      const std::string known = captured(stated), unknown = captured("pacing: sync_each_job");
+      Checked checked(is_first ? and_other(known, unknown) : and_other(unknown, known));
+      const std::size_t free = is_first ? 1 : 0;
+      ASSERT_EQ(checked.experiment().scenarios.size(), 2U) << stated << is_first;
+      const auto gaps = [&](std::size_t scenario, std::size_t client) {
+        return checked.experiment().scenarios[scenario].clients[client].host_gaps;
+      };
+      EXPECT_EQ(gaps(0, free), HostGaps::kRecorded);
+      EXPECT_EQ(gaps(1, free), HostGaps::kNone);
+      EXPECT_EQ(gaps(0, 1 - free), gaps(1, 1 - free)) << stated << is_first;
+      const char* names[] = {"it", "other"};
+      EXPECT_TRUE(has(checked.warnings(), fmt::format("{}: its host's own speed", names[free])));
+      EXPECT_FALSE(has(checked.warnings(), fmt::format("{}: its host's own speed", names[1 - free])));
+    }
+}
+
+TEST(HostRange, AMistakeIsToldOnceAndOfTheScenarioAsNamed) {
+  const std::string error = Checked(captured("pacing: sync_each_job"), "horizon: 2s\n", "pilotfish").error();
+  EXPECT_TRUE(has(error, "no client of scenario `x` has them")) << error;
+  EXPECT_EQ(error.find("needs frame events"), error.rfind("needs frame events")) << error;
+}
+
+TEST(HostRange, FewJobsAreCountedAtBothEnds) {
+  const std::string keys = "horizon: 270ms\nwarmup: 0ms\n";
+  Checked checked(captured("pacing: sync_each_job, phase: 0"), keys);
+  Summary summary(checked.experiment());
+  for (const std::size_t run : {0, 1}) summary.add(checked.plan().runs[run], checked.run(run));
+  const std::string table = summary.table(checked.experiment().scenarios[0]);
+  EXPECT_TRUE(has(table, "(7 to 8 jobs)")) << table;
+  EXPECT_TRUE(has(checked.warnings(), " jobs between warm-up and end"))
+      << fmt::format("{}", fmt::join(checked.warnings(), "\n"));
+}
+
+TEST(IdleKeys, TheDisplayPacesFramesInOpenReplayToo) {
+  const auto warned = [](const char* pacing) {
+    return has(Checked(fmt::format("trace: {}, replay: open, pacing: {}", kFrames, pacing)).warnings(),
+               "`pacing` decides nothing");
+  };
+  EXPECT_FALSE(warned("60fps"));
+  EXPECT_TRUE(warned("{ rate: 60/s, vsync: false }"));
+}
+
+TEST(Draws, TheRangeIsOfTheMetricAndTheHorizonThatAreShown) {
+  const auto game_with = [](const std::string& draw) {
+    return Checked(and_other(fmt::format("trace: {}, pacing: 60fps{}", kFrames, draw), captured("solo_rate: 31/s")),
+                   "horizon: 7s\n");
+  };
+  const auto fps = [](Checked checked) {
+    for (const Metric& metric : checked.run().metrics)
+      if (metric.client == "it" && metric.name == "fps_mean") return metric.value;
+    return -1.0;
+  };
+  const std::string range =
+      fmt::format("passthrough {:.1f} to {:.1f}", fps(game_with(", draw: 500us")), fps(game_with(", draw: 1s")));
+  const std::string notes = game_with("").run().notes;
+  EXPECT_TRUE(has(notes, "in fps with the first seed: " + range)) << range << notes;
 }
 
 TEST(HostRange, AStatedRateOrEndIsOneAnswer) {
