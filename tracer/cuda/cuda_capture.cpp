@@ -208,8 +208,12 @@ void CudaCapture::count_launch() {
 std::uint32_t CudaCapture::range_name(const char* name) {
   char shortened[256];
   const std::uint32_t known = range_names_.load(std::memory_order_relaxed);
-  if (known >= kMostRangeNames) name = without_numbers(name, shortened);
+  if (known >= kMostRangeNames) {
+    if (const std::uint32_t id = part_.known_range_name(name); id != 0) return id;
+    name = without_numbers(name, shortened);
+  }
   if (known >= 2 * kMostRangeNames) {
+    if (const std::uint32_t id = part_.known_range_name(name); id != 0) return id;
     part_.lost(part::LossReason::kNoRoomForName, 1);
     return 0;
   }

@@ -1,5 +1,6 @@
 #include "tracer/cuda/nvtx.h"
 
+#include "tracer/cuda/kept_texts.h"
 #include "tracer/cuda/range_log.h"
 #include "tracer/guest/kept_errno.h"
 #include "tracer/guest/part_file.h"
@@ -10,18 +11,20 @@ namespace {
 using cupti::RangeLog;
 
 constinit RangeLog ranges{};
+constinit KeptTexts early_texts{};
 constinit Sink sink{};
 
 RangeLog::Range opened(const void* domain, std::uint32_t name) { return {domain, guest::monotonic_ns(), name}; }
 
 std::uint32_t name_of(const char* text) { return text == nullptr || !sink.is_wanted() ? 0 : sink.name(text); }
 
-// A registered string is its number.
+// A registered string is its number, or a text that was registered while nothing was recorded.
 std::uint32_t name_of(const Attributes* attributes) {
   constexpr std::size_t kUpToMessage = offsetof(Attributes, message) + sizeof(Attributes::message);
   if (attributes == nullptr || attributes->size < kUpToMessage) return 0;
   if (attributes->message_type == kMessageAscii) return name_of(static_cast<const char*>(attributes->message));
   if (attributes->message_type != kMessageRegistered) return 0;
+  if (early_texts.has(attributes->message)) return name_of(static_cast<const char*>(attributes->message));
   return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(attributes->message));
 }
 
@@ -32,6 +35,12 @@ void close(const RangeLog::Range& range) {
 int push(const char* text) {
   const guest::KeptErrno kept;
   return ranges.push(opened(nullptr, name_of(text)));
+}
+
+// Its pop is not to end another range.
+int push_wide(const wchar_t*) {
+  const guest::KeptErrno kept;
+  return ranges.push(opened(nullptr, 0));
 }
 
 int push_with(const Attributes* attributes) {
@@ -80,7 +89,9 @@ void end_in(const void*, std::uint64_t number) { end(number); }
 
 const void* register_string(const void*, const char* text) {
   const guest::KeptErrno kept;
-  return reinterpret_cast<const void*>(static_cast<std::uintptr_t>(text == nullptr ? 0 : sink.name(text)));
+  if (text == nullptr) return nullptr;
+  if (!sink.is_wanted()) return early_texts.keep(text);
+  return reinterpret_cast<const void*>(static_cast<std::uintptr_t>(sink.name(text)));
 }
 
 struct Hook {
@@ -112,7 +123,8 @@ bool install(GetExportTable get_table, const Sink& wanted) {
   if (callbacks == nullptr || callbacks->size < sizeof(CallbackTable) || callbacks->module == nullptr) return false;
   sink = wanted;
   const Hook core[] = {{kRangeStartEx, plain(&start_with)}, {kRangeStartA, plain(&start)}, {kRangeEnd, plain(&end)},
-                       {kRangePushEx, plain(&push_with)},   {kRangePushA, plain(&push)},   {kRangePop, plain(&pop)}};
+                       {kRangePushEx, plain(&push_with)},   {kRangePushA, plain(&push)},   {kRangePop, plain(&pop)},
+                       {kRangePushW, plain(&push_wide)}};
   const Hook core2[] = {{kDomainRangeStartEx, plain(&start_in)},
                         {kDomainRangeEnd, plain(&end_in)},
                         {kDomainRangePushEx, plain(&push_in)},

@@ -18,6 +18,7 @@ enum Core : std::uint32_t {
   kRangeEnd = 7,
   kRangePushEx = 8,
   kRangePushA = 9,
+  kRangePushW = 10,
   kRangePop = 11,
 };
 enum Core2 : std::uint32_t {

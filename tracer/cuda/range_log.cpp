@@ -1,6 +1,6 @@
 #include "tracer/cuda/range_log.h"
 
-#include "tracer/guest/lock.h"
+#include <pthread.h>
 
 namespace corun::cupti {
 namespace {
@@ -61,19 +61,23 @@ RangeLog::Range RangeLog::pop(const void* domain) {
 }
 
 std::uint64_t RangeLog::start(const Range& range) {
-  const guest::Lock guard(lock_);
-  const std::uint64_t number = ++numbers_;
+  const std::uint64_t number = numbers_.fetch_add(1, std::memory_order_relaxed) + 1;
   Started& place = started_[number % kMostStarted];
-  if (place.number == 0) place = {number, range};
+  std::uint64_t holder = kFree;
+  if (!place.number.compare_exchange_strong(holder, kInUse, std::memory_order_acquire)) return number;
+  place.range = range;
+  place.number.store(number, std::memory_order_release);
   return number;
 }
 
 RangeLog::Range RangeLog::end(std::uint64_t number) {
-  const guest::Lock guard(lock_);
+  if (number == kFree || number == kInUse) return {};
   Started& place = started_[number % kMostStarted];
-  if (number == 0 || place.number != number) return {};
-  place.number = 0;
-  return place.range;
+  std::uint64_t holder = number;
+  if (!place.number.compare_exchange_strong(holder, kInUse, std::memory_order_acquire)) return {};
+  const Range range = place.range;
+  place.number.store(kFree, std::memory_order_release);
+  return range;
 }
 
 }  // namespace corun::cupti

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <pthread.h>
-
+#include <atomic>
 #include <cstdint>
 
 namespace corun::cupti {
@@ -12,6 +11,8 @@ namespace corun::cupti {
 /// Ranges of push and pop are of one thread, the innermost of a domain ends first. Ranges of start and end have numbers
 /// and may end on another thread. What does not fit (more than kMostDepth ranges inside each other, kMostThreads
 /// threads, kMostStarted numbers) is not logged; pops go with their pushes all the same.
+///
+/// Without locks: a program may fork while another of its threads is in here, and the child goes on with the log.
 class RangeLog {
  public:
   struct Range {
@@ -40,17 +41,18 @@ class RangeLog {
     Range ranges[kMostDepth];
   };
   struct Started {
-    std::uint64_t number;  // 0: free
+    std::atomic<std::uint64_t> number;
     Range range;
   };
+
+  static constexpr std::uint64_t kFree = 0, kInUse = ~std::uint64_t{0};  // instead of the number of a range
 
   static void make_key();
   static void give_back(void* stack);
   Stack* own_stack();
 
   Stack stacks_[kMostThreads]{};
-  pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;  // of what follows
-  std::uint64_t numbers_ = 0;
+  std::atomic<std::uint64_t> numbers_{0};
   Started started_[kMostStarted]{};
 };
 

@@ -359,6 +359,15 @@ std::uint32_t PartFile::range_name(const char* name) {
   });
 }
 
+std::uint32_t PartFile::known_range_name(const char* name) {
+  const auto length = static_cast<std::uint32_t>(strnlen(name, part::kMostTextBytes));
+  return locked([&](State& state) {
+    if (!state.is_redacted) return state.texts.find(name, length);
+    const std::uint32_t number = state.kernel_names.find(name, length);
+    return number == 0 ? 0 : state.redacted[number - 1];
+  });
+}
+
 void PartFile::lost(part::LossReason reason, std::uint64_t count) {
   locked([&](State& state) { return state.lost[static_cast<std::size_t>(reason) % kReasons] += count; });
 }

@@ -51,6 +51,8 @@ class PartFile {
 
   /// The same for names of ranges, "range_<process>_1", ...
   std::uint32_t range_name(const char* name);
+  /// ... only where it has been kept before, else 0.
+  std::uint32_t known_range_name(const char* name);
 
   void lost(part::LossReason reason, std::uint64_t count);
 

@@ -54,15 +54,19 @@ void make_scripted_calls(void* cupti) {
 
 void await_disabled(void* cupti) { reinterpret_cast<void (*)()>(dlsym(cupti, "fake_cuda_await_disabled"))(); }
 
+bool has_ended_well(pid_t child) {
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
 void fork_and_launch(void* cupti) {
   const pid_t child = fork();
   if (child == 0) {
     launch(cupti, 5);
     std::exit(0);
   }
-  int status = 0;
-  waitpid(child, &status, 0);
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) std::exit(3);
+  if (!has_ended_well(child)) std::exit(3);
 }
 
 // The program's own NVTX, as nvtx3 lays out its tables: functions are null until a tool puts its own in.
@@ -133,7 +137,28 @@ void name_ranges(const char* injection, void* cupti) {
   const std::uint64_t number = nvtx(5, 2, domain, &registered);
   nvtx(5, 3, domain, number);
   nvtx(5, 3, domain, number);  // ended already
+  nvtx(1, 9, "around");
+  nvtx(1, 10, L"wide");
+  nvtx(1, 11);
+  nvtx(1, 9, "inside");
+  nvtx(1, 11);
+  nvtx(1, 11);
   if (errno != ELOOP) std::exit(6);
+}
+
+const void* registered_early = nullptr;
+
+void register_before_cuda(const char* injection) {
+  use_nvtx(injection);
+  char text[] = "registered early";
+  registered_early = reinterpret_cast<const void*>(nvtx(5, 10, static_cast<const void*>(nullptr), +text));
+  text[0] = '?';
+}
+
+void use_what_was_registered_early() {
+  const Attributes registered{.message_type = 3, .message = registered_early};
+  nvtx(5, 4, static_cast<const void*>(nullptr), &registered);
+  nvtx(5, 5, static_cast<const void*>(nullptr));
 }
 
 // What no sound program does.
@@ -161,6 +186,8 @@ void misuse_nvtx(const char* injection) {
     nvtx(1, 9, static_cast<const char*>(name));
     nvtx(1, 11);
   }
+  nvtx(1, 9, "deep");
+  nvtx(1, 11);
 }
 
 void name_ranges_by_many_threads(const char* injection) {
@@ -179,12 +206,36 @@ void name_ranges_by_many_threads(const char* injection) {
   }
 }
 
+// Each child is the copy of a moment at which other threads are anywhere in the hooks.
+void fork_between_ranges(const char* injection) {
+  use_nvtx(injection);
+  static bool is_over = false;
+  const auto work = [](void*) -> void* {
+    while (!__atomic_load_n(&is_over, __ATOMIC_RELAXED)) nvtx(1, 7, nvtx(1, 5, "of a thread"));
+    return nullptr;
+  };
+  pthread_t threads[2];
+  for (pthread_t& thread : threads) pthread_create(&thread, nullptr, work, nullptr);
+  for (int i = 0; i < 200; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(5);
+      for (int j = 0; j < 3; ++j) nvtx(1, 7, nvtx(1, 5, "of a child"));
+      _exit(0);
+    }
+    if (!has_ended_well(child)) std::exit(3);
+  }
+  __atomic_store_n(&is_over, true, __ATOMIC_RELAXED);
+  for (pthread_t& thread : threads) pthread_join(thread, nullptr);
+}
+
 }  // namespace
 
 int main(int, char** arguments) {
   const std::string mode = arguments[3];
   const auto count = static_cast<std::uint32_t>(std::atoi(arguments[4]));
   void* const cupti = dlopen(arguments[2], RTLD_NOW | RTLD_GLOBAL);
+  if (mode == "early_ranges") register_before_cuda(arguments[1]);
   initialize(arguments[1]);
   if (mode == "killed") {
     launch_steadily(cupti, count);
@@ -199,6 +250,8 @@ int main(int, char** arguments) {
     name_ranges(arguments[1], cupti);
   }
   if (mode == "threads_with_ranges") name_ranges_by_many_threads(arguments[1]);
+  if (mode == "early_ranges") use_what_was_registered_early();
+  if (mode == "fork_with_ranges") fork_between_ranges(arguments[1]);
   if (mode == "fork") fork_and_launch(cupti);
   if (mode == "await_disabled") await_disabled(cupti);
   if (mode == "await_disabled") launch(cupti, count);

@@ -68,8 +68,8 @@ TEST(Injection, RangesOfNvtxAreRecordedWithTheirNamesAndTimes) {
   const Outcome outcome = Injection().mode("ranges").launches(0).run();
   expect_end(outcome, EndReason::kExit);
   const PartContent& part = outcome.part();
-  const std::vector<std::string> expected = {"inner", "step",  "inner",       "step",      "inner",
-                                             "step",  "outer", "of a domain", "registered"};
+  const std::vector<std::string> expected = {"inner", "step",        "inner",      "step",   "inner", "step",
+                                             "outer", "of a domain", "registered", "inside", "around"};
   EXPECT_EQ(range_names(part), expected) << "in the order in which they end";
   ASSERT_EQ(part.kernels.size(), 3u);
   for (std::size_t i = 0; i < 3; ++i) {
@@ -102,7 +102,8 @@ TEST(Injection, NamesWithoutEndAndMisuseOfNvtxHarmNeitherProgramNorKernels) {
   const PartContent& part = outcome.part();
   EXPECT_EQ(part.kernels.size(), 5u);
   const std::vector<std::string> names = range_names(part);
-  EXPECT_EQ(std::count(names.begin(), names.end(), "deep"), 32) << "as deep as ranges are kept";
+  EXPECT_EQ(std::count(names.begin(), names.end(), "deep"), 33)
+      << "as deep as ranges are kept, and once more though no new name has room";
   EXPECT_EQ(std::count(names.begin(), names.end(), "aaa step 0"), 1);
   EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).count("quo step #"), 1u) << "numbers count as one";
   EXPECT_LE(part.texts.size(), 16'500u);
@@ -119,6 +120,18 @@ TEST(Injection, ThreadsThatEndLeaveRoomForTheRangesOfOthers) {
   const Outcome outcome = Injection().mode("threads_with_ranges").launches(0).run();
   expect_end(outcome, EndReason::kExit);
   EXPECT_EQ(outcome.part().marks.size(), 80'000u);
+}
+
+TEST(Injection, AStringRegisteredBeforeCudaStartsNamesRangesLater) {
+  const Outcome outcome = Injection().mode("early_ranges").launches(0).run();
+  expect_end(outcome, EndReason::kExit);
+  EXPECT_EQ(range_names(outcome.part()), std::vector<std::string>{"registered early"});
+}
+
+TEST(Injection, ChildrenOfAForkMayNameRanges) {
+  const Outcome outcome = Injection().mode("fork_with_ranges").launches(1).run();
+  EXPECT_TRUE(outcome.has_ended_as_without()) << outcome.status;
+  EXPECT_EQ(outcome.parts.size(), 1u);
 }
 
 TEST(Injection, ACountingPassHooksNoRanges) {
