@@ -80,6 +80,7 @@ TEST_P(LiveEvil, HarmsItselfAlone) {
     ASSERT_GT(its.size(), 50u) << policy << "\n" << said();
     EXPECT_GT(its.back().end, kRunStart + 400ms) << "the other's launches pass to the end";
     EXPECT_EQ(said().find("'good'"), std::string::npos) << said();
+    EXPECT_EQ(said().find("'evil' ended with exit code"), std::string::npos) << "it did no harm: " << said();
     const std::string fault = GetParam().fault;
     if (fault.empty()) continue;
     EXPECT_NE(said().find("client 'evil' wrote into the memory of its gate what no gate writes"), std::string::npos)
