@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 
 #include "traces/base/error.h"
@@ -15,6 +16,8 @@
 namespace corun::live {
 
 namespace {
+
+constexpr std::chrono::milliseconds kBetweenTries{10};  // where no more files can be opened
 
 /// While it lives, threads that are started are left alone by signals: the others get them.
 class BlockedSignals {
@@ -69,7 +72,8 @@ void GateDoor::serve() const {
   awaited.push_back({end_, POLLIN, 0});
   while (poll(awaited.data(), awaited.size(), -1) >= 0 && awaited.back().revents == 0)
     for (std::size_t i = 0; i < listeners_.size(); ++i)
-      if (awaited[i].revents != 0) gate::hand_over(listeners_[i], memory_[i]);
+      if (awaited[i].revents != 0 && !gate::hand_over(listeners_[i], memory_[i]))
+        std::this_thread::sleep_for(kBetweenTries);
 }
 
 }  // namespace corun::live

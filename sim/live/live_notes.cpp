@@ -27,7 +27,8 @@ std::string note_of_gate(const gate::Lane& lane) {
   const bool is_gated = lane.by_preload.load() + lane.by_cupti.load() > 0;
   if (!why.empty()) return fmt::format("{} without a gate: {}", is_gated ? "was in part" : "ran", why);
   if (is_gated || lane.frame_count.load() > 0 || lane.processes_without_slot.load() > 0) return {};
-  return "was never at the gate: it used no CUDA and showed no frames";
+  return "was never at the gate: it used no CUDA and showed no frames, or says on standard error that it cannot reach "
+         "it";
 }
 
 /// Figures count from the end of the warm-up, whether there was work or not.

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "tracer/gate/channel/link.h"
+#include "tracer/guest/kept_errno.h"
 
 namespace corun::gate {
 
@@ -13,10 +14,12 @@ namespace {
 
 constinit std::atomic<bool> has_started{false};
 
-// As soon as the program is there: it may never use CUDA.
+// As soon as the program is there: it may never use CUDA. A scheduler that does not answer holds up no program that
+// uses none; one that does use it asks again.
 __attribute__((constructor)) void begin() {
+  const guest::KeptErrno kept;
   GateLink link;
-  if (!link.open()) return;
+  if (!link.open_at_once()) return;
   link.leave_former_slots();
   link.close();
 }

@@ -5,6 +5,7 @@
 // COUNT kernels (0 = until a signal ends it) that take so long each and have so many blocks. It says on stderr how many
 // it launched.
 #include <dlfcn.h>
+#include <errno.h>
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
@@ -327,6 +328,7 @@ void take_cupti() {
 }  // namespace
 
 int main(int count, char** arguments) {
+  const int errno_at_start = errno;
   alarm(120);  // whatever becomes of the test
   signal(SIGTERM, [](int) { is_to_end = true; });
   const std::string manner = count > 1 ? arguments[1] : "step";
@@ -335,6 +337,7 @@ int main(int count, char** arguments) {
   if (count > 4) blocks = static_cast<unsigned>(std::atoi(arguments[4]));
   if (manner == "profiled") take_cupti();
   if (manner == "forked") fork();
+  if (manner == "errno") return std::fprintf(stderr, "errno %d\n", errno_at_start), 0;
   cuInit(0);
   cuLibraryGetKernel(&kernel, nullptr, count > 5 ? arguments[5] : "kernel");
   cuModuleGetFunction(&node, nullptr, "node");

@@ -102,7 +102,7 @@ void fill_with_noise() {
 
 void shorten() {
   Memory memory;
-  if (!receive(getenv(kFileVariable), memory)) _exit(3);
+  if (receive(getenv(kFileVariable), memory, 1'000'000'000) != Receipt::kReceived) _exit(3);
   if (ftruncate(memory.lane, 0) == 0 || ftruncate(memory.common, 0) == 0) _exit(4);
 }
 

@@ -15,6 +15,8 @@
 namespace corun::gate {
 namespace {
 
+constexpr std::int64_t kPatienceNs = 1'000'000'000, kLittlePatienceNs = 50'000'000;
+constexpr char kUnreachable[] = "corun: the gate cannot be reached, this program runs on without one\n";
 constexpr int kClaims = 40;
 constexpr useconds_t kBetweenClaimsUs = 5000;
 
@@ -30,24 +32,37 @@ void* map_memory(int descriptor, std::size_t size) {
 }  // namespace
 
 bool GateLink::open() {
+  const Found found = find(kPatienceNs);
+  if (found == Found::kFailed) [[maybe_unused]]
+    const ssize_t written = write(STDERR_FILENO, kUnreachable, sizeof(kUnreachable) - 1);
+  return found == Found::kGate;
+}
+
+bool GateLink::open_at_once() { return find(kLittlePatienceNs) == Found::kGate; }
+
+GateLink::Found GateLink::find(std::int64_t patience_ns) {
   const char* path = secure_getenv(kFileVariable);
-  if (path == nullptr || strlen(path) >= sizeof(path_)) return false;
+  if (path == nullptr) return Found::kNone;
+  if (strlen(path) >= sizeof(path_)) return Found::kFailed;
   strcpy(path_, path);
-  if (!map()) return false;
-  if (common_->magic.load(std::memory_order_acquire) == kMagic && !is_over()) return true;
+  const Found found = map(patience_ns);
+  if (found != Found::kGate) return found;
+  const bool is_ours = common_->magic.load(std::memory_order_acquire) == kMagic;
+  if (is_ours && !is_over()) return Found::kGate;
   close();
-  return false;
+  return is_ours ? Found::kNone : Found::kFailed;
 }
 
 // Memory of another layout is no gate.
-bool GateLink::map() {
+GateLink::Found GateLink::map(std::int64_t patience_ns) {
   Memory memory;
-  if (!receive(path_, memory)) return false;
+  const Receipt receipt = receive(path_, memory, patience_ns);
+  if (receipt != Receipt::kReceived) return receipt == Receipt::kNothingThere ? Found::kNone : Found::kFailed;
   common_ = static_cast<GateCommon*>(map_memory(memory.common, sizeof(GateCommon)));
   lane_ = static_cast<Lane*>(map_memory(memory.lane, sizeof(Lane)));
-  if (common_ != nullptr && lane_ != nullptr) return true;
+  if (common_ != nullptr && lane_ != nullptr) return Found::kGate;
   close();
-  return false;
+  return Found::kFailed;
 }
 
 void GateLink::close() {

@@ -10,8 +10,11 @@ namespace corun::gate {
 /// Any thread. It stays mapped, since other threads may be in it until the process ends.
 class GateLink {
  public:
-  /// False where the environment names no gate, or it cannot be used.
+  /// False where the environment names no gate, its run is over, or it cannot be had within a second: that is said on
+  /// the program's standard error.
   bool open();
+  /// The same within 50 ms and silently, for what can do without.
+  bool open_at_once();
   bool is_open() const { return lane_ != nullptr; }
   /// Unmaps it. No other thread may be in it.
   void close();
@@ -37,7 +40,9 @@ class GateLink {
   std::uint32_t slot_mark() const { return mark_; }
 
  private:
-  bool map();
+  enum class Found : std::uint8_t { kGate, kNone, kFailed };
+  Found find(std::int64_t patience_ns);
+  Found map(std::int64_t patience_ns);
   bool take_empty_slot(std::uint32_t own);
   bool has_frames(FrameMoment moment) const;
 
