@@ -38,11 +38,14 @@ def main(path, other="gaiagpu"):
         seeds = sorted(ours.keys() & theirs.keys())
         differences = [abs(theirs[seed] - cap) - abs(ours[seed] - cap) for seed in seeds]
         mean, low, high = mean_interval(differences)
-        verdicts["closer" if low > 0 else "further" if high < 0 else "no difference"] += 1
+        has_interval = low is not None  # from three seeds on
+        verdict = "closer" if has_interval and low > 0 else "further" if has_interval and high < 0 else "no difference"
+        verdicts[verdict] += 1
+        interval = f"{low:+.1f} to {high:+.1f}" if has_interval else "no interval"
         columns = [sum(values[seed] for seed in seeds) / len(seeds) for values in (theirs, ours)]
         errors = [sum(abs(values[seed] - cap) for seed in seeds) / len(seeds) for values in (theirs, ours)]
         print(f"| {scenario} | {cap} % | {columns[0]:.1f} % | {columns[1]:.1f} % | {errors[0]:.1f} | {errors[1]:.1f} "
-              f"| {mean:+.1f} ({low:+.1f} to {high:+.1f}) |")
+              f"| {mean:+.1f} ({interval}) |")
     print(f"\nours is closer in {verdicts['closer']}, further in {verdicts['further']}, "
           f"and no different in {verdicts['no difference']}")
 
