@@ -147,7 +147,7 @@ void export_run(const std::string& path) {
   });
 }
 
-/// A results file, whoever wrote it: refused, or compared, listed, reported, exported and hashed. Random bytes are
+/// A results file of any origin: refused, or compared, listed, reported, exported and hashed. Random bytes are
 /// hardly ever a database, so an input that begins with 0xC5 describes rows instead, and one with 0xC6 a table that is
 /// computed, too, which is refused.
 void read(std::string_view input) {
