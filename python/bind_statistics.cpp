@@ -67,7 +67,7 @@ void bind_statistics(py::module_& module) {
     if (degrees < 1) throw_input({}, "Student's t has 1 degree of freedom at least");
     return student_t_95(degrees);
   });
-  module.def("mean_interval", [](const Values& values) {
+  module.def("mean_interval", [](const Values& values) -> py::tuple {
     if (values.empty()) throw_input({}, "an empty sample has no mean");
     const Estimate found = figure_estimate(values);
     if (!has_interval(found)) return py::make_tuple(found.mean, py::none(), py::none());
