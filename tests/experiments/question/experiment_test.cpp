@@ -187,26 +187,6 @@ std::string with_game(const std::string& keys, const std::string& game = "{ gpu:
 
 ClientChoice game_with(const std::string& keys) { return read_text(with_game(keys)).scenarios[0].clients[0]; }
 
-TEST(Clients, DoubtsAreAcceptedByName) {
-  const auto accepting = [](const std::string& list) {
-    return fmt::format(
-        "{}defaults: {{ accept: [span] }}\nscenarios: [{{ name: s, clients: "
-        "[{{ name: a, synthetic: {{ game: rdr2 }}{} }}] }}]\n",
-        "name: x\nhorizon: 1s\ndevice: h200\npolicies: [passthrough]\n", list);
-  };
-  const auto only = [&](const std::string& list) { return read_text(accepting(list)).scenarios[0].clients[0]; };
-  const ClientChoice stated = only(", accept: [other_gpu, solo_rate]");
-  EXPECT_TRUE(stated.accepts(Doubt::kOtherGpu));
-  EXPECT_TRUE(stated.accepts(Doubt::kSoloRate));
-  EXPECT_FALSE(stated.accepts(Doubt::kSpan));
-  EXPECT_TRUE(only("").accepts(Doubt::kSpan));
-  EXPECT_EQ(complaints(accepting(", accept: [other_gpus]"))[0],
-            "6:81: E0202 found `other_gpus`, expected one of other_gpu, collectives, solo_rate, span / did you mean "
-            "`other_gpu`?");
-  EXPECT_EQ(complaints(accepting(", accept: span"))[0],
-            "6:80: E0202 found text, expected a list / for example: [other_gpu]");
-}
-
 TEST(Clients, ManyAlikeAreNumberedAndComeOneAfterAnother) {
   const Experiment experiment = read_text(with_game("arrival: 1s, count: 3, every: 2s, stay: 5s"));
   const std::vector<ClientChoice>& clients = experiment.scenarios[0].clients;
