@@ -53,13 +53,16 @@ class Tables:
 
     def _check(self):
         try:
-            tables = {row[0] for row in self._connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            kinds = dict(self._connection.execute("SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view')"))
             version = self._connection.execute("PRAGMA user_version").fetchone()[0]
         except sqlite3.DatabaseError as error:
             raise InputError(f"{self.path}: {error}: {_EXPECTED}") from None
-        missing = {"runs", "metrics"} - tables
+        missing = {"runs", "metrics"} - kinds.keys()
         if missing:
             raise InputError(f"{self.path}: has no table {', '.join(sorted(missing))}: {_EXPECTED}")
+        for name, kind in kinds.items():
+            if kind == "view":  # one that never ends would be read to its end
+                raise InputError(f"{self.path}: `{name}` is no table, but computed when it is read: {_EXPECTED}")
         if version > SCHEMA_VERSION:
             raise InputError(f"{self.path}: schema {version} is newer than {SCHEMA_VERSION}: update this package")
         try:
