@@ -6,7 +6,9 @@ A program says what a step is and what waits for the device; run() warms up, run
 line of JSON. STEP_FILE names a file for the end of every step (nanoseconds of CLOCK_MONOTONIC), from which record.py
 counts the steps inside the window of a recording. GPU_LOCK names a file that a program locks before it touches the GPU
 and WINDOW ("DELAY,LENGTH", seconds from the lock on) the window that it asks its recorder for: so the programs load
-their frameworks side by side and use the GPU one after the other.
+their frameworks side by side and use the GPU one after the other. PARK names a folder in which a program waits for its
+turns, as ../mixes.py gives them: it touches the GPU once there is a file `gpu`, writes PARKED_AS.warm when it is warm,
+and runs steps when the file `order` names it.
 """
 
 import argparse
@@ -61,6 +63,8 @@ class Loop:
         self.is_asked_to_end = True
 
     def take_gpu(self):
+        while "PARK" in os.environ and not pathlib.Path(os.environ["PARK"], "gpu").exists():
+            time.sleep(0.05)
         if "GPU_LOCK" in os.environ:
             self.lock = open(os.environ["GPU_LOCK"], "w", encoding="utf-8")  # kept until the process is gone
             fcntl.flock(self.lock, fcntl.LOCK_EX)
@@ -95,6 +99,8 @@ class Loop:
                 step()
             self.ends.append(now_ns())
         self.synchronize()
+        if "PARK" in os.environ:
+            return self.park(step, pathlib.Path(os.environ["PARK"]), os.environ["PARKED_AS"])
         before, begin_ns = len(self.ends), now_ns()
         with self.profiler(self.options.profiler) if self.options.profiler else contextlib.nullcontext() as profile:
             self.steps(step, self.options.seconds, profile)
@@ -105,6 +111,28 @@ class Loop:
                           "ended_ns": end_ns, "ready_s": (begin_ns - self.began_ns) / 1e9,
                           "per_second": (len(self.ends) - before) / ((end_ns - begin_ns) / 1e9),
                           "median_step_s": statistics.median(times) / 1e9 if times else None})
+
+    def park(self, step, folder, label):
+        """Steps from the begin to the end of each order, and their ends in LABEL.NUMBER."""
+        (folder / f"{label}.warm").touch()
+        number = 0
+        while not self.is_asked_to_end:
+            time.sleep(0.005)
+            order = json.loads((folder / "order").read_text()) if (folder / "order").exists() else {"number": 0}
+            if order["number"] == number:
+                continue
+            number, ends = order["number"], []
+            if label not in order["labels"]:
+                continue
+            while (now := now_ns() / 1e9) < order["end"] and not self.is_asked_to_end:
+                if now < order["begin"]:
+                    time.sleep(0.0005)
+                    continue
+                step()
+                ends.append(now_ns() / 1e9)
+            self.synchronize()
+            (folder / f"{label}.new").write_text(json.dumps(ends), encoding="utf-8")
+            os.rename(folder / f"{label}.new", folder / f"{label}.{number}")
 
     def say(self, facts):
         self.facts |= {"gpu_from_ns": self.began_ns} | memory_of_torch() | facts

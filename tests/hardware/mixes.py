@@ -1,0 +1,207 @@
+"""Mixes of the programs in programs/, drawn by chance, predicted and then measured on one GPU:
+
+    mixes.py draw TRUTH.jsonl > EXPERIMENT.yaml
+    mixes.py predictions RESULTS.sqlite > PREDICTIONS.jsonl
+    mixes.py measure [--seconds S] [--limit SECONDS] EXPERIMENT.yaml -o MEASURED.jsonl
+
+`draw` takes 30 pairs and 6 triples, each in turns (`timeslice_`) and under MPS (`mps_`), and 9 of the pairs with three
+splits of the SMs (`split30_`, the first program's percentage; `solo30_` is one program alone at 30 %). `measure` starts
+each program once for each way of sharing and parks it (loop.py): a mix is a few seconds in which its programs run. In
+turns there is no daemon; under MPS each percentage is a process of its own. FILE gets a row a program.
+"""
+
+import argparse
+import itertools
+import json
+import os
+import pathlib
+import random
+import re
+import signal
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE / "programs"))
+from record import SCRIPT  # noqa: E402
+
+PROGRAMS = ["jax_matmul", "jax_conv", "jax_inference", "hf_decoder", "hf_prefill", "diffusion", "pyg_gcn", "triton",
+            "torch_compile", "two_graphs", "accumulation", "timm", "loader", "cupy", "numba"]
+SPLIT = ["jax_matmul", "hf_prefill", "diffusion", "triton", "two_graphs", "timm", "numba", "pyg_gcn"]
+PERCENTAGES = [30, 50, 70]
+SPECIAL = {"triton": ["step: { launches: 8 }"], "timm": ["allow_co_run: true"], "loader": ["allow_co_run: true"]}
+SETTLE_S = 0.3
+
+
+def now():
+    return time.clock_gettime(time.CLOCK_MONOTONIC)
+
+
+def drawn_mixes():
+    """(kind, programs, percentage of each) of every run."""
+    chance = random.Random(30)
+    pairs = chance.sample(list(itertools.combinations(PROGRAMS, 2)), 30)
+    triples = chance.sample(list(itertools.combinations(PROGRAMS, 3)), 6)
+    split = chance.sample(list(itertools.combinations(SPLIT, 2)), 9)
+    for kind in ("timeslice", "mps"):
+        for programs in [(program,) for program in PROGRAMS] + pairs + triples:
+            yield ("solo" if (kind, len(programs)) == ("timeslice", 1) else kind), programs, [100] * len(programs)
+    for percentage in PERCENTAGES:
+        for program in SPLIT:
+            yield f"solo{percentage}", (program,), [percentage]
+        for programs in split:
+            yield f"split{percentage}", programs, [percentage, 100 - percentage]
+
+
+def draw(options):
+    truth = {row["file"].split(".")[0]: row for row in map(json.loads, options.truth.read_text().splitlines())
+             if row["kind"] == "window"}
+    for kind, programs, percentages in drawn_mixes():
+        print(f"  - name: {kind}_{'_'.join(programs)}")
+        if not kind.startswith(("solo_", "timeslice")) and kind != "solo":
+            print("    device: { sharing: concurrent }")
+        if min(percentages) < 100:
+            parts = ", ".join(f"{program}: {part}" for program, part in zip(programs, percentages))
+            print(f"    policies: [mps_percentage: {{ percentages: {{ {parts} }} }}]")
+        print("    clients:")
+        for program in programs:
+            keys = [f"name: {program}", f"trace: ../programs-of-others/captures/{truth[program]['file']}",
+                    f"solo_rate: {truth[program]['alone_per_second']}/s"]
+            print(f"      - {{ {', '.join(keys + SPECIAL.get(program, []))} }}")
+
+
+def predictions(options):
+    database = sqlite3.connect(f"{options.results.resolve().as_uri()}?mode=ro", uri=True)
+    rates = {}
+    for scenario, client, value in database.execute(
+            "SELECT scenario, client, value FROM metrics JOIN runs ON runs.id = run WHERE metric = 'throughput_per_s'"):
+        rates.setdefault((scenario, client), []).append(value)
+    for (scenario, client), values in rates.items():
+        print(json.dumps({"run": scenario, "client": client, "predicted_per_s": round(statistics.mean(values), 3)}))
+
+
+class Parked:
+    """Programs that wait for their turn: one process for each (program, percentage)."""
+
+    def __init__(self, folder, wanted, environment):
+        self.folder, self.environment, self.processes, self.number = folder, environment, {}, 0
+        for program, percentage in wanted:
+            self.start(program, percentage)
+
+    def start(self, program, percentage):
+        label = f"{program}@{percentage}"
+        variables = os.environ | self.environment | {"PARK": str(self.folder), "PARKED_AS": label,
+                                                     "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
+        if percentage < 100:
+            variables["CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"] = str(percentage)
+        log = open(self.folder / f"{label}.log", "w", encoding="utf-8")
+        self.processes[label] = subprocess.Popen([sys.executable, HERE / "programs" / SCRIPT[program], program],
+                                                 env=variables, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+
+    def wait_until_warm(self, seconds):
+        """Labels of those that are ready; the GPU is free for them from here on."""
+        (self.folder / "gpu").touch()
+        until = now() + seconds
+        while now() < until and any(process.poll() is None and not (self.folder / f"{label}.warm").exists()
+                                    for label, process in self.processes.items()):
+            time.sleep(0.1)
+        return {label for label in self.processes if (self.folder / f"{label}.warm").exists()}
+
+    def run(self, labels, seconds):
+        """The ends of the steps of each, all within the time in which all ran."""
+        self.number += 1
+        begin = now() + 0.05
+        order = {"number": self.number, "labels": labels, "begin": begin, "end": begin + seconds + 2 * SETTLE_S}
+        (self.folder / "order.new").write_text(json.dumps(order), encoding="utf-8")
+        os.rename(self.folder / "order.new", self.folder / "order")
+        answers = [self.folder / f"{label}.{self.number}" for label in labels]
+        while now() < order["end"] + 10 and not all(answer.exists() for answer in answers):
+            time.sleep(0.02)
+        ends = [json.loads(answer.read_text()) for answer in answers]
+        return [[end for end in one if begin + SETTLE_S <= end <= begin + SETTLE_S + seconds] for one in ends]
+
+    def end(self):
+        for process in self.processes.values():
+            process.send_signal(signal.SIGTERM)
+        for process in self.processes.values():
+            try:
+                process.wait(5)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+def row(run, program, ends):
+    times = sorted(1e3 * (after - before) for before, after in zip(ends, ends[1:]))
+    return {"run": run, "w": program, "iters": len(times), "it_s": round(len(times) / (ends[-1] - ends[0]), 3),
+            "p50_ms": round(statistics.median(times), 3), "p99_ms": round(times[int(0.99 * (len(times) - 1))], 3)}
+
+
+def measure_all(mixes, parked, warm, options, until):
+    for kind, programs, percentages in mixes:
+        labels, run = [f"{p}@{part}" for p, part in zip(programs, percentages)], f"{kind}_{'_'.join(programs)}"
+        if now() > until or not warm.issuperset(labels):
+            print(f"{run}: {'no time left' if now() > until else 'a program is missing'}", flush=True)
+            continue
+        ends = parked.run(labels, options.seconds)
+        if any(len(one) < 3 for one in ends):
+            print(f"{run}: too few steps", flush=True)
+            continue
+        with open(options.output, "a", encoding="utf-8") as file:
+            file.writelines(json.dumps(row(run, p, one)) + "\n" for p, one in zip(programs, ends))
+
+
+def measure(options):
+    until = now() + options.limit
+    names = set(re.findall(r"- name: (\w+)", options.experiment.read_text(encoding="utf-8")))
+    mixes = [mix for mix in drawn_mixes() if f"{mix[0]}_{'_'.join(mix[1])}" in names]
+    ways = {"timeslice": [mix for mix in mixes if mix[0] in ("solo", "timeslice")]}
+    ways["mps"] = [mix for mix in mixes if mix not in ways["timeslice"]]
+    with tempfile.TemporaryDirectory() as folder:
+        daemon = {"CUDA_MPS_PIPE_DIRECTORY": folder + "/pipe", "CUDA_MPS_LOG_DIRECTORY": folder}
+        parked = {}
+        for way, found in ways.items():
+            wanted = dict.fromkeys((p, part) for _, programs, parts in found for p, part in zip(programs, parts))
+            (pathlib.Path(folder) / way).mkdir()
+            parked[way] = Parked(pathlib.Path(folder) / way, wanted, daemon if way == "mps" else {})
+        time.sleep(options.imports)
+        for way, found in ways.items():
+            if way == "mps":
+                os.mkdir(folder + "/pipe")
+                subprocess.run(["nvidia-cuda-mps-control", "-d"], env=os.environ | daemon, check=True)
+            began = now()
+            warm = parked[way].wait_until_warm(90)
+            print(f"{way}: {len(warm)} of {len(parked[way].processes)} after {now() - began:.0f} s", flush=True)
+            for label in set(parked[way].processes) - warm:
+                print(label, (pathlib.Path(folder) / way / f"{label}.log").read_text()[-600:], flush=True)
+            half = now() + (until - now()) * (0.42 if way == "timeslice" else 1)
+            measure_all(found, parked[way], warm, options, half)
+            parked[way].end()
+        subprocess.run(["nvidia-cuda-mps-control"], input="quit\n", text=True, env=os.environ | daemon, check=False)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+    command = commands.add_parser("draw")
+    command.add_argument("truth", type=pathlib.Path)
+    command.set_defaults(do=draw)
+    command = commands.add_parser("predictions")
+    command.add_argument("results", type=pathlib.Path)
+    command.set_defaults(do=predictions)
+    command = commands.add_parser("measure")
+    command.add_argument("experiment", type=pathlib.Path)
+    command.add_argument("--seconds", type=float, default=1.5)
+    command.add_argument("--limit", type=float, default=480)
+    command.add_argument("--imports", type=float, default=30, help="seconds in which the programs load their libraries")
+    command.add_argument("-o", "--output", required=True)
+    command.set_defaults(do=measure)
+    options = parser.parse_args()
+    options.do(options)
+
+
+if __name__ == "__main__":
+    main()
