@@ -64,8 +64,10 @@ struct Workload {
   bool is_taken_whole = false;  ///< no jobs were found in the capture, nor marks: the one job is all of it
   /// What the host launched in the jobs, as a gate counts it: a graph is one launch. 0 = one for each operation.
   std::uint64_t launches = 0;
-  std::uint64_t graphs = 0;      ///< among these
-  double untraced_jitter = 0.0;  ///< coefficient of variation of that rate; 0 where too little of it was of the jobs
+  std::uint64_t graphs = 0;        ///< among these
+  bool has_no_wait = false;        ///< of a program whose host's calls were recorded: none of them waited
+  std::uint32_t unseen_waits = 0;  ///< waits of the host that were not recorded; each ends a job (unseen_waits)
+  double untraced_jitter = 0.0;    ///< coefficient of variation of that rate; 0 where too little of it was of the jobs
   /// What recorded its times, and so lengthened them (fit_to_solo_rate).
   enum class Tracer : std::uint8_t {
     kNone,      ///< nothing: the times are synthetic, or only frames were recorded
@@ -104,6 +106,12 @@ struct StepChoice {
   auto operator<=>(const StepChoice&) const = default;
 };
 
+/// Which waits of a host are replayed.
+enum class HostWaits : std::uint8_t {
+  kEvident,   ///< the recorded ones; where there are none, those that launches show (unseen_waits)
+  kRecorded,  ///< the recorded ones alone
+};
+
 /// How a capture becomes jobs.
 struct WorkloadOptions {
   std::uint32_t iterations = 0;        ///< split into this many jobs of equal operation count; 0 = see split_into_jobs
@@ -114,6 +122,7 @@ struct WorkloadOptions {
   bool keep_start = false;             ///< of frame captures: their start is not left out (see steady_start)
   double gpu_busy_ratio = 0.0;         ///< for frame logs without GPU time: busy / interval; 0 = refuse such logs
   bool allow_co_run = false;           ///< accept a capture whose durations contain time away
+  HostWaits host_waits = HostWaits::kEvident;  ///< of programs
   static constexpr std::uint32_t kOnlyGpu = UINT32_MAX;
   std::uint32_t gpu = kOnlyGpu;  ///< of a capture of several: the one whose operations are replayed
 

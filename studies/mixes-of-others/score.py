@@ -62,10 +62,9 @@ def choices(predicted, measured):
     print("|---|---|---|---|---|")
     for name, goal in GOALS.items():
         cells = [(predicted[mix], ways) for mix, ways in measured.items()
-                 if len(next(iter(ways.values()))) > 1 and len(ways) > 1 and set(ways) <= set(predicted.get(mix, {}))]
+                 if {"timeslice", "mps"} <= ways.keys() <= predicted.get(mix, {}).keys()]
         ours = [regret(goal, max(ways, key=lambda way: goal(guess[way])), ways) for guess, ways in cells]
-        rules = {way: statistics.mean(regret(goal, way if way in ways else "timeslice", ways) for _, ways in cells)
-                 for way in ("timeslice", "mps")}
+        rules = {way: statistics.mean(regret(goal, way, ways) for _, ways in cells) for way in ("timeslice", "mps")}
         rule = min(rules, key=rules.get)
         print(f"| {name} | {len(cells)} | {statistics.mean(ours):.2f} % ({max(ours):.1f}) "
               f"| {sum(value == 0 for value in ours)} | {rule}: {rules[rule]:.2f} % |")

@@ -54,7 +54,8 @@ struct ClientChoice : ClientTerms {
   std::string trace;  ///< path, with the experiment's folder put before a relative one
   SourceLocation trace_where;
   std::optional<SyntheticWork> synthetic;
-  WorkloadOptions options;       ///< iterations, step, visits, draw, run, keep_start, gpu_busy_ratio, allow_co_run, gpu
+  WorkloadOptions options;       ///< iterations, step, visits, draw, run, keep_start, gpu_busy_ratio, allow_co_run,
+                                 ///< host_waits, gpu
   std::optional<Replay> replay;  ///< default: closed; open for synthetic requests
   std::uint64_t repeat = 0;      ///< passes over the work; 0 = forever
   std::uint32_t count = 1;       ///< equal clients: name, name#2, name#3, ...; the experiment holds them one by one

@@ -23,6 +23,7 @@ constexpr std::array<std::string_view, 2> kReplays = {"closed", "open"};
 constexpr std::array<std::string_view, 2> kRoles = {"interactive", "best_effort"};
 constexpr std::array<std::string_view, 3> kPacings = {"uncapped", "sync_each_job", "recorded"};
 constexpr std::array<std::string_view, 3> kHostGaps = {"range", "recorded", "none"};
+constexpr std::array<std::string_view, 2> kHostWaits = {"evident", "recorded"};
 constexpr std::array<std::string_view, 2> kAccesses = {"sequential", "random"};
 constexpr Duration kLongest{std::chrono::hours{24}};
 
@@ -320,6 +321,8 @@ std::vector<ClientField> work_fields() {
             where_stated("keep_start", false)),
       field("allow_co_run", "true or false", option(&WorkloadOptions::allow_co_run), true_or_false,
             where_stated("allow_co_run", false)),
+      field("host_waits", "choice", option(&WorkloadOptions::host_waits), choice_of<HostWaits>(kHostWaits),
+            where_stated("host_waits", HostWaits::kEvident)),
       field("gpu", "whole number", option(&WorkloadOptions::gpu), whole_number(0, 1023),
             where_stated("gpu", WorkloadOptions::kOnlyGpu)),
       field("solo_rate", "rate", &ClientChoice::solo_rate, rate, always_or("solo_rate", 0.0)),

@@ -82,6 +82,24 @@ void doubt_load(const ClientChoice& choice, const ClientSpec& spec, Sentences& f
                     load));
 }
 
+/// A host that never waits keeps its rate in turns where one that waits for each step loses half.
+void doubt_waits(const ClientChoice& choice, const ClientSpec& spec, Sentences& found) {
+  const Workload& workload = *spec.workload;
+  const bool is_stated =
+      choice.options.host_waits != HostWaits::kEvident || spec.pacing.mode == Pacing::Mode::kSyncEachJob;
+  if (!workload.has_no_wait || is_stated || workload.jobs.size() < 2) return;
+  const std::string taken = workload.unseen_waits == 0
+                                ? "never to wait for the device"
+                                : fmt::format(
+                                      "to wait for the device before {} of its {} steps, which began on one "
+                                      "without work",
+                                      workload.unseen_waits, workload.jobs.size());
+  found.push_back(fmt::format(
+      "no wait of its host was recorded; it is taken {}: state `pacing: sync_each_job` if it waits for each "
+      "step, `host_waits: recorded` if it never waits",
+      taken));
+}
+
 }  // namespace
 
 Sentences doubts(const Scenario& scenario, const ClientChoice& choice, ClientBuilder& builder) {
@@ -94,6 +112,7 @@ Sentences doubts(const Scenario& scenario, const ClientChoice& choice, ClientBui
     found.emplace_back(
         "its host's own speed is not known, and figures are a range, from host gaps as recorded to "
         "none: measure its rate alone and untraced, and state `solo_rate`");
+  doubt_waits(choice, spec, found);
   if (!choice.trace.empty()) doubt_tail(builder.replay_alone(scenario, choice), found);
   doubt_count(scenario, choice, spec, builder, found);
   doubt_load(choice, spec, found);
@@ -116,6 +135,8 @@ Sentences idle_keys(const Scenario& scenario, const ClientChoice& choice, Client
   };
   idle(options.iterations > 0 && (has_frames || !is_captured), "iterations",
        "it splits captures of programs into jobs");
+  idle(options.host_waits != HostWaits::kEvident && (has_frames || !is_captured), "host_waits",
+       "it is for captured programs");
   for (const auto& [is_stated, key] :
        {std::pair(options.visits_per_frame > 0, "visits"), std::pair(options.draw > Duration{}, "draw"),
         std::pair(options.keep_start, "keep_start"), std::pair(options.gpu_busy_ratio > 0, "gpu_busy_ratio")})

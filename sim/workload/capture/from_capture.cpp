@@ -8,6 +8,7 @@
 #include "sim/workload/capture/host_sequence.h"
 #include "sim/workload/capture/job_split.h"
 #include "sim/workload/capture/launches.h"
+#include "sim/workload/capture/unseen_waits.h"
 #include "sim/workload/workload.h"
 #include "traces/base/error.h"
 
@@ -105,7 +106,9 @@ class Conversion {
         graphs_(graph_places(capture_)),
         launches_(has_untraced_pass() ? launch_instants(capture_) : std::vector<std::int64_t>()),
         host_(capture_),
-        split_(split_into_jobs(capture_, host_, options)) {}
+        split_(split_into_jobs(capture_, host_, options)),
+        unseen_waits_(options.host_waits == HostWaits::kEvident ? unseen_waits(capture_, host_, split_)
+                                                                : std::vector<std::int64_t>()) {}
 
   Workload run() {
     workload_.job_kind = JobKind::kIteration;
@@ -238,11 +241,21 @@ class Conversion {
       const std::int64_t start_ns = host_.start_of(i);
       const HostEvent event = is_wait ? host_waits_[next_wait++].wait : HostEvent{start_ns, start_ns};
       if (next_job < split_.begins.size() && i == split_.begins[next_job]) {
+        if (next_job < unseen_waits_.size()) add_unseen_wait(unseen_waits_[next_job]);
         begin_job(event);
         ++next_job;
       }
       add_step(event);
     }
+    workload_.has_no_wait = host_waits_.empty() && capture_.rest.fidelity().has_calls;
+    workload_.unseen_waits =
+        static_cast<std::uint32_t>(unseen_waits_.size() - std::ranges::count(unseen_waits_, kNoWait));
+  }
+
+  /// Ends the job before with it.
+  void add_unseen_wait(std::int64_t until_ns) {
+    if (until_ns == kNoWait || workload_.jobs.empty()) return;
+    add_step({free_since_ns_, std::max(free_since_ns_, until_ns), StepKind::kWaitAll, 0});
   }
 
   void begin_job(const HostEvent& first) {
@@ -373,10 +386,11 @@ class Conversion {
   const std::vector<std::int64_t> launches_;  // where there was an untraced pass
   HostSequence host_;
   const JobSplit split_;
-  ShortNumbers gaps_, latencies_;   // by operation of the capture
-  Column<std::uint32_t> order_;     // by operation of the workload: its number in the capture
-  bool is_as_recorded_ = false;     // order_ is that of the capture, and whole
-  Column<std::uint32_t> index_of_;  // the other way, where hosts wait for single operations
+  const std::vector<std::int64_t> unseen_waits_;  // by job
+  ShortNumbers gaps_, latencies_;                 // by operation of the capture
+  Column<std::uint32_t> order_;                   // by operation of the workload: its number in the capture
+  bool is_as_recorded_ = false;                   // order_ is that of the capture, and whole
+  Column<std::uint32_t> index_of_;                // the other way, where hosts wait for single operations
   std::vector<HostWait> host_waits_;
   std::uint32_t submitted_ = 0;
   std::int64_t free_since_ns_ = 0;
