@@ -100,7 +100,7 @@ void export_schema(const Table& table, ArrowSchema& out) {
   out.flags = 0;
 }
 
-void export_column(std::shared_ptr<const Table> table, std::size_t index, ArrowArray& out) {
+void export_column(const std::shared_ptr<const Table>& table, std::size_t index, ArrowArray& out) {
   const Column& column = table->columns[index];
   const void* values = nullptr;
   if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&column.values())) values = integers->data();
@@ -116,7 +116,7 @@ void export_column(std::shared_ptr<const Table> table, std::size_t index, ArrowA
   finish_array(out, column.size(), column.missing(), std::move(owner));
 }
 
-void export_array(std::shared_ptr<const Table> table, ArrowArray& out) {
+void export_array(const std::shared_ptr<const Table>& table, ArrowArray& out) {
   auto owner = own(table, {nullptr});
   for (std::size_t i = 0; i < table->columns.size(); ++i) export_column(table, i, owner->add_child());
   finish_array(out, table->rows(), 0, std::move(owner));

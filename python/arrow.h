@@ -48,8 +48,8 @@ namespace corun {
 
 void export_schema(const Table& table, ArrowSchema& out);
 void export_schema(const Column& column, ArrowSchema& out);
-void export_array(std::shared_ptr<const Table> table, ArrowArray& out);
-void export_column(std::shared_ptr<const Table> table, std::size_t column, ArrowArray& out);
+void export_array(const std::shared_ptr<const Table>& table, ArrowArray& out);
+void export_column(const std::shared_ptr<const Table>& table, std::size_t column, ArrowArray& out);
 /// A stream of one batch.
 void export_stream(std::shared_ptr<const Table> table, ArrowArrayStream& out);
 

@@ -155,8 +155,8 @@ class PlanRun {
           over_.notify_all();
         }) {}
 
-  /// Until it is over. Called with the interpreter lock held; what Python raises meanwhile ends the runner after the
-  /// runs that are under way, and is raised then.
+  /// Until it is over. Called with the interpreter lock held; what Python raises meanwhile ends the runner, which drops
+  /// the runs that are under way, and is raised then.
   void wait(const py::object& tick) {
     std::optional<py::error_already_set> raised;
     for (bool is_over = false; !is_over;) {

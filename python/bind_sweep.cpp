@@ -16,7 +16,7 @@ namespace {
 /// The runs of an experiment, done in any order by any number of threads that share its captures.
 class PlannedRuns {
  public:
-  PlannedRuns(std::shared_ptr<KnownExperiment> known, bool has_baselines) : known_(*known) {
+  PlannedRuns(const std::shared_ptr<KnownExperiment>& known, bool has_baselines) : known_(*known) {
     known_.experiment.record.baselines = has_baselines;
     located(known_, [&] {
       const py::gil_scoped_release release;

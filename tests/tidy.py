@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -23,17 +24,36 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 CLEAN = ROOT / "build" / "tidy"  # an empty file for each hash
 
 
+def sources_of(path):
+    """The file, or those that a file of CMake's unity builds includes."""
+    if not re.fullmatch(r"unity_.*\.cxx", path.name) or not path.exists():
+        return [path]
+    return [pathlib.Path(name) for name in re.findall(r'#include "(.*\.cpp)"', path.read_text())]
+
+
 def compile_commands(folder):
-    """path from the root -> how it is compiled, of the project's own .cpp files."""
+    """path from the root -> how it is compiled, of the project's own .cpp files, each by itself."""
     file = folder / "compile_commands.json"
     if not file.exists():
         sys.exit(f"tidy: no {file}: ./dev build")
     found = {}
     for entry in json.loads(file.read_text()):
-        path = pathlib.Path(os.path.abspath(os.path.join(entry["directory"], entry["file"])))
-        if path.suffix == ".cpp" and path.is_relative_to(ROOT) and not path.is_relative_to(ROOT / "build"):
-            found.setdefault(path.relative_to(ROOT).as_posix(), entry.get("command") or " ".join(entry["arguments"]))
+        compiled = pathlib.Path(os.path.abspath(os.path.join(entry["directory"], entry["file"])))
+        command = entry.get("command") or " ".join(entry["arguments"])
+        for path in sources_of(compiled):
+            if path.suffix == ".cpp" and path.is_relative_to(ROOT) and not path.is_relative_to(ROOT / "build"):
+                alone = re.sub(r" -o \S+", "", command).replace(entry["file"], str(path))
+                found.setdefault(path.relative_to(ROOT).as_posix(), (entry["directory"], alone))
     return found
+
+
+def write_commands(commands):
+    """For clang-tidy, which knows nothing of unity builds. Returns the folder."""
+    CLEAN.mkdir(parents=True, exist_ok=True)
+    entries = [{"directory": directory, "command": command, "file": str(ROOT / path)}
+               for path, (directory, command) in commands.items()]
+    (CLEAN / "compile_commands.json").write_text(json.dumps(entries))
+    return CLEAN
 
 
 @functools.cache
@@ -83,12 +103,12 @@ def main():
     commands = compile_commands(options.build)
     version = subprocess.run(["clang-tidy", "--version"], capture_output=True, text=True, check=True).stdout
     program = version + (ROOT / ".clang-tidy").read_text()
-    keys = {path: key(path, commands[path], program) for path in chosen(commands, options.files)}
-    CLEAN.mkdir(parents=True, exist_ok=True)
+    keys = {path: key(path, commands[path][1], program) for path in chosen(commands, options.files)}
+    build = write_commands(commands)
     waiting = [path for path in keys if not (CLEAN / keys[path]).exists()]
     found = 0
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
-        for path, said in zip(waiting, threads.map(functools.partial(findings, build=options.build), waiting)):
+        for path, said in zip(waiting, threads.map(functools.partial(findings, build=build), waiting)):
             if said:
                 found += 1
                 print(said, flush=True)

@@ -62,6 +62,16 @@ def test_what_has_findings_runs_until_it_has_none(tree, tmp_path):
     assert tree() == (0, [])
 
 
+def test_the_sources_of_a_unity_build_run_each_by_itself(tree, tmp_path):
+    unity = tmp_path / "bin/unity_0_cxx.cxx"
+    unity.write_text(f'#include "{tmp_path}/sim/a.cpp"\n\n#include "{tmp_path}/sim/b.cpp"\n')
+    (tmp_path / "compile_commands.json").write_text(json.dumps(
+        [{"directory": str(tmp_path), "file": str(unity), "command": f"c++ -Wall -o u.o -c {unity}"}]))
+    assert tree() == (0, ["sim/a.cpp", "sim/b.cpp"])
+    written = json.loads((tmp_path / "build/tidy/compile_commands.json").read_text())
+    assert [entry["command"] for entry in written] == [f"c++ -Wall -c {tmp_path}/sim/{name}.cpp" for name in "ab"]
+
+
 def test_files_may_be_named(tree, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path / "sim")
     assert tree("b.cpp") == (0, ["sim/b.cpp"])

@@ -19,8 +19,7 @@ using namespace std::chrono_literals;
 void read_scenarios(const Node& root, const WrittenExperiment& top, ScenarioReader& scenarios, Experiment& out,
                     ScalarReader& reader) {
   if (top.scenarios == nullptr) {
-    const WrittenScenario only = top;
-    out.scenarios.push_back(scenarios.read(only, root));
+    out.scenarios.push_back(scenarios.read(top, root));
     return;
   }
   if (!reader.expect(*top.scenarios, Node::Kind::kSequence, "scenarios: [{ name: alone, ... }]")) return;

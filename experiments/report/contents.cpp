@@ -1,11 +1,12 @@
 #include "experiments/report/contents.h"
 
 #include <SQLiteCpp/SQLiteCpp.h>
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <set>
 
 #include "experiments/base/hash.h"
@@ -97,6 +98,25 @@ void add_texts(const char* name, const std::vector<std::string>& texts, Json& js
   json.end();
 }
 
+/// What was assumed; of runs of several results revisions first a warning that names those of each.
+std::vector<std::string> notes_of(const Measured& measured, const Scenario& scenario) {
+  std::map<std::string, std::vector<std::string>> settings;
+  for (const Setting& setting : scenario.settings) {
+    std::set<std::string> revisions;
+    for (const Run& run : setting.runs) revisions.insert(measured.revisions[run.file]);
+    for (const std::string& revision : revisions) settings[revision].push_back(setting.label);
+  }
+  std::vector<std::string> notes = scenario.notes;
+  if (settings.size() < 2) return notes;
+  std::vector<std::string> parts;
+  for (const auto& [revision, labels] : settings)
+    parts.push_back(fmt::format("{} of revision {}", fmt::join(labels, ", "), revision));
+  notes.insert(notes.begin(), fmt::format("warning: its runs are of several results revisions, whose numbers differ "
+                                          "for that alone: {}",
+                                          fmt::join(parts, "; ")));
+  return notes;
+}
+
 std::string seeds_of(const Scenario& scenario) {
   std::set<std::int64_t> seeds;
   for (const Setting& setting : scenario.settings)
@@ -113,7 +133,7 @@ void add_scenario(const Measured& measured, const Scenario& scenario, Json& json
   json.field("warmup_ms", has_run ? static_cast<double>(ran->runs[0].warmup_ns) / 1e6 : NAN);
   json.field("detailed", std::min(scenario.settings.size(), kMostDetailed));
   add_texts("clients", scenario.clients, json);
-  add_texts("notes", scenario.notes, json);
+  add_texts("notes", notes_of(measured, scenario), json);
   add_settings(scenario, json);
   add_values(scenario, json);
   json.key("verdicts").array();

@@ -94,6 +94,7 @@ class Reader {
   };
 
   void read_file(SQLite::Database& results) {
+    out_.revisions.push_back(results_revision(results));
     const Swept swept = read_swept(results);
     out_.is_sweep = out_.is_sweep || !swept.texts.empty();
     out_.swept_units.insert(swept.units.begin(), swept.units.end());

@@ -61,7 +61,8 @@ struct Measured {
   std::vector<std::string> files;
   std::vector<std::unique_ptr<SQLite::Database>> databases;  ///< of the files
   std::vector<Scenario> scenarios;
-  std::vector<std::string> versions;  ///< of the engine
+  std::vector<std::string> versions;   ///< of the engine
+  std::vector<std::string> revisions;  ///< of the results, by file
   bool is_sweep = false;
   std::map<std::string, std::string> swept_units;  ///< by parameter: "ns", "B", "/s", ""
 };

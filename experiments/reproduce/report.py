@@ -127,7 +127,7 @@ HEAD = """# What is reproduced
 Written by `./dev reproduce`; [docs/reproduce.md](../../docs/reproduce.md) says how claims are stated and judged.
 **{reproduced} of {judged} claims are reproduced.**
 
-* `reproduced`: every check of the claim is met. `missed`: one is not; the reason stands beside it.
+* `reproduced`: every check of the claim is met. `missed`: one is not; the reason stands next to it.
 * `circular`: every check is met, but an input comes from the numbers that they compare with, so little is proved.
 * `predicted`: what we expect of measurements that we have not seen. `error`: there is no figure.
 

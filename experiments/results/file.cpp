@@ -110,6 +110,12 @@ std::vector<std::string> columns_of(SQLite::Database& results, const std::string
   return names;
 }
 
+std::string results_revision(SQLite::Database& results) {
+  if (columns_of(results, "properties").empty()) return "0";
+  SQLite::Statement row(results, "SELECT substr(value, 1, 20) FROM properties WHERE key = 'results_revision'");
+  return row.executeStep() ? row.getColumn(0).getString() : "0";
+}
+
 bool holds_results(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
   std::string head(100, '\0');

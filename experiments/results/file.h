@@ -35,6 +35,10 @@ void unbound_steps(SQLite::Database& results);
 /// Whether its first bytes are those of a results file.
 bool holds_results(const std::string& path);
 
+/// Revision of what the simulations in it compute (kResultsRevision), at most 20 bytes of text; "0" of files from
+/// before there were revisions.
+std::string results_revision(SQLite::Database& results);
+
 /// Names of a table's columns, in order; empty where there is no such table, since earlier schemas have fewer.
 std::vector<std::string> columns_of(SQLite::Database& results, const std::string& table);
 

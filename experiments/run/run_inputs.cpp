@@ -76,7 +76,8 @@ Duration RunInputs::alone(const Scenario& scenario, const CardSharing& sharing, 
   return alone_.get(key, [&] {
     PodSpec unhurried = pod;
     unhurried.runtime = Duration{0};
-    return time_alone(pod_client(*at, unhurried), sharing.device, sharing.seed, scenario.horizon).value_or(Duration{0});
+    return time_alone(pod_client(*at, unhurried), sharing.device, sharing.seed, scenario.horizon, interrupt_)
+        .value_or(Duration{0});
   });
 }
 
@@ -90,7 +91,8 @@ SoloBaseline RunInputs::baseline(const Scenario& scenario, const ClientChoice& c
                        .policy_name = passthrough->name,
                        .horizon = scenario.horizon,
                        .warmup = scenario.warmup_or_default(),
-                       .seed = seed};
+                       .seed = seed,
+                       .interrupt = interrupt_};
   Collector collector(input);
   std::vector<std::string> notes;
   const RunResult result = backend_.run(input, collector, notes);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <compare>
 #include <cstdint>
 #include <functional>
@@ -25,7 +26,7 @@ struct ClusterLists {
 /// What the runs of an experiment share: clients, the lists of clusters, and what each client or pod does alone, each
 /// made once.
 ///
-/// Any number of threads may ask; `experiment`, `hashes` and `policies` must outlive it.
+/// Any number of threads may ask, but for interrupt_by(); `experiment`, `hashes` and `policies` must outlive it.
 class RunInputs {
  public:
   RunInputs(const Experiment& experiment, const FileHashes& hashes, const PolicyRegistry& policies,
@@ -38,6 +39,10 @@ class RunInputs {
 
   /// Where runs take place, those of solo() included; solo rates are fitted in simulation.
   const ExecutionBackend& backend() const { return backend_; }
+
+  /// What ends simulations early where it becomes true, those that are made here included: they throw Interrupted.
+  void interrupt_by(const std::atomic<bool>* interrupt) { interrupt_ = interrupt; }
+  const std::atomic<bool>* interrupt() const { return interrupt_; }
 
   /// Loads every capture and checks that each policy finds what it needs, that clients fit into the device's memory,
   /// and what makes an answer doubtful (Doubt); then replays each distinct client alone (see misfits). Throws
@@ -89,6 +94,7 @@ class RunInputs {
   const FileHashes& hashes_;
   const PolicyRegistry& policies_;
   const ExecutionBackend backend_;
+  const std::atomic<bool>* interrupt_ = nullptr;
   ClientBuilder clients_;
   Memo<ClusterKey, ClusterLists> clusters_;
   Memo<BaselineKey, SoloBaseline> baselines_;

@@ -7,6 +7,7 @@
 
 #include "experiments/run/policy_warnings.h"
 #include "experiments/run/reproduction.h"
+#include "sim/engine/engine.h"
 
 namespace corun {
 
@@ -72,7 +73,8 @@ void execute_cluster(const Scenario& scenario, const RunSpec& spec, RunInputs& r
                      choice.label,
                      scenario.horizon,
                      scenario.cluster->times,
-                     run_inputs.sharing(scenario, spec.seed)};
+                     run_inputs.sharing(scenario, spec.seed),
+                     run_inputs.interrupt()};
   for (PodSpec& pod : input.pods)
     if (!pod.client.empty()) pod.alone = run_inputs.alone(scenario, input.sharing, pod);
   std::vector<std::string> notes = run_inputs.notes(scenario);
@@ -104,7 +106,8 @@ void execute(const Experiment& experiment, const RunSpec& spec, RunInputs& run_i
                  .warmup = scenario.warmup_or_default(),
                  .seed = spec.seed,
                  .tells_exact_durations = descriptor.needs.oracle,
-                 .gate = scenario.gate};
+                 .gate = scenario.gate,
+                 .interrupt = run_inputs.interrupt()};
   if (descriptor.needs.shared_context && input.device.sharing != Sharing::kConcurrent) {
     input.device.sharing = Sharing::kConcurrent;
     notes.push_back(one_context_note(choice.label));
@@ -172,6 +175,18 @@ class Exchange {
   bool is_closed_ = false;
 };
 
+/// While it lives, `stop` ends the simulations of `inputs`.
+class StoppedBy {
+ public:
+  StoppedBy(const std::atomic<bool>* stop, RunInputs& inputs) : inputs_(inputs) { inputs.interrupt_by(stop); }
+  ~StoppedBy() { inputs_.interrupt_by(nullptr); }
+  StoppedBy(const StoppedBy&) = delete;
+  StoppedBy& operator=(const StoppedBy&) = delete;
+
+ private:
+  RunInputs& inputs_;
+};
+
 }  // namespace
 
 RunOutcome run_one(const Experiment& experiment, const RunSpec& spec, RunInputs& run_inputs,
@@ -186,6 +201,8 @@ RunOutcome run_one(const Experiment& experiment, const RunSpec& spec, RunInputs&
   const std::string& policy = experiment.scenarios[spec.scenario].policies[spec.policy].label;
   try {
     execute(experiment, spec, run_inputs, policies, backend, outcome);
+  } catch (const Interrupted&) {
+    outcome.is_interrupted = true;
   } catch (const Error& error) {
     outcome.error = error;
   } catch (const std::bad_alloc&) {
@@ -202,6 +219,7 @@ RunOutcome run_one(const Experiment& experiment, const RunSpec& spec, RunInputs&
 std::size_t run_plan(const Experiment& experiment, const Plan& plan, RunInputs& run_inputs,
                      const PolicyRegistry& policies, const RunnerOptions& options,
                      const std::function<void(const RunSpec&, const RunOutcome&)>& deliver) {
+  const StoppedBy stopping(options.stop, run_inputs);
   const unsigned jobs = std::max(1U, options.jobs);
   Exchange exchange(plan.runs.size(), std::size_t{8} * jobs);
   exchange.set_workers(jobs);
@@ -210,8 +228,10 @@ std::size_t run_plan(const Experiment& experiment, const Plan& plan, RunInputs& 
     while (const auto index = exchange.next(options.stop)) {
       const RunSpec& spec = plan.runs[*index];
       if (options.on_started) options.on_started(spec);
-      exchange.put(*index, run_one(experiment, spec, run_inputs, policies, backend), [&](const RunOutcome& outcome) {
-        if (options.on_finished) options.on_finished(spec, outcome);
+      RunOutcome outcome = run_one(experiment, spec, run_inputs, policies, backend);
+      if (outcome.is_interrupted) break;
+      exchange.put(*index, std::move(outcome), [&](const RunOutcome& finished) {
+        if (options.on_finished) options.on_finished(spec, finished);
       });
     }
     exchange.leave();

@@ -36,11 +36,13 @@ struct RunOutcome {
   double wall_time_s = 0.0;  ///< the one figure here that differs from time to time
   std::string notes;         ///< what was assumed, a line each
   std::optional<Error> error;
+  bool is_interrupted = false;  ///< nothing of it counts: it was ended by what RunInputs::interrupt_by() names
 };
 
 struct RunnerOptions {
-  unsigned jobs = 1;                        ///< worker threads
-  const std::atomic<bool>* stop = nullptr;  ///< true ends it early: runs in progress are finished, no other begins
+  unsigned jobs = 1;  ///< worker threads
+  /// True ends it early: no run begins, simulations under way are dropped, other runs are finished.
+  const std::atomic<bool>* stop = nullptr;
   /// Called from one thread at a time whenever a run has finished, in any order.
   std::function<void(const RunSpec&, const RunOutcome&)> on_finished{};
   std::optional<ExecutionBackend> backend{};  ///< where runs take place, in place of that of `run_inputs`

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 
 #include "experiments/summary/compare_samples.h"
@@ -51,6 +52,7 @@ class Comparer {
           fmt::format("{} pair{} of seeds: an interval of fewer than {} is wide, and too narrow for skewed figures: "
                       "give more `seeds`",
                       least->pairs(), least->pairs() == 1 ? "" : "s", kFewestPairs));
+    warn_of_revisions();
     std::ranges::copy(measured_.warnings, std::back_inserter(out_.warnings));
     if (choice_.is_ranked)
       sort();
@@ -131,6 +133,16 @@ class Comparer {
                                           alone.size() == 1 ? "" : "s", fmt::join(alone, ", "), beside.policy));
   }
 
+  void warn_of_revisions() {
+    std::set<std::string> revisions;
+    for (const Comparison& row : out_.rows) revisions.insert(row.revisions.begin(), row.revisions.end());
+    if (!revisions.empty())
+      out_.warnings.push_back(
+          fmt::format("runs of results revisions {} are compared, whose numbers differ for that "
+                      "alone: run the older files again",
+                      fmt::join(revisions, ", ")));
+  }
+
   void add(const Sample& sample) {
     const auto runs = baseline_of(group(sample));
     if (!runs) return;
@@ -149,6 +161,9 @@ class Comparer {
                          sample.unit, figure_estimate(baseline), figure_estimate(values),
                          paired_interval(values, baseline, Effect::kDifference),
                          paired_interval(values, baseline, Effect::kRatio)});
+    std::set<std::string> revisions = runs.revisions;
+    revisions.insert(group(beside).revisions.begin(), group(beside).revisions.end());
+    if (revisions.size() > 1) out_.rows.back().revisions.assign(revisions.begin(), revisions.end());
   }
 
   /// By scenario, client and metric as they come first in the results; the best policy first, or point by point.

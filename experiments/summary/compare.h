@@ -16,9 +16,10 @@ struct Comparison {
   std::string scenario, backend;     ///< runs are compared within a scenario, in simulation or on a device,
   std::optional<std::size_t> point;  ///< and in a sweep within a point
   std::string policy, client, metric, unit;
-  Estimate baseline, value;  ///< means over the pairs: see figure_estimate
-  Estimate difference;       ///< value - baseline, as paired_interval()
-  Estimate ratio;            ///< value / baseline, likewise; NaN where the baseline is 0
+  Estimate baseline, value;              ///< means over the pairs: see figure_estimate
+  Estimate difference;                   ///< value - baseline, as paired_interval()
+  Estimate ratio;                        ///< value / baseline, likewise; NaN where the baseline is 0
+  std::vector<std::string> revisions{};  ///< of results, where its runs are of several: that alone changes numbers
   std::size_t pairs() const { return difference.count; }
 };
 
@@ -36,7 +37,7 @@ struct Comparisons {
   /// By scenario, client and metric as planned; within these the best policy first, in a sweep the policies as planned
   /// and each point by point.
   std::vector<Comparison> rows;
-  std::vector<std::string> warnings;  ///< few seeds, missing runs, horizons too short
+  std::vector<std::string> warnings;  ///< few seeds, missing runs, horizons too short, several revisions
 };
 
 /// Compares the policies of one or several results files with a baseline, seed by seed. The same run in two files
@@ -46,7 +47,8 @@ struct Comparisons {
 Comparisons compare(const std::vector<std::string>& results, const CompareChoice& choice);
 
 /// "pilotfish gives resnet50 1.83 ± 0.05 times the throughput of exclusive". Behind ± stands the farther end of the
-/// interval; an effect whose interval holds "no effect" is said to be unproven.
+/// interval; an effect whose interval holds "no effect" is said to be unproven, and so are revisions where there are
+/// several.
 std::string sentence(const Comparison& comparison, const std::string& baseline);
 
 /// The sentences of the rows that `is_told` accepts. Of a sweep, two for each policy, client and metric: of the points

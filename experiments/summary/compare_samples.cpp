@@ -80,6 +80,7 @@ class Reader {
   void read(const std::string& file) {
     const auto results = open_results(file);
     try {
+      revision_ = results_revision(*results);
       take_points(read_points(*results, file), file);
       const Places groups = read_runs(*results, file);
       read_metrics(*results, groups);
@@ -141,13 +142,14 @@ class Reader {
                   fmt::format("runs {} and {} are both of scenario `{}`, policy `{}` and seed {}, and not the same",
                               other->second.substr(0, 12), id.substr(0, 12), runs.scenario, runs.policy, seed),
                   "compare results of one experiment, or tell policies apart with `as: another-name`");
+    runs.revisions.insert(revision_);
     fresh[id].push_back({index, seed});
   }
 
   std::size_t group(const std::string& scenario, const std::string& backend, const std::string& policy,
                     std::optional<std::size_t> point) {
     const auto [at, is_new] = group_of_.try_emplace({scenario, backend, policy, point}, out_.groups.size());
-    if (is_new) out_.groups.push_back({scenario, backend, policy, point, {}, 0, ""});
+    if (is_new) out_.groups.push_back({scenario, backend, policy, point, {}, {}, 0, ""});
     return at->second;
   }
 
@@ -174,6 +176,7 @@ class Reader {
   }
 
   const std::string backend_;
+  std::string revision_;  ///< of the file that is read
   ResultSamples out_;
   std::set<std::string> seen_;
   std::map<std::tuple<std::string, std::string, std::string, std::optional<std::size_t>>, std::size_t> group_of_;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,7 @@ struct PolicyRuns {
   std::string scenario, backend, policy;
   std::optional<std::size_t> point;          ///< a run that several points share is in a group of each
   std::map<std::int64_t, std::string> runs;  ///< id by seed
+  std::set<std::string> revisions;           ///< of results (results_revision()), of the files that hold these
   std::size_t failed = 0;
   std::string first_error;
 };

@@ -1,3 +1,5 @@
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -47,15 +49,18 @@ std::vector<std::string> range_sentences(const Comparisons& found, std::vector<c
 }  // namespace
 
 std::string sentence(const Comparison& comparison, const std::string& baseline) {
-  const auto& [scenario, backend, point, policy, client, metric, unit, beside, value, difference, ratio] = comparison;
+  const auto& [scenario, backend, point, policy, client, metric, unit, beside, value, difference, ratio, revisions] =
+      comparison;
   const std::string who = client == "device" || client == "cluster" ? "the " + client : client;
   const std::string begin = fmt::format("{} gives {} ", policy, who);
   const bool is_exact = difference.mean == 0 && difference.low == 0 && difference.high == 0;
-  if (is_exact) return fmt::format("{}the same {} as {}", begin, noun(metric), baseline);
+  const std::string of_several =
+      revisions.empty() ? "" : fmt::format(" (of results revisions {})", fmt::join(revisions, ", "));
+  if (is_exact) return fmt::format("{}the same {} as {}{}", begin, noun(metric), baseline, of_several);
   const bool is_tiny = ratio.count > 1 && ratio.low > 1 - kTiny && ratio.high < 1 + kTiny;
-  if (is_tiny) return fmt::format("{}the same {} as {}, to 0.1 %", begin, noun(metric), baseline);
+  if (is_tiny) return fmt::format("{}the same {} as {}, to 0.1 %{}", begin, noun(metric), baseline, of_several);
   const bool is_unproven = difference.count > 1 && difference.low <= 0 && difference.high >= 0;
-  const std::string doubt = is_unproven ? " (not significant)" : "";
+  const std::string doubt = (is_unproven ? " (not significant)" : "") + of_several;
   const bool gives_nothing = value.mean == 0 && ratio.high == 0;
   if (gives_nothing || !std::isfinite(ratio.mean) || !std::isfinite(ratio.low))
     return fmt::format("{}a {} of {}, {} {}{}", begin, noun(metric), figure(value, metric, value.low < value.high),

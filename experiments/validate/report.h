@@ -7,7 +7,7 @@
 
 namespace corun::validation {
 
-/// What the report says besides the scores.
+/// What the report says in addition to the scores.
 struct ReportFacts {
   std::string backend;  ///< where it was measured
   /// By earlier validation, of the predictions stored before its measurements; empty where there were none.

@@ -128,13 +128,13 @@ class Plots:
         with its 95 % interval (corun.compare). An interval over the line shows no difference.
 
         >>> corun.open(QUICK).plot.effects("passthrough", "fps_mean").get_title()
-        'game: fps_mean beside passthrough'
+        'game: fps_mean compared with passthrough'
         """
         from corun.comparison import effects_of
 
         self._refuse_sweep()
         rows = pandas.DataFrame(effects_of(self._results, baseline, metric, client))
-        rows = self._one_of(rows, scenario, f"metric `{metric}` beside `{baseline}`",
+        rows = self._one_of(rows, scenario, f"metric `{metric}` compared with `{baseline}`",
                             "SELECT DISTINCT metric FROM metrics")
         ax = _axes(ax, (6.5, 0.45 * len(rows) + 1.4))
         for place, row in enumerate(rows.itertuples()):
@@ -147,7 +147,7 @@ class Plots:
                       [f"{row.policy}: {row.client}" if many else row.policy for row in rows.itertuples()])
         ax.invert_yaxis()
         ax.set(xlabel=f"difference ({rows.unit.iloc[0]})",
-               title=f"{'' if many else rows.client.iloc[0] + ': '}{metric} beside {baseline}")
+               title=f"{'' if many else rows.client.iloc[0] + ': '}{metric} compared with {baseline}")
         return ax
 
     def timeline(self, begin, end, policy, scenario=None, seed=None, ax=None):

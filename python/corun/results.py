@@ -51,6 +51,19 @@ class Results(Tables):
         """
         return [row[0] for row in self.cursor("SELECT DISTINCT backend FROM runs WHERE error IS NULL ORDER BY backend")]
 
+    @property
+    def revision(self):
+        """Revision of what simulations compute, of its runs (`simcli version` names that of new ones); "0" of files
+        from before there were revisions. The numbers of two revisions differ for that alone.
+
+        >>> corun.open(QUICK).revision.isdigit()
+        True
+        """
+        has_properties = self.cursor("SELECT 1 FROM sqlite_master WHERE name = 'properties'").fetchone()
+        found = has_properties and self.cursor(
+            "SELECT value FROM properties WHERE key = 'results_revision'").fetchone()
+        return found[0] if found else "0"
+
     def samples(self, metric=None, backend=None):
         """The values by seed, {seed: value}, of every (scenario, policy, client, metric, unit), in the order of the
         plan; failed runs are left out, and what a run counts none of is 0. `metric` keeps one metric, `backend` one of

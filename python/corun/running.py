@@ -30,7 +30,7 @@ def run(experiment, *, jobs=None, seed=None, until=None, output=None, overwrite=
 
     Raises InputError, UnsupportedError, DeviceError before the first run, as Experiment.check does. A run that fails is
     a row of `runs` with its error; a warning says how many there are, and how many of them were there before it was
-    resumed; where all runs fail alike, that error is raised. Ctrl-C lets runs that are under way finish, keeps what is
+    resumed; where all runs fail alike, that error is raised. Ctrl-C drops the runs that are under way, keeps what is
     finished and raises KeyboardInterrupt. Both exceptions have the results so far as `.results`. Other Python threads
     go on meanwhile.
 

@@ -23,6 +23,7 @@ class ClusterRun {
   explicit ClusterRun(const ClusterInput& input)
       : input_(input),
         books_(input),
+        engine_(input.interrupt),
         cards_(input, engine_, [this](std::uint64_t pod, bool is_refused) { client_finished(pod, is_refused); }) {
     if (input.times.registration > Duration{0}) {
       engine_.at(kRunStart + input.times.registration, Phase::kCompletion, &ClusterRun::on_registration, this);

@@ -67,7 +67,8 @@ struct ClusterInput {
   std::string policy_name;
   Duration horizon{};
   PlacementTimes times;
-  CardSharing sharing;  ///< means nothing where no pod has a client
+  CardSharing sharing;                           ///< means nothing where no pod has a client
+  const std::atomic<bool>* interrupt = nullptr;  ///< as in RunInput
 };
 
 /// The state of a pod at the end of the run.

@@ -33,6 +33,7 @@ EventHandle Engine::at(Time when, Phase phase, EventAction action, void* subject
 StopReason Engine::run(Time end) {
   stopped_ = false;
   while (queue_.next_time() < end) {
+    if (interrupt_ != nullptr && interrupt_->load(std::memory_order_relaxed)) throw Interrupted{};
     fire(queue_.pop());
     if (stopped_) return StopReason::kStopped;
   }

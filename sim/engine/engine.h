@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 
@@ -15,6 +16,9 @@ enum class StopReason : std::uint8_t {
   kStopped,  ///< stop() was called
 };
 
+/// Thrown by an engine that was told from outside to end early.
+struct Interrupted {};
+
 /// The event loop of one run: it owns time and fires events in the order (time, phase, sequence).
 ///
 /// Simultaneous events fire by phase, then in the order in which they were scheduled; that order is a promise, also
@@ -26,6 +30,9 @@ enum class StopReason : std::uint8_t {
 class Engine {
  public:
   static constexpr std::uint64_t kMaxEventsPerInstant = 1'000'000;
+
+  /// `interrupt`, which another thread or a signal may set, makes run() throw Interrupted before its next event.
+  explicit Engine(const std::atomic<bool>* interrupt = nullptr) : interrupt_(interrupt) {}
 
   Time now() const { return now_; }
 
@@ -51,6 +58,7 @@ class Engine {
   void fire(const EventQueue::Event& event);
   [[noreturn]] void throw_zero_time_loop() const;
 
+  const std::atomic<bool>* interrupt_;
   EventQueue queue_;
   Time now_ = kRunStart;
   std::uint64_t fired_ = 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -21,8 +22,9 @@ struct RunInput {
   Duration horizon{};        ///< the run covers [0, horizon)
   Duration warmup{};         ///< facts of jobs that end before it are not counted in metrics
   std::uint64_t seed = 1;
-  bool tells_exact_durations = false;  ///< fills OpView::exact, for policies that need an oracle
-  GateDelays gate{};                   ///< of a simulation: worlds of real gates have their own
+  bool tells_exact_durations = false;            ///< fills OpView::exact, for policies that need an oracle
+  GateDelays gate{};                             ///< of a simulation: worlds of real gates have their own
+  const std::atomic<bool>* interrupt = nullptr;  ///< true ends a simulation early
 };
 
 /// What a run reports in addition to the facts that it recorded.
@@ -37,7 +39,7 @@ struct RunResult {
 };
 
 /// Runs it on the simulated device. A pure function: same input, same facts. Throws Error(kPolicy) where the policy
-/// does something illegal and Error(kUnsupported) where a client cannot be replayed as asked.
+/// does something illegal, Error(kUnsupported) where a client cannot be replayed as asked, and Interrupted.
 RunResult simulate(const RunInput& input, Recorder& recorder);
 
 }  // namespace corun

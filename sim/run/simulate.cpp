@@ -3,7 +3,7 @@
 namespace corun {
 
 RunResult simulate(const RunInput& input, Recorder& recorder) {
-  Engine engine;
+  Engine engine(input.interrupt);
   Simulation simulation(input, engine, recorder);
   simulation.schedule();
   engine.run(kRunStart + input.horizon);

@@ -260,7 +260,7 @@ void SoloFit::apply_to(ClientSpec& client, const DeviceSpec& device) const {
 }
 
 std::optional<Duration> time_alone(const ClientSpec& client, const DeviceSpec& device, std::uint64_t seed,
-                                   Duration horizon) {
+                                   Duration horizon, const std::atomic<bool>* interrupt) {
   OpenGates policy;
   const RunInput input{.device = device,
                        .clients = {client},
@@ -268,7 +268,7 @@ std::optional<Duration> time_alone(const ClientSpec& client, const DeviceSpec& d
                        .policy_name = "solo",
                        .horizon = horizon,
                        .seed = seed};
-  Engine engine;
+  Engine engine(interrupt);
   Recorder unused;
   std::optional<Duration> time;
   Simulation simulation(input, engine, unused, [&](ClientId) { time = engine.now() - kRunStart; });

@@ -45,7 +45,8 @@ SoloFit fit_to_solo_rate(const ClientSpec& client, const DeviceSpec& device, dou
 double solo_rate_at(const ClientSpec& client, const DeviceSpec& device, double host_gap_scale);
 
 /// From joining to being done, alone on the device with its gate open; nullopt where it is not done within `horizon`.
+/// Throws Interrupted where `interrupt` becomes true.
 std::optional<Duration> time_alone(const ClientSpec& client, const DeviceSpec& device, std::uint64_t seed,
-                                   Duration horizon);
+                                   Duration horizon, const std::atomic<bool>* interrupt = nullptr);
 
 }  // namespace corun

@@ -70,7 +70,7 @@ def test_an_interrupt_says_how_to_go_on_and_that_works(tmp_path, whole, begin):
     path = tmp_path / "r.sqlite"
     process = begin(sweep(EXPERIMENT, path, *MANY), stderr=subprocess.PIPE)
     process.stderr.readline()
-    wait_for_runs(process, path, 1)
+    wait_for_runs(process, path, 3)
     process.send_signal(signal.SIGINT)
     said = process.stderr.read()
     assert process.wait() == 130

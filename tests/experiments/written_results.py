@@ -38,6 +38,10 @@ class Results:
                 [(name, client, number, time) for number, time in enumerate(times)])
         return name
 
+    def of_revision(self, revision):
+        """What simulations compute is of this revision."""
+        self.database.execute("INSERT INTO properties (key, value) VALUES ('results_revision', ?)", (revision,))
+
     def point(self, number, values, runs):
         """A point of a sweep: what each parameter is, and the runs that belong to it."""
         self.database.executemany("INSERT INTO points VALUES (?,?,?,NULL,'')",

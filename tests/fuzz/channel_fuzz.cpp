@@ -47,6 +47,7 @@ class Scheduler : public Backend {
     void* memory = mmap(nullptr, sizeof(Lane), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     promise(memory != MAP_FAILED, "memory can be had");
     lane_ = static_cast<Lane*>(memory);
+    lane_->gate = closed_word(0, 0);
     arbiter_ =
         std::make_unique<Arbiter>(policy_, "scripted", device_view(input_.device), client_views(input_), *this, facts_);
     client_ =

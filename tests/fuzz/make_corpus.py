@@ -137,6 +137,12 @@ def records(*packed):
     return b"\xC5" + chunk(32, 0, b"\x0A" + varint(len(data)) + data)
 
 
+def costly_name():
+    """A mangled name whose type is the one before it twice, 25 times over: demangled, it has gigabytes."""
+    number = lambda at: "" if at == 0 else "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[at - 1]  # noqa: E731
+    return ("_Z1f1A1BIS_S_E" + "".join(f"S0_IS{number(at)}_S{number(at)}_E" for at in range(2, 27))).encode()
+
+
 def parts():
     """Parts of a process with one kernel, and of one with one frame. Numbers are those of part_record.h."""
     header = (ROOT / "traces/parts/part_record.h").read_text()
@@ -158,6 +164,8 @@ def parts():
     end = record(types["kEnd"], "q4I", 9000, 1, 0, 0, 0)
     yield "cuda", records(process(1), name, kernel_name, device, call, kernel, copy, end)
     yield "frames", records(process(2), name, kernel_name, swapchain, visit, frame, end)
+    costly = record(types["kText"], "II", 2, len(costly_name()), extra=costly_name())
+    yield "costly_name", records(process(1), name, costly, device, call, kernel, end)
 
 
 def activities():
@@ -221,12 +229,16 @@ def rows():
 
 def channels():
     """What channel_fuzz.cpp writes as a gate would: launches, their ends, frames, a name; and words anywhere."""
-    launch = bytes([0, 1, 1, 0, 1, 1, 0, 1, 1, 1, 1, 3, 1])
-    end = bytes([1, 1, 1, 0, 1, 1, 1, 0, 1, 0, 1])
-    frame = bytes([2, 1, 1, 1, 1, 1, 1, 1, 0, 1])
-    yield "launches", (launch + end) * 20
+    turn = bytes([0, 1])  # the policy opens the gate
+    launch = bytes([0, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1]) + turn
+    end = lambda number: bytes([1, 1, number, 1, 1, 1, 0, 1, 1]) + turn  # noqa: E731
+    frame = bytes([2, 1, 1, 1, 1, 1, 1, 1]) + turn
+    name = lambda text, at: bytes([3, len(text)]) + text + struct.pack(">I3B", at, 1, 1, 1) + turn  # noqa: E731
+    yield "launches", b"".join(launch + end(number) for number in range(20))
     yield "frames", frame * 30
-    yield "names", (bytes([3, 4]) + b"name" + bytes([0, 0, 0, 9, 1, 1, 10, 1]) + launch) * 5
+    yield "names", (name(b"name", 0) + launch) * 5
+    pieces = [costly_name()[at:at + 31] for at in range(0, len(costly_name()), 31)]
+    yield "costly_name", b"".join(name(piece, 31 * at) for at, piece in enumerate(pieces)) + launch
     yield "anywhere", b"".join(bytes([4]) + struct.pack(">QI", 2**64 - 1, 64 * i) + bytes([1]) for i in range(200))
 
 

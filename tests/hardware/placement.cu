@@ -1,4 +1,4 @@
-// On which SMs the blocks of a kernel are placed beside another program under MPS, by how much shared memory both use.
+// On which SMs the blocks of a kernel are placed with another program under MPS, by how much shared memory both use.
 //   placement neighbour BLOCKS THREADS SHARED CARVEOUT US STOP   spins until the file STOP appears
 //   placement blocks LABEL SHAPE...                              one line a kernel; a SHAPE is BLOCKS:THREADS:SHARED
 // CARVEOUT is the preferred part of an SM's memory that is shared, in percent; -1: the driver's choice. Lines say:

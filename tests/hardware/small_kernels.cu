@@ -1,4 +1,4 @@
-// Launches small kernels beside other programs and says when each was called for, began and ended, in nanoseconds of
+// Launches small kernels among other programs and says when each was called for, began and ended, in nanoseconds of
 // the GPU's global timer: how kernels that need little get in between those that fill the device.
 //   small_kernels KIND BLOCKS THREADS MICROSECONDS QUEUED SECONDS FILE
 // KIND: spin (so long by the timer), add (so long alone, in additions), cache (goes over 8 MiB). QUEUED kernels are

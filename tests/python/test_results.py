@@ -57,6 +57,14 @@ def test_summary_of_a_metric_nobody_has_is_empty(path):
     assert len(corun.open(path).summary("no_such_metric")) == 0
 
 
+def test_the_revision_is_that_of_the_file(path):
+    assert corun.open(path).revision == "0", "from before there were any"
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE IF NOT EXISTS properties (key TEXT PRIMARY KEY, value TEXT)")
+        database.execute("INSERT INTO properties VALUES ('results_revision', '7')")
+    assert corun.open(path).revision == "7"
+
+
 def test_repr_says_what_is_in_the_file(path):
     text = repr(corun.open(path))
     assert "5 runs (1 failed), policies pilotfish, nvshare, djay" in text

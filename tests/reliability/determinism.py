@@ -11,14 +11,17 @@ hash is over all tables but the time that it took. `simcli hash` must agree, exc
 """
 
 import argparse
+import os
 import pathlib
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
-import time
 
+import disk_faults
+import disk_log
 import record
 import results_rows
 
@@ -50,20 +53,25 @@ class Way:
         return output
 
     def killed(self, **how):
-        """Resumed after a SIGKILL between its first run and its last."""
-        output = self.folder / "killed.sqlite"
-        for jobs in range(1, 6):
-            for leftover in self.folder.glob("killed.sqlite*"):
-                leftover.unlink()
-            process = subprocess.Popen(self.command(output, "--jobs", 1, **how), stdout=subprocess.DEVNULL,
-                                       stderr=subprocess.DEVNULL)
-            while process.poll() is None and runs_in(output) < jobs:
-                advance(process)
-            process.kill()
-            if process.wait() == -9 and runs_in(output) >= jobs:
+        """Resumed after a SIGKILL between its first run and its last. It comes at one of the calls on the disk, since
+        no load of the machine changes these; in time, a fast program is done between two looks."""
+        disk, output = disk_faults.shim(self.folder), self.folder / "killed" / "r.sqlite"
+        log = self.folder / "log"
+
+        def attempt(**faults):
+            shutil.rmtree(output.parent, ignore_errors=True)
+            output.parent.mkdir()
+            return subprocess.run(self.command(output, "--jobs", 1, **how), capture_output=True, env={
+                **os.environ, "LD_PRELOAD": str(disk), "FAULTY_DISK_UNDER": f"{output.parent}/", **faults}).returncode
+
+        attempt(FAULTY_DISK_LOG=str(log))
+        calls, runs = len(disk_log.read_log(log)), runs_in(output)
+        for sixteenths in (8, 10, 12, 6, 14, 4, 15):
+            code = attempt(FAULTY_DISK_FAIL=f"{calls * sixteenths // 16} 0 kill")
+            if code == -signal.SIGKILL and 0 < runs_in(output) < runs:
                 finish(self.command(output, "--resume", "--jobs", 2, **how))
                 return output
-        sys.exit(f"{self.file}: it was never killed between two runs; choose a longer --until")
+        sys.exit(f"{self.file}: it was never killed between two runs")
 
     def merged(self):
         shards = [self.folder / f"shard{number}.sqlite" for number in range(1, SHARDS + 1)]
@@ -72,14 +80,6 @@ class Way:
         output = self.folder / "merged.sqlite"
         finish([RELEASE, "merge", "-f", "-o", output, *shards])
         return output
-
-
-def advance(process):
-    """Lets it run for a millisecond. It stands still while it is looked at:
-    else a fast one is done between two looks."""
-    process.send_signal(signal.SIGCONT)
-    time.sleep(0.001)
-    process.send_signal(signal.SIGSTOP)
 
 
 def runs_in(path):

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
@@ -19,6 +20,7 @@
 ///   FAULTY_DISK_FAIL="N ERRNO"        the N-th call (open, read, write, truncate, sync, unlink) fails with that number
 ///   FAULTY_DISK_FAIL="N ERRNO on"     so do all behind it
 ///   FAULTY_DISK_FAIL="N ERRNO short"  the N-th call writes half of what it should; writes behind it fail (a full disk)
+///   FAULTY_DISK_FAIL="N ERRNO kill"   SIGKILL in front of the N-th call
 ///   FAULTY_DISK_LOG=FILE              says what was done, in order: lines `KIND NANOSECONDS OFFSET LENGTH PATH`,
 ///   behind those
 ///                                     of writes (W) their bytes. O open, R read, T truncate to OFFSET, S sync, U
@@ -36,7 +38,7 @@ struct Disk {
   int log = -1;
   long chosen = 0;
   int code = 0;
-  bool goes_on = false, is_short = false;
+  bool goes_on = false, is_short = false, kills = false;
   long calls = 0;
   std::string open_files[1024];
   std::recursive_mutex mutex;
@@ -49,6 +51,7 @@ struct Disk {
     std::sscanf(fail, "%ld %d", &chosen, &code);
     goes_on = std::strstr(fail, " on") != nullptr;
     is_short = std::strstr(fail, " short") != nullptr;
+    kills = std::strstr(fail, " kill") != nullptr;
   }
 };
 
@@ -85,6 +88,7 @@ int verdict(bool writes) {
   Disk& its = disk();
   const long number = ++its.calls;
   if (its.chosen == 0 || number < its.chosen) return 0;
+  if (its.kills) kill(getpid(), SIGKILL);
   if (its.is_short && writes && number == its.chosen) return 2;
   const bool fails = number == its.chosen || its.goes_on || (its.is_short && writes);
   if (fails) errno = its.code;

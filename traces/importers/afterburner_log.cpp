@@ -18,7 +18,7 @@ constexpr std::int64_t kLongestFrameNs = 1'000'000'000'000;
 /// Kind of a line, its first cell: 0 title, 1 GPU, 2 names of columns, 3 their ranges, 80 values.
 std::int64_t kind_of(const std::vector<std::string_view>& cells) { return parse_integer(cells.front()).value_or(-1); }
 
-/// Seconds since 1970 of "25-10-2025 18:04:42"; nothing for other text.
+/// Seconds since 1970 of "25-10-2025 18:04:42"; nothing for other text, and for years outside of 1970 to 2200.
 std::optional<std::int64_t> seconds_of(std::string_view text) {
   std::array<std::int64_t, 6> numbers{};
   for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -35,7 +35,8 @@ std::optional<std::int64_t> seconds_of(std::string_view text) {
   const year_month_day date{year{static_cast<int>(is_year_first ? first : last)},
                             std::chrono::month{static_cast<unsigned>(month)},
                             day{static_cast<unsigned>(is_year_first ? last : first)}};
-  if (!date.ok()) return std::nullopt;
+  const bool is_in_range = date.ok() && date.year() >= year{1970} && date.year() <= year{2200};
+  if (!is_in_range || numbers[3] > 23 || numbers[4] > 59 || numbers[5] > 60) return std::nullopt;
   return sys_days{date}.time_since_epoch().count() * 86'400 + numbers[3] * 3'600 + numbers[4] * 60 + numbers[5];
 }
 

@@ -1,6 +1,6 @@
 #include "experiments/summary/compare.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -71,15 +71,15 @@ std::string as_csv(const Comparisons& found) {
       RowFormat::kCsv,
       joined(point_headings(found),
              {"scenario", "backend", "policy", "client", "metric", "unit", "baseline_policy", "baseline", "value",
-              "difference", "difference_lo", "difference_hi", "ratio", "ratio_lo", "ratio_hi", "n"}),
+              "difference", "difference_lo", "difference_hi", "ratio", "ratio_lo", "ratio_hi", "n", "revisions"}),
       [&](std::string_view part) { text += part; });
   for (const Comparison& row : found.rows)
-    writer->row(
-        joined(point_cells(found, row),
-               {row.scenario, row.backend, row.policy, row.client, row.metric, row.unit, found.baseline,
-                row.baseline.mean, row.value.mean, row.difference.mean, bound(row.difference, row.difference.low),
-                bound(row.difference, row.difference.high), row.ratio.mean, bound(row.ratio, row.ratio.low),
-                bound(row.ratio, row.ratio.high), static_cast<std::int64_t>(row.pairs())}));
+    writer->row(joined(point_cells(found, row),
+                       {row.scenario, row.backend, row.policy, row.client, row.metric, row.unit, found.baseline,
+                        row.baseline.mean, row.value.mean, row.difference.mean,
+                        bound(row.difference, row.difference.low), bound(row.difference, row.difference.high),
+                        row.ratio.mean, bound(row.ratio, row.ratio.low), bound(row.ratio, row.ratio.high),
+                        static_cast<std::int64_t>(row.pairs()), fmt::format("{}", fmt::join(row.revisions, " "))}));
   writer->end();
   return text;
 }
@@ -110,6 +110,9 @@ std::string as_json(const Comparisons& found, const CompareOptions& options) {
     add_estimate(json, "value", row.value, has_interval(row.value));
     add_estimate(json, "difference", row.difference, row.pairs() > 1);
     add_estimate(json, "ratio", row.ratio, row.pairs() > 1);
+    if (!row.revisions.empty()) json.key("revisions").array();
+    for (const std::string& revision : row.revisions) json.value(revision);
+    if (!row.revisions.empty()) json.end();
     json.end();
   }
   json.end();
@@ -128,6 +131,11 @@ std::string times(const Estimate& ratio) {
   return fmt::format("{:.3f} [{:.3f},{:.3f}]", ratio.mean, ratio.low, ratio.high);
 }
 
+Cell pairs_of(const Comparison& row) {
+  if (row.revisions.empty()) return static_cast<std::int64_t>(row.pairs());
+  return fmt::format("{} (of results revisions {})", row.pairs(), fmt::join(row.revisions, ", "));
+}
+
 using Rows = std::vector<Comparison>;
 
 /// The rows of one scenario and backend, which stand together.
@@ -138,10 +146,9 @@ std::string table(const Comparisons& found, Rows::const_iterator begin, Rows::co
                                              {"value", found.baseline, "times", "difference", "pairs"}),
                                       [&](std::string_view part) { text += part; });
   for (auto row = begin; row != end; ++row)
-    writer->row(
-        joined(joined({row->client, row->metric, row->policy}, point_cells(found, *row)),
-               {figure(row->value, row->metric, false), figure(row->baseline, row->metric, false), times(row->ratio),
-                figure(row->difference, row->metric, true), static_cast<std::int64_t>(row->pairs())}));
+    writer->row(joined(joined({row->client, row->metric, row->policy}, point_cells(found, *row)),
+                       {figure(row->value, row->metric, false), figure(row->baseline, row->metric, false),
+                        times(row->ratio), figure(row->difference, row->metric, true), pairs_of(*row)}));
   writer->end();
   return text;
 }

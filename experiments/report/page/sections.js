@@ -110,7 +110,7 @@ function answer() {
     if (effects.length)
       box.append(html(
           "details", {open: isAll ? "" : null},
-          html("summary", {}, `${counted(effects.length, "effect")} beside ${contents.baseline}, paired by seed`),
+          html("summary", {}, `${counted(effects.length, "effect")} against ${contents.baseline}, paired by seed`),
           html("ul", {class: "plain"}, effects.map(words => html("li", {}, words)))));
   }
   return box.children.length > 1 ? box : null;

@@ -170,7 +170,7 @@ Choice choose(const std::vector<Scene>& scenes, const DeviceSpec& device, std::v
     const Choice of_rule = best_of_rule(kRules[rule], seen, device);
     if (of_rule.misfit > 1e9) continue;
     notes.push_back(
-        fmt::format("`{}` with {} extra visits a frame misses uncapped frames beside one computing context by {:.1f} %",
+        fmt::format("`{}` with {} extra visits a frame misses uncapped frames with one computing context by {:.1f} %",
                     kRuleNames[rule], of_rule.hypothesis.extra, 100 * std::expm1(of_rule.misfit)));
     if (of_rule.misfit < best.misfit) best = of_rule;
   }
@@ -187,7 +187,7 @@ Choice choose(const std::vector<Scene>& scenes, const DeviceSpec& device, std::v
 }
 
 std::string title_of(const Scene& scene) {
-  return fmt::format("{}{} of {} in {} draws, {} ahead, beside {} computing",
+  return fmt::format("{}{} of {} in {} draws, {} ahead, with {} computing",
                      scene.period_ns > 0 ? "paced frames" : "frames", scene.is_finished ? ", finished," : "",
                      text_of(scene.alone_ns, Unit::kNs), scene.draws, scene.ahead, scene.computing);
 }
@@ -197,7 +197,7 @@ Finding slice_finding(const Choice& best, const std::vector<Scene>& scenes, cons
   const Duration value = best.slice.value();
   finding.value = {as_double(to_ns(value)), best.slice.from_ns, best.slice.to_ns, scenes.size()};
   finding.method =
-      "uncapped frames of one, two and four draws beside one computing context: values within the spread "
+      "uncapped frames of one, two and four draws with one computing context: values within the spread "
       "explain them equally";
   if (value == kOpenDriverSlice) finding.notes = {"the driver's default slice lies within and is taken"};
   finding.notes.push_back("a draw is not cut: a turn ends after the first one that ends later than this");
@@ -216,13 +216,13 @@ Finding slice_finding(const Choice& best, const std::vector<Scene>& scenes, cons
 }
 
 Finding rule_finding(const Choice& best, const std::vector<Scene>& scenes, std::vector<std::string> notes) {
-  Finding rule{.key = "graphics", .title = "graphics beside compute", .unit = Unit::kChoice};
+  Finding rule{.key = "graphics", .title = "graphics with compute", .unit = Unit::kChoice};
   rule.choice = kRuleNames[static_cast<std::size_t>(best.hypothesis.rule)];
   rule.method = fmt::format(
-      "frames by OpenGL in {} situations: the rule that misses uncapped frames beside one computing context least",
+      "frames by OpenGL in {} situations: the rule that misses uncapped frames with one computing context least",
       scenes.size());
   notes.push_back(
-      fmt::format("{} extra visits a frame are taken, {} where the program waits for its end (glFinish); scenes beside "
+      fmt::format("{} extra visits a frame are taken, {} where the program waits for its end (glFinish); scenes with "
                   "two and three and paced ones were not looked at for it",
                   best.hypothesis.extra, best.hypothesis.extra_finished));
   rule.notes = std::move(notes);

@@ -46,7 +46,7 @@ void fit_copies(const Samples& samples, std::vector<Finding>& findings) {
     finding.compared_in = Unit::kBytesPerS;
     const std::vector<double> beside = bandwidths(samples, "copy_beside", series);
     if (!beside.empty())
-      finding.comparisons = {{"beside another context's kernel",
+      finding.comparisons = {{"during another context's kernel",
                               median(beside),
                               median(alone),
                               {{"half (turns with the kernel)", median(alone) / 2}}}};

@@ -85,8 +85,8 @@ DeviceSpec with(DeviceSpec device, TurnOrder order) {
 }
 
 std::string situation_of(const Visits& visits) {
-  if (visits.queued == Duration{}) return fmt::format("beside {} spinning", visits.spinning);
-  return fmt::format("beside {} of {} kernels", visits.spinning == 1 ? "a queue" : "two queues",
+  if (visits.queued == Duration{}) return fmt::format("with {} spinning", visits.spinning);
+  return fmt::format("with {} of {} kernels", visits.spinning == 1 ? "a queue" : "two queues",
                      text_of(as_double(to_ns(visits.queued)), Unit::kNs));
 }
 
@@ -148,13 +148,13 @@ Finding lone_slice(const std::vector<Visits>& situations, DeviceSpec& device) {
 }
 
 Finding turn_order(const std::vector<Visits>& situations, DeviceSpec& device) {
-  Finding finding{.key = "turn_order", .title = "whose turn is next beside two busy contexts", .unit = Unit::kChoice};
+  Finding finding{.key = "turn_order", .title = "whose turn is next with two busy contexts", .unit = Unit::kChoice};
   finding.method =
       fmt::format("{} short kernels at all phases of two busy contexts: submission to begin", kernels_in(situations));
   choose(situations, {{"as_woken", with(device, TurnOrder::kAsWoken)}, {"fixed", with(device, TurnOrder::kFixed)}},
          finding, device);
   finding.notes.push_back(
-      "`as_woken`: the rest of the running slice and the other's go first; `fixed`: contexts have places, and beside "
+      "`as_woken`: the rest of the running slice and the other's go first; `fixed`: contexts have places, and with "
       "kernels with nothing queued behind them the next one is settled when a slice begins");
   return finding;
 }

@@ -60,7 +60,7 @@ Finding slice_finding(const Absences& two) {
 void compare_absences(const Absences& absences, double others, double slice_ns, double switch_ns, double length_ns,
                       Finding& finding) {
   if (absences.gaps.empty()) return;
-  Comparison c{fmt::format("absence beside {:.0f} spinning", others), median(absences.gaps)};
+  Comparison c{fmt::format("absence with {:.0f} spinning", others), median(absences.gaps)};
   const auto away = [&](double slice, double cost) { return others * slice + (others + 1) * cost; };
   c.model = away(slice_ns, switch_ns);
   c.nulls = {{"no slices (run to completion)", others * length_ns},

@@ -129,7 +129,7 @@ Finding fit_rule(const Samples& samples, DeviceSpec& device) {
   rule.comparisons = is_fair ? compared.max_min : compared.dispatch_order;
   device.spatial_rule = is_fair ? SpatialRule::kMaxMin : SpatialRule::kDispatchOrder;
   rule.choice = is_fair ? "max_min" : "dispatch_order";
-  rule.method = fmt::format("rates of {} kernels beside another client's, which of the two rules misses them less",
+  rule.method = fmt::format("rates of {} kernels with another client's, which of the two rules misses them less",
                             rule.comparisons.size());
   return rule;
 }
@@ -175,7 +175,7 @@ Finding fit_together(const Samples& samples, const DeviceSpec& device, const std
 
 /// Kernels of a few blocks one after another, co-located with those of a client that fills the device.
 Finding fit_small(const Samples& samples, const DeviceSpec& device) {
-  Finding small{.title = "small kernels one after another beside kernels that fill the device", .unit = Unit::kRatio};
+  Finding small{.title = "small kernels one after another among kernels that fill the device", .unit = Unit::kRatio};
   small.compared_in = Unit::kRatio;
   small.method = "rate of the small ones, of that alone";
   std::vector<double> got;
@@ -246,7 +246,7 @@ std::vector<Finding> assumed_of_real_kernels() {
                 .unit = Unit::kRatio};
   drain.value = {0.12, 0.12, 0.12, 1};
   Finding gaps{.key = "mps_gap_scale",
-               .title = "gaps between kernels beside those of other clients, over alone",
+               .title = "gaps between kernels among those of other clients, over alone",
                .unit = Unit::kRatio};
   gaps.value = {1.33, 1.33, 1.33, 1};
   Finding stall{.key = "mps_launch_stall",

@@ -333,6 +333,20 @@ def test_the_commands_of_the_page_do_what_it_says(results, tmp_path):
         assert (tmp_path / words[words.index("-o") + 1]).stat().st_size > 100, words
 
 
+def test_runs_of_two_results_revisions_are_told_below_their_table(page, tmp_path):
+    files = [tmp_path / "old.sqlite", tmp_path / "new.sqlite"]
+    for path, policy, revision in zip(files, ("exclusive", "pilotfish"), ("1", "2")):
+        with Results(path) as written:
+            throughputs(written, policy, [10.0, 11.0])
+            written.of_revision(revision)
+    run("report", *files, "-o", tmp_path / "both.html")
+    show(page, tmp_path / "both.html")
+    words = page.evaluate("document.querySelector('#scenario-1').innerText")
+    assert "of several results revisions" in words and "exclusive of revision 1; pilotfish of revision 2" in words
+    run("report", files[0], "-o", tmp_path / "one.html")
+    assert "results revision" not in (tmp_path / "one.html").read_text()
+
+
 def test_what_is_no_results_file_is_refused(tmp_path):
     (tmp_path / "x.sqlite").write_text("no")
     done = run("report", tmp_path / "x.sqlite", "-o", tmp_path / "r.html", check=False)

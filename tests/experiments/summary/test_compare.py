@@ -57,6 +57,32 @@ def test_pairs_are_made_by_seed_and_not_by_place(tmp_path):
     assert ratio == {"mean": pytest.approx(2), "low": pytest.approx(2), "high": pytest.approx(2)}
 
 
+def of_revisions(folder, *revisions):
+    """Results of two policies, each in a file of its own."""
+    paths = [folder / "exclusive.sqlite", folder / "pilotfish.sqlite"]
+    for path, policy, values, revision in zip(paths, ("exclusive", "pilotfish"), (SLOW, FAST), revisions):
+        with Results(path) as results:
+            throughputs(results, policy, values)
+            results.of_revision(revision)
+    return paths
+
+
+def test_figures_of_two_results_revisions_say_so_where_they_stand(tmp_path):
+    files = of_revisions(tmp_path, "1", "2")
+    found = compared(*files)
+    assert [row["revisions"] for row in found["comparisons"]] == [["1", "2"]]
+    assert all(text.endswith("(of results revisions 1, 2)") for text in found["sentences"]) and found["sentences"]
+    assert "runs of results revisions 1, 2 are compared" in found["warnings"][0]
+    text = compare(*files, "--export-csv", tmp_path / "e.csv")
+    assert re.search(r"^train .* 6 \(of results revisions 1, 2\)$", text.stdout, re.MULTILINE), text.stdout
+    assert [row["revisions"] for row in csv.DictReader((tmp_path / "e.csv").open())] == ["1 2"]
+
+
+def test_figures_of_one_results_revision_say_nothing_of_it(tmp_path):
+    files = of_revisions(tmp_path, "2", "2")
+    assert "revision" not in json.dumps(compared(*files)) and "revision" not in compare(*files).stdout
+
+
 def test_the_sentences_say_the_effect_with_its_interval_best_policy_first(pair):
     said = compare(pair).stdout
     assert re.search(r"pilotfish gives train 2\.\d+ ± 0\.0\d+ times the throughput of exclusive\n", said)

@@ -68,7 +68,7 @@ def test_an_experiment_can_use_the_file(whole):
 def test_the_report_shows_residuals_and_rivals(whole):
     report = (whole[0] / "gpu.md").read_text()
     assert "open driver's slice of 1.024 ms" in report
-    assert re.search(r"absence beside 2 spinning \| 3.36ms \| 3.36ms \| [+-]0.0 %", report), report
+    assert re.search(r"absence with 2 spinning \| 3.36ms \| 3.36ms \| [+-]0.0 %", report), report
     assert "What was not measured" in report
 
 
@@ -119,9 +119,9 @@ def test_a_real_h200_shares_its_multiprocessors_in_dispatch_order(recorded):
 
 def test_the_model_of_a_real_h200_beats_its_rivals(recorded):
     for title, worst in (("time slice", 0.1), ("switch cost", 2.5), ("slice of a context that is alone", 17),
-                         ("whose turn is next beside two busy contexts", 14),
+                         ("whose turn is next with two busy contexts", 14),
                          ("part of the switch cost that goes with threads", 2.5),
-                         ("graphics beside compute", 4.5), ("turn of graphics that has more to draw", 4.5)):
+                         ("graphics with compute", 4.5), ("turn of graphics that has more to draw", 4.5)):
         section = recorded[1].split(f"## {title}\n")[1].split("\n## ")[0]
         errors = [float(error) for error in re.findall(r"^.*: mean ([\d.]+) %", section, re.MULTILINE)]
         assert errors[0] == min(errors) and len(errors) > 1, section

@@ -74,6 +74,22 @@ TEST(Engine, StopReturnsAfterThePresentEventAndRunGoesOnFromThere) {
   EXPECT_EQ(log.fired.size(), 1u);
 }
 
+TEST(Engine, EndsBeforeTheNextEventWhenItIsInterrupted) {
+  std::atomic<bool> interrupt = false;
+  Engine engine(&interrupt);
+  struct Count {
+    std::atomic<bool>& interrupt;
+    int fired = 0;
+    static void fire(void* self, std::uint64_t) {
+      auto& count = *static_cast<Count*>(self);
+      count.interrupt = ++count.fired == 3;
+    }
+  } count{interrupt};
+  for (int at = 1; at <= 9; ++at) engine.at(time_from_ns(at), Phase::kTimer, Count::fire, &count);
+  EXPECT_THROW(engine.run(kNever), Interrupted);
+  EXPECT_EQ(count.fired, 3);
+}
+
 TEST(Engine, ALoopInZeroTimeIsReportedWithItsTimeAndPhases) {
   Engine engine;
   struct Spin {
