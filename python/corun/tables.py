@@ -53,7 +53,8 @@ class Tables:
 
     def _check(self):
         try:
-            kinds = dict(self._connection.execute("SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view')"))
+            kinds = dict(self._connection.execute(
+                "SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view')"))
             version = self._connection.execute("PRAGMA user_version").fetchone()[0]
         except sqlite3.DatabaseError as error:
             raise InputError(f"{self.path}: {error}: {_EXPECTED}") from None

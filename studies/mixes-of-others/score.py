@@ -5,8 +5,8 @@ usage: score.py PREDICTIONS.jsonl MEASURED.jsonl
 
 A program keeps its rate in company over its rate alone, both measured or both predicted. A choice is one way of sharing
 for one mix: the one whose predicted goal is highest; its regret is what the measured goal of the best way has more,
-relative to it. Goals: `fairest`, the least that a program keeps; `most work`, the sum of what they keep; `protect`, what
-the first keeps, as long as another keeps a tenth.
+relative to it. Goals: `fairest`, the least that a program keeps; `most work`, the sum of what they keep; `protect`,
+what the first keeps, as long as another keeps a tenth.
 """
 
 import collections
@@ -43,13 +43,15 @@ def errors(predicted, measured):
                 name = {1: "alone", 2: "two", 3: "three"}[len(values)]
                 rows[f"{way.rstrip('0123456789')}, {name}"] += [(100 * (p / m - 1), mix, 100 * (p - m))
                                                                for p, m in zip(predicted[mix][way], values)]
-    print("| way, programs | figures | relative error of what is kept, mean (worst) | points, mean (worst) | worst mix |")
+    print("| way, programs | figures | relative error of what is kept, mean (worst) | points, mean (worst) "
+          "| worst mix |")
     print("|---|---|---|---|---|")
     for name, found in rows.items():
         if not name.startswith("solo,"):
             sizes, points = [abs(error) for error, *_ in found], [abs(point) for *_, point in found]
+            worst = max(found, key=lambda row: abs(row[0]))[1]
             print(f"| {name} | {len(found)} | {statistics.mean(sizes):.1f} % ({max(sizes):.1f}) "
-                  f"| {statistics.mean(points):.1f} ({max(points):.1f}) | {max(found, key=lambda row: abs(row[0]))[1]} |")
+                  f"| {statistics.mean(points):.1f} ({max(points):.1f}) | {worst} |")
 
 
 def regret(goal, choice, ways):
