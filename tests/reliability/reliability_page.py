@@ -75,6 +75,25 @@ def mutants(found):
     yield f"**{found['caught']} of {found['mutants']} caught.**\n"
 
 
+def systematic(found):
+    """Mistakes that change nothing do not count; a folder's score is of the rest."""
+    folders = found["folders"]
+    whole = {count: sum(its[count] for its in folders.values()) for count in ("mutants", "caught", "equivalent")}
+    yield "| folder | mutants | change nothing | caught | score |\n|---|---:|---:|---:|---:|"
+    for folder, its in [*folders.items(), ("all", whole)]:
+        judged = its["mutants"] - its["equivalent"]
+        yield (f"| {folder} | {number(its['mutants'])} | {its['equivalent']} | {number(its['caught'])} | "
+               f"{100 * its['caught'] / max(1, judged):.1f} % |")
+    yield f"\nSeed {found['seed']}.\n"
+
+
+def survivors():
+    found = record.read("mutation") or {"survivors": []}
+    yield "<details><summary>survivors</summary>\n"
+    yield from (f"* `{one}`" for one in found["survivors"])
+    yield "\n</details>\n"
+
+
 def mistakes():
     listed = tomllib.loads((record.ROOT / "tests/mutants/mutants.toml").read_text())["mutant"]
     yield "<details><summary>mistakes</summary>\n"
@@ -165,6 +184,13 @@ SECTIONS = {
         "tests/mutants/mutants.toml lists mistakes, each with the test that must notice it. They are planted into a "
         "copy of the sources, each behind a switch.\n",
         "./dev mutants", mutants, mistakes),
+    "mutation": Section(
+        "Mutation tests at random places",
+        "A sample of the usual slips (another relation, another operator, a constant off by one, a statement left "
+        "out, another result, a loop cut short) at random places, as many of a folder as the root of its size says. "
+        "A slip is caught if one of the C++ tests that come to its place fails or does not end; where no test comes, "
+        "it survives. tests/mutants/equivalent.toml gives the reasons for those that change nothing.\n",
+        "./dev mutants --sample N", systematic, survivors),
     "campaign": Section(
         "Invariants",
         "Every simulated run, in release builds too, checks invariants at every event. A violation ends the program "

@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+"""Makes the usual slips in the code by the hundred, at random places, and runs the tests that come to each place.
+
+    tests/mutants/systematic.py --sample 500            the record is written
+    tests/mutants/systematic.py --sample 500 --seed 2   another sample
+    tests/mutants/systematic.py --sample 80 --folder policies
+    tests/mutants/systematic.py --sample 500 --only 17 203   these again, after a test was added
+
+A mistake is caught if a test fails with it that passes without it, or does not end in ten times its time and 5 s. A
+mistake at a place that no test comes to survives. tests/mutants/equivalent.toml names those that change nothing that
+could be observed, with the reason: they do not count.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import plant  # noqa: E402
+import schemata  # noqa: E402
+sys.path[:0] = [str(plant.ROOT / "tests"), str(plant.ROOT / "tests/reliability")]
+import record  # noqa: E402
+import run_cpp  # noqa: E402
+
+EQUIVALENT = plant.ROOT / "tests/mutants/equivalent.toml"
+TOGETHER = 20  # cases of a process
+LONGEST_S = 60  # cases that take longer are left out
+PROCESSES = len(os.sched_getaffinity(0))
+
+
+def run(command, case, environment, seconds):
+    """The exit code, or None where the time was over; what the command started ends with it."""
+    process = subprocess.Popen(command, cwd=case.folder, env={**os.environ, **case.environment, **environment},
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                               start_new_session=True)
+    try:
+        return process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        process.wait()
+
+
+def command_of(cases):
+    if not cases[0].filter:
+        return cases[0].command
+    names = ":".join(case.filter for case in cases)
+    return [cases[0].command[0], f"--gtest_filter={names}", "--gtest_fail_fast", "--gtest_brief=1"]
+
+
+# --- the first pass
+
+def look_at(case, sites):
+    """(passes, seconds, numbers of the mistakes to whose places it comes)"""
+    path = schemata.HERE / f"reached-{os.getpid()}-{abs(hash(case.name))}"
+    path.write_bytes(bytes(4096 * (1 + sites // 4096)))
+    began = time.monotonic()
+    code = run(command_of([case]), case, {"CORUN_MUTANTS_REACHED": str(path)}, LONGEST_S)
+    seconds = time.monotonic() - began
+    reached = [number for number, byte in enumerate(path.read_bytes()) if byte]
+    path.unlink()
+    return code == 0, seconds, reached
+
+
+def first_pass(cases, sites):
+    """Keeps the cases that pass, each with `cost` and `reached`."""
+    with concurrent.futures.ThreadPoolExecutor(PROCESSES) as pool:
+        looks = list(pool.map(lambda case: look_at(case, sites), cases))
+    left_out = []
+    for case, (passes, case.cost, case.reached) in zip(cases, looks):
+        if not passes:
+            left_out.append(case.name)
+    print(f"{len(cases)} tests, {len(left_out)} left out: {', '.join(left_out)}", flush=True)
+    return [case for case in cases if case.name not in set(left_out)]
+
+
+# --- the mistakes
+
+def groups(cases):
+    """Cases in the order in which they are tried: those that come to few places first, then the quick ones."""
+    by_program = collections.defaultdict(list)
+    for case in sorted(cases, key=lambda case: case.cost):
+        by_program[case.command[0] if case.filter else case.name].append(case)
+    found = [members[first:first + TOGETHER] for members in by_program.values()
+             for first in range(0, len(members), TOGETHER)]
+    return sorted(found, key=lambda group: sum(case.cost for case in group))
+
+
+def try_mutant(number, cases):
+    """How it was noticed, or None."""
+    for group in groups(cases):
+        cost = sum(case.cost for case in group)
+        code = run(command_of(group), group[0], {"CORUN_MUTANT": str(number)}, 10 * cost + 5)
+        if code != 0:
+            return f"{pathlib.Path(group[0].command[0]).name}, {'time' if code is None else code}"
+    return None
+
+
+def try_all(chosen, cases):
+    """number -> how it was noticed, or None."""
+    reaching = {site["number"]: [] for site in chosen}
+    for case in cases:
+        for number in set(case.reached) & reaching.keys():
+            reaching[number].append(case)
+    found = {}
+
+    def one(site):
+        number = site["number"]
+        found[number] = try_mutant(number, reaching[number])
+        if found[number] is None:
+            print(f"SURVIVES {number} {described(site)} [{len(reaching[number])} tests come here]", flush=True)
+
+    with concurrent.futures.ThreadPoolExecutor(PROCESSES) as pool:
+        list(pool.map(one, chosen))
+    return found
+
+
+def described(site):
+    original, mutated = (" ".join(site[which].split())[:90] for which in ("original", "mutated"))
+    return f"{site['file']}:{site['line']}: {site['kind']}: {original or '(here)'} -> {mutated or '(nothing)'}"
+
+
+# --- the score
+
+def line_of(site):
+    return (plant.ROOT / site["file"]).read_text().splitlines()[site["line"] - 1].strip()
+
+
+def reason(site, listed):
+    """Why a mistake changes nothing, where equivalent.toml says so."""
+    return next((one["reason"] for one in listed if one["file"] == site["file"] and one["line"] == line_of(site)
+                 and one["mutated"] == " ".join(site["mutated"].split())), None)
+
+
+def score(chosen, found):
+    listed = tomllib.loads(EQUIVALENT.read_text()).get("mutant", []) if EQUIVALENT.exists() else []
+    folders = {}
+    for site in chosen:
+        its = folders.setdefault(schemata.folder_of(site["file"]), {"mutants": 0, "caught": 0, "equivalent": 0})
+        its["mutants"] += 1
+        its["caught"] += found[site["number"]] is not None
+        its["equivalent"] += found[site["number"]] is None and reason(site, listed) is not None
+    survivors = [described(site) for site in chosen
+                 if found[site["number"]] is None and reason(site, listed) is None]
+    return {"folders": folders, "survivors": survivors}
+
+
+def say(result):
+    for folder, its in result["folders"].items():
+        judged = its["mutants"] - its["equivalent"]
+        print(f"{folder:24} {its['caught']:4} of {judged:4} caught, {its['equivalent']} equivalent")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sample", type=int, required=True)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--folder", help="only folders that begin so")
+    parser.add_argument("--only", type=int, nargs="*", help="numbers of an earlier run with the same sample and seed")
+    parser.add_argument("--match", help="only tests with this in their names")
+    options = parser.parse_args()
+    at = record.moment()
+    schemata.configure()
+    chosen = schemata.sample(schemata.all_sites(), options.sample, options.seed, options.folder)
+    print(f"{len(chosen)} mistakes", flush=True)
+    chosen = schemata.build(chosen)
+    size = max(site["number"] for site in chosen)
+    if options.only:
+        chosen = [site for site in chosen if site["number"] in options.only]
+    cases = first_pass(run_cpp.listed_cases(schemata.BUILT, options.match), size)
+    found = try_all(chosen, cases)
+    (schemata.HERE / "found.json").write_text(json.dumps(
+        [{**site, "found": found[site["number"]]} for site in chosen], indent=1))
+    result = score(chosen, found)
+    say(result)
+    if not (options.only or options.folder or options.match):
+        record.write("mutation", {"seed": options.seed, **result}, at)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,109 @@
+"""Slips at random places: what is found in a source, and what the score counts."""
+
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import schemata  # noqa: E402
+import systematic  # noqa: E402
+
+SOURCE = """#include <algorithm>
+constexpr int kLimit = 7, kOther = 8;
+enum class Way { kOne = 1 };
+#define CORUN_CHECK(x) ((x) ? 0 : 1)
+inline int sum(const int* values, int count) {
+  int found = 0;
+  for (int i = 0; i < count; ++i) {
+    if (values[i] == kLimit) continue;
+    found += std::min(values[i], 3);
+  }
+  CORUN_CHECK(found > 5);
+  switch (found) { case 4: return 9; default: break; }
+  static_assert(kLimit > 2);
+  return found * 2;
+}
+"""
+
+
+@pytest.fixture
+def found(tmp_path):
+    cindex = pytest.importorskip("clang.cindex")
+    import sites
+    try:
+        cindex.Index.create()
+    except cindex.LibclangError:
+        pytest.skip("no libclang is installed (packages.txt)")
+    (tmp_path / "sum.cpp").write_text(SOURCE)
+    return sites.sites_of(tmp_path, "sum.cpp", ["-xc++", "-std=c++20"])
+
+
+def test_every_kind_of_slip_is_found_where_it_can_be_switched(found):
+    slips = {(site["line"], site["original"], site["mutated"]) for site in found}
+    assert {(7, "i < count", "i <= count"), (7, "i < count", "i >= count"), (7, "++i", "--i"),
+            (8, "values[i] == kLimit", "values[i] != kLimit"), (8, "continue;", ""),
+            (9, "std::min(values[i], 3)", "std::max(values[i], 3)"), (9, "3", "3 + 1"),
+            (9, "found += std::min(values[i], 3);", ""), (14, "found * 2", "found / 2"),
+            (7, "", "continue at once"), (10, "", "break after one pass"),
+            (14, "return found * 2;", "return 0;")} <= slips
+    without_switch = {2, 3, 4, 11, 13}
+    assert not without_switch & {line for line, _, _ in slips}
+    assert not any(original == "4" for _, original, _ in slips), "the label of a case is a constant of the compiler"
+
+
+def test_a_copy_with_all_slips_compiles_and_each_is_switched_by_its_number(found, tmp_path, monkeypatch):
+    monkeypatch.setattr(schemata.plant, "ROOT", tmp_path)
+    chosen = [{**site, "number": number} for number, site in enumerate(schemata.apart(found, 100), 1)]
+    assert len(chosen) >= 5
+    main = "\nint main() { const int values[] = {1, 7, 5}; return sum(values, 3); }\n"
+    text = schemata.SWITCH.replace("SIZE", "4096") + schemata.instrumented("sum.cpp", chosen).decode() + main
+    (tmp_path / "copy.cpp").write_text(text)
+    subprocess.run(["g++", "-std=c++20", "-w", "copy.cpp", "-o", "copy"], cwd=tmp_path, check=True)
+    (tmp_path / "reached").write_bytes(bytes(4096))
+
+    def result(number):
+        return subprocess.run([tmp_path / "copy"], timeout=5, env={
+            "CORUN_MUTANT": str(number), "CORUN_MUTANTS_REACHED": str(tmp_path / "reached")}).returncode
+
+    assert result(0) == 9, "case 4: a copy without a slip does what the original does"
+    reached = {number for number, byte in enumerate((tmp_path / "reached").read_bytes()) if byte}
+    assert reached and reached <= {site["number"] for site in chosen}
+    initial, = (site["number"] for site in chosen if site["line"] == 6)
+    assert result(initial) == 10 and initial in reached
+
+
+def test_a_sample_takes_more_of_larger_folders_and_is_the_same_for_a_seed():
+    sites = [{"file": f"{folder}/a.cpp", "start": 10 * place, "end": 10 * place + 5}
+             for folder, count in (("policies", 400), ("sim/live", 100)) for place in range(count)]
+    one = schemata.sample(sites, 60, 1)
+    assert [sum(site["file"].startswith(folder) for site in one) for folder in ("policies", "sim/live")] == [40, 20]
+    assert one == schemata.sample(sites, 60, 1) != schemata.sample(sites, 60, 2)
+
+
+def test_no_two_slips_of_a_sample_overlap():
+    spans = [(0, 9), (2, 3), (9, 12), (13, 14), (13, 14)]
+    chosen = schemata.apart([{"file": "a", "start": start, "end": end} for start, end in spans], 5)
+    assert [(site["start"], site["end"]) for site in chosen] == [(0, 9), (13, 14)]
+
+
+def test_slips_in_lines_with_errors_are_dropped_and_a_file_with_other_errors_altogether():
+    sites = [{"file": name, "line": line, "original": original} for name, line, original in
+             (("sim/a.h", 3, "x\n+ y"), ("sim/a.h", 7, "z"), ("sim/b.cpp", 1, "u"), ("sim/c.cpp", 4, "v"))]
+    output = "".join(f"{schemata.TREE}/{place}:5: error: no\n" for place in ("sim/a.h:4", "sim/b.cpp:9"))
+    assert schemata.without_errors(sites, output) == [sites[1], sites[3]]
+
+
+def test_a_slip_that_changes_nothing_counts_neither_as_caught_nor_as_missed(tmp_path, monkeypatch):
+    monkeypatch.setattr(systematic.plant, "ROOT", tmp_path)
+    monkeypatch.setattr(systematic, "EQUIVALENT", tmp_path / "equivalent.toml")
+    (tmp_path / "policies").mkdir()
+    (tmp_path / "policies/a.cpp").write_text("a\n  b < c;\nd\n")
+    (tmp_path / "equivalent.toml").write_text(
+        '[[mutant]]\nfile = "policies/a.cpp"\nline = "b < c;"\nmutated = "b <= c"\nreason = "never equal"\n')
+    slips = [{"number": number, "file": "policies/a.cpp", "line": line, "kind": "relation", "original": "b < c",
+              "mutated": mutated} for number, line, mutated in ((1, 2, "b <= c"), (2, 2, "b >= c"), (3, 1, "b <= c"))]
+    result = systematic.score(slips, {1: None, 2: "a_test, 1", 3: None})
+    assert result["folders"] == {"policies": {"mutants": 3, "caught": 1, "equivalent": 1}}
+    assert len(result["survivors"]) == 1 and "policies/a.cpp:1:" in result["survivors"][0]
