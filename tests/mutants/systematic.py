@@ -89,7 +89,7 @@ def first_pass(cases, sites):
 # --- the mistakes
 
 def groups(cases):
-    """Cases in the order in which they are tried: those that come to few places first, then the quick ones."""
+    """Cases in the order in which they are tried: the quick ones first."""
     by_program = collections.defaultdict(list)
     for case in sorted(cases, key=lambda case: case.cost):
         by_program[case.command[0] if case.filter else case.name].append(case)
