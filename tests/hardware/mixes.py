@@ -25,6 +25,8 @@ import sys
 import tempfile
 import time
 
+from step_ends import now, row
+
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE / "programs"))
 from record import SCRIPT  # noqa: E402
@@ -35,10 +37,6 @@ SPLIT = ["jax_matmul", "hf_prefill", "diffusion", "triton", "two_graphs", "timm"
 PERCENTAGES = [30, 50, 70]
 SPECIAL = {"triton": ["step: { launches: 8 }"], "timm": ["allow_co_run: true"], "loader": ["allow_co_run: true"]}
 SETTLE_S = 0.3
-
-
-def now():
-    return time.clock_gettime(time.CLOCK_MONOTONIC)
 
 
 def drawn_mixes():
@@ -132,12 +130,6 @@ class Parked:
                 process.wait(5)
             except subprocess.TimeoutExpired:
                 process.kill()
-
-
-def row(run, program, ends):
-    times = sorted(1e3 * (after - before) for before, after in zip(ends, ends[1:]))
-    return {"run": run, "w": program, "iters": len(times), "it_s": round(len(times) / (ends[-1] - ends[0]), 3),
-            "p50_ms": round(statistics.median(times), 3), "p99_ms": round(times[int(0.99 * (len(times) - 1))], 3)}
 
 
 def measure_all(mixes, parked, warm, options, until):

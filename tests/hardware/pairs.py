@@ -26,12 +26,9 @@ import time
 import torch
 
 import torch_loop
+from step_ends import now, row
 
 WARM_UP = 15  # steps, then a second more
-
-
-def now():
-    return time.clock_gettime(time.CLOCK_MONOTONIC)
 
 
 def play(workload, stop, output):
@@ -70,12 +67,9 @@ def rows(kind, programs, outputs, seconds):
     run = "_".join([kind, *programs])
     for program, (ends, launched, cpu) in zip(programs, outputs):
         steps = [i for i, end in enumerate(ends) if begin <= end <= begin + seconds]
-        inside = [ends[i] for i in steps]
-        times = sorted(1e3 * (after - before) for before, after in zip(inside, inside[1:]))
-        yield {"run": run, "w": program, "iters": len(times), "it_s": round(len(times) / (inside[-1] - inside[0]), 3),
-               "p50_ms": round(statistics.median(times), 3), "p99_ms": round(times[int(0.99 * (len(times) - 1))], 3),
-               "launch_ms": round(1e3 * statistics.median(launched[i] for i in steps[1:]), 3),
-               "cpu_ms": round(1e3 * (cpu[steps[-1]] - cpu[steps[0]]) / len(times), 3)}
+        found = row(run, program, [ends[i] for i in steps])
+        yield found | {"launch_ms": round(1e3 * statistics.median(launched[i] for i in steps[1:]), 3),
+                       "cpu_ms": round(1e3 * (cpu[steps[-1]] - cpu[steps[0]]) / found["iters"], 3)}
 
 
 def cell(kind, programs, options):
