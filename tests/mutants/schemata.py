@@ -92,8 +92,7 @@ def include_folders():
     """What any file of the tree is compiled with, the tree itself in the place of the copy."""
     commands = (BUILT / "compile_commands.json").read_text()
     found = dict.fromkeys(re.findall(r"(?:-I|-isystem )(/[^\s\"]+)", commands))
-    return [f"-I{folder}".replace(str(TREE), str(plant.ROOT)) if folder == str(TREE) else f"-I{folder}"
-            for folder in found]
+    return [f"-I{plant.ROOT if folder == str(TREE) else folder}" for folder in found]
 
 
 def all_sites():

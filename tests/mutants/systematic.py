@@ -12,7 +12,6 @@ could be observed, with the reason: they do not count.
 """
 
 import argparse
-import collections
 import concurrent.futures
 import json
 import os
@@ -31,7 +30,6 @@ import record  # noqa: E402
 import run_cpp  # noqa: E402
 
 EQUIVALENT = plant.ROOT / "tests/mutants/equivalent.toml"
-TOGETHER = 20  # cases of a process
 LONGEST_S = 60  # cases that take longer are left out
 PROCESSES = len(os.sched_getaffinity(0))
 
@@ -90,12 +88,8 @@ def first_pass(cases, sites):
 
 def groups(cases):
     """Cases in the order in which they are tried: the quick ones first."""
-    by_program = collections.defaultdict(list)
-    for case in sorted(cases, key=lambda case: case.cost):
-        by_program[case.command[0] if case.filter else case.name].append(case)
-    found = [members[first:first + TOGETHER] for members in by_program.values()
-             for first in range(0, len(members), TOGETHER)]
-    return sorted(found, key=lambda group: sum(case.cost for case in group))
+    quick_first = sorted(cases, key=lambda case: case.cost)
+    return sorted(run_cpp.groups(quick_first), key=lambda group: sum(case.cost for case in group))
 
 
 def try_mutant(number, cases):
