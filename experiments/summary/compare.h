@@ -46,6 +46,9 @@ struct Comparisons {
 /// one scenario, policy, point and seed, and for two sweeps that have different points.
 Comparisons compare(const std::vector<std::string>& results, const CompareChoice& choice);
 
+/// " (of results revisions 1, 2)"; "" where the runs are of one.
+std::string of_revisions(const Comparison& comparison);
+
 /// "pilotfish gives resnet50 1.83 ± 0.05 times the throughput of exclusive". Behind ± stands the farther end of the
 /// interval; an effect whose interval holds "no effect" is said to be unproven, and so are revisions where there are
 /// several.

@@ -48,14 +48,18 @@ std::vector<std::string> range_sentences(const Comparisons& found, std::vector<c
 
 }  // namespace
 
+std::string of_revisions(const Comparison& comparison) {
+  const std::vector<std::string>& revisions = comparison.revisions;
+  return revisions.empty() ? "" : fmt::format(" (of results revisions {})", fmt::join(revisions, ", "));
+}
+
 std::string sentence(const Comparison& comparison, const std::string& baseline) {
   const auto& [scenario, backend, point, policy, client, metric, unit, beside, value, difference, ratio, revisions] =
       comparison;
   const std::string who = client == "device" || client == "cluster" ? "the " + client : client;
   const std::string begin = fmt::format("{} gives {} ", policy, who);
   const bool is_exact = difference.mean == 0 && difference.low == 0 && difference.high == 0;
-  const std::string of_several =
-      revisions.empty() ? "" : fmt::format(" (of results revisions {})", fmt::join(revisions, ", "));
+  const std::string of_several = of_revisions(comparison);
   if (is_exact) return fmt::format("{}the same {} as {}{}", begin, noun(metric), baseline, of_several);
   const bool is_tiny = ratio.count > 1 && ratio.low > 1 - kTiny && ratio.high < 1 + kTiny;
   if (is_tiny) return fmt::format("{}the same {} as {}, to 0.1 %{}", begin, noun(metric), baseline, of_several);

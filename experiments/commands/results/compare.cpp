@@ -110,9 +110,11 @@ std::string as_json(const Comparisons& found, const CompareOptions& options) {
     add_estimate(json, "value", row.value, has_interval(row.value));
     add_estimate(json, "difference", row.difference, row.pairs() > 1);
     add_estimate(json, "ratio", row.ratio, row.pairs() > 1);
-    if (!row.revisions.empty()) json.key("revisions").array();
-    for (const std::string& revision : row.revisions) json.value(revision);
-    if (!row.revisions.empty()) json.end();
+    if (!row.revisions.empty()) {
+      json.key("revisions").array();
+      for (const std::string& revision : row.revisions) json.value(revision);
+      json.end();
+    }
     json.end();
   }
   json.end();
@@ -133,7 +135,7 @@ std::string times(const Estimate& ratio) {
 
 Cell pairs_of(const Comparison& row) {
   if (row.revisions.empty()) return static_cast<std::int64_t>(row.pairs());
-  return fmt::format("{} (of results revisions {})", row.pairs(), fmt::join(row.revisions, ", "));
+  return fmt::format("{}{}", row.pairs(), of_revisions(row));
 }
 
 using Rows = std::vector<Comparison>;

@@ -254,7 +254,7 @@ class Conversion {
 
   /// Ends the job before with it.
   void add_unseen_wait(std::int64_t until_ns) {
-    if (until_ns == kNoWait || workload_.jobs.empty()) return;
+    if (until_ns == kNoWait) return;
     add_step({free_since_ns_, std::max(free_since_ns_, until_ns), StepKind::kWaitAll, 0});
   }
 

@@ -13,8 +13,8 @@ constexpr double kLeastExplained = 0.2;
 
 /// A call that launches: one operation, or the graph that several came from.
 struct Launch {
-  std::int64_t start_ns = 0;
   std::int64_t pause_ns = 0;       ///< since the launch before it
+  std::int64_t worked_ns = 0;      ///< from the launch before it until the device had done all work
   std::int64_t idle_since_ns = 0;  ///< when all work before it had ended
   bool found_device_idle = false;
 };
@@ -37,7 +37,8 @@ Launches launches_of(const CompactCapture& capture, const HostSequence& host, co
     const bool is_begin = next_job < split.begins.size() && i == split.begins[next_job];
     const bool is_new = start_ns != last_ns;
     if (is_new) idle_since_ns = end_ns;
-    const Launch launch{start_ns, start_ns - last_ns, idle_since_ns, is_new && idle_since_ns <= start_ns};
+    const Launch launch{start_ns - last_ns, idle_since_ns - last_ns, idle_since_ns,
+                        is_new && idle_since_ns <= start_ns};
     if (is_begin) {
       found.begins.push_back(launch);
       ++next_job;
@@ -72,9 +73,7 @@ auto median(const std::vector<Launch>& launches, Value value) {
 
 /// What of the pause before it the device still worked.
 double explained_by_device(const Launch& launch) {
-  if (launch.pause_ns <= 0) return 0;
-  const std::int64_t at_last_launch_ns = launch.start_ns - launch.pause_ns;
-  return static_cast<double>(launch.idle_since_ns - at_last_launch_ns) / static_cast<double>(launch.pause_ns);
+  return static_cast<double>(launch.worked_ns) / static_cast<double>(launch.pause_ns);
 }
 
 }  // namespace

@@ -12,8 +12,8 @@ namespace corun {
 constexpr std::int64_t kNoWait = INT64_MIN;
 
 /// Waits of a host that its capture does not hold, since the host polled or was called back: by job, when the device
-/// had done all work before it (ns), or kNoWait where the host did not wait. Empty where a wait was recorded, where
-/// calls were not, and where launches show none. They do if
+/// had done all work before it (ns), or kNoWait where the host did not wait and for the first job. Empty where a wait
+/// was recorded, where calls were not, and where launches show none. They do if
 ///
 /// - nine in ten steps begin on a device without work, while most launches within steps do not: before each; or
 /// - pauses of over five times the median end on such a device: there;

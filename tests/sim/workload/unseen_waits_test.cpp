@@ -48,6 +48,20 @@ class Program {
   std::int64_t now_us_ = 100, busy_until_us_ = 0;
 };
 
+/// Steps whose host polls until the device is done and works for 50 us more. `then(step)` is called before it polls.
+template <class Then>
+void poll_for_steps(Program& program, std::initializer_list<std::int64_t> kernels_us, Then then) {
+  for (int step = 0; step < 20; ++step) {
+    for (const std::int64_t duration_us : kernels_us) program.launch(duration_us);
+    then(step);
+    program.poll();
+    program.work(50);
+  }
+}
+void poll_for_steps(Program& program, std::initializer_list<std::int64_t> kernels_us) {
+  poll_for_steps(program, kernels_us, [](int) {});
+}
+
 /// Numbers of the jobs that end with a wait for all work.
 std::vector<std::size_t> waiting_jobs(const Workload& workload) {
   std::vector<std::size_t> found;
@@ -60,12 +74,7 @@ std::vector<std::size_t> waiting_jobs(const Workload& workload) {
 
 TEST(UnseenWaits, AHostThatPollsBeforeEachStepWaitsThere) {
   Program program;
-  for (int step = 0; step < 20; ++step) {
-    program.launch(200);
-    program.launch(100);
-    program.poll();
-    program.work(50);
-  }
+  poll_for_steps(program, {200, 100});
   const Workload workload = program.replayed(2);
   EXPECT_EQ(workload.unseen_waits, 19U);
   ASSERT_EQ(waiting_jobs(workload).size(), 19U);
@@ -110,12 +119,9 @@ TEST(UnseenWaits, StepsThatEndLongBeforeTheHostComesBackShowNoWait) {
 
 TEST(UnseenWaits, RecordedWaitsAreBelieved) {
   Program program;
-  for (int step = 0; step < 20; ++step) {
-    program.launch(200);
+  poll_for_steps(program, {200}, [&](int step) {
     if (step % 10 == 9) program.synchronize();
-    program.poll();
-    program.work(50);
-  }
+  });
   const Workload workload = program.replayed(1);
   EXPECT_EQ(workload.unseen_waits, 0U);
   EXPECT_EQ(waiting_jobs(workload), (std::vector<std::size_t>{9}));
@@ -123,11 +129,7 @@ TEST(UnseenWaits, RecordedWaitsAreBelieved) {
 
 TEST(UnseenWaits, AClientMaySayThatItsHostNeverWaits) {
   Program program;
-  for (int step = 0; step < 20; ++step) {
-    program.launch(200);
-    program.poll();
-    program.work(50);
-  }
+  poll_for_steps(program, {200});
   EXPECT_TRUE(waiting_jobs(program.replayed(1, HostWaits::kRecorded)).empty());
 }
 
