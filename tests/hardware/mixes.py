@@ -125,11 +125,13 @@ class Parked:
     def end(self):
         for process in self.processes.values():
             process.send_signal(signal.SIGTERM)
+        until = now() + 5
         for process in self.processes.values():
             try:
-                process.wait(5)
+                process.wait(max(0, until - now()))
             except subprocess.TimeoutExpired:
                 process.kill()
+                process.wait()
 
 
 def measure_all(mixes, parked, warm, options, until):
@@ -146,6 +148,16 @@ def measure_all(mixes, parked, warm, options, until):
             file.writelines(json.dumps(row(run, p, one)) + "\n" for p, one in zip(programs, ends))
 
 
+def measure_way(way, mixes, parked, options, until):
+    began = now()
+    warm = parked.wait_until_warm(90)
+    print(f"{way}: {len(warm)} of {len(parked.processes)} after {now() - began:.0f} s", flush=True)
+    for label in set(parked.processes) - warm:
+        print(label, (parked.folder / f"{label}.log").read_text()[-600:], flush=True)
+    share = 0.42 if way == "timeslice" else 1  # of the time left; there are more mixes under MPS
+    measure_all(mixes, parked, warm, options, now() + (until - now()) * share)
+
+
 def measure(options):
     until = now() + options.limit
     names = set(re.findall(r"- name: (\w+)", options.experiment.read_text(encoding="utf-8")))
@@ -155,24 +167,24 @@ def measure(options):
     with tempfile.TemporaryDirectory() as folder:
         daemon = {"CUDA_MPS_PIPE_DIRECTORY": folder + "/pipe", "CUDA_MPS_LOG_DIRECTORY": folder}
         parked = {}
-        for way, found in ways.items():
-            wanted = dict.fromkeys((p, part) for _, programs, parts in found for p, part in zip(programs, parts))
-            (pathlib.Path(folder) / way).mkdir()
-            parked[way] = Parked(pathlib.Path(folder) / way, wanted, daemon if way == "mps" else {})
-        time.sleep(options.imports)
-        for way, found in ways.items():
-            if way == "mps":
-                os.mkdir(folder + "/pipe")
-                subprocess.run(["nvidia-cuda-mps-control", "-d"], env=os.environ | daemon, check=True)
-            began = now()
-            warm = parked[way].wait_until_warm(90)
-            print(f"{way}: {len(warm)} of {len(parked[way].processes)} after {now() - began:.0f} s", flush=True)
-            for label in set(parked[way].processes) - warm:
-                print(label, (pathlib.Path(folder) / way / f"{label}.log").read_text()[-600:], flush=True)
-            half = now() + (until - now()) * (0.42 if way == "timeslice" else 1)
-            measure_all(found, parked[way], warm, options, half)
-            parked[way].end()
-        subprocess.run(["nvidia-cuda-mps-control"], input="quit\n", text=True, env=os.environ | daemon, check=False)
+        try:
+            for way, found in ways.items():
+                wanted = dict.fromkeys((p, part) for _, programs, parts in found for p, part in zip(programs, parts))
+                (pathlib.Path(folder) / way).mkdir()
+                parked[way] = Parked(pathlib.Path(folder) / way, wanted, daemon if way == "mps" else {})
+            time.sleep(options.imports)
+            for way, found in ways.items():
+                if way == "mps":
+                    os.mkdir(folder + "/pipe")
+                    subprocess.run(["nvidia-cuda-mps-control", "-d"], env=os.environ | daemon, check=True)
+                measure_way(way, found, parked[way], options, until)
+                parked[way].end()
+        finally:
+            for programs in parked.values():
+                programs.end()
+            if os.path.exists(folder + "/pipe"):
+                subprocess.run(["nvidia-cuda-mps-control"], input="quit\n", text=True, env=os.environ | daemon,
+                               check=False)
 
 
 def main():
