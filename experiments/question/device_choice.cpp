@@ -128,11 +128,13 @@ std::string device_text(const DeviceSpec& d) {
   const std::string state = d.switch_state > 0 ? fmt::format("switch_state={}\n", d.switch_state) : "";
   const std::string carveout = d.carveout_change == CarveoutChange::kWhenIdle ? "carveout_change=when_idle\n" : "";
   const std::string drain = d.one_wave_drain > 0 ? fmt::format("one_wave_drain={}\n", d.one_wave_drain) : "";
+  const std::string overhead =
+      d.kernel_overhead > Duration{} ? fmt::format("kernel_overhead_ns={}\n", to_ns(d.kernel_overhead)) : "";
   // mps_gap_scale and mps_launch_stall under their former names, so that runs keep their ids.
   const std::string gaps = d.mps_gap_scale > 1 ? fmt::format("company_gap_scale={}\n", d.mps_gap_scale) : "";
   const std::string stall =
       d.mps_launch_stall > Duration{} ? fmt::format("company_stall_ns={}\n", to_ns(d.mps_launch_stall)) : "";
-  return memory + multiprocessors + scheduling + state + carveout + drain + gaps + stall;
+  return memory + multiprocessors + scheduling + state + carveout + drain + overhead + gaps + stall;
 }
 
 }  // namespace corun

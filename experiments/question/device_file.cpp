@@ -207,6 +207,7 @@ const FieldTable<DeviceSpec>& device_fields() {
       duration_field("context_create", &DeviceSpec::context_create, Duration(0)),
       number_field("sm_rate_exponent", &DeviceSpec::sm_rate_exponent, 0.01, 1.0),
       number_field("sm_fill_exponent", &DeviceSpec::sm_fill_exponent, 0.0, 1.0),
+      duration_field("kernel_overhead", &DeviceSpec::kernel_overhead, Duration(0), Duration(1ms)),
       number_field("one_wave_drain", &DeviceSpec::one_wave_drain, 0.0, 1.0),
       number_field("mps_gap_scale", &DeviceSpec::mps_gap_scale, 1.0, 100.0, "company_gap_scale"),
       duration_field("mps_launch_stall", &DeviceSpec::mps_launch_stall, Duration(0), Duration(1ms), "company_stall"),

@@ -33,6 +33,8 @@ std::string trace_hashes_text(const Scenario& scenario, const FileHashes& hashes
   };
   for (const ClientChoice& client : scenario.clients) {
     if (!client.trace.empty()) add(client.name, client.trace);
+    for (std::size_t i = 0; i < client.fewer_sms.size(); ++i)
+      add(fmt::format("{}/fewer_sms{}", client.name, i + 1), client.fewer_sms[i].path);
     if (!client.synthetic) continue;
     for (const SceneTrace& scene : client.synthetic->scene_traces)
       add(fmt::format("{}/scene{}", client.name, scene.scene + 1), scene.path);

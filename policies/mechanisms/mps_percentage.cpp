@@ -36,7 +36,8 @@ PolicyDescriptor mps_percentage_policy() {
   policy.summary = "Kernels of all clients share the SMs as under MPS, each client's at most a percentage of them.";
   policy.source = "NVIDIA Multi-Process Service documentation: active thread percentage";
   policy.deviations = {
-      "A cap bounds throughput as that many SMs would; it does not change how blocks fall into waves.",
+      "Which kernels the memory binds a launch does not say: without captures under such percentages (`fewer_sms`) all "
+      "are taken as bound by the SMs.",
       "Percentages are not rounded to whole SMs.",
   };
   policy.parameters.by_client("percentages")

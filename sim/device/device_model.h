@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "sim/device/sm_curve.h"
 #include "sim/device/spec.h"
 #include "traces/base/ids.h"
 #include "traces/base/time.h"
@@ -27,7 +28,8 @@ struct DeviceOp {
   Time ready_at{};          ///< when it becomes visible to the device (launch latency); may lie in the future
   std::uint64_t bytes = 0;  ///< of copies and memsets; 0 = not known
   LaunchShape shape{};      ///< of kernels; all zero = unknown, treated as filling the device
-  std::span<const Ticket> after{};  ///< cross-stream waits: begins after these complete; read during submit() only
+  const SmCurve* sm_curve = nullptr;  ///< of a kernel: its times with fewer SMs, if measured; must outlive the device
+  std::span<const Ticket> after{};    ///< cross-stream waits: begins after these complete; read during submit() only
 };
 
 /// What a device reports of a finished operation.

@@ -30,9 +30,9 @@ struct Waves {
   double full = 0;
   double tail = 0;        ///< of the room, that the last, partial one fills; 0 = there is none
   double tail_speed = 1;  ///< its throughput, of the part's
+  double tail_time = 0;   ///< of a full wave's
   double count() const { return full + tail; }
-  /// In full waves; a partial one is slower than its blocks, faster than a full one.
-  double length() const { return full + tail / tail_speed; }
+  double length() const { return full + tail_time; }
 };
 
 /// Of blocks that fill a fraction of the room: they go to empty SMs first, so few of them lie one on each.
@@ -53,8 +53,10 @@ Waves waves_of(const DeviceSpec& spec, std::uint64_t blocks, std::uint64_t capac
     filled = std::max(0.0, exact - waves.full);
   }
   if (filled <= kRounding) return waves;
+  const auto blocks_per_sm = static_cast<double>(capacity / spec.sm_count);
   waves.tail = filled;
-  waves.tail_speed = throughput_of(spec, filled, static_cast<double>(capacity / spec.sm_count));
+  waves.tail_speed = throughput_of(spec, filled, blocks_per_sm);
+  waves.tail_time = std::pow(std::max(filled, 1.0 / blocks_per_sm), 1.0 - spec.sm_fill_exponent);
   return waves;
 }
 
@@ -128,14 +130,17 @@ Occupancy occupancy_of(const DeviceSpec& spec, OpKind kind, const LaunchShape& s
   return occupancy;
 }
 
-Rate speed_on(const DeviceSpec& spec, OpKind kind, const LaunchShape& shape, double fraction) {
+Rate speed_on(const DeviceSpec& spec, OpKind kind, const LaunchShape& shape, Work work, double fraction) {
   if (fraction == 1.0) return kFullRate;
   if (needs_no_sm(kind, shape)) return fraction > 0 ? kFullRate : 0;
   const std::uint64_t capacity = capacity_for(spec, kind, shape);
   double speed = fraction;
   if (capacity > 0 && fraction > 0) {
-    speed = waves_of(spec, shape.blocks(), capacity, 1.0).length() /
-            waves_of(spec, shape.blocks(), capacity, fraction).length();
+    const double overhead =
+        std::min(1.0, static_cast<double>(work_of(spec.kernel_overhead)) / static_cast<double>(work));
+    const double longer = waves_of(spec, shape.blocks(), capacity, fraction).length() /
+                          waves_of(spec, shape.blocks(), capacity, 1.0).length();
+    speed = 1.0 / (overhead + (1.0 - overhead) * std::max(1.0, longer));
   }
   return static_cast<Rate>(std::llround(std::min(1.0, speed) * static_cast<double>(kFullRate)));
 }

@@ -88,10 +88,14 @@ SmShare saved_state(SmShare threads);
 /// part; its blocks make 1 / fraction as many waves. `work` is what it takes alone on the whole device.
 Occupancy occupancy_of(const DeviceSpec& spec, OpKind kind, const LaunchShape& shape, Work work, double fraction = 1.0);
 
-/// Rate of an operation that is alone on a part of the device with `fraction` [0, 1] of the SMs and of the memory
-/// bandwidth, relative to the whole device. Such a part is a small device of its own, and a full wave takes as long as
-/// on the whole device: the rate is the ratio of the numbers of waves. Graphics and kernels of unknown shape run at
-/// `fraction`, and at 0 everything stands still.
-Rate speed_on(const DeviceSpec& spec, OpKind kind, const LaunchShape& shape, double fraction);
+/// Rate of an operation that is alone on `fraction` [0, 1] of the SMs, relative to all of them. `work` is what it takes
+/// alone on the whole device.
+///
+/// A block takes as long as on the whole device if as many others lie on its SM; blocks of a wave that does not fill
+/// its SMs are faster, as `sm_fill_exponent` says. So beyond `kernel_overhead` the time is in proportion to the waves,
+/// and a kernel of few blocks is not slowed down. Kernels that the memory binds keep more of their rate: which ones, a
+/// launch does not say (SmCurve). Graphics and kernels of unknown shape run at `fraction`, and at 0 everything stands
+/// still. Source: studies/sm-caps.
+Rate speed_on(const DeviceSpec& spec, OpKind kind, const LaunchShape& shape, Work work, double fraction);
 
 }  // namespace corun

@@ -58,6 +58,7 @@ OpIndex OpTable::insert(const DeviceOp& op) {
   active.gap_left = work_of(op.dispatch_gap);
   active.work = active.work_left = work_of(op.duration);
   active.shape = shape_on_sms(op.kind, op.shape, op.bytes);
+  active.sm_curve = op.sm_curve;
   if (op.bytes > 0 && op.duration > Duration{})
     active.bytes_per_s =
         std::llround(std::min(kMostBytesPerSecond, static_cast<double>(op.bytes) / to_seconds(op.duration)));

@@ -46,10 +46,12 @@ struct alignas(64) ActiveOp {
 
   std::int64_t bytes_per_s = 0;  ///< of a copy alone; 0 = not known
   Work work = 0;                 ///< all of it, in time alone on the whole device
+  const SmCurve* sm_curve = nullptr;
   LaunchShape shape;
-  SmShare room = 0;     ///< the room that it was given last, where SMs are shared in space
-  Occupancy occupancy;  ///< what it fills, where SMs are shared in space: else it fills the device
-  Carveout carveout;    ///< that it asks for; nothing where the device does not mind
+  Rate capped = kFullRate;  ///< what its client's cap on SMs leaves of its speed, were nothing else there
+  SmShare room = 0;         ///< the room that it was given last, where SMs are shared in space
+  Occupancy occupancy;      ///< what it fills, where SMs are shared in space: else it fills the device
+  Carveout carveout;        ///< that it asks for; nothing where the device does not mind
   BlockPlacement placement;
 };
 

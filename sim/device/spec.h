@@ -85,13 +85,18 @@ struct DeviceSpec {
   std::uint64_t handover_bandwidth_bytes_per_s = 0;  ///< paging in an undisturbed context; 0 = paging is not modelled
   std::uint64_t thrash_bandwidth_bytes_per_s = 0;    ///< useful paging while contexts evict one another
 
-  /// Throughput of a fraction f of the SMs, relative to all: f^exponent, in (0, 1]. Below 1 because half of the SMs
-  /// already use most of the memory bandwidth; at 1, throughput is in proportion to SMs.
+  /// Throughput of a fraction f of the SMs, relative to all, where several kernels divide them: f^exponent, in (0, 1].
+  /// Below 1 because half of the SMs already use most of the memory bandwidth; at 1, throughput is in proportion to
+  /// SMs. What a cap leaves one kernel is another law: speed_on().
   double sm_rate_exponent = 1.0;
 
   /// Throughput of SMs that hold a fraction f of the blocks they could, relative to full SMs: f^exponent, in [0, 1].
   /// Well below 1, since a few blocks use most of an SM; at 1, throughput is in proportion to blocks.
   double sm_fill_exponent = 1.0;
+
+  /// Part of a kernel's time alone that does not depend on how many SMs it has (launch, first loads, last blocks). A
+  /// kernel no longer than that is as long on any number of SMs.
+  Duration kernel_overhead{};
 
   /// The last part [0, 1] of the time of a kernel whose blocks all began at once, in which they end one after another.
   /// 0: all end at the same instant.

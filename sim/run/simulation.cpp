@@ -135,6 +135,7 @@ DeviceOp Simulation::device_op(ClientId client, const Submission& submission, Du
           .ready_at = now() + held + spec.launch_latency_of(submission.index),
           .bytes = op.bytes,
           .shape = op.shape,
+          .sm_curve = op.sm_curve == 0 ? nullptr : &workload.sm_curves[op.sm_curve - 1],
           .after = awaited_};
 }
 

@@ -33,6 +33,7 @@ struct WorkOp {
   Duration launch_latency{};  ///< from the host's call to visible to the device
   Duration predicted_by_name = kUnknownDuration;
   Duration predicted_by_shape = kUnknownDuration;
+  std::uint32_t sm_curve = 0;  ///< 1 + index into Workload::sm_curves; 0 = its times with fewer SMs are not known
   friend bool operator==(const WorkOp&, const WorkOp&) = default;
 };
 
@@ -77,7 +78,8 @@ class WorkOps {
     return waiting_.empty() ? std::pair{0u, 0u} : find_awaits(index);
   }
 
-  /// Gives operations of equal name, shape and bytes the same predictions: `predict` sets them in every prototype.
+  /// Gives operations of equal name, shape and bytes the same predictions or curve: `predict` sets them in every
+  /// prototype.
   template <class Predict>
   void predict(Predict predict);
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/device/sm_curve.h"
 #include "sim/workload/quality.h"
 #include "sim/workload/step_finding.h"
 #include "sim/workload/work_ops.h"
@@ -49,6 +50,7 @@ struct Workload {
   std::vector<std::uint32_t> awaits;
   std::vector<Job> jobs;
   StepFinding finding;              ///< of the jobs of a capture
+  std::vector<SmCurve> sm_curves;   ///< of kernels that were captured with fewer SMs, too
   std::vector<SceneEffect> scenes;  ///< parts of a game; empty = settings matter as the menu says throughout
   Duration recorded_span{};   ///< first operation's begin to last one's end in the capture; of frames, their intervals
   Duration present_period{};  ///< of a capture that was paced: its vsync period; 0 = uncapped or not frames

@@ -1,12 +1,13 @@
 """Mixes of the programs in programs/, drawn by chance, predicted and then measured on one GPU:
 
     mixes.py draw TRUTH.jsonl > EXPERIMENT.yaml
+    mixes.py draw-splits TRUTH.jsonl > EXPERIMENT.yaml
     mixes.py predictions RESULTS.sqlite > PREDICTIONS.jsonl
     mixes.py measure [--seconds S] [--limit SECONDS] EXPERIMENT.yaml -o MEASURED.jsonl
 
 `draw` takes 30 pairs and 6 triples, each in turns (`timeslice_`) and under MPS (`mps_`), and 9 of the pairs with three
-splits of the SMs (`split30_`, the first program's percentage; `solo30_` is one program alone at 30 %). `measure` starts
-each program once for each way of sharing and parks it (loop.py): a mix is a few seconds in which its programs run. In
+splits of the SMs (`split30_`, the first program's percentage; `solo30_` is one program alone at 30 %). `draw-splits`
+takes ten pairs of programs that were captured with fewer SMs, too (record.py --percentages), with four splits and without. `measure` starts each program once for each way of sharing and parks it (loop.py): a mix is a few seconds in which its programs run. In
 turns there is no daemon; under MPS each percentage is a process of its own. FILE gets a row a program.
 """
 
@@ -35,6 +36,8 @@ PROGRAMS = ["jax_matmul", "jax_conv", "jax_inference", "hf_decoder", "hf_prefill
             "torch_compile", "two_graphs", "accumulation", "timm", "loader", "cupy", "numba"]
 SPLIT = ["jax_matmul", "hf_prefill", "diffusion", "triton", "two_graphs", "timm", "numba", "pyg_gcn"]
 PERCENTAGES = [30, 50, 70]
+CURVED = ["jax_matmul", "jax_inference", "hf_prefill", "timm", "triton", "two_graphs", "cupy", "numba"]
+CURVED_PERCENTAGES = [20, 40, 60, 80]
 SPECIAL = {"triton": ["step: { launches: 8 }"], "timm": ["allow_co_run: true"], "loader": ["allow_co_run: true"]}
 SETTLE_S = 0.3
 
@@ -55,10 +58,45 @@ def drawn_mixes():
             yield f"split{percentage}", programs, [percentage, 100 - percentage]
 
 
+def drawn_splits():
+    """The same of programs whose kernels were captured with fewer SMs, too."""
+    pairs = random.Random(31).sample(list(itertools.combinations(CURVED, 2)), 10)
+    for program in CURVED:
+        yield "mps", (program,), [100]
+    for programs in pairs:
+        yield "mps", programs, [100, 100]
+    for percentage in CURVED_PERCENTAGES:
+        for program in CURVED:
+            yield f"solo{percentage}", (program,), [percentage]
+        for programs in pairs:
+            yield f"split{percentage}", programs, [percentage, 100 - percentage]
+
+
+def truth_of(options, kind):
+    rows = map(json.loads, options.truth.read_text().splitlines())
+    return {row["file"].split(".")[0]: row for row in rows if row["kind"] == kind}
+
+
 def draw(options):
-    truth = {row["file"].split(".")[0]: row for row in map(json.loads, options.truth.read_text().splitlines())
-             if row["kind"] == "window"}
-    for kind, programs, percentages in drawn_mixes():
+    truth = truth_of(options, "window")
+    clients = {program: [f"trace: ../programs-of-others/captures/{row['file']}",
+                         f"solo_rate: {row['alone_per_second']}/s"] for program, row in truth.items()}
+    draw_scenarios(drawn_mixes(), clients)
+
+
+def draw_splits(options):
+    fewer = [truth_of(options, "sms50"), truth_of(options, "sms25")]
+    clients = {}
+    for program, row in truth_of(options, "sms100").items():
+        files = ", ".join("captures/" + rows[program]["file"] for rows in fewer if program in rows)
+        clients[program] = [f"trace: captures/{row['file']}", "accept: [span]", f"fewer_sms: [{files}]",
+                            f"solo_rate: {row['alone_per_second']:.2f}/s",
+                            "allocated: 4GiB"]  # JAX takes most of the device while it is captured, not in a mix
+    draw_scenarios(drawn_splits(), clients)
+
+
+def draw_scenarios(mixes, clients):
+    for kind, programs, percentages in mixes:
         print(f"  - name: {kind}_{'_'.join(programs)}")
         if not kind.startswith(("solo_", "timeslice")) and kind != "solo":
             print("    device: { sharing: concurrent }")
@@ -67,9 +105,8 @@ def draw(options):
             print(f"    policies: [mps_percentage: {{ percentages: {{ {parts} }} }}]")
         print("    clients:")
         for program in programs:
-            keys = [f"name: {program}", f"trace: ../programs-of-others/captures/{truth[program]['file']}",
-                    f"solo_rate: {truth[program]['alone_per_second']}/s"]
-            print(f"      - {{ {', '.join(keys + SPECIAL.get(program, []))} }}")
+            keys = [f"name: {program}"] + clients[program] + SPECIAL.get(program, [])
+            print(f"      - {{ {', '.join(keys)} }}")
 
 
 def predictions(options):
@@ -161,9 +198,11 @@ def measure_way(way, mixes, parked, options, until):
 def measure(options):
     until = now() + options.limit
     names = set(re.findall(r"- name: (\w+)", options.experiment.read_text(encoding="utf-8")))
-    mixes = [mix for mix in drawn_mixes() if f"{mix[0]}_{'_'.join(mix[1])}" in names]
-    ways = {"timeslice": [mix for mix in mixes if mix[0] in ("solo", "timeslice")]}
-    ways["mps"] = [mix for mix in mixes if mix not in ways["timeslice"]]
+    drawn = {f"{mix[0]}_{'_'.join(mix[1])}": mix for mix in [*drawn_mixes(), *drawn_splits()]}
+    mixes = [mix for name, mix in drawn.items() if name in names]
+    in_turns = [mix for mix in mixes if mix[0] in ("solo", "timeslice")]
+    ways = {"timeslice": in_turns, "mps": [mix for mix in mixes if mix not in in_turns]}
+    ways = {way: found for way, found in ways.items() if found}
     with tempfile.TemporaryDirectory() as folder:
         daemon = {"CUDA_MPS_PIPE_DIRECTORY": folder + "/pipe", "CUDA_MPS_LOG_DIRECTORY": folder}
         parked = {}
@@ -193,6 +232,9 @@ def main():
     command = commands.add_parser("draw")
     command.add_argument("truth", type=pathlib.Path)
     command.set_defaults(do=draw)
+    command = commands.add_parser("draw-splits")
+    command.add_argument("truth", type=pathlib.Path)
+    command.set_defaults(do=draw_splits)
     command = commands.add_parser("predictions")
     command.add_argument("results", type=pathlib.Path)
     command.set_defaults(do=predictions)

@@ -70,6 +70,11 @@ void write_trace(const ClientChoice& client, CanonicalLines& lines) {
   if (!client.trace.empty()) lines.add("trace", lines.hash_of(client.trace));
 }
 
+void write_fewer_sms(const ClientChoice& client, CanonicalLines& lines) {
+  for (std::size_t i = 0; i < client.fewer_sms.size(); ++i)
+    lines.add(fmt::format("fewer_sms.{:04}", i), lines.hash_of(client.fewer_sms[i].path));
+}
+
 void write_synthetic(const ClientChoice& client, CanonicalLines& lines) {
   if (!client.synthetic) return;
   lines.add("synthetic", std::visit([](const auto& numbers) { return text_of(numbers); }, client.synthetic->numbers));

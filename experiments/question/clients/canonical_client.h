@@ -11,6 +11,7 @@ std::string canonical_client(const ClientChoice& client, const FileHashes& hashe
 
 // Of keys whose values are more than a number: what their rows write.
 void write_trace(const ClientChoice& client, CanonicalLines& lines);
+void write_fewer_sms(const ClientChoice& client, CanonicalLines& lines);
 void write_synthetic(const ClientChoice& client, CanonicalLines& lines);
 void write_command(const ClientChoice& client, CanonicalLines& lines);
 void write_pacing(const ClientChoice& client, CanonicalLines& lines);

@@ -24,6 +24,12 @@ struct SceneTrace {
   double scale = 1.0;  ///< on the captured GPU times
 };
 
+/// A file that a list of the experiment names.
+struct CapturedFile {
+  std::string path;  ///< with the experiment's folder put before a relative one
+  SourceLocation where;
+};
+
 /// A client whose work is drawn from a profile; `profile` is its name, or "" where the numbers are given.
 struct SyntheticWork {
   std::string profile;
@@ -53,6 +59,7 @@ struct ClientChoice : ClientTerms {
   SourceLocation where;
   std::string trace;  ///< path, with the experiment's folder put before a relative one
   SourceLocation trace_where;
+  std::vector<CapturedFile> fewer_sms;  ///< captures of the same program with fewer SMs
   std::optional<SyntheticWork> synthetic;
   WorkloadOptions options;       ///< iterations, step, visits, draw, run, keep_start, gpu_busy_ratio, allow_co_run,
                                  ///< host_waits, gpu

@@ -125,6 +125,13 @@ void read_trace(const Node& node, ClientReading& out, ScalarReader& read) {
   out.choice.synthetic.reset();
 }
 
+void read_fewer_sms(const Node& node, ClientReading& out, ScalarReader& read) {
+  out.choice.fewer_sms.clear();
+  if (!read.expect(node, Node::Kind::kSequence, "[train.50.corun, train.25.corun]")) return;
+  for (const Node& item : node.items)
+    if (const auto path = read.text(item)) out.choice.fewer_sms.push_back({resolve(out.folder, *path), item.where});
+}
+
 void read_synthetic_field(const Node& node, ClientReading& out, ScalarReader& read) {
   out.choice.synthetic = read_synthetic(node, read);
   if (out.choice.synthetic)
@@ -304,6 +311,7 @@ std::vector<ClientField> work_fields() {
   return {
       field("name", "text", &ClientChoice::name, text, always("name")),
       field("trace", "path", read_trace, write_trace),
+      field("fewer_sms", "list of paths", read_fewer_sms, write_fewer_sms),
       field("synthetic", "mapping", read_synthetic_field, write_synthetic),
       field("command", "list", read_command, write_command),
       field("environment", "mapping", read_environment, nullptr),     // written with the command

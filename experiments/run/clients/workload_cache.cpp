@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "sim/workload/capture/sm_curves.h"
 #include "sim/workload/program_steps.h"
 #include "traces/base/units.h"
 #include "traces/reader.h"
@@ -94,6 +95,18 @@ Workload draw(const SyntheticWork& work, const ClientChoice& choice, Duration ho
   return draw_requests(std::get<RequestProfile>(work.numbers), choice, horizon, random);
 }
 
+/// SMs of a capture over those of the client's own.
+double part_of_sms(const ClientChoice& client, const Workload& fewer, const Workload& all, const CapturedFile& file) {
+  const std::uint32_t count = fewer.captured_on.sm_count, whole = all.captured_on.sm_count;
+  if (count > 0 && count < whole) return static_cast<double>(count) / whole;
+  const std::string what = count == 0 || whole == 0
+                               ? "it does not say how many SMs there were"
+                               : fmt::format("recorded with {} SMs, and {} with {}", count, client.trace, whole);
+  throw Error(ErrorKind::kInput, file.where,
+              fmt::format("client `{}`, `fewer_sms`, {}: {}", client.name, file.path, what),
+              "record the program under an MPS daemon with CUDA_MPS_ACTIVE_THREAD_PERCENTAGE set");
+}
+
 /// A program whose steps are not known has no rate: it would be 0/s, or one over the length of its capture.
 void check_steps(const Workload& workload) {
   if (workload.job_kind == JobKind::kFrame || workload.finding.certainty != StepCertainty::kNone) return;
@@ -104,6 +117,7 @@ void check_steps(const Workload& workload) {
 
 WorkloadCache::SharedWorkload WorkloadCache::of(const ClientChoice& client, Duration horizon, std::uint64_t seed) {
   if (client.synthetic) return drawn(client, horizon, seed);
+  if (!client.trace.empty() && !client.fewer_sms.empty()) return with_fewer_sms(client);
   if (!client.trace.empty()) return captured(client, client.trace, client.where);
   auto none = std::make_shared<Workload>();
   none->job_kind = client.role == Role::kInteractive ? JobKind::kFrame : JobKind::kIteration;
@@ -112,7 +126,7 @@ WorkloadCache::SharedWorkload WorkloadCache::of(const ClientChoice& client, Dura
 
 WorkloadCache::SharedWorkload WorkloadCache::captured(const ClientChoice& client, const std::string& trace,
                                                       const SourceLocation& where) {
-  return captured_.get({trace, client.options}, [&]() -> SharedWorkload {
+  return captured_.get({trace, client.options, {}}, [&]() -> SharedWorkload {
     CompactCapture capture = load_compact(trace);
     try {
       auto workload = std::make_shared<const Workload>(workload_from_capture(std::move(capture), client.options));
@@ -122,6 +136,27 @@ WorkloadCache::SharedWorkload WorkloadCache::captured(const ClientChoice& client
       throw Error(error.kind(), where, fmt::format("client `{}`, trace {}: {}", client.name, trace, error.message()),
                   error.help());
     }
+  });
+}
+
+WorkloadCache::SharedWorkload WorkloadCache::with_fewer_sms(const ClientChoice& client) {
+  CaptureKey key{client.trace, client.options, {}};
+  for (const CapturedFile& file : client.fewer_sms) key.fewer_sms.push_back(file.path);
+  return captured_.get(key, [&]() -> SharedWorkload {
+    Workload workload = *captured(client, client.trace, client.where);
+    std::vector<SharedWorkload> read;
+    std::vector<WithFewerSms> captures;
+    for (const CapturedFile& file : client.fewer_sms) {
+      read.push_back(captured(client, file.path, file.where));
+      captures.push_back({part_of_sms(client, *read.back(), workload, file), read.back().get()});
+    }
+    try {
+      add_sm_curves(workload, captures);
+    } catch (const Error& error) {
+      throw Error(error.kind(), client.fewer_sms.front().where,
+                  fmt::format("client `{}`, `fewer_sms`: {}", client.name, error.message()), error.help());
+    }
+    return std::make_shared<const Workload>(std::move(workload));
   });
 }
 

@@ -28,6 +28,7 @@ class WorkloadCache {
   struct CaptureKey {
     std::string path;
     WorkloadOptions options;
+    std::vector<std::string> fewer_sms;
     auto operator<=>(const CaptureKey&) const = default;
   };
   struct DrawKey {
@@ -38,6 +39,8 @@ class WorkloadCache {
   };
 
   SharedWorkload captured(const ClientChoice& client, const std::string& trace, const SourceLocation& where);
+  /// Of its trace, with what `client.fewer_sms` say of its kernels.
+  SharedWorkload with_fewer_sms(const ClientChoice& client);
   /// GPU times of a capture's frames, scaled.
   std::vector<Duration> captured_frames(const ClientChoice& client, const SceneTrace& scene);
   SharedWorkload drawn(const ClientChoice& client, Duration horizon, std::uint64_t seed);

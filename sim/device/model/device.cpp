@@ -266,7 +266,8 @@ void Device::control(ClientId client, const ContextControls& controls, Time now)
   if (spec_.sharing == Sharing::kTimeSliced || has_instance)
     place.ring->set_time_slice(place.compute, controls.time_slice);
   if (spec_.sharing == Sharing::kTimeSliced) residency_.set_time_slice(client, controls.time_slice);
-  if (before.instance != controls.instance || before.sm_share != controls.sm_share) {
+  if (before.instance != controls.instance || before.sm_share != controls.sm_share ||
+      (shared_ != nullptr && before.sm_cap != controls.sm_cap)) {
     divide();
   } else if (shared_ != nullptr) {
     shared_->treat(controls_, without_instances_);
@@ -295,10 +296,19 @@ double Device::fraction_for(const ActiveOp& op) const {
   return controls.sm_share > 0 ? controls.sm_share : unreserved_;
 }
 
+/// Alone on so much of the device; an instance has no more of the memory's bandwidth than of the SMs.
+Rate Device::speed_of(const ActiveOp& op, double fraction) const {
+  const bool has_all_bandwidth = controls_[op.client.value].instance == 0;
+  if (op.sm_curve != nullptr && has_all_bandwidth && fraction > 0) return op.sm_curve->rate_on(fraction);
+  return speed_on(spec_, op.kind, op.shape, op.work, fraction);
+}
+
 void Device::fit(ActiveOp& op) const {
   const double fraction = fraction_for(op);
-  op.speed = speed_on(spec_, op.kind, op.shape, fraction);
+  op.speed = speed_of(op, fraction);
   if (shared_ == nullptr) return;
+  const double cap = std::min(controls_[op.client.value].sm_cap, fraction);
+  op.capped = cap < fraction && op.speed > 0 ? speed_of(op, cap) * kFullRate / op.speed : kFullRate;
   op.occupancy = occupancy_of(spec_, op.kind, op.shape, op.work, fraction);
   const bool is_bound = op.kind == OpKind::kKernel && spec_.carveout_change == CarveoutChange::kWhenIdle;
   op.carveout = is_bound ? carveout_of(spec_, op.shape) : Carveout{};

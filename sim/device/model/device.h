@@ -72,6 +72,7 @@ class Device : public DeviceModel {
   void ask_for_host_link();
   void share_host_link();
   double fraction_for(const ActiveOp& op) const;
+  Rate speed_of(const ActiveOp& op, double fraction) const;
   void fit(ActiveOp& op) const;
   void check_controls(ClientId client, const ContextControls& controls) const;
   void divide();

@@ -79,7 +79,7 @@ void SpatialSet::give_rates(const Throughput& throughput) {
   for (std::size_t i = 0; i < kernels_.size(); ++i) {
     ActiveOp& op = *kernels_[i];
     op.rate = rate_on(throughput.shares[i], op.occupancy.throughput_at(op.work_left));
-    if (division_.has_parts) op.rate = on_part(op.rate, op.speed, gain);
+    if (division_.has_parts) op.rate = on_part(op.rate, op.speed, op.sm_curve == nullptr ? gain : 1.0);
   }
 }
 

@@ -17,7 +17,8 @@ namespace corun {
 ///   The other clients have the SMs that no client reserved. Each part is divided independently of the
 ///   others.
 /// - Parts compete for memory bandwidth: while parts with the fraction F of the SMs in all are busy, their throughput
-///   is F^sm_rate_exponent, divided in proportion to their SMs.
+///   is F^sm_rate_exponent, divided in proportion to their SMs. A kernel whose times with fewer SMs were measured has
+///   those.
 class SpatialSet : public RunSet {
  public:
   SpatialSet(OpTable& ops, const DeviceSpec& spec);

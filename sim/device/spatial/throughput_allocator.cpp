@@ -7,15 +7,17 @@ namespace corun {
 
 namespace {
 
-/// Throughput that an operation asks for where it has only `room` for its blocks: they lie on fewer SMs.
-SmShare throughput_in(const ActiveOp& op, SmShare room, double exponent) {
-  const SmShare whole = op.occupancy.room_at(op.work_left), throughput = op.occupancy.throughput_at(op.work_left);
-  if (room == 0 || room == whole) return room == 0 ? 0 : throughput;
-  return part_of_share(throughput, std::pow(static_cast<double>(room) / static_cast<double>(whole), exponent));
-}
-
 SmShare at_pace(SmShare throughput, SmShare pace) {
   return pace == kAllSms ? throughput : part_of_share(throughput, static_cast<double>(pace) / kAllSms);
+}
+
+/// Throughput that an operation asks for within its client's cap, and where it has only `room` for its blocks: they lie
+/// on fewer SMs.
+SmShare throughput_in(const ActiveOp& op, SmShare room, SmShare cap, double exponent) {
+  const SmShare whole = std::min(op.occupancy.room_at(op.work_left), cap);
+  const SmShare throughput = at_pace(op.occupancy.throughput_at(op.work_left), op.capped);
+  if (room == 0 || room == whole) return room == 0 ? 0 : throughput;
+  return part_of_share(throughput, std::pow(static_cast<double>(room) / static_cast<double>(whole), exponent));
 }
 
 }  // namespace
@@ -28,10 +30,11 @@ std::span<const SmShare> ThroughputAllocator::allocate(Kernels kernels, ServiceO
     const std::size_t i = served_at(order, k);
     const ActiveOp& op = *kernels[i];
     const std::size_t part = division_.part_of(op);
-    const SmShare asked = at_pace(throughput_in(op, op.room, exponent_), op.placement.pace);
+    const SmShare cap = division_.caps[op.client.value];
+    const SmShare asked = at_pace(throughput_in(op, op.room, cap, exponent_), op.placement.pace);
     shares_[i] = std::min(asked, std::max(kAllSms - given_[part], free_sms_[part]));
     given_[part] += shares_[i];
-    free_sms_[part] = std::max<SmShare>(0, free_sms_[part] - op.occupancy.kept_by(op.room));
+    free_sms_[part] = std::max<SmShare>(0, free_sms_[part] - std::min(cap, op.occupancy.kept_by(op.room)));
   }
   scale_to_whole(kernels);
   return shares_;

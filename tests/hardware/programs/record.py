@@ -1,10 +1,12 @@
 """Records the programs of this folder with simtrace, and writes down what is true of each (truth.jsonl).
 
     record.py --simtrace FILE --out FOLDER [--workers N] [--limit SECONDS] [--only NAME ...] [--kinds KIND ...]
+              [--percentages P ...]
 
 Each program runs bare first: its rate alone. Then it is recorded: `window` begins in the middle of its steps, `whole`
 is all of it, with loading and warming up, `nvtx` has a range around each step, `rate_pass` has simtrace measure the
-untraced rate itself; `kineto` is PyTorch's profiler instead. With --workers 3 programs load side by side, of which one
+untraced rate itself; `kineto` is PyTorch's profiler instead. `--percentages 25 50` records windows of the kinds `sms25`
+and `sms50` alone, under an MPS daemon that gives the program so many percent of the SMs. With --workers 3 programs load side by side, of which one
 has the GPU (loop.py); rates alone then suffer. A program that fails costs its row only; its last words are in
 FOLDER/NAME.log.
 """
@@ -34,9 +36,15 @@ LENGTH = {"hf_generate": 1.5, "jax_conv": 1.0, "diffusion": 1.0}  # seconds of a
 PATIENCE_S = 100
 
 
+def percentage_of(kind):
+    """Percentage of the SMs in a window `smsP`; None in all others."""
+    return kind[3:] if kind.startswith("sms") else None
+
+
 class Recorder:
     def __init__(self, options):
         self.options, self.truth, self.bare = options, [], {}
+        self.daemon = {}
         self.out = options.out.resolve()
         self.is_bare_done = {program: threading.Event() for program in SCRIPT}
         self.until = time.monotonic() + options.limit
@@ -45,6 +53,9 @@ class Recorder:
     def environment(self, label, kind):
         variables = dict(os.environ) | {"GPU_LOCK": str(self.out / "gpu.lock"), "PYTHONUNBUFFERED": "1",
                                         "STEP_FILE": str(self.out / f"{label}.steps.json")}
+        variables |= self.daemon
+        if percentage_of(kind):
+            variables |= {"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE": percentage_of(kind)}
         if kind != "whole":
             variables |= {"JAX_COMPILATION_CACHE_DIR": str(self.out / "jax-cache"),
                           "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
@@ -81,10 +92,10 @@ class Recorder:
         elif kind != "bare":
             recorder = [str(self.options.simtrace), "record", "--json", "-o", str(output)]
             recorder += ["--rate-pass"] * (kind == "rate_pass") + ["--"]
-        if kind in ("window", "nvtx"):
+        if kind in ("window", "nvtx") or percentage_of(kind):
             length = LENGTH.get(program, 0.6)
             self.is_bare_done[program].wait()
-            delay = self.bare.get(program, {}).get("ready_s", 8) + 0.8
+            delay = self.bare.get(program, {}).get("ready_s", 8) * (1.5 if percentage_of(kind) else 1) + 0.8
             variables["WINDOW"] = f"{delay},{length}"
             command += ["--seconds", str(length + 1.6)] + ["--nvtx"] * (kind == "nvtx")
         if kind in ("whole", "rate_pass"):
@@ -109,10 +120,11 @@ class Recorder:
 
     def all(self):
         wanted = [("bare", name) for name in SCRIPT]
-        wanted += [(kind, name) for kind, names in RECORDED.items() for name in names]
+        recorded = {f"sms{p}": list(SCRIPT) for p in self.options.percentages} or RECORDED
+        wanted += [(kind, name) for kind, names in recorded.items() for name in names]
         wanted = [(kind, name) for kind, name in wanted
                   if (not self.options.only or name.partition(":")[0] in self.options.only)
-                  and (kind in ("bare", *self.options.kinds))]
+                  and (percentage_of(kind) or kind in ("bare", *self.options.kinds))]
         if self.options.workers == 1:
             wanted.sort(key=lambda item: list(SCRIPT).index(item[1].partition(":")[0]))
         with concurrent.futures.ThreadPoolExecutor(self.options.workers) as pool:
@@ -126,7 +138,18 @@ class Recorder:
                 file.write(json.dumps(row) + "\n")
 
 
-if __name__ == "__main__":
+    def all_under_mps(self):
+        self.daemon = {"CUDA_MPS_PIPE_DIRECTORY": str(self.out / "pipe"), "CUDA_MPS_LOG_DIRECTORY": str(self.out)}
+        (self.out / "pipe").mkdir(exist_ok=True)
+        subprocess.run(["nvidia-cuda-mps-control", "-d"], env=os.environ | self.daemon, check=True)
+        try:
+            self.all()
+        finally:
+            subprocess.run(["nvidia-cuda-mps-control"], input="quit\n", text=True, env=os.environ | self.daemon,
+                           check=False)
+
+
+def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--simtrace", type=pathlib.Path, required=True)
     parser.add_argument("--out", type=pathlib.Path, required=True)
@@ -134,4 +157,14 @@ if __name__ == "__main__":
     parser.add_argument("--limit", type=float, default=1e9)
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--kinds", nargs="*", default=list(RECORDED))
-    Recorder(parser.parse_args()).all()
+    parser.add_argument("--percentages", nargs="*", default=[])
+    options = parser.parse_args()
+    recorder = Recorder(options)
+    if options.percentages:
+        recorder.all_under_mps()
+    else:
+        recorder.all()
+
+
+if __name__ == "__main__":
+    main()

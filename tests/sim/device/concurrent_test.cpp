@@ -130,14 +130,62 @@ TEST(Concurrent, TwoKernelsOfACappedClientDivideItsCap) {
   EXPECT_EQ(driver.begin(second), 10 * kMs);
 }
 
-TEST(Concurrent, SpeedFallsByTheExponentOfTheFraction) {
+TEST(Concurrent, ACapTurnsWavesIntoMoreOfThemWhateverSeveralKernelsWouldGet) {
   DeviceSpec spec = ten_sms();
   spec.sm_rate_exponent = 0.5;
   DeviceDriver driver(spec);
   driver.join({.sm_cap = 0.5});
-  const Ticket capped = kernel(driver, 0, 10, 10 * kMs);
+  const Ticket capped = kernel(driver, 0, 30, 30 * kMs);  // three waves become six
   driver.drain();
-  EXPECT_NEAR(static_cast<double>(driver.end(capped)), 10e6 * std::sqrt(2.0), kRounding);
+  EXPECT_NEAR(static_cast<double>(driver.end(capped)), 60e6, kRounding);
+}
+
+TEST(Concurrent, AKernelOfFewBlocksDoesNotNoticeACap) {
+  DeviceSpec spec = ten_sms();
+  spec.max_threads_per_sm = 4096;  // four blocks each
+  spec.sm_rate_exponent = spec.sm_fill_exponent = 0.25;
+  for (const std::uint32_t blocks : {1, 3, 5}) {
+    DeviceDriver driver(spec);
+    driver.join({.sm_cap = 0.5});
+    const Ticket capped = kernel(driver, 0, blocks, 10 * kMs);
+    driver.drain();
+    EXPECT_EQ(driver.end(capped), 10 * kMs) << blocks;
+  }
+}
+
+TEST(Concurrent, UnderACapBlocksLieCloserTogetherAndAreSlowerByTheFillExponent) {
+  DeviceSpec spec = ten_sms();
+  spec.max_threads_per_sm = 4096;
+  spec.sm_fill_exponent = 0.25;
+  DeviceDriver driver(spec);
+  driver.join({.sm_cap = 0.5});
+  const Ticket capped = kernel(driver, 0, 10, 10 * kMs);  // one on an SM alone, two on each of five
+  driver.drain();
+  EXPECT_NEAR(static_cast<double>(driver.end(capped)), 10e6 * std::pow(2.0, 0.75), kRounding);
+}
+
+TEST(Concurrent, ThePartOfAKernelThatNeedsNoSmsIsAsLongUnderACap) {
+  DeviceSpec spec = ten_sms();
+  spec.kernel_overhead = Duration{2 * kMs};
+  DeviceDriver driver(spec);
+  driver.join({.sm_cap = 0.25});
+  const Ticket capped = kernel(driver, 0, 100, 10 * kMs);
+  driver.drain();
+  EXPECT_NEAR(static_cast<double>(driver.end(capped)), 2e6 + 4 * 8e6, 400);
+}
+
+TEST(Concurrent, AKernelMeasuredWithFewerSmsHasThoseTimesUnderACap) {
+  const SmCurve streaming({{0.5, 1.0}, {0.25, 1.6}});
+  for (const auto& [cap, factor] : {std::pair{0.5, 1.0}, {0.25, 1.6}, {0.125, 3.2}}) {
+    DeviceDriver driver(ten_sms());
+    driver.join({.sm_cap = cap});
+    const Ticket capped = driver.submit({.client = ClientId{0},
+                                         .duration = Duration{10 * kMs},
+                                         .shape = {100, 1, 1, 1024, 1, 1, 32, 0},
+                                         .sm_curve = &streaming});
+    driver.drain();
+    EXPECT_NEAR(static_cast<double>(driver.end(capped)), 10e6 * factor, 400) << cap;
+  }
 }
 
 TEST(Concurrent, MaxMinGivesASmallKernelAllItWantsAndTheLargeOneTheRest) {
