@@ -11,6 +11,7 @@ void add_run(Commands& commands);
 void add_sweep(Commands& commands);
 void add_check(Commands& commands);
 void add_plan(Commands& commands);
+void add_advise(Commands& commands);
 
 // hardware/
 void add_execute(Commands& commands);

@@ -11,7 +11,7 @@ namespace {
 
 /// Kernels that only move memory keep their rate down to such a part of the SMs (studies/sm-rate, studies/sm-caps).
 constexpr double kStreamingNeeds = 0.28;
-constexpr double kSame = 1.05;
+constexpr double kNearlyOne = 1.05;
 
 double cap_of(const ClientSpec& client, const PolicyChoice& policy) {
   if (policy.policy != "mps_percentage") return client.context.sm_cap;
@@ -51,7 +51,7 @@ std::vector<std::string> sm_cap_ranges(const Scenario& scenario, const PolicyCho
     const double cap = cap_of(client, policy);
     if (cap >= 1 || !client.workload->sm_curves.empty()) continue;
     const Slowdown slowdown = slowdown_of(*client.workload, scenario.device, cap);
-    if (slowdown.if_sms_bind < slowdown.if_memory_binds * kSame) continue;
+    if (slowdown.if_sms_bind < slowdown.if_memory_binds * kNearlyOne) continue;
     warnings.push_back(
         fmt::format("warning: {}: with {:.0f} % of the SMs the kernels of {} take {:.2f} to {:.2f} times as long, as "
                     "memory or SMs bind them, which their launches do not say; the figure takes the latter. Captures "

@@ -73,7 +73,7 @@ void RoomAllocator::place(std::size_t i, SmShare open) {
     at.large_sms = other.placement.sms;
     at.large_bytes = other.carveout.most_bytes;
   }
-  at.sms = std::min(op.occupancy.sms_for(rooms_[i]), std::max(open, at.sms));
+  at.sms = std::min({op.occupancy.sms_for(rooms_[i]), cap_of(i), std::max(open, at.sms)});
 }
 
 /// SMs that others' blocks do not fill, and that have or can get the carve-out which blocks of `i` need.
@@ -83,7 +83,7 @@ SmShare RoomAllocator::sms_open_to(std::size_t i) const {
   for (std::size_t k = 0; k < kernels_.size(); ++k) {
     if (!share_sms(i, k)) continue;
     const ActiveOp& other = *kernels_[k];
-    not_full = std::min(not_full, other.occupancy.sms_for(kAllSms - rooms_[k]));
+    not_full = std::min(not_full, kAllSms - cap_of(k) + other.occupancy.sms_for(cap_of(k) - rooms_[k]));
     if (!has_carveouts_ || other.carveout.most_bytes >= needed) continue;
     const BlockPlacement& at = other.placement;
     large_enough -= at.large_bytes >= needed ? std::max<SmShare>(0, at.sms - at.large_sms) : at.sms;

@@ -32,6 +32,7 @@ class RoomAllocator {
   void place(std::size_t i, SmShare open);
   SmShare sms_open_to(std::size_t i) const;
   bool share_sms(std::size_t i, std::size_t other) const;
+  SmShare cap_of(std::size_t i) const { return division_.caps[kernels_[i]->client.value]; }
   SmShare& left_for(std::size_t i) { return left_[division_.part_of(*kernels_[i])]; }
 
   const SmDivision& division_;

@@ -22,6 +22,7 @@ struct SmDivision {
   std::vector<SmShare> caps;  ///< by client, of its part, for its kernels together: room or, under kMaxMin, throughput
   std::vector<double> fractions{1.0};  ///< of the device's SMs, by part; [0]: what no client has for itself
   bool has_parts = false;              ///< not all SMs are one part
+  bool has_caps = false;               ///< some client has fewer SMs than its part
   bool has_priorities = false;         ///< not all clients have the same
 
   const Client& client_of(const ActiveOp& kernel) const { return clients[kernel.client.value]; }

@@ -46,6 +46,7 @@ void SpatialSet::treat(std::span<const ContextControls> controls, double availab
     const double fraction = fractions[client.part];
     const double cap = cap_on(fraction > 0 ? std::min(1.0, controls[c].sm_cap / fraction) : 1.0);
     division.caps.push_back(std::max<SmShare>(1, static_cast<SmShare>(cap * static_cast<double>(kAllSms))));
+    if (division.caps.back() < kAllSms) division.has_caps = true;
     if (client.priority != division.clients[0].priority) division.has_priorities = true;
   }
   division.has_parts = fractions.size() > 1 || fractions[0] < 1.0;

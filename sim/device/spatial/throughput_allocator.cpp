@@ -20,6 +20,13 @@ SmShare throughput_in(const ActiveOp& op, SmShare room, SmShare cap, double expo
   return part_of_share(throughput, std::pow(static_cast<double>(room) / static_cast<double>(whole), exponent));
 }
 
+/// What it has of `asked` on the SMs that are free.
+SmShare on_free_sms(const ActiveOp& op, SmShare asked, SmShare free, SmShare cap, double exponent) {
+  const SmShare touched = std::min(cap, op.occupancy.sms_for(op.room));
+  if (free >= touched || touched == 0) return asked;
+  return part_of_share(asked, std::pow(static_cast<double>(free) / static_cast<double>(touched), exponent));
+}
+
 }  // namespace
 
 std::span<const SmShare> ThroughputAllocator::allocate(Kernels kernels, ServiceOrder order) {
@@ -32,7 +39,9 @@ std::span<const SmShare> ThroughputAllocator::allocate(Kernels kernels, ServiceO
     const std::size_t part = division_.part_of(op);
     const SmShare cap = division_.caps[op.client.value];
     const SmShare asked = at_pace(throughput_in(op, op.room, cap, exponent_), op.placement.pace);
-    shares_[i] = std::min(asked, std::max(kAllSms - given_[part], free_sms_[part]));
+    SmShare least = free_sms_[part];
+    if (division_.has_caps) least = on_free_sms(op, asked, free_sms_[part], cap, exponent_);
+    shares_[i] = std::min(asked, std::max(kAllSms - given_[part], least));
     given_[part] += shares_[i];
     free_sms_[part] = std::max<SmShare>(0, free_sms_[part] - std::min(cap, op.occupancy.kept_by(op.room)));
   }

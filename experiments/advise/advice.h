@@ -1,0 +1,64 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/advise/bands.h"
+#include "experiments/advise/question.h"
+#include "experiments/advise/ways.h"
+#include "sim/policy/descriptor.h"
+
+namespace corun {
+
+/// A predicted figure over what is not known: seeds are averaged; the ends are those of hosts whose speed nothing
+/// states.
+struct Spread {
+  double low = 0, high = 0;
+  double middle() const { return (low + high) / 2; }
+};
+
+/// What a program gets in one way of sharing.
+struct ProgramShare {
+  Spread kept;                           ///< rate over its rate alone
+  double kept_least = 0, kept_most = 0;  ///< with the band of the model's errors, at most 1; both 0 = no band is known
+  std::optional<Spread> p99_ms;          ///< 99th percentile of its frame times or else of its job times
+  std::optional<Spread> fps;             ///< of a program with frames
+};
+
+/// One way of sharing, tried.
+struct TriedWay {
+  SharingWay way;
+  std::string impossible{};  ///< why it cannot be tried; "" = it was
+  std::vector<ProgramShare> programs{};
+  std::vector<std::string> broken{};  ///< promises that it does not keep, a phrase each
+  Spread goal{};                      ///< the least kept rate, or the sum of all
+  double work() const;                ///< sum of kept rates; one program at a time makes 1
+};
+
+enum class Verdict : std::uint8_t {
+  kShare,       ///< `best` is the way
+  kApart,       ///< no way does more work than one program after the other
+  kNoWay,       ///< no way keeps all promises
+  kCannotTell,  ///< which way is best hangs on rates alone that nobody stated: `unknown_rates`
+};
+
+struct Advice {
+  std::vector<TriedWay> ways;
+  Verdict verdict = Verdict::kNoWay;
+  std::optional<std::size_t> best;         ///< the best way that keeps all promises, else the best of all
+  std::optional<std::size_t> second;       ///< the best of another mode
+  std::vector<std::string> bounds;         ///< by program: "device" or "host"; "any" where turns were not tried
+  std::vector<std::string> unknown_rates;  ///< programs whose rate alone is a range
+  std::vector<std::string> warnings;       ///< of the replays, each once
+};
+
+/// Goals that differ by less do not decide.
+inline constexpr double kAlike = 0.05;
+
+/// Simulates all ways. Throws InvalidInput or Error where the captures cannot be replayed at all; a way that a device
+/// does not allow is part of the answer.
+Advice advise(const AdviceQuestion& question, const PolicyRegistry& policies, const Bands& bands, unsigned jobs);
+
+}  // namespace corun

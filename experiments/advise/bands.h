@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace corun {
+
+/// What is between prediction and hardware.
+struct Band {
+  double low = 1, high = 1;  ///< factors on a predicted figure; 90 % of what was measured lies between
+  std::size_t figures = 0;   ///< measured ones that it rests on
+};
+
+/// How far kept rates were off, in classes of what was measured: by mechanism ("turns", "mps", "split") and by whether
+/// the device or the host bounds the program. Made by studies/bands/make.py, which says what of it is blind.
+class Bands {
+ public:
+  /// A table with the columns mechanism,bound,figures,low,high; `bound` is "device", "host" or "any".
+  explicit Bands(std::string_view csv);
+  /// The built-in table.
+  static const Bands& built_in();
+
+  /// nullopt: nothing like it was ever measured.
+  std::optional<Band> of(std::string_view mechanism, std::string_view bound) const;
+
+ private:
+  struct Row {
+    std::string mechanism, bound;
+    Band band;
+  };
+  std::vector<Row> rows_;
+};
+
+}  // namespace corun

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/advise/question.h"
+
+namespace corun {
+
+/// A way in which programs share a GPU. Ways of one mechanism have the same errors of prediction (Bands).
+struct SharingWay {
+  std::string mode;        ///< "time_sliced", "mps", "mps_split", "mig"
+  std::string label;       ///< "MPS, a 30 %, b 70 %"
+  std::string mechanism;   ///< of Bands: "turns", "mps", "split", "mig"
+  std::vector<int> parts;  ///< by program: percentages of SMs, or compute slices; empty = none
+  std::string scenario;    ///< its entry in the scenarios of an experiment file
+};
+
+/// "time_sliced", "mps", "mps_split", "mig".
+const std::vector<std::string>& advice_modes();
+
+/// The ways to try, in order: in turns, under MPS, with percentages and in MIG instances (these of two programs alone).
+std::vector<SharingWay> sharing_ways(const AdviceQuestion& question);
+
+/// An experiment file of one of these ways, or of several.
+std::string advice_experiment(const AdviceQuestion& question, const std::vector<SharingWay>& ways);
+
+}  // namespace corun

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""How far kept rates of the present model are from measured ones, by class; writes the bands of `simcli advise`.
+
+    make.py [--simcli PROGRAM] [--residuals residuals.csv]     runs the studies below (ten minutes) and writes all
+    make.py --from residuals.csv                               writes bands.csv and coverage.md out of kept residuals
+
+A program keeps its rate in company over its rate alone, both measured or both predicted; a residual is measured over
+predicted. A band of a class lies between two of its residuals so that a further one of the same kind lies inside with
+90 % (split-conformal, 5 % on either side); a class has at least 20. `coverage.md` says how many residuals of a study lie
+inside the bands that all other studies give.
+"""
+
+import argparse
+import collections
+import csv
+import json
+import math
+import pathlib
+import re
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).parent
+ROOT = HERE.parent.parent
+sys.path.insert(0, str(HERE.parent))
+from accuracy import comparisons, measured_rows  # noqa: E402
+
+STUDIES = ["training-encoder-game", "profiled-networks", "cuda-graphs", "transformers-and-stencil",
+           "diffusion-gnn-speech", "experts-and-particles", "host-bound-programs", "mps-mixes", "mps-small-kernels",
+           "calibrated-h100", "mixes-of-others", "sm-caps"]
+MECHANISM = {"timeslice": "turns", "mps": "mps", "split": "split"}
+CLIENT = re.compile(r"- \{ name: (\w+), (trace: .*) \}\s*$")
+DEVICE_BOUND = 0.9  # as in experiments/advise/advice.cpp
+LEAST = 20
+
+
+def metric(path, name):
+    """{(scenario, client): mean over seeds}"""
+    database = sqlite3.connect(f"{pathlib.Path(path).resolve().as_uri()}?mode=ro", uri=True)
+    rows = database.execute("SELECT scenario, client, AVG(value) FROM metrics JOIN runs ON runs.id = run "
+                            "WHERE metric = ? GROUP BY scenario, client", [name])
+    return {(scenario, client): value for scenario, client, value in rows}
+
+
+def run(simcli, experiment, output):
+    subprocess.run([simcli, "run", experiment, "-f", "-o", output, "--progress", "none"], check=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT)
+
+
+def alone(simcli, study, text, folder):
+    """{client: (rate, part of the time that the device works for it)}, alone"""
+    clients = dict(CLIENT.search(line).groups() for line in text.splitlines() if CLIENT.search(line))
+    device = re.search(r"^device: .*$", text, re.M)[0]
+    lines = [f"version: 1\nname: alone\n{device}\nhorizon: 2s\nwarmup: 0.5s\ndefaults: {{ phase: random, host_jitter: 3% }}\n"
+             "policies: [passthrough]\nrecord: { frames: none, decisions: none }\nscenarios:"]
+    for client, keys in clients.items():
+        lines.append(f"  - name: {client}\n    clients:\n      - {{ name: {client}, {keys} }}")
+    path = ROOT / "studies" / study / "alone.tmp.yaml"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    try:
+        run(simcli, path, folder / "alone.sqlite")
+    finally:
+        path.unlink()
+    rates, busy = (metric(folder / "alone.sqlite", name) for name in ("throughput_per_s", "gpu_busy_ratio"))
+    return {client: (rates[client, client], busy[client, client]) for client in clients}
+
+
+def residuals_of(simcli, study, folder):
+    experiment = ROOT / "studies" / study / "experiment.yaml"
+    run(simcli, experiment, folder / "all.sqlite")
+    rates = metric(folder / "all.sqlite", "throughput_per_s")
+    lone = alone(simcli, study, experiment.read_text(encoding="utf-8"), folder)
+    measured = measured_rows(experiment.parent / "measured.jsonl")
+    programs = collections.Counter(run for run, _, _ in measured)
+    known = {key: (key, rate) for key, rate in rates.items()}
+    found = [(run, key, value, predicted) for run, _, value, (key, predicted) in comparisons(known, measured)]
+    measured_alone = {key[1]: value for run, key, value, _ in found
+                      if programs[run] == 1 and run.startswith(("solo_", "mps_"))}
+    for run_name, (_, client), value, predicted in found:
+        kind = re.match(r"[a-z]+", run_name)[0]
+        if kind not in MECHANISM or programs[run_name] == 1 or client not in lone:
+            continue
+        rate, busy = lone[client]
+        ratio = (value / measured_alone.get(client, rate)) / (predicted / rate)
+        yield [study, run_name, client, MECHANISM[kind], "device" if busy >= DEVICE_BOUND else "host", f"{ratio:.4f}"]
+
+
+def band(ratios, outside=0.1):
+    """Split-conformal: of n residuals the k-th least and the k-th greatest, k = outside / 2 of n + 1."""
+    ordered = sorted(ratios)
+    k = math.floor((len(ordered) + 1) * outside / 2)
+    return ordered[max(k, 1) - 1], ordered[-max(k, 1)]
+
+
+def classes(rows):
+    found = collections.defaultdict(list)
+    for study, _, _, mechanism, bound, ratio in rows:
+        for name in (bound, "any"):
+            found[mechanism, name].append((study, float(ratio)))
+    return {key: values for key, values in sorted(found.items()) if len(values) >= LEAST}
+
+
+def write_bands(rows):
+    with open(ROOT / "experiments/advise/bands.csv", "w", encoding="utf-8") as file:
+        file.write("mechanism,bound,figures,low,high\n")
+        for (mechanism, bound), values in classes(rows).items():
+            low, high = band([ratio for _, ratio in values])
+            file.write(f"{mechanism},{bound},{len(values)},{low:.3f},{high:.3f}\n")
+
+
+def coverage(rows):
+    text = "| mechanism | bound by | figures | studies | band | inside, by bands of other studies |\n|---|---|---|---|---|---|\n"
+    for (mechanism, bound), values in classes(rows).items():
+        inside = count = 0
+        for study in {study for study, _ in values}:
+            others = [ratio for other, ratio in values if other != study]
+            if len(others) < LEAST:
+                continue
+            low, high = band(others)
+            inside += sum(low <= ratio <= high for other, ratio in values if other == study)
+            count += sum(other == study for other, _ in values)
+        low, high = band([ratio for _, ratio in values])
+        shown = f"{inside / count:.0%} of {count}" if count else "one study alone"
+        text += (f"| {mechanism} | {bound} | {len(values)} | {len({study for study, _ in values})} "
+                 f"| {low:.2f} to {high:.2f} | {shown} |\n")
+    return text
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--simcli", default=str(ROOT / "build/release/simcli"))
+    parser.add_argument("--from", dest="kept", type=pathlib.Path)
+    parser.add_argument("--residuals", type=pathlib.Path, default=HERE / "residuals.csv")
+    options = parser.parse_args()
+    if options.kept:
+        rows = list(csv.reader(open(options.kept, encoding="utf-8")))[1:]
+    else:
+        rows = []
+        for study in STUDIES:
+            with tempfile.TemporaryDirectory() as folder:
+                rows += residuals_of(options.simcli, study, pathlib.Path(folder))
+            print(study, len(rows), file=sys.stderr, flush=True)
+        with open(options.residuals, "w", encoding="utf-8") as file:
+            file.write("study,run,program,mechanism,bound,measured_over_predicted\n")
+            file.writelines(",".join(row) + "\n" for row in rows)
+    write_bands(rows)
+    (HERE / "coverage.md").write_text(coverage(rows), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
