@@ -12,6 +12,7 @@ void bind_metrics(pybind11::module_& module);
 void bind_statistics(pybind11::module_& module);
 void bind_view(pybind11::module_& module);
 void bind_experiment(pybind11::module_& module);
+void bind_advise(pybind11::module_& module);
 void bind_sweep(pybind11::module_& module);
 
 }  // namespace corun

@@ -10,4 +10,5 @@ PYBIND11_MODULE(_core, module) {
   corun::bind_view(module);
   corun::bind_experiment(module);
   corun::bind_sweep(module);
+  corun::bind_advise(module);
 }

@@ -100,7 +100,7 @@ FOLDERS = {
     "experiments/commands/results": [*_COMMANDS, "experiments/summary", "experiments/report", "sim/executor/host",
                                      "sim/metrics"],
     "python": [*_TRACES, "sim/policy", "sim/workload", "sim/metrics", "policies", *_QUESTION, "experiments/run",
-               "experiments/results", "experiments/summary"],
+               "experiments/results", "experiments/summary", "experiments/advise"],
     "games/scene/world": [],
     "games/scene/drawing": ["games/scene/world"],
     "games/scene": ["games/scene/drawing", "games/scene/world"],

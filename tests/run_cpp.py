@@ -16,6 +16,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -125,6 +126,8 @@ def main():
     parser.add_argument("--match", help="regular expression in the names of cases, in any case")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     options = parser.parse_args()
+    # Cases interrupt programs, and a job in the background would ignore it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     cases = listed_cases(options.tree, options.match)
     if not cases:
         sys.exit(f"{options.tree} has no tests" + (f" that match {options.match}" if options.match else ""))

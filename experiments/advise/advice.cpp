@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <tuple>
 
 #include "experiments/question/experiment.h"
 #include "experiments/run/host_range.h"
@@ -16,6 +17,7 @@ namespace corun {
 
 namespace {
 
+constexpr double kNearlyAll = 0.99;   ///< of a promised frame rate: a display's 60 Hz may be 59.9
 constexpr double kDeviceBound = 0.9;  ///< of the time alone that the device works for it
 
 /// One program in one scenario, a mean over seeds.
@@ -40,8 +42,8 @@ class Trial {
   /// By way, in order. Throws where a scenario is refused.
   std::vector<Ends> simulate(const std::vector<SharingWay>& ways) {
     PolicyRegistry policies = policies_;
-    Experiment experiment =
-        with_host_ranges(parse_experiment(advice_experiment(question_, ways), "advice.yaml", {}, policies));
+    Experiment experiment = with_host_ranges(parse_experiment(
+        advice_experiment(question_, ways), "the experiment that `--write FILE` writes", {}, policies));
     const Plan plan = make_plan(experiment);
     RunInputs inputs(experiment, plan.hashes, policies);
     inputs.check();
@@ -106,8 +108,9 @@ ProgramShare share_of(const std::string& program, const Ends& ends) {
   return share;
 }
 
+/// Games have none: what bands rest on are programs without frames.
 void add_band(ProgramShare& share, const std::optional<Band>& band) {
-  if (!band) return;
+  if (!band || share.fps) return;
   share.kept_least = std::min(1.0, share.kept.low * band->low);
   share.kept_most = std::min(1.0, share.kept.high * band->high);
 }
@@ -143,7 +146,7 @@ std::vector<std::string> broken_promises(const AdviceQuestion& question, const s
         [&](double most) { return fmt::format("{}'s p99 is {:.1f} ms, not {:.1f}", name, its.p99_ms->high, most); },
         broken);
     add_broken(
-        question.least_fps, name, [&](double least) { return !its.fps || its.fps->low < least; },
+        question.least_fps, name, [&](double least) { return !its.fps || its.fps->low < least * kNearlyAll; },
         [&](double least) {
           return its.fps ? fmt::format("{} has {:.1f} FPS, not {:.1f}", name, its.fps->low, least)
                          : fmt::format("{} has no frames", name);
@@ -153,10 +156,13 @@ std::vector<std::string> broken_promises(const AdviceQuestion& question, const s
   return broken;
 }
 
-/// The best way that was tried; those that keep all promises before others. `but` leaves a mode out.
+/// The best way that was tried: those that keep all promises before others, those whose mechanism was compared with
+/// hardware before others. `but` leaves a mode out.
 std::optional<std::size_t> best_of(const std::vector<TriedWay>& ways, const std::string& but = {}) {
   std::optional<std::size_t> best;
-  const auto rank = [&](std::size_t i) { return std::pair(ways[i].broken.empty(), ways[i].goal.middle()); };
+  const auto rank = [&](std::size_t i) {
+    return std::tuple(ways[i].broken.empty(), ways[i].is_compared, ways[i].goal.middle());
+  };
   for (std::size_t i = 0; i < ways.size(); ++i) {
     if (!ways[i].impossible.empty() || ways[i].way.mode == but) continue;
     if (!best || rank(i) > rank(*best)) best = i;
@@ -206,12 +212,15 @@ Advice advise(const AdviceQuestion& question, const PolicyRegistry& policies, co
   Advice advice;
   advice.bounds = bounds_of(question, common, ends);
   const auto add = [&](const SharingWay& way, const Ends& its) {
-    TriedWay tried{.way = way};
+    TriedWay tried{.way = way, .is_compared = bands.of(way.mechanism, "any").has_value()};
     for (std::size_t i = 0; i < question.programs.size(); ++i) {
       ProgramShare share = share_of(question.programs[i].name, its);
       add_band(share, bands.of(way.mechanism, advice.bounds[i]));
       tried.programs.push_back(std::move(share));
     }
+    if (way.mode == "mig" &&
+        std::ranges::any_of(tried.programs, [](const auto& share) { return share.fps.has_value(); }))
+      throw Error(ErrorKind::kUnsupported, {}, "MIG instances draw no frames");
     tried.broken = broken_promises(question, tried.programs);
     tried.goal = goal_of(question, tried.programs);
     advice.ways.push_back(std::move(tried));

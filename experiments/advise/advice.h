@@ -21,15 +21,17 @@ struct Spread {
 
 /// What a program gets in one way of sharing.
 struct ProgramShare {
-  Spread kept;                           ///< rate over its rate alone
-  double kept_least = 0, kept_most = 0;  ///< with the band of the model's errors, at most 1; both 0 = no band is known
-  std::optional<Spread> p99_ms;          ///< 99th percentile of its frame times or else of its job times
-  std::optional<Spread> fps;             ///< of a program with frames
+  Spread kept;  ///< rate over its rate alone
+  double kept_least = 0,
+         kept_most = 0;  ///< with the band of the model's errors, at most 1; both 0 = no band is known, as of games
+  std::optional<Spread> p99_ms;  ///< 99th percentile of its frame times or else of its job times
+  std::optional<Spread> fps;     ///< of a program with frames
 };
 
 /// One way of sharing, tried.
 struct TriedWay {
   SharingWay way;
+  bool is_compared = false;  ///< its mechanism was compared with hardware: there are bands
   std::string impossible{};  ///< why it cannot be tried; "" = it was
   std::vector<ProgramShare> programs{};
   std::vector<std::string> broken{};  ///< promises that it does not keep, a phrase each
@@ -47,7 +49,7 @@ enum class Verdict : std::uint8_t {
 struct Advice {
   std::vector<TriedWay> ways;
   Verdict verdict = Verdict::kNoWay;
-  std::optional<std::size_t> best;         ///< the best way that keeps all promises, else the best of all
+  std::optional<std::size_t> best;         ///< the best way: see advise()
   std::optional<std::size_t> second;       ///< the best of another mode
   std::vector<std::string> bounds;         ///< by program: "device" or "host"; "any" where turns were not tried
   std::vector<std::string> unknown_rates;  ///< programs whose rate alone is a range
@@ -57,8 +59,9 @@ struct Advice {
 /// Goals that differ by less do not decide.
 inline constexpr double kAlike = 0.05;
 
-/// Simulates all ways. Throws InvalidInput or Error where the captures cannot be replayed at all; a way that a device
-/// does not allow is part of the answer.
+/// Simulates all ways. The best one keeps all promises, or else breaks some; of these a mechanism that was compared
+/// with hardware goes before one that was not (MIG); then the goal decides. Throws InvalidInput or Error where the
+/// captures cannot be replayed at all; a way that a device does not allow is part of the answer.
 Advice advise(const AdviceQuestion& question, const PolicyRegistry& policies, const Bands& bands, unsigned jobs);
 
 }  // namespace corun

@@ -23,14 +23,17 @@ std::string for_mps(const AdviceQuestion& question, const SharingWay& way) {
   return text + "# In the end:\necho quit | nvidia-cuda-mps-control\n";
 }
 
+/// Under MPS the plugin gives each client an equal percentage of the SMs.
 std::string for_kubernetes(const AdviceQuestion& question, const SharingWay& way) {
-  if (way.mode == "mps_split")
-    refuse("kubernetes", way, "the device plugin gives all clients equal parts: `--modes time_sliced,mps`");
+  const bool is_equal = way.mode == "mps_split" && way.parts.front() == way.parts.back();
   if (way.mode == "mig") refuse("kubernetes", way, "`--deploy mig` makes the instances; the plugin then finds them");
+  if (way.mode != "time_sliced" && !is_equal)
+    refuse("kubernetes", way,
+           "the device plugin's MPS gives all clients equal percentages; `--deploy mps` sets this up");
   return fmt::format(
-      "# NVIDIA device plugin: each pod asks for one nvidia.com/gpu.\nversion: v1\nsharing:\n  {}:\n    resources:\n"
-      "      - name: nvidia.com/gpu\n        replicas: {}\n",
-      way.mode == "mps" ? "mps" : "timeSlicing", question.programs.size());
+      "# NVIDIA device plugin, v0.15 or later: each pod asks for one nvidia.com/gpu.\nversion: v1\nsharing:\n  {}:\n"
+      "    resources:\n      - name: nvidia.com/gpu\n        replicas: {}\n",
+      is_equal ? "mps" : "timeSlicing", question.programs.size());
 }
 
 std::string for_mig(const AdviceQuestion& question, const SharingWay& way) {

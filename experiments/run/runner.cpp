@@ -7,7 +7,6 @@
 
 #include "experiments/run/policy_warnings.h"
 #include "experiments/run/reproduction.h"
-#include "experiments/run/sm_cap_range.h"
 #include "sim/engine/engine.h"
 
 namespace corun {
@@ -114,7 +113,6 @@ void execute(const Experiment& experiment, const RunSpec& spec, RunInputs& run_i
     notes.push_back(one_context_note(choice.label));
   }
   for (std::string& warning : policy_warnings(scenario, choice, input.clients)) notes.push_back(std::move(warning));
-  for (std::string& warning : sm_cap_ranges(scenario, choice, input.clients)) notes.push_back(std::move(warning));
   Collector collector(input);
   FactKeeper keeper(experiment.record, collector, watched, outcome);
   outcome.notes = fmt::format("{}", fmt::join(notes, "\n"));

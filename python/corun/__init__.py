@@ -22,6 +22,7 @@ from corun.results import Results, open
 
 if TYPE_CHECKING:
     from corun import parameter, statistics
+    from corun.advising import advise
     from corun.comparison import compare
     from corun.conformance import check_policy
     from corun.experiment import Experiment
@@ -35,14 +36,14 @@ if TYPE_CHECKING:
 
 # Names of the compiled part, imported when they are first asked for.
 _COMPILED = {"Experiment": "corun.experiment", "Policy": "corun.policy", "Table": "corun.table",
-             "Timeline": "corun.timeline", "check_policy": "corun.conformance", "compare": "corun.comparison",
-             "metrics": "corun.metric_table", "run": "corun.running", "search": "corun.searching",
-             "sweep": "corun.sweeping"}
+             "Timeline": "corun.timeline", "advise": "corun.advising", "check_policy": "corun.conformance",
+             "compare": "corun.comparison", "metrics": "corun.metric_table", "run": "corun.running",
+             "search": "corun.searching", "sweep": "corun.sweeping"}
 _MODULES = {"parameter", "statistics"}
 
 __all__ = ["DeviceError", "Error", "Experiment", "InputError", "Policy", "PolicyError", "Results", "Table", "Timeline",
-           "UnsupportedError", "check_policy", "compare", "metrics", "open", "parameter", "run", "search", "statistics",
-           "sweep"]
+           "UnsupportedError", "advise", "check_policy", "compare", "metrics", "open", "parameter", "run", "search",
+           "statistics", "sweep"]
 __version__ = "0.1.0"
 
 

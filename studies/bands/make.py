@@ -6,8 +6,8 @@
 
 A program keeps its rate in company over its rate alone, both measured or both predicted; a residual is measured over
 predicted. A band of a class lies between two of its residuals so that a further one of the same kind lies inside with
-90 % (split-conformal, 5 % on either side); a class has at least 20. `coverage.md` says how many residuals of a study lie
-inside the bands that all other studies give.
+90 % (split-conformal, 5 % on either side); a class has at least 20. `coverage.md` says how many residuals of a study
+lie inside the bands that all other studies give.
 """
 
 import argparse
@@ -53,8 +53,8 @@ def alone(simcli, study, text, folder):
     """{client: (rate, part of the time that the device works for it)}, alone"""
     clients = dict(CLIENT.search(line).groups() for line in text.splitlines() if CLIENT.search(line))
     device = re.search(r"^device: .*$", text, re.M)[0]
-    lines = [f"version: 1\nname: alone\n{device}\nhorizon: 2s\nwarmup: 0.5s\ndefaults: {{ phase: random, host_jitter: 3% }}\n"
-             "policies: [passthrough]\nrecord: { frames: none, decisions: none }\nscenarios:"]
+    lines = [f"version: 1\nname: alone\n{device}\nhorizon: 2s\nwarmup: 0.5s\npolicies: [passthrough]",
+             "defaults: { phase: random, host_jitter: 3% }\nrecord: { frames: none, decisions: none }\nscenarios:"]
     for client, keys in clients.items():
         lines.append(f"  - name: {client}\n    clients:\n      - {{ name: {client}, {keys} }}")
     path = ROOT / "studies" / study / "alone.tmp.yaml"
@@ -111,7 +111,8 @@ def write_bands(rows):
 
 
 def coverage(rows):
-    text = "| mechanism | bound by | figures | studies | band | inside, by bands of other studies |\n|---|---|---|---|---|---|\n"
+    text = ("| mechanism | bound by | figures | studies | band | inside, by bands of other studies |\n"
+            "|---|---|---|---|---|---|\n")
     for (mechanism, bound), values in classes(rows).items():
         inside = count = 0
         for study in {study for study, _ in values}:

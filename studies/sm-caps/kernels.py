@@ -4,8 +4,8 @@
 usage: kernels.py [FOLDER]      (needs the Python package; captures/ by default)
 
 `again` is the part of a program's device time in kernels that the capture has again. `measured` and `by waves` are how
-many times as long those take, as measured and by the law of waves with `OVERHEAD_US`; `if memory binds` is the other end
-of the range that a run without captures is warned of.
+many times as long those take, as measured and by the law of waves with `OVERHEAD_US`; `if memory binds` is the other
+end of the range that a run without captures is warned of.
 """
 
 import collections
@@ -15,7 +15,7 @@ import sys
 
 import corun
 
-OVERHEAD_US, FILL_EXPONENT, STREAMING_NEEDS = 2.2, 0.186, 0.28  # of h100.yaml; of experiments/run/sm_cap_range.cpp
+OVERHEAD_US, FILL_EXPONENT, STREAMING_NEEDS = 2.2, 0.186, 0.28  # of h100.yaml; of policy_warnings.cpp
 SMS, THREADS, REGISTERS, SHARED, BLOCKS = 132, 2048, 65536, 233472, 32
 
 
@@ -23,7 +23,8 @@ def kernels(path):
     """{(name, blocks, threads, registers, shared memory): times in us} and the number of SMs"""
     capture = corun.Timeline(str(path))
     table, found = capture.operations, collections.defaultdict(list)
-    columns = ["kind", "name", "blocks", "threads_per_block", "registers_per_thread", "shared_memory_bytes", "duration_ns"]
+    columns = ["kind", "name", "blocks", "threads_per_block", "registers_per_thread", "shared_memory_bytes",
+               "duration_ns"]
     for kind, *key, duration in zip(*(table[column] for column in columns)):
         if kind == "kernel":
             found[key[0], *(value or 0 for value in key[1:])].append(duration / 1e3)
@@ -77,12 +78,13 @@ def main():
             columns = [{key: statistics.mean(found[key]) / mean[key] for key in again}, slow,
                        {key: min(slow[key], max(1, STREAMING_NEEDS * SMS / sms)) for key in again}]
             longer = [sum(again[key] * column[key] for key in again) / part for column in columns]
-            print(f"| {program} | {sms} | {part / total:.0%} | " + " | ".join(f"{value:.2f}" for value in longer) + " |")
+            shown = " | ".join(f"{value:.2f}" for value in longer)
+            print(f"| {program} | {sms} | {part / total:.0%} | {shown} |")
         if len(fewer) == 2:
             overheads += constants(all_sms, fewer)
     deciles = statistics.quantiles(overheads, n=10)
-    print(f"\nConstant part of {len(overheads)} kernels shorter than 12 us: median {statistics.median(overheads):.1f} us, "
-          f"10th to 90th percentile {deciles[0]:.1f} to {deciles[-1]:.1f} us.")
+    print(f"\nConstant part of {len(overheads)} kernels shorter than 12 us: median "
+          f"{statistics.median(overheads):.1f} us, 10th to 90th percentile {deciles[0]:.1f} to {deciles[-1]:.1f} us.")
 
 
 if __name__ == "__main__":

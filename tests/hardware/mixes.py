@@ -7,8 +7,10 @@
 
 `draw` takes 30 pairs and 6 triples, each in turns (`timeslice_`) and under MPS (`mps_`), and 9 of the pairs with three
 splits of the SMs (`split30_`, the first program's percentage; `solo30_` is one program alone at 30 %). `draw-splits`
-takes ten pairs of programs that were captured with fewer SMs, too (record.py --percentages), with four splits and without. `measure` starts each program once for each way of sharing and parks it (loop.py): a mix is a few seconds in which its programs run. In
-turns there is no daemon; under MPS each percentage is a process of its own. FILE gets a row a program.
+takes ten pairs of programs that were captured with fewer SMs, too (record.py --percentages), with four splits and
+without. `measure` starts each program once for each way of sharing and parks it (loop.py): a mix is a few seconds in
+which its programs run. In turns there is no daemon; under MPS each percentage is a process of its own. FILE gets a row
+a program.
 """
 
 import argparse

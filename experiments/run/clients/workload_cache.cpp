@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "sim/workload/capture/sm_curves.h"
 #include "sim/workload/program_steps.h"
+#include "sim/workload/sm_curves.h"
 #include "traces/base/units.h"
 #include "traces/reader.h"
 

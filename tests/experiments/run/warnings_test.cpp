@@ -5,17 +5,13 @@
 #include "experiments/run/clients/client_builder.h"
 #include "experiments/run/plan.h"
 #include "experiments/run/policy_warnings.h"
-#include "experiments/run/sm_cap_range.h"
 #include "tests/experiments/question/experiment_text.h"
 
 namespace corun {
 namespace {
 
-using Warnings = std::vector<std::string> (*)(const Scenario&, const PolicyChoice&, const std::vector<ClientSpec>&);
-
 /// Of one policy and two clients whose kernels have these keys.
-std::vector<std::string> warnings(const std::string& policy, const std::string& kernels,
-                                  Warnings find = policy_warnings) {
+std::vector<std::string> warnings(const std::string& policy, const std::string& kernels) {
   const Experiment experiment = testing::read_text(
       fmt::format("name: x\ndevice: h200\nhorizon: 1s\ndefaults: {{ synthetic: {{ kernels: {{ {} }} }} }}\n"
                   "clients: [{{ name: a }}, {{ name: b }}]\npolicies: [{}]\n",
@@ -23,21 +19,20 @@ std::vector<std::string> warnings(const std::string& policy, const std::string& 
   const FileHashes hashes;
   ClientBuilder builder(hashes, true);
   const Scenario& scenario = experiment.scenarios[0];
-  return find(scenario, scenario.policies[0], builder.clients(scenario, 1));
+  return policy_warnings(scenario, scenario.policies[0], builder.clients(scenario, 1));
 }
 
-TEST(SmCapRanges, SayHowFarARateMayBeWhereKernelsMayBeBoundByMemory) {
+TEST(SmCapWarnings, SayHowFarARateMayBeWhereKernelsMayBeBoundByMemory) {
   const std::string policy = "mps_percentage: { percentages: { a: 50, b: 100 } }";
-  const auto found = warnings(policy, "duration: 1ms, blocks: 100000", sm_cap_ranges);
+  const auto found = warnings(policy, "duration: 1ms, blocks: 100000");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_NE(found[0].find("with 50 % of the SMs the kernels of a take 1.00 to 2.00 times as long"), std::string::npos)
       << found[0];
 }
 
-TEST(SmCapRanges, AreSilentWhereACapChangesNothing) {
-  EXPECT_TRUE(
-      warnings("mps_percentage: { percentages: { a: 50 } }", "duration: 1ms, blocks: 8", sm_cap_ranges).empty());
-  EXPECT_TRUE(warnings("passthrough", "duration: 1ms, blocks: 100000", sm_cap_ranges).empty());
+TEST(SmCapWarnings, AreSilentWhereACapChangesNothing) {
+  EXPECT_TRUE(warnings("mps_percentage: { percentages: { a: 50 } }", "duration: 1ms, blocks: 8").empty());
+  EXPECT_TRUE(warnings("passthrough", "duration: 1ms, blocks: 100000").empty());
 }
 
 TEST(PolicyWarnings, NameLimitsThatTheLimiterCannotHold) {

@@ -6,9 +6,9 @@
 Each program runs bare first: its rate alone. Then it is recorded: `window` begins in the middle of its steps, `whole`
 is all of it, with loading and warming up, `nvtx` has a range around each step, `rate_pass` has simtrace measure the
 untraced rate itself; `kineto` is PyTorch's profiler instead. `--percentages 25 50` records windows of the kinds `sms25`
-and `sms50` alone, under an MPS daemon that gives the program so many percent of the SMs. With --workers 3 programs load side by side, of which one
-has the GPU (loop.py); rates alone then suffer. A program that fails costs its row only; its last words are in
-FOLDER/NAME.log.
+and `sms50` alone, under an MPS daemon that gives the program so many percent of the SMs. With --workers 3 programs load
+side by side, of which one has the GPU (loop.py); rates alone then suffer. A program that fails costs its row only; its
+last words are in FOLDER/NAME.log.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-#include "sim/workload/capture/sm_curves.h"
+#include "sim/workload/sm_curves.h"
 
 #include <algorithm>
 #include <map>

@@ -1,0 +1,51 @@
+#include "experiments/advise/advice_json.h"
+
+#include <array>
+#include <optional>
+
+#include "experiments/advise/advice_text.h"
+#include "experiments/base/json.h"
+
+namespace corun {
+
+namespace {
+
+void add_spread(Json& json, const char* name, const std::optional<Spread>& spread) {
+  if (spread) json.key(name).object().field("low", spread->low).field("high", spread->high).end();
+}
+
+}  // namespace
+
+std::string advice_json(const AdviceQuestion& question, const Advice& advice) {
+  constexpr std::array<std::string_view, 4> kVerdicts = {"share", "apart", "no_way", "cannot_tell"};
+  Json json;
+  json.object().field("schema_version", 1).field("verdict", kVerdicts[static_cast<std::size_t>(advice.verdict)]);
+  json.field("text", verdict_text(question, advice));
+  if (advice.best) json.field("best", advice.ways[*advice.best].way.label);
+  json.key("ways").array();
+  for (const TriedWay& way : advice.ways) {
+    json.object().field("mode", way.way.mode).field("label", way.way.label).field("impossible", way.impossible);
+    json.key("parts").array();
+    for (const int part : way.way.parts) json.value(part);
+    json.end().key("broken").array();
+    for (const std::string& promise : way.broken) json.value(promise);
+    json.end().key("programs").array();
+    for (std::size_t i = 0; i < way.programs.size(); ++i) {
+      const ProgramShare& share = way.programs[i];
+      json.object().field("name", question.programs[i].name).field("bound", advice.bounds[i]);
+      add_spread(json, "kept", share.kept);
+      if (share.kept_most > 0) add_spread(json, "kept_band", Spread{share.kept_least, share.kept_most});
+      add_spread(json, "p99_ms", share.p99_ms);
+      add_spread(json, "fps", share.fps);
+      json.end();
+    }
+    json.end().end();
+  }
+  json.end().key("unknown_rates").array();
+  for (const std::string& name : advice.unknown_rates) json.value(name);
+  json.end().key("warnings").array();
+  for (const std::string& warning : advice.warnings) json.value(warning);
+  return json.end().end().text();
+}
+
+}  // namespace corun

@@ -1,0 +1,119 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "experiments/advise/advice.h"
+#include "experiments/advise/deploy.h"
+#include "experiments/question/experiment.h"
+#include "policies/builtin.h"
+
+namespace corun {
+namespace {
+
+constexpr char kBands[] =
+    "mechanism,bound,figures,low,high\nturns,any,40,0.900,1.100\nturns,device,20,0.950,1.040\nmps,any,60,0.800,1.200\n";
+
+AdviceQuestion two_programs(const std::vector<std::string>& modes = {}) {
+  AdviceQuestion question;
+  question.gpu = "h200";
+  question.programs = {
+      {"cnn", "traces/samples/cnn_train_small.kineto.json.gz", ", pacing: sync_each_job, solo_rate: 375.69/s"},
+      {"vit", "traces/samples/vit_infer_bs32.kineto.json.gz", ", pacing: sync_each_job, solo_rate: 122.95/s"}};
+  question.modes = modes;
+  return question;
+}
+
+Advice advice_on(const AdviceQuestion& question) { return advise(question, builtin_policies(), Bands(kBands), 2); }
+
+const TriedWay& way_of(const Advice& advice, const std::string& mode) {
+  return *std::ranges::find(advice.ways, mode, [](const TriedWay& tried) { return tried.way.mode; });
+}
+
+TEST(Bands, AreThoseOfTheClassOrElseOfItsMechanism) {
+  const Bands bands{kBands};
+  EXPECT_EQ(bands.of("turns", "device")->low, 0.95);
+  EXPECT_EQ(bands.of("turns", "host")->high, 1.1) << "no class of its own";
+  EXPECT_EQ(bands.of("mps", "device")->figures, 60U);
+  EXPECT_FALSE(bands.of("mig", "device")) << "never measured";
+}
+
+TEST(Bands, BuiltInOnesHoldWhatIsPredictedAndAreNarrowerWhereTheDeviceBinds) {
+  const Bands& bands = Bands::built_in();
+  for (const char* mechanism : {"turns", "mps"}) {
+    const auto device = bands.of(mechanism, "device"), any = bands.of(mechanism, "any");
+    ASSERT_TRUE(device && any) << mechanism;
+    EXPECT_LT(device->low, 1.0);
+    EXPECT_GT(device->high, 1.0);
+    EXPECT_LT(device->high / device->low, any->high / any->low) << mechanism;
+  }
+}
+
+TEST(SharingWays, OfThreeProgramsAreTurnsAndMpsAlone) {
+  AdviceQuestion question = two_programs();
+  EXPECT_EQ(sharing_ways(question).size(), 7U);
+  question.programs.push_back({"third", "x", ""});
+  EXPECT_EQ(sharing_ways(question).size(), 2U);
+}
+
+TEST(SharingWays, AreScenariosOfAnExperimentThatCanBeRead) {
+  const AdviceQuestion question = two_programs();
+  PolicyRegistry policies = builtin_policies();
+  const Experiment experiment =
+      parse_experiment(advice_experiment(question, sharing_ways(question)), "a.yaml", {}, policies);
+  EXPECT_EQ(experiment.scenarios.size(), 7U);
+  EXPECT_EQ(experiment.scenarios[2].policies[0].parameters.by_client("percentages").at("vit"), 70.0);
+}
+
+TEST(Advise, ChoosesTheWayInWhichTheLeastLuckyProgramKeepsMost) {
+  const Advice advice = advice_on(two_programs({"time_sliced", "mps"}));
+  ASSERT_EQ(advice.verdict, Verdict::kShare);
+  const TriedWay& best = advice.ways[*advice.best];
+  for (const TriedWay& way : advice.ways) EXPECT_LE(way.goal.middle(), best.goal.middle()) << way.way.label;
+  const ProgramShare& turns = way_of(advice, "time_sliced").programs[1];
+  EXPECT_EQ(advice.bounds[1], "device");
+  EXPECT_NEAR(turns.kept_least, turns.kept.low * 0.95, 1e-9);
+  EXPECT_NEAR(turns.kept_most, turns.kept.high * 1.04, 1e-9);
+}
+
+TEST(Advise, SaysThatNoWayKeepsWhatIsAskedAndByHowMuch) {
+  AdviceQuestion question = two_programs({"time_sliced"});
+  question.least_kept["vit"] = 0.99;
+  const Advice advice = advice_on(question);
+  EXPECT_EQ(advice.verdict, Verdict::kNoWay);
+  ASSERT_EQ(advice.ways[0].broken.size(), 1U);
+  EXPECT_NE(advice.ways[0].broken[0].find("vit keeps 0."), std::string::npos) << advice.ways[0].broken[0];
+}
+
+TEST(Advise, KnowsEndsAloneOfAProgramWhoseRateIsNotStated) {
+  AdviceQuestion question = two_programs({"time_sliced"});
+  question.programs[0].keys = ", pacing: sync_each_job";
+  const Advice advice = advice_on(question);
+  EXPECT_EQ(advice.unknown_rates, std::vector<std::string>{"cnn"});
+  EXPECT_LT(advice.ways[0].programs[0].kept.low, advice.ways[0].programs[0].kept.high);
+}
+
+TEST(Deployment, SaysWhatMakesAWaySo) {
+  const AdviceQuestion question = two_programs();
+  const auto ways = sharing_ways(question);
+  EXPECT_NE(deployment("mps", question, ways[2]).find("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=30 COMMAND    # cnn"),
+            std::string::npos);
+  EXPECT_NE(deployment("kubernetes", question, ways[0]).find("timeSlicing:"), std::string::npos);
+  EXPECT_NE(deployment("kubernetes", question, ways[3]).find("  mps:"), std::string::npos) << "50 % each";
+  EXPECT_NE(deployment("mig", question, ways[6]).find("4g"), std::string::npos);
+  for (const std::size_t way : {1, 2})
+    EXPECT_THROW(deployment("kubernetes", question, ways[way]), Error)
+        << "the plugin's MPS has equal percentages alone";
+  EXPECT_THROW(deployment("mps", question, ways[0]), Error);
+}
+
+TEST(Deployment, ForALiveRunIsAnExperiment) {
+  const AdviceQuestion question = two_programs();
+  PolicyRegistry policies = builtin_policies();
+  const Experiment experiment =
+      parse_experiment(deployment("live", question, sharing_ways(question)[0]), "a.yaml", {}, policies);
+  ASSERT_EQ(experiment.scenarios[0].clients.size(), 2U);
+  EXPECT_EQ(experiment.scenarios[0].clients[1].command.words, std::vector<std::string>{"COMMAND"});
+}
+
+}  // namespace
+}  // namespace corun
