@@ -1,7 +1,7 @@
 """Mixes of the programs in programs/, drawn by chance, predicted and then measured on one GPU:
 
     mixes.py draw TRUTH.jsonl > EXPERIMENT.yaml
-    mixes.py draw-splits TRUTH.jsonl > EXPERIMENT.yaml
+    mixes.py draw-splits [--second] TRUTH.jsonl > EXPERIMENT.yaml
     mixes.py predictions RESULTS.sqlite > PREDICTIONS.jsonl
     mixes.py measure [--seconds S] [--limit SECONDS] EXPERIMENT.yaml -o MEASURED.jsonl
 
@@ -60,13 +60,17 @@ def drawn_mixes():
             yield f"split{percentage}", programs, [percentage, 100 - percentage]
 
 
-def drawn_splits():
-    """The same of programs whose kernels were captured with fewer SMs, too."""
-    pairs = random.Random(31).sample(list(itertools.combinations(CURVED, 2)), 10)
+def drawn_splits(second=False):
+    """The same of programs whose kernels were captured with fewer SMs, too; the second draw has other pairs, in turns as
+    well."""
+    every = list(itertools.combinations(CURVED, 2))
+    first = random.Random(31).sample(every, 10)
+    pairs = random.Random(32).sample([pair for pair in every if pair not in first], 10) if second else first
     for program in CURVED:
         yield "mps", (program,), [100]
-    for programs in pairs:
-        yield "mps", programs, [100, 100]
+    for kind in ["timeslice"] * second + ["mps"]:
+        for programs in pairs:
+            yield kind, programs, [100, 100]
     for percentage in CURVED_PERCENTAGES:
         for program in CURVED:
             yield f"solo{percentage}", (program,), [percentage]
@@ -94,7 +98,7 @@ def draw_splits(options):
         clients[program] = [f"trace: captures/{row['file']}", "accept: [span]", f"fewer_sms: [{files}]",
                             f"solo_rate: {row['alone_per_second']:.2f}/s",
                             "allocated: 4GiB"]  # JAX takes most of the device while it is captured, not in a mix
-    draw_scenarios(drawn_splits(), clients)
+    draw_scenarios(drawn_splits(options.second), clients)
 
 
 def draw_scenarios(mixes, clients):
@@ -200,7 +204,7 @@ def measure_way(way, mixes, parked, options, until):
 def measure(options):
     until = now() + options.limit
     names = set(re.findall(r"- name: (\w+)", options.experiment.read_text(encoding="utf-8")))
-    drawn = {f"{mix[0]}_{'_'.join(mix[1])}": mix for mix in [*drawn_mixes(), *drawn_splits()]}
+    drawn = {f"{mix[0]}_{'_'.join(mix[1])}": mix for mix in [*drawn_mixes(), *drawn_splits(), *drawn_splits(True)]}
     mixes = [mix for name, mix in drawn.items() if name in names]
     in_turns = [mix for mix in mixes if mix[0] in ("solo", "timeslice")]
     ways = {"timeslice": in_turns, "mps": [mix for mix in mixes if mix not in in_turns]}
@@ -236,6 +240,7 @@ def main():
     command.set_defaults(do=draw)
     command = commands.add_parser("draw-splits")
     command.add_argument("truth", type=pathlib.Path)
+    command.add_argument("--second", action="store_true", help="other pairs, in turns as well")
     command.set_defaults(do=draw_splits)
     command = commands.add_parser("predictions")
     command.add_argument("results", type=pathlib.Path)
