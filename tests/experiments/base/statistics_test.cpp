@@ -22,6 +22,7 @@ TEST(StudentT, ProbabilityOfOneDegreeIsCauchy) {
   EXPECT_NEAR(student_t_probability(1, 1), 0.75, 1e-12);
   EXPECT_NEAR(student_t_probability(0, 5), 0.5, 1e-12);
   EXPECT_NEAR(student_t_probability(-1, 1), 0.25, 1e-12);
+  EXPECT_EQ(student_t_probability(HUGE_VAL, 3), 1);
 }
 
 TEST(Estimate, MeanAndIntervalOfASample) {
@@ -36,6 +37,7 @@ TEST(Estimate, OneValueHasNoSpread) {
   const std::vector<double> values = {7};
   EXPECT_EQ(estimate(values).low, 7);
   EXPECT_EQ(estimate(values).high, 7);
+  EXPECT_EQ(estimate(values).count, 1U);
 }
 
 // tests/python/test_statistics.py holds these against SciPy; here is what can be counted by hand.
@@ -51,9 +53,10 @@ TEST(FigureEstimate, OfTwoRunsHasNoInterval) {
 }
 
 TEST(FigureEstimate, OfWhatIsNeverNegativeEndsAtZero) {
-  const std::vector<double> spread{1, 2, 300}, signed_values{-1, 2, 300};
+  const std::vector<double> spread{1, 2, 300}, from_zero{0, 2, 300}, signed_values{-1, 2, 300};
   ASSERT_LT(estimate(spread).low, 0);
   EXPECT_EQ(figure_estimate(spread).low, 0);
+  EXPECT_EQ(figure_estimate(from_zero).low, 0);
   EXPECT_EQ(figure_estimate(spread).high, estimate(spread).high);
   EXPECT_LT(figure_estimate(signed_values).low, 0);
 }
@@ -181,6 +184,14 @@ TEST(PairedBootstrap, AResampleWithoutARatioLeavesNoEnds) {
   const Estimate found = paired_bootstrap(values, baseline, Effect::kRatio, resamples);
   EXPECT_DOUBLE_EQ(found.mean, 3);
   EXPECT_TRUE(std::isnan(found.low) && std::isnan(found.high));
+}
+
+TEST(PairedBootstrap, TheOrderOfResamplesDoesNotMatter) {
+  const std::vector<double> values = {11, 12, 16}, baseline = {10, 10, 10};
+  const std::vector<std::uint32_t> resamples = {2, 2, 2, 0, 0, 0, 1, 1, 1};
+  const Estimate found = paired_bootstrap(values, baseline, Effect::kDifference, resamples, false);
+  EXPECT_DOUBLE_EQ(found.low, 1 + 0.05);
+  EXPECT_DOUBLE_EQ(found.high, 6 - 0.05 * 4);
 }
 
 TEST(PairedBootstrap, WithoutResamplesThereIsNoInterval) {
