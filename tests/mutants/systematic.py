@@ -5,6 +5,7 @@
     tests/mutants/systematic.py --sample 500 --seed 2   another sample
     tests/mutants/systematic.py --sample 80 --folder policies
     tests/mutants/systematic.py --sample 500 --only 17 203   these again, after a test was added
+    tests/mutants/systematic.py --sample 500 --resume        all that no run has caught, after one was interrupted
 
 A mistake is caught if a test fails with it that passes without it, or does not end in ten times its time and 5 s. A
 mistake at a place that no test comes to survives. tests/mutants/equivalent.toml names those that change nothing that
@@ -102,8 +103,20 @@ def try_mutant(number, cases):
     return None
 
 
-def try_all(chosen, cases):
-    """number -> how it was noticed, or None."""
+def identity(site):
+    return [site["file"], site["start"], site["end"], site["original"], site["mutated"]]
+
+
+def caught_before(chosen, path):
+    """number -> how it was noticed, of mistakes that an earlier run caught which was perhaps not done."""
+    lines = path.read_text().splitlines() if path.exists() else []
+    known = {json.dumps(identity(one)): one["found"] for one in map(json.loads, lines) if one["found"]}
+    numbers = {site["number"]: known.get(json.dumps(identity(site))) for site in chosen}
+    return {number: found for number, found in numbers.items() if found}
+
+
+def try_all(chosen, cases, log):
+    """number -> how it was noticed, or None. Each is a line of `log` as soon as it is known."""
     reaching = {site["number"]: [] for site in chosen}
     for case in cases:
         for number in set(case.reached) & reaching.keys():
@@ -113,6 +126,8 @@ def try_all(chosen, cases):
     def one(site):
         number = site["number"]
         found[number] = try_mutant(number, reaching[number])
+        with log.open("a") as lines:
+            lines.write(json.dumps({**site, "found": found[number]}) + "\n")
         if found[number] is None:
             print(f"SURVIVES {number} {described(site)} [{len(reaching[number])} tests come here]", flush=True)
 
@@ -163,6 +178,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--folder", help="only folders that begin so")
     parser.add_argument("--only", type=int, nargs="*", help="numbers of an earlier run with the same sample and seed")
+    parser.add_argument("--resume", action="store_true", help="leave out what an earlier run caught")
     parser.add_argument("--match", help="only tests with this in their names")
     options = parser.parse_args()
     at = record.moment()
@@ -173,10 +189,11 @@ def main():
     size = max(site["number"] for site in chosen)
     if options.only:
         chosen = [site for site in chosen if site["number"] in options.only]
-    cases = first_pass(run_cpp.listed_cases(schemata.BUILT, options.match), size)
-    found = try_all(chosen, cases)
-    (schemata.HERE / "found.json").write_text(json.dumps(
-        [{**site, "found": found[site["number"]]} for site in chosen], indent=1))
+    log = schemata.HERE / "found.jsonl"
+    found = caught_before(chosen, log) if options.resume else {}
+    built = [case for case in run_cpp.listed_cases(schemata.BUILT, options.match) if case.command]
+    cases = first_pass(built, size)
+    found |= try_all([site for site in chosen if site["number"] not in found], cases, log)
     result = score(chosen, found)
     say(result)
     if not (options.only or options.folder or options.match):

@@ -1,5 +1,6 @@
 """Slips at random places: what is found in a source, and what the score counts."""
 
+import json
 import pathlib
 import subprocess
 import sys
@@ -107,3 +108,24 @@ def test_a_slip_that_changes_nothing_counts_neither_as_caught_nor_as_missed(tmp_
     result = systematic.score(slips, {1: None, 2: "a_test, 1", 3: None})
     assert result["folders"] == {"policies": {"mutants": 3, "caught": 1, "equivalent": 1}}
     assert len(result["survivors"]) == 1 and "policies/a.cpp:1:" in result["survivors"][0]
+
+
+def test_a_run_that_goes_on_leaves_out_what_was_caught_in_the_same_place_and_way(tmp_path):
+    slip = {"file": "policies/a.cpp", "start": 4, "end": 9, "original": "b < c", "mutated": "b <= c"}
+    others = [{**slip, "start": 14, "end": 19}, {**slip, "mutated": "b >= c"}, {**slip, "original": "b < d"}]
+    slips = [{**one, "number": number} for number, one in enumerate([slip, *others], 5)]
+    log = tmp_path / "found.jsonl"
+    assert systematic.caught_before(slips, log) == {}
+    log.write_text("".join(json.dumps(line) + "\n" for line in (
+        {**slip, "number": 1, "found": "a_test, 1"}, {**others[0], "number": 2, "found": None})))
+    assert systematic.caught_before(slips, log) == {5: "a_test, 1"}
+
+
+def test_each_mistake_is_on_record_as_soon_as_it_was_tried(tmp_path, monkeypatch):
+    monkeypatch.setattr(systematic, "try_mutant", lambda number, cases: "a_test, 1" if number == 1 else None)
+    slips = [{"number": number, "file": "a", "line": 1, "kind": "loop", "start": number, "end": number,
+              "original": "", "mutated": "break"} for number in (1, 2)]
+    log = tmp_path / "found.jsonl"
+    assert systematic.try_all(slips, [], log) == {1: "a_test, 1", 2: None}
+    assert {line["number"]: line["found"] for line in map(json.loads, log.read_text().splitlines())} == {
+        1: "a_test, 1", 2: None}

@@ -38,6 +38,7 @@ bool comes_true(Condition condition) {
 }
 
 /// A program that runs in a folder of its own with its output in files. It is killed where it was not waited for.
+/// SIGINT and SIGQUIT end it, though a shell that runs the tests in the background has them ignored.
 class Running {
  public:
   Running(std::vector<std::string> words, const std::string& folder,
@@ -51,9 +52,18 @@ class Running {
     posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&files, 1, "stdout", O_WRONLY | O_CREAT | O_TRUNC, 0600);
     posix_spawn_file_actions_addopen(&files, 2, "stderr", O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    EXPECT_EQ(
-        ::posix_spawn(&process_, words[0].c_str(), &files, nullptr, pointers(words).data(), pointers(variables).data()),
-        0);
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    sigset_t defaults;
+    sigemptyset(&defaults);
+    sigaddset(&defaults, SIGINT);
+    sigaddset(&defaults, SIGQUIT);
+    posix_spawnattr_setsigdefault(&attributes, &defaults);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    EXPECT_EQ(::posix_spawn(&process_, words[0].c_str(), &files, &attributes, pointers(words).data(),
+                            pointers(variables).data()),
+              0);
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&files);
   }
 
