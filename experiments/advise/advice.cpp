@@ -115,15 +115,21 @@ void add_band(ProgramShare& share, const std::optional<Band>& band) {
   share.kept_most = std::min(1.0, share.kept.high * band->high);
 }
 
-Spread goal_of(const AdviceQuestion& question, const std::vector<ProgramShare>& programs) {
-  Spread goal;
-  for (double Spread::*end : {&Spread::low, &Spread::high}) {
-    std::vector<double> values;
-    for (const ProgramShare& program : programs) values.push_back(program.kept.*end);
-    goal.*end = question.goal == AdviceGoal::kFairest ? *std::ranges::min_element(values)
-                                                      : std::accumulate(values.begin(), values.end(), 0.0);
+/// Of kept rates, one for each program.
+double goal_of(AdviceGoal goal, const std::vector<double>& kept) {
+  return goal == AdviceGoal::kFairest ? *std::ranges::min_element(kept)
+                                      : std::accumulate(kept.begin(), kept.end(), 0.0);
+}
+
+void set_goal(AdviceGoal goal, TriedWay& way) {
+  std::vector<double> low, high, surely;
+  for (const ProgramShare& program : way.programs) {
+    low.push_back(program.kept.low);
+    high.push_back(program.kept.high);
+    surely.push_back(program.kept_most > 0 ? program.kept_least : program.kept.low);
   }
-  return goal;
+  way.goal = {goal_of(goal, low), goal_of(goal, high)};
+  way.surely = goal_of(goal, surely);
 }
 
 template <class Promises, class Breaks, class Phrase>
@@ -143,7 +149,7 @@ std::vector<std::string> broken_promises(const AdviceQuestion& question, const s
         [&](double least) { return fmt::format("{} keeps {:.2f}, not {:.2f}", name, its.kept.low, least); }, broken);
     add_broken(
         question.most_p99_ms, name, [&](double most) { return its.p99_ms && its.p99_ms->high > most; },
-        [&](double most) { return fmt::format("{}'s p99 is {:.1f} ms, not {:.1f}", name, its.p99_ms->high, most); },
+        [&](double most) { return fmt::format("{}'s p99 is {:.3g} ms, not {:.3g}", name, its.p99_ms->high, most); },
         broken);
     add_broken(
         question.least_fps, name, [&](double least) { return !its.fps || its.fps->low < least * kNearlyAll; },
@@ -161,7 +167,7 @@ std::vector<std::string> broken_promises(const AdviceQuestion& question, const s
 std::optional<std::size_t> best_of(const std::vector<TriedWay>& ways, const std::string& but = {}) {
   std::optional<std::size_t> best;
   const auto rank = [&](std::size_t i) {
-    return std::tuple(ways[i].broken.empty(), ways[i].is_compared, ways[i].goal.middle());
+    return std::tuple(ways[i].broken.empty(), ways[i].is_compared, ways[i].surely);
   };
   for (std::size_t i = 0; i < ways.size(); ++i) {
     if (!ways[i].impossible.empty() || ways[i].way.mode == but) continue;
@@ -222,7 +228,7 @@ Advice advise(const AdviceQuestion& question, const PolicyRegistry& policies, co
         std::ranges::any_of(tried.programs, [](const auto& share) { return share.fps.has_value(); }))
       throw Error(ErrorKind::kUnsupported, {}, "MIG instances draw no frames");
     tried.broken = broken_promises(question, tried.programs);
-    tried.goal = goal_of(question, tried.programs);
+    set_goal(question.goal, tried);
     advice.ways.push_back(std::move(tried));
     if (its.size() == 1) return;
     for (std::size_t i = 0; i < question.programs.size(); ++i)

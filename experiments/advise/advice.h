@@ -36,6 +36,7 @@ struct TriedWay {
   std::vector<ProgramShare> programs{};
   std::vector<std::string> broken{};  ///< promises that it does not keep, a phrase each
   Spread goal{};                      ///< the least kept rate, or the sum of all
+  double surely = 0;                  ///< the goal at the low ends of the bands; of kept rates where there is no band
   double work() const;                ///< sum of kept rates; one program at a time makes 1
 };
 
@@ -60,8 +61,10 @@ struct Advice {
 inline constexpr double kAlike = 0.05;
 
 /// Simulates all ways. The best one keeps all promises, or else breaks some; of these a mechanism that was compared
-/// with hardware goes before one that was not (MIG); then the goal decides. Throws InvalidInput or Error where the
-/// captures cannot be replayed at all; a way that a device does not allow is part of the answer.
+/// with hardware goes before one that was not (MIG); then the goal at the low
+/// ends of the bands decides: what is surely kept (studies/split-choices compares this with the figures themselves).
+/// Throws InvalidInput or Error where the captures cannot be replayed at all; a way that a device does not allow is
+/// part of the answer.
 Advice advise(const AdviceQuestion& question, const PolicyRegistry& policies, const Bands& bands, unsigned jobs);
 
 }  // namespace corun

@@ -158,7 +158,7 @@ std::string deployment_text(const std::string& kind, const AdviceQuestion& quest
   for (const TriedWay& way : advice.ways)
     if (way.impossible.empty()) ways.push_back(&way);
   std::ranges::stable_sort(ways, std::greater{}, [](const TriedWay* way) {
-    return std::tuple(way->broken.empty(), way->is_compared, way->goal.middle());
+    return std::tuple(way->broken.empty(), way->is_compared, way->surely);
   });
   std::optional<Error> refused;
   for (const TriedWay* way : ways) {

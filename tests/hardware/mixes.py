@@ -61,8 +61,7 @@ def drawn_mixes():
 
 
 def drawn_splits(second=False):
-    """The same of programs whose kernels were captured with fewer SMs, too; the second draw has other pairs, in turns as
-    well."""
+    """The same of programs captured with fewer SMs, too; the second draw has other pairs, in turns as well."""
     every = list(itertools.combinations(CURVED, 2))
     first = random.Random(31).sample(every, 10)
     pairs = random.Random(32).sample([pair for pair in every if pair not in first], 10) if second else first

@@ -64,11 +64,14 @@ TEST(SharingWays, AreScenariosOfAnExperimentThatCanBeRead) {
   EXPECT_EQ(experiment.scenarios[2].policies[0].parameters.by_client("percentages").at("vit"), 70.0);
 }
 
-TEST(Advise, ChoosesTheWayInWhichTheLeastLuckyProgramKeepsMost) {
+TEST(Advise, ChoosesTheWayInWhichTheLeastLuckyProgramSurelyKeepsMost) {
   const Advice advice = advice_on(two_programs({"time_sliced", "mps"}));
   ASSERT_EQ(advice.verdict, Verdict::kShare);
   const TriedWay& best = advice.ways[*advice.best];
-  for (const TriedWay& way : advice.ways) EXPECT_LE(way.goal.middle(), best.goal.middle()) << way.way.label;
+  for (const TriedWay& way : advice.ways) {
+    EXPECT_EQ(way.surely, std::min(way.programs[0].kept_least, way.programs[1].kept_least)) << way.way.label;
+    EXPECT_LE(way.surely, best.surely) << way.way.label;
+  }
   const ProgramShare& turns = way_of(advice, "time_sliced").programs[1];
   EXPECT_EQ(advice.bounds[1], "device");
   EXPECT_NEAR(turns.kept_least, turns.kept.low * 0.95, 1e-9);
