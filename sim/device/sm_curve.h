@@ -25,7 +25,7 @@ class SmCurve {
   const std::vector<Point>& points() const { return points_; }
   /// Time on `fraction` (0, 1] of the SMs over that on all of them, at least 1.
   double time_on(double fraction) const;
-  Rate rate_on(double fraction) const { return static_cast<Rate>(static_cast<double>(kFullRate) / time_on(fraction)); }
+  Rate rate_on(double fraction) const { return rate_at(1.0 / time_on(fraction)); }
 
   friend bool operator==(const SmCurve&, const SmCurve&) = default;
 

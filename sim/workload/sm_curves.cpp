@@ -52,7 +52,7 @@ class Slowdown {
     Total left = all_sms.all, left_fewer = fewer.all;
     for (const auto& [kind, total] : all_sms.of) {
       const auto again = fewer.of.find(kind);
-      if (again == fewer.of.end()) continue;
+      if (again == fewer.of.end() || total.ns <= 0) continue;
       of_[kind] = again->second.mean() / total.mean();
       left.ns -= total.ns;
       left_fewer.ns -= again->second.ns;
@@ -71,6 +71,13 @@ class Slowdown {
   double others_ = 1;
 };
 
+void check_differ(const std::vector<WithFewerSms>& captures) {
+  const auto alike = std::ranges::adjacent_find(captures, {}, &WithFewerSms::fraction);
+  if (alike == captures.end()) return;
+  throw Error(ErrorKind::kInput, SourceLocation{},
+              fmt::format("two captures have {:.0f} % of the SMs", 100 * alike->fraction), "one of each percentage");
+}
+
 void check_same_step(const KernelTimes& all_sms, const KernelTimes& fewer) {
   constexpr double kMostDifferent = 1.8;
   const double more = fewer.all.count / all_sms.all.count;
@@ -85,6 +92,7 @@ void check_same_step(const KernelTimes& all_sms, const KernelTimes& fewer) {
 
 void add_sm_curves(Workload& workload, std::vector<WithFewerSms> captures) {
   std::ranges::sort(captures, std::greater{}, &WithFewerSms::fraction);
+  check_differ(captures);
   const KernelTimes all_sms = kernel_times(workload);
   std::vector<Slowdown> slowdowns;
   for (const WithFewerSms& capture : captures) {

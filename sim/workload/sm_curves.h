@@ -18,8 +18,8 @@ struct WithFewerSms {
 /// Libraries choose other kernels, and more or fewer, where there are fewer SMs. The kernels that a capture does not
 /// have again share what is left of its device time per job, all alike.
 ///
-/// Throws Error(kInput) where a job of such a capture has more than 1.8 times as many kernels, or so many fewer: it is
-/// another step, or another program.
+/// Throws Error(kInput) where two captures have equally many SMs, or a job of one has more than 1.8 times as many
+/// kernels, or so many fewer: it is another step, or another program.
 void add_sm_curves(Workload& workload, std::vector<WithFewerSms> captures);
 
 }  // namespace corun

@@ -58,6 +58,15 @@ TEST(SmCurves, ShareTheRestOfAJobsTimeBetweenKernelsThatALibraryReplaced) {
   EXPECT_NEAR(time_of(workload, 2, 0.5), 2.0, 1e-9);
 }
 
+TEST(SmCurves, TakeAKernelOfNoTimeAsItIsAndRefuseTwoCapturesWithAsManySms) {
+  Workload workload = jobs_of({{"empty", 1, 0}, {"b", 1, 10}});
+  const Workload half = jobs_of({{"empty", 1, 3}, {"b", 1, 20}});
+  add_sm_curves(workload, {{0.5, &half}});
+  EXPECT_NEAR(time_of(workload, 1, 0.5), 2.0, 1e-9);
+  EXPECT_LT(time_of(workload, 0, 0.5), 10.0);
+  EXPECT_THROW(add_sm_curves(workload, {{0.5, &half}, {0.5, &half}}), Error);
+}
+
 TEST(SmCurves, RefuseACaptureThatIsCutIntoOtherSteps) {
   Workload workload = jobs_of({{"a", 1, 10}, {"b", 1, 10}});
   const Workload twice = jobs_of({{"a", 1, 10}, {"b", 1, 10}, {"a", 1, 10}, {"b", 1, 10}});
