@@ -44,7 +44,7 @@ enum class Verdict : std::uint8_t {
   kShare,       ///< `best` is the way
   kApart,       ///< no way does more work than one program after the other
   kNoWay,       ///< no way keeps all promises
-  kCannotTell,  ///< which way is best hangs on rates alone that nobody stated: `unknown_rates`
+  kCannotTell,  ///< which way is best hangs on rates alone that are not stated: `unknown_rates`
 };
 
 struct Advice {

@@ -40,6 +40,11 @@ def advise(traces: Iterable[str | os.PathLike[str]], *, gpu: str = "h200",
     Programs are called as their files, without endings. `solo_rate` {"a": 31} are steps per second alone; `keep`
     {"a": 0.9}, `p99` {"a": "30ms"} and `fps` {"game": 60} are promises; `keys` {"game.pacing": "60fps"} are keys of
     clients. Raises InputError where a word or a capture is wrong.
+
+    >>> name = "resnet50_train_bs64"
+    >>> advice = corun.advise([CAPTURE, CAPTURE], solo_rate={name: 31, name + "_2": 31}, modes=["time_sliced", "mps"])
+    >>> advice["verdict"], advice["best"], len(advice["ways"])
+    ('share', 'MPS', 2)
     """
     text = _core.advise([os.fspath(trace) for trace in traces], _words(solo_rate, "/s"), _words(keys), _words(keep),
                                 _words(p99), _words(fps), list(modes), gpu, most_work)
