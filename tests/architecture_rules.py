@@ -26,6 +26,7 @@ FOLDERS = {
     "traces/parts": [*_TRACES, "traces/native"],
     "traces/exporters": [*_TRACES, "traces/schema"],
     "traces/importers": [*_TRACES, "traces/native", "traces/parts"],
+    "traces/importers/chrome": [*_TRACES, "traces/importers"],
     "tracer/guest": ["traces/base", "traces/parts"],
     "tracer/preload": [],
     "tracer/frames": ["tracer/guest"],

@@ -99,6 +99,10 @@ struct FrameRecord {
   std::uint32_t visits = 0;         ///< separate visits to the GPU; 0 = not known
   std::uint32_t swapchain = 0;      ///< index into Timeline::swapchains()
   bool dropped = false;             ///< presented but never displayed, where the source says so
+  /// First GPU work to last, with what lies between; -1 = not known.
+  std::int64_t gpu_span_ns() const {
+    return gpu_begin_ns >= 0 && gpu_end_ns >= gpu_begin_ns ? gpu_end_ns - gpu_begin_ns : -1;
+  }
   friend bool operator==(const FrameRecord&, const FrameRecord&) = default;
 };
 
@@ -150,6 +154,9 @@ struct MarkRecord {
   std::uint32_t thread = 0;
   friend bool operator==(const MarkRecord&, const MarkRecord&) = default;
 };
+
+/// Name of the mark of a call that begins to capture launches into a graph. It is no step.
+inline constexpr std::string_view kGraphCaptureMark = "(graph capture)";
 
 /// What the capture can be trusted with.
 struct Fidelity {

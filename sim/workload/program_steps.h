@@ -15,7 +15,7 @@ namespace corun {
 struct ProgramSteps {
   std::uint64_t count = 0;  ///< 0 = none were found
   StepFinding finding;
-  Duration mean{};  ///< from the first one's first operation to the last one's end, over their number
+  Duration mean{};  ///< from one's first operation to the next one's; of a single one its range, or all of it
   /// From one's first call to the next one's: the median, and what a tenth of them do not reach, or exceed. Shorter
   /// than the mean where the host runs ahead of the device. 0 for fewer than two steps.
   Duration usual{}, short_one{}, long_one{};

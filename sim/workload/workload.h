@@ -52,7 +52,10 @@ struct Workload {
   StepFinding finding;              ///< of the jobs of a capture
   std::vector<SmCurve> sm_curves;   ///< of kernels that were captured with fewer SMs, too
   std::vector<SceneEffect> scenes;  ///< parts of a game; empty = settings matter as the menu says throughout
-  Duration recorded_span{};   ///< first operation's begin to last one's end in the capture; of frames, their intervals
+  Duration recorded_span{};  ///< first operation's begin to last one's end in the capture; of frames, their intervals
+  /// Of captured programs: from a job's first operation to the next one's, mean; of a single one that a range marks,
+  /// the range. 0 = not known.
+  Duration recorded_step{};
   Duration present_period{};  ///< of a capture that was paced: its vsync period; 0 = uncapped or not frames
   Duration limiter_period{};  ///< of a capture that its game held back: from frame to frame; 0 = it did not
   /// Of captured frames: those with unfinished GPU work when the host began the next; kUnknownQueue = not frames.

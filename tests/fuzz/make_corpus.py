@@ -56,6 +56,18 @@ AFTERBURNER = {
 ORION = {
     "rows": "Name,Profile,Memory_footprint,SM_usage,Duration\nConv,1,0,98,100480\nvoid f<int, 4>(a, b),-1,0,2,3232\n",
 }
+XLA = {
+    "steps": '{"displayTimeUnit":"ns","traceEvents":['
+             '{"ph":"M","pid":1,"name":"process_name","args":{"name":"/device:GPU:0"}},'
+             '{"ph":"M","pid":1,"tid":14,"name":"thread_name","args":{"name":"Stream #14(Compute)"}},'
+             '{"ph":"M","pid":701,"name":"process_name","args":{"name":"/host:CPU"}},'
+             '{"ph":"X","pid":701,"tid":3,"ts":1,"dur":9,"name":"train","args":{"step_num":"0"}},'
+             '{"ph":"X","pid":701,"tid":3,"ts":2,"dur":5,"name":"cuLaunchKernel","args":{"correlation_id":"7"}},'
+             '{"ph":"X","pid":1,"tid":14,"ts":30.5,"dur":63.18,"name":"gemm","args":{"correlation_id":"7",'
+             '"kernel_details":"regs:154 static_shared:0 dynamic_shared:96 grid:128,1,1 block:256,1,1"}},'
+             '{"ph":"X","pid":1,"tid":14,"ts":99,"dur":2,"name":"MemcpyD2H","args":{"correlation_id":"8",'
+             '"memcpy_details":"kind_src:device kind_dst:pageable size:4 dest:0 async:1"}},{}]}',
+}
 SET_OPTIONS = {
     "paths": "clients.game.pacing=30fps\npolicies.pilotfish.margin=1ms\nhorizon=2s\nseeds=[1, 2]\n",
     "indices": "policies[1].pilotfish.margin=0ns\nclients[0].quality=[{level: high, cost: 1.0}]\nclients.load.repeat=3",
@@ -260,7 +272,7 @@ def seeds():
         yield "native", file.stem, file.read_bytes()
         yield "native", file.stem + "_described", described(file.read_bytes())
     for surface, texts in {"presentmon": PRESENTMON, "capframex": CAPFRAMEX, "mangohud": MANGOHUD,
-                           "afterburner": AFTERBURNER, "orion": ORION, "set_option": SET_OPTIONS}.items():
+                           "afterburner": AFTERBURNER, "orion": ORION, "xla": XLA, "set_option": SET_OPTIONS}.items():
         for name, text in texts.items():
             yield surface, name, text.encode()
     yield from (("part", *part) for part in parts())

@@ -24,7 +24,7 @@ SURFACES = {
     "nsys": "Nsight Systems SQLite", "orion": "Orion profiles", "part": "parts of traced programs",
     "presentmon": "PresentMon CSV",
     "results": "results files: compared, reported, exported, hashed", "set_option": "`--set` options",
-    "wrapper": "gzip and zstd wrappers",
+    "wrapper": "gzip and zstd wrappers", "xla": "XLA JSON profiles",
 }
 HEAD = """# Reliability
 

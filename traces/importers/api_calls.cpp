@@ -83,6 +83,8 @@ std::optional<CallKind> kind_of_api_call(std::string_view name) {
   return std::nullopt;
 }
 
+bool begins_graph_capture(std::string_view name) { return name.find("StreamBeginCapture") != std::string_view::npos; }
+
 bool is_driver_call(std::string_view name) { return name.size() > 2 && name.starts_with("cu") && is_upper(name[2]); }
 
 }  // namespace corun

@@ -14,6 +14,10 @@ namespace corun {
 /// arguments are not seen here: `cudaMemcpyAsync` counts as a launch.
 std::optional<CallKind> kind_of_api_call(std::string_view name);
 
+/// Whether the call begins to capture a stream's launches into a graph: `cudaStreamBeginCapture`,
+/// `hipStreamBeginCapture`, `cuStreamBeginCapture_v2`.
+bool begins_graph_capture(std::string_view name);
+
 /// True for the CUDA driver's functions (`cuLaunchKernel`), which the runtime's functions call in turn.
 bool is_driver_call(std::string_view name);
 

@@ -12,6 +12,7 @@ std::vector<std::unique_ptr<TraceImporter>> make_importers() {
   std::vector<std::unique_ptr<TraceImporter>> list;
   list.push_back(make_native_importer());
   list.push_back(make_kineto_importer());
+  list.push_back(make_xla_importer());
   list.push_back(make_nsys_importer());
   list.push_back(make_presentmon_importer());
   list.push_back(make_capframex_importer());
@@ -48,14 +49,43 @@ const TraceImporter* surest_importer(const SourceFile& source) {
   return surest;
 }
 
-/// Reports of Nsight Systems can be read by itself alone.
+/// Files of profilers that another file of the same profile says as well, in a form that is read.
 void refuse_report(const std::string& path) {
-  const bool is_report = path.ends_with(".nsys-rep") || path.ends_with(".qdrep");
-  if (!is_report) return;
   const std::string stem = path.substr(0, path.rfind('.'));
-  throw Error(ErrorKind::kInput, SourceLocation{path},
-              "a report of Nsight Systems, in a format of its own, expected its export to SQLite",
-              fmt::format("`nsys export --type sqlite --output {0}.sqlite {1}` makes {0}.sqlite", stem, path));
+  const auto refuse = [&](const char* what, std::string help) {
+    throw Error(ErrorKind::kInput, SourceLocation{path}, what, std::move(help));
+  };
+  if (path.ends_with(".nsys-rep") || path.ends_with(".qdrep"))
+    refuse("a report of Nsight Systems, in a format of its own, expected its export to SQLite",
+           fmt::format("`nsys export --type sqlite --output {0}.sqlite {1}` makes {0}.sqlite", stem, path));
+  if (path.ends_with(".ncu-rep"))
+    refuse("a report of Nsight Compute, which runs each kernel by itself, expected a capture of the program's time",
+           "record the program: `simtrace record -o x.corun -- COMMAND`, or `nsys profile`");
+  if (path.ends_with(".xplane.pb"))
+    refuse("a profile of XLA in its own form, expected the JSON of the same profile",
+           "JAX and TensorFlow write `*.trace.json.gz` beside it");
+}
+
+/// Content that people bring and no reader is for: what it is, and what to bring in its place.
+void refuse_known_content(const SourceFile& source) {
+  struct Known {
+    std::string_view words;
+    const char *what, *help;
+  };
+  constexpr std::size_t kHead = 64 << 10, kTarMagic = 257;
+  constexpr Known kKnown[] = {
+      {"\"rocprofiler-sdk-tool\"", "a profile of rocprofv3, for which there is no reader",
+       "PyTorch's profiler records AMD devices, too, and its traces are read"},
+      {"-chakra", "an execution trace of PyTorch or Chakra, which has no times of a device",
+       "bring the trace of PyTorch's profiler that was recorded with it"},
+  };
+  const std::string_view bytes = source.bytes;
+  if (bytes.size() > kTarMagic && bytes.substr(kTarMagic).starts_with("ustar"))
+    throw Error(ErrorKind::kInput, SourceLocation{source.path}, "an archive of files, expected a capture",
+                "unpack it, and bring the captures in it");
+  for (const Known& known : kKnown)
+    if (bytes.substr(0, kHead).find(known.words) != std::string_view::npos)
+      throw Error(ErrorKind::kInput, SourceLocation{source.path}, known.what, known.help);
 }
 
 const TraceImporter& importer_of(const SourceFile& source) {
@@ -63,6 +93,7 @@ const TraceImporter& importer_of(const SourceFile& source) {
   if (source.bytes.empty()) throw Error(ErrorKind::kInput, SourceLocation{source.path}, "the file is empty");
   const TraceImporter* importer = surest_importer(source);
   if (importer == nullptr) {
+    refuse_known_content(source);
     throw Error(ErrorKind::kInput, SourceLocation{source.path},
                 fmt::format("the content is of no known trace format, expected one of {}", known_formats()),
                 "if it is one of these, `simcli import FILE --from NAME` says what its reader misses");

@@ -10,6 +10,7 @@ namespace corun {
 // calls them in this order, which also settles ties between importers that are equally sure of a file.
 
 std::unique_ptr<TraceImporter> make_kineto_importer();       ///< PyTorch profiler / Chrome trace JSON
+std::unique_ptr<TraceImporter> make_xla_importer();          ///< XLA (JAX, TensorFlow) profile, its JSON
 std::unique_ptr<TraceImporter> make_nsys_importer();         ///< Nsight Systems SQLite export
 std::unique_ptr<TraceImporter> make_presentmon_importer();   ///< PresentMon, OCAT, FrameView CSV
 std::unique_ptr<TraceImporter> make_capframex_importer();    ///< CapFrameX CSV and JSON

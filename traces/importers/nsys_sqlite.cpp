@@ -290,6 +290,9 @@ void NsysReading::read_calls() {
     if (!interval || !thread) continue;
     const std::int64_t correlation = integer_at(*row, 3).value_or(0);
     const std::string_view function = string_of(integer_at(*row, 4));
+    if (begins_graph_capture(function))
+      builder_.add(MarkRecord{interval->first, interval->second, builder_.intern(kGraphCaptureMark),
+                              builder_.thread(thread_of(*thread))});
     calls_.add(LoggedCall{.start_ns = interval->first,
                           .duration_ns = interval->second,
                           .thread = thread_of(*thread),

@@ -82,6 +82,16 @@ void doubt_load(const ClientChoice& choice, const ClientSpec& spec, Sentences& f
                     load));
 }
 
+/// Rates count what was taken for steps; ratios of rates do not depend on it as much.
+void doubt_steps(const ClientSpec& spec, Sentences& found) {
+  const std::size_t jobs = spec.workload->jobs.size();
+  if (spec.workload->finding.certainty != StepCertainty::kUnsure) return;
+  found.push_back(
+      fmt::format("what one of its steps is was not found for sure, and its rate may count parts of steps, or several "
+                  "as one: taken as {} job{}; say what a step is: `step`, or `iterations`",
+                  jobs, jobs == 1 ? "" : "s"));
+}
+
 /// A host that never waits keeps its rate in turns where one that waits for each step loses half.
 void doubt_waits(const ClientChoice& choice, const ClientSpec& spec, Sentences& found) {
   const Workload& workload = *spec.workload;
@@ -112,6 +122,7 @@ Sentences doubts(const Scenario& scenario, const ClientChoice& choice, ClientBui
     found.emplace_back(
         "its host's own speed is not known, and figures are a range, from host gaps as recorded to "
         "none: measure its rate alone and untraced, and state `solo_rate`");
+  doubt_steps(spec, found);
   doubt_waits(choice, spec, found);
   if (!choice.trace.empty()) doubt_tail(builder.replay_alone(scenario, choice), found);
   doubt_count(scenario, choice, spec, builder, found);

@@ -7,9 +7,9 @@
 
 namespace corun {
 
-/// What is doubtful of a client's figures, a sentence each: a host of unknown speed; tails of frame times that miss the
-/// capture's by more than 5 %; so few jobs within the horizon that their number says little of a rate; more work than a
-/// device can do. Takes the runs of misfits(), once.
+/// What is doubtful of a client's figures, a sentence each: a host of unknown speed; steps that were guessed; tails of
+/// frame times that miss the capture's by more than 5 %; so few jobs within the horizon that their number says little
+/// of a rate; more work than a device can do. Takes the runs of misfits(), once.
 std::vector<std::string> doubts(const Scenario& scenario, const ClientChoice& choice, ClientBuilder& builder);
 
 /// Keys of a client that decide nothing, given its work and its other keys, or all of them, where it never comes; a

@@ -17,10 +17,6 @@ constexpr double kCloseBounds = 0.06;       // of the frame time: what a GPU tha
 constexpr double kStillSpread = 0.005;
 constexpr std::size_t kEnoughForStill = 100;
 
-std::int64_t gpu_span(const FrameRecord& frame) {
-  return frame.gpu_begin_ns >= 0 && frame.gpu_end_ns >= frame.gpu_begin_ns ? frame.gpu_end_ns - frame.gpu_begin_ns : -1;
-}
-
 /// The runs of the file with the number of frames of each.
 std::map<std::uint32_t, std::size_t> runs_of(const Timeline& timeline) {
   std::map<std::uint32_t, std::size_t> runs;
@@ -121,7 +117,7 @@ void take_share(FrameLog& log, double ratio) {
 
 void find_gpu_times(const Timeline& timeline, const WorkloadOptions& options, FrameLog& log) {
   for (const FrameRecord& frame : log.frames)
-    log.gpu_ns.push_back(frame.gpu_busy_ns >= 0 ? frame.gpu_busy_ns : gpu_span(frame));
+    log.gpu_ns.push_back(frame.gpu_busy_ns >= 0 ? frame.gpu_busy_ns : frame.gpu_span_ns());
   if (std::ranges::any_of(log.gpu_ns, [](std::int64_t ns) { return ns >= 0; })) {
     log.source = GpuTimeSource::kMeasured;
     return;
@@ -188,6 +184,7 @@ std::vector<std::int64_t> FrameLog::times_ns() const {
   std::vector<std::int64_t> times;
   if (counts_ends()) return end_times_ns();
   for (const FrameRecord& frame : frames) times.push_back(frame.interval_ns);
+  if (!times.empty()) times.front() = -1;
   return times;
 }
 

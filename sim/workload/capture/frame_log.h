@@ -40,7 +40,7 @@ struct FrameLog {
   /// Whether frames count when the GPU has done them: presents run ahead of a GPU that is never idle, or its times are
   /// those from end to end.
   bool counts_ends() const;
-  /// From frame to frame, by presents or ends; -1 = not known.
+  /// From frame to frame, by presents or ends; -1 = not known. The first frame follows one that is not in the log.
   std::vector<std::int64_t> times_ns() const;
   /// Of times_ns(), what a replay alone is compared with; nullopt where fewer than two frames have a time.
   std::optional<FrameFigures> figures() const;

@@ -24,14 +24,10 @@ constexpr std::int64_t kLongestFrame_ns = 1'000'000'000'000'000;  // eleven days
               std::move(help));
 }
 
-std::int64_t gpu_span(const FrameRecord& frame) {
-  return frame.gpu_begin_ns >= 0 && frame.gpu_end_ns >= frame.gpu_begin_ns ? frame.gpu_end_ns - frame.gpu_begin_ns : -1;
-}
-
 /// What is longer is no frame, and sums of such would leave what 64 bits hold.
 void refuse_long_frames(const Timeline& timeline) {
   for (const FrameRecord& frame : timeline.frames()) {
-    const std::int64_t gpu_ns = std::max(frame.gpu_busy_ns, gpu_span(frame));
+    const std::int64_t gpu_ns = std::max(frame.gpu_busy_ns, frame.gpu_span_ns());
     const std::int64_t host_ns = std::max(frame.cpu_busy_ns, frame.interval_ns);
     if (gpu_ns <= to_ns(kLongestOp) && host_ns <= kLongestFrame_ns) continue;
     refuse(timeline,

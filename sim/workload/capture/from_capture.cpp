@@ -154,6 +154,7 @@ class Conversion {
 
   /// Writes down which operations are submitted in the jobs, in order, and what the host waits for between them.
   void set_order() {
+    first_of_last_job_ = host_.submissions(first_event(), split_.begins.back());
     order_ = host_.take_submissions(first_event(), split_.end, [&](std::size_t event) {
       host_waits_.push_back({event, host_[event]});
     });
@@ -300,7 +301,7 @@ class Conversion {
   void settle_edges() {
     close_job();
     std::vector<Job>& jobs = workload_.jobs;
-    if (jobs.size() < 2) return;
+    if (jobs.size() < 2) return settle_marked_job();
     while (trailing_waits(jobs.back()) > trailing_waits(jobs[jobs.size() - 2])) {
       workload_.steps.pop_back();
       --jobs.back().step_count;
@@ -311,6 +312,13 @@ class Conversion {
     workload_.steps.set_gap(jobs.front().first_step, gaps[gaps.size() / 2]);
   }
 
+  /// What a range of a single job holds before its first call and behind its last is host time.
+  void settle_marked_job() {
+    const std::int64_t known_ns = free_since_ns_ - host_.start_of(first_event());
+    if (split_.length_ns > 0)
+      workload_.steps.set_gap(0, Duration{std::max<std::int64_t>(0, split_.length_ns - known_ns)});
+  }
+
   void set_facts() {
     std::int64_t first = INT64_MAX, last = 0;
     for (const std::uint32_t op : order_) {
@@ -318,6 +326,10 @@ class Conversion {
       last = std::max(last, capture_.end_of(op));
     }
     workload_.recorded_span = Duration{last - first};
+    workload_.recorded_step = Duration{split_.length_ns};
+    if (split_.begins.size() > 1)
+      workload_.recorded_step = Duration{(capture_.starts[order_[first_of_last_job_]] - capture_.starts[order_[0]]) /
+                                         static_cast<std::int64_t>(split_.begins.size() - 1)};
     set_finding();
     if (has_untraced_pass()) use_untraced_pass();
     if (is_part_)
@@ -389,6 +401,7 @@ class Conversion {
   const std::vector<std::int64_t> unseen_waits_;  // by job
   ShortNumbers gaps_, latencies_;                 // by operation of the capture
   Column<std::uint32_t> order_;                   // by operation of the workload: its number in the capture
+  std::size_t first_of_last_job_ = 0;             // operation of the workload
   bool is_as_recorded_ = false;                   // order_ is that of the capture, and whole
   Column<std::uint32_t> index_of_;                // the other way, where hosts wait for single operations
   std::vector<HostWait> host_waits_;

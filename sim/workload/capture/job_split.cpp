@@ -1,10 +1,9 @@
 #include "sim/workload/capture/job_split.h"
 
-#include <algorithm>
-
 #include "sim/workload/capture/host_log_of.h"
 #include "sim/workload/capture/marked_steps.h"
 #include "sim/workload/capture/steps/find_steps.h"
+#include "sim/workload/capture/steps/whole_steps.h"
 #include "traces/base/error.h"
 
 namespace corun {
@@ -104,16 +103,41 @@ JobSplit stated_jobs(const CompactCapture& capture, const HostSequence& host, co
   return split_at({0}, host.size(), StepCertainty::kCertain, "stated: the whole capture");
 }
 
+/// A program that captures graphs in its steps still warms up.
+void doubt_if_preparing(const Timeline& timeline, const HostLog& log, FoundSteps& steps) {
+  const std::size_t preparing = steps_with_graph_capture(timeline, log, steps.begins, steps.end);
+  if (2 * preparing < steps.begins.size() || preparing == 0) return;
+  steps.certainty = StepCertainty::kUnsure;
+  steps.how +=
+      fmt::format("; {} of {} capture a graph: the program may still be warming up", preparing, steps.begins.size());
+}
+
+FoundSteps steps_of_marks(const HostLog& log, MarkedSteps marked) {
+  if (marked.begins.size() == 1)
+    return {std::move(marked.begins), marked.end, StepCertainty::kCertain, fmt::format("one range `{}`", marked.name)};
+  std::string how = fmt::format("ranges `{}`", marked.name);
+  const std::size_t slow = count_slow_starts(log, marked.begins);
+  if (slow > 0 && marked.begins.size() >= slow + 2) {
+    marked.begins.erase(marked.begins.begin(), marked.begins.begin() + static_cast<std::ptrdiff_t>(slow));
+    how += fmt::format("; without {} slow one{} at the start", slow, slow == 1 ? "" : "s");
+  }
+  return {std::move(marked.begins), marked.end, StepCertainty::kCertain, std::move(how)};
+}
+
 JobSplit found_jobs(const CompactCapture& capture, const HostSequence& host) {
   const HostLog log = host_log_of(capture, host);
-  const MarkedSteps marked = find_marked_steps(capture.rest, log);
-  if (marked.begins.size() >= 2)
-    return split_at(marked.begins, marked.end, StepCertainty::kCertain, fmt::format("ranges `{}`", marked.name));
-  const FoundSteps steps = find_steps(log);
-  if (!steps.begins.empty()) return split_at(steps.begins, steps.end, steps.certainty, steps.how);
-  JobSplit none = whole(host);
-  none.finding.how = steps.how;
-  return none;
+  MarkedSteps marked = find_marked_steps(capture.rest, log);
+  const std::int64_t length_ns = marked.length_ns;
+  FoundSteps steps = marked.begins.empty() ? find_steps(log) : steps_of_marks(log, std::move(marked));
+  if (steps.begins.empty()) {
+    JobSplit none = whole(host);
+    none.finding.how = steps.how;
+    return none;
+  }
+  doubt_if_preparing(capture.rest, log, steps);
+  JobSplit split = split_at(steps.begins, steps.end, steps.certainty, steps.how);
+  split.length_ns = length_ns;
+  return split;
 }
 
 JobSplit split(const CompactCapture& capture, const HostSequence& host, const WorkloadOptions& options) {

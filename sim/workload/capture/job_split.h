@@ -16,6 +16,7 @@ struct JobSplit {
   std::vector<std::size_t> begins;  ///< index of each job's first event; ascending, at least one
   std::size_t end = 0;              ///< index behind the last job's last event
   StepFinding finding;              ///< how they were found
+  std::int64_t length_ns = 0;       ///< of a single job that a range marks; 0 = not marked
 };
 
 /// Splits a capture into jobs: its steps.

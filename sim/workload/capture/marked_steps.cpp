@@ -12,6 +12,7 @@ namespace corun {
 namespace {
 
 constexpr double kHalf = 0.5, kNearlyAll = 0.8;
+constexpr const char* kProfilerStep = "ProfilerStep#";
 
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
@@ -53,7 +54,8 @@ std::vector<Range> outermost(std::vector<Range> ranges) {
 std::map<std::string, std::vector<Range>> ranges_by_name(const Timeline& timeline) {
   std::map<std::string, std::vector<Range>> ranges;
   for (const MarkRecord& mark : timeline.marks())
-    ranges[with_number_sign(timeline.text(mark.name))].push_back({mark.start_ns, mark.start_ns + mark.duration_ns});
+    if (timeline.text(mark.name) != kGraphCaptureMark)
+      ranges[with_number_sign(timeline.text(mark.name))].push_back({mark.start_ns, mark.start_ns + mark.duration_ns});
   for (auto& [name, its] : ranges) its = outermost(std::move(its));
   return ranges;
 }
@@ -109,6 +111,15 @@ bool are_steps(const HostLog& log, const MarkedSteps& steps, double share, bool 
   return likeness.events >= kNearlyAll && likeness.symbols >= kNearlyAll;
 }
 
+/// One profiler step alone is a step, if it holds most launches.
+MarkedSteps only_profiler_step(const HostLog& log, const std::vector<Range>& ranges) {
+  if (ranges.size() != 1 || share_of_launches(log, ranges) < kHalf) return {};
+  MarkedSteps steps = steps_from(log, kProfilerStep, ranges);
+  steps.end = first_event_from(log, ranges.front().end_ns);
+  steps.length_ns = ranges.front().end_ns - ranges.front().begin_ns;
+  return steps;
+}
+
 /// Steps that end with PyTorch's marks of an optimizer; several in a row, unlike each other, are parts of one.
 MarkedSteps steps_of_optimizer(const HostLog& log, const std::map<std::string, std::vector<Range>>& ranges) {
   std::vector<std::int64_t> ends_ns;
@@ -126,8 +137,9 @@ MarkedSteps steps_of_optimizer(const HostLog& log, const std::map<std::string, s
 
 MarkedSteps find_marked_steps(const Timeline& timeline, const HostLog& log) {
   const auto ranges = ranges_by_name(timeline);
-  if (const auto found = ranges.find("ProfilerStep#"); found != ranges.end() && found->second.size() >= 2)
-    if (MarkedSteps steps = steps_from(log, "ProfilerStep#", found->second); steps.begins.size() >= 2) return steps;
+  const auto profiled = ranges.find(kProfilerStep);
+  const std::vector<Range> of_profiler = profiled == ranges.end() ? std::vector<Range>{} : profiled->second;
+  if (MarkedSteps steps = steps_from(log, kProfilerStep, of_profiler); steps.begins.size() >= 2) return steps;
   if (MarkedSteps steps = steps_of_optimizer(log, ranges); steps.begins.size() >= 2) return steps;
   MarkedSteps best;
   std::pair<bool, double> merit;
@@ -140,7 +152,19 @@ MarkedSteps find_marked_steps(const Timeline& timeline, const HostLog& log) {
     best = std::move(steps);
     merit = its_merit;
   }
-  return best;
+  return best.begins.empty() ? only_profiler_step(log, of_profiler) : best;
+}
+
+std::size_t steps_with_graph_capture(const Timeline& timeline, const HostLog& log, const Positions& begins,
+                                     std::size_t end) {
+  std::vector<bool> has_one(begins.size(), false);
+  for (const MarkRecord& mark : timeline.marks()) {
+    if (timeline.text(mark.name) != kGraphCaptureMark) continue;
+    const std::uint32_t event = first_event_from(log, mark.start_ns);
+    const auto behind = std::ranges::upper_bound(begins, event);
+    if (event <= end && behind != begins.begin()) has_one[static_cast<std::size_t>(behind - begins.begin()) - 1] = true;
+  }
+  return static_cast<std::size_t>(std::ranges::count(has_one, true));
 }
 
 std::vector<std::pair<std::string, std::uint64_t>> recurring_ranges(const Timeline& timeline, std::size_t most) {

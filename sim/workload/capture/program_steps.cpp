@@ -45,7 +45,7 @@ void set_steps(const Workload& workload, ProgramSteps& steps) {
     return;
   }
   steps.count = workload.jobs.size();
-  steps.mean = workload.recorded_span / static_cast<std::int64_t>(steps.count);
+  steps.mean = workload.recorded_step > Duration{} ? workload.recorded_step : workload.recorded_span;
   set_times(workload, steps);
 }
 

@@ -27,10 +27,14 @@ PROGRAMS = {
     "jax_programs.py": ["jax_matmul", "jax_conv", "jax_inference"],
     "torch_programs.py": ["hf_generate", "hf_decoder", "hf_prefill", "diffusion", "pyg_gcn", "triton", "torch_compile",
                           "two_graphs", "two_threads", "accumulation", "lengths", "timm", "loader"],
-    "array_programs.py": ["cupy", "numba"]}
+    "array_programs.py": ["cupy", "numba"],
+    "more_jax_programs.py": ["jax_recurrent", "jax_particles", "jax_decoder"],
+    "more_torch_programs.py": ["amp_finetune", "gan", "reinforcement", "recommender", "graph_batches", "spectra",
+                               "translate", "reduced_overhead", "with_evaluation", "draw_pictures"],
+    "more_array_programs.py": ["cupy_means", "numba_options"]}
 SCRIPT = {name: script for script, names in PROGRAMS.items() for name in names}
 RECORDED = {"window": list(SCRIPT), "nvtx": ["diffusion", "accumulation", "hf_prefill"],
-            "kineto": ["accumulation", "accumulation:steps", "hf_prefill"],
+            "kineto": ["accumulation", "accumulation:steps", "hf_prefill", "amp_finetune", "with_evaluation:steps"],
             "rate_pass": ["jax_matmul", "numba", "hf_prefill"], "whole": list(SCRIPT)}
 LENGTH = {"hf_generate": 1.5, "jax_conv": 1.0, "diffusion": 1.0}  # seconds of a window; 0.6 otherwise
 PATIENCE_S = 100

@@ -79,6 +79,28 @@ TEST(Steps, OfGradientAccumulationEndWithTheOptimizer) {
   EXPECT_NE(workload.finding.how.find("update of parameters"), std::string::npos);
 }
 
+TEST(Steps, OfTwoNetsThatTrainInTurnsAreRoundsOfBoth) {
+  ProgramScript script;
+  for (int step = 0; step < 20; ++step)
+    for (const int layers : {2, 3}) script.launch_all(pass(layers)).launch("multi_tensor_apply_kernel<Adam>");
+  const Workload workload = workload_of(script);
+  EXPECT_NEAR(static_cast<double>(steps_in(workload)), 20, 1);
+  EXPECT_EQ(workload.finding.certainty, StepCertainty::kLikely) << workload.finding.how;
+}
+
+TEST(Steps, OfAHostThatPollsForWhatItReadsEndWithTheCopy) {
+  ProgramScript script;
+  std::mt19937 host(1);
+  for (int token = 0; token < 96; ++token) {
+    if (token % 16 == 0) script.launch_all({"clear", "clear", "broadcast"});
+    script.graph(pass(3)).pause(static_cast<std::int64_t>(200 + host() % 200)).copy_to_host();
+    script.pause(static_cast<std::int64_t>(host() % 200));
+  }
+  const Workload workload = workload_of(script);
+  EXPECT_NEAR(static_cast<double>(steps_in(workload)), 96, 1) << workload.finding.how;
+  EXPECT_EQ(workload.finding.certainty, StepCertainty::kLikely) << workload.finding.how;
+}
+
 TEST(Steps, AreNotTheFewPartsOfOneThoughTheHostWaitsForEach) {
   ProgramScript script;
   std::mt19937 tile(1);
@@ -141,6 +163,42 @@ TEST(Steps, AreRangesThatHoldMostLaunchesButNotThoseOfLayers) {
   EXPECT_EQ(steps_in(by_range), 6u);
   EXPECT_EQ(by_range.finding.certainty, StepCertainty::kCertain);
   EXPECT_EQ(steps_in(workload_of(layers)), 6u);
+}
+
+TEST(Steps, AreOneWhereTheProfilerRecordedOneStepOfSeveralLayers) {
+  ProgramScript script, batches;
+  script.launch_all(pass(2)).begin_range("ProfilerStep#6").launch_all(pass(12)).end_range().launch_all({"next", "one"});
+  const Workload workload = workload_of(script);
+  EXPECT_EQ(steps_in(workload), 1u);
+  EXPECT_EQ(workload.jobs.front().op_count, pass(12).size());
+  EXPECT_EQ(workload.recorded_step, Duration{static_cast<std::int64_t>(pass(12).size()) * 10'000}) << "its range";
+  EXPECT_EQ(workload.finding.certainty, StepCertainty::kCertain);
+  batches.begin_range("ProfilerStep#1");
+  for (int batch = 0; batch < 5; ++batch) batches.begin_range("batch").launch_all(pass(3)).end_range();
+  batches.end_range();
+  EXPECT_EQ(steps_in(workload_of(batches)), 5u) << "what recurs inside a profiler's only step is a step";
+}
+
+TEST(Steps, DoNotBeginWithSlowOnesOfLoadingAndTuning) {
+  ProgramScript script, even;
+  for (int step = 0; step < 12; ++step) {
+    for (ProgramScript* each : {&script, &even}) each->begin_range("step").launch_all(pass(2));
+    script.pause(step < 2 ? 100'000 : 50);
+    for (ProgramScript* each : {&script, &even}) each->end_range();
+  }
+  const Workload workload = workload_of(script);
+  EXPECT_EQ(steps_in(workload), 10u);
+  EXPECT_NE(workload.finding.how.find("without 2 slow ones at the start"), std::string::npos) << workload.finding.how;
+  EXPECT_EQ(steps_in(workload_of(even)), 12u);
+}
+
+TEST(Steps, ThatCaptureGraphsAreUnsure) {
+  ProgramScript script;
+  for (int size = 0; size < 8; ++size)
+    script.begin_range(std::string(kGraphCaptureMark)).pause(1).end_range().launch_all({"dummy", "attend"}).wait_all();
+  const Workload workload = workload_of(script);
+  EXPECT_EQ(steps_in(workload), 8u);
+  EXPECT_EQ(workload.finding.certainty, StepCertainty::kUnsure) << workload.finding.how;
 }
 
 TEST(Steps, WorkBeforeTheFirstRangeIsOfNoStep) {

@@ -66,6 +66,17 @@ TEST_F(RegistryTest, AForeignFileInWhichNothingWasUnderstoodIsAnError) {
   EXPECT_NE(message.find("nothing in it was understood as kineto: 1 x "), std::string::npos) << message;
 }
 
+TEST_F(RegistryTest, SaysWhichFileOfAProfilerToBringInPlaceOfOneThatIsNotRead) {
+  EXPECT_NE(load_error(write("vm.xplane.pb", "\x0a\x05plane")).find("expected the JSON of the same profile"),
+            std::string::npos);
+  EXPECT_NE(load_error(write("x.ncu-rep", "NVR")).find("Nsight Compute"), std::string::npos);
+  EXPECT_NE(load_error(write("a.json", R"({"rocprofiler-sdk-tool": []})")).find("rocprofv3"), std::string::npos);
+  EXPECT_NE(load_error(write("b.json", R"({"schema": "1.0.2-chakra.0.0.4"})")).find("execution trace"),
+            std::string::npos);
+  EXPECT_NE(load_error(write("c.tar", std::string(257, ' ') + "ustar")).find("an archive"), std::string::npos);
+  EXPECT_NE(load_error(write("x.nsys-rep", "NVTR")).find("expected its export to SQLite"), std::string::npos);
+}
+
 TEST_F(RegistryTest, ListsTheKnownFormatsWhereNoneFits) {
   const std::string message = load_error(write("x.txt", "hello"));
   EXPECT_NE(message.find("x.txt: the content is of no known trace format, expected one of corun, kineto"),

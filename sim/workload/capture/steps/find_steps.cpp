@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "sim/workload/capture/steps/equal_rounds.h"
@@ -14,9 +15,8 @@ namespace corun {
 
 namespace {
 
-constexpr std::size_t kFewestSteps = 3, kEnoughSteps = 5;
-constexpr double kQuiteAlike = 0.85, kVeryAlike = 0.95, kComplete = 0.9;
-constexpr std::size_t kFewRounds = 8;
+constexpr std::size_t kEnoughSteps = 5;
+constexpr double kQuiteAlike = 0.85, kComplete = 0.9;
 
 std::int64_t pause_before(const HostLog& log, std::size_t event) {
   std::size_t before = event - 1;
@@ -60,7 +60,9 @@ FoundSteps found(const HostLog& log, WholeSteps steps, StepCertainty certainty, 
 
 constexpr const char* kNoEnd = "its launches recur, but no wait or pause shows where a step ends";
 
-FoundSteps from_level(const HostLog& log, const Level& level, bool is_closed) {
+/// `closed`: what closes its stretches; "" = nothing does.
+FoundSteps from_level(const HostLog& log, const Level& level, std::string_view closed) {
+  const bool is_closed = !closed.empty();
   WholeSteps steps = whole_steps(log, level.first.begins);
   if (steps.begins.size() < kFewestSteps) return none("its launches recur, but not in three whole steps");
   const bool shows_end = is_closed || level.is_closed_by_pauses();
@@ -70,10 +72,9 @@ FoundSteps from_level(const HostLog& log, const Level& level, bool is_closed) {
   const bool is_alike = level.likeness.events >= kVeryAlike && steps.begins.size() >= kEnoughSteps;
   const StepCertainty certainty =
       is_alike && shows_end && is_all_seen ? StepCertainty::kLikely : StepCertainty::kUnsure;
-  const char* closed = level.closes_update           ? "each with an update of parameters at its end"
-                       : is_closed                   ? "each with a wait"
-                       : level.is_closed_by_pauses() ? "with the host's longest pauses between them"
-                                                     : "without a wait or pause between them";
+  if (!is_closed)
+    closed = level.is_closed_by_pauses() ? "with the host's longest pauses between them"
+                                         : "without a wait or pause between them";
   return found(log, std::move(steps), certainty,
                fmt::format("stretches alike in {:.3g} % of what they launch, {}", 100 * level.likeness.events, closed));
 }
@@ -96,15 +97,21 @@ bool is_better(const Level& closed, const Positions& rounds) {
 
 FoundSteps choose(const HostLog& log) {
   const std::vector<Level> levels = levels_of(log);
-  if (const Level* update = update_level(levels))
-    if (FoundSteps steps = from_level(log, *update, true); !steps.begins.empty()) return steps;
+  if (const std::optional<Level> update = update_level(log, levels))
+    if (FoundSteps steps = from_level(log, *update, "each with an update of parameters at its end");
+        !steps.begins.empty())
+      return steps;
   WholeSteps exact = exact_steps(log);
   const Level* closed = closed_level(levels);
   if (exact.begins.size() >= 2 && (closed == nullptr || !is_better(*closed, exact.begins)))
     return found(log, std::move(exact), StepCertainty::kLikely,
                  "its launches repeat exactly, with a wait in each round");
-  if (closed != nullptr) return from_level(log, *closed, true);
-  if (const Level* complete = complete_level(levels)) return from_level(log, *complete, false);
+  if (closed != nullptr) return from_level(log, *closed, "each with a wait");
+  const std::optional<Level> read_back = read_back_level(log, levels);
+  const Level* complete = complete_level(levels);
+  if (read_back && (complete == nullptr || read_back->steps() > complete->steps()))
+    return from_level(log, *read_back, "each with its only copy to the host");
+  if (complete != nullptr) return from_level(log, *complete, "");
   return none(levels.empty() ? "its launches do not recur" : "its launches recur, but not in stretches that are alike");
 }
 

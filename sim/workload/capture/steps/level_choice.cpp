@@ -6,8 +6,7 @@ namespace corun {
 
 namespace {
 
-constexpr std::size_t kFewestSteps = 3, kFewRounds = 8;
-constexpr double kHalf = 0.5, kAlike = 0.75;
+constexpr double kLeastAlike = 0.5, kAlike = 0.75;
 constexpr double kNearlyAsAlike = 0.15, kNearlyAsComplete = 0.1;
 
 using Chosen = const Level*;
@@ -43,16 +42,68 @@ double largest(const std::vector<Level>& levels, Figure figure) {
 Chosen loosely_closed_level(const std::vector<Level>& levels) {
   return finest(levels, [](const Level& level) {
     return level.is_closed_by_waits() && level.waits_once() && level.is_closed_by_pauses() &&
-           level.likeness.events >= kHalf;
+           level.likeness.events >= kLeastAlike;
   });
+}
+
+/// Of several stretches each, as few as make them very alike; as it is where none do.
+Level in_rounds(const HostLog& log, Level level) {
+  constexpr std::size_t kMostNets = 4;
+  const Positions& begins = level.first.begins;
+  for (std::size_t nets = 2; nets <= kMostNets && level.likeness.events < kVeryAlike; ++nets) {
+    Positions rounds;
+    for (std::size_t step = 0; step < begins.size(); step += nets) rounds.push_back(begins[step]);
+    if (rounds.size() < kFewestSteps) break;
+    const Likeness likeness = TypicalStretch(log, rounds).likeness();
+    if (likeness.events < kVeryAlike) continue;
+    level.first = judge_begins(log, std::move(rounds));
+    level.likeness = likeness;
+    break;
+  }
+  return level;
+}
+
+/// Where copies to the host are, in these stretches.
+Positions read_backs(const HostLog& log, const Positions& begins) {
+  Positions at;
+  for (std::uint32_t event = begins.front(); event < begins.back(); ++event)
+    if (log.is_read_back[log.symbols[event]]) at.push_back(event);
+  return at;
+}
+
+bool reads_back_once(const HostLog& log, const Positions& begins) {
+  std::vector<std::size_t> copies(begins.size(), 0);
+  for (const std::uint32_t event : read_backs(log, begins))
+    ++copies[static_cast<std::size_t>(std::ranges::upper_bound(begins, event) - begins.begin()) - 1];
+  return static_cast<double>(std::ranges::count(copies, 1U)) >= kVeryAlike * static_cast<double>(begins.size() - 1);
 }
 
 }  // namespace
 
-const Level* update_level(const std::vector<Level>& levels) {
-  for (const Level& level : levels)
-    if (level.closes_update && level.likeness.events >= kHalf) return &level;
-  return nullptr;
+std::optional<Level> update_level(const HostLog& log, const std::vector<Level>& levels) {
+  for (const Level& level : levels) {
+    if (!level.closes_update) continue;
+    Level rounds = in_rounds(log, level);
+    if (rounds.likeness.events >= kLeastAlike) return rounds;
+  }
+  return std::nullopt;
+}
+
+std::optional<Level> read_back_level(const HostLog& log, const std::vector<Level>& levels) {
+  const Chosen chosen = finest(levels, [&](const Level& level) {
+    return level.likeness.events >= kVeryAlike && reads_back_once(log, level.first.begins);
+  });
+  if (chosen == nullptr) return std::nullopt;
+  Positions begins;
+  for (const std::uint32_t copy : read_backs(log, chosen->first.begins)) {
+    std::uint32_t next = copy + 1;
+    while (next < log.size() && !log.is_launch(next)) ++next;
+    if (next < log.size()) begins.push_back(next);
+  }
+  Level level = *chosen;
+  level.first = judge_begins(log, std::move(begins));
+  level.likeness = TypicalStretch(log, level.first.begins).likeness();
+  return level;
 }
 
 const Level* closed_level(const std::vector<Level>& levels) {

@@ -1,11 +1,16 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "sim/workload/capture/steps/first_launch.h"
 #include "sim/workload/capture/steps/likeness.h"
 
 namespace corun {
+
+/// Steps are not claimed of fewer stretches, and a coarser level of this many of a finer one's is not preferred.
+constexpr std::size_t kFewestSteps = 3, kFewRounds = 8;
+constexpr double kVeryAlike = 0.95;  ///< likeness of events, from which on steps are likely
 
 /// One way to divide a log into stretches, and what speaks for them being steps.
 struct Level {
@@ -31,8 +36,13 @@ struct Level {
 /// for its start.
 std::vector<Level> levels_of(const HostLog& log);
 
-/// The level whose stretches end with updates of parameters, if it is one; nullptr = none.
-const Level* update_level(const std::vector<Level>& levels);
+/// The level whose stretches end with updates of parameters, if it is one; nullopt = none. Where nets are trained in
+/// turns (adversarial training), each with an update of its own, a stretch is a round of all.
+std::optional<Level> update_level(const HostLog& log, const std::vector<Level>& levels);
+
+/// The level whose stretches hold one copy to the host each and are very alike, with steps that end with that copy: a
+/// host that polls for what it reads (JAX) has no wait recorded. nullopt = none.
+std::optional<Level> read_back_level(const HostLog& log, const std::vector<Level>& levels);
 
 /// The level that is closed by waits: the finest one whose stretches are alike. A coarser one goes before it if it is
 /// more complete, and has either fewer than eight of its stretches in one or the only wait at the end of each.

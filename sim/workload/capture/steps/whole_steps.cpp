@@ -10,7 +10,7 @@ namespace corun {
 
 namespace {
 
-constexpr double kUnlike = 0.4, kHalf = 0.5;
+constexpr double kUnlike = 0.4, kMainPart = 0.5;
 constexpr double kLeastNoise = 0.05, kMostNoise = 0.3;
 constexpr double kShortest = 0.8, kLongest = 1.25;
 
@@ -73,7 +73,7 @@ class Making {
       while (static_cast<double>(end_of(step) - begin) > (1 + kShortest) * size()) {
         const std::optional<std::uint32_t> next = boundary_near(begin, false);
         const bool is_step = next && typical_.difference(begin, *next) <= 2 * noise_;
-        if (!is_step || typical_.contained(*next, end_of(step)) < kHalf) break;
+        if (!is_step || typical_.contained(*next, end_of(step)) < kMainPart) break;
         divided.push_back(begin = *next);
       }
     }
@@ -84,7 +84,7 @@ class Making {
     Positions joined{begins_.front()};
     for (std::size_t step = 1; step < begins_.size(); ++step) {
       const bool is_last = step + 1 == begins_.size();
-      if (is_last || typical_.contained(begins_[step], begins_[step + 1]) >= kHalf) joined.push_back(begins_[step]);
+      if (is_last || typical_.contained(begins_[step], begins_[step + 1]) >= kMainPart) joined.push_back(begins_[step]);
     }
     begins_ = std::move(joined);
   }
@@ -131,7 +131,7 @@ std::size_t count_slow_starts(const HostLog& log, const Positions& begins) {
   for (std::size_t j = 1; j < begins.size(); ++j)
     lengths.push_back(log.starts_ns[begins[j]] - log.starts_ns[begins[j - 1]]);
   std::vector<std::int64_t> sorted = lengths;
-  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 2);
   std::ranges::nth_element(sorted, middle);
   const std::int64_t usual = *middle;
   const auto first_usual = std::ranges::find_if(lengths, [&](std::int64_t length) { return length <= 2 * usual; });

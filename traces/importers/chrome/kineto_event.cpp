@@ -1,4 +1,4 @@
-#include "traces/importers/kineto_event.h"
+#include "traces/importers/chrome/kineto_event.h"
 
 #include <simdjson.h>
 
@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "traces/importers/chrome/json_records.h"
 #include "traces/importers/decimal.h"
-#include "traces/importers/json_records.h"
 
 namespace corun {
 namespace {

@@ -1,4 +1,4 @@
-#include "traces/importers/json_records.h"
+#include "traces/importers/chrome/json_records.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,4 +1,4 @@
-#include "traces/importers/json_records.h"
+#include "traces/importers/chrome/json_records.h"
 
 #include <algorithm>
 #include <array>

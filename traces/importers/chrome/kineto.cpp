@@ -9,10 +9,10 @@
 #include "traces/base/error.h"
 #include "traces/call_log.h"
 #include "traces/importers/api_calls.h"
+#include "traces/importers/chrome/json_records.h"
+#include "traces/importers/chrome/kineto_event.h"
 #include "traces/importers/decimal.h"
 #include "traces/importers/importers.h"
-#include "traces/importers/json_records.h"
-#include "traces/importers/kineto_event.h"
 
 namespace corun {
 namespace {
@@ -98,7 +98,7 @@ class KinetoReading {
   void take_operation(const KinetoEvent& event);
   void take_call(const KinetoEvent& event);
   void take_wait(const KinetoEvent& event);
-  void take_mark(const KinetoEvent& event);
+  void take_mark(const KinetoEvent& event, std::string_view name);
   void take_memory(const KinetoEvent& event);
   std::uint32_t stream_index(std::int64_t device, std::int64_t context, std::int64_t stream);
   void name_queues();
@@ -205,7 +205,7 @@ void KinetoReading::take(const KinetoEvent& event) {
   if (event.category == Category::kWait) return take_wait(event);
   if (event.category == Category::kMemory) return take_memory(event);
   if (!has_usable_times(event)) return;
-  if (event.category == Category::kMark) return take_mark(event);
+  if (event.category == Category::kMark) return take_mark(event, event.name);
   if (event.is_gpu()) return take_operation(event);
   take_call(event);
 }
@@ -253,6 +253,7 @@ void KinetoReading::take_operation(const KinetoEvent& event) {
 }
 
 void KinetoReading::take_call(const KinetoEvent& event) {
+  if (begins_graph_capture(event.name)) take_mark(event, kGraphCaptureMark);
   LoggedCall call;
   call.start_ns = *event.ts_ns;
   call.duration_ns = *event.duration_ns;
@@ -280,11 +281,11 @@ void KinetoReading::take_wait(const KinetoEvent& event) {
   waits_.push_back(wait);
 }
 
-void KinetoReading::take_mark(const KinetoEvent& event) {
+void KinetoReading::take_mark(const KinetoEvent& event, std::string_view name) {
   MarkRecord mark;
   mark.start_ns = *event.ts_ns;
   mark.duration_ns = *event.duration_ns;
-  mark.name = builder_.intern(event.name.substr(0, kLongestName));
+  mark.name = builder_.intern(name.substr(0, kLongestName));
   mark.thread = builder_.thread(
       {static_cast<std::uint64_t>(event.pid.value_or(0)), static_cast<std::uint64_t>(event.tid.value_or(0))});
   builder_.add(mark);

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/traces/importers/import_text.h"
-#include "traces/importers/kineto_event.h"
+#include "traces/importers/chrome/kineto_event.h"
 
 namespace corun {
 namespace {
