@@ -314,9 +314,8 @@ class Conversion {
 
   /// What a range of a single job holds before its first call and behind its last is host time.
   void settle_marked_job() {
-    const std::int64_t known_ns = free_since_ns_ - host_.start_of(first_event());
-    if (split_.length_ns > 0)
-      workload_.steps.set_gap(0, Duration{std::max<std::int64_t>(0, split_.length_ns - known_ns)});
+    const std::int64_t rest_ns = split_.length_ns - (free_since_ns_ - host_.start_of(first_event()));
+    if (rest_ns > 0) workload_.steps.set_gap(0, Duration{rest_ns});
   }
 
   void set_facts() {
@@ -326,10 +325,10 @@ class Conversion {
       last = std::max(last, capture_.end_of(op));
     }
     workload_.recorded_span = Duration{last - first};
-    workload_.recorded_step = Duration{split_.length_ns};
-    if (split_.begins.size() > 1)
-      workload_.recorded_step = Duration{(capture_.starts[order_[first_of_last_job_]] - capture_.starts[order_[0]]) /
-                                         static_cast<std::int64_t>(split_.begins.size() - 1)};
+    const auto others = static_cast<std::int64_t>(split_.begins.size()) - 1;
+    const auto begin_ns = [&](std::size_t op) { return capture_.starts[order_[op]]; };
+    workload_.recorded_step =
+        Duration{others == 0 ? split_.length_ns : (begin_ns(first_of_last_job_) - begin_ns(0)) / others};
     set_finding();
     if (has_untraced_pass()) use_untraced_pass();
     if (is_part_)

@@ -188,6 +188,10 @@ MarkedSteps steps_of_ranges(const Timeline& timeline, const HostLog& log, std::s
   if (!ranges.empty())
     steps.end = std::max<std::size_t>(steps.begins.empty() ? 0 : steps.begins.back() + 1,
                                       first_event_from(log, ranges.back().end_ns));
+  while (!steps.begins.empty() && !has_launch(log, steps.begins.back(), steps.end)) {
+    steps.end = steps.begins.back();
+    steps.begins.pop_back();
+  }
   return steps;
 }
 

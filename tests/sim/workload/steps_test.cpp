@@ -201,6 +201,15 @@ TEST(Steps, ThatCaptureGraphsAreUnsure) {
   EXPECT_EQ(workload.finding.certainty, StepCertainty::kUnsure) << workload.finding.how;
 }
 
+TEST(Steps, ARangeThatLaunchesNothingAtTheEndDoesNoHarm) {
+  ProgramScript script;
+  for (int step = 0; step < 3; ++step) script.begin_range("mine").launch("a").launch("b").end_range();
+  script.begin_range("mine").wait().end_range().launch("after");
+  const Workload workload = workload_of(script, {.by = StepChoice::By::kRange, .name = "mine"});
+  EXPECT_EQ(workload.jobs.size(), 3U);
+  EXPECT_EQ(workload.launches, 6U);
+}
+
 TEST(Steps, WorkBeforeTheFirstRangeIsOfNoStep) {
   ProgramScript script;
   script.launch_all({"load", "load", "warm"});
