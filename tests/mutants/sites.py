@@ -238,8 +238,9 @@ class Finder:
             others = ["{}"] if is_named else []
         for other in others:
             if other != code:
+                returned = other if is_named else f"static_cast<{result}>({other})"  # what the lambda's type follows
                 self.add("return", (span[0], end + 1), f"return {other};",
-                         f"{{ if (@) return {other}; {whole} }}", whole)
+                         f"{{ if (@) return {returned}; {whole} }}", whole)
 
 
 def sites_of(root, path, arguments):

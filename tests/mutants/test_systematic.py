@@ -24,6 +24,8 @@ inline int sum(const int* values, int count) {
   CORUN_CHECK(found > 5);
   switch (found) { case 4: return 9; default: break; }
   static_assert(kLimit > 2);
+  const auto half = [](double all) { return all / 2; };
+  found = int(half(found) * 2);
   return found * 2;
 }
 """
@@ -46,9 +48,10 @@ def test_every_kind_of_slip_is_found_where_it_can_be_switched(found):
     assert {(7, "i < count", "i <= count"), (7, "i < count", "i >= count"), (7, "++i", "--i"),
             (8, "values[i] == kLimit", "values[i] != kLimit"), (8, "continue;", ""),
             (9, "std::min(values[i], 3)", "std::max(values[i], 3)"), (9, "3", "3 + 1"),
-            (9, "found += std::min(values[i], 3);", ""), (14, "found * 2", "found / 2"),
+            (9, "found += std::min(values[i], 3);", ""), (16, "found * 2", "found / 2"),
             (7, "", "continue at once"), (10, "", "break after one pass"),
-            (14, "return found * 2;", "return 0;")} <= slips
+            (14, "return all / 2;", "return 0;"),
+            (16, "return found * 2;", "return 0;")} <= slips
     without_switch = {2, 3, 4, 11, 13}
     assert not without_switch & {line for line, _, _ in slips}
     assert not any(original == "4" for _, original, _ in slips), "the label of a case is a constant of the compiler"
