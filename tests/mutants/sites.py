@@ -94,6 +94,8 @@ class Finder:
         kind = cursor.kind
         if kind in WITHOUT_SWITCH or kind == Kind.VAR_DECL and self.is_constexpr(cursor):
             return
+        if self.of(self.span(cursor)).endswith("= default"):
+            return
         children = list(cursor.get_children())
         if kind.is_expression():
             self.expression(cursor, children, above)
@@ -162,6 +164,8 @@ class Finder:
             if before == b"<" or above[-1].kind in DECLARATIONS:
                 return
         code = self.of(span)
+        if not re.match(r"[\d.]|true|false", code):  # the 0 of what `a < b` is rewritten to, say
+            return
         if code in ("true", "false"):
             self.either("constant", span, "false" if code == "true" else "true")
             return

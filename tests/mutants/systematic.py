@@ -35,9 +35,21 @@ LONGEST_S = 60  # cases that take longer are left out
 PROCESSES = len(os.sched_getaffinity(0))
 
 
+# A mistake may send a signal to every process that it can see: let these be its own. The shell is the first of them, to
+# which no signal comes by default.
+OF_ITS_OWN = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", '"$@"; exit $?', "sh"]
+
+
+def refuse_without_namespace():
+    done = subprocess.run([*OF_ITS_OWN, "sh", "-c", "kill -9 -1; exit 7"], capture_output=True, text=True)
+    if done.returncode != 7:
+        raise SystemExit("mistakes need a PID namespace of their own, since some signal every process: run this as root\n"
+                         + done.stderr)
+
+
 def run(command, case, environment, seconds):
     """The exit code, or None where the time was over; what the command started ends with it."""
-    process = subprocess.Popen(command, cwd=case.folder, env={**os.environ, **case.environment, **environment},
+    process = subprocess.Popen([*OF_ITS_OWN, *command], cwd=case.folder, env={**os.environ, **case.environment, **environment},
                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                start_new_session=True)
     try:
@@ -181,6 +193,7 @@ def main():
     parser.add_argument("--resume", action="store_true", help="leave out what an earlier run caught")
     parser.add_argument("--match", help="only tests with this in their names")
     options = parser.parse_args()
+    refuse_without_namespace()
     at = record.moment()
     schemata.configure()
     chosen = schemata.sample(schemata.all_sites(), options.sample, options.seed, options.folder)

@@ -12,6 +12,9 @@ import schemata  # noqa: E402
 import systematic  # noqa: E402
 
 SOURCE = """#include <algorithm>
+#include <compare>
+struct Length { int l; auto operator<=>(const Length&) const = default; };
+inline bool is_less(Length a, Length b) { return a < b; }
 constexpr int kLimit = 7, kOther = 8;
 enum class Way { kOne = 1 };
 #define CORUN_CHECK(x) ((x) ? 0 : 1)
@@ -45,14 +48,15 @@ def found(tmp_path):
 
 def test_every_kind_of_slip_is_found_where_it_can_be_switched(found):
     slips = {(site["line"], site["original"], site["mutated"]) for site in found}
-    assert {(7, "i < count", "i <= count"), (7, "i < count", "i >= count"), (7, "++i", "--i"),
-            (8, "values[i] == kLimit", "values[i] != kLimit"), (8, "continue;", ""),
-            (9, "std::min(values[i], 3)", "std::max(values[i], 3)"), (9, "3", "3 + 1"),
-            (9, "found += std::min(values[i], 3);", ""), (16, "found * 2", "found / 2"),
-            (7, "", "continue at once"), (10, "", "break after one pass"),
-            (14, "return all / 2;", "return 0;"),
-            (16, "return found * 2;", "return 0;")} <= slips
-    without_switch = {2, 3, 4, 11, 13}
+    assert {(10, "i < count", "i <= count"), (10, "i < count", "i >= count"), (10, "++i", "--i"),
+            (11, "values[i] == kLimit", "values[i] != kLimit"), (11, "continue;", ""),
+            (12, "std::min(values[i], 3)", "std::max(values[i], 3)"), (12, "3", "3 + 1"),
+            (12, "found += std::min(values[i], 3);", ""), (19, "found * 2", "found / 2"),
+            (10, "", "continue at once"), (13, "", "break after one pass"),
+            (17, "return all / 2;", "return 0;"),
+            (19, "return found * 2;", "return 0;")} <= slips
+    assert {site["mutated"] for site in found if site["line"] == 4 and site["kind"] == "constant"} == set()
+    without_switch = {5, 6, 7, 14, 16}
     assert not without_switch & {line for line, _, _ in slips}
     assert not any(original == "4" for _, original, _ in slips), "the label of a case is a constant of the compiler"
 
@@ -74,8 +78,20 @@ def test_a_copy_with_all_slips_compiles_and_each_is_switched_by_its_number(found
     assert result(0) == 9, "case 4: a copy without a slip does what the original does"
     reached = {number for number, byte in enumerate((tmp_path / "reached").read_bytes()) if byte}
     assert reached and reached <= {site["number"] for site in chosen}
-    initial, = (site["number"] for site in chosen if site["line"] == 6)
+    initial, = (site["number"] for site in chosen if site["line"] == 9)
     assert result(initial) == 10 and initial in reached
+
+
+def test_a_mistake_that_signals_every_process_reaches_its_own_alone(tmp_path):
+    if subprocess.run([*systematic.OF_ITS_OWN, "true"], capture_output=True).returncode != 0:
+        pytest.skip("no PID namespace may be made here")
+    case = type("Case", (), {"folder": tmp_path, "environment": {}})
+    other = subprocess.Popen(["sleep", "60"])
+    assert systematic.run(["sh", "-c", "test $$ -ne 1 && kill -9 -1; exit 7"], case, {}, 20) == 7
+    assert other.poll() is None, "a process outside goes on"
+    other.kill()
+    assert other.wait() == -9
+    assert systematic.run(["sh", "-c", "kill -TERM $$"], case, {}, 20) not in (0, None), "signals act as ever"
 
 
 def test_a_sample_takes_more_of_larger_folders_and_is_the_same_for_a_seed():
@@ -95,7 +111,7 @@ def test_no_two_slips_of_a_sample_overlap():
 def test_slips_in_lines_with_errors_are_dropped_and_a_file_with_other_errors_altogether():
     sites = [{"file": name, "line": line, "original": original} for name, line, original in
              (("sim/a.h", 3, "x\n+ y"), ("sim/a.h", 7, "z"), ("sim/b.cpp", 1, "u"), ("sim/c.cpp", 4, "v"))]
-    output = "".join(f"{schemata.TREE}/{place}:5: error: no\n" for place in ("sim/a.h:4", "sim/b.cpp:9"))
+    output = f"{schemata.TREE}/sim/a.h:4:5: error: no\n../../sim/b.cpp:9:5: error: a cache's path\n"
     assert schemata.without_errors(sites, output) == [sites[1], sites[3]]
 
 
