@@ -43,6 +43,10 @@ void CallLog::join(TimelineBuilder& builder) {
   add_calls(builder);
 }
 
+bool CallLog::has_known_calls() const {
+  return std::ranges::any_of(calls_, [](const LoggedCall& call) { return call.kind.has_value(); });
+}
+
 void CallLog::sort_calls() { std::stable_sort(calls_.begin(), calls_.end(), comes_before); }
 
 void CallLog::find_outer_calls() {

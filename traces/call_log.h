@@ -62,6 +62,8 @@ class CallLog {
   void add_submission(std::uint32_t op, std::uint64_t id_space, std::uint64_t correlation, bool blocks = false);
 
   const std::vector<LoggedCall>& calls() const { return calls_; }
+  /// Whether a call is of a kind that Corun knows: profilers that log none leave the host's side out.
+  bool has_known_calls() const;
 
   /// Adds calls to the builder and references to them to its operations. Once; after it the log is spent.
   void join(TimelineBuilder& builder);

@@ -15,8 +15,6 @@ namespace {
 
 namespace ondemand = simdjson::ondemand;
 
-constexpr std::size_t kSniffedBytes = 64 << 10;
-
 bool is_json(std::string_view text) {
   const std::size_t first = text.find_first_not_of("\xEF\xBB\xBF \t\r\n");
   return first != std::string_view::npos && text[first] == '{';

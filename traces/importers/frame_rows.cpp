@@ -9,13 +9,13 @@
 
 #include "traces/base/error.h"
 #include "traces/importers/decimal.h"
+#include "traces/importers/importers.h"
 
 namespace corun {
 namespace {
 
 using Fields = std::vector<std::string_view>;
 
-constexpr std::size_t kLongestName = 4 << 10;
 constexpr int kNsPerTickDigits = 2;  // performance counter of 10 MHz, which every Windows since 10 has
 
 // GPU work begins before the first present; this keeps every instant positive until the timeline finds its origin.

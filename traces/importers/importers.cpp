@@ -72,7 +72,7 @@ void refuse_known_content(const SourceFile& source) {
     std::string_view words;
     const char *what, *help;
   };
-  constexpr std::size_t kHead = 64 << 10, kTarMagic = 257;
+  constexpr std::size_t kTarMagic = 257;
   constexpr Known kKnown[] = {
       {"\"rocprofiler-sdk-tool\"", "a profile of rocprofv3, for which there is no reader",
        "PyTorch's profiler records AMD devices, too, and its traces are read"},
@@ -84,7 +84,7 @@ void refuse_known_content(const SourceFile& source) {
     throw Error(ErrorKind::kInput, SourceLocation{source.path}, "an archive of files, expected a capture",
                 "unpack it, and bring the captures in it");
   for (const Known& known : kKnown)
-    if (bytes.substr(0, kHead).find(known.words) != std::string_view::npos)
+    if (bytes.substr(0, kSniffedBytes).find(known.words) != std::string_view::npos)
       throw Error(ErrorKind::kInput, SourceLocation{source.path}, known.what, known.help);
 }
 

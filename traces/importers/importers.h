@@ -1,10 +1,14 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 
 #include "traces/reader.h"
 
 namespace corun {
+
+inline constexpr std::size_t kSniffedBytes = 64 << 10;  ///< of a file's beginning, by which its format is told
+inline constexpr std::size_t kLongestName = 4 << 10;    ///< bytes of a name that a timeline keeps
 
 // The one list of foreign formats. A new format is one file that defines its function and one line here; importers.cpp
 // calls them in this order, which also settles ties between importers that are equally sure of a file.

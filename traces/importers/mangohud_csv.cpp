@@ -11,7 +11,6 @@
 namespace corun {
 namespace {
 
-constexpr std::size_t kSniffedBytes = 64 << 10;
 constexpr std::int64_t kLongestFrameNs = 1'000'000'000'000'000;  // 1000 s where the column holds microseconds
 constexpr std::int64_t kLatestNs = std::int64_t{1} << 60;
 constexpr int kExactFps = 6;  // digits kept of frames per second

@@ -16,7 +16,6 @@
 namespace corun {
 namespace {
 
-constexpr std::size_t kLongestName = 4 << 10;
 constexpr std::string_view kSqliteMagic{"SQLite format 3\0", 16};
 
 // Numbers of ENUM_CUDA_MEM_KIND and ENUM_CUDA_DEV_MEM_EVENT_OPER.

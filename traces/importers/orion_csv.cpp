@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::string_view kHeader = "Name,Profile,Memory_footprint,SM_usage,Duration";
 constexpr std::size_t kNumbers = 4;  // fields behind the name
-constexpr std::size_t kLongestName = 4 << 10;
 constexpr std::int64_t kLatestNs = std::int64_t{1} << 60;
 constexpr std::size_t kFewestRowsToJudge = 8;
 

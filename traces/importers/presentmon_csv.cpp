@@ -63,7 +63,7 @@ class PresentMonImporter final : public TraceImporter {
   }
 
   int sniff(const SourceFile& source) const override {
-    CsvLines lines{std::string_view{source.bytes}.substr(0, 64 << 10)};
+    CsvLines lines{std::string_view{source.bytes}.substr(0, kSniffedBytes)};
     return lines.next() && is_presentmon_header(lines.line()) ? 90 : 0;
   }
 

@@ -116,11 +116,10 @@ FoundSteps steps_of_marks(const HostLog& log, MarkedSteps marked) {
   if (marked.begins.size() == 1)
     return {std::move(marked.begins), marked.end, StepCertainty::kCertain, fmt::format("one range `{}`", marked.name)};
   std::string how = fmt::format("ranges `{}`", marked.name);
-  const std::size_t slow = count_slow_starts(log, marked.begins);
-  if (slow > 0 && marked.begins.size() >= slow + 2) {
-    marked.begins.erase(marked.begins.begin(), marked.begins.begin() + static_cast<std::ptrdiff_t>(slow));
-    how += fmt::format("; without {} slow one{} at the start", slow, slow == 1 ? "" : "s");
-  }
+  const std::size_t all = marked.begins.size();
+  drop_slow_starts(log, marked.begins);
+  if (const std::size_t dropped = all - marked.begins.size(); dropped > 0)
+    how += fmt::format("; without {} slow one{} at the start", dropped, dropped == 1 ? "" : "s");
   return {std::move(marked.begins), marked.end, StepCertainty::kCertain, std::move(how)};
 }
 

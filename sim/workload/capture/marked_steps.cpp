@@ -70,25 +70,31 @@ bool has_launch(const HostLog& log, std::size_t begin, std::size_t end) {
   return false;
 }
 
-/// Without boundaries that have no launch between them.
-MarkedSteps steps_between(const HostLog& log, const std::vector<std::int64_t>& boundaries_ns, std::string name) {
-  MarkedSteps steps{{}, log.size(), std::move(name)};
+/// Up to the event `end`, without boundaries that have no launch between them.
+MarkedSteps steps_between(const HostLog& log, const std::vector<std::int64_t>& boundaries_ns, std::size_t end,
+                          std::string name) {
+  MarkedSteps steps{{}, end, std::move(name)};
   for (const std::int64_t boundary_ns : boundaries_ns) {
     const std::uint32_t event = first_event_from(log, boundary_ns);
     if (!steps.begins.empty() && !has_launch(log, steps.begins.back(), event)) continue;
-    if (event < log.size()) steps.begins.push_back(event);
+    if (event < end) steps.begins.push_back(event);
   }
-  if (!steps.begins.empty() && !has_launch(log, steps.begins.back(), log.size())) {
+  if (!steps.begins.empty() && !has_launch(log, steps.begins.back(), end)) {
     steps.end = steps.begins.back();
     steps.begins.pop_back();
   }
   return steps;
 }
 
-MarkedSteps steps_from(const HostLog& log, const std::string& name, const std::vector<Range>& ranges) {
+/// Each from a range's begin to the next one's; the last to `end`.
+MarkedSteps steps_from(const HostLog& log, const std::string& name, const std::vector<Range>& ranges, std::size_t end) {
   std::vector<std::int64_t> boundaries_ns;
   for (const Range& range : ranges) boundaries_ns.push_back(range.begin_ns);
-  return steps_between(log, boundaries_ns, name);
+  return steps_between(log, boundaries_ns, end, name);
+}
+
+std::size_t end_of(const HostLog& log, const std::vector<Range>& ranges) {
+  return ranges.empty() ? 0 : first_event_from(log, ranges.back().end_ns);
 }
 
 /// Part of the launches that lie inside of the ranges.
@@ -114,8 +120,7 @@ bool are_steps(const HostLog& log, const MarkedSteps& steps, double share, bool 
 /// One profiler step alone is a step, if it holds most launches.
 MarkedSteps only_profiler_step(const HostLog& log, const std::vector<Range>& ranges) {
   if (ranges.size() != 1 || share_of_launches(log, ranges) < kHalf) return {};
-  MarkedSteps steps = steps_from(log, kProfilerStep, ranges);
-  steps.end = first_event_from(log, ranges.front().end_ns);
+  MarkedSteps steps = steps_from(log, kProfilerStep, ranges, end_of(log, ranges));
   steps.length_ns = ranges.front().end_ns - ranges.front().begin_ns;
   return steps;
 }
@@ -127,7 +132,7 @@ MarkedSteps steps_of_optimizer(const HostLog& log, const std::map<std::string, s
     if (name.starts_with("Optimizer.step#"))
       for (const Range& range : its) ends_ns.push_back(range.end_ns);
   std::ranges::sort(ends_ns);
-  MarkedSteps steps = steps_between(log, ends_ns, "Optimizer.step");
+  MarkedSteps steps = steps_between(log, ends_ns, log.size(), "Optimizer.step");
   if (TypicalStretch(log, steps.begins).likeness().events < kHalf) return {};
   WholeSteps whole = whole_steps(log, steps.begins);
   return {std::move(whole.begins), whole.end, std::move(steps.name)};
@@ -139,7 +144,8 @@ MarkedSteps find_marked_steps(const Timeline& timeline, const HostLog& log) {
   const auto ranges = ranges_by_name(timeline);
   const auto profiled = ranges.find(kProfilerStep);
   const std::vector<Range> of_profiler = profiled == ranges.end() ? std::vector<Range>{} : profiled->second;
-  if (MarkedSteps steps = steps_from(log, kProfilerStep, of_profiler); steps.begins.size() >= 2) return steps;
+  if (MarkedSteps steps = steps_from(log, kProfilerStep, of_profiler, log.size()); steps.begins.size() >= 2)
+    return steps;
   if (MarkedSteps steps = steps_of_optimizer(log, ranges); steps.begins.size() >= 2) return steps;
   MarkedSteps best;
   std::pair<bool, double> merit;
@@ -147,7 +153,7 @@ MarkedSteps find_marked_steps(const Timeline& timeline, const HostLog& log) {
     if (its.size() < 2 || name.starts_with("Optimizer.")) continue;
     const std::pair<bool, double> its_merit{speaks_of_a_step(name), share_of_launches(log, its)};
     if (!best.begins.empty() && its_merit <= merit) continue;
-    MarkedSteps steps = steps_from(log, name, its);
+    MarkedSteps steps = steps_from(log, name, its, log.size());
     if (!are_steps(log, steps, its_merit.second, its_merit.first)) continue;
     best = std::move(steps);
     merit = its_merit;
@@ -184,15 +190,7 @@ MarkedSteps steps_of_ranges(const Timeline& timeline, const HostLog& log, std::s
       ranges.push_back({mark.start_ns, mark.start_ns + mark.duration_ns});
   }
   ranges = outermost(std::move(ranges));
-  MarkedSteps steps = steps_from(log, std::string(name), ranges);
-  if (!ranges.empty())
-    steps.end = std::max<std::size_t>(steps.begins.empty() ? 0 : steps.begins.back() + 1,
-                                      first_event_from(log, ranges.back().end_ns));
-  while (!steps.begins.empty() && !has_launch(log, steps.begins.back(), steps.end)) {
-    steps.end = steps.begins.back();
-    steps.begins.pop_back();
-  }
-  return steps;
+  return steps_from(log, std::string(name), ranges, end_of(log, ranges));
 }
 
 }  // namespace corun

@@ -17,8 +17,6 @@
 namespace corun {
 namespace {
 
-constexpr std::size_t kSniffedBytes = 64 << 10;
-constexpr std::size_t kLongestName = 4 << 10;
 constexpr std::int64_t kLongestNs = std::int64_t{1} << 61;
 constexpr std::int64_t kCpuDeviceType = 0;  // PyTorch's numbers of kinds of devices
 // A time written in microseconds since 1970 is beyond 2001; one relative to a base or to the start is months at most.
@@ -340,8 +338,7 @@ void KinetoReading::set_provenance() {
   provenance.devices = devices_of(head_.devices);
 
   Fidelity& fidelity = builder_.fidelity();
-  fidelity.has_calls = std::any_of(calls_.calls().begin(), calls_.calls().end(),
-                                   [](const LoggedCall& call) { return call.kind.has_value(); });
+  fidelity.has_calls = calls_.has_known_calls();
   fidelity.integer_microseconds = some_time_ns_ && !is_finer_than_us_;
   fidelity.host_gaps_inflated = true;
 }

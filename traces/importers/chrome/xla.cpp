@@ -20,8 +20,6 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-constexpr std::size_t kSniffedBytes = 64 << 10;
-constexpr std::size_t kLongestName = 4 << 10;
 constexpr double kLongestUs = 1e15;
 constexpr std::string_view kGpu = "/device:GPU:", kStream = "Stream #";
 
@@ -114,7 +112,7 @@ class XlaReading {
       if (next == JsonRecords::Next::kTruncated) return skip("file ends inside the event array");
       dom::object event;
       if (next == JsonRecords::Next::kRecord &&
-          parser_.parse(std::string(records.record())).get(event) == simdjson::SUCCESS) {
+          parser_.parse(records.record().data(), records.record().size()).get(event) == simdjson::SUCCESS) {
         take(event);
         continue;
       }
@@ -208,8 +206,7 @@ class XlaReading {
     provenance.content_hash = source_.hash;
     provenance.clock = "capture_start";
     Fidelity& fidelity = builder_.fidelity();
-    fidelity.has_calls =
-        std::ranges::any_of(calls_.calls(), [](const LoggedCall& call) { return call.kind.has_value(); });
+    fidelity.has_calls = calls_.has_known_calls();
     fidelity.host_gaps_inflated = true;
   }
 

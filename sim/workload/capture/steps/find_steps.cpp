@@ -52,9 +52,8 @@ bool is_loop(const HostLog& log, const WholeSteps& steps) {
 FoundSteps none(std::string why) { return {{}, 0, StepCertainty::kNone, std::move(why)}; }
 
 FoundSteps found(const HostLog& log, WholeSteps steps, StepCertainty certainty, std::string how) {
-  const auto slow = static_cast<std::ptrdiff_t>(count_slow_starts(log, steps.begins));
-  if (steps.begins.size() < static_cast<std::size_t>(slow) + 2) return none("its first rounds took longer than most");
-  steps.begins.erase(steps.begins.begin(), steps.begins.begin() + slow);
+  const std::size_t all = steps.begins.size(), slow = drop_slow_starts(log, steps.begins);
+  if (all < slow + 2) return none("its first rounds took longer than most");
   return {std::move(steps.begins), steps.end, certainty, std::move(how)};
 }
 

@@ -125,7 +125,7 @@ class Making {
 
 WholeSteps whole_steps(const HostLog& log, const Positions& begins) { return Making(log, begins).make(); }
 
-std::size_t count_slow_starts(const HostLog& log, const Positions& begins) {
+std::size_t drop_slow_starts(const HostLog& log, Positions& begins) {
   if (begins.size() < 2) return 0;
   std::vector<std::int64_t> lengths;
   for (std::size_t j = 1; j < begins.size(); ++j)
@@ -135,7 +135,9 @@ std::size_t count_slow_starts(const HostLog& log, const Positions& begins) {
   std::ranges::nth_element(sorted, middle);
   const std::int64_t usual = *middle;
   const auto first_usual = std::ranges::find_if(lengths, [&](std::int64_t length) { return length <= 2 * usual; });
-  return static_cast<std::size_t>(first_usual - lengths.begin());
+  const auto slow = first_usual - lengths.begin();
+  if (begins.size() >= static_cast<std::size_t>(slow) + 2) begins.erase(begins.begin(), begins.begin() + slow);
+  return static_cast<std::size_t>(slow);
 }
 
 }  // namespace corun

@@ -18,7 +18,7 @@ struct WholeSteps {
 WholeSteps whole_steps(const HostLog& log, const Positions& begins);
 
 /// How many steps at the beginning are still start-up: over twice as long as most. Libraries are loaded, memory is
-/// reserved.
-std::size_t count_slow_starts(const HostLog& log, const Positions& begins);
+/// reserved. They are taken out of `begins` if that leaves at least two.
+std::size_t drop_slow_starts(const HostLog& log, Positions& begins);
 
 }  // namespace corun
