@@ -5,6 +5,8 @@
 #include "experiments/advise/advice_json.h"
 #include "experiments/advise/asked.h"
 #include "experiments/base/processors.h"
+#include "experiments/fit/fit.h"
+#include "experiments/fit/fit_json.h"
 #include "policies/builtin.h"
 #include "python/bindings.h"
 #include "python/known_experiment.h"
@@ -15,16 +17,30 @@ namespace corun {
 
 namespace {
 
-/// The advice as JSON.
-std::string advise_in_words(const AdviceWords& words) {
+template <class Answer>
+std::string answered(Answer answer) {
   try {
     const py::gil_scoped_release released;
-    const AdviceQuestion question = question_of(words);
-    const auto jobs = static_cast<unsigned>(usable_processors());
-    return advice_json(question, advise(question, builtin_policies(), Bands::built_in(), jobs));
+    return answer(static_cast<unsigned>(usable_processors()));
   } catch (const Error& error) {
     raise(error, "", "");
   }
+}
+
+/// The advice as JSON.
+std::string advise_in_words(const AdviceWords& words) {
+  return answered([&](unsigned jobs) {
+    const AdviceQuestion question = question_of(words);
+    return advice_json(question, advise(question, builtin_policies(), Bands::built_in(), jobs));
+  });
+}
+
+/// The answer as JSON.
+std::string fit_in_words(const FitWords& words) {
+  return answered([&](unsigned jobs) {
+    const FitQuestion question = question_of(words);
+    return fit_json(question, fit(question, builtin_policies(), jobs));
+  });
 }
 
 }  // namespace
@@ -36,6 +52,12 @@ void bind_advise(py::module_& module) {
                 const Words& fps, const Words& modes, const std::string& gpu, bool is_for_most_work) {
                return advise_in_words({traces, rates, keys, kept, p99, fps, modes, gpu, is_for_most_work});
              });
+  module.def("fit", [](const std::string& game, const Words& fillers, const Words& rates, const Words& keys,
+                       const Words& policies, const std::string& fps, const std::string& p99, const std::string& low,
+                       const std::string& missed, const std::string& quality, const std::string& most,
+                       const std::string& gpu) {
+    return fit_in_words({game, fillers, rates, keys, policies, fps, p99, low, missed, quality, most, gpu});
+  });
 }
 
 }  // namespace corun

@@ -92,8 +92,11 @@ FOLDERS = {
     "experiments/validate/scoring": ["traces/base", "sim/metrics", *_QUESTION, "experiments/run"],
     "experiments/validate": ["traces/base", "experiments/validate/scoring", "experiments/summary", *_EXPERIMENTS],
     "experiments/advise": ["traces/base", "sim/policy", "sim/metrics", *_QUESTION, "experiments/run"],
+    "experiments/fit": ["traces/base", "sim/policy", "sim/workload/capture", *_QUESTION, "experiments/run",
+                        "experiments/run/clients", "experiments/advise"],
     "experiments/commands": [*_EXPERIMENTS, "sim/workload", "sim/workload/capture"],
-    "experiments/commands/experiment": [*_COMMANDS, "experiments/summary", "experiments/advise", "sim/metrics"],
+    "experiments/commands/experiment": [*_COMMANDS, "experiments/summary", "experiments/advise", "experiments/fit",
+                                        "sim/metrics"],
     "experiments/commands/hardware": [*_COMMANDS, "experiments/commands/experiment", "experiments/identify",
                                       "experiments/validate", "sim/calibration", "sim/calibration/fits",
                                       "sim/executor", "sim/executor/host"],
@@ -101,7 +104,7 @@ FOLDERS = {
     "experiments/commands/results": [*_COMMANDS, "experiments/summary", "experiments/report", "sim/executor/host",
                                      "sim/metrics"],
     "python": [*_TRACES, "sim/policy", "sim/workload", "sim/metrics", "policies", *_QUESTION, "experiments/run",
-               "experiments/results", "experiments/summary", "experiments/advise"],
+               "experiments/results", "experiments/summary", "experiments/advise", "experiments/fit"],
     "games/scene/world": [],
     "games/scene/drawing": ["games/scene/world"],
     "games/scene": ["games/scene/drawing", "games/scene/world"],
@@ -141,7 +144,8 @@ LONG_FILE = 500
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.MULTILINE)
 TYPE_NAME = re.compile(r"\b(?:class|struct|union|enum(?:\s+class)?)\s+([A-Z]\w*)|\busing\s+([A-Z]\w*)\s*=")
 NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
-MACHINE_PATH = re.compile(r"(?<![\w.:/$}~-])/(?:home|root|work|tmp|Users|mnt)/[\w.$]")
+# Not where the daemon of MPS listens on every machine.
+MACHINE_PATH = re.compile(r"(?<![\w.:/$}~-])(?!/tmp/nvidia-mps\b)/(?:home|root|work|tmp|Users|mnt)/[\w.$]")
 
 
 def layer(path):

@@ -7,25 +7,18 @@
 
 #include "experiments/advise/bands.h"
 #include "experiments/advise/question.h"
+#include "experiments/advise/simulated_means.h"
 #include "experiments/advise/ways.h"
 #include "sim/policy/descriptor.h"
 
 namespace corun {
 
-/// A predicted figure over what is not known: seeds are averaged; the ends are those of hosts whose speed nothing
-/// states.
-struct Spread {
-  double low = 0, high = 0;
-  double middle() const { return (low + high) / 2; }
-};
-
 /// What a program gets in one way of sharing.
 struct ProgramShare {
-  Spread kept;  ///< rate over its rate alone
-  double kept_least = 0,
-         kept_most = 0;  ///< with the band of the model's errors, at most 1; both 0 = no band is known, as of games
-  std::optional<Spread> p99_ms;  ///< 99th percentile of its frame times or else of its job times
-  std::optional<Spread> fps;     ///< of a program with frames
+  Spread kept;                           ///< rate over its rate alone
+  double kept_least = 0, kept_most = 0;  ///< with the band of the model's errors, at most 1; both 0 = no band is known
+  std::optional<Spread> p99_ms;          ///< 99th percentile of its frame times or else of its job times
+  std::optional<Spread> fps;             ///< of a program with frames
 };
 
 /// One way of sharing, tried.

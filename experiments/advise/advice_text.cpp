@@ -71,7 +71,7 @@ std::string capitalised(std::string text) {
 std::string table_text(const AdviceQuestion& question, const Advice& advice) {
   const bool has_times = !question.most_p99_ms.empty(), has_fps = !question.least_fps.empty();
   std::vector<std::string> heading = {"way"};
-  for (const AdviceQuestion::Program& program : question.programs) {
+  for (const AskedProgram& program : question.programs) {
     heading.push_back(program.name + " keeps");
     if (has_times) heading.push_back("p99 ms");
     if (has_fps) heading.push_back("FPS");
@@ -105,8 +105,8 @@ std::string assumptions_text(const AdviceQuestion& question, const Advice& advic
   if (!bound.empty()) text += fmt::format("bound    alone: {}\n", fmt::join(bound, ", "));
   for (const std::string& name : advice.unknown_rates)
     text += fmt::format("assumed  {}'s rate alone is not known: the ends are its fastest and slowest host\n", name);
-  for (const AdviceQuestion::Program& program : question.programs)
-    if (std::ranges::count(question.programs, program.trace, &AdviceQuestion::Program::trace) > 1) {
+  for (const AskedProgram& program : question.programs)
+    if (std::ranges::count(question.programs, program.trace, &AskedProgram::trace) > 1) {
       text +=
           fmt::format("think of one process for all that are like {}: no way here shares as well as larger batches\n",
                       program.name);

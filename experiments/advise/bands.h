@@ -14,11 +14,12 @@ struct Band {
   std::size_t figures = 0;   ///< measured ones that it rests on
 };
 
-/// How far kept rates were off, in classes of what was measured: by mechanism ("turns", "mps", "split") and by whether
-/// the device or the host bounds the program. Made by studies/bands/make.py, which says what of it is blind.
+/// How far kept rates were off, in classes of what was measured: by mechanism ("turns", "mps", "split", and "games":
+/// turns of games and of programs next to them) and by what bounds the program: the device, the host, or frames. Made
+/// by studies/bands/make.py, which says what of it is blind.
 class Bands {
  public:
-  /// A table with the columns mechanism,bound,figures,low,high; `bound` is "device", "host" or "any".
+  /// A table with the columns mechanism,bound,figures,low,high; `bound` is "device", "host", "frames" or "any".
   explicit Bands(std::string_view csv);
   /// The built-in table.
   static const Bands& built_in();

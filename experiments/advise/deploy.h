@@ -8,11 +8,11 @@
 
 namespace corun {
 
-/// "mps", "kubernetes", "mig", "live".
+/// "mps", "kubernetes", "hami", "kai", "dra", "mig", "live".
 const std::vector<std::string>& deploy_kinds();
 
-/// What makes a way of sharing so: commands of a shell, a configuration of the NVIDIA device plugin (version v1 of
-/// its format, which knows MPS since v0.15), or an experiment for `simcli live`. `kind` is one of deploy_kinds().
+/// What makes a way of sharing so: commands of a shell, what one of Kubernetes' ways of sharing reads
+/// (deploy_kubernetes.h), or an experiment for `simcli live`. `kind` is one of deploy_kinds().
 /// Throws Error(kInput) where that kind cannot share in this way.
 std::string deployment(const std::string& kind, const AdviceQuestion& question, const SharingWay& way);
 

@@ -1,9 +1,10 @@
 #pragma once
 
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
+
+#include "experiments/advise/asked_program.h"
 
 namespace corun {
 
@@ -15,14 +16,8 @@ enum class AdviceGoal : std::uint8_t {
 
 /// Programs that may share a GPU, and what is asked of them. A program keeps its rate in company over its rate alone.
 struct AdviceQuestion {
-  struct Program {
-    std::string name;   ///< as in results; unlike all others
-    std::string trace;  ///< path of its capture
-    std::string keys;   ///< further keys of the client, as in an experiment file: ", solo_rate: 31/s"
-  };
-
-  std::vector<Program> programs;  ///< at least two
-  std::string gpu;                ///< a built-in device
+  std::vector<AskedProgram> programs;  ///< at least two
+  std::string gpu;                     ///< a built-in device
   AdviceGoal goal = AdviceGoal::kFairest;
   std::map<std::string, double> least_kept;   ///< by program, in (0, 1]
   std::map<std::string, double> most_p99_ms;  ///< by program: 99th percentile of its job or frame times

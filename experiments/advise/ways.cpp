@@ -10,17 +10,9 @@ namespace corun {
 
 namespace {
 
-/// In single quotes, as YAML takes any text.
-std::string yaml_text(const std::string& text) {
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? "''" : std::string(1, c);
-  return quoted + "'";
-}
-
 std::string clients_of(const AdviceQuestion& question) {
   std::string text = "    clients:\n";
-  for (const AdviceQuestion::Program& program : question.programs)
-    text += fmt::format("      - {{ name: {}, trace: {}{} }}\n", program.name, yaml_text(program.trace), program.keys);
+  for (const AskedProgram& program : question.programs) text += fmt::format("      - {}\n", client_text(program));
   return text;
 }
 

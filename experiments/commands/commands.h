@@ -12,6 +12,7 @@ void add_sweep(Commands& commands);
 void add_check(Commands& commands);
 void add_plan(Commands& commands);
 void add_advise(Commands& commands);
+void add_fit(Commands& commands);
 
 // hardware/
 void add_execute(Commands& commands);

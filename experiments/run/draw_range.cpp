@@ -11,11 +11,6 @@ namespace {
 
 constexpr Duration kShortDraws{500'000}, kOneDraw{1'000'000'000};
 
-bool has_unknown_draws(const Workload& workload) {
-  return std::ranges::any_of(workload.notes,
-                             [](const std::string& note) { return note.starts_with(FrameDraws::kNotRecorded); });
-}
-
 /// Mean frame rate of a client under a policy with the first seed, with draws of so long.
 double fps_with(const Scenario& scenario, ClientBuilder& builder, const PolicyDescriptor& policy,
                 const PolicyChoice& choice, std::size_t client, Duration draw) {
@@ -64,7 +59,7 @@ std::vector<std::string> draw_ranges(const Scenario& scenario, ClientBuilder& bu
   if (scenario.cluster || scenario.clients.size() < 2) return warnings;
   for (std::size_t i = 0; i < scenario.clients.size(); ++i) {
     const ClientChoice& client = scenario.clients[i];
-    if (!has_unknown_draws(*builder.as_captured(scenario, client, scenario.seeds.front()).workload)) continue;
+    if (!FrameDraws::are_unknown(*builder.as_captured(scenario, client, scenario.seeds.front()).workload)) continue;
     std::vector<std::string> ranges;
     for (const PolicyChoice& choice : scenario.policies) {
       ranges.push_back(fmt::format("{} {}", choice.label, range_text(scenario, builder, policies, choice, i)));

@@ -22,7 +22,7 @@ from corun.results import Results, open
 
 if TYPE_CHECKING:
     from corun import parameter, statistics
-    from corun.advising import advise
+    from corun.advising import advise, fit
     from corun.comparison import compare
     from corun.conformance import check_policy
     from corun.experiment import Experiment
@@ -37,13 +37,13 @@ if TYPE_CHECKING:
 # Names of the compiled part, imported when they are first asked for.
 _COMPILED = {"Experiment": "corun.experiment", "Policy": "corun.policy", "Table": "corun.table",
              "Timeline": "corun.timeline", "advise": "corun.advising", "check_policy": "corun.conformance",
-             "compare": "corun.comparison", "metrics": "corun.metric_table", "run": "corun.running",
-             "search": "corun.searching", "sweep": "corun.sweeping"}
+             "compare": "corun.comparison", "fit": "corun.advising", "metrics": "corun.metric_table",
+             "run": "corun.running", "search": "corun.searching", "sweep": "corun.sweeping"}
 _MODULES = {"parameter", "statistics"}
 
 __all__ = ["DeviceError", "Error", "Experiment", "InputError", "Policy", "PolicyError", "Results", "Table", "Timeline",
-           "UnsupportedError", "advise", "check_policy", "compare", "metrics", "open", "parameter", "run", "search",
-           "statistics", "sweep"]
+           "UnsupportedError", "advise", "check_policy", "compare", "fit", "metrics", "open", "parameter", "run",
+           "search", "statistics", "sweep"]
 __version__ = "0.1.0"
 
 

@@ -1,4 +1,4 @@
-"""Advice: may captured programs share a GPU, in which way, and what does each get?"""
+"""Advice: may captured programs share a GPU, and what does each get? How many sessions of a game does one hold?"""
 
 import json
 import os
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from corun.core import _core
 
-__all__ = ["Advice", "advise"]
+__all__ = ["Advice", "Fit", "advise", "fit"]
 
 
 def _words(values: Mapping[str, object] | None, unit: str = "") -> list[str]:
@@ -49,3 +49,47 @@ def advise(traces: Iterable[str | os.PathLike[str]], *, gpu: str = "h200",
     text = _core.advise([os.fspath(trace) for trace in traces], _words(solo_rate, "/s"), _words(keys), _words(keep),
                                 _words(p99), _words(fps), list(modes), gpu, most_work)
     return Advice(json.loads(text))
+
+
+class Fit(dict):
+    """What `simcli fit --json` says, as nested dicts; printed, it is the sentence."""
+
+    def __str__(self) -> str:
+        return self["text"].strip()
+
+    @property
+    def points(self):
+        """All points of all curves as a table (pandas): policy, fillers, sessions, whether they hold, worst figures."""
+        import pandas
+        return pandas.DataFrame([
+            {"policy": curve["policy"], "has_fillers": curve["has_fillers"], "sessions": point["sessions"],
+             "holds": point["holds"],
+             **{name: (point[name]["low"] + point[name]["high"]) / 2 for name in _FIGURES if name in point},
+             **{f"{filler}_kept": (kept["low"] + kept["high"]) / 2 for filler, kept in point["kept"].items()}}
+            for curve in self["curves"] for point in curve["points"]])
+
+    def _repr_html_(self) -> str:
+        import html
+        return f"<p>{html.escape(str(self))}</p>{self.points.to_html(index=False)}"
+
+
+_FIGURES = ("fps_mean", "fps_1low", "frame_time_p99_ms", "missed_frame_ratio", "quality_mean")
+
+
+def fit(game: str | os.PathLike[str], fps: float = 60, *, beside: Iterable[str | os.PathLike[str]] = (),
+        gpu: str = "h200", quality: str = "", policies: Iterable[str] = (), p99: str = "", low: float | None = None,
+        missed: float | None = None, most: int = 64, solo_rate: Mapping[str, float | str] | None = None,
+        keys: Mapping[str, object] | None = None) -> Fit:
+    """Simulates more and more sessions of the game of a capture until they hold `fps` no longer.
+
+    `beside` are captures of programs that run, too; `p99` "20ms", `low` and `missed` are what a session must hold;
+    `solo_rate` and `keys` are as of advise(). Raises InputError where a word or a capture is wrong.
+
+    >>> found = corun.fit("traces/samples/h200/openarena_4k.corun", most=2)
+    >>> found["fits"], found["curves"][0]["sessions"], len(found.points)
+    (True, 1, 2)
+    """
+    text = _core.fit(os.fspath(game), [os.fspath(trace) for trace in beside], _words(solo_rate, "/s"), _words(keys),
+                     list(policies), f"{fps:g}", p99, "" if low is None else f"{low:g}",
+                     "" if missed is None else f"{missed:g}", quality, str(most), gpu)
+    return Fit(json.loads(text))

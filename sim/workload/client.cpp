@@ -90,6 +90,10 @@ Client::Client(ClientId id, const ClientSpec& spec, std::uint64_t seed, std::uin
     RandomStream phase(seed, spec.name + "/phase");
     arrival_ += scaled(first_job_length(spec), phase.uniform());
   }
+  if (spec.random_first_job && spec.replay == Replay::kClosed) {
+    RandomStream first(seed, spec.name + "/first_job");
+    first_job_ = static_cast<std::uint64_t>(first.uniform() * static_cast<double>(spec.workload->jobs.size()));
+  }
   std::uint32_t streams = 0;
   for (const WorkOp& op : spec.workload->ops.prototypes()) streams = std::max(streams, op.stream.value + 1);
   outstanding_by_stream_.resize(streams);
@@ -169,7 +173,7 @@ void Client::begin_job() {
   const Workload& workload = *spec_.workload;
   JobProgress progress;
   progress.number = next_job_;
-  progress.job = &workload.jobs[next_job_ % workload.jobs.size()];
+  progress.job = &workload.jobs[(first_job_ + next_job_) % workload.jobs.size()];
   progress.first_submission = next_submission_;
   progress.unfinished = progress.job->op_count;
   progress.start = host_.now();

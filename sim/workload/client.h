@@ -149,6 +149,7 @@ class Client {
   Time arrival_;
   State state_ = State::kPacing;
 
+  std::uint64_t first_job_ = 0;  // index of the one with number 0
   std::uint64_t next_job_ = 0;
   std::uint64_t jobs_total_ = 0;  ///< UINT64_MAX = forever
   std::uint64_t jobs_finished_ = 0;

@@ -69,6 +69,7 @@ struct ClientSpec : ClientTerms {
   Pacing pacing{};
   std::uint64_t repeat = 0;           ///< passes over the workload's jobs; 0 = forever
   bool random_phase = false;          ///< adds a uniform fraction of its first job's length to the arrival
+  bool random_first_job = false;      ///< begins with any of its jobs, drawn with the seed and its name; closed replay
   double host_gap_scale = 1.0;        ///< multiplies every host gap (see fit_to_solo_rate)
   double launch_latency_scale = 1.0;  ///< multiplies what passes from launches until the device sees them, likewise
   double device_time_scale = 1.0;     ///< multiplies operations and the device's own gaps between them, likewise

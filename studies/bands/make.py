@@ -2,11 +2,13 @@
 """How far kept rates of the present model are from measured ones, by class; writes the bands of `simcli advise`.
 
     make.py [--simcli PROGRAM] [--residuals residuals.csv]     runs the studies below (ten minutes) and writes all
+    make.py --only STUDY                                       the same, of one study; the residuals of others stay
     make.py --from residuals.csv                               writes bands.csv and coverage.md out of kept residuals
 
 A program keeps its rate in company over its rate alone, both measured or both predicted; a residual is measured over
 predicted. A band of a class lies between two of its residuals so that a further one of the same kind lies inside with
-90 % (split-conformal, 5 % on either side); a class has at least 20. `coverage.md` says how many residuals of a study
+90 % (split-conformal, 5 % on either side); a class has at least 20. In the class "games" there are games (bound:
+"frames", their frame rates) and programs next to them, in turns. `coverage.md` says how many residuals of a study
 lie inside the bands that all other studies give.
 """
 
@@ -29,7 +31,7 @@ from accuracy import comparisons, measured_rows  # noqa: E402
 
 STUDIES = ["training-encoder-game", "profiled-networks", "cuda-graphs", "transformers-and-stencil",
            "diffusion-gnn-speech", "experts-and-particles", "host-bound-programs", "mps-mixes", "mps-small-kernels",
-           "calibrated-h100", "mixes-of-others", "sm-caps"]
+           "calibrated-h100", "mixes-of-others", "sm-caps", "game-engine", "sessions"]
 MECHANISM = {"timeslice": "turns", "mps": "mps", "split": "split"}
 CLIENT = re.compile(r"- \{ name: (\w+), (trace: .*) \}\s*$")
 DEVICE_BOUND = 0.9  # as in experiments/advise/advice.cpp
@@ -67,24 +69,50 @@ def alone(simcli, study, text, folder):
     return {client: (rates[client, client], busy[client, client]) for client in clients}
 
 
+def residuals_of_sessions(simcli):
+    """Of sessions of games, from uncapped captures; a figure is the worst session's."""
+    folder = ROOT / "studies/sessions"
+    said = subprocess.run([sys.executable, folder / "predict.py", "--simcli", simcli], check=True, capture_output=True,
+                          text=True).stdout
+    predicted = {row["cell"]: row for row in map(json.loads, said.splitlines()) if row["capture"] == "uncapped"}
+    measured = collections.defaultdict(list)
+    for line in (folder / "measured.jsonl").read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        for name, bound in (("fps_mean", "frames"), ("training_keeps", "device")):
+            if name in row:
+                measured[row["cell"], name, bound].append(row[name])
+    for (cell, name, bound), values in measured.items():
+        ratio = sum(values) / len(values) / predicted[cell][name]
+        yield ["sessions", cell, "game" if bound == "frames" else "resnet50", "games", bound, f"{ratio:.4f}"]
+
+
 def residuals_of(simcli, study, folder):
+    if study == "sessions":
+        yield from residuals_of_sessions(simcli)
+        return
     experiment = ROOT / "studies" / study / "experiment.yaml"
     run(simcli, experiment, folder / "all.sqlite")
     rates = metric(folder / "all.sqlite", "throughput_per_s")
     lone = alone(simcli, study, experiment.read_text(encoding="utf-8"), folder)
-    measured = measured_rows(experiment.parent / "measured.jsonl")
+    games = experiment.parent / "games.txt"
+    measured = measured_rows(experiment.parent / "measured.jsonl", games if games.exists() else None)
+    with_games = {scenario for scenario, client in rates if client == "game"}
     programs = collections.Counter(run for run, _, _ in measured)
     known = {key: (key, rate) for key, rate in rates.items()}
     found = [(run, key, value, predicted) for run, _, value, (key, predicted) in comparisons(known, measured)]
     measured_alone = {key[1]: value for run, key, value, _ in found
                       if programs[run] == 1 and run.startswith(("solo_", "mps_"))}
-    for run_name, (_, client), value, predicted in found:
+    for run_name, (scenario, client), value, predicted in found:
         kind = re.match(r"[a-z]+", run_name)[0]
-        if kind not in MECHANISM or programs[run_name] == 1 or client not in lone:
+        if scenario in with_games and client == "game":
+            yield [study, run_name, client, "games", "frames", f"{value / predicted:.4f}"]
+            continue
+        kind = "games" if scenario in with_games else MECHANISM.get(kind)
+        if kind is None or programs[run_name] == 1 or client not in lone:
             continue
         rate, busy = lone[client]
         ratio = (value / measured_alone.get(client, rate)) / (predicted / rate)
-        yield [study, run_name, client, MECHANISM[kind], "device" if busy >= DEVICE_BOUND else "host", f"{ratio:.4f}"]
+        yield [study, run_name, client, kind, "device" if busy >= DEVICE_BOUND else "host", f"{ratio:.4f}"]
 
 
 def band(ratios, outside=0.1):
@@ -132,14 +160,16 @@ def coverage(rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--simcli", default=str(ROOT / "build/release/simcli"))
+    parser.add_argument("--only", choices=STUDIES)
     parser.add_argument("--from", dest="kept", type=pathlib.Path)
     parser.add_argument("--residuals", type=pathlib.Path, default=HERE / "residuals.csv")
     options = parser.parse_args()
     if options.kept:
         rows = list(csv.reader(open(options.kept, encoding="utf-8")))[1:]
     else:
-        rows = []
-        for study in STUDIES:
+        kept = list(csv.reader(open(options.residuals, encoding="utf-8")))[1:] if options.only else []
+        rows = [row for row in kept if row[0] != options.only]
+        for study in [options.only] if options.only else STUDIES:
             with tempfile.TemporaryDirectory() as folder:
                 rows += residuals_of(options.simcli, study, pathlib.Path(folder))
             print(study, len(rows), file=sys.stderr, flush=True)

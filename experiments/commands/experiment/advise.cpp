@@ -1,5 +1,3 @@
-#include <filesystem>
-
 #include "experiments/advise/advice.h"
 #include "experiments/advise/advice_json.h"
 #include "experiments/advise/advice_text.h"
@@ -20,10 +18,8 @@ struct AdviseOptions {
   bool overwrites = false;
 };
 
-/// Relative paths of an experiment begin at its folder, those of the command line do not.
 void write_experiment(AdviceQuestion question, const AdviseOptions& options) {
-  for (AdviceQuestion::Program& program : question.programs)
-    program.trace = std::filesystem::absolute(program.trace).lexically_normal().string();
+  for (AskedProgram& program : question.programs) make_absolute(program);
   write_file(options.experiment, advice_experiment(question, sharing_ways(question)), options.overwrites);
 }
 
@@ -63,7 +59,9 @@ void add_advise(Commands& commands) {
   command.option("--write", &options.experiment, "Write the experiment that was tried to this file")
       .shows_value("FILE");
   command.flag("-f,--force", &options.overwrites, "Overwrite an existing file");
-  command.option("--deploy", &options.deploy, "Print what sets up the best way: mps, kubernetes, mig, live")
+  command
+      .option("--deploy", &options.deploy,
+              "Print what sets up the best way: mps, kubernetes, hami, kai, dra, mig, live")
       .shows_value("KIND");
 }
 

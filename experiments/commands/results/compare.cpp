@@ -138,10 +138,9 @@ Cell pairs_of(const Comparison& row) {
   return fmt::format("{}{}", row.pairs(), of_revisions(row));
 }
 
-using Rows = std::vector<Comparison>;
-
 /// The rows of one scenario and backend, which stand together.
-std::string table(const Comparisons& found, Rows::const_iterator begin, Rows::const_iterator end, RowFormat format) {
+std::string table(const Comparisons& found, std::vector<Comparison>::const_iterator begin,
+                  std::vector<Comparison>::const_iterator end, RowFormat format) {
   std::string text;
   const auto writer = make_row_writer(format,
                                       joined(joined({"client", "metric", "policy"}, point_headings(found)),

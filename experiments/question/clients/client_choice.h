@@ -74,6 +74,7 @@ struct ClientChoice : ClientTerms {
   HostGaps host_gaps = HostGaps::kRange;
   bool is_bound = false;  ///< `host_gaps` is an end of its range, and not stated (with_host_ranges)
   bool random_phase = true;
+  bool random_first_job = false;
   double host_speed = 1.0;            ///< of its host, in times of the recorded one's; host gaps are divided by it
   std::optional<double> host_jitter;  ///< coefficient of variation; default: the capture's, if any
   std::vector<std::pair<std::string, Node>> qos;  ///< metric and condition, e.g. "frame_time_p99", "<= 16.7ms"

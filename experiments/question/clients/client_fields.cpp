@@ -344,6 +344,8 @@ std::vector<ClientField> course_fields() {
       field("every", "duration", &ClientChoice::every, duration_from(0s, "s"), decides_nothing),
       field("arrival", "duration", &ClientChoice::arrival, duration_from(0s, "s"), always("arrival_ns")),
       field("phase", "random or 0", &ClientChoice::random_phase, is_random, always("random_phase")),
+      field("first_job", "random or 0", &ClientChoice::random_first_job, is_random,
+            where_stated("random_first_job", false)),
       field("stay", "duration", &ClientChoice::stay, duration_from(1ms, "s"), where_stated("stay_ns", 0s)),
       field("replay", "choice", read_replay, write_replay),
       field("repeat", "forever or a count", &ClientChoice::repeat, forever_or_a_count, always("repeat")),

@@ -33,6 +33,7 @@ ClientSpec ClientBuilder::as_captured(const Scenario& scenario, const ClientChoi
   const bool comes_once = choice.draws_requests() && spec.replay == Replay::kOpen;
   spec.repeat = choice.repeat == 0 && comes_once ? 1 : choice.repeat;
   spec.random_phase = choice.random_phase;
+  spec.random_first_job = choice.random_first_job;
   spec.host_jitter = choice.host_jitter.value_or(spec.workload->untraced_jitter);
   return spec;
 }

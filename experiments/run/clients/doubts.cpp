@@ -5,6 +5,7 @@
 
 #include "sim/solo/solo.h"
 #include "sim/workload/capture/frame_log.h"
+#include "sim/workload/capture/frames.h"
 #include "traces/base/units.h"
 
 namespace corun {
@@ -44,6 +45,14 @@ void doubt_tail(const RecordedReplay& replay, Sentences& found) {
                     low, p99, own_low, own_p99));
 }
 
+void doubt_clock(const Scenario& scenario, const ClientChoice& choice, const ClientSpec& spec, Sentences& found) {
+  if (scenario.clients.size() > 1 && !choice.trace.empty() && may_have_low_clock(*spec.workload))
+    found.push_back(fmt::format(
+        "its capture was paced and left the GPU idle for most of the time: a GPU lowers its clock then, and in "
+        "company its frames may take less than half as long, so that figures are too low; {}",
+        kCaptureUncapped));
+}
+
 void doubt_count(const Scenario& scenario, const ClientChoice& choice, const ClientSpec& spec, ClientBuilder& builder,
                  Sentences& found) {
   const Duration window = scenario.horizon - std::max(scenario.warmup_or_default(), choice.arrival);
@@ -65,7 +74,7 @@ void doubt_load(const ClientChoice& choice, const ClientSpec& spec, Sentences& f
   const Duration device_time = mean_device_time(*spec.workload);
   const Duration period = spec.pacing.period;
   if (period > Duration{} && device_time > period && spec.quality_menu.empty() && spec.replay == Replay::kClosed)
-    found.push_back(fmt::format("it is paced at {:.4g}/s, and its GPU work of {:.3g} ms a job allows {:.3g}/s",
+    found.push_back(fmt::format("{} {:.4g}/s, and its GPU work of {:.3g} ms a job allows {:.3g}/s", kPacedBeyond,
                                 1 / to_seconds(period), to_milliseconds(device_time), 1 / to_seconds(device_time)));
   if (!choice.synthetic) return;
   if (const auto* game = std::get_if<GameProfile>(&choice.synthetic->numbers);
@@ -125,6 +134,7 @@ Sentences doubts(const Scenario& scenario, const ClientChoice& choice, ClientBui
   doubt_steps(spec, found);
   doubt_waits(choice, spec, found);
   if (!choice.trace.empty()) doubt_tail(builder.replay_alone(scenario, choice), found);
+  doubt_clock(scenario, choice, spec, found);
   doubt_count(scenario, choice, spec, builder, found);
   doubt_load(choice, spec, found);
   return found;
@@ -159,6 +169,7 @@ Sentences idle_keys(const Scenario& scenario, const ClientChoice& choice, Client
        "its capture holds GPU times");
   idle(is_open && choice.pacing.has_value() && !waits_for_display, "pacing", "in open replay jobs begin when they did");
   idle(is_open && choice.queued_ahead.has_value(), "queued_ahead", "in open replay jobs begin when they did");
+  idle(is_open && choice.random_first_job, "first_job", "in open replay jobs begin when they did");
   idle(spec.pacing.mode == Pacing::Mode::kSyncEachJob && choice.queued_ahead.has_value(), "queued_ahead",
        "with `sync_each_job` none is");
   idle(!choice.quality_menu.empty() && !has_frames, "quality", "settings change the cost of frames, and it has none");

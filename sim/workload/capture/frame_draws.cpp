@@ -82,6 +82,10 @@ std::vector<Duration> FrameDraws::cut(std::int64_t present_ns, Duration gpu) con
   return scaled_pieces(gpu, sample_for(present_ns).ends_ns);
 }
 
+bool FrameDraws::are_unknown(const Workload& workload) {
+  return std::ranges::any_of(workload.notes, [](const std::string& note) { return note.starts_with(kNotRecorded); });
+}
+
 std::string FrameDraws::note() const {
   if (!samples_.empty())
     return fmt::format("its frames are made of draws as {} sampled one{} are", samples_.size(),

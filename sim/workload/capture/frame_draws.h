@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/workload/workload.h"
 #include "traces/base/time.h"
 #include "traces/timeline.h"
 
@@ -35,6 +36,9 @@ class FrameDraws {
   /// pieces.
   static constexpr Duration kUncut{2'000'000};
   static constexpr std::int64_t kMostPieces = 256;
+  /// Whether neither the capture nor its client says how long the draws of this work are.
+  static bool are_unknown(const Workload& workload);
+
   /// What note() begins with where lengths were neither recorded nor stated.
   static constexpr std::string_view kNotRecorded =
       "what of its frames the device draws without a break was not recorded";

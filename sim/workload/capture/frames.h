@@ -27,4 +27,12 @@ Workload workload_from_frames(const Timeline& timeline, const WorkloadOptions& o
 /// GPU time of each visit after the first, where a log only counts visits.
 inline constexpr Duration kLaterVisit{5'000};
 
+/// Whether these are captured frames that a display or a limiter paced, and that kept the device busy for less than
+/// kFullClockShare of the time: it may have lowered its clock, so that they take less time on a busier device.
+bool may_have_low_clock(const Workload& workload);
+
+/// An H200 lowered its clock for games that kept it busy for 17 and 29 % of the time, so that their frames took 2.8 and
+/// 1.7 times as long as at full clock, and not for one of 50 % (studies/sessions).
+inline constexpr double kFullClockShare = 0.5;
+
 }  // namespace corun

@@ -16,9 +16,12 @@ constexpr char kBands[] =
 AdviceQuestion two_programs(const std::vector<std::string>& modes = {}) {
   AdviceQuestion question;
   question.gpu = "h200";
-  question.programs = {
-      {"cnn", "traces/samples/cnn_train_small.kineto.json.gz", ", pacing: sync_each_job, solo_rate: 375.69/s"},
-      {"vit", "traces/samples/vit_infer_bs32.kineto.json.gz", ", pacing: sync_each_job, solo_rate: 122.95/s"}};
+  question.programs = {{"cnn",
+                        "traces/samples/cnn_train_small.kineto.json.gz",
+                        {{"pacing", "sync_each_job"}, {"solo_rate", "375.69/s"}}},
+                       {"vit",
+                        "traces/samples/vit_infer_bs32.kineto.json.gz",
+                        {{"pacing", "sync_each_job"}, {"solo_rate", "122.95/s"}}}};
   question.modes = modes;
   return question;
 }
@@ -51,7 +54,7 @@ TEST(Bands, BuiltInOnesHoldWhatIsPredictedAndAreNarrowerWhereTheDeviceBinds) {
 TEST(SharingWays, OfThreeProgramsAreTurnsAndMpsAlone) {
   AdviceQuestion question = two_programs();
   EXPECT_EQ(sharing_ways(question).size(), 7U);
-  question.programs.push_back({"third", "x", ""});
+  question.programs.push_back({"third", "x"});
   EXPECT_EQ(sharing_ways(question).size(), 2U);
 }
 
@@ -78,6 +81,20 @@ TEST(Advise, ChoosesTheWayInWhichTheLeastLuckyProgramSurelyKeepsMost) {
   EXPECT_NEAR(turns.kept_most, turns.kept.high * 1.04, 1e-9);
 }
 
+TEST(Advise, TurnsWithAGameHaveBandsOfTheirOwnAndMpsWithOneHasNone) {
+  AdviceQuestion question = two_programs({"time_sliced", "mps"});
+  question.programs[0] = {"game", "studies/sessions/captures/large.uncapped.corun", {{"pacing", "60fps"}}};
+  const Bands bands{std::string(kBands) + "games,any,40,0.850,1.010\ngames,frames,30,0.920,1.000\n"};
+  const Advice advice = advise(question, builtin_policies(), bands, 2);
+  const TriedWay& turns = way_of(advice, "time_sliced");
+  EXPECT_TRUE(turns.is_compared);
+  EXPECT_NEAR(turns.programs[0].kept_least, turns.programs[0].kept.low * 0.92, 1e-9);
+  EXPECT_NEAR(turns.programs[1].kept_least, turns.programs[1].kept.low * 0.85, 1e-9) << "not the band of turns alone";
+  const TriedWay& mps = way_of(advice, "mps");
+  EXPECT_FALSE(mps.is_compared);
+  EXPECT_EQ(mps.programs[1].kept_most, 0) << "nothing measured a program under MPS next to a game";
+}
+
 TEST(Advise, SaysThatNoWayKeepsWhatIsAskedAndByHowMuch) {
   AdviceQuestion question = two_programs({"time_sliced"});
   question.least_kept["vit"] = 0.99;
@@ -89,7 +106,7 @@ TEST(Advise, SaysThatNoWayKeepsWhatIsAskedAndByHowMuch) {
 
 TEST(Advise, KnowsEndsAloneOfAProgramWhoseRateIsNotStated) {
   AdviceQuestion question = two_programs({"time_sliced"});
-  question.programs[0].keys = ", pacing: sync_each_job";
+  question.programs[0].keys = {{"pacing", "sync_each_job"}};
   const Advice advice = advice_on(question);
   EXPECT_EQ(advice.unknown_rates, std::vector<std::string>{"cnn"});
   EXPECT_LT(advice.ways[0].programs[0].kept.low, advice.ways[0].programs[0].kept.high);

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 
 #include "sim/solo/solo.h"
 #include "tests/support/replay.h"
@@ -153,6 +154,33 @@ TEST(Simulate, TheSameInputGivesTheSameFactsAndAnotherSeedOthers) {
   };
   EXPECT_EQ(ends(1), ends(1));
   EXPECT_NE(ends(1), ends(2));
+}
+
+TEST(Simulate, AClientMayBeginWithAnyOfItsJobsAndThenGoesOnInOrder) {
+  Workload workload = chain(1, 1ms);
+  for (std::uint32_t i = 1; i < 8; ++i) {
+    WorkOp op = workload.ops[0];
+    op.duration = op.predicted_by_name = op.predicted_by_shape = (i + 1) * 1ms;
+    workload.ops.push_back(op);
+    workload.steps.push_back(HostStep{0ns, StepKind::kSubmit, i});
+    workload.jobs.push_back(Job{i, 1, i, 1});
+  }
+  const auto lengths = [&](std::uint64_t seed, const char* name) {
+    ClientSpec spec = client(name, workload);
+    spec.random_first_job = true;
+    std::vector<Duration> found;
+    for (const OpFact& op : run_open(device(), {spec}, 72ms, seed).ops) found.push_back(op.end - op.begin);
+    return found;
+  };
+  std::set<Duration> firsts;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const std::vector<Duration> its = lengths(seed, "a");
+    firsts.insert(its.front());
+    for (std::size_t i = 1; i < its.size(); ++i) EXPECT_EQ(its[i], its[i - 1] == 8ms ? 1ms : its[i - 1] + 1ms);
+  }
+  EXPECT_GE(firsts.size(), 5u) << "seeds draw it";
+  EXPECT_EQ(lengths(3, "a"), lengths(3, "a"));
+  EXPECT_NE(lengths(3, "a").front(), lengths(3, "b").front()) << "so does the name";
 }
 
 TEST(Simulate, AddingAClientShiftsNobodyElsesRandomNumbers) {

@@ -1,0 +1,93 @@
+#include "experiments/advise/asked_program.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "traces/base/error.h"
+#include "traces/base/units.h"
+
+namespace corun {
+
+namespace {
+
+std::string name_of(const std::string& trace, const std::vector<AskedProgram>& others) {
+  std::string name = std::filesystem::path(trace).filename().string();
+  name = name.substr(0, std::max<std::size_t>(1, name.find('.')));
+  std::ranges::replace_if(
+      name, [](unsigned char c) { return std::isalnum(c) == 0 && c != '-'; }, '_');
+  std::string unique = name;
+  const auto is_taken = [&] { return std::ranges::find(others, unique, &AskedProgram::name) != others.end(); };
+  for (int number = 2; is_taken(); ++number) unique = fmt::format("{}_{}", name, number);
+  return unique;
+}
+
+/// In single quotes, as YAML takes any text.
+std::string yaml_text(const std::string& text) {
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? "''" : std::string(1, c);
+  return quoted + "'";
+}
+
+}  // namespace
+
+std::vector<AskedProgram> asked_programs(const std::vector<std::string>& traces) {
+  std::vector<AskedProgram> programs;
+  for (const std::string& trace : traces) programs.push_back({name_of(trace, programs), trace});
+  return programs;
+}
+
+AskedProgram& program_called(std::vector<AskedProgram>& programs, const std::string& option, const std::string& name) {
+  const auto found = std::ranges::find(programs, name, &AskedProgram::name);
+  if (found != programs.end()) return *found;
+  std::vector<std::string> names;
+  for (const AskedProgram& program : programs) names.push_back(program.name);
+  throw Error(ErrorKind::kInput, {},
+              fmt::format("{}: no program is called `{}`; there are {}", option, name, fmt::join(names, ", ")),
+              "programs are called as their files, without endings");
+}
+
+void state_keys(std::vector<AskedProgram>& programs, const std::vector<std::string>& rates,
+                const std::vector<std::string>& keys) {
+  for (const std::string& text : rates) {
+    const auto [name, value] = assignment("--solo-rate", text);
+    positive("--solo-rate", value, parse_rate(value), "a rate such as a=31/s");
+    program_called(programs, "--solo-rate", name).keys["solo_rate"] = value;
+  }
+  for (const std::string& text : keys) {
+    const auto [key, value] = assignment("--set", text);
+    const auto dot = key.find('.');
+    if (dot == std::string::npos)
+      throw Error(ErrorKind::kInput, {}, fmt::format("--set: found `{}`, expected PROGRAM.KEY=VALUE", text));
+    program_called(programs, "--set", key.substr(0, dot)).keys[key.substr(dot + 1)] = value;
+  }
+}
+
+void make_absolute(AskedProgram& program) {
+  program.trace = std::filesystem::absolute(program.trace).lexically_normal().string();
+}
+
+std::pair<std::string, std::string> assignment(const std::string& option, const std::string& text) {
+  const auto equals = text.find('=');
+  if (equals == std::string::npos)
+    throw Error(ErrorKind::kInput, {}, fmt::format("{}: found `{}`, expected PROGRAM=VALUE", option, text));
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+double positive(const std::string& option, const std::string& text, std::optional<double> value,
+                const std::string& example) {
+  if (value && *value > 0) return *value;
+  throw Error(ErrorKind::kInput, {}, fmt::format("{}: found `{}`, expected {}", option, text, example));
+}
+
+std::string client_text(const AskedProgram& program, const std::map<std::string, std::string>& more) {
+  std::map<std::string, std::string> keys = program.keys;
+  keys.insert(more.begin(), more.end());
+  std::string text = fmt::format("{{ name: {}, trace: {}", program.name, yaml_text(program.trace));
+  for (const auto& [key, value] : keys) text += fmt::format(", {}: {}", key, value);
+  return text + " }";
+}
+
+}  // namespace corun

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace corun {
+
+/// A captured program of which something is asked.
+struct AskedProgram {
+  std::string name;                           ///< as in results; unlike all others
+  std::string trace;                          ///< path of its capture
+  std::map<std::string, std::string> keys{};  ///< further keys of its client, as in experiments: solo_rate, "31/s"
+};
+
+/// Programs of these captures, called as their files, without endings and without what a client's name cannot hold.
+std::vector<AskedProgram> asked_programs(const std::vector<std::string>& traces);
+
+/// The program that an option names. Throws Error(kInput) where there is none.
+AskedProgram& program_called(std::vector<AskedProgram>& programs, const std::string& option, const std::string& name);
+
+/// `rates`: "a=31/s"; `keys`: "game.pacing=60fps". Throws Error(kInput) where a word is wrong.
+void state_keys(std::vector<AskedProgram>& programs, const std::vector<std::string>& rates,
+                const std::vector<std::string>& keys);
+
+/// Makes the path of its capture absolute: relative paths of an experiment begin at its folder, not here.
+void make_absolute(AskedProgram& program);
+
+/// "PROGRAM=value" of an option. Throws Error(kInput) without `=`.
+std::pair<std::string, std::string> assignment(const std::string& option, const std::string& text);
+
+/// The value, if it is positive. Throws Error(kInput) otherwise: `example` says what was expected.
+double positive(const std::string& option, const std::string& text, std::optional<double> value,
+                const std::string& example);
+
+/// Its client in an experiment file: "{ name: a, trace: 'a.corun', solo_rate: 31/s }". `more` are keys unless the
+/// program states them itself.
+std::string client_text(const AskedProgram& program, const std::map<std::string, std::string>& more = {});
+
+}  // namespace corun

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "experiments/advise/simulated_means.h"
+#include "experiments/fit/question.h"
+#include "sim/policy/descriptor.h"
+
+namespace corun {
+
+/// Sessions at once, and what the worst of them has: of each figure its own worst, a mean over seeds.
+struct FitPoint {
+  int sessions = 0;
+  std::optional<Spread> fps, low, p99_ms, missed;
+  std::optional<Spread> quality;            ///< of games with a choice of it
+  std::vector<std::optional<Spread>> kept;  ///< by filler: rate over its rate alone
+  bool holds = true;                        ///< every session holds the rate, at both ends of what is not known
+  bool may_hold = false;                    ///< at one of them
+};
+
+/// What a policy makes of more and more sessions.
+struct FitCurve {
+  std::string policy;
+  bool has_fillers = false;
+  std::string refused{};           ///< why the policy cannot be tried; "" = it was
+  std::vector<FitPoint> points{};  ///< rising; those that were simulated
+  int sessions = 0;                ///< most that hold, at both ends of what is not known
+  int surely = 0;                  ///< also if the model is off by kGameError: see fit()
+  int perhaps = 0;                 ///< if the model is off by it the other way, at one end of what is not known
+};
+
+struct FitAnswer {
+  std::vector<FitCurve> curves;  ///< without fillers, then with them; policies as asked
+  bool has_limiter = false;      ///< of the capture; sessions then have one, too
+  bool has_unknown_draws = false;
+  bool is_lower_bound = false;        ///< frames were captured on an idle device, whose clock may have been low
+  std::vector<std::string> warnings;  ///< of the replays, each once
+};
+
+/// Frame rates of 25 measured sets of sessions were at most 8.2 % off what uncapped captures predict
+/// (studies/sessions).
+inline constexpr double kGameError = 0.08;
+
+/// Simulates one session, then more, until they hold the frame rate no longer, by halving where there are many.
+/// `surely` are as many as hold kGameError more frames per second, `perhaps` as hold so many fewer. Where the capture
+/// does not say what the device draws without a break, draws of 0.5 ms and of whole frames are the ends. `tick` is
+/// called before each batch of simulations, with what it tries. Throws InvalidInput or Error where the captures cannot
+/// be replayed, or the game's has no frames.
+FitAnswer fit(const FitQuestion& question, const PolicyRegistry& policies, unsigned jobs,
+              const std::function<void(const std::string&)>& tick = {});
+
+}  // namespace corun

@@ -1,0 +1,182 @@
+#include "experiments/fit/fit_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "experiments/base/terminal.h"
+#include "experiments/run/clients/doubts.h"
+
+namespace corun {
+
+namespace {
+
+std::string spread_text(const std::optional<Spread>& spread, int digits, double scale = 1) {
+  if (!spread) return "";
+  const std::string low = fmt::format("{:.{}f}", scale * spread->low, digits),
+                    high = fmt::format("{:.{}f}", scale * spread->high, digits);
+  return low == high ? low : low + " to " + high;
+}
+
+std::string policy_text(const std::string& policy) { return policy == "passthrough" ? "in turns" : "under " + policy; }
+
+/// "3 (surely 2, perhaps 4)"
+std::string count_text(const FitAnswer& answer, const FitCurve& curve, int most) {
+  const auto number = [&](int sessions) {
+    return fmt::format("{}{}", sessions, answer.is_lower_bound || sessions >= most ? " or more" : "");
+  };
+  std::string text = number(curve.sessions);
+  if (curve.surely < curve.sessions || (curve.perhaps > curve.sessions && !answer.is_lower_bound))
+    text += fmt::format(" (surely {}", curve.surely);
+  else
+    return text;
+  return text + (answer.is_lower_bound ? ")" : fmt::format(", perhaps {})", number(curve.perhaps)));
+}
+
+const FitPoint* point_at(const FitCurve& curve, int sessions) {
+  const auto found = std::ranges::find(curve.points, sessions, &FitPoint::sessions);
+  return found == curve.points.end() ? nullptr : &*found;
+}
+
+double kept_in_all(const FitCurve& curve) {
+  const FitPoint* point = point_at(curve, curve.sessions);
+  double sum = 0;
+  if (point != nullptr)
+    for (const auto& kept : point->kept) sum += kept ? kept->low : 0;
+  return sum;
+}
+
+/// The curve with most sessions; of alike ones that under which the fillers keep most.
+const FitCurve* best_of(const FitAnswer& answer, bool has_fillers) {
+  const FitCurve* best = nullptr;
+  const auto rank = [](const FitCurve& curve) { return std::tuple(curve.sessions, curve.surely, kept_in_all(curve)); };
+  for (const FitCurve& curve : answer.curves)
+    if (curve.has_fillers == has_fillers && curve.refused.empty() && (best == nullptr || rank(curve) > rank(*best)))
+      best = &curve;
+  return best;
+}
+
+/// ", where train keeps 0.31"
+std::string fillers_text(const FitQuestion& question, const FitCurve& curve) {
+  const FitPoint* point = point_at(curve, curve.sessions);
+  if (point == nullptr || point->kept.empty()) return "";
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < point->kept.size(); ++i)
+    parts.push_back(fmt::format("{} keeps {}", question.fillers[i].name, spread_text(point->kept[i], 2)));
+  return fmt::format(", where {}", fmt::join(parts, ", "));
+}
+
+std::string names_of(const std::vector<AskedProgram>& programs) {
+  std::vector<std::string> names;
+  for (const AskedProgram& program : programs) names.push_back(program.name);
+  return fmt::format("{}", fmt::join(names, " and "));
+}
+
+std::string bar(double fps, double of) {
+  constexpr double kWidth = 20;
+  const double part = std::clamp(fps / of, 0.0, 1.0);
+  return std::string(static_cast<std::size_t>(std::lround(kWidth * part)), '#');
+}
+
+std::string table_text(const FitQuestion& question, const FitAnswer& answer) {
+  std::vector<std::string> heading = {"", "sessions", "holds", "FPS", "1 % low", "p99 ms", "missed %", "quality"};
+  for (const AskedProgram& filler : question.fillers) heading.push_back(filler.name + " keeps");
+  heading.push_back(fmt::format("FPS of {:.6g}", question.fps));
+  std::vector<std::vector<std::string>> rows = {heading};
+  for (const FitCurve& curve : answer.curves) {
+    std::string label = policy_text(curve.policy);
+    if (curve.has_fillers) label = fmt::format("with {}, {}", names_of(question.fillers), label);
+    if (!curve.refused.empty()) rows.push_back({label, "", "refused"});
+    for (const FitPoint& point : curve.points) {
+      rows.push_back({label, fmt::format("{}", point.sessions),
+                      point.holds                               ? "yes"
+                      : point.may_hold || answer.is_lower_bound ? "perhaps"
+                                                                : "no",
+                      spread_text(point.fps, 1), spread_text(point.low, 1), spread_text(point.p99_ms, 1),
+                      spread_text(point.missed, 1, 100), spread_text(point.quality, 2)});
+      for (const auto& kept : point.kept) rows.back().push_back(spread_text(kept, 2));
+      rows.back().resize(heading.size() - 1);
+      rows.back().push_back(bar(point.fps ? point.fps->low : 0, question.fps));
+      label.clear();
+    }
+    rows.back().resize(heading.size());
+  }
+  return aligned(rows, {1});
+}
+
+std::string assumptions_text(const FitQuestion& question, const FitAnswer& answer) {
+  std::string text = fmt::format(
+      "\nholds    each session has {:.6g} FPS or more, and a p99 of its frame times of {:.3g} ms "
+      "or less",
+      kHeldPart * question.fps, question.most_p99_ms);
+  if (question.least_1low) text += fmt::format(", and a 1 % low of {:.6g} or more", *question.least_1low);
+  if (question.most_missed) text += fmt::format(", and misses {:.3g} % or less", 100 * *question.most_missed);
+  text += fmt::format(
+      "\nsurely   with {0:.3g} % more frames to draw, perhaps with {0:.3g} % fewer: what frame rates in company are "
+      "off\n"
+      "figures  of the session that is worst in each, a mean over seeds\n",
+      100 * kGameError);
+  if (!question.fillers.empty()) text += "keeps    rate over the rate alone\n";
+  if (answer.is_lower_bound)
+    text += fmt::format(
+        "or more  {}'s capture was paced and left the GPU idle for most of the time: a GPU lowers its clock then, and "
+        "its frames may take less than half as long in company; {}\n",
+        question.game.name, kCaptureUncapped);
+  if (answer.has_unknown_draws)
+    text += fmt::format(
+        "assumed  what the device draws of {0} without a break is not known: the ends are 0.5 ms and whole "
+        "frames; state it: `--set {0}.draw=2ms`\n",
+        question.game.name);
+  for (const FitCurve& curve : answer.curves)
+    if (!curve.refused.empty()) text += fmt::format("{}: refused: {}\n", curve.policy, printable(curve.refused));
+  for (const std::string& warning : answer.warnings) text += fmt::format("{}\n", printable(warning));
+  return text;
+}
+
+/// "With train: 2 under pilotfish, where train keeps 0.31; 1 in turns, where train keeps 0.5."
+std::string with_fillers(const FitQuestion& question, const FitAnswer& answer) {
+  const FitCurve* best = best_of(answer, true);
+  if (best == nullptr) return "";
+  std::vector<std::string> parts;
+  const auto add = [&](const FitCurve& curve) {
+    parts.push_back(fmt::format("{}, {}{}", count_text(answer, curve, question.most_sessions),
+                                policy_text(curve.policy), fillers_text(question, curve)));
+  };
+  add(*best);
+  for (const FitCurve& curve : answer.curves)
+    if (curve.has_fillers && curve.refused.empty() && &curve != best) add(curve);
+  return fmt::format(" With {}: {}.", names_of(question.fillers), fmt::join(parts, "; "));
+}
+
+}  // namespace
+
+bool fits(const FitAnswer& answer) {
+  const FitCurve* best = best_of(answer, false);
+  return best != nullptr && best->sessions > 0;
+}
+
+std::string fit_sentence(const FitQuestion& question, const FitAnswer& answer) {
+  const FitCurve* best = best_of(answer, false);
+  if (best == nullptr) return "No policy could be tried.\n";
+  if (best->sessions == 0 && answer.is_lower_bound)
+    return fmt::format("Cannot tell whether {} holds {:.6g} FPS on {}: its capture left the GPU idle; {}.\n",
+                       question.game.name, question.fps, question.gpu, kCaptureUncapped);
+  if (best->sessions == 0)
+    return fmt::format("{} does not hold {:.6g} FPS on {} even alone: it has {}, with a p99 of {} ms.\n",
+                       question.game.name, question.fps, question.gpu, spread_text(best->points.front().fps, 1),
+                       spread_text(best->points.front().p99_ms, 1));
+  const std::string under = best->policy == "passthrough" ? "" : " " + policy_text(best->policy);
+  return fmt::format("{} session{} of {} hold{} {:.6g} FPS on {}{}.{}\n",
+                     count_text(answer, *best, question.most_sessions), best->sessions == 1 ? "" : "s",
+                     question.game.name, best->sessions == 1 ? "s" : "", question.fps, question.gpu, under,
+                     with_fillers(question, answer));
+}
+
+std::string fit_text(const FitQuestion& question, const FitAnswer& answer) {
+  return fit_sentence(question, answer) + "\n" + table_text(question, answer) + assumptions_text(question, answer);
+}
+
+}  // namespace corun

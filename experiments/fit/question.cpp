@@ -1,0 +1,113 @@
+#include "experiments/fit/question.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "traces/base/error.h"
+#include "traces/base/units.h"
+
+namespace corun {
+
+namespace {
+
+constexpr const char* kTime = "horizon: 10s\nwarmup: 1s";
+constexpr const char* kTimeToSettle = "horizon: 50s\nwarmup: 20s";  ///< of settings, which rivals change every 5 s
+constexpr double kMostPeriods = 1.5;  ///< of the 99th percentile, unless stated: at most one frame of 100 a period late
+
+std::optional<double> milliseconds(const std::string& text) {
+  const auto duration = parse_duration(text);
+  return duration ? std::optional(to_seconds(*duration) * 1e3) : std::nullopt;
+}
+
+std::optional<double> part(const std::string& text) {
+  if (!text.ends_with('%')) return parse_real(text);
+  const auto value = parse_real(std::string_view{text}.substr(0, text.size() - 1));
+  return value ? std::optional(*value / 100) : std::nullopt;
+}
+
+int whole(const std::string& option, const std::string& text) {
+  const auto value = parse_real(text);
+  constexpr double kMost = 1000;
+  if (value && *value >= 1 && *value <= kMost && std::floor(*value) == *value) return static_cast<int>(*value);
+  throw Error(ErrorKind::kInput, {},
+              fmt::format("{}: found `{}`, expected a number from 1 to {}", option, text, kMost));
+}
+
+/// What a policy of games is told of the frame rate: its defaults are for 30 frames a second.
+std::string policy_text(const std::string& policy, double fps) {
+  if (policy == "djay") return fmt::format("djay: {{ frame_budget: {:.6g}ms }}", 1e3 / fps);
+  if (policy == "stimpack")
+    return fmt::format("stimpack: {{ demote_below: {:.6g}, promote_all_from: {:.6g}, promote_fps: {:.6g} }}",
+                       fps * 29 / 30, fps * 33 / 30, fps * 38 / 30);
+  return policy;
+}
+
+void take_policies(const FitWords& words, FitQuestion& question) {
+  question.policies = words.policies;
+  if (words.policies.empty()) {
+    question.policies = {"passthrough"};
+    if (!words.quality.empty()) question.policies.insert(question.policies.end(), {"djay", "stimpack"});
+  }
+  question.policies_with_fillers = question.policies;
+  if (words.policies.empty()) question.policies_with_fillers.emplace_back("pilotfish");
+}
+
+void take_limits(const FitWords& words, FitQuestion& question) {
+  if (!words.fps.empty()) question.fps = positive("--fps", words.fps, parse_real(words.fps), "frames per second: 60");
+  question.most_p99_ms = words.p99.empty() ? kMostPeriods * 1e3 / question.fps
+                                           : positive("--p99", words.p99, milliseconds(words.p99), "a time: 20ms");
+  if (!words.low.empty())
+    question.least_1low = positive("--low", words.low, parse_real(words.low), "frames per second: 50");
+  if (!words.missed.empty())
+    question.most_missed = positive("--missed", words.missed, part(words.missed), "a part: 1%");
+}
+
+}  // namespace
+
+FitQuestion question_of(const FitWords& words) {
+  FitQuestion question;
+  std::vector<std::string> traces = {words.game};
+  traces.insert(traces.end(), words.fillers.begin(), words.fillers.end());
+  std::vector<AskedProgram> programs = asked_programs(traces);
+  state_keys(programs, words.rates, words.keys);
+  question.game = programs.front();
+  question.fillers = {programs.begin() + 1, programs.end()};
+  question.gpu = words.gpu;
+  question.quality = words.quality;
+  take_limits(words, question);
+  if (!words.most.empty()) question.most_sessions = whole("--most", words.most);
+  take_policies(words, question);
+  return question;
+}
+
+std::string fit_experiment(const FitQuestion& question, const std::vector<FitTrial>& trials,
+                           const std::vector<std::string>& policies, const GameReplay& replay) {
+  std::vector<std::string> items;
+  for (const std::string& policy : policies) items.push_back(policy_text(policy, question.fps));
+  std::string text = fmt::format(
+      "# What `simcli fit` tried.\nversion: 1\nname: fit\ndevice: {}\n{}\nseeds: 2\n"
+      "defaults: {{ phase: random, first_job: random }}\npolicies: [{}]\nrecord: {{ frames: none, decisions: none }}\n"
+      "scenarios:\n",
+      question.gpu, question.quality.empty() ? kTime : kTimeToSettle, fmt::join(items, ", "));
+  for (const FitTrial& trial : trials) {
+    const double fps = question.fps * trial.load;
+    std::map<std::string, std::string> keys = {
+        {"count", fmt::format("{}", trial.sessions)},
+        {"pacing",
+         replay.has_limiter ? fmt::format("{{ rate: {:.6g}/s, vsync: false }}", fps) : fmt::format("{:.6g}fps", fps)}};
+    if (!question.quality.empty()) keys["quality"] = question.quality;
+    if (!replay.draw.empty()) keys["draw"] = replay.draw;
+    std::string name = fmt::format("{}_session{}", trial.sessions, trial.sessions == 1 ? "" : "s");
+    if (trial.has_fillers) name += "_and_fillers";
+    if (trial.load != 1) name += fmt::format("_at_{:.4g}", trial.load);
+    text += fmt::format("  - name: {}\n    clients:\n      - {}\n", name, client_text(question.game, keys));
+    if (!trial.has_fillers) continue;
+    for (const AskedProgram& filler : question.fillers) text += fmt::format("      - {}\n", client_text(filler));
+  }
+  return text;
+}
+
+}  // namespace corun

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/advise/asked_program.h"
+
+namespace corun {
+
+/// How many sessions of a game hold a frame rate on one GPU. A session holds it if its mean frame rate and the 99th
+/// percentile of its frame times are good enough, and what else is asked of it.
+struct FitQuestion {
+  AskedProgram game;
+  std::vector<AskedProgram> fillers;  ///< what else runs on the GPU: one of each
+  std::string gpu;                    ///< a built-in device
+  double fps = 60;                    ///< of each session
+  double most_p99_ms = 25;            ///< of its frame times
+  std::optional<double> least_1low;   ///< 1 % low, in frames per second
+  std::optional<double> most_missed;  ///< part of the frames shown a period late
+  std::string quality;                ///< the key of a client: `default`, `knobs`; "" = as captured
+  std::vector<std::string> policies, policies_with_fillers;  ///< at least one; `passthrough`: turns of the driver
+  int most_sessions = 64;                                    ///< none beyond are tried
+};
+
+/// A frame rate that is promised is held from so much of it on: a display's 60 Hz may be 59.9.
+inline constexpr double kHeldPart = 0.99;
+
+/// A question in words, as on a command line.
+struct FitWords {
+  std::string game;                   ///< its capture
+  std::vector<std::string> fillers;   ///< their captures
+  std::vector<std::string> rates;     ///< "train=31/s": rates alone
+  std::vector<std::string> keys;      ///< "game.queued_ahead=1": keys of clients
+  std::vector<std::string> policies;  ///< empty: turns, with fillers `pilotfish`, with quality `djay`, `stimpack`
+  std::string fps, p99, low, missed;  ///< "60", "20ms", "50", "1%"; "" = the default
+  std::string quality, most, gpu = "h200";
+};
+
+/// Throws Error(kInput) where a word is wrong: which, what was found, what is expected.
+FitQuestion question_of(const FitWords& words);
+
+/// So many sessions, with the fillers or without, each of which wants `load` times the frame rate.
+struct FitTrial {
+  int sessions = 1;
+  bool has_fillers = false;
+  double load = 1;
+  auto operator<=>(const FitTrial&) const = default;
+};
+
+/// How the game is replayed, unless it states that itself.
+struct GameReplay {
+  bool has_limiter = false;  ///< a limiter paces it, as in its capture; else a display does
+  std::string draw{};        ///< length of its draws; "" = as captured
+};
+
+/// An experiment file with a scenario for each trial, in order, under these policies. Sessions begin anywhere in the
+/// capture.
+std::string fit_experiment(const FitQuestion& question, const std::vector<FitTrial>& trials,
+                           const std::vector<std::string>& policies, const GameReplay& replay = {});
+
+}  // namespace corun

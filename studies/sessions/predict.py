@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""What `simcli` predicts for the cells of measure.py, from the captures of one session alone.
+
+    predict.py [--simcli FILE] > predicted.jsonl
+
+For each cell and for captures with and without a limiter: mean over seeds of the worst session's frame rate, 1 % low
+and 99th percentile, and what the training keeps.
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import measure
+
+HERE = pathlib.Path(__file__).resolve().parent
+FIGURES = {"fps_mean": min, "fps_1low": min, "frame_time_p99_ms": max}
+RATE_ALONE = json.loads((HERE / "rates.json").read_text())["per_second"]
+
+
+def experiment(capture):
+    lines = ["version: 1", f"name: sessions{capture}", "device: h200", "horizon: 10s", "warmup: 1s", "seeds: 4",
+             "defaults: { phase: random, first_job: random }", "policies: [passthrough]",
+             "record: { frames: none, decisions: none }", "scenarios:"]
+    for cell in measure.CELLS:
+        game, fps, sessions, has_training = cell
+        lines += [f"  - name: {measure.name_of(cell)}", "    clients:",
+                  f"      - {{ name: game, trace: '{HERE}/captures/{game}{capture}.corun', count: {sessions}, "
+                  f"pacing: {{ rate: {fps}/s, vsync: false }}, queued_ahead: 1 }}"]
+        if has_training:
+            lines.append(f"      - {{ name: resnet50, trace: '{HERE}/captures/resnet50.corun', "
+                         f"solo_rate: {RATE_ALONE:.4f}/s }}")
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--simcli", default="build/release/simcli")
+    options = parser.parse_args()
+    for capture in ("", ".uncapped"):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "sessions.yaml"
+            file.write_text(experiment(capture))
+            output = f"{folder}/results.sqlite"
+            subprocess.run([options.simcli, "run", file, "-o", output, "--progress", "none"], check=True,
+                           stdout=subprocess.DEVNULL, stderr=sys.stderr)
+            query = ("SELECT r.scenario, m.client, m.metric, avg(m.value) AS value FROM metrics m "
+                     "JOIN runs r ON r.id = m.run GROUP BY 1, 2, 3")
+            rows = json.loads(subprocess.run([options.simcli, "sql", output, "-c", query, "--json"], check=True,
+                                             capture_output=True, text=True).stdout)
+        rows = rows["rows"] if isinstance(rows, dict) else rows
+        for cell in measure.CELLS:
+            name, line = measure.name_of(cell), {}
+            for row in rows:
+                scenario, client, metric, value = row.values() if isinstance(row, dict) else row
+                if scenario == name and metric in FIGURES and client != "resnet50":
+                    line[metric] = FIGURES[metric](line.get(metric, value), value)
+                if scenario == name and metric == "throughput_per_s" and client == "resnet50":
+                    line["training_keeps"] = value / RATE_ALONE
+            print(json.dumps({"cell": name, "capture": capture.lstrip(".") or "paced", **line}))
+
+
+if __name__ == "__main__":
+    main()
