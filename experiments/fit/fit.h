@@ -39,7 +39,7 @@ struct FitAnswer {
   std::vector<std::string> warnings;  ///< of the replays, each once
 };
 
-/// Frame rates of 25 measured sets of sessions were at most 8.2 % off what uncapped captures predict
+/// Frame rates of 35 measured sets of sessions were at most 8.2 % off what uncapped captures predict
 /// (studies/sessions).
 inline constexpr double kGameError = 0.08;
 

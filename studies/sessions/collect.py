@@ -3,6 +3,7 @@
 
     collect.py FOLDER > measured.jsonl             what `measure.py company` wrote, and rates.json of `measure.py alone`
     collect.py --compare > table.md                measured.jsonl with predicted.jsonl
+    collect.py --compare h100 > h100/table.md      those of that folder
 """
 
 import json
@@ -38,7 +39,7 @@ def kept_rates(folder):
 
 
 def collect(folder):
-    kept = kept_rates(folder)
+    kept = kept_rates(folder) if (folder / "rates.jsonl").exists() else {}
     for cell in measure.CELLS:
         for repetition in sorted((folder / measure.name_of(cell)).glob("*")):
             paths = [repetition / f"{number}.corun" for number in range(cell[2])]
@@ -83,20 +84,22 @@ def holds(rows, fps):
 
 
 def decide(measured, predicted):
+    measured_cells = [cell for cell in measure.CELLS if any(row["cell"] == measure.name_of(cell) for row in measured)]
     for capture in ("paced", "uncapped"):
         right = [holds([row for row in measured if row["cell"] == name], cell[1])
                  == holds([row for row in predicted if (row["cell"], row["capture"]) == (name, capture)], cell[1])
-                 for cell in measure.CELLS for name in [measure.name_of(cell)]]
+                 for cell in measured_cells for name in [measure.name_of(cell)]]
         print(f"* whether all sessions hold the rate, {capture} capture: right in {sum(right)} of {len(right)} cells")
 
 
-def lines_of(name):
-    return [json.loads(line) for line in (HERE / name).read_text().splitlines()]
+def lines_of(path):
+    return [json.loads(line) for line in (HERE / path).read_text().splitlines()]
 
 
 def main():
     if sys.argv[1] == "--compare":
-        measured, predicted = lines_of("measured.jsonl"), lines_of("predicted.jsonl")
+        folder = pathlib.Path(*sys.argv[2:3])
+        measured, predicted = lines_of(folder / "measured.jsonl"), lines_of(folder / "predicted.jsonl")
         compare(measured, predicted)
         decide(measured, predicted)
     else:

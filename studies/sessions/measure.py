@@ -3,7 +3,7 @@
 
     measure.py alone --simtrace FILE --scene FILE -o FOLDER     captures: GAME.corun (paced), GAME.uncapped.corun,
                                                                 resnet50.corun; rates.json: the training alone
-    measure.py company --simtrace FILE --scene FILE -o FOLDER [--repetitions N] [--only WORD]
+    measure.py company --simtrace FILE --scene FILE -o FOLDER [--repetitions N] [--only CELL...]
 
 `company` writes FOLDER/CELL/REPETITION/N.corun, the frames of each session in a window in which all draw, and
 rates.jsonl: the training's median step, and whether it ran through the whole window.
@@ -81,7 +81,7 @@ def company(options):
     for repetition in range(options.repetitions):
         for cell in CELLS:
             game, fps, sessions, has_training = cell
-            if options.only and options.only not in name_of(cell):
+            if options.only and name_of(cell) not in options.only:
                 continue
             folder = options.output / name_of(cell) / str(repetition)
             folder.mkdir(parents=True)
@@ -111,7 +111,7 @@ def main():
     parser.add_argument("--scene", required=True, type=os.path.abspath)
     parser.add_argument("-o", "--output", required=True, type=pathlib.Path)
     parser.add_argument("--repetitions", type=int, default=2)
-    parser.add_argument("--only", help="cells with this in their names")
+    parser.add_argument("--only", nargs="*", help="these cells")
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
     {"alone": alone, "company": company}[options.what](options)

@@ -2,6 +2,7 @@
 """What `simcli` predicts for the cells of measure.py, from the captures of one session alone.
 
     predict.py [--simcli FILE] > predicted.jsonl
+    predict.py --device h100 > h100/predicted.jsonl        from the captures of h100; cells without a training
 
 For each cell and for captures with and without a limiter: mean over seeds of the worst session's frame rate, 1 % low
 and 99th percentile, and what the training keeps.
@@ -19,16 +20,21 @@ import measure
 HERE = pathlib.Path(__file__).resolve().parent
 FIGURES = {"fps_mean": min, "fps_1low": min, "frame_time_p99_ms": max}
 RATE_ALONE = json.loads((HERE / "rates.json").read_text())["per_second"]
+FOLDERS = {"h200": HERE, "h100": HERE / "h100"}
 
 
-def experiment(capture):
-    lines = ["version: 1", f"name: sessions{capture}", "device: h200", "horizon: 10s", "warmup: 1s", "seeds: 4",
+def cells_of(device):
+    return [cell for cell in measure.CELLS if device == "h200" or not cell[3]]
+
+
+def experiment(device, capture):
+    lines = ["version: 1", f"name: sessions{capture}", f"device: {device}", "horizon: 10s", "warmup: 1s", "seeds: 4",
              "defaults: { phase: random, first_job: random }", "policies: [passthrough]",
              "record: { frames: none, decisions: none }", "scenarios:"]
-    for cell in measure.CELLS:
+    for cell in cells_of(device):
         game, fps, sessions, has_training = cell
         lines += [f"  - name: {measure.name_of(cell)}", "    clients:",
-                  f"      - {{ name: game, trace: '{HERE}/captures/{game}{capture}.corun', count: {sessions}, "
+                  f"      - {{ name: game, trace: '{FOLDERS[device]}/captures/{game}{capture}.corun', count: {sessions}, "
                   f"pacing: {{ rate: {fps}/s, vsync: false }}, queued_ahead: 1 }}"]
         if has_training:
             lines.append(f"      - {{ name: resnet50, trace: '{HERE}/captures/resnet50.corun', "
@@ -39,11 +45,12 @@ def experiment(capture):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--simcli", default="build/release/simcli")
+    parser.add_argument("--device", choices=FOLDERS, default="h200")
     options = parser.parse_args()
     for capture in ("", ".uncapped"):
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / "sessions.yaml"
-            file.write_text(experiment(capture))
+            file.write_text(experiment(options.device, capture))
             output = f"{folder}/results.sqlite"
             subprocess.run([options.simcli, "run", file, "-o", output, "--progress", "none"], check=True,
                            stdout=subprocess.DEVNULL, stderr=sys.stderr)
@@ -52,7 +59,7 @@ def main():
             rows = json.loads(subprocess.run([options.simcli, "sql", output, "-c", query, "--json"], check=True,
                                              capture_output=True, text=True).stdout)
         rows = rows["rows"] if isinstance(rows, dict) else rows
-        for cell in measure.CELLS:
+        for cell in cells_of(options.device):
             name, line = measure.name_of(cell), {}
             for row in rows:
                 scenario, client, metric, value = row.values() if isinstance(row, dict) else row

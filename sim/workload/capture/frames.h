@@ -31,8 +31,8 @@ inline constexpr Duration kLaterVisit{5'000};
 /// kFullClockShare of the time: it may have lowered its clock, so that they take less time on a busier device.
 bool may_have_low_clock(const Workload& workload);
 
-/// An H200 lowered its clock for games that kept it busy for 17 and 29 % of the time, so that their frames took 2.8 and
-/// 1.7 times as long as at full clock, and not for one of 50 % (studies/sessions).
+/// An H200 and an H100 lowered their clocks for games that kept them busy for 17 and 29 % of the time, so that frames
+/// took 2.8 and 1.7 times as long as at full clock, and not for one of 50 % (studies/sessions).
 inline constexpr double kFullClockShare = 0.5;
 
 }  // namespace corun
