@@ -128,6 +128,21 @@ std::vector<std::string> bounds_of(const AdviceQuestion& question, const std::ve
   return bounds;
 }
 
+/// Those about programs, each once: what is not known of a mechanism its bands say, or their absence. How a frame rate
+/// hangs on draws is told of the first way alone.
+std::vector<std::string> warnings_of(const AdviceQuestion& question, const std::vector<std::string>& all) {
+  std::vector<std::string> kept, beginnings;
+  for (const std::string& warning : all) {
+    const std::string beginning = warning.substr(0, warning.find(". From draws"));
+    const bool is_of_program = std::ranges::any_of(
+        question.programs, [&](const AskedProgram& program) { return warning.starts_with(program.name + ":"); });
+    if (!is_of_program || std::ranges::find(beginnings, beginning) != beginnings.end()) continue;
+    beginnings.push_back(beginning);
+    kept.push_back(warning);
+  }
+  return kept;
+}
+
 }  // namespace
 
 double TriedWay::work() const {
@@ -174,7 +189,7 @@ Advice advise(const AdviceQuestion& question, const PolicyRegistry& policies, co
       advice.ways.push_back({.way = way, .impossible = refused.message()});
     }
   }
-  advice.warnings = means.warnings();
+  advice.warnings = warnings_of(question, means.warnings());
   advice.best = best_of(advice.ways);
   if (advice.best) advice.second = best_of(advice.ways, advice.ways[*advice.best].way.mode);
   advice.verdict = verdict_of(advice);

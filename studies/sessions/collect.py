@@ -74,7 +74,7 @@ def compare(measured, predicted):
     print()
     for (figure, capture), its in errors.items():
         mean, worst = 100 * statistics.mean(its), 100 * max(its)
-        print(f"* {figure}, {capture} capture: mean error {mean:.1f} %, worst {worst:.1f} %, {len(its)} cells")
+        print(f"* {figure}, {capture} capture: error {mean:.1f} % ({worst:.1f}), mean (worst), {len(its)} cells")
 
 
 def holds(rows, fps):

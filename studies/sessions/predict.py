@@ -34,8 +34,8 @@ def experiment(device, capture):
     for cell in cells_of(device):
         game, fps, sessions, has_training = cell
         lines += [f"  - name: {measure.name_of(cell)}", "    clients:",
-                  f"      - {{ name: game, trace: '{FOLDERS[device]}/captures/{game}{capture}.corun', count: {sessions}, "
-                  f"pacing: {{ rate: {fps}/s, vsync: false }}, queued_ahead: 1 }}"]
+                  f"      - {{ name: game, trace: '{FOLDERS[device]}/captures/{game}{capture}.corun', "
+                  f"count: {sessions}, pacing: {{ rate: {fps}/s, vsync: false }}, queued_ahead: 1 }}"]
         if has_training:
             lines.append(f"      - {{ name: resnet50, trace: '{HERE}/captures/resnet50.corun', "
                          f"solo_rate: {RATE_ALONE:.4f}/s }}")

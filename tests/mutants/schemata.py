@@ -201,7 +201,8 @@ def build(chosen):
 def without_errors(chosen, output):
     """The sites without an error in their lines; all sites of a file go where its errors are elsewhere."""
     errors = {(path, int(line)) for path, line in
-              re.findall(rf"^(?:{re.escape(str(TREE))}/|(?:\.\./)+)(\S+?):(\d+):\d+: (?:fatal )?error:", output, re.MULTILINE)}
+              re.findall(rf"^(?:{re.escape(str(TREE))}/|(?:\.\./)+)(\S+?):(\d+):\d+: (?:fatal )?error:", output,
+                         re.MULTILINE)}
     bad = [site for site in chosen
            if any(path == site["file"] and site["line"] <= line <= site["line"] + site["original"].count("\n")
                   for path, line in errors)]

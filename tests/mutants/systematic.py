@@ -43,13 +43,14 @@ OF_ITS_OWN = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "sh"
 def refuse_without_namespace():
     done = subprocess.run([*OF_ITS_OWN, "sh", "-c", "kill -9 -1; exit 7"], capture_output=True, text=True)
     if done.returncode != 7:
-        raise SystemExit("mistakes need a PID namespace of their own, since some signal every process: run this as root\n"
-                         + done.stderr)
+        raise SystemExit("mistakes need a PID namespace of their own, since some signal every process: run this as "
+                         f"root\n{done.stderr}")
 
 
 def run(command, case, environment, seconds):
     """The exit code, or None where the time was over; what the command started ends with it."""
-    process = subprocess.Popen([*OF_ITS_OWN, *command], cwd=case.folder, env={**os.environ, **case.environment, **environment},
+    process = subprocess.Popen([*OF_ITS_OWN, *command], cwd=case.folder,
+                               env={**os.environ, **case.environment, **environment},
                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                start_new_session=True)
     try:

@@ -95,6 +95,16 @@ TEST(Advise, TurnsWithAGameHaveBandsOfTheirOwnAndMpsWithOneHasNone) {
   EXPECT_EQ(mps.programs[1].kept_most, 0) << "nothing measured a program under MPS next to a game";
 }
 
+TEST(Advise, WarnsOfUnknownDrawsOnceAndLeavesMechanismsToTheirBands) {
+  AdviceQuestion question = two_programs();
+  question.programs[0] = {"game", "traces/samples/h200/openarena_4k.corun", {{"pacing", "60fps"}}};
+  const Advice advice = advice_on(question);
+  EXPECT_EQ(
+      std::ranges::count_if(advice.warnings, [](const auto& text) { return text.find("From draws") != text.npos; }), 1);
+  for (const std::string& warning : advice.warnings)
+    EXPECT_TRUE(warning.starts_with("game:") || warning.starts_with("vit:")) << warning;
+}
+
 TEST(Advise, SaysThatNoWayKeepsWhatIsAskedAndByHowMuch) {
   AdviceQuestion question = two_programs({"time_sliced"});
   question.least_kept["vit"] = 0.99;
