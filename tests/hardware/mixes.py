@@ -2,15 +2,17 @@
 
     mixes.py draw TRUTH.jsonl > EXPERIMENT.yaml
     mixes.py draw-splits [--second] TRUTH.jsonl > EXPERIMENT.yaml
+    mixes.py draw-choices [--rates RATES.jsonl] TRUTH.jsonl > EXPERIMENT.yaml
     mixes.py predictions RESULTS.sqlite > PREDICTIONS.jsonl
     mixes.py measure [--seconds S] [--limit SECONDS] EXPERIMENT.yaml -o MEASURED.jsonl
 
 `draw` takes 30 pairs and 6 triples, each in turns (`timeslice_`) and under MPS (`mps_`), and 9 of the pairs with three
 splits of the SMs (`split30_`, the first program's percentage; `solo30_` is one program alone at 30 %). `draw-splits`
 takes ten pairs of programs that were captured with fewer SMs, too (record.py --percentages), with four splits and
-without. `measure` starts each program once for each way of sharing and parks it (loop.py): a mix is a few seconds in
-which its programs run. In turns there is no daemon; under MPS each percentage is a process of its own. FILE gets a row
-a program.
+without. `draw-choices` takes 18 pairs of programs of which no two were ever measured together, in turns, under MPS and
+with three splits; RATES.jsonl, measured of the scenarios `solo_`, has their rates alone. `measure` starts each program
+once for each way of sharing and parks it (loop.py): a mix is a few seconds in which its programs run. In turns there is
+no daemon; under MPS each percentage is a process of its own. FILE gets a row a program.
 """
 
 import argparse
@@ -40,7 +42,11 @@ SPLIT = ["jax_matmul", "hf_prefill", "diffusion", "triton", "two_graphs", "timm"
 PERCENTAGES = [30, 50, 70]
 CURVED = ["jax_matmul", "jax_inference", "hf_prefill", "timm", "triton", "two_graphs", "cupy", "numba"]
 CURVED_PERCENTAGES = [20, 40, 60, 80]
-SPECIAL = {"triton": ["step: { launches: 8 }"], "timm": ["allow_co_run: true"], "loader": ["allow_co_run: true"]}
+CHOSEN = ["amp_finetune", "recommender", "reduced_overhead", "spectra", "numba_options", "jax_particles",
+          "jax_recurrent", "gan", "reinforcement", "jax_decoder", "cupy_means"]
+UNSURE = ["recommender", "spectra", "numba_options", "jax_recurrent"]  # the steps found are unsure: they are stated
+SPECIAL = {"triton": ["step: { launches: 8 }"], "timm": ["allow_co_run: true"], "loader": ["allow_co_run: true"],
+           "jax_recurrent": ["accept: [solo_rate]"]}
 SETTLE_S = 0.3
 
 
@@ -77,6 +83,16 @@ def drawn_splits(second=False):
             yield f"split{percentage}", programs, [percentage, 100 - percentage]
 
 
+def drawn_choices():
+    """The same of programs that are in no other draw."""
+    pairs = random.Random(33).sample(list(itertools.combinations(CHOSEN, 2)), 18)
+    for program in CHOSEN:
+        yield "solo", (program,), [100]
+    for kind, percentage in [("timeslice", 100), ("mps", 100)] + [(f"split{part}", part) for part in PERCENTAGES]:
+        for programs in pairs:
+            yield kind, programs, [percentage, 100 - percentage or 100]
+
+
 def truth_of(options, kind):
     rows = map(json.loads, options.truth.read_text().splitlines())
     return {row["file"].split(".")[0]: row for row in rows if row["kind"] == kind}
@@ -98,6 +114,28 @@ def draw_splits(options):
                             f"solo_rate: {row['alone_per_second']:.2f}/s",
                             "allocated: 4GiB"]  # JAX takes most of the device while it is captured, not in a mix
     draw_scenarios(drawn_splits(options.second), clients)
+
+
+def stated_keys(program, row):
+    """Of a program of the choices, as its author would state them."""
+    return ["allow_co_run: true", "allocated: 4GiB"] + [f"iterations: {row['steps_inside']}"] * (program in UNSURE)
+
+
+def rates_alone(path):
+    """{program: mean of its measured rates alone}"""
+    found = {}
+    for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+        if row["run"].startswith("solo_"):
+            found.setdefault(row["w"], []).append(row["it_s"])
+    return {program: round(statistics.mean(values), 3) for program, values in found.items()}
+
+
+def draw_choices(options):
+    rates = rates_alone(options.rates) if options.rates else {}
+    clients = {program: [f"trace: ../programs-of-others/captures/{row['file']}", *stated_keys(program, row),
+                         f"solo_rate: {rates.get(program, row['alone_per_second'])}/s"]
+               for program, row in truth_of(options, "window").items()}
+    draw_scenarios(drawn_choices(), clients)
 
 
 def draw_scenarios(mixes, clients):
@@ -203,7 +241,8 @@ def measure_way(way, mixes, parked, options, until):
 def measure(options):
     until = now() + options.limit
     names = set(re.findall(r"- name: (\w+)", options.experiment.read_text(encoding="utf-8")))
-    drawn = {f"{mix[0]}_{'_'.join(mix[1])}": mix for mix in [*drawn_mixes(), *drawn_splits(), *drawn_splits(True)]}
+    drawn = {f"{mix[0]}_{'_'.join(mix[1])}": mix for mix in [*drawn_mixes(), *drawn_splits(), *drawn_splits(True),
+                                                         *drawn_choices()]}
     mixes = [mix for name, mix in drawn.items() if name in names]
     in_turns = [mix for mix in mixes if mix[0] in ("solo", "timeslice")]
     ways = {"timeslice": in_turns, "mps": [mix for mix in mixes if mix not in in_turns]}
@@ -241,6 +280,10 @@ def main():
     command.add_argument("truth", type=pathlib.Path)
     command.add_argument("--second", action="store_true", help="other pairs, in turns as well")
     command.set_defaults(do=draw_splits)
+    command = commands.add_parser("draw-choices")
+    command.add_argument("truth", type=pathlib.Path)
+    command.add_argument("--rates", type=pathlib.Path)
+    command.set_defaults(do=draw_choices)
     command = commands.add_parser("predictions")
     command.add_argument("results", type=pathlib.Path)
     command.set_defaults(do=predictions)

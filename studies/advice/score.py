@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""How good the answers of `simcli advise` are, by what was measured afterwards; prints Markdown.
+
+usage: score.py ANSWERS.jsonl MEASURED.jsonl
+
+A program keeps its rate in company over the mean of its rates alone in the same measurement. Goals: `fairest`, the
+least that a program keeps; `most work`, the sum; `p99`, the 99th percentile of the step times of one program, the first
+of a pair whose host waits in each step (SYNCHRONOUS). The first two are answered by the verdict, the third by the way
+whose predicted p99 is least. The regret of a choice is what the best measured way has more, relative to it.
+"""
+
+import collections
+import json
+import pathlib
+import statistics
+import sys
+
+SYNCHRONOUS = {"jax_recurrent", "reduced_overhead", "reinforcement", "jax_decoder", "cupy_means"}
+
+
+def way_of(answered):
+    """The name of an answered way in the runs that were measured."""
+    return {"time_sliced": "timeslice", "mps": "mps"}.get(answered["mode"], f"split{(answered['parts'] or [0])[0]}")
+
+
+def read(path):
+    return [json.loads(line) for line in pathlib.Path(path).read_text(encoding="utf-8").splitlines()]
+
+
+def measured_ways(path):
+    """({pair: {way: {program: (part kept, p99 in ms)}}}, {program: [rates alone]}), means of what was repeated"""
+    found = collections.defaultdict(list)
+    for row in read(path):
+        found[row["run"], row["w"]].append((row["it_s"], row["p99_ms"]))
+    alone = {program: [rate for rate, _ in rows] for (run, program), rows in found.items() if run.startswith("solo_")}
+    ways = collections.defaultdict(lambda: collections.defaultdict(dict))
+    for (run, program), rows in found.items():
+        way, _, pair = run.partition("_")
+        rate, tail = map(statistics.mean, zip(*rows))
+        if way != "solo":
+            ways[pair][way][program] = (rate / statistics.mean(alone[program]), tail)
+    return {pair: {way: programs for way, programs in its.items() if len(programs) == 2}
+            for pair, its in ways.items()}, alone
+
+
+def figures(answers, measured):
+    """(way's kind, bound, measured part kept, answered part, whether its band holds it)"""
+    for answer in answers:
+        for way in answer["ways"] if answer["goal"] == "fairest" else []:
+            real = measured[answer["pair"]].get(way_of(way), {})
+            for program in way["programs"]:
+                if program["name"] in real:
+                    value, kept, band = real[program["name"]][0], program["kept"], program["kept_band"]
+                    yield (way["mode"], program["bound"], value, (kept["low"] + kept["high"]) / 2,
+                           band["low"] <= min(value, 1) <= band["high"])
+
+
+def rates_table(answers, measured):
+    rows = collections.defaultdict(list)
+    for mode, bound, value, answered, is_inside in figures(answers, measured):
+        rows[mode, bound].append((abs(answered / value - 1), is_inside))
+    print("| way | bound by | figures | error of what is kept, mean (worst) | inside the band |\n|---|---|---|---|---|")
+    for (mode, bound), found in rows.items():
+        errors = [100 * error for error, _ in found]
+        print(f"| {mode} | {bound} | {len(found)} | {statistics.mean(errors):.1f} % ({max(errors):.1f}) "
+              f"| {sum(inside for _, inside in found) / len(found):.0%} |")
+
+
+def cells(answers, measured):
+    """(goal, pair, {way: its measured value, greater is better}, chosen way or None, whether it abstains)"""
+    value = {"fairest": min, "most work": sum}
+    for answer in answers:
+        ways = measured[answer["pair"]]
+        asked = {way_of(way): way for way in answer["ways"] if way_of(way) in ways}
+        best = next((way_of(way) for way in asked.values() if way["label"] == answer["best"]), None)
+        yield (answer["goal"], answer["pair"],
+               {way: value[answer["goal"]](kept for kept, _ in ways[way].values()) for way in asked}, best,
+               answer["verdict"] == "cannot_tell")
+        name = next((one["name"] for one in answer["ways"][0]["programs"] if one["name"] in SYNCHRONOUS), None)
+        if answer["goal"] == "fairest" and name:
+            tails = {way: next(one["p99_ms"]["high"] for one in asked[way]["programs"] if one["name"] == name)
+                     for way in asked}
+            yield ("p99", answer["pair"], {way: 1 / ways[way][name][1] for way in asked}, min(tails, key=tails.get),
+                   False)
+
+
+def choices_table(answers, measured):
+    rows = collections.defaultdict(list)
+    for goal, pair, values, chosen, abstains in cells(answers, measured):
+        rows[goal].append((values, chosen, abstains, pair))
+    rules = list(dict.fromkeys(way for found in rows.values() for values, *_ in found for way in values))
+    print("\n| goal | choices | regret, mean (worst) | within 1 % of the best | abstained | "
+          + " | ".join(f"always {way}" for way in rules) + " |\n" + "|---" * (5 + len(rules)) + "|")
+    for goal, found in [*rows.items(), ("all", [row for of in rows.values() for row in of])]:
+        regrets = [100 * (1 - values[chosen] / max(values.values())) for values, chosen, _, _ in found]
+        constant = [statistics.mean(100 * (1 - values[way] / max(values.values())) for values, *_ in found)
+                    for way in rules]
+        print(f"| {goal} | {len(found)} | {statistics.mean(regrets):.1f} % ({max(regrets):.1f}) "
+              f"| {sum(regret <= 1 for regret in regrets)} | {sum(row[2] for row in found)} | "
+              + " | ".join(f"{rule:.1f} %" for rule in constant) + " |")
+
+
+def hosts_table(answers, alone):
+    print("\n| program | rates alone, per second | spread |\n|---|---|---|")
+    for program, rates in alone.items():
+        print(f"| {program} | {', '.join(f'{rate:.1f}' for rate in rates)} "
+              f"| {100 * (max(rates) / min(rates) - 1):.1f} % |")
+
+
+def main(answers, measured):
+    answers, (measured, alone) = read(answers), measured_ways(measured)
+    answers = [answer for answer in answers if measured.get(answer["pair"])]
+    rates_table(answers, measured)
+    choices_table(answers, measured)
+    hosts_table(answers, alone)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    main(*sys.argv[1:])
