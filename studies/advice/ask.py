@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Asks `simcli advise` about each pair of this study, for both goals; prints a line of JSON an answer.
 
-usage: ask.py RATES.jsonl [--simcli PROGRAM] [--jobs N] > answers.jsonl
+usage: ask.py RATES.jsonl [--second] [--simcli PROGRAM] [--jobs N] > answers.jsonl
 
 RATES.jsonl has rates alone, several of a program; their mean is stated, the same day's.
 """
@@ -20,8 +20,8 @@ import mixes  # noqa: E402
 GOALS = {"fairest": [], "most work": ["--most-work"]}
 
 
-def pairs():
-    return [programs for kind, programs, _ in mixes.drawn_choices() if kind == "timeslice"]
+def pairs(second):
+    return [programs for kind, programs, _ in mixes.drawn_choices(second) if kind == "timeslice"]
 
 
 def truth():
@@ -33,7 +33,7 @@ def truth():
 def ask(simcli, programs, goal, rates):
     captures = [f"studies/programs-of-others/captures/{program}.window.corun" for program in programs]
     words = [f"--solo-rate={program}={rates[program]:.3f}/s" for program in programs]
-    words += [f"--set={program}.{key.replace(': ', '=')}" for program in programs
+    words += [f"--set={program}.{key.replace(': ', '=', 1)}" for program in programs
               for key in mixes.stated_keys(program, truth()[program]) + mixes.SPECIAL.get(program, [])]
     command = [simcli, "advise", *captures, "--gpu=h100", "--modes=time_sliced,mps,mps_split", "--json", *words,
                *GOALS[goal]]
@@ -46,12 +46,13 @@ def ask(simcli, programs, goal, rates):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rates", type=pathlib.Path)
+    parser.add_argument("--second", action="store_true", help="the pairs of the second draw")
     parser.add_argument("--simcli", default=str(ROOT / "build/release/simcli"))
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     rates = mixes.rates_alone(options.rates)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        asked = [(programs, goal) for programs in pairs() for goal in GOALS]
+        asked = [(programs, goal) for programs in pairs(options.second) for goal in GOALS]
         for answer in pool.map(lambda one: ask(options.simcli, *one, rates), asked):
             print(json.dumps(answer), flush=True)
 

@@ -2,7 +2,7 @@
 
     mixes.py draw TRUTH.jsonl > EXPERIMENT.yaml
     mixes.py draw-splits [--second] TRUTH.jsonl > EXPERIMENT.yaml
-    mixes.py draw-choices [--rates RATES.jsonl] TRUTH.jsonl > EXPERIMENT.yaml
+    mixes.py draw-choices [--second] [--rates RATES.jsonl] TRUTH.jsonl > EXPERIMENT.yaml
     mixes.py predictions RESULTS.sqlite > PREDICTIONS.jsonl
     mixes.py measure [--seconds S] [--limit SECONDS] EXPERIMENT.yaml -o MEASURED.jsonl
 
@@ -44,6 +44,8 @@ CURVED = ["jax_matmul", "jax_inference", "hf_prefill", "timm", "triton", "two_gr
 CURVED_PERCENTAGES = [20, 40, 60, 80]
 CHOSEN = ["amp_finetune", "recommender", "reduced_overhead", "spectra", "numba_options", "jax_particles",
           "jax_recurrent", "gan", "reinforcement", "jax_decoder", "cupy_means"]
+KNOWN = ["jax_conv", "hf_prefill", "timm", "triton", "two_graphs", "numba"]  # of other draws: these meet NEWER here
+NEWER = ["jax_particles", "reduced_overhead", "cupy_means", "reinforcement", "jax_recurrent"]
 UNSURE = ["recommender", "spectra", "numba_options", "jax_recurrent"]  # the steps found are unsure: they are stated
 SPECIAL = {"triton": ["step: { launches: 8 }"], "timm": ["allow_co_run: true"], "loader": ["allow_co_run: true"],
            "jax_recurrent": ["accept: [solo_rate]"]}
@@ -83,10 +85,11 @@ def drawn_splits(second=False):
             yield f"split{percentage}", programs, [percentage, 100 - percentage]
 
 
-def drawn_choices():
-    """The same of programs that are in no other draw."""
-    pairs = random.Random(33).sample(list(itertools.combinations(CHOSEN, 2)), 18)
-    for program in CHOSEN:
+def drawn_choices(second=False):
+    """The same of pairs that are in no other draw; the second draw has other pairs."""
+    every = list(itertools.product(KNOWN, NEWER) if second else itertools.combinations(CHOSEN, 2))
+    pairs = random.Random(34 if second else 33).sample(every, 18)
+    for program in KNOWN + NEWER if second else CHOSEN:
         yield "solo", (program,), [100]
     for kind, percentage in [("timeslice", 100), ("mps", 100)] + [(f"split{part}", part) for part in PERCENTAGES]:
         for programs in pairs:
@@ -118,7 +121,8 @@ def draw_splits(options):
 
 def stated_keys(program, row):
     """Of a program of the choices, as its author would state them."""
-    return ["allow_co_run: true", "allocated: 4GiB"] + [f"iterations: {row['steps_inside']}"] * (program in UNSURE)
+    return [key for key in ("allow_co_run: true", "allocated: 4GiB") if key not in SPECIAL.get(program, [])] \
+        + [f"iterations: {row['steps_inside']}"] * (program in UNSURE)
 
 
 def rates_alone(path):
@@ -135,7 +139,7 @@ def draw_choices(options):
     clients = {program: [f"trace: ../programs-of-others/captures/{row['file']}", *stated_keys(program, row),
                          f"solo_rate: {rates.get(program, row['alone_per_second'])}/s"]
                for program, row in truth_of(options, "window").items()}
-    draw_scenarios(drawn_choices(), clients)
+    draw_scenarios(drawn_choices(options.second), clients)
 
 
 def draw_scenarios(mixes, clients):
@@ -242,7 +246,7 @@ def measure(options):
     until = now() + options.limit
     names = set(re.findall(r"- name: (\w+)", options.experiment.read_text(encoding="utf-8")))
     drawn = {f"{mix[0]}_{'_'.join(mix[1])}": mix for mix in [*drawn_mixes(), *drawn_splits(), *drawn_splits(True),
-                                                         *drawn_choices()]}
+                                                         *drawn_choices(), *drawn_choices(True)]}
     mixes = [mix for name, mix in drawn.items() if name in names]
     in_turns = [mix for mix in mixes if mix[0] in ("solo", "timeslice")]
     ways = {"timeslice": in_turns, "mps": [mix for mix in mixes if mix not in in_turns]}
@@ -283,6 +287,7 @@ def main():
     command = commands.add_parser("draw-choices")
     command.add_argument("truth", type=pathlib.Path)
     command.add_argument("--rates", type=pathlib.Path)
+    command.add_argument("--second", action="store_true", help="other pairs")
     command.set_defaults(do=draw_choices)
     command = commands.add_parser("predictions")
     command.add_argument("results", type=pathlib.Path)
