@@ -94,7 +94,7 @@ class Finder:
         kind = cursor.kind
         if kind in WITHOUT_SWITCH or kind == Kind.VAR_DECL and self.is_constexpr(cursor):
             return
-        if self.of(self.span(cursor)).endswith("= default"):
+        if self.text.endswith(b"= default", *self.span(cursor)):
             return
         children = list(cursor.get_children())
         if kind.is_expression():

@@ -5,18 +5,22 @@
     tests/mutants/systematic.py --sample 500 --seed 2   another sample
     tests/mutants/systematic.py --sample 80 --folder policies
     tests/mutants/systematic.py --sample 500 --only 17 203   these again, after a test was added
+    tests/mutants/systematic.py --sample 500 --minutes 60    as many of them as that time allows, drawn at random
     tests/mutants/systematic.py --sample 500 --resume        all that no run has caught, after one was interrupted
 
-A mistake is caught if a test fails with it that passes without it, or does not end in ten times its time and 5 s. A
-mistake at a place that no test comes to survives. tests/mutants/equivalent.toml names those that change nothing that
-could be observed, with the reason: they do not count.
+A mistake is caught if a test fails with it that passes without it, or does not end in ten times its time and 5 s. The
+quickest tests that come to its place are run, up to two minutes of them: what survives those survives. So does a
+mistake at a place that no test comes to. tests/mutants/equivalent.toml names those that change nothing that could be
+observed, with the reason: they do not count.
 """
 
 import argparse
 import concurrent.futures
+import itertools
 import json
 import os
 import pathlib
+import random
 import signal
 import subprocess
 import sys
@@ -32,6 +36,7 @@ import run_cpp  # noqa: E402
 
 EQUIVALENT = plant.ROOT / "tests/mutants/equivalent.toml"
 LONGEST_S = 60  # cases that take longer are left out
+LONGEST_TOGETHER_S = 120  # cases that are tried for one mistake
 PROCESSES = len(os.sched_getaffinity(0))
 
 
@@ -86,12 +91,22 @@ def look_at(case, sites):
     return code == 0, seconds, reached
 
 
-def first_pass(cases, sites):
-    """Keeps the cases that pass, each with `cost` and `reached`."""
+def kept_looks(path, cases):
+    """name -> what look_at gave for the programs as they are built now."""
+    built = max((os.stat(case.command[0]).st_mtime for case in cases if case.filter), default=0)
+    return json.loads(path.read_text()) if path.exists() and path.stat().st_mtime > built else {}
+
+
+def first_pass(cases, sites, kept):
+    """Keeps the cases that pass, each with `cost` and `reached`. `kept`: where a later run finds what each gave."""
+    looks = kept_looks(kept, cases)
+    unseen = [case for case in cases if case.name not in looks]
     with concurrent.futures.ThreadPoolExecutor(PROCESSES) as pool:
-        looks = list(pool.map(lambda case: look_at(case, sites), cases))
+        looks |= zip((case.name for case in unseen), pool.map(lambda case: look_at(case, sites), unseen))
+    kept.write_text(json.dumps(looks))
     left_out = []
-    for case, (passes, case.cost, case.reached) in zip(cases, looks):
+    for case in cases:
+        passes, case.cost, case.reached = looks[case.name]
         if not passes:
             left_out.append(case.name)
     print(f"{len(cases)} tests, {len(left_out)} left out: {', '.join(left_out)}", flush=True)
@@ -101,9 +116,11 @@ def first_pass(cases, sites):
 # --- the mistakes
 
 def groups(cases):
-    """Cases in the order in which they are tried: the quick ones first."""
+    """The quickest cases in the order in which they are tried."""
     quick_first = sorted(cases, key=lambda case: case.cost)
-    return sorted(run_cpp.groups(quick_first), key=lambda group: sum(case.cost for case in group))
+    together = itertools.accumulate(case.cost for case in quick_first)
+    tried = [case for case, seconds in zip(quick_first, together) if seconds <= LONGEST_TOGETHER_S]
+    return sorted(run_cpp.groups(tried), key=lambda group: sum(case.cost for case in group))
 
 
 def try_mutant(number, cases):
@@ -128,8 +145,10 @@ def caught_before(chosen, path):
     return {number: found for number, found in numbers.items() if found}
 
 
-def try_all(chosen, cases, log):
-    """number -> how it was noticed, or None. Each is a line of `log` as soon as it is known."""
+def try_all(chosen, cases, log, minutes=None):
+    """number -> how it was noticed, or None. Each is a line of `log` as soon as it is known. When the minutes are over
+    none is begun; they are in no order, so those that were begun are a sample too."""
+    end = time.monotonic() + 60 * minutes if minutes else float("inf")
     reaching = {site["number"]: [] for site in chosen}
     for case in cases:
         for number in set(case.reached) & reaching.keys():
@@ -137,6 +156,8 @@ def try_all(chosen, cases, log):
     found = {}
 
     def one(site):
+        if time.monotonic() > end:
+            return
         number = site["number"]
         found[number] = try_mutant(number, reaching[number])
         with log.open("a") as lines:
@@ -145,7 +166,7 @@ def try_all(chosen, cases, log):
             print(f"SURVIVES {number} {described(site)} [{len(reaching[number])} tests come here]", flush=True)
 
     with concurrent.futures.ThreadPoolExecutor(PROCESSES) as pool:
-        list(pool.map(one, chosen))
+        list(pool.map(one, random.Random(0).sample(chosen, len(chosen))))
     return found
 
 
@@ -192,6 +213,7 @@ def main():
     parser.add_argument("--folder", help="only folders that begin so")
     parser.add_argument("--only", type=int, nargs="*", help="numbers of an earlier run with the same sample and seed")
     parser.add_argument("--resume", action="store_true", help="leave out what an earlier run caught")
+    parser.add_argument("--minutes", type=float, help="begin no mistake after this time")
     parser.add_argument("--match", help="only tests with this in their names")
     options = parser.parse_args()
     refuse_without_namespace()
@@ -206,9 +228,9 @@ def main():
     log = schemata.HERE / "found.jsonl"
     found = caught_before(chosen, log) if options.resume else {}
     built = [case for case in run_cpp.listed_cases(schemata.BUILT, options.match) if case.command]
-    cases = first_pass(built, size)
-    found |= try_all([site for site in chosen if site["number"] not in found], cases, log)
-    result = score(chosen, found)
+    cases = first_pass(built, size, schemata.HERE / "looks.json")
+    found |= try_all([site for site in chosen if site["number"] not in found], cases, log, options.minutes)
+    result = score([site for site in chosen if site["number"] in found], found)
     say(result)
     if not (options.only or options.folder or options.match):
         record.write("mutation", {"seed": options.seed, **result}, at)

@@ -1,6 +1,7 @@
 """Slips at random places: what is found in a source, and what the score counts."""
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -148,3 +149,40 @@ def test_each_mistake_is_on_record_as_soon_as_it_was_tried(tmp_path, monkeypatch
     assert systematic.try_all(slips, [], log) == {1: "a_test, 1", 2: None}
     assert {line["number"]: line["found"] for line in map(json.loads, log.read_text().splitlines())} == {
         1: "a_test, 1", 2: None}
+
+
+def test_no_mistake_is_begun_when_the_time_is_over(tmp_path, monkeypatch):
+    tried = []
+    monkeypatch.setattr(systematic, "try_mutant", lambda number, cases: tried.append(number))
+    slips = [{"number": number, "file": "a", "line": 1, "kind": "loop", "original": "", "mutated": "break"}
+             for number in range(40)]
+    assert systematic.try_all(slips, [], tmp_path / "found.jsonl", minutes=1e-9) == {}
+    assert len(systematic.try_all(slips, [], tmp_path / "found.jsonl", minutes=1)) == 40
+    assert tried != sorted(tried), "those of a short time are a sample of all"
+
+
+def case_of(name, cost, program="program"):
+    case = systematic.run_cpp.Case({"name": name, "command": [str(program), f"--gtest_filter={name}"]})
+    case.cost = cost
+    return case
+
+
+def test_the_quickest_tests_are_tried_until_two_minutes_of_them():
+    cases = [case_of("a.slow", 90), case_of("a.quick", 1), case_of("a.middle", 40), case_of("a.long", 100)]
+    tried = [case.name for group in systematic.groups(cases) for case in group]
+    assert tried == ["a.quick", "a.middle"]
+
+
+def test_what_tests_come_to_is_looked_at_once_for_what_is_built(tmp_path, monkeypatch):
+    seen = []
+    monkeypatch.setattr(systematic, "look_at", lambda case, sites: (seen.append(case.name), [True, 1.0, [7]])[1])
+    program, kept = tmp_path / "program", tmp_path / "looks.json"
+    program.touch()
+    cases = [case_of("a.one", 0, program), case_of("a.two", 0, program)]
+    os.utime(program, (0, 0))
+    for _ in range(2):
+        passing = systematic.first_pass(cases, 9, kept)
+        assert [case.reached for case in passing] == [[7], [7]] and sorted(seen) == ["a.one", "a.two"]
+    os.utime(program, (2**33, 2**33))
+    systematic.first_pass(cases, 9, kept)
+    assert len(seen) == 4, "the program was built again"
