@@ -50,6 +50,27 @@ TEST(TimeSliced, ThreeAlwaysBusyClientsEachGetTheSliceOfTheirPeriodToTheNanoseco
   }
 }
 
+/// When a copy of client 1 ends that was submitted 1 ms after client 0 began to work without a pause.
+std::int64_t end_of_copy(OpKind kind, std::uint64_t bytes, Sharing sharing = Sharing::kTimeSliced) {
+  DeviceSpec spec = sliced();
+  spec.sharing = sharing;
+  DeviceDriver driver(spec, 2);
+  for (int i = 0; i < 10; ++i) driver.submit(0, kMs);
+  driver.run_to(kMs);
+  const Ticket copy = driver.submit(
+      {.client = ClientId{1}, .kind = kind, .duration = Duration{10 * kUs}, .ready_at = driver.now(), .bytes = bytes});
+  driver.drain();
+  return driver.end(copy);
+}
+
+TEST(TimeSliced, ASmallCopyToTheDeviceWaitsForItsTurnAndOtherCopiesDoNot) {
+  EXPECT_EQ(end_of_copy(OpKind::kCopyHostToDevice, 65536), kSlice + kSwitch + 10 * kUs);
+  EXPECT_EQ(end_of_copy(OpKind::kCopyHostToDevice, 65537), kMs + 10 * kUs);
+  EXPECT_EQ(end_of_copy(OpKind::kCopyHostToDevice, 0), kMs + 10 * kUs) << "of unknown size";
+  EXPECT_EQ(end_of_copy(OpKind::kCopyDeviceToHost, 8), kMs + 10 * kUs);
+  EXPECT_EQ(end_of_copy(OpKind::kCopyHostToDevice, 8, Sharing::kConcurrent), kMs + 10 * kUs) << "there are no turns";
+}
+
 TEST(TimeSliced, ALoneClientReplaysItsDurationsAndGapsExactly) {
   DeviceDriver driver(sliced(), 1);
   const Ticket first = driver.submit(0, 5 * kMs);
