@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""Collects the co-runs that the studies measured in one table.
+
+    collect.py > runs.csv
+
+A row is a program of a run: what it kept of its rate alone, in turns, under MPS, or under MPS with percentages. Runs
+with games are left out (their frames are paced). README.md describes the columns.
+"""
+
+import collections
+import csv
+import hashlib
+import json
+import pathlib
+import re
+import sys
+
+import yaml
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "studies"))
+from accuracy import comparisons, measured_means  # noqa: E402
+
+COLUMNS = ["run", "mix", "device", "way", "program", "percentage", "capture", "fewer_sms", "solo_per_s",
+           "together_per_s", "kept", "p99_ms", "is_blind", "by_program", "by_mix", "by_way"]
+WAYS = {"timeslice": "turns", "mps": "mps", "split": "split"}
+TESTED = 5  # one of so many is in the test part
+
+
+def is_drawn(*words):
+    """Whether the words put something into the test part: for ever the same, without a list."""
+    return int(hashlib.sha256(" ".join(words).encode()).hexdigest(), 16) % TESTED == 0
+
+
+def percentages(scenario):
+    for policy in scenario.get("policies", []):
+        if isinstance(policy, dict) and "mps_percentage" in policy:
+            return policy["mps_percentage"]["percentages"]
+    return {}
+
+
+def clients_of(study, scenario):
+    """{name: (capture, captures with fewer SMs, stated rate)}, paths from the root on"""
+    def path(text):
+        return str((study / text).resolve().relative_to(ROOT))
+    return {client["name"]: (path(client["trace"]), " ".join(map(path, client.get("fewer_sms", []))),
+                             float(client["solo_rate"].removesuffix("/s")))
+            for client in scenario["clients"] if "solo_rate" in client}
+
+
+def base(name):
+    """Of clients that are the same program: a name without _a, _b, _c."""
+    return re.sub(r"_[abc]$", "", name)
+
+
+def published(study):
+    """Whether a run of the study was predicted in public before it was measured."""
+    if (study / "answers.jsonl").exists():
+        return lambda run: True
+    path = study / "predictions.jsonl"
+    blind = {row["run"] for row in lines_of(path)} if path.exists() else set()
+    return lambda run: run in blind
+
+
+def lines_of(path):
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def rows_of(study):
+    experiment = yaml.safe_load((study / "experiment.yaml").read_text(encoding="utf-8"))
+    scenarios = {scenario["name"]: scenario for scenario in experiment["scenarios"]}
+    known = {(name, client["name"]): (name, client["name"]) for name, scenario in scenarios.items()
+             for client in scenario["clients"]}
+    tails = {(row["run"], row["w"]): row.get("p99_ms") for row in lines_of(study / "measured.jsonl")}
+    runs, alone, is_blind = collections.defaultdict(dict), collections.defaultdict(list), published(study)
+    for run, program, rate, (scenario, client) in comparisons(known, measured_means(study / "measured.jsonl")):
+        runs[run, scenario][base(client)] = rate, tails[run, program]
+    for (run, scenario), programs in runs.items():
+        if len(scenarios[scenario]["clients"]) == 1 and run.startswith(("solo_", "mps_")):
+            for program, (rate, _) in programs.items():
+                alone[program].append(rate)
+    for (run, scenario), programs in runs.items():
+        way = WAYS.get(re.match(r"[a-z]+", run)[0])
+        clients = clients_of(study, scenarios[scenario])
+        if way is None or len(clients) == 1 or len(clients) < len(scenarios[scenario]["clients"]):
+            continue
+        if any(base(client) not in programs for client in clients):
+            continue
+        names = sorted(map(base, clients))
+        common = {"run": f"{study.relative_to(ROOT / 'studies')}/{run}", "mix": "+".join(names),
+                  "device": experiment["device"], "way": way, "is_blind": int(is_blind(scenario) or is_blind(run)),
+                  "by_program": "test" if any(is_drawn("program", name) for name in names) else "train",
+                  "by_mix": "test" if is_drawn("mix", *names) else "train",
+                  "by_way": "test" if way == "split" else "train"}
+        for client, (capture, fewer, stated) in clients.items():
+            (rate, tail), of = programs[base(client)], alone[base(client)]
+            solo = sum(of) / len(of) if of else stated
+            yield common | {"program": client, "percentage": percentages(scenarios[scenario]).get(client, ""),
+                            "capture": capture, "fewer_sms": fewer, "solo_per_s": f"{solo:.3f}",
+                            "together_per_s": f"{rate:.3f}", "kept": f"{rate / solo:.4f}", "p99_ms": tail or ""}
+
+
+def main():
+    table = csv.DictWriter(sys.stdout, COLUMNS, lineterminator="\n")
+    table.writeheader()
+    for study in sorted(path.parent for path in ROOT.glob("studies/**/experiment.yaml")):
+        if (study / "measured.jsonl").exists():
+            table.writerows(rows_of(study))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""Scores predictions of what programs keep of their rates when they share a GPU; needs Python alone.
+
+    score.py ENTRY.csv [ENTRY.csv ...]      prints the board of these entries as Markdown
+    score.py --board                        writes BOARD.md: all of entries/
+
+README.md describes runs.csv, which has the truth, the columns of an entry, and the parts.
+"""
+
+import collections
+import csv
+import pathlib
+import statistics
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+PARTS = {"new mixes": "by_mix", "new programs": "by_program", "new way": "by_way"}
+GOALS = {"fairest": min, "most work": sum}
+WAYS = {"turns": "turns", "mps": "MPS", "split": "MPS with percentages"}
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+class Entry:
+    """Predictions by part, run and program."""
+
+    def __init__(self, path):
+        self.name = pathlib.Path(path).stem.replace("_", " ")
+        self.rows = {(row.get("part") or "", row["run"], row["program"]): row for row in read(path)}
+
+    def row(self, part, truth):
+        """What it says of a row of runs.csv, without having seen the test rows of this part; None = nothing."""
+        key = truth["run"], truth["program"]
+        return self.rows.get((part, *key)) or self.rows.get(("", *key))
+
+    def is_trained(self):
+        return not any(part == "" for part, *_ in self.rows)
+
+
+def test_rows(truth, part):
+    return [row for row in truth if row[part] == "test"]
+
+
+def errors_text(entry, truth, part):
+    errors, inside, banded = [], 0, 0
+    for row in truth:
+        said = entry.row(part, row)
+        if said is None:
+            return "| missing " * 4
+        kept = float(row["kept"])
+        errors.append(100 * abs(float(said["kept"]) / kept - 1))
+        if said.get("low"):
+            banded += 1
+            inside += float(said["low"]) <= min(1.0, kept) <= float(said["high"])
+    errors.sort()
+    return (f"| {statistics.mean(errors):.1f} % | {errors[int(0.9 * (len(errors) - 1))]:.1f} % | {errors[-1]:.0f} % "
+            f"| {f'{inside / banded:.0%}' if banded else ''} ")
+
+
+def errors_table(entries, truth, part):
+    lines = ["| entry | mean | 90th percentile | worst | inside its bands |", "|---|---|---|---|---|"]
+    return "\n".join(lines + [f"| {entry.name} {errors_text(entry, truth, part)}|" for entry in entries]) + "\n"
+
+
+def mixes(truth):
+    """{(study, mix): {way: rows}} where MPS and other ways were measured; percentages are in the name of a way."""
+    found = collections.defaultdict(lambda: collections.defaultdict(list))
+    for row in truth:
+        study, _, run = row["run"].rpartition("/")
+        way = row["way"] if row["way"] != "split" else run.partition("_")[0]
+        found[study, row["mix"]][way].append(row)
+    return {key: ways for key, ways in found.items() if "mps" in ways and len(ways) > 1}
+
+
+def regret(real, chosen):
+    return 100 * (1 - real[chosen] / max(real.values()))
+
+
+def choices_table(entries, truth, part):
+    found = list(mixes(truth).values())
+    rows = [f"| chosen by | {' | '.join(f'{goal}, mean (worst)' for goal in GOALS)} |", "|---" * (1 + len(GOALS)) + "|"]
+    measured = [{goal: {way: value(float(row["kept"]) for row in rows_of) for way, rows_of in ways.items()}
+                 for goal, value in GOALS.items()} for ways in found]
+
+    def line(name, choose):
+        cells = []
+        for goal in GOALS:
+            regrets = [regret(real[goal], choose(ways, goal)) for ways, real in zip(found, measured)]
+            cells.append(f"{statistics.mean(regrets):.1f} % ({max(regrets):.0f})")
+        rows.append(f"| {name} | {' | '.join(cells)} |")
+
+    line("always turns, where measured, else MPS", lambda ways, _: "turns" if "turns" in ways else "mps")
+    line("always MPS", lambda ways, _: "mps")
+    for entry in entries:
+        if all(entry.row(part, row) for ways in found for its in ways.values() for row in its):
+            line(entry.name, lambda ways, goal, entry=entry: max(ways, key=lambda way: GOALS[goal](
+                float(entry.row(part, row)["kept"]) for row in ways[way])))
+    return len(found), "\n".join(rows) + "\n"
+
+
+def board(entries, truth):
+    text = ""
+    for name, part in PARTS.items():
+        rows = test_rows(truth, part)
+        text += f"\n## {name.capitalize()}\n\n{len(rows)} figures, {len({row['run'] for row in rows})} co-runs.\n\n"
+        text += errors_table(entries, rows, part)
+    text += "\n## Choices for new mixes\n\n"
+    count, table = choices_table(entries, test_rows(truth, "by_mix"), "by_mix")
+    text += f"Regret over {count} mixes that were measured in several ways.\n\n{table}"
+    untrained = [entry for entry in entries if not entry.is_trained()]
+    for way, name in WAYS.items():
+        rows = [row for row in truth if row["way"] == way]
+        text += (f"\n## All figures: {name}\n\n{len(rows)} figures; entries that were not trained on any.\n\n"
+                 + errors_table(untrained, rows, ""))
+    count, table = choices_table(untrained, truth, "")
+    return text + f"\n## All choices\n\nRegret over {count} mixes that were measured in several ways.\n\n{table}"
+
+
+def main(words):
+    paths = sorted((HERE / "entries").glob("*.csv")) if words == ["--board"] else words
+    if not paths or any(str(path).startswith("-") for path in paths):
+        raise SystemExit(__doc__)
+    text = board([Entry(path) for path in paths], read(HERE / "runs.csv"))
+    if words == ["--board"]:
+        (HERE / "BOARD.md").write_text("# CorunBench: the board\n\nWritten by `corunbench/score.py --board`; "
+                                       "[README.md](README.md) says what the parts and entries are.\n" + text,
+                                       encoding="utf-8")
+    else:
+        print(text.strip())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
