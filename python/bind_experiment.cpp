@@ -14,7 +14,7 @@
 #include "experiments/base/processors.h"
 #include "experiments/results/results.h"
 #include "experiments/run/execution_backend.h"
-#include "experiments/run/host_range.h"
+#include "experiments/run/ranges.h"
 #include "experiments/run/results_revision.h"
 #include "experiments/run/run_inputs.h"
 #include "policies/builtin.h"

@@ -28,6 +28,14 @@ def measured_rows(path, games=None):
     return found
 
 
+def measured_means(path, games=None):
+    """The same, the mean of what was repeated under one name."""
+    found = {}
+    for run, program, rate in measured_rows(path, games):
+        found.setdefault((run, program), []).append(rate)
+    return [(run, program, sum(rates) / len(rates)) for (run, program), rates in found.items()]
+
+
 def published_rates(path):
     """{(scenario, client): [rate]} of a file of predictions."""
     rows = [json.loads(line) for line in open(path)]

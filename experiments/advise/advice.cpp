@@ -4,21 +4,19 @@
 
 #include <algorithm>
 #include <numeric>
-#include <tuple>
 
-#include "experiments/base/diagnostic.h"
+#include "traces/base/error.h"
 
 namespace corun {
 
 namespace {
 
-constexpr double kNearlyAll = 0.99;   ///< of a promised frame rate: a display's 60 Hz may be 59.9
 constexpr double kDeviceBound = 0.9;  ///< of the time alone that the device works for it
 
-ProgramShare share_of(const std::string& program, const SimulatedScenario& simulated) {
+ProgramShare share_of(const std::string& program, const SimulatedBounds& simulated) {
   ProgramShare share;
   std::optional<Spread> kept_spread;
-  for (const auto& programs : simulated.bounds) {
+  for (const auto& programs : simulated) {
     const ClientMeans& means = programs.at(program);
     widen(kept_spread, means.kept());
     widen(share.fps, means.of("fps_mean"));
@@ -36,10 +34,12 @@ std::string mechanism_of(const SharingWay& way, const std::vector<ProgramShare>&
   return way.mechanism == "turns" ? "games" : way.mechanism + " with games";
 }
 
-void add_band(ProgramShare& share, const std::optional<Band>& band) {
-  if (!band) return;
-  share.kept_least = std::min(1.0, share.kept.low * band->low);
-  share.kept_most = std::min(1.0, share.kept.high * band->high);
+void add_bands(ProgramShare& share, const Bands& bands, const std::string& mechanism, const std::string& bound_alone) {
+  const std::string bound = share.fps ? "frames" : bound_alone;
+  if (const auto band = bands.of("kept", mechanism, bound))
+    share.kept_band = {std::min(1.0, share.kept.low * band->low), std::min(1.0, share.kept.high * band->high)};
+  if (const auto band = bands.of("p99", mechanism, bound); band && share.p99_ms)
+    share.p99_band = {share.p99_ms->low * band->low, share.p99_ms->high * band->high};
 }
 
 /// Of kept rates, one for each program.
@@ -49,14 +49,12 @@ double goal_of(AdviceGoal goal, const std::vector<double>& kept) {
 }
 
 void set_goal(AdviceGoal goal, TriedWay& way) {
-  std::vector<double> low, high, surely;
+  std::vector<double> low, high;
   for (const ProgramShare& program : way.programs) {
     low.push_back(program.kept.low);
     high.push_back(program.kept.high);
-    surely.push_back(program.kept_most > 0 ? program.kept_least : program.kept.low);
   }
   way.goal = {goal_of(goal, low), goal_of(goal, high)};
-  way.surely = goal_of(goal, surely);
 }
 
 template <class Promises, class Breaks, class Phrase>
@@ -66,22 +64,29 @@ void add_broken(const Promises& promises, const std::string& program, Breaks bre
   if (promise != promises.end() && breaks(promise->second)) broken.push_back(phrase(promise->second));
 }
 
-std::vector<std::string> broken_promises(const AdviceQuestion& question, const std::vector<ProgramShare>& programs) {
+/// At the worse ends of what is not known, or else at the better ones.
+std::vector<std::string> broken_promises(const AdviceQuestion& question, const std::vector<ProgramShare>& programs,
+                                         bool at_worse_ends) {
+  const auto least = [&](const Spread& spread) { return at_worse_ends ? spread.low : spread.high; };
+  const auto most = [&](const Spread& spread) { return at_worse_ends ? spread.high : spread.low; };
   std::vector<std::string> broken;
   for (std::size_t i = 0; i < programs.size(); ++i) {
     const ProgramShare& its = programs[i];
     const std::string& name = question.programs[i].name;
     add_broken(
-        question.least_kept, name, [&](double least) { return its.kept.low < least; },
-        [&](double least) { return fmt::format("{} keeps {:.2f}, not {:.2f}", name, its.kept.low, least); }, broken);
-    add_broken(
-        question.most_p99_ms, name, [&](double most) { return its.p99_ms && its.p99_ms->high > most; },
-        [&](double most) { return fmt::format("{}'s p99 is {:.3g} ms, not {:.3g}", name, its.p99_ms->high, most); },
+        question.least_kept, name, [&](double asked) { return least(its.kept) < asked; },
+        [&](double asked) { return fmt::format("{} keeps {}, not {:.2f}", name, spread_text(its.kept, 2), asked); },
         broken);
     add_broken(
-        question.least_fps, name, [&](double least) { return !its.fps || its.fps->low < least * kNearlyAll; },
-        [&](double least) {
-          return its.fps ? fmt::format("{} has {:.1f} FPS, not {:.1f}", name, its.fps->low, least)
+        question.most_p99_ms, name, [&](double asked) { return its.p99_ms && most(*its.p99_ms) > asked; },
+        [&](double asked) {
+          return fmt::format("{}'s p99 is {} ms, not {:.3g}", name, milliseconds_text(*its.p99_ms), asked);
+        },
+        broken);
+    add_broken(
+        question.least_fps, name, [&](double asked) { return !its.fps || least(*its.fps) < asked * kHeldPart; },
+        [&](double asked) {
+          return its.fps ? fmt::format("{} has {} FPS, not {:.1f}", name, spread_text(its.fps, 1), asked)
                          : fmt::format("{} has no frames", name);
         },
         broken);
@@ -89,24 +94,21 @@ std::vector<std::string> broken_promises(const AdviceQuestion& question, const s
   return broken;
 }
 
-/// The best way that was tried: those that keep all promises before others, those whose mechanism was compared with
-/// hardware before others. `but` leaves a mode out.
+/// The best way that was tried. `but` leaves a mode out.
 std::optional<std::size_t> best_of(const std::vector<TriedWay>& ways, const std::string& but = {}) {
   std::optional<std::size_t> best;
-  const auto rank = [&](std::size_t i) {
-    return std::tuple(ways[i].broken.empty(), ways[i].is_compared, ways[i].surely);
-  };
   for (std::size_t i = 0; i < ways.size(); ++i) {
     if (!ways[i].impossible.empty() || ways[i].way.mode == but) continue;
-    if (!best || rank(i) > rank(*best)) best = i;
+    if (!best || ways[i].rank() > ways[*best].rank()) best = i;
   }
   return best;
 }
 
 Verdict verdict_of(const Advice& advice) {
-  if (!advice.best || !advice.ways[*advice.best].broken.empty()) return Verdict::kNoWay;
+  if (!advice.best) return Verdict::kNoWay;
   const TriedWay& best = advice.ways[*advice.best];
-  if (!advice.unknown_rates.empty() && advice.second) {
+  if (!best.broken.empty()) return best.may_keep ? Verdict::kCannotTell : Verdict::kNoWay;
+  if (!(advice.unknown_rates.empty() && advice.unknown_draws.empty()) && advice.second) {
     const TriedWay& other = advice.ways[*advice.second];
     if (other.broken.empty() && other.goal.high > best.goal.low * (1 + kAlike)) return Verdict::kCannotTell;
   }
@@ -115,12 +117,12 @@ Verdict verdict_of(const Advice& advice) {
 
 /// Whether the device works most of the time for each program alone, as turns show: they do not lengthen its work.
 std::vector<std::string> bounds_of(const AdviceQuestion& question, const std::vector<SharingWay>& ways,
-                                   const std::vector<SimulatedScenario>& simulated) {
+                                   const std::vector<SimulatedBounds>& simulated) {
   std::vector<std::string> bounds(question.programs.size(), "any");
   for (std::size_t w = 0; w < simulated.size(); ++w) {
     if (ways[w].mode != "time_sliced") continue;
     for (std::size_t i = 0; i < bounds.size(); ++i) {
-      const ClientMeans& means = simulated[w].bounds.front().at(question.programs[i].name);
+      const ClientMeans& means = simulated[w].front().at(question.programs[i].name);
       const double share = means.kept(), busy = means.of("gpu_busy_ratio").value_or(0);
       bounds[i] = share > 0 && busy / share >= kDeviceBound ? "device" : "host";
     }
@@ -128,22 +130,28 @@ std::vector<std::string> bounds_of(const AdviceQuestion& question, const std::ve
   return bounds;
 }
 
-/// Those about programs, each once: what is not known of a mechanism its bands say, or their absence. How a frame rate
-/// hangs on draws is told of the first way alone.
-std::vector<std::string> warnings_of(const AdviceQuestion& question, const std::vector<std::string>& all) {
-  std::vector<std::string> kept, beginnings;
-  for (const std::string& warning : all) {
-    const std::string beginning = warning.substr(0, warning.find(". From draws"));
-    const bool is_of_program = std::ranges::any_of(
-        question.programs, [&](const AskedProgram& program) { return warning.starts_with(program.name + ":"); });
-    if (!is_of_program || std::ranges::find(beginnings, beginning) != beginnings.end()) continue;
-    beginnings.push_back(beginning);
-    kept.push_back(warning);
-  }
-  return kept;
+/// Those about programs: what is not known of a mechanism its bands say, or their absence.
+std::vector<std::string> warnings_of(const AdviceQuestion& question, std::vector<std::string> all) {
+  std::erase_if(all, [&](const std::string& warning) {
+    return std::ranges::none_of(question.programs,
+                                [&](const AskedProgram& program) { return warning.starts_with(program.name + ":"); });
+  });
+  return all;
+}
+
+/// In the order of the programs.
+std::vector<std::string> names_in(const AdviceQuestion& question, const std::set<std::string>& names) {
+  std::vector<std::string> found;
+  for (const AskedProgram& program : question.programs)
+    if (names.contains(program.name)) found.push_back(program.name);
+  return found;
 }
 
 }  // namespace
+
+std::tuple<bool, bool, bool, double> TriedWay::rank() const {
+  return {broken.empty(), may_keep, is_compared, goal.low * (way.mode == "mps" ? 1 + kAlike : 1)};
+}
 
 double TriedWay::work() const {
   double sum = 0;
@@ -154,42 +162,37 @@ double TriedWay::work() const {
 Advice advise(const AdviceQuestion& question, const PolicyRegistry& policies, const Bands& bands, unsigned jobs) {
   std::vector<SharingWay> common, instances;
   for (SharingWay& way : sharing_ways(question)) (way.mode == "mig" ? instances : common).push_back(std::move(way));
-  SimulatedMeans means("the experiment that `--write FILE` writes", policies, jobs);
-  std::vector<SimulatedScenario> simulated;
+  SimulatedMeans means(policies, jobs);
+  std::vector<SimulatedBounds> simulated;
   if (!common.empty()) simulated = means.of(advice_experiment(question, common));
   Advice advice;
   advice.bounds = bounds_of(question, common, simulated);
-  const auto add = [&](const SharingWay& way, const SimulatedScenario& its) {
+  const auto add = [&](const SharingWay& way, const SimulatedBounds& its) {
     TriedWay tried{.way = way};
     for (const AskedProgram& program : question.programs) tried.programs.push_back(share_of(program.name, its));
     const std::string mechanism = mechanism_of(way, tried.programs);
-    tried.is_compared = bands.of(mechanism, "any").has_value();
+    tried.is_compared = bands.of("kept", mechanism, "any").has_value();
     for (std::size_t i = 0; i < question.programs.size(); ++i)
-      add_band(tried.programs[i],
-               bands.of(mechanism, tried.programs[i].fps ? "frames" : std::string_view{advice.bounds[i]}));
+      add_bands(tried.programs[i], bands, mechanism, advice.bounds[i]);
     if (way.mode == "mig" &&
         std::ranges::any_of(tried.programs, [](const auto& share) { return share.fps.has_value(); }))
       throw Error(ErrorKind::kUnsupported, {}, "MIG instances draw no frames");
-    tried.broken = broken_promises(question, tried.programs);
+    tried.broken = broken_promises(question, tried.programs, true);
+    tried.may_keep = broken_promises(question, tried.programs, false).empty();
     set_goal(question.goal, tried);
     advice.ways.push_back(std::move(tried));
-    if (its.bounds.size() == 1) return;
-    for (std::size_t i = 0; i < question.programs.size(); ++i)
-      if (!question.programs[i].keys.contains("solo_rate") &&
-          std::ranges::find(advice.unknown_rates, question.programs[i].name) == advice.unknown_rates.end())
-        advice.unknown_rates.push_back(question.programs[i].name);
   };
   for (std::size_t w = 0; w < common.size(); ++w) add(common[w], simulated[w]);
   for (const SharingWay& way : instances) {
     try {
       add(way, means.of(advice_experiment(question, {way})).front());
-    } catch (const InvalidInput& refused) {
-      advice.ways.push_back({.way = way, .impossible = refused.diagnostics().front().message});
     } catch (const Error& refused) {
       advice.ways.push_back({.way = way, .impossible = refused.message()});
     }
   }
   advice.warnings = warnings_of(question, means.warnings());
+  advice.unknown_rates = names_in(question, means.unknown_rates());
+  advice.unknown_draws = names_in(question, means.unknown_draws());
   advice.best = best_of(advice.ways);
   if (advice.best) advice.second = best_of(advice.ways, advice.ways[*advice.best].way.mode);
   advice.verdict = verdict_of(advice);

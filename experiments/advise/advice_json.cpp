@@ -1,20 +1,11 @@
 #include "experiments/advise/advice_json.h"
 
 #include <array>
-#include <optional>
 
 #include "experiments/advise/advice_text.h"
 #include "experiments/base/json.h"
 
 namespace corun {
-
-namespace {
-
-void add_spread(Json& json, const char* name, const std::optional<Spread>& spread) {
-  if (spread) json.key(name).object().field("low", spread->low).field("high", spread->high).end();
-}
-
-}  // namespace
 
 std::string advice_json(const AdviceQuestion& question, const Advice& advice) {
   constexpr std::array<std::string_view, 4> kVerdicts = {"share", "apart", "no_way", "cannot_tell"};
@@ -34,8 +25,9 @@ std::string advice_json(const AdviceQuestion& question, const Advice& advice) {
       const ProgramShare& share = way.programs[i];
       json.object().field("name", question.programs[i].name).field("bound", advice.bounds[i]);
       add_spread(json, "kept", share.kept);
-      if (share.kept_most > 0) add_spread(json, "kept_band", Spread{share.kept_least, share.kept_most});
+      add_spread(json, "kept_band", share.kept_band);
       add_spread(json, "p99_ms", share.p99_ms);
+      add_spread(json, "p99_band", share.p99_band);
       add_spread(json, "fps", share.fps);
       json.end();
     }
@@ -43,6 +35,8 @@ std::string advice_json(const AdviceQuestion& question, const Advice& advice) {
   }
   json.end().key("unknown_rates").array();
   for (const std::string& name : advice.unknown_rates) json.value(name);
+  json.end().key("unknown_draws").array();
+  for (const std::string& name : advice.unknown_draws) json.value(name);
   json.end().key("warnings").array();
   for (const std::string& warning : advice.warnings) json.value(warning);
   return json.end().end().text();

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <tuple>
 
 #include "experiments/advise/deploy.h"
 #include "experiments/base/terminal.h"
@@ -14,17 +13,13 @@ namespace corun {
 
 namespace {
 
-std::string spread_text(const Spread& spread, int digits) {
-  const std::string low = fmt::format("{:.{}f}", spread.low, digits),
-                    high = fmt::format("{:.{}f}", spread.high, digits);
-  return low == high ? low : low + " to " + high;
+std::string with_band(const std::optional<Spread>& spread, const std::optional<Spread>& band, int digits) {
+  if (!spread) return "";
+  if (!band) return spread_text(spread, digits) + " (no band)";
+  return fmt::format("{0} ({2:.{1}f} to {3:.{1}f})", spread_text(spread, digits), digits, band->low, band->high);
 }
 
-std::string kept_text(const ProgramShare& share) {
-  const std::string point = spread_text(share.kept, 2);
-  if (share.kept_most <= 0) return point + " (no band)";
-  return fmt::format("{} ({:.2f} to {:.2f})", point, share.kept_least, share.kept_most);
-}
+std::string kept_text(const ProgramShare& share) { return with_band(share.kept, share.kept_band, 2); }
 
 std::string keeps(const AdviceQuestion& question, const TriedWay& way, bool with_bands) {
   std::vector<std::string> parts;
@@ -34,16 +29,15 @@ std::string keeps(const AdviceQuestion& question, const TriedWay& way, bool with
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// Of the programs whose rates are not known, the one on which the best way hangs most.
+/// What would tell: of the programs of which something is not known, about the one whose part is the widest range.
 std::string measuring(const AdviceQuestion& question, const Advice& advice) {
-  const auto width = [&](std::size_t i) {
-    const Spread& kept = advice.ways[*advice.best].programs[i].kept;
+  const auto width = [&](const std::string& name) {
+    const auto program = std::ranges::find(question.programs, name, &AskedProgram::name);
+    const Spread& kept = advice.ways[*advice.best].programs[program - question.programs.begin()].kept;
     return kept.high - kept.low;
   };
-  std::size_t widest = 0;
-  for (std::size_t i = 1; i < question.programs.size(); ++i)
-    if (width(i) > width(widest)) widest = i;
-  const std::string& name = question.programs[widest].name;
+  if (advice.unknown_rates.empty()) return unknown_draws_text(std::ranges::max(advice.unknown_draws, {}, width));
+  const std::string name = std::ranges::max(advice.unknown_rates, {}, width);
   return fmt::format(
       "measure the rate of {0} alone without a recorder and state it (`--solo-rate {0}=31/s`), or record "
       "it again with `simtrace record --rate-pass -o {0}.corun -- COMMAND`",
@@ -82,8 +76,9 @@ std::string table_text(const AdviceQuestion& question, const Advice& advice) {
     std::vector<std::string> row = {way.way.label};
     for (const ProgramShare& share : way.programs) {
       row.push_back(kept_text(share));
-      if (has_times) row.push_back(share.p99_ms ? spread_text(*share.p99_ms, 1) : "");
-      if (has_fps) row.push_back(share.fps ? spread_text(*share.fps, 1) : "");
+      if (has_times)
+        row.push_back(with_band(share.p99_ms, share.p99_band, digits_of_milliseconds(share.p99_ms.value_or(Spread{}))));
+      if (has_fps) row.push_back(spread_text(share.fps, 1));
     }
     row.resize(heading.size() - 2);
     row.push_back(way.impossible.empty() ? fmt::format("{:.2f}", way.work()) : "");
@@ -100,11 +95,12 @@ std::string assumptions_text(const AdviceQuestion& question, const Advice& advic
   for (std::size_t i = 0; i < question.programs.size(); ++i)
     if (advice.bounds[i] != "any") bound.push_back(question.programs[i].name + " by the " + advice.bounds[i]);
   text += fmt::format(
-      "\nkeeps    rate over the rate alone; in brackets where 90 % of measured ones lie, which were predicted so\n");
+      "\nkeeps    rate over the rate alone; in brackets where 90 % of measured figures lie, which were predicted so\n");
   text += fmt::format("work     what all keep together; one after the other makes 1\n");
   if (!bound.empty()) text += fmt::format("bound    alone: {}\n", fmt::join(bound, ", "));
   for (const std::string& name : advice.unknown_rates)
     text += fmt::format("assumed  {}'s rate alone is not known: the ends are its fastest and slowest host\n", name);
+  for (const std::string& name : advice.unknown_draws) text += fmt::format("assumed  {}\n", unknown_draws_text(name));
   for (const AskedProgram& program : question.programs)
     if (std::ranges::count(question.programs, program.trace, &AskedProgram::trace) > 1) {
       text +=
@@ -140,6 +136,9 @@ std::string verdict_text(const AdviceQuestion& question, const Advice& advice) {
       return fmt::format("Do not share: no way keeps what was asked. The nearest is {}: {}; {}.\n", best.way.label,
                          keeps(question, best, true), fmt::join(best.broken, "; "));
     case Verdict::kCannotTell:
+      if (!best.broken.empty())
+        return fmt::format("Cannot tell whether they may share. {}: {}; {}.\n", capitalised(best.way.label),
+                           fmt::join(best.broken, "; "), measuring(question, advice));
       return fmt::format("Cannot tell between {} and {}: {}.\n", best.way.label, advice.ways[*advice.second].way.label,
                          measuring(question, advice));
   }
@@ -157,9 +156,7 @@ std::string deployment_text(const std::string& kind, const AdviceQuestion& quest
   std::vector<const TriedWay*> ways;
   for (const TriedWay& way : advice.ways)
     if (way.impossible.empty()) ways.push_back(&way);
-  std::ranges::stable_sort(ways, std::greater{}, [](const TriedWay* way) {
-    return std::tuple(way->broken.empty(), way->is_compared, way->surely);
-  });
+  std::ranges::stable_sort(ways, std::greater{}, &TriedWay::rank);
   std::optional<Error> refused;
   for (const TriedWay* way : ways) {
     try {

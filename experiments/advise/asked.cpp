@@ -28,9 +28,8 @@ AdviceQuestion question_of(const AdviceWords& words) {
   }
   for (const std::string& text : words.p99) {
     const auto [name, value] = assignment("--p99", text);
-    const auto duration = parse_duration(value);
-    question.most_p99_ms[program_called(question.programs, "--p99", name).name] = positive(
-        "--p99", value, duration ? std::optional(to_seconds(*duration) * 1e3) : std::nullopt, "a time such as a=30ms");
+    question.most_p99_ms[program_called(question.programs, "--p99", name).name] =
+        positive("--p99", value, milliseconds(value), "a time such as a=30ms");
   }
   for (const std::string& text : words.fps) {
     const auto [name, value] = assignment("--fps", text);

@@ -69,6 +69,13 @@ void make_absolute(AskedProgram& program) {
   program.trace = std::filesystem::absolute(program.trace).lexically_normal().string();
 }
 
+std::string unknown_draws_text(const std::string& game) {
+  return fmt::format(
+      "what the device draws of {0} without a break is not known: the ends are 0.5 ms and whole frames; state it: "
+      "`--set {0}.draw=2ms`",
+      game);
+}
+
 std::pair<std::string, std::string> assignment(const std::string& option, const std::string& text) {
   const auto equals = text.find('=');
   if (equals == std::string::npos)
@@ -80,6 +87,11 @@ double positive(const std::string& option, const std::string& text, std::optiona
                 const std::string& example) {
   if (value && *value > 0) return *value;
   throw Error(ErrorKind::kInput, {}, fmt::format("{}: found `{}`, expected {}", option, text, example));
+}
+
+std::optional<double> milliseconds(const std::string& text) {
+  const auto duration = parse_duration(text);
+  return duration ? std::optional(to_seconds(*duration) * 1e3) : std::nullopt;
 }
 
 std::string client_text(const AskedProgram& program, const std::map<std::string, std::string>& more) {

@@ -15,6 +15,9 @@ struct AskedProgram {
   std::map<std::string, std::string> keys{};  ///< further keys of its client, as in experiments: solo_rate, "31/s"
 };
 
+/// A frame rate that is promised is held from so much of it on: a display's 60 Hz may be 59.9.
+inline constexpr double kHeldPart = 0.99;
+
 /// Programs of these captures, called as their files, without endings and without what a client's name cannot hold.
 std::vector<AskedProgram> asked_programs(const std::vector<std::string>& traces);
 
@@ -28,12 +31,18 @@ void state_keys(std::vector<AskedProgram>& programs, const std::vector<std::stri
 /// Makes the path of its capture absolute: relative paths of an experiment begin at its folder, not here.
 void make_absolute(AskedProgram& program);
 
+/// What is assumed of a game whose draws are not known, and what states them; a sentence.
+std::string unknown_draws_text(const std::string& game);
+
 /// "PROGRAM=value" of an option. Throws Error(kInput) without `=`.
 std::pair<std::string, std::string> assignment(const std::string& option, const std::string& text);
 
 /// The value, if it is positive. Throws Error(kInput) otherwise: `example` says what was expected.
 double positive(const std::string& option, const std::string& text, std::optional<double> value,
                 const std::string& example);
+
+/// "30ms" as 30; nullopt where it is no duration.
+std::optional<double> milliseconds(const std::string& text);
 
 /// Its client in an experiment file: "{ name: a, trace: 'a.corun', solo_rate: 31/s }". `more` are keys unless the
 /// program states them itself.

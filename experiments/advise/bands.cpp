@@ -25,9 +25,9 @@ Bands::Bands(std::string_view csv) {
   for (const std::string& line : parts_between(csv, '\n')) {
     if (std::exchange(is_heading, false) || line.empty()) continue;
     const std::vector<std::string> cells = parts_between(line, ',');
-    CORUN_ASSERT(cells.size() == 5, "a band of {} cells", cells.size());
+    CORUN_ASSERT(cells.size() == 6, "a band of {} cells", cells.size());
     const auto number = [&](std::size_t i) { return parse_real(cells[i]).value_or(0.0); };
-    rows_.push_back({cells[0], cells[1], {number(3), number(4), static_cast<std::size_t>(number(2))}});
+    rows_.push_back({cells[0], cells[1], cells[2], {number(4), number(5), static_cast<std::size_t>(number(3))}});
   }
 }
 
@@ -36,10 +36,10 @@ const Bands& Bands::built_in() {
   return bands;
 }
 
-std::optional<Band> Bands::of(std::string_view mechanism, std::string_view bound) const {
+std::optional<Band> Bands::of(std::string_view figure, std::string_view mechanism, std::string_view bound) const {
   for (const std::string_view wanted : {bound, std::string_view("any")})
     for (const Row& row : rows_)
-      if (row.mechanism == mechanism && row.bound == wanted) return row.band;
+      if (row.figure == figure && row.mechanism == mechanism && row.bound == wanted) return row.band;
   return std::nullopt;
 }
 

@@ -70,8 +70,8 @@ std::string for_kai(const AdviceQuestion& question, const SharingWay& way) {
   for (const AskedProgram& program : question.programs)
     text += pod(program,
                 fmt::format("  labels:\n    kai.scheduler/queue: default-queue\n  annotations:\n    gpu-fraction: "
-                            "\"{:.2f}\"\n",
-                            1.0 / static_cast<double>(question.programs.size()) - 0.004),
+                            "\"0.{:02}\"\n",
+                            100 / question.programs.size()),
                 fmt::format("{}  schedulerName: kai-scheduler\n",
                             is_mps ? "      volumeMounts:\n        - name: mps\n          mountPath: /tmp/nvidia-mps\n"
                                      "  volumes:\n    - name: mps\n      hostPath:\n        path: /tmp/nvidia-mps\n"

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "experiments/question/experiment.h"
-#include "experiments/run/host_range.h"
 #include "experiments/run/plan.h"
+#include "experiments/run/ranges.h"
 #include "experiments/run/run_inputs.h"
 #include "experiments/run/runner.h"
 
@@ -14,39 +14,26 @@ namespace corun {
 
 namespace {
 
-using MeansOfScenario = std::map<std::string, ClientMeans>;
-
 constexpr std::string_view kWarning = "warning: ";
 
-void keep_new(std::vector<std::string>& kept, std::string sentence) {
-  if (std::ranges::find(kept, sentence) == kept.end()) kept.push_back(std::move(sentence));
-}
+using Runs = std::map<std::pair<std::size_t, std::size_t>, SimulatedBounds::value_type>;  // by scenario and policy
 
 /// Scenarios that bound the same one stand together.
-std::vector<SimulatedScenario> joined(const Experiment& experiment,
-                                      std::map<std::pair<std::size_t, std::size_t>, MeansOfScenario>& means) {
-  std::vector<SimulatedScenario> all;
+std::vector<SimulatedBounds> joined(const Experiment& experiment, Runs& runs) {
+  std::vector<SimulatedBounds> all;
   std::size_t first = 0;  // of the results of the scenario at hand
   for (std::size_t s = 0; s < experiment.scenarios.size(); ++s) {
-    const Scenario& scenario = experiment.scenarios[s];
-    const bool is_new = s == 0 || experiment.scenarios[s - 1].own_name() != scenario.own_name();
-    if (is_new) first = all.size();
-    for (std::size_t p = 0; p < scenario.policies.size(); ++p) {
-      if (is_new) all.push_back({scenario.own_name(), scenario.policies[p].label});
-      all[first + p].bounds.push_back(std::move(means[{s, p}]));
+    const std::size_t policies = experiment.scenarios[s].policies.size();
+    if (s == 0 || experiment.scenarios[s - 1].own_name() != experiment.scenarios[s].own_name()) {
+      first = all.size();
+      all.resize(first + policies);
     }
+    for (std::size_t p = 0; p < policies; ++p) all[first + p].push_back(std::move(runs[{s, p}]));
   }
   return all;
 }
 
 }  // namespace
-
-void widen(std::optional<Spread>& spread, std::optional<double> value) {
-  if (!value) return;
-  if (!spread) spread = Spread{*value, *value};
-  spread->low = std::min(spread->low, *value);
-  spread->high = std::max(spread->high, *value);
-}
 
 std::optional<double> ClientMeans::of(const std::string& metric) const {
   const auto found = sums_.find(metric);
@@ -58,31 +45,34 @@ double ClientMeans::kept() const {
   return alone > 0 ? of("throughput_per_s").value_or(0) / alone : 0;
 }
 
-std::vector<SimulatedScenario> SimulatedMeans::of(const std::string& text) {
+std::vector<SimulatedBounds> SimulatedMeans::of(const std::string& text) {
   PolicyRegistry policies = policies_;
-  const Experiment experiment = with_host_ranges(parse_experiment(text, name_, {}, policies));
+  const Experiment experiment =
+      with_host_ranges(with_draw_ranges(parse_experiment(text, kMadeExperiment, {}, policies)));
+  for (const Scenario& scenario : experiment.scenarios)
+    for (const ClientChoice& client : scenario.clients) {
+      if (client.is_bound) unknown_rates_.insert(client.name);
+      if (client.has_bound_draw) unknown_draws_.insert(client.name);
+    }
   const Plan plan = make_plan(experiment);
   RunInputs inputs(experiment, plan.hashes, policies);
   inputs.check();
-  for (const std::string& warning : inputs.warnings()) keep_new(warnings_, warning);
-  std::map<std::pair<std::size_t, std::size_t>, MeansOfScenario> means;
+  for (const std::string& warning : inputs.warnings()) keep(warning);
+  Runs runs;
   run_plan(experiment, plan, inputs, policies, {.jobs = jobs_}, [&](const RunSpec& spec, const RunOutcome& outcome) {
     if (outcome.error) throw *outcome.error;
-    take_notes(outcome.notes);
-    MeansOfScenario& its = means[{spec.scenario, spec.policy}];
-    for (const Metric& metric : outcome.metrics) its[metric.client].add(metric.name, metric.value);
-    for (auto& [client, of_client] : its) of_client.end_run();
+    std::istringstream notes(outcome.notes);
+    for (std::string note; std::getline(notes, note);)
+      if (note.starts_with(kWarning)) keep(note.substr(kWarning.size()));
+    auto& means = runs[{spec.scenario, spec.policy}];
+    for (const Metric& metric : outcome.metrics) means[metric.client].add(metric.name, metric.value);
+    for (auto& [client, its] : means) its.end_run();
   });
-  return joined(experiment, means);
+  return joined(experiment, runs);
 }
 
-void SimulatedMeans::take_notes(const std::string& notes) {
-  std::istringstream lines(notes);
-  for (std::string line; std::getline(lines, line);)
-    if (line.starts_with(kWarning))
-      keep_new(warnings_, line.substr(kWarning.size()));
-    else
-      keep_new(notes_, line);
+void SimulatedMeans::keep(std::string warning) {
+  if (std::ranges::find(warnings_, warning) == warnings_.end()) warnings_.push_back(std::move(warning));
 }
 
 }  // namespace corun

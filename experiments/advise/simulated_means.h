@@ -2,23 +2,13 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "sim/policy/descriptor.h"
 
 namespace corun {
-
-/// A predicted figure over what is not known: seeds are averaged; the ends are those of hosts whose speed nothing
-/// states, or of draws whose length nothing does.
-struct Spread {
-  double low = 0, high = 0;
-  double middle() const { return (low + high) / 2; }
-};
-
-/// Makes the spread hold a value; a first one is both its ends. Without a value nothing changes.
-void widen(std::optional<Spread>& spread, std::optional<double> value);
 
 /// One client of a scenario under a policy: means of its metrics over seeds.
 class ClientMeans {
@@ -35,33 +25,34 @@ class ClientMeans {
   double runs_ = 0;
 };
 
-/// A scenario under a policy. Where hosts of unknown speed make it a range, it has several bounds.
-struct SimulatedScenario {
-  std::string name;                                          ///< as the experiment has it
-  std::string policy;                                        ///< its label
-  std::vector<std::map<std::string, ClientMeans>> bounds{};  ///< by client; at least one
-};
+/// A scenario under a policy, by client. Where hosts of unknown speed or unknown draws make it a range, it has several
+/// bounds; at least one.
+using SimulatedBounds = std::vector<std::map<std::string, ClientMeans>>;
 
-/// Simulates experiments that a command wrote itself, and keeps what their runs warn of and assume.
+/// What errors call an experiment that a command made.
+inline constexpr const char* kMadeExperiment = "the experiment that `--write FILE` writes";
+
+/// Simulates experiments that a command made, and keeps what their runs warn of.
 class SimulatedMeans {
  public:
-  /// `name`: what errors call an experiment. At most `jobs` threads.
-  SimulatedMeans(std::string name, const PolicyRegistry& policies, unsigned jobs)
-      : name_(std::move(name)), policies_(policies), jobs_(jobs) {}
+  /// At most `jobs` threads.
+  SimulatedMeans(const PolicyRegistry& policies, unsigned jobs) : policies_(policies), jobs_(jobs) {}
 
   /// Scenarios in order, each under its policies in order. Throws InvalidInput or Error where it is refused or fails.
-  std::vector<SimulatedScenario> of(const std::string& experiment);
+  std::vector<SimulatedBounds> of(const std::string& experiment);
 
   const std::vector<std::string>& warnings() const { return warnings_; }  ///< each once
-  const std::vector<std::string>& notes() const { return notes_; }        ///< what was assumed; each once
+  /// Clients whose hosts' speed was taken as a range, and those whose draws were.
+  const std::set<std::string>& unknown_rates() const { return unknown_rates_; }
+  const std::set<std::string>& unknown_draws() const { return unknown_draws_; }
 
  private:
-  void take_notes(const std::string& notes);
+  void keep(std::string warning);
 
-  std::string name_;
   const PolicyRegistry& policies_;
   unsigned jobs_;
-  std::vector<std::string> warnings_, notes_;
+  std::vector<std::string> warnings_;
+  std::set<std::string> unknown_rates_, unknown_draws_;
 };
 
 }  // namespace corun

@@ -6,20 +6,19 @@
 #include <algorithm>
 #include <map>
 
-#include "experiments/base/diagnostic.h"
+#include "experiments/advise/simulated_means.h"
 #include "experiments/question/experiment.h"
 #include "experiments/run/clients/client_builder.h"
 #include "experiments/run/clients/doubts.h"
 #include "experiments/run/plan.h"
 #include "sim/workload/capture/frame_draws.h"
 #include "sim/workload/capture/frames.h"
+#include "traces/base/error.h"
 
 namespace corun {
 
 namespace {
 
-constexpr const char* kExperiment = "the experiment that `--write FILE` writes";
-constexpr const char *kShortDraws = "500us", *kOneDraw = "1s";
 constexpr int kWholeCurve = 8;  ///< up to so many sessions every number is a point
 
 /// The most sessions that hold, as far as is known, and what to try next.
@@ -51,7 +50,7 @@ class Fit {
  public:
   Fit(const FitQuestion& question, const PolicyRegistry& policies, unsigned jobs,
       const std::function<void(const std::string&)>& tick)
-      : question_(question), policies_(policies), tick_(tick), means_(kExperiment, policies, jobs) {}
+      : question_(question), policies_(policies), tick_(tick), means_(policies, jobs) {}
 
   FitAnswer answer() {
     look_at_capture();
@@ -70,7 +69,7 @@ class Fit {
   void look_at_capture() {
     PolicyRegistry policies = policies_;
     const Experiment experiment =
-        parse_experiment(fit_experiment(question_, {{}}, {"passthrough"}), kExperiment, {}, policies);
+        parse_experiment(fit_experiment(question_, {{}}, {"passthrough"}), kMadeExperiment, {}, policies);
     const FileHashes hashes = make_plan(experiment).hashes;
     ClientBuilder builder(hashes, true);
     const Scenario& scenario = experiment.scenarios.front();
@@ -82,8 +81,6 @@ class Fit {
     answer_.has_limiter = workload->limiter_period > Duration{};
     answer_.is_lower_bound = may_have_low_clock(*workload);
     answer_.has_unknown_draws = FrameDraws::are_unknown(*workload);
-    replays_ = {{answer_.has_limiter, ""}};
-    if (answer_.has_unknown_draws) replays_ = {{answer_.has_limiter, kShortDraws}, {answer_.has_limiter, kOneDraw}};
   }
 
   /// Each with one session; a policy may be refused, the driver's turns may not.
@@ -95,9 +92,6 @@ class Fit {
         FitCurve curve{.policy = policy, .has_fillers = has_fillers};
         try {
           run({{{1, has_fillers, 1}, {policy}}});
-        } catch (const InvalidInput& error) {
-          if (policies.size() == 1 || policy == "passthrough") throw;
-          curve.refused = error.diagnostics().front().message;
         } catch (const Error& error) {
           if (policies.size() == 1 || policy == "passthrough") throw;
           curve.refused = error.message();
@@ -109,20 +103,19 @@ class Fit {
 
   void find_borders() {
     simulate_first();
-    const auto border = [&](const FitCurve&) { return Border(question_.most_sessions); };
     search(&FitCurve::sessions, 1, &FitPoint::holds, [&](const FitCurve& curve) {
-      Border known = border(curve);
+      Border known(question_.most_sessions);
       for (const auto& [key, point] : known_)
         if (is_of(curve, key, 1)) known.learn(point.sessions, point.holds);
       return known;
     });
     search(&FitCurve::surely, 1 + kGameError, &FitPoint::holds, [&](const FitCurve& curve) {
-      Border below = border(curve);
+      Border below(question_.most_sessions);
       below.learn(curve.sessions + 1, false);
       return below;
     });
     search(&FitCurve::perhaps, 1 - kGameError, &FitPoint::may_hold, [&](const FitCurve& curve) {
-      Border above = border(curve);
+      Border above(question_.most_sessions);
       above.learn(curve.sessions, true);
       return above;
     });
@@ -137,9 +130,7 @@ class Fit {
 
   /// As many as a session's part of the device allows.
   void simulate_first() {
-    double busy = 0;
-    for (const auto& [key, point] : known_) busy = std::max(busy, busy_.at(key));
-    const int most = std::min(question_.most_sessions, static_cast<int>(1 / std::max(busy, 1e-3)) + 2);
+    const int most = std::min(question_.most_sessions, static_cast<int>(1 / std::max(busy_, 1e-3)) + 2);
     std::vector<int> numbers;
     for (int i = 1; i < std::min(most, kWholeCurve); ++i)
       numbers.push_back(1 + i * (most - 1) / (std::min(most, kWholeCurve) - 1));
@@ -180,23 +171,21 @@ class Fit {
   void run(const std::map<FitTrial, std::vector<std::string>>& trials) {
     std::map<std::vector<std::string>, std::vector<FitTrial>> by_policies;
     for (const auto& [trial, policies] : trials) by_policies[policies].push_back(trial);
-    for (const auto& [policies, its] : by_policies)
-      for (const GameReplay& replay : replays_) simulate(its, policies, replay);
+    for (const auto& [policies, its] : by_policies) simulate(its, policies);
   }
 
-  void simulate(const std::vector<FitTrial>& trials, const std::vector<std::string>& policies,
-                const GameReplay& replay) {
+  void simulate(const std::vector<FitTrial>& trials, const std::vector<std::string>& policies) {
     if (tick_) tick_(fmt::format("{} to {} sessions {}", trials.front().sessions, trials.back().sessions, policies));
-    const auto simulated = means_.of(fit_experiment(question_, trials, policies, replay));
+    const auto simulated = means_.of(fit_experiment(question_, trials, policies, answer_.has_limiter));
     for (std::size_t i = 0; i < simulated.size(); ++i)
       take(trials[i / policies.size()], policies[i % policies.size()], simulated[i]);
   }
 
-  void take(const FitTrial& trial, const std::string& policy, const SimulatedScenario& simulated) {
+  void take(const FitTrial& trial, const std::string& policy, const SimulatedBounds& simulated) {
     FitPoint& point = known_[{policy, trial}];
     point.sessions = trial.sessions;
     point.kept.resize(trial.has_fillers ? question_.fillers.size() : 0);
-    for (const auto& clients : simulated.bounds) {
+    for (const auto& clients : simulated) {
       const ClientMeans worst = worst_session(clients);
       widen(point.fps, worst.of("fps_mean"));
       widen(point.low, worst.of("fps_1low"));
@@ -208,8 +197,7 @@ class Fit {
       const bool holds = holds_rate(worst, trial.load);
       point.holds = point.holds && holds;
       point.may_hold = point.may_hold || holds;
-      double& busy = busy_[{policy, trial}];
-      busy = std::max(busy, clients.at(question_.game.name).of("gpu_busy_ratio").value_or(0));
+      busy_ = std::max(busy_, clients.at(question_.game.name).of("gpu_busy_ratio").value_or(0));
     }
   }
 
@@ -243,9 +231,8 @@ class Fit {
   const std::function<void(const std::string&)>& tick_;
   SimulatedMeans means_;
   FitAnswer answer_;
-  std::vector<GameReplay> replays_;
   std::map<Key, FitPoint> known_;
-  std::map<Key, double> busy_;
+  double busy_ = 0;  ///< most of the device's time that a session took
 };
 
 }  // namespace

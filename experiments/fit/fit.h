@@ -1,10 +1,11 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "experiments/advise/simulated_means.h"
+#include "experiments/advise/spread.h"
 #include "experiments/fit/question.h"
 #include "sim/policy/descriptor.h"
 

@@ -7,10 +7,6 @@ namespace corun {
 
 namespace {
 
-void add_spread(Json& json, const char* name, const std::optional<Spread>& spread) {
-  if (spread) json.key(name).object().field("low", spread->low).field("high", spread->high).end();
-}
-
 void add_point(Json& json, const FitQuestion& question, const FitPoint& point) {
   json.object().field("sessions", point.sessions).field("holds", point.holds).field("may_hold", point.may_hold);
   add_spread(json, "fps_mean", point.fps);

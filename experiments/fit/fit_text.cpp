@@ -14,13 +14,6 @@ namespace corun {
 
 namespace {
 
-std::string spread_text(const std::optional<Spread>& spread, int digits, double scale = 1) {
-  if (!spread) return "";
-  const std::string low = fmt::format("{:.{}f}", scale * spread->low, digits),
-                    high = fmt::format("{:.{}f}", scale * spread->high, digits);
-  return low == high ? low : low + " to " + high;
-}
-
 std::string policy_text(const std::string& policy) { return policy == "passthrough" ? "in turns" : "under " + policy; }
 
 /// "3 (surely 2, perhaps 4)"
@@ -125,11 +118,7 @@ std::string assumptions_text(const FitQuestion& question, const FitAnswer& answe
         "or more  {}'s capture was paced and left the GPU idle for most of the time: a GPU lowers its clock then, and "
         "its frames may take less than half as long in company; {}\n",
         question.game.name, kCaptureUncapped);
-  if (answer.has_unknown_draws)
-    text += fmt::format(
-        "assumed  what the device draws of {0} without a break is not known: the ends are 0.5 ms and whole "
-        "frames; state it: `--set {0}.draw=2ms`\n",
-        question.game.name);
+  if (answer.has_unknown_draws) text += fmt::format("assumed  {}\n", unknown_draws_text(question.game.name));
   for (const FitCurve& curve : answer.curves)
     if (!curve.refused.empty()) text += fmt::format("{}: refused: {}\n", curve.policy, printable(curve.refused));
   for (const std::string& warning : answer.warnings) text += fmt::format("{}\n", printable(warning));

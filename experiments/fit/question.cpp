@@ -17,17 +17,6 @@ constexpr const char* kTime = "horizon: 10s\nwarmup: 1s";
 constexpr const char* kTimeToSettle = "horizon: 50s\nwarmup: 20s";  ///< of settings, which rivals change every 5 s
 constexpr double kMostPeriods = 1.5;  ///< of the 99th percentile, unless stated: at most one frame of 100 a period late
 
-std::optional<double> milliseconds(const std::string& text) {
-  const auto duration = parse_duration(text);
-  return duration ? std::optional(to_seconds(*duration) * 1e3) : std::nullopt;
-}
-
-std::optional<double> part(const std::string& text) {
-  if (!text.ends_with('%')) return parse_real(text);
-  const auto value = parse_real(std::string_view{text}.substr(0, text.size() - 1));
-  return value ? std::optional(*value / 100) : std::nullopt;
-}
-
 int whole(const std::string& option, const std::string& text) {
   const auto value = parse_real(text);
   constexpr double kMost = 1000;
@@ -62,7 +51,7 @@ void take_limits(const FitWords& words, FitQuestion& question) {
   if (!words.low.empty())
     question.least_1low = positive("--low", words.low, parse_real(words.low), "frames per second: 50");
   if (!words.missed.empty())
-    question.most_missed = positive("--missed", words.missed, part(words.missed), "a part: 1%");
+    question.most_missed = positive("--missed", words.missed, parse_real(words.missed), "a part: 1%");
 }
 
 }  // namespace
@@ -84,7 +73,7 @@ FitQuestion question_of(const FitWords& words) {
 }
 
 std::string fit_experiment(const FitQuestion& question, const std::vector<FitTrial>& trials,
-                           const std::vector<std::string>& policies, const GameReplay& replay) {
+                           const std::vector<std::string>& policies, bool has_limiter) {
   std::vector<std::string> items;
   for (const std::string& policy : policies) items.push_back(policy_text(policy, question.fps));
   std::string text = fmt::format(
@@ -97,9 +86,8 @@ std::string fit_experiment(const FitQuestion& question, const std::vector<FitTri
     std::map<std::string, std::string> keys = {
         {"count", fmt::format("{}", trial.sessions)},
         {"pacing",
-         replay.has_limiter ? fmt::format("{{ rate: {:.6g}/s, vsync: false }}", fps) : fmt::format("{:.6g}fps", fps)}};
+         has_limiter ? fmt::format("{{ rate: {:.6g}/s, vsync: false }}", fps) : fmt::format("{:.6g}fps", fps)}};
     if (!question.quality.empty()) keys["quality"] = question.quality;
-    if (!replay.draw.empty()) keys["draw"] = replay.draw;
     std::string name = fmt::format("{}_session{}", trial.sessions, trial.sessions == 1 ? "" : "s");
     if (trial.has_fillers) name += "_and_fillers";
     if (trial.load != 1) name += fmt::format("_at_{:.4g}", trial.load);

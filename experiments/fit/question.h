@@ -23,9 +23,6 @@ struct FitQuestion {
   int most_sessions = 64;                                    ///< none beyond are tried
 };
 
-/// A frame rate that is promised is held from so much of it on: a display's 60 Hz may be 59.9.
-inline constexpr double kHeldPart = 0.99;
-
 /// A question in words, as on a command line.
 struct FitWords {
   std::string game;                   ///< its capture
@@ -48,15 +45,9 @@ struct FitTrial {
   auto operator<=>(const FitTrial&) const = default;
 };
 
-/// How the game is replayed, unless it states that itself.
-struct GameReplay {
-  bool has_limiter = false;  ///< a limiter paces it, as in its capture; else a display does
-  std::string draw{};        ///< length of its draws; "" = as captured
-};
-
 /// An experiment file with a scenario for each trial, in order, under these policies. Sessions begin anywhere in the
-/// capture.
+/// capture. A limiter paces the game, as in its capture, or else a display does, unless the game states that itself.
 std::string fit_experiment(const FitQuestion& question, const std::vector<FitTrial>& trials,
-                           const std::vector<std::string>& policies, const GameReplay& replay = {});
+                           const std::vector<std::string>& policies, bool has_limiter = false);
 
 }  // namespace corun

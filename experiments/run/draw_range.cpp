@@ -2,14 +2,13 @@
 
 #include <algorithm>
 
+#include "experiments/run/ranges.h"
 #include "sim/metrics/collector.h"
 #include "sim/workload/capture/frame_draws.h"
 
 namespace corun {
 
 namespace {
-
-constexpr Duration kShortDraws{500'000}, kOneDraw{1'000'000'000};
 
 /// Mean frame rate of a client under a policy with the first seed, with draws of so long.
 double fps_with(const Scenario& scenario, ClientBuilder& builder, const PolicyDescriptor& policy,

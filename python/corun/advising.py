@@ -20,15 +20,40 @@ class Advice(dict):
     def __str__(self) -> str:
         return self["text"].strip()
 
+    @property
+    def shares(self):
+        """What each program gets in each way that was tried, as a table (pandas): middles of `kept` and `p99_ms`, with
+        the ends between which 90 % of measured figures lie, which were predicted so (NaN where none were measured)."""
+        import pandas
+        return pandas.DataFrame([
+            {"way": way["label"], "mode": way["mode"], "program": program["name"],
+             **{name + end: value for name, band in (("kept", "kept_band"), ("p99_ms", "p99_band"))
+                for end, value in (("", _middle(program.get(name))), ("_low", program.get(band, {}).get("low")),
+                                   ("_high", program.get(band, {}).get("high")))}}
+            for way in self["ways"] if not way["impossible"] for program in way["programs"]])
+
     def _repr_html_(self) -> str:
         import html
+        names = [program["name"] for program in next((way["programs"] for way in self["ways"] if way["programs"]), [])]
+        head = "<tr><th>way</th>" + "".join(f"<th>{html.escape(name)} keeps</th>" for name in names) + "</tr>"
         rows = "".join(
             f"<tr><td>{html.escape(way['label'])}</td>"
-            + "".join(f"<td>{program['kept']['low']:.2f} to {program['kept']['high']:.2f}</td>"
-                      for program in way["programs"])
+            + "".join(f"<td>{_kept(program)}</td>" for program in way["programs"])
             + (f"<td>{html.escape(way['impossible'])}</td>" if way["impossible"] else "") + "</tr>"
             for way in self["ways"])
-        return f"<p>{html.escape(str(self))}</p><table>{rows}</table>"
+        return f"<p>{html.escape(str(self))}</p><table>{head}{rows}</table>"
+
+
+def _middle(spread: Mapping[str, float] | None) -> float | None:
+    return (spread["low"] + spread["high"]) / 2 if spread else None
+
+
+def _kept(program: Mapping[str, Mapping[str, float]]) -> str:
+    """"0.68 (0.64 to 0.87)", as in the table of `simcli advise`."""
+    low, high = (f"{program['kept'][end]:.2f}" for end in ("low", "high"))
+    band = program.get("kept_band")
+    return (low if low == high else f"{low} to {high}") + (
+        f" ({band['low']:.2f} to {band['high']:.2f})" if band else " (no band)")
 
 
 def advise(traces: Iterable[str | os.PathLike[str]], *, gpu: str = "h200",
@@ -45,6 +70,8 @@ def advise(traces: Iterable[str | os.PathLike[str]], *, gpu: str = "h200",
     >>> advice = corun.advise([CAPTURE, CAPTURE], solo_rate={name: 31, name + "_2": 31}, modes=["time_sliced", "mps"])
     >>> advice["verdict"], advice["best"], len(advice["ways"])
     ('share', 'MPS', 2)
+    >>> advice.shares.query("mode == 'mps'")[["program", "kept"]].round(2).values.tolist()
+    [['resnet50_train_bs64', 0.5], ['resnet50_train_bs64_2', 0.5]]
     """
     text = _core.advise([os.fspath(trace) for trace in traces], _words(solo_rate, "/s"), _words(keys), _words(keep),
                                 _words(p99), _words(fps), list(modes), gpu, most_work)
@@ -64,8 +91,8 @@ class Fit(dict):
         return pandas.DataFrame([
             {"policy": curve["policy"], "has_fillers": curve["has_fillers"], "sessions": point["sessions"],
              "holds": point["holds"],
-             **{name: (point[name]["low"] + point[name]["high"]) / 2 for name in _FIGURES if name in point},
-             **{f"{filler}_kept": (kept["low"] + kept["high"]) / 2 for filler, kept in point["kept"].items()}}
+             **{name: _middle(point[name]) for name in _FIGURES if name in point},
+             **{f"{filler}_kept": _middle(kept) for filler, kept in point["kept"].items()}}
             for curve in self["curves"] for point in curve["points"]])
 
     def _repr_html_(self) -> str:

@@ -68,6 +68,12 @@ Duration Workload::device_time(const Job& job) const {
   return sum;
 }
 
+Duration Workload::device_time() const {
+  Duration sum{};
+  for (const Job& job : jobs) sum += device_time(job);
+  return sum;
+}
+
 void predict_from_means(Workload& workload) {
   predict_from_means(workload.ops, workload.names.size());
   predict_from_means(workload.left_out, workload.names.size());

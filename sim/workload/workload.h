@@ -86,6 +86,7 @@ struct Workload {
 
   /// Sum of operation durations of one job.
   Duration device_time(const Job& job) const;
+  Duration device_time() const;  ///< of all jobs
   /// Of the scene that the job belongs to; as the menu says where none is known.
   SceneEffect scene_of(const Job& job) const { return job.scene == 0 ? SceneEffect{} : scenes[job.scene - 1]; }
   /// Asserts that jobs, steps, operations and waits refer to one another correctly.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How good the answers of `simcli advise` are, by what was measured afterwards; prints Markdown.
 
-usage: score.py ANSWERS.jsonl MEASURED.jsonl
+usage: score.py ANSWERS.jsonl MEASURED.jsonl [ANSWERS.jsonl MEASURED.jsonl ...]
 
 A program keeps its rate in company over the mean of its rates alone in the same measurement. Goals: `fairest`, the
 least that a program keeps; `most work`, the sum; `p99`, the 99th percentile of the step times of one program, the first
@@ -58,7 +58,8 @@ def figures(answers, measured):
 def rates_table(answers, measured):
     rows = collections.defaultdict(list)
     for mode, bound, value, answered, is_inside in figures(answers, measured):
-        rows[mode, bound].append((abs(answered / value - 1), is_inside))
+        for of in (bound, "any"):
+            rows[mode, of].append((abs(answered / value - 1), is_inside))
     print("| way | bound by | figures | error of what is kept, mean (worst) | inside the band |\n|---|---|---|---|---|")
     for (mode, bound), found in rows.items():
         errors = [100 * error for error, _ in found]
@@ -107,7 +108,8 @@ def hosts_table(answers, alone):
               f"| {100 * (max(rates) / min(rates) - 1):.1f} % |")
 
 
-def main(answers, measured):
+def score(answers, measured):
+    print(f"\n## {answers}\n")
     answers, (measured, alone) = read(answers), measured_ways(measured)
     answers = [answer for answer in answers if measured.get(answer["pair"])]
     rates_table(answers, measured)
@@ -115,7 +117,13 @@ def main(answers, measured):
     hosts_table(answers, alone)
 
 
+def main(paths):
+    print("Written by score.py, which says what the words mean.")
+    for answers, measured in zip(paths[::2], paths[1::2]):
+        score(answers, measured)
+
+
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if len(sys.argv) < 3 or len(sys.argv) % 2 == 0:
         sys.exit(__doc__)
-    main(*sys.argv[1:])
+    main(sys.argv[1:])

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""How far kept rates of the present model are from measured ones, by class; writes the bands of `simcli advise`.
+"""How far figures of the present model are from measured ones, by class; writes the bands of `simcli advise`.
 
     make.py [--simcli PROGRAM] [--residuals residuals.csv]     runs the studies below (ten minutes) and writes all
     make.py --only STUDY                                       the same, of one study; the residuals of others stay
     make.py --from residuals.csv                               writes bands.csv and coverage.md out of kept residuals
 
-A program keeps its rate in company over its rate alone, both measured or both predicted; a residual is measured over
-predicted. A band of a class lies between two of its residuals so that a further one of the same kind lies inside with
-90 % (split-conformal, 5 % on either side); a class has at least 20. In the class "games" there are games (bound:
-"frames", their frame rates) and programs next to them, in turns. `coverage.md` says how many residuals of a study
-lie inside the bands that all other studies give.
+Two figures: `kept`, what a program keeps: its rate in company over its rate alone, both measured or both predicted; and
+`p99`, the 99th percentile of its frame times or step times in company, of programs that wait for each step alone. A
+residual is measured over predicted. A band of a class lies between two of its residuals so that a further one of the
+same kind lies inside with 90 % (split-conformal, 5 % on either side); a class has at least 20. In the class "games"
+there are games (bound: "frames", their frame rates and frame times) and programs next to them, in turns. `coverage.md`
+says how many residuals of a study lie inside the bands that all other studies give.
 """
 
 import argparse
@@ -27,15 +28,18 @@ import tempfile
 HERE = pathlib.Path(__file__).parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent))
-from accuracy import comparisons, measured_rows  # noqa: E402
+from accuracy import comparisons, measured_means  # noqa: E402
 
 STUDIES = ["training-encoder-game", "profiled-networks", "cuda-graphs", "transformers-and-stencil",
            "diffusion-gnn-speech", "experts-and-particles", "host-bound-programs", "mps-mixes", "mps-small-kernels",
-           "calibrated-h100", "mixes-of-others", "sm-caps", "game-engine", "sessions"]
+           "calibrated-h100", "mixes-of-others", "sm-caps", "split-choices", "advice", "advice/second",
+           "game-engine", "sessions"]
 MECHANISM = {"timeslice": "turns", "mps": "mps", "split": "split"}
 CLIENT = re.compile(r"- \{ name: (\w+), (trace: .*) \}\s*$")
 DEVICE_BOUND = 0.9  # as in experiments/advise/advice.cpp
 LEAST = 20
+WAITS = 0.1  # jobs follow one another where rate and median time are that near to 1 together
+COLUMNS = ["study", "run", "program", "figure", "mechanism", "bound", "measured_over_predicted"]
 
 
 def metric(path, name):
@@ -52,7 +56,7 @@ def run(simcli, experiment, output):
 
 
 def alone(simcli, study, text, folder):
-    """{client: (rate, part of the time that the device works for it)}, alone"""
+    """{client: (rate, part of the time that the device works for it, whether it waits for each step)}, alone"""
     clients = dict(CLIENT.search(line).groups() for line in text.splitlines() if CLIENT.search(line))
     device = re.search(r"^device: .*$", text, re.M)[0]
     lines = [f"version: 1\nname: alone\n{device}\nhorizon: 2s\nwarmup: 0.5s\npolicies: [passthrough]",
@@ -65,8 +69,10 @@ def alone(simcli, study, text, folder):
         run(simcli, path, folder / "alone.sqlite")
     finally:
         path.unlink()
-    rates, busy = (metric(folder / "alone.sqlite", name) for name in ("throughput_per_s", "gpu_busy_ratio"))
-    return {client: (rates[client, client], busy[client, client]) for client in clients}
+    rates, busy, times = (metric(folder / "alone.sqlite", name)
+                          for name in ("throughput_per_s", "gpu_busy_ratio", "job_time_p50_ms"))
+    return {client: (rates[client, client], busy[client, client],
+                     abs(rates[client, client] * times[client, client] / 1e3 - 1) <= WAITS) for client in clients}
 
 
 def residuals_of_sessions(simcli):
@@ -78,12 +84,13 @@ def residuals_of_sessions(simcli):
     measured = collections.defaultdict(list)
     for line in (folder / "measured.jsonl").read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
-        for name, bound in (("fps_mean", "frames"), ("training_keeps", "device")):
+        for name, *of in (("fps_mean", "game", "kept", "games", "frames"),
+                          ("frame_time_p99_ms", "game", "p99", "games", "frames"),
+                          ("training_keeps", "resnet50", "kept", "games", "device")):
             if name in row:
-                measured[row["cell"], name, bound].append(row[name])
-    for (cell, name, bound), values in measured.items():
-        ratio = sum(values) / len(values) / predicted[cell][name]
-        yield ["sessions", cell, "game" if bound == "frames" else "resnet50", "games", bound, f"{ratio:.4f}"]
+                measured[row["cell"], name, *of].append(row[name])
+    for (cell, name, *of), values in measured.items():
+        yield ["sessions", cell, *of, f"{sum(values) / len(values) / predicted[cell][name]:.4f}"]
 
 
 def residuals_of(simcli, study, folder):
@@ -92,27 +99,34 @@ def residuals_of(simcli, study, folder):
         return
     experiment = ROOT / "studies" / study / "experiment.yaml"
     run(simcli, experiment, folder / "all.sqlite")
-    rates = metric(folder / "all.sqlite", "throughput_per_s")
+    rates, tails = (metric(folder / "all.sqlite", name) for name in ("throughput_per_s", "job_time_p99_ms"))
     lone = alone(simcli, study, experiment.read_text(encoding="utf-8"), folder)
     games = experiment.parent / "games.txt"
-    measured = measured_rows(experiment.parent / "measured.jsonl", games if games.exists() else None)
+    measured = measured_means(experiment.parent / "measured.jsonl", games if games.exists() else None)
+    measured_tails = {(row["run"], row["w"]): row["p99_ms"] for row in map(
+        json.loads, (experiment.parent / "measured.jsonl").read_text(encoding="utf-8").splitlines()) if "p99_ms" in row}
     with_games = {scenario for scenario, client in rates if client == "game"}
-    programs = collections.Counter(run for run, _, _ in measured)
+    programs = collections.Counter(scenario for scenario, _ in rates)
     known = {key: (key, rate) for key, rate in rates.items()}
-    found = [(run, key, value, predicted) for run, _, value, (key, predicted) in comparisons(known, measured)]
-    measured_alone = {key[1]: value for run, key, value, _ in found
-                      if programs[run] == 1 and run.startswith(("solo_", "mps_"))}
-    for run_name, (scenario, client), value, predicted in found:
+    found = [(run, name, key, value, predicted)
+             for run, name, value, (key, predicted) in comparisons(known, measured)]
+    measured_alone = {key[1]: value for run, _, key, value, _ in found
+                      if programs[key[0]] == 1 and run.startswith(("solo_", "mps_"))}
+    for run_name, name, (scenario, client), value, predicted in found:
         kind = re.match(r"[a-z]+", run_name)[0]
         if scenario in with_games and client == "game":
-            yield [study, run_name, client, "games", "frames", f"{value / predicted:.4f}"]
+            yield [study, run_name, client, "kept", "games", "frames", f"{value / predicted:.4f}"]
             continue
         kind = "games" if scenario in with_games else MECHANISM.get(kind)
-        if kind is None or programs[run_name] == 1 or client not in lone:
+        if kind is None or programs[scenario] == 1 or client not in lone:
             continue
-        rate, busy = lone[client]
+        rate, busy, waits = lone[client]
+        bound = "device" if busy >= DEVICE_BOUND else "host"
         ratio = (value / measured_alone.get(client, rate)) / (predicted / rate)
-        yield [study, run_name, client, kind, "device" if busy >= DEVICE_BOUND else "host", f"{ratio:.4f}"]
+        yield [study, run_name, client, "kept", kind, bound, f"{ratio:.4f}"]
+        if waits and (run_name, name) in measured_tails:
+            tail = measured_tails[run_name, name] / tails[scenario, client]
+            yield [study, run_name, client, "p99", kind, bound, f"{tail:.4f}"]
 
 
 def band(ratios, outside=0.1):
@@ -124,24 +138,24 @@ def band(ratios, outside=0.1):
 
 def classes(rows):
     found = collections.defaultdict(list)
-    for study, _, _, mechanism, bound, ratio in rows:
+    for study, _, _, figure, mechanism, bound, ratio in rows:
         for name in (bound, "any"):
-            found[mechanism, name].append((study, float(ratio)))
+            found[figure, mechanism, name].append((study, float(ratio)))
     return {key: values for key, values in sorted(found.items()) if len(values) >= LEAST}
 
 
 def write_bands(rows):
     with open(ROOT / "experiments/advise/bands.csv", "w", encoding="utf-8") as file:
-        file.write("mechanism,bound,figures,low,high\n")
-        for (mechanism, bound), values in classes(rows).items():
+        file.write("figure,mechanism,bound,count,low,high\n")
+        for (figure, mechanism, bound), values in classes(rows).items():
             low, high = band([ratio for _, ratio in values])
-            file.write(f"{mechanism},{bound},{len(values)},{low:.3f},{high:.3f}\n")
+            file.write(f"{figure},{mechanism},{bound},{len(values)},{low:.3f},{high:.3f}\n")
 
 
 def coverage(rows):
-    text = ("| mechanism | bound by | figures | studies | band | inside, by bands of other studies |\n"
-            "|---|---|---|---|---|---|\n")
-    for (mechanism, bound), values in classes(rows).items():
+    text = ("| figure | mechanism | bound by | count | studies | band | inside, by bands of other studies |\n"
+            "|---|---|---|---|---|---|---|\n")
+    for (figure, mechanism, bound), values in classes(rows).items():
         inside = count = 0
         for study in {study for study, _ in values}:
             others = [ratio for other, ratio in values if other != study]
@@ -152,7 +166,7 @@ def coverage(rows):
             count += sum(other == study for other, _ in values)
         low, high = band([ratio for _, ratio in values])
         shown = f"{inside / count:.0%} of {count}" if count else "one study alone"
-        text += (f"| {mechanism} | {bound} | {len(values)} | {len({study for study, _ in values})} "
+        text += (f"| {figure} | {mechanism} | {bound} | {len(values)} | {len({study for study, _ in values})} "
                  f"| {low:.2f} to {high:.2f} | {shown} |\n")
     return text
 
@@ -174,7 +188,7 @@ def main():
                 rows += residuals_of(options.simcli, study, pathlib.Path(folder))
             print(study, len(rows), file=sys.stderr, flush=True)
         with open(options.residuals, "w", encoding="utf-8") as file:
-            file.write("study,run,program,mechanism,bound,measured_over_predicted\n")
+            file.write(",".join(COLUMNS) + "\n")
             file.writelines(",".join(row) + "\n" for row in rows)
     write_bands(rows)
     (HERE / "coverage.md").write_text(coverage(rows), encoding="utf-8")

@@ -17,7 +17,6 @@ import measure
 HERE = pathlib.Path(__file__).resolve().parent
 SIMCLI = HERE.parents[1] / "build/release/simcli"
 NAMES = {"fps": "fps_mean", "fps_1low": "fps_1low", "frame_time_p99_s": "frame_time_p99_ms"}
-WORST = {"fps_mean": min, "fps_1low": min, "frame_time_p99_ms": max}
 
 
 def session(path):
@@ -47,7 +46,7 @@ def collect(folder):
                 continue
             sessions = [session(path) for path in paths]
             line = {"cell": measure.name_of(cell), "repetition": int(repetition.name)}
-            line |= {name: worst(one[name] for one in sessions) for name, worst in WORST.items()}
+            line |= {name: worst(one[name] for one in sessions) for name, worst in measure.WORST.items()}
             if cell[3]:
                 line["training_keeps"] = kept[measure.name_of(cell), int(repetition.name)]
             print(json.dumps(line))
@@ -59,7 +58,7 @@ def compare(measured, predicted):
     for cell in measure.CELLS:
         name = measure.name_of(cell)
         rows = [row for row in measured if row["cell"] == name]
-        for figure in [*WORST, "training_keeps"] if rows else []:
+        for figure in [*measure.WORST, "training_keeps"] if rows else []:
             values = [row[figure] for row in rows if figure in row]
             if not values:
                 continue

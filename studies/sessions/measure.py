@@ -26,6 +26,7 @@ CELLS = [("small", 60, n, False) for n in (2, 4, 6, 8, 10)] + [("middle", 60, n,
     ("large", 60, n, False) for n in (2, 3)] + [("large", 30, n, False) for n in (2, 3, 4, 5)] + [
     ("small", 120, n, False) for n in (2, 3, 4)] + [("small", 60, n, True) for n in (1, 2, 4)] + [
     ("middle", 60, n, True) for n in (1, 2, 3)]
+WORST = {"fps_mean": min, "fps_1low": min, "frame_time_p99_ms": max}  # of several sessions
 BEGIN_S, WINDOW_S = 4, 6  # of the window, after the sessions were started
 LOAD_S = 9  # from the start of a training's process to its steps, at most
 

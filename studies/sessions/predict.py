@@ -18,7 +18,6 @@ import tempfile
 import measure
 
 HERE = pathlib.Path(__file__).resolve().parent
-FIGURES = {"fps_mean": min, "fps_1low": min, "frame_time_p99_ms": max}
 RATE_ALONE = json.loads((HERE / "rates.json").read_text())["per_second"]
 FOLDERS = {"h200": HERE, "h100": HERE / "h100"}
 
@@ -57,14 +56,12 @@ def main():
             query = ("SELECT r.scenario, m.client, m.metric, avg(m.value) AS value FROM metrics m "
                      "JOIN runs r ON r.id = m.run GROUP BY 1, 2, 3")
             rows = json.loads(subprocess.run([options.simcli, "sql", output, "-c", query, "--json"], check=True,
-                                             capture_output=True, text=True).stdout)
-        rows = rows["rows"] if isinstance(rows, dict) else rows
+                                             capture_output=True, text=True).stdout)["rows"]
         for cell in cells_of(options.device):
             name, line = measure.name_of(cell), {}
-            for row in rows:
-                scenario, client, metric, value = row.values() if isinstance(row, dict) else row
-                if scenario == name and metric in FIGURES and client != "resnet50":
-                    line[metric] = FIGURES[metric](line.get(metric, value), value)
+            for scenario, client, metric, value in rows:
+                if scenario == name and metric in measure.WORST and client != "resnet50":
+                    line[metric] = measure.WORST[metric](line.get(metric, value), value)
                 if scenario == name and metric == "throughput_per_s" and client == "resnet50":
                     line["training_keeps"] = value / RATE_ALONE
             print(json.dumps({"cell": name, "capture": capture.lstrip(".") or "paced", **line}))

@@ -30,7 +30,7 @@ def rates(path, program, rate):
 
 def low_ends():
     rows = csv.DictReader(open(HERE.parent.parent / "experiments/advise/bands.csv", encoding="utf-8"))
-    return {(row["mechanism"], row["bound"]): float(row["low"]) for row in rows}
+    return {(row["mechanism"], row["bound"]): float(row["low"]) for row in rows if row["figure"] == "kept"}
 
 
 def kept(found, way, pair, low=None):

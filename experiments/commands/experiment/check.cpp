@@ -7,7 +7,7 @@
 #include "experiments/commands/commands.h"
 #include "experiments/commands/counted.h"
 #include "experiments/commands/experiment/experiment_options.h"
-#include "experiments/run/host_range.h"
+#include "experiments/run/ranges.h"
 #include "experiments/run/run_inputs.h"
 #include "policies/builtin.h"
 #include "traces/base/streams.h"

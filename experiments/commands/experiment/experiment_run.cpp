@@ -7,7 +7,7 @@
 #include "experiments/commands/experiment/interrupts.h"
 #include "experiments/commands/experiment/run_report.h"
 #include "experiments/results/results.h"
-#include "experiments/run/host_range.h"
+#include "experiments/run/ranges.h"
 #include "experiments/run/run_inputs.h"
 #include "policies/builtin.h"
 

@@ -35,8 +35,7 @@ void write_experiment(FitQuestion question, const FitAnswer& answer, const FitOp
   for (const FitCurve& curve : answer.curves)
     if (curve.refused.empty() && std::ranges::find(policies, curve.policy) == policies.end())
       policies.push_back(curve.policy);
-  write_file(options.experiment, fit_experiment(question, trials, policies, {answer.has_limiter, ""}),
-             options.overwrites);
+  write_file(options.experiment, fit_experiment(question, trials, policies, answer.has_limiter), options.overwrites);
 }
 
 int fit_command(const CommonOptions& common, const FitOptions& options) {

@@ -6,7 +6,7 @@
 #include "experiments/commands/commands.h"
 #include "experiments/commands/counted.h"
 #include "experiments/commands/experiment/experiment_options.h"
-#include "experiments/run/host_range.h"
+#include "experiments/run/ranges.h"
 #include "policies/builtin.h"
 #include "traces/base/streams.h"
 #include "traces/base/units.h"

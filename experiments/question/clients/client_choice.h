@@ -72,7 +72,8 @@ struct ClientChoice : ClientTerms {
   std::optional<std::uint32_t> queued_ahead;
   std::optional<double> solo_rate;  ///< jobs per second of the untraced program alone; default: the capture's, if any
   HostGaps host_gaps = HostGaps::kRange;
-  bool is_bound = false;  ///< `host_gaps` is an end of its range, and not stated (with_host_ranges)
+  bool is_bound = false;        ///< `host_gaps` is an end of its range, and not stated (with_host_ranges)
+  bool has_bound_draw = false;  ///< `draw` is such an end (with_draw_ranges)
   bool random_phase = true;
   bool random_first_job = false;
   double host_speed = 1.0;            ///< of its host, in times of the recorded one's; host gaps are divided by it

@@ -20,9 +20,7 @@ bool misses(double found, double wanted) { return !(std::abs(found / wanted - 1)
 
 /// Device time of a job, on average.
 Duration mean_device_time(const Workload& workload) {
-  Duration sum{};
-  for (const Job& job : workload.jobs) sum += workload.device_time(job);
-  return sum / static_cast<std::int64_t>(std::max<std::size_t>(workload.jobs.size(), 1));
+  return workload.device_time() / static_cast<std::int64_t>(std::max<std::size_t>(workload.jobs.size(), 1));
 }
 
 /// Jobs a second alone, as far as that is known without a run.

@@ -253,9 +253,8 @@ Workload workload_from_frames(const Timeline& timeline, const WorkloadOptions& o
 bool may_have_low_clock(const Workload& workload) {
   const Duration period = std::max(workload.limiter_period, workload.present_period);
   if (workload.job_kind != JobKind::kFrame || period <= Duration{} || workload.jobs.empty()) return false;
-  Duration busy{};
-  for (const Job& job : workload.jobs) busy += workload.device_time(job);
-  return to_seconds(busy) < kFullClockShare * to_seconds(period) * static_cast<double>(workload.jobs.size());
+  return to_seconds(workload.device_time()) <
+         kFullClockShare * to_seconds(period) * static_cast<double>(workload.jobs.size());
 }
 
 }  // namespace corun

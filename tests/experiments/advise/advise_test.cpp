@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "experiments/advise/advice.h"
+#include "experiments/advise/advice_text.h"
 #include "experiments/advise/deploy.h"
 #include "experiments/question/experiment.h"
 #include "policies/builtin.h"
@@ -11,7 +12,8 @@ namespace corun {
 namespace {
 
 constexpr char kBands[] =
-    "mechanism,bound,figures,low,high\nturns,any,40,0.900,1.100\nturns,device,20,0.950,1.040\nmps,any,60,0.800,1.200\n";
+    "figure,mechanism,bound,count,low,high\nkept,turns,any,40,0.900,1.100\nkept,turns,device,20,0.950,1.040\n"
+    "kept,mps,any,60,0.800,1.200\np99,turns,any,30,0.700,1.500\n";
 
 AdviceQuestion two_programs(const std::vector<std::string>& modes = {}) {
   AdviceQuestion question;
@@ -34,16 +36,18 @@ const TriedWay& way_of(const Advice& advice, const std::string& mode) {
 
 TEST(Bands, AreThoseOfTheClassOrElseOfItsMechanism) {
   const Bands bands{kBands};
-  EXPECT_EQ(bands.of("turns", "device")->low, 0.95);
-  EXPECT_EQ(bands.of("turns", "host")->high, 1.1) << "no class of its own";
-  EXPECT_EQ(bands.of("mps", "device")->figures, 60U);
-  EXPECT_FALSE(bands.of("mig", "device")) << "never measured";
+  EXPECT_EQ(bands.of("kept", "turns", "device")->low, 0.95);
+  EXPECT_EQ(bands.of("kept", "turns", "host")->high, 1.1) << "no class of its own";
+  EXPECT_EQ(bands.of("kept", "mps", "device")->count, 60U);
+  EXPECT_EQ(bands.of("p99", "turns", "device")->high, 1.5);
+  EXPECT_FALSE(bands.of("kept", "mig", "device")) << "never measured";
+  EXPECT_FALSE(bands.of("p99", "mps", "device")) << "a figure of its own";
 }
 
 TEST(Bands, BuiltInOnesHoldWhatIsPredictedAndAreNarrowerWhereTheDeviceBinds) {
   const Bands& bands = Bands::built_in();
   for (const char* mechanism : {"turns", "mps"}) {
-    const auto device = bands.of(mechanism, "device"), any = bands.of(mechanism, "any");
+    const auto device = bands.of("kept", mechanism, "device"), any = bands.of("kept", mechanism, "any");
     ASSERT_TRUE(device && any) << mechanism;
     EXPECT_LT(device->low, 1.0);
     EXPECT_GT(device->high, 1.0);
@@ -67,42 +71,92 @@ TEST(SharingWays, AreScenariosOfAnExperimentThatCanBeRead) {
   EXPECT_EQ(experiment.scenarios[2].policies[0].parameters.by_client("percentages").at("vit"), 70.0);
 }
 
-TEST(Advise, ChoosesTheWayInWhichTheLeastLuckyProgramSurelyKeepsMost) {
+TEST(Spread, OfMillisecondsHasAboutThreeDigits) {
+  EXPECT_EQ(milliseconds_text({0.4284, 0.4284}), "0.428");
+  EXPECT_EQ(milliseconds_text({4.284, 9.5}), "4.28 to 9.50");
+  EXPECT_EQ(milliseconds_text({4.284, 42.84}), "4.3 to 42.8");
+}
+
+TEST(TriedWay, IsBetterByPromisesThenByHardwareThenByItsGoalWithMpsAheadOfWhatIsAlike) {
+  TriedWay mps, turns;
+  for (TriedWay* way : {&mps, &turns}) way->is_compared = way->may_keep = true;
+  mps.way.mode = "mps", mps.goal = {0.8, 0.8};
+  turns.way.mode = "time_sliced", turns.goal = {0.83, 0.83};
+  EXPECT_GT(mps.rank(), turns.rank()) << "4 % are within what predictions are off";
+  turns.goal = {0.85, 0.85};
+  EXPECT_LT(mps.rank(), turns.rank());
+  turns.goal = {0.6, 1.0};
+  EXPECT_GT(mps.rank(), turns.rank()) << "by the worse end of what is not known";
+  turns.goal = {1, 1};
+  turns.is_compared = false;
+  EXPECT_GT(mps.rank(), turns.rank());
+  mps.broken = {"a keeps 0.80, not 0.90"};
+  EXPECT_LT(mps.rank(), turns.rank());
+  mps.may_keep = false, turns.broken = {"a keeps 0.80 to 1.00, not 0.90"};
+  EXPECT_LT(mps.rank(), turns.rank()) << "it may keep the promise";
+}
+
+TEST(Advise, ChoosesTheWayInWhichTheLeastLuckyProgramKeepsMost) {
   const Advice advice = advice_on(two_programs({"time_sliced", "mps"}));
   ASSERT_EQ(advice.verdict, Verdict::kShare);
   const TriedWay& best = advice.ways[*advice.best];
   for (const TriedWay& way : advice.ways) {
-    EXPECT_EQ(way.surely, std::min(way.programs[0].kept_least, way.programs[1].kept_least)) << way.way.label;
-    EXPECT_LE(way.surely, best.surely) << way.way.label;
+    EXPECT_EQ(way.goal.low, std::min(way.programs[0].kept.low, way.programs[1].kept.low)) << way.way.label;
+    EXPECT_LE(way.goal.low, best.goal.low) << way.way.label;
   }
   const ProgramShare& turns = way_of(advice, "time_sliced").programs[1];
   EXPECT_EQ(advice.bounds[1], "device");
-  EXPECT_NEAR(turns.kept_least, turns.kept.low * 0.95, 1e-9);
-  EXPECT_NEAR(turns.kept_most, turns.kept.high * 1.04, 1e-9);
+  EXPECT_NEAR(turns.kept_band->low, turns.kept.low * 0.95, 1e-9);
+  EXPECT_NEAR(turns.kept_band->high, turns.kept.high * 1.04, 1e-9);
+  EXPECT_NEAR(turns.p99_band->low, turns.p99_ms->low * 0.7, 1e-9);
+  EXPECT_NEAR(turns.p99_band->high, turns.p99_ms->high * 1.5, 1e-9);
+  EXPECT_FALSE(way_of(advice, "mps").programs[1].p99_band) << "no tail was measured so";
 }
 
 TEST(Advise, TurnsWithAGameHaveBandsOfTheirOwnAndMpsWithOneHasNone) {
   AdviceQuestion question = two_programs({"time_sliced", "mps"});
   question.programs[0] = {"game", "studies/sessions/captures/large.uncapped.corun", {{"pacing", "60fps"}}};
-  const Bands bands{std::string(kBands) + "games,any,40,0.850,1.010\ngames,frames,30,0.920,1.000\n"};
+  const Bands bands{std::string(kBands) + "kept,games,any,40,0.850,1.010\nkept,games,frames,30,0.920,1.000\n"};
   const Advice advice = advise(question, builtin_policies(), bands, 2);
   const TriedWay& turns = way_of(advice, "time_sliced");
   EXPECT_TRUE(turns.is_compared);
-  EXPECT_NEAR(turns.programs[0].kept_least, turns.programs[0].kept.low * 0.92, 1e-9);
-  EXPECT_NEAR(turns.programs[1].kept_least, turns.programs[1].kept.low * 0.85, 1e-9) << "not the band of turns alone";
+  EXPECT_NEAR(turns.programs[0].kept_band->low, turns.programs[0].kept.low * 0.92, 1e-9);
+  EXPECT_NEAR(turns.programs[1].kept_band->low, turns.programs[1].kept.low * 0.85, 1e-9)
+      << "not the band of turns alone";
   const TriedWay& mps = way_of(advice, "mps");
   EXPECT_FALSE(mps.is_compared);
-  EXPECT_EQ(mps.programs[1].kept_most, 0) << "nothing measured a program under MPS next to a game";
+  EXPECT_FALSE(mps.programs[1].kept_band) << "nothing measured a program under MPS next to a game";
 }
 
-TEST(Advise, WarnsOfUnknownDrawsOnceAndLeavesMechanismsToTheirBands) {
-  AdviceQuestion question = two_programs();
+TEST(Advise, AnswersAGameOfUnknownDrawsWithARangeAndLeavesMechanismsToTheirBands) {
+  AdviceQuestion question = two_programs({"time_sliced", "mps"});
   question.programs[0] = {"game", "traces/samples/h200/openarena_4k.corun", {{"pacing", "60fps"}}};
   const Advice advice = advice_on(question);
-  EXPECT_EQ(
-      std::ranges::count_if(advice.warnings, [](const auto& text) { return text.find("From draws") != text.npos; }), 1);
+  EXPECT_EQ(advice.unknown_draws, std::vector<std::string>{"game"});
+  EXPECT_TRUE(advice.unknown_rates.empty()) << "frames are not lengthened by a recorder";
+  const TriedWay& turns = way_of(advice, "time_sliced");
+  EXPECT_GT(turns.programs[0].fps->high, 1.2 * turns.programs[0].fps->low);
   for (const std::string& warning : advice.warnings)
     EXPECT_TRUE(warning.starts_with("game:") || warning.starts_with("vit:")) << warning;
+
+  question.programs[0].keys["draw"] = "1s";
+  const Advice stated = advice_on(question);
+  EXPECT_TRUE(stated.unknown_draws.empty());
+  const Spread& fps = *way_of(stated, "time_sliced").programs[0].fps;
+  EXPECT_EQ(fps.low, fps.high);
+  EXPECT_NEAR(fps.high, turns.programs[0].fps->high, 1e-9) << "one draw a frame is an end of the range";
+}
+
+TEST(Advise, CannotTellWhetherAGameKeepsItsRateWhereThatHangsOnItsDraws) {
+  AdviceQuestion question = two_programs({"time_sliced"});
+  question.programs[0] = {"game", "traces/samples/h200/openarena_4k.corun", {{"pacing", "60fps"}}};
+  const Spread fps = *advice_on(question).ways[0].programs[0].fps;
+  question.least_fps["game"] = (fps.low + fps.high) / 2;
+  const Advice advice = advice_on(question);
+  EXPECT_EQ(advice.verdict, Verdict::kCannotTell);
+  EXPECT_NE(verdict_text(question, advice).find("--set game.draw=2ms"), std::string::npos);
+  question.least_fps["game"] = fps.high + 1;
+  EXPECT_EQ(advice_on(question).verdict, Verdict::kNoWay) << "at no end of the range";
 }
 
 TEST(Advise, SaysThatNoWayKeepsWhatIsAskedAndByHowMuch) {

@@ -152,7 +152,7 @@ TEST(Fit, TheExperimentHoldsEveryPointAndCanBeRead) {
   FitWords words = words_of("large");
   words.fillers = {kTraining};
   PolicyRegistry policies = builtin_policies();
-  const std::string text = fit_experiment(question_of(words), {{1, false, 1}, {2, true, 1.08}}, {"pilotfish"}, {true});
+  const std::string text = fit_experiment(question_of(words), {{1, false, 1}, {2, true, 1.08}}, {"pilotfish"}, true);
   const Experiment experiment = parse_experiment(text, "fit.yaml", {}, policies);
   ASSERT_EQ(experiment.scenarios.size(), 2U);
   EXPECT_EQ(experiment.scenarios[1].clients.size(), 3U) << "two sessions and the filler";

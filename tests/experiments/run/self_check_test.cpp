@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "experiments/run/host_range.h"
+#include "experiments/run/ranges.h"
 #include "experiments/run/runner.h"
 #include "experiments/summary/summary.h"
 #include "tests/experiments/question/experiment_text.h"

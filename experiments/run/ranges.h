@@ -14,4 +14,12 @@ namespace corun {
 /// (Scenario::bounds). What cannot be read is left to later checks.
 Experiment with_host_ranges(Experiment experiment);
 
+/// The ends of what a device may draw of a game without a break: 0.5 ms, whole frames.
+inline constexpr Duration kShortDraws{500'000}, kOneDraw{1'000'000'000};
+
+/// The same of captured games in company where neither capture nor client says what the device draws without a break
+/// (FrameDraws::are_unknown): each once with either of these ends. It comes before the ranges of hosts, which then
+/// bound each of its scenarios.
+Experiment with_draw_ranges(Experiment experiment);
+
 }  // namespace corun
