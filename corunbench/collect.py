@@ -19,7 +19,7 @@ import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "studies"))
-from accuracy import comparisons, measured_means  # noqa: E402
+from accuracy import comparisons, measured_means, measured_tails  # noqa: E402
 
 COLUMNS = ["run", "mix", "device", "way", "program", "percentage", "capture", "fewer_sms", "solo_per_s",
            "together_per_s", "kept", "p99_ms", "is_blind", "by_program", "by_mix", "by_way"]
@@ -58,12 +58,9 @@ def published(study):
     if (study / "answers.jsonl").exists():
         return lambda run: True
     path = study / "predictions.jsonl"
-    blind = {row["run"] for row in lines_of(path)} if path.exists() else set()
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    blind = {json.loads(line)["run"] for line in lines}
     return lambda run: run in blind
-
-
-def lines_of(path):
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def rows_of(study):
@@ -71,10 +68,10 @@ def rows_of(study):
     scenarios = {scenario["name"]: scenario for scenario in experiment["scenarios"]}
     known = {(name, client["name"]): (name, client["name"]) for name, scenario in scenarios.items()
              for client in scenario["clients"]}
-    tails = {(row["run"], row["w"]): row.get("p99_ms") for row in lines_of(study / "measured.jsonl")}
+    tails = measured_tails(study / "measured.jsonl")
     runs, alone, is_blind = collections.defaultdict(dict), collections.defaultdict(list), published(study)
     for run, program, rate, (scenario, client) in comparisons(known, measured_means(study / "measured.jsonl")):
-        runs[run, scenario][base(client)] = rate, tails[run, program]
+        runs[run, scenario][base(client)] = rate, tails.get((run, program), "")
     for (run, scenario), programs in runs.items():
         if len(scenarios[scenario]["clients"]) == 1 and run.startswith(("solo_", "mps_")):
             for program, (rate, _) in programs.items():
@@ -97,7 +94,7 @@ def rows_of(study):
             solo = sum(of) / len(of) if of else stated
             yield common | {"program": client, "percentage": percentages(scenarios[scenario]).get(client, ""),
                             "capture": capture, "fewer_sms": fewer, "solo_per_s": f"{solo:.3f}",
-                            "together_per_s": f"{rate:.3f}", "kept": f"{rate / solo:.4f}", "p99_ms": tail or ""}
+                            "together_per_s": f"{rate:.3f}", "kept": f"{rate / solo:.4f}", "p99_ms": tail}
 
 
 def main():

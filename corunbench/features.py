@@ -7,9 +7,7 @@ README.md describes the columns.
 """
 
 import csv
-import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
@@ -18,8 +16,10 @@ import yaml
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 BUILT = ROOT / "build/release"
-sys.path.insert(0, str(BUILT / "python"))
+sys.path[:0] = [str(BUILT / "python"), str(ROOT / "studies/bands")]
 import corun  # noqa: E402
+import make  # noqa: E402
+import score  # noqa: E402
 
 COLUMNS = ["capture", "step_s", "busy", "operations_per_step", "operation_us", "operation_us_p90", "small", "blocks",
            "one_wave", "copies"]
@@ -44,24 +44,19 @@ def clients():
 
 
 def alone(wanted):
-    """{name of a client: {metric: value}}, each simulated alone"""
-    metrics = {}
+    """({name: steps per second}, {name: part of the time that the device works}) of clients, each simulated alone"""
+    rates, busy = {}, {}
     for device in sorted({device for device, _ in wanted}):
         experiment = {"version": 1, "name": "alone", "device": device, "horizon": "2s", "warmup": "0.5s", "seeds": 2,
                       "defaults": {"phase": "random"}, "policies": ["passthrough"],
                       "scenarios": [{"name": keys["name"], "clients": [keys]} for of, keys in wanted if of == device]}
         with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder) / "alone.yaml"
+            path, output = pathlib.Path(folder) / "alone.yaml", pathlib.Path(folder) / "alone.sqlite"
             path.write_text(yaml.safe_dump(experiment), encoding="utf-8")
-            output = f"{folder}/alone.sqlite"
-            subprocess.run([BUILT / "simcli", "run", path, "-o", output, "--progress", "none"], check=True,
-                           stdout=subprocess.DEVNULL)
-            query = "SELECT client, metric, avg(value) AS value FROM metrics GROUP BY 1, 2"
-            said = subprocess.run([BUILT / "simcli", "sql", output, "-c", query, "--json"], check=True,
-                                  capture_output=True, text=True).stdout
-        for client, metric, value in json.loads(said)["rows"]:
-            metrics.setdefault(client, {})[metric] = value
-    return metrics
+            make.run(BUILT / "simcli", path, output)
+            rates |= {client: value for (_, client), value in make.metric(output, "throughput_per_s").items()}
+            busy |= {client: value for (_, client), value in make.metric(output, "gpu_busy_ratio").items()}
+    return rates, busy
 
 
 def of_operations(path):
@@ -77,15 +72,14 @@ def of_operations(path):
 
 
 def main():
-    with open(HERE / "runs.csv", encoding="utf-8") as file:
-        captures = sorted({row["capture"] for row in csv.DictReader(file)})
+    captures = sorted({row["capture"] for row in score.read(HERE / "runs.csv")})
     known = clients()
-    metrics = alone([known[capture] for capture in captures])
+    rates, busy = alone([known[capture] for capture in captures])
     table = csv.DictWriter(sys.stdout, COLUMNS, lineterminator="\n")
     table.writeheader()
     for capture in captures:
-        its = metrics[known[capture][1]["name"]]
-        row = {"step_s": 1 / its["throughput_per_s"], "busy": its["gpu_busy_ratio"], **of_operations(capture)}
+        name = known[capture][1]["name"]
+        row = {"step_s": 1 / rates[name], "busy": busy[name], **of_operations(capture)}
         row["operations_per_step"] = row["busy"] * row["step_s"] * 1e6 / row["operation_us"]
         table.writerow({"capture": capture} | {name: f"{value:.5g}" for name, value in row.items()})
 

@@ -36,6 +36,12 @@ def measured_means(path, games=None):
     return [(run, program, sum(rates) / len(rates)) for (run, program), rates in found.items()]
 
 
+def measured_tails(path):
+    """{(run, program): 99th percentile of its step times in ms}, of rows that have one"""
+    rows = [json.loads(line) for line in open(path)]
+    return {(row["run"], row["w"]): row["p99_ms"] for row in rows if "p99_ms" in row}
+
+
 def published_rates(path):
     """{(scenario, client): [rate]} of a file of predictions."""
     rows = [json.loads(line) for line in open(path)]
@@ -54,11 +60,16 @@ def simulated_rates(path):
     return rates
 
 
+def scenarios_of(run, scenarios):
+    """The scenario of a measured run's name, or those that begin it: repetitions end with _r1 or _e1."""
+    return [run] if run in scenarios else [name for name in scenarios if run.startswith((name + "_r", name + "_e"))]
+
+
 def comparisons(predictions, rows):
     """(run, program, measured, what {(scenario, client): ...} has for it) of each row that was predicted."""
     scenarios = {scenario for scenario, _ in predictions}
     for run, program, measured in dict.fromkeys(rows):
-        named = [run] if run in scenarios else [s for s in scenarios if run.startswith((s + "_r", s + "_e"))]
+        named = scenarios_of(run, scenarios)
         for (scenario, client), prediction in predictions.items():
             if scenario in named and program.startswith(re.sub(r"_[abc]$", "", client)):
                 yield run, program, measured, prediction

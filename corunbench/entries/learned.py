@@ -7,31 +7,27 @@ of all others in the run together, the way and the percentage.
 """
 
 import collections
-import csv
 import math
 import pathlib
 import statistics
+import sys
 
 from sklearn.ensemble import GradientBoostingRegressor
 
 HERE = pathlib.Path(__file__).resolve().parent
-PARTS = ["by_mix", "by_program", "by_way"]
-WAYS = ["turns", "mps", "split"]
+sys.path.insert(0, str(HERE.parent))
+import score  # noqa: E402
+
 DEVICE_BOUND = 0.9
-
-
-def read(name):
-    with open(HERE.parent / name, encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 class Table:
     """The rows of runs.csv with the features of the program and of its company."""
 
     def __init__(self):
-        self.rows = read("runs.csv")
+        self.rows = score.read(HERE.parent / "runs.csv")
         self.features = {row.pop("capture"): {name: float(value) for name, value in row.items()}
-                         for row in read("features.csv")}
+                         for row in score.read(HERE.parent / "features.csv")}
         self.runs = collections.defaultdict(list)
         for row in self.rows:
             self.runs[row["run"]].append(row)
@@ -45,7 +41,7 @@ class Table:
                     statistics.mean(other[name] for other in others) for name in its]
         logs = [math.log1p(1e6 * value) for value in (*its.values(), *together)]
         return logs + [its["busy"], sum(other["busy"] for other in others), len(others),
-                       float(row["percentage"] or 100)] + [float(row["way"] == way) for way in WAYS]
+                       float(row["percentage"] or 100)] + [float(row["way"] == way) for way in score.WAYS]
 
     def kind(self, row):
         is_busy = self.features[row["capture"]]["busy"] >= DEVICE_BOUND
@@ -65,15 +61,20 @@ def boosted_trees(table, train, test):
     return [math.exp(value) for value in model.predict([table.vector(row) for row in test])]
 
 
+def entry(table, model):
+    """The text of its file: trained for each part on the rows that may be learned from."""
+    lines = ["part,run,program,kept"]
+    for part in score.PARTS.values():
+        train, test = ([row for row in table.rows if row[part] == of] for of in ("train", "test"))
+        lines += [f"{part},{row['run']},{row['program']},{kept:.4f}"
+                  for row, kept in zip(test, model(table, train, test))]
+    return "\n".join(lines) + "\n"
+
+
 def main():
     table = Table()
     for model in (class_median, boosted_trees):
-        with open(HERE / f"{model.__name__}.csv", "w", encoding="utf-8") as file:
-            file.write("part,run,program,kept\n")
-            for part in PARTS:
-                train, test = ([row for row in table.rows if row[part] == of] for of in ("train", "test"))
-                for row, kept in zip(test, model(table, train, test)):
-                    file.write(f"{part},{row['run']},{row['program']},{kept:.4f}\n")
+        (HERE / f"{model.__name__}.csv").write_text(entry(table, model), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -5,10 +5,12 @@ A program needs the part `busy` of the device's time and has steps of `step_s` s
 """
 
 import collections
-import csv
 import pathlib
+import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import score  # noqa: E402
 
 
 def no_interference(programs):
@@ -40,13 +42,11 @@ def serialised(programs):
 
 
 def main():
-    with open(HERE.parent / "features.csv", encoding="utf-8") as file:
-        features = {row["capture"]: row for row in csv.DictReader(file)}
+    features = {row["capture"]: row for row in score.read(HERE.parent / "features.csv")}
     runs = collections.defaultdict(list)
-    with open(HERE.parent / "runs.csv", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            runs[row["run"]].append((row["program"], {"busy": float(features[row["capture"]]["busy"]),
-                                                      "step_s": 1 / float(row["solo_per_s"])}))
+    for row in score.read(HERE.parent / "runs.csv"):
+        runs[row["run"]].append((row["program"], {"busy": float(features[row["capture"]]["busy"]),
+                                                  "step_s": 1 / float(row["solo_per_s"])}))
     for model in (no_interference, equal_share, proportional_share, serialised):
         with open(HERE / f"{model.__name__}.csv", "w", encoding="utf-8") as file:
             file.write("run,program,kept\n")

@@ -10,37 +10,25 @@ which rows the model could not have been fitted to when they were published; it 
 
 import argparse
 import collections
-import csv
-import json
-import math
 import pathlib
-import subprocess
+import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-PARTS = ["by_mix", "by_program", "by_way"]
+sys.path[:0] = [str(HERE.parent), str(ROOT / "studies"), str(ROOT / "studies/bands")]
+import make  # noqa: E402
+import score  # noqa: E402
+from accuracy import scenarios_of  # noqa: E402
 
 
 def predicted(simcli, study):
     """{(scenario, program): part of its rate alone that it keeps}"""
     with tempfile.TemporaryDirectory() as folder:
-        output = f"{folder}/all.sqlite"
-        experiment = ROOT / "studies" / study / "experiment.yaml"
-        subprocess.run([simcli, "run", experiment, "-f", "-o", output, "--progress", "none"], check=True,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        query = ("SELECT scenario, client, metric, avg(value) AS value FROM metrics JOIN runs ON runs.id = run "
-                 "WHERE metric IN ('throughput_per_s', 'solo_throughput_per_s') GROUP BY 1, 2, 3")
-        said = subprocess.run([simcli, "sql", output, "-c", query, "--json"], check=True, capture_output=True,
-                              text=True).stdout
-    rates = {(scenario, client, metric): value for scenario, client, metric, value in json.loads(said)["rows"]}
-    return {(scenario, client): value / rates[scenario, client, "solo_throughput_per_s"]
-            for (scenario, client, name), value in rates.items() if name == "throughput_per_s"}
-
-
-def scenario_of(run, scenarios):
-    """Repetitions of a run end with _r1 or _e1."""
-    return run if run in scenarios else next(name for name in scenarios if run.startswith((name + "_r", name + "_e")))
+        output = pathlib.Path(folder) / "all.sqlite"
+        make.run(simcli, ROOT / "studies" / study / "experiment.yaml", output)
+        alone = make.metric(output, "solo_throughput_per_s")
+        return {key: rate / alone[key] for key, rate in make.metric(output, "throughput_per_s").items()}
 
 
 def bands(truth, kept, part):
@@ -50,20 +38,14 @@ def bands(truth, kept, part):
         if row[part] == "train":
             ratios[row["way"]].append(float(row["kept"]) / kept[row["run"], row["program"]])
             ratios["any"].append(ratios[row["way"]][-1])
-    found = {}
-    for way, values in ratios.items():
-        values.sort()
-        k = max(1, math.floor((len(values) + 1) * 0.05))
-        found[way] = values[k - 1], values[-k]
-    return found
+    return {way: make.band(values) for way, values in ratios.items()}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--simcli", default=ROOT / "build/release/simcli")
     options = parser.parse_args()
-    with open(HERE.parent / "runs.csv", encoding="utf-8") as file:
-        truth = list(csv.DictReader(file))
+    truth = score.read(HERE.parent / "runs.csv")
     kept = {}
     for study in dict.fromkeys(row["run"].rpartition("/")[0] for row in truth):
         found = predicted(options.simcli, study)
@@ -71,11 +53,11 @@ def main():
         for row in truth:
             of, _, run = row["run"].rpartition("/")
             if of == study:
-                kept[row["run"], row["program"]] = found[scenario_of(run, scenarios), row["program"]]
+                kept[row["run"], row["program"]] = found[scenarios_of(run, scenarios)[0], row["program"]]
     with open(HERE / "corun.csv", "w", encoding="utf-8") as file:
         file.write("part,run,program,kept,low,high\n")
         file.writelines(f",{run},{program},{value:.4f},,\n" for (run, program), value in kept.items())
-        for part in PARTS:
+        for part in score.PARTS.values():
             of = bands(truth, kept, part)
             for row in truth:
                 if row[part] == "test":

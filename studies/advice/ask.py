@@ -24,17 +24,11 @@ def pairs(second):
     return [programs for kind, programs, _ in mixes.drawn_choices(second) if kind == "timeslice"]
 
 
-def truth():
-    """{program: its row}"""
-    lines = (ROOT / "studies/programs-of-others/truth.jsonl").read_text(encoding="utf-8").splitlines()
-    return {row["file"].split(".")[0]: row for row in map(json.loads, lines) if row["kind"] == "window"}
-
-
-def ask(simcli, programs, goal, rates):
+def ask(simcli, programs, goal, rates, truth):
     captures = [f"studies/programs-of-others/captures/{program}.window.corun" for program in programs]
     words = [f"--solo-rate={program}={rates[program]:.3f}/s" for program in programs]
     words += [f"--set={program}.{key.replace(': ', '=', 1)}" for program in programs
-              for key in mixes.stated_keys(program, truth()[program]) + mixes.SPECIAL.get(program, [])]
+              for key in mixes.stated_keys(program, truth[program]) + mixes.SPECIAL.get(program, [])]
     command = [simcli, "advise", *captures, "--gpu=h100", "--modes=time_sliced,mps,mps_split", "--json", *words,
                *GOALS[goal]]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
@@ -51,9 +45,10 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     rates = mixes.rates_alone(options.rates)
+    truth = mixes.truth_of(ROOT / "studies/programs-of-others/truth.jsonl", "window")
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         asked = [(programs, goal) for programs in pairs(options.second) for goal in GOALS]
-        for answer in pool.map(lambda one: ask(options.simcli, *one, rates), asked):
+        for answer in pool.map(lambda one: ask(options.simcli, *one, rates, truth), asked):
             print(json.dumps(answer), flush=True)
 
 

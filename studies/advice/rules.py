@@ -8,32 +8,26 @@ the same at the low ends of the bands of `simcli advise`. `MPS first`: by figure
 """
 
 import collections
-import csv
-import json
 import pathlib
 import statistics
+import sys
 
 import score
 
 HERE = pathlib.Path(__file__).resolve().parent
 STUDIES = HERE.parent
+sys.path.insert(0, str(STUDIES / "split-choices"))
+import choices  # noqa: E402
+
 OLDER = ["split-choices", "sm-caps", "mixes-of-others"]
-ON_DEVICE = {"numba", "two_graphs", "jax_inference", "jax_matmul", "jax_particles"}  # whose work the device does
-GOALS = {"fairest": min, "most work": sum}
+ON_DEVICE = choices.ON_DEVICE | {"jax_particles"}  # whose work the device does
 ALIKE = 1.05  # kAlike of experiments/advise/advice.h
-
-
-def rates(path, program, rate):
-    found = collections.defaultdict(dict)
-    for row in score.read(path):
-        found[row["run"]][row[program]] = row[rate]
-    return found
 
 
 def older_pairs(study):
     """{way: {program: (predicted, measured)}} of each pair"""
-    predicted = rates(STUDIES / study / "predictions.jsonl", "client", "predicted_per_s")
-    measured = rates(STUDIES / study / "measured.jsonl", "w", "it_s")
+    predicted = choices.rates(STUDIES / study / "predictions.jsonl", "client", "predicted_per_s")
+    measured = choices.rates(STUDIES / study / "measured.jsonl", "w", "it_s")
     pairs = collections.defaultdict(dict)
     for run, programs in measured.items():
         way, _, pair = run.partition("_")
@@ -53,17 +47,11 @@ def answered_pairs(folder):
             for answer in score.read(folder / "answers.jsonl") if answer["goal"] == "fairest"]
 
 
-def low_ends():
-    with open(STUDIES.parent / "experiments/advise/bands.csv", encoding="utf-8") as file:
-        return {(row["mechanism"], row["bound"]): float(row["low"]) for row in csv.DictReader(file)
-                if row["figure"] == "kept"}
-
-
-LOW = low_ends()
+LOW = choices.low_ends()
 
 
 def low_end(way, program):
-    mechanism = {"timeslice": "turns", "mps": "mps"}.get(way, "split")
+    mechanism = choices.MECHANISM.get(way, "split")
     return LOW.get((mechanism, "device" if program in ON_DEVICE else "host"), LOW[mechanism, "any"])
 
 
@@ -93,7 +81,7 @@ def main():
     counts = " | ".join(f"{study}, {len(pairs)}" for study, pairs in studies.items())
     print(f"| goal | chosen by | {counts} | all |")
     print("|---" * (3 + len(studies)) + "|")
-    for goal, value in GOALS.items():
+    for goal, value in choices.GOALS.items():
         for name, rule in RULES.items():
             found = [list(regrets(pairs, rule, value)) for pairs in studies.values()]
             found.append([regret for of in found for regret in of])

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How far figures of the present model are from measured ones, by class; writes the bands of `simcli advise`.
 
-    make.py [--simcli PROGRAM] [--residuals residuals.csv]     runs the studies below (ten minutes) and writes all
+    make.py [--simcli PROGRAM] [--residuals residuals.csv]     runs the studies below, twenty minutes, and writes all
     make.py --only STUDY                                       the same, of one study; the residuals of others stay
     make.py --from residuals.csv                               writes bands.csv and coverage.md out of kept residuals
 
@@ -28,7 +28,7 @@ import tempfile
 HERE = pathlib.Path(__file__).parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent))
-from accuracy import comparisons, measured_means  # noqa: E402
+from accuracy import comparisons, measured_means, measured_tails  # noqa: E402
 
 STUDIES = ["training-encoder-game", "profiled-networks", "cuda-graphs", "transformers-and-stencil",
            "diffusion-gnn-speech", "experts-and-particles", "host-bound-programs", "mps-mixes", "mps-small-kernels",
@@ -103,8 +103,7 @@ def residuals_of(simcli, study, folder):
     lone = alone(simcli, study, experiment.read_text(encoding="utf-8"), folder)
     games = experiment.parent / "games.txt"
     measured = measured_means(experiment.parent / "measured.jsonl", games if games.exists() else None)
-    measured_tails = {(row["run"], row["w"]): row["p99_ms"] for row in map(
-        json.loads, (experiment.parent / "measured.jsonl").read_text(encoding="utf-8").splitlines()) if "p99_ms" in row}
+    real_tails = measured_tails(experiment.parent / "measured.jsonl")
     with_games = {scenario for scenario, client in rates if client == "game"}
     programs = collections.Counter(scenario for scenario, _ in rates)
     known = {key: (key, rate) for key, rate in rates.items()}
@@ -124,8 +123,8 @@ def residuals_of(simcli, study, folder):
         bound = "device" if busy >= DEVICE_BOUND else "host"
         ratio = (value / measured_alone.get(client, rate)) / (predicted / rate)
         yield [study, run_name, client, "kept", kind, bound, f"{ratio:.4f}"]
-        if waits and (run_name, name) in measured_tails:
-            tail = measured_tails[run_name, name] / tails[scenario, client]
+        if waits and (run_name, name) in real_tails:
+            tail = real_tails[run_name, name] / tails[scenario, client]
             yield [study, run_name, client, "p99", kind, bound, f"{tail:.4f}"]
 
 

@@ -10,6 +10,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BENCH = ROOT / "corunbench"
 sys.path[:0] = [str(BENCH), str(BENCH / "entries")]
+import learned  # noqa: E402
 import nulls  # noqa: E402
 import score  # noqa: E402
 
@@ -38,6 +39,12 @@ def test_the_board_is_that_of_the_entries():
     entries = [score.Entry(path) for path in sorted((BENCH / "entries").glob("*.csv"))]
     board = score.board(entries, score.read(BENCH / "runs.csv"))
     assert (BENCH / "BOARD.md").read_text(encoding="utf-8").endswith(board), "corunbench/score.py --board"
+
+
+@pytest.mark.parametrize("model", [learned.class_median, learned.boosted_trees], ids=lambda model: model.__name__)
+def test_learned_entries_are_those_of_their_program(model):
+    kept = (BENCH / "entries" / f"{model.__name__}.csv").read_text(encoding="utf-8")
+    assert learned.entry(learned.Table(), model) == kept, "corunbench/entries/learned.py"
 
 
 def test_no_mix_of_the_test_part_is_learned_from():

@@ -96,22 +96,23 @@ def drawn_choices(second=False):
             yield kind, programs, [percentage, 100 - percentage or 100]
 
 
-def truth_of(options, kind):
-    rows = map(json.loads, options.truth.read_text().splitlines())
+def truth_of(path, kind):
+    """{program: its row of that kind} of a truth.jsonl"""
+    rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
     return {row["file"].split(".")[0]: row for row in rows if row["kind"] == kind}
 
 
 def draw(options):
-    truth = truth_of(options, "window")
+    truth = truth_of(options.truth, "window")
     clients = {program: [f"trace: ../programs-of-others/captures/{row['file']}",
                          f"solo_rate: {row['alone_per_second']}/s"] for program, row in truth.items()}
     draw_scenarios(drawn_mixes(), clients)
 
 
 def draw_splits(options):
-    fewer = [truth_of(options, "sms50"), truth_of(options, "sms25")]
+    fewer = [truth_of(options.truth, "sms50"), truth_of(options.truth, "sms25")]
     clients = {}
-    for program, row in truth_of(options, "sms100").items():
+    for program, row in truth_of(options.truth, "sms100").items():
         files = ", ".join("captures/" + rows[program]["file"] for rows in fewer if program in rows)
         clients[program] = [f"trace: captures/{row['file']}", "accept: [span]", f"fewer_sms: [{files}]",
                             f"solo_rate: {row['alone_per_second']:.2f}/s",
@@ -138,7 +139,7 @@ def draw_choices(options):
     rates = rates_alone(options.rates) if options.rates else {}
     clients = {program: [f"trace: ../programs-of-others/captures/{row['file']}", *stated_keys(program, row),
                          f"solo_rate: {rates.get(program, row['alone_per_second'])}/s"]
-               for program, row in truth_of(options, "window").items()}
+               for program, row in truth_of(options.truth, "window").items()}
     draw_scenarios(drawn_choices(options.second), clients)
 
 
