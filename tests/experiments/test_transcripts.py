@@ -43,7 +43,8 @@ def read_blocks(text):
 def run(command, folder):
     words = shlex.split(command)
     assert words[0] == "simcli", command
-    environment = {"PATH": os.environ.get("PATH", ""), "LC_ALL": "C.UTF-8"}
+    mutant = {name: value for name, value in os.environ.items() if name.startswith("CORUN_MUTANT")}
+    environment = {"PATH": os.environ.get("PATH", ""), "LC_ALL": "C.UTF-8", **mutant}
     done = subprocess.run([str(simcli()), *words[1:]], cwd=folder, env=environment, timeout=60,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     output = done.stdout.rstrip("\n")

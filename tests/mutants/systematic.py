@@ -9,7 +9,8 @@
     tests/mutants/systematic.py --sample 500 --resume        all that no run has caught, after one was interrupted
 
 A mistake is caught if a test fails with it that passes without it, or does not end in ten times its time and 5 s. The
-quickest tests that come to its place are run, up to two minutes of them: what survives those survives. So does a
+quickest tests that come to its place are run, C++ and those of Python that start `simcli`, up to two minutes of them:
+what survives those survives. So does a
 mistake at a place that no test comes to. tests/mutants/equivalent.toml names those that change nothing that could be
 observed, with the reason: they do not count.
 """
@@ -21,6 +22,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -68,6 +70,35 @@ def run(command, case, environment, seconds):
         except ProcessLookupError:
             pass
         process.wait()
+
+
+class PythonCase:
+    """A Python test that starts `simcli`; `filter` is None, as for a program that is a test."""
+
+    def __init__(self, name):
+        self.name, self.filter, self.folder = name, None, schemata.TREE
+        self.command = [*PYTEST, "-x", name]
+        self.environment = of_copy()
+        self.is_alone, self.seconds_allowed = True, LONGEST_S
+
+
+PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+
+
+def of_copy():
+    return {"CORUN_SIMCLI": str(schemata.BUILT / "simcli"), "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def python_cases(match):
+    """Those of the files that start the program which $CORUN_SIMCLI names. What needs more than it, or takes longer
+    than LONGEST_S, does not pass in the copy and is left out later."""
+    starts = re.compile(r"CORUN_SIMCLI|from test_transcripts import")
+    files = [path for path in sorted((schemata.TREE / "tests/experiments").rglob("test_*.py"))
+             if starts.search(path.read_text())]
+    listed = subprocess.run([*PYTEST, "--collect-only", *files], cwd=schemata.TREE, capture_output=True, text=True,
+                            env={**os.environ, **of_copy()}, check=True).stdout
+    names = [line for line in listed.splitlines() if "::" in line]
+    return [PythonCase(name) for name in names if re.search(match or "", name, re.IGNORECASE)]
 
 
 def command_of(cases):
@@ -228,7 +259,7 @@ def main():
     log = schemata.HERE / "found.jsonl"
     found = caught_before(chosen, log) if options.resume else {}
     built = [case for case in run_cpp.listed_cases(schemata.BUILT, options.match) if case.command]
-    cases = first_pass(built, size, schemata.HERE / "looks.json")
+    cases = first_pass(built + python_cases(options.match), size, schemata.HERE / "looks.json")
     found |= try_all([site for site in chosen if site["number"] not in found], cases, log, options.minutes)
     result = score([site for site in chosen if site["number"] in found], found)
     say(result)

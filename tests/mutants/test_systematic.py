@@ -173,6 +173,22 @@ def test_the_quickest_tests_are_tried_until_two_minutes_of_them():
     assert tried == ["a.quick", "a.middle"]
 
 
+def test_python_tests_that_start_simcli_are_cases_that_start_the_one_of_the_copy(tmp_path, monkeypatch):
+    monkeypatch.setattr(systematic.schemata, "TREE", tmp_path)
+    monkeypatch.setattr(systematic.schemata, "BUILT", tmp_path / "built")
+    folder = tmp_path / "tests/experiments"
+    folder.mkdir(parents=True)
+    (folder / "test_program.py").write_text(
+        "import os\n\n\ndef test_a():\n    pass\n\n\ndef test_b():\n    assert os.environ['CORUN_SIMCLI'] == 'none'\n")
+    (folder / "test_module.py").write_text("def test_c():\n    pass\n")
+    cases = systematic.python_cases(None)
+    assert [case.name for case in cases] == [f"tests/experiments/test_program.py::test_{name}" for name in "ab"]
+    assert [case.name.rpartition("_")[2] for case in systematic.python_cases("test_b")] == ["b"]
+    done = [systematic.subprocess.run(case.command, cwd=case.folder, env={**os.environ, **case.environment},
+                                      capture_output=True).returncode for case in cases]
+    assert done == [0, 1], "the second one says which simcli it was given"
+
+
 def test_what_tests_come_to_is_looked_at_once_for_what_is_built(tmp_path, monkeypatch):
     seen = []
     monkeypatch.setattr(systematic, "look_at", lambda case, sites: (seen.append(case.name), [True, 1.0, [7]])[1])

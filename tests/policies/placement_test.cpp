@@ -157,6 +157,14 @@ TEST(PlacementPolicies, HamiPacksNodesAndSpreadsOverTheCardsOfOne) {
   EXPECT_EQ(placements(result), (std::vector<Placement>{{0, {0}}, {0, {1}}, {0, {0}}}));
 }
 
+TEST(PlacementPolicies, HamiPacksCardsAndSpreadsOverNodesWhereItIsTold) {
+  Parameters otherwise = hami_score_policy().defaults();
+  otherwise.set("node", std::string("spread"));
+  otherwise.set("card", std::string("bin_pack"));
+  const auto result = place_all(hami_score_policy, 2, 2, {pod(1, 200), pod(1, 200), pod(1, 200)}, &otherwise);
+  EXPECT_EQ(placements(result), (std::vector<Placement>{{0, {0}}, {1, {0}}, {0, {0}}}));
+}
+
 TEST(PlacementPolicies, KubeshareFillsTheSharedCardThatFitsBest) {
   const auto result = place_all(kubeshare_fit_policy, 2, 2, {pod(1, 300), pod(1, 900), pod(1, 600), pod(1, 100)});
   EXPECT_EQ(placements(result)[2], placements(result)[0]);

@@ -188,8 +188,9 @@ SECTIONS = {
         "Mutation tests at random places",
         "A sample of the usual slips (another relation, another operator, a constant off by one, a statement left "
         "out, another result, a loop cut short) at random places, as many of a folder as the root of its size says. "
-        "A slip is caught if one of the C++ tests that come to its place fails or does not end; where no test comes, "
-        "it survives. tests/mutants/equivalent.toml gives the reasons for those that change nothing.\n",
+        "A slip is caught if one of the tests that come to its place, of C++ or of Python that start `simcli`, fails "
+        "or does not end; where no test comes, it survives. tests/mutants/equivalent.toml gives the reasons for those "
+        "that change nothing.\n",
         "./dev mutants --sample N", systematic, survivors),
     "campaign": Section(
         "Invariants",

@@ -110,6 +110,40 @@ TEST(Engine, ALoopInZeroTimeIsReportedWithItsTimeAndPhases) {
   }
 }
 
+TEST(Engine, TheReportOfALoopInZeroTimeNamesItsLastEightEvents) {
+  Engine engine;
+  struct Spin {
+    Engine& engine;
+    static void wake(void* self, std::uint64_t) {
+      static_cast<Spin*>(self)->engine.after(Duration{}, Phase::kDecide, wake, self);
+    }
+  } spin{engine};
+  engine.at(time_from_ns(42), Phase::kDecide, Spin::wake, &spin);
+  try {
+    engine.run(kNever);
+    FAIL() << "the loop was not noticed";
+  } catch (const Error& error) {
+    const std::string said = error.what();
+    std::size_t named = 0;
+    for (std::size_t at = said.find("decide"); at != std::string::npos; at = said.find("decide", at + 1)) ++named;
+    EXPECT_EQ(named, 8u) << said;
+  }
+}
+
+TEST(Engine, EventsOfManyInstantsAreNoLoopHoweverManyTheyAre) {
+  struct Clock {
+    Engine engine;
+    std::uint64_t left = Engine::kMaxEventsPerInstant + 10;
+    static void tick(void* self, std::uint64_t) {
+      auto& clock = *static_cast<Clock*>(self);
+      if (--clock.left > 0) clock.engine.after(Duration{1}, Phase::kTimer, tick, self);
+    }
+  } clock;
+  clock.engine.at(time_from_ns(1), Phase::kTimer, Clock::tick, &clock);
+  EXPECT_EQ(clock.engine.run(kNever), StopReason::kDrained);
+  EXPECT_EQ(clock.left, 0u);
+}
+
 TEST(EngineDeathTest, SchedulingInThePastIsABrokenPromise) {
   Log log;
   const auto back = [](void* self, std::uint64_t) {

@@ -121,6 +121,23 @@ TEST_F(CollectorTest, ChangesOfLevelAreCountedPerSecondOfTheWholeWindow) {
   EXPECT_DOUBLE_EQ(metrics(collector).at("game.quality_changes_per_s"), 0.2);
 }
 
+TEST_F(CollectorTest, TheRateOfAClientThatStaysForATimeIsThatOfItsStay) {
+  input_.clients[1].arrival = 2s;
+  input_.clients[1].stay = 4s;
+  Collector collector(input_);
+  for (const Duration end : {3s, 4s, 5s, 6s}) job(collector, end - 1s, end);
+  EXPECT_DOUBLE_EQ(metrics(collector).at("train.throughput_per_s"), 1);
+}
+
+TEST_F(CollectorTest, TheRateOfAClientThatMeantToStayBeyondTheEndIsThatUntilTheEnd) {
+  input_.clients[1].arrival = 8s;
+  input_.clients[1].stay = 4s;
+  Collector collector(input_);
+  for (const Duration end : {8500ms, 9000ms}) job(collector, end - 500ms, end);
+  // One stretch of half a second between the ends, and the two seconds after them.
+  EXPECT_DOUBLE_EQ(metrics(collector).at("train.throughput_per_s"), 1 / 2.5);
+}
+
 /// Three players, of whom the game is the first; the training job stays.
 class PlayersTest : public CollectorTest {
  protected:

@@ -39,6 +39,15 @@ TEST(Afterburner, SkipsRowsOfDatesThatNoLogHas) {
   EXPECT_EQ(timeline.provenance().skipped.at("row without a time"), 3U);
 }
 
+TEST(Afterburner, SkipsRowsWhoseDateIsNotOfNumbers) {
+  const std::string log = std::string{kLog} +
+                          "80, 2x-10-2025 18:04:46,90,52,22.688\n80, 24-10-2025 18:04,90,52,22.688\n"
+                          "80, 24-10-2025 18::46,90,52,22.688\n80, 24-10-12025 18:04:46,90,52,22.688\n";
+  const Timeline timeline = import_text("afterburner", log);
+  EXPECT_EQ(timeline.frames().size(), 2U);
+  EXPECT_EQ(timeline.provenance().skipped.at("row without a time"), 4U);
+}
+
 TEST(Afterburner, RefusesALogWithoutFrameTimes) {
   const std::string other = "00, 24-10-2025 18:04:41, Hardware monitoring log v1.6\n02, 24-10-2025 18:04:41, Power\n";
   EXPECT_NE(import_error("afterburner", other).find("capture.txt:2: no column `Frametime`"), std::string::npos);

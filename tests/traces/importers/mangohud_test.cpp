@@ -47,6 +47,19 @@ TEST(MangoHud, ReadsFrameTimesInMicrosecondsOfLogsUntil2023) {
   EXPECT_TRUE(notes_mention(timeline, "microseconds"));
 }
 
+TEST(MangoHud, JudgesTheUnitOfFrameTimesByTheRowInTheMiddleByRatioNotByTheRowInTheMiddleOfTheFile) {
+  const std::string head =
+      "os,cpu,gpu,ram,kernel,driver\nx,y,z,1,2,3\nfps,frametime,cpu_load,gpu_load,cpu_temp,gpu_temp,gpu_core_clock,"
+      "gpu_mem_clock,gpu_vram_used,gpu_power,ram_used,elapsed\n";
+  // In the row between, the frame rate is of a frame 1000 times as long.
+  const Timeline timeline = import_text("mangohud", head +
+                                                        "60,16667,1,2,3,4,5,6,7,8,9,16667000\n"
+                                                        "0.06,16667,1,2,3,4,5,6,7,8,9,33334000\n"
+                                                        "60,16667,1,2,3,4,5,6,7,8,9,50001000\n");
+  EXPECT_EQ(timeline.frames().at(0).interval_ns, 16667000);
+  EXPECT_TRUE(notes_mention(timeline, "microseconds"));
+}
+
 TEST(MangoHud, KeepsTheMostMemoryThatWasInUse) {
   const Timeline timeline =
       import_text("mangohud",

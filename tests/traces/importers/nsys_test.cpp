@@ -115,6 +115,18 @@ TEST(Nsys, ReadsCopiesWithDirectionAndBytes) {
   EXPECT_EQ(timeline.ops()[0].bytes, 4096U);
 }
 
+TEST(Nsys, KnowsTheNodesOfGraphsWhoseCopiesAndFillsItReads) {
+  const Timeline timeline = import_text(
+      "nsys", database("CREATE TABLE META_DATA_EXPORT(name,value);CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY(start,end,"
+                       "deviceId,contextId,streamId,correlationId,globalPid,bytes,copyKind,dstKind,srcDeviceId,"
+                       "dstDeviceId,graphNodeId);"
+                       "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES(1,2,0,1,7,1,0,4096,8,2,0,0,4711),"
+                       "(3,4,0,1,7,2,0,64,8,2,0,0,NULL);"));
+  ASSERT_EQ(timeline.ops().size(), 2U);
+  EXPECT_EQ(timeline.ops()[0].graph_node, 4711U);
+  EXPECT_EQ(timeline.ops()[1].graph_node, 0U);
+}
+
 TEST(Nsys, NamesTheStreamsAndEventsOfWaits) {
   const std::string base =
       strings() + kernels(kernel(2000, 2500, 7, 11) + "," + kernel(2600, 2700, 9, 15)) +

@@ -16,6 +16,14 @@ TEST(Orion, LaysKernelsBackToBackAndSaysThatTimesAreMadeUp) {
   EXPECT_EQ(timeline.shapes()[timeline.ops()[0].shape].blocks(), 98U);
   EXPECT_EQ(timeline.shapes()[timeline.ops()[0].shape].threads_per_block(), 0U);
   EXPECT_FALSE(timeline.fidelity().has_times);
+  EXPECT_EQ(timeline.provenance().clock, "capture_start");
+}
+
+TEST(Orion, TakesQuotationMarksOffNamesOfOneCharacterToo) {
+  const Timeline timeline = import_text("orion", kHeader + std::string{"\"k\",1,0,98,100480\n\"a,b\",1,0,98,7\n"});
+  ASSERT_EQ(timeline.ops().size(), 2U);
+  EXPECT_EQ(timeline.text(timeline.ops()[0].name), "k");
+  EXPECT_EQ(timeline.text(timeline.ops()[1].name), "a,b");
 }
 
 TEST(Orion, KeepsUnquotedCommasInNames) {

@@ -32,6 +32,12 @@ Timeline read(std::string_view header, std::string_view rows) {
   return import_text("presentmon", fmt::format("{}{}", header, rows));
 }
 
+TEST(PresentMon, SaysWhichVersionWroteTheFile) {
+  EXPECT_EQ(read(kV1, kV1Row).provenance().source_version, "v1");
+  EXPECT_EQ(read(kV2, kV2Row).provenance().source_version, "v2");
+  EXPECT_EQ(read(kCurrent, kCurrentRow).provenance().source_version, "current");
+}
+
 TEST(PresentMon, PlacesTheGpuWorkOfAFrameTheSameInAllVersions) {
   for (const Timeline& timeline : {read(kV1, kV1Row), read(kV2, kV2Row), read(kCurrent, kCurrentRow)}) {
     ASSERT_EQ(timeline.frames().size(), 1U);

@@ -126,6 +126,24 @@ TEST(Kineto, MarksTheCallOfACopyIntoPageableMemoryAsBlocking) {
   EXPECT_EQ(timeline.calls()[0].kind, CallKind::kBlockingCopy);
 }
 
+TEST(Kineto, KeepsEveryCharacterOfANameAndReplacesBytesThatAreNone) {
+  const std::string replaced = "\xEF\xBF\xBD";
+  const auto name_read = [](const std::string& name) {
+    const Timeline timeline =
+        import_text("kineto", trace(event("kernel", name, R"("ts": 1, "dur": 2, "args": {"device": 0, "stream": 7})")));
+    return std::string{timeline.text(timeline.ops().at(0).name)};
+  };
+  // The last character before the surrogates, a surrogate, the last character of all, what would be the next.
+  EXPECT_EQ(name_read("a\xFF\xED\x9F\xBF"), "a" + replaced + "\xED\x9F\xBF");
+  EXPECT_EQ(name_read("a\xED\xA0\x80z"), "a" + replaced + replaced + replaced + "z");
+  EXPECT_EQ(name_read("a\xFF\xF4\x8F\xBF\xBF"), "a" + replaced + "\xF4\x8F\xBF\xBF");
+  EXPECT_EQ(name_read("a\xF4\x90\x80\x80z"), "a" + replaced + replaced + replaced + replaced + "z");
+  // Longer than it needs to be, of two and of three bytes; cut off.
+  EXPECT_EQ(name_read("a\xC1\x81z"), "a" + replaced + replaced + "z");
+  EXPECT_EQ(name_read("a\xE0\x9F\xBFz"), "a" + replaced + replaced + replaced + "z");
+  EXPECT_EQ(name_read("a\xFF\xE0\xA0\x80z"), "a" + replaced + "\xE0\xA0\x80z");
+}
+
 TEST(Kineto, ReadsTheSpellingOf2021) {
   const Timeline timeline = import_text(
       "kineto",
