@@ -161,8 +161,10 @@ TEST(PlacementPolicies, HamiPacksCardsAndSpreadsOverNodesWhereItIsTold) {
   Parameters otherwise = hami_score_policy().defaults();
   otherwise.set("node", std::string("spread"));
   otherwise.set("card", std::string("bin_pack"));
-  const auto result = place_all(hami_score_policy, 2, 2, {pod(1, 200), pod(1, 200), pod(1, 200)}, &otherwise);
-  EXPECT_EQ(placements(result), (std::vector<Placement>{{0, {0}}, {1, {0}}, {0, {0}}}));
+  const auto nodes = place_all(hami_score_policy, 2, 1, {pod(1, 200), pod(1, 200), pod(1, 200)}, &otherwise);
+  EXPECT_EQ(placements(nodes), (std::vector<Placement>{{0, {0}}, {1, {0}}, {0, {0}}}));
+  const auto cards = place_all(hami_score_policy, 1, 2, {pod(1, 300), pod(1, 800), pod(1, 100)}, &otherwise);
+  EXPECT_EQ(placements(cards), (std::vector<Placement>{{0, {0}}, {0, {1}}, {0, {1}}}));
 }
 
 TEST(PlacementPolicies, KubeshareFillsTheSharedCardThatFitsBest) {
