@@ -40,6 +40,7 @@ EQUIVALENT = plant.ROOT / "tests/mutants/equivalent.toml"
 LONGEST_S = 60  # cases that take longer are left out
 LONGEST_TOGETHER_S = 120  # cases that are tried for one mistake
 PROCESSES = len(os.sched_getaffinity(0))
+PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
 
 
 # A mistake may send a signal to every process that it can see: let these be its own. The shell is the first of them, to
@@ -72,21 +73,9 @@ def run(command, case, environment, seconds):
         process.wait()
 
 
-class PythonCase:
-    """A Python test that starts `simcli`; `filter` is None, as for a program that is a test."""
-
-    def __init__(self, name):
-        self.name, self.filter, self.folder = name, None, schemata.TREE
-        self.command = [*PYTEST, "-x", name]
-        self.environment = of_copy()
-        self.is_alone, self.seconds_allowed = True, LONGEST_S
-
-
-PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-
-
-def of_copy():
-    return {"CORUN_SIMCLI": str(schemata.BUILT / "simcli"), "PYTHONDONTWRITEBYTECODE": "1"}
+def simcli():
+    """The program of the copy."""
+    return schemata.BUILT / "simcli"
 
 
 def python_cases(match):
@@ -96,9 +85,12 @@ def python_cases(match):
     files = [path for path in sorted((schemata.TREE / "tests/experiments").rglob("test_*.py"))
              if starts.search(path.read_text())]
     listed = subprocess.run([*PYTEST, "--collect-only", *files], cwd=schemata.TREE, capture_output=True, text=True,
-                            env={**os.environ, **of_copy()}, check=True).stdout
+                            check=True).stdout
     names = [line for line in listed.splitlines() if "::" in line]
-    return [PythonCase(name) for name in names if re.search(match or "", name, re.IGNORECASE)]
+    properties = [{"name": "WORKING_DIRECTORY", "value": schemata.TREE},
+                  {"name": "ENVIRONMENT", "value": [f"CORUN_SIMCLI={simcli()}", "PYTHONDONTWRITEBYTECODE=1"]}]
+    return [run_cpp.Case({"name": name, "command": [*PYTEST, "-x", name], "properties": properties})
+            for name in names if re.search(match or "", name, re.IGNORECASE)]
 
 
 def command_of(cases):
@@ -124,7 +116,8 @@ def look_at(case, sites):
 
 def kept_looks(path, cases):
     """name -> what look_at gave for the programs as they are built now."""
-    built = max((os.stat(case.command[0]).st_mtime for case in cases if case.filter), default=0)
+    programs = {pathlib.Path(case.command[0]) for case in cases if case.filter} | {simcli()}
+    built = max((program.stat().st_mtime for program in programs if program.exists()), default=0)
     return json.loads(path.read_text()) if path.exists() and path.stat().st_mtime > built else {}
 
 

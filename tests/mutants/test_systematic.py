@@ -202,3 +202,15 @@ def test_what_tests_come_to_is_looked_at_once_for_what_is_built(tmp_path, monkey
     os.utime(program, (2**33, 2**33))
     systematic.first_pass(cases, 9, kept)
     assert len(seen) == 4, "the program was built again"
+
+
+def test_what_python_tests_come_to_is_looked_at_again_when_simcli_is_built_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(systematic, "look_at", lambda case, sites: [True, 1.0, [7]])
+    monkeypatch.setattr(systematic.schemata, "BUILT", tmp_path)
+    (tmp_path / "simcli").touch()
+    os.utime(tmp_path / "simcli", (0, 0))
+    cases = [systematic.run_cpp.Case({"name": "test_a.py::test_b", "command": ["pytest"]})]
+    systematic.first_pass(cases, 9, tmp_path / "looks.json")
+    assert systematic.kept_looks(tmp_path / "looks.json", cases) == {"test_a.py::test_b": [True, 1.0, [7]]}
+    os.utime(tmp_path / "simcli", (2**33, 2**33))
+    assert systematic.kept_looks(tmp_path / "looks.json", cases) == {}

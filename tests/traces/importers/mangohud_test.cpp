@@ -11,6 +11,10 @@ constexpr const char* kHead =
     "fps,frametime,cpu_load,cpu_power,gpu_load,cpu_temp,gpu_temp,gpu_core_clock,gpu_mem_clock,gpu_vram_used,gpu_power,"
     "ram_used,swap_used,process_rss,cpu_mhz,elapsed\n";
 
+constexpr const char* kHeadUntil2023 =
+    "os,cpu,gpu,ram,kernel,driver\nx,y,z,1,2,3\nfps,frametime,cpu_load,gpu_load,cpu_temp,gpu_temp,gpu_core_clock,"
+    "gpu_mem_clock,gpu_vram_used,gpu_power,ram_used,elapsed\n";
+
 std::string row(const char* fps, const char* frametime, const char* elapsed) {
   return std::string{fps} + "," + frametime + ",3,0,90,44,0,950,0,0,0,10,2,0,800," + elapsed + "\n";
 }
@@ -38,9 +42,7 @@ TEST(MangoHud, MarksALogTakenAtAnIntervalAsASample) {
 TEST(MangoHud, ReadsFrameTimesInMicrosecondsOfLogsUntil2023) {
   const Timeline timeline = import_text(
       "mangohud",
-      "os,cpu,gpu,ram,kernel,driver\nx,y,z,1,2,3\nfps,frametime,cpu_load,gpu_load,cpu_temp,gpu_temp,gpu_core_clock,"
-      "gpu_mem_clock,gpu_vram_used,gpu_power,ram_used,elapsed\n"
-      "60,16667,1,2,3,4,5,6,7,8,9,16667000\n60,16666,1,2,3,4,5,6,7,8,9,33333000\n");
+      kHeadUntil2023 + std::string{"60,16667,1,2,3,4,5,6,7,8,9,16667000\n60,16666,1,2,3,4,5,6,7,8,9,33333000\n"});
   ASSERT_EQ(timeline.frames().size(), 2U);
   EXPECT_EQ(timeline.frames()[0].interval_ns, 16667000);
   EXPECT_TRUE(timeline.fidelity().per_frame);
@@ -48,11 +50,8 @@ TEST(MangoHud, ReadsFrameTimesInMicrosecondsOfLogsUntil2023) {
 }
 
 TEST(MangoHud, JudgesTheUnitOfFrameTimesByTheRowInTheMiddleByRatioNotByTheRowInTheMiddleOfTheFile) {
-  const std::string head =
-      "os,cpu,gpu,ram,kernel,driver\nx,y,z,1,2,3\nfps,frametime,cpu_load,gpu_load,cpu_temp,gpu_temp,gpu_core_clock,"
-      "gpu_mem_clock,gpu_vram_used,gpu_power,ram_used,elapsed\n";
   // In the row between, the frame rate is of a frame 1000 times as long.
-  const Timeline timeline = import_text("mangohud", head +
+  const Timeline timeline = import_text("mangohud", std::string{kHeadUntil2023} +
                                                         "60,16667,1,2,3,4,5,6,7,8,9,16667000\n"
                                                         "0.06,16667,1,2,3,4,5,6,7,8,9,33334000\n"
                                                         "60,16667,1,2,3,4,5,6,7,8,9,50001000\n");

@@ -115,7 +115,7 @@ TEST(Nsys, ReadsCopiesWithDirectionAndBytes) {
   EXPECT_EQ(timeline.ops()[0].bytes, 4096U);
 }
 
-TEST(Nsys, KnowsTheNodesOfGraphsWhoseCopiesAndFillsItReads) {
+TEST(Nsys, KnowsToWhichNodesOfGraphsCopiesBelong) {
   const Timeline timeline = import_text(
       "nsys", database("CREATE TABLE META_DATA_EXPORT(name,value);CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY(start,end,"
                        "deviceId,contextId,streamId,correlationId,globalPid,bytes,copyKind,dstKind,srcDeviceId,"
