@@ -105,6 +105,39 @@ TEST(LiveProfile, KnowsTheStartUpOfACaptureToo) {
   }
 }
 
+TEST(LiveProfile, TakesTheMeanOfCopies) {
+  Workload capture;
+  capture.names = {"Memcpy"};
+  testing::append_job(capture, {3us, 5us, 10us}, 0us, 0us, false);
+  capture.ops.change([](WorkOp& op) { op.kind = OpKind::kCopyHostToDevice; });
+  const live::Profile profile(capture);
+  EXPECT_EQ(profile.by_name(OpKind::kCopyHostToDevice, ""), 6us);
+  EXPECT_EQ(profile.by_shape(OpKind::kCopyHostToDevice, "", 7), 6us);
+  EXPECT_EQ(profile.by_shape(OpKind::kCopyDeviceToHost, "", 7), kUnknownDuration);
+  EXPECT_EQ(profile.by_name(OpKind::kKernel, "Memcpy"), kUnknownDuration);
+}
+
+TEST(LiveProfile, BelievesTheJobsOfACaptureMoreThanTheRestOfIt) {
+  Workload capture;
+  capture.names = {"kernel"};
+  WorkOp op;
+  op.shape.grid_x = 10, op.shape.grid_y = op.shape.grid_z = 1;
+  op.predicted_by_name = 100us, op.predicted_by_shape = 110us;
+  capture.left_out.push_back(op);
+  op.shape.grid_x = 20;
+  op.predicted_by_shape = 120us;
+  capture.left_out.push_back(op);
+  op.shape.grid_x = 10;
+  op.predicted_by_name = 300us, op.predicted_by_shape = 310us;
+  capture.ops.push_back(op);
+  const live::Profile profile(capture);
+  EXPECT_EQ(profile.by_name(OpKind::kKernel, "kernel"), 300us);
+  EXPECT_EQ(profile.by_shape(OpKind::kKernel, "kernel", 10), 310us);
+  EXPECT_EQ(profile.by_shape(OpKind::kKernel, "kernel", 20), 120us) << "the jobs have no such grid";
+  EXPECT_EQ(profile.by_shape(OpKind::kKernel, "kernel", 30), 300us);
+  EXPECT_EQ(profile.by_shape(OpKind::kKernel, "other", 10), kUnknownDuration);
+}
+
 TEST(LiveDeviceUse, GivesEqualPartsToThoseWhoTakeTurns) {
   live::DeviceUse turns(2, true), at_once(2, false);
   for (live::DeviceUse* use : {&turns, &at_once}) {
