@@ -130,6 +130,28 @@ TEST(DjayModel, LearnsEachKnobOfAMenuMadeOfKnobs) {
   EXPECT_LT(error(player.model, truth), 0.03) << "the fourth combination was never rendered";
 }
 
+TEST(DjayModel, AShadowThatTookNoTimeOrIsOfNoLevelTeachesNothing) {
+  for (const auto& [level, busy] : {std::pair<std::uint32_t, Duration>{1, Duration{0}}, {3, 10ms}}) {
+    Player player;
+    player.frame(Truth{}, 0);
+    player.model.learn_shadow({player.number, level, 0, busy, 0.1});
+    EXPECT_NEAR(to_milliseconds(player.model.cost(1)), 20.0 * kMenu[1].cost, 1e-3);
+    EXPECT_NEAR(player.model.quality(1), kMenu[1].quality, 1e-12);
+  }
+}
+
+TEST(DjayModel, WhatWasLearntLongAgoGivesWayTheSoonerTheMoreIsForgotten) {
+  const auto error_after_a_change = [](double forgetting) {
+    GameModel::Settings settings;
+    settings.forgetting = forgetting;
+    Player player(settings);
+    for (int i = 0; i < 40; ++i) player.probe({.exponent = 0.5}, 0, 1 + i % 2);
+    for (int i = 0; i < 4; ++i) player.probe({.exponent = 1.6}, 0, 1 + i % 2);
+    return error(player.model, {.exponent = 1.6});
+  };
+  EXPECT_LT(error_after_a_change(0.5), 0.5 * error_after_a_change(1.0));
+}
+
 TEST(DjayModel, FindsOutAMisreportedQuality) {
   const Truth truth{.loss_factor = 2.0};
   Player player;

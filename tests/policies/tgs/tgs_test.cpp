@@ -35,6 +35,21 @@ TEST(TgsRateControl, StopsTheOthersWhileItLearnsTheUndisturbedRate) {
   EXPECT_EQ(control.top_rate(), 100'000);
 }
 
+TEST(TgsRateControl, TheFirstReportIsTheTopRateAsItIs) {
+  TgsRateControl control({.band = 0.03,
+                          .growth = 1.5,
+                          .increase = 0.025,
+                          .decrease = 0.08,
+                          .collapse = 10,
+                          .initial_limit = 20'000,
+                          .profile_reports = 5});
+  control.report(100'000);
+  EXPECT_EQ(control.top_rate(), 100'000);
+  control.report(140'000);  // the largest mean of two neighbours, 120,000, is a fifth more: 97.5 % of it count
+  control.report(0);
+  EXPECT_EQ(control.top_rate(), 0.975 * 120'000);
+}
+
 TEST(TgsRateControl, SlowStartGrowsByHalfWhileTheRateStaysInTheBand) {
   TgsRateControl control = profiled();
   control.report(100'000);

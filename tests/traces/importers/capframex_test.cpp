@@ -29,6 +29,7 @@ TEST(CapFrameX, ReadsTheColumnsOfAJsonRun) {
   EXPECT_EQ(frames[2].gpu_busy_ns, 8750000);
   EXPECT_EQ(timeline.text(timeline.swapchains()[0].application), "re2.exe");
   EXPECT_EQ(timeline.provenance().devices[0].name, "NVIDIA GeForce RTX 2080 Ti");
+  EXPECT_EQ(skipped(timeline), 0U);
 }
 
 TEST(CapFrameX, LaysRunsOneBehindTheOther) {

@@ -30,6 +30,14 @@ TEST(MangoHud, ReadsEveryFrameOfAnUnsampledLog) {
   EXPECT_EQ(timeline.provenance().devices[0].name, "Radeon RX 6800");
 }
 
+TEST(MangoHud, ANameOfAGpuIsCutWhereNoneIsThatLong) {
+  std::string head = kHead;
+  const std::string name = "Radeon RX 6800";
+  head.replace(head.find(name), name.size(), std::string(5'000, 'R'));
+  const Timeline timeline = import_text("mangohud", head + row("50", "20", "1000000") + row("50", "20", "21000000"));
+  EXPECT_EQ(timeline.provenance().devices[0].name, std::string(4'096, 'R'));
+}
+
 TEST(MangoHud, MarksALogTakenAtAnIntervalAsASample) {
   const Timeline timeline =
       import_text("mangohud", kHead + row("240", "4.16", "100070000") + row("241", "4.15", "200140000") +
