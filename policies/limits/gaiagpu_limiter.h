@@ -72,7 +72,7 @@ class GaiaLimiter {
   std::int64_t limit_;
   std::int64_t bucket_ = 0;
   std::int64_t share_ = 0;
-  std::int64_t processes_ = 0;  ///< at the tick before
+  std::int64_t processes_ = 1;  ///< at the tick before; the artifact begins with one
   std::int64_t ticks_ = 0;      ///< of the interval between two changes of an elastic limit
   std::int64_t spare_sum_ = 0;  ///< percent, over the ticks since it was last cleared
 };

@@ -95,7 +95,7 @@ class PilotFishAbsolute : public Policy {
     if (is_of_game(view, client)) {
       games_[client.value].unfinished -= op.is_render;
     } else if (op.is_kernel()) {
-      const UnfinishedWork::Launch launch = work_.completed(client, op.number);
+      const UnfinishedWork::Launch launch = work_.completed(client, op.number, view.now);
       if (UnfinishedWork::is_representative(view.client(client), launch)) learn(client, op, device_time);
       progress_ = view.now;
     }

@@ -11,13 +11,23 @@ void FrameGuarantee::joined(const GpuView& view, ClientId client) {
 
 void FrameGuarantee::frame_began(const GpuView& view, ClientId game, Duration period, const UnfinishedWork& work) {
   count_drop(view.now, clients_[game.value], period);
+  if (settings_.decide_at == DecideAt::kFrameBegin) judge(view, view.now, work);
+}
+
+bool FrameGuarantee::is_guilty(ClientId filler, Time frame_begin, const UnfinishedWork& work) const {
+  const bool is_left = settings_.preempt != Preempt::kStragglers && work.of(filler) > settings_.tolerance;
+  const bool is_late =
+      settings_.preempt != Preempt::kLeftover && work.overdue(filler, frame_begin) > settings_.tolerance;
+  return is_left || is_late;
+}
+
+void FrameGuarantee::judge(const GpuView& view, Time frame_begin, const UnfinishedWork& work) {
   if (settings_.kind == Kind::kNone || bears_drops()) return;
   bool kills = false;
   for (const ClientView& client : view.clients) {
     Time& kill_at = clients_[client.id.value].kill_at;
     if (!is_filler(client) || client.is_copying || work.count(client.id) == 0 || kill_at != kNever) continue;
-    const Duration lateness = view.now - work.expected_end(client.id);
-    if (std::max(work.of(client.id), lateness) <= settings_.tolerance) continue;
+    if (!is_guilty(client.id, frame_begin, work)) continue;
     kill_at = view.now + settings_.kill_latency;
     kills = true;
   }
@@ -35,9 +45,10 @@ bool FrameGuarantee::bears_drops() const {
   return settings_.kind == Kind::kSoft && static_cast<std::int64_t>(dropped_.size()) <= settings_.drop_limit;
 }
 
-void FrameGuarantee::frame_ended(const GpuView& view) {
+void FrameGuarantee::frame_ended(const GpuView& view, ClientId game, const UnfinishedWork& work) {
   for (const ClientView& client : view.clients)
     if (is_filler(client)) ++clients_[client.id.value].frames;
+  if (settings_.decide_at == DecideAt::kFrameEnd) judge(view, view.client(game).frame.begin, work);
 }
 
 void FrameGuarantee::completed(const ClientView& filler) {

@@ -11,18 +11,27 @@
 
 namespace corun {
 
-/// What PilotFish does for a frame that begins while a filler still works: nothing, kill the filler at once (hard), or
+/// What PilotFish does about fillers that still work when they should have ended: nothing, kill them at once (hard), or
 /// once too many frames have been dropped (soft). A killed filler goes on from a snapshot of its memory, which is taken
 /// every so many frames, when nothing of it is in flight.
 class FrameGuarantee {
  public:
   enum class Kind : std::uint8_t { kNone, kSoft, kHard };
+  /// What is held against a filler.
+  enum class Preempt : std::uint8_t {
+    kStragglers,  ///< how much longer than predicted its kernel had been running when the frame began
+    kLeftover,    ///< predicted work that is still in flight
+    kEither       ///< the larger of the two
+  };
+  enum class DecideAt : std::uint8_t { kFrameBegin, kFrameEnd };
   struct Settings {
     Kind kind = Kind::kNone;
-    Duration tolerance{};               ///< left-over predicted work that is no reason for a kill
+    Preempt preempt = Preempt::kStragglers;
+    DecideAt decide_at = DecideAt::kFrameBegin;
+    Duration tolerance{};               ///< so much is no reason for a kill
     std::int64_t drop_limit = 1;        ///< dropped frames that a soft guarantee bears ...
     std::int64_t drop_window = 60;      ///< ... among so many
-    Duration kill_latency{};            ///< from a frame's begin to the kill
+    Duration kill_latency{};            ///< from the decision to the kill
     std::int64_t snapshot_every = 240;  ///< frames; 0 = never
   };
 
@@ -31,7 +40,7 @@ class FrameGuarantee {
   void joined(const GpuView& view, ClientId client);
   /// `period` is what the game's frames should be apart; a frame counts as dropped when they are half of that more.
   void frame_began(const GpuView& view, ClientId game, Duration period, const UnfinishedWork& work);
-  void frame_ended(const GpuView& view);
+  void frame_ended(const GpuView& view, ClientId game, const UnfinishedWork& work);
   /// Kernels of the filler completed: with nothing left in flight, there is no reason for a kill.
   void completed(const ClientView& filler);
   void copied(ClientId filler);
@@ -50,6 +59,8 @@ class FrameGuarantee {
     std::int64_t frames = 0;   // since a filler's last snapshot
   };
 
+  void judge(const GpuView& view, Time frame_begin, const UnfinishedWork& work);
+  bool is_guilty(ClientId filler, Time frame_begin, const UnfinishedWork& work) const;
   bool is_kill_due(const GpuView& view, const ClientView& filler) const;
   bool is_snapshot_due(const GpuView& view, const ClientView& filler) const;
   bool bears_drops() const;

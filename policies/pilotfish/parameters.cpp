@@ -61,12 +61,20 @@ void add_predictor_parameters(ParameterTable& table) {
 void add_guarantee_parameters(ParameterTable& table) {
   table.choice("guarantee", {"none", "soft", "hard"})
       .means(
-          "Whether a filler that still works when a frame begins is killed: never, once more frames than "
-          "soft_drop_limit were dropped, or at once.")
+          "Whether a filler whose work has not ended in time is killed: never, once more frames than soft_drop_limit "
+          "were dropped, or at once.")
       .from("paper; none since the artifact's measuring mode takes its request back before it is read");
+  table.choice("preempt", {"stragglers", "leftover", "either"})
+      .means(
+          "What is not in time: a kernel that had run longer than predicted when a frame began, predicted work that is "
+          "left, or either.")
+      .from("abstract: stragglers; artifact: leftover; either is ours");
+  table.choice("decide_at", {"frame_begin", "frame_end"})
+      .means("When that is looked at: a frame begins, or one has been rendered.")
+      .from("notes on the paper: at once, frame_begin; artifact: frame_end");
   table.duration("tolerance", 1ms)
       .range(0s, 100ms)
-      .means("Left-over predicted work, or lateness of it, that is no reason for a kill.")
+      .means("Predicted work left, or overrun of a kernel, that is no reason for a kill.")
       .from("artifact, render hook");
   table.integer("soft_drop_limit", 1)
       .range(0, 1000, "frames")
@@ -78,7 +86,7 @@ void add_guarantee_parameters(ParameterTable& table) {
       .from("ours");
   table.duration("kill_latency", 1ms)
       .range(0s, 100ms)
-      .means("Time from the start of a frame to the kill.")
+      .means("Time from that moment to the kill.")
       .from("artifact: the filler's side polls; 50us would be an event");
   table.integer("snapshot_every", 240)
       .range(0, 1'000'000, "frames")

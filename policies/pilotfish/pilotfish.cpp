@@ -4,8 +4,8 @@
 /// Hears:       everything.      Needs: frame events, predictions (pilotfish_oracle: exact durations).
 /// Decides:     the end of a frame opens a window that lasts until the next frame is due. A kernel is admitted if and
 ///              only if its predicted duration fits in what is left of the window; it is never reordered or split. One
-///              that does not fit sleeps and looks again. Render work and copies pass. A filler that still works when a
-///              frame begins is killed and restored from a snapshot, if a guarantee asks for that.
+///              that does not fit sleeps and looks again. Render work and copies pass. A filler whose
+///              work has outlasted a frame is killed and restored from a snapshot, if a guarantee asks for that.
 /// Parameters:  see pilotfish_parameters.cpp (each with unit and origin). The defaults are the artifact's PF mode; its
 ///              SOFT mode is `charge_unfinished: false, gate_on_rendering: true`, and its older "boxtime" that with
 ///              `launch_retry: 1ms`.
@@ -36,6 +36,10 @@ FrameGuarantee::Settings guarantee_settings(const Parameters& parameters) {
   FrameGuarantee::Settings settings;
   if (kind == "soft") settings.kind = FrameGuarantee::Kind::kSoft;
   if (kind == "hard") settings.kind = FrameGuarantee::Kind::kHard;
+  const std::string& preempt = parameters.choice("preempt");
+  if (preempt == "leftover") settings.preempt = FrameGuarantee::Preempt::kLeftover;
+  if (preempt == "either") settings.preempt = FrameGuarantee::Preempt::kEither;
+  if (parameters.choice("decide_at") == "frame_end") settings.decide_at = FrameGuarantee::DecideAt::kFrameEnd;
   settings.tolerance = parameters.duration("tolerance");
   settings.drop_limit = parameters.integer("soft_drop_limit");
   settings.drop_window = parameters.integer("soft_window_frames");
@@ -109,7 +113,7 @@ class PilotFish : public Policy {
       return;
     }
     if (op.is_kernel()) {
-      const UnfinishedWork::Launch launch = work_.completed(client, op.number);
+      const UnfinishedWork::Launch launch = work_.completed(client, op.number, view.now);
       if (UnfinishedWork::is_representative(view.client(client), launch)) learn(client, op, device_time);
     }
     guarantee_.completed(view.client(client));
@@ -118,7 +122,7 @@ class PilotFish : public Policy {
   void on_frame(const GpuView& view, ClientId client, FrameEvent event) override {
     if (event == FrameEvent::kBegin) return guarantee_.frame_began(view, client, period(view.client(client)), work_);
     gaps_.frame_ended(client);
-    guarantee_.frame_ended(view);
+    guarantee_.frame_ended(view, client, work_);
     if (!is_rendering(view)) window_.publish(view.now, earliest_next_begin(view));
   }
 
@@ -299,13 +303,19 @@ PolicyDescriptor pilotfish_policy() {
   policy.summary = "Kernels of best-effort clients run between frames, if predicted to fit before the next one.";
   policy.source = kPilotFishSource;
   policy.deviations = {
-      "A kill is asked for when a frame begins, as the paper says; the artifact asks for it at a frame's end.",
-      "Work that is later than predicted counts as left over by its lateness, so that stragglers are seen.",
+      "What a straggler is, a kernel that has run longer than predicted by more than `tolerance`, is ours.",
+      "With `decide_at: frame_end` what is left then counts; the artifact looks at what was left after the frame "
+      "before.",
       "Several games: a window opens when none renders and lasts until the earliest next frame.",
       "Several fillers share one window and take turns, one launch each.",
       "`budget: absolute`, `margin`, `overcommit`, `intra_frame_gaps`, `unknown_kernel: defer`, `pcie_reserve` and all "
       "predictors but `name_mean` are ours.",
-      "After a kill the program goes on behind what was lost; lost work is reported, not repeated.",
+      "After a kill the program goes on behind what was lost; lost work is reported, not repeated. A restore takes the "
+      "device's `context_create` and the copy; the notes on the paper speak of at least 30 ms.",
+      "The isolation of CPU, disk and network, the stop signal on a stream of high priority, the choice of a server "
+      "for "
+      "a training, and the artifact's time-out of 60 ms for a frame's end are left out.",
+      "The artifact sees Direct3D 12 on Windows; games here are OpenGL and Vulkan, or logs of frames.",
       "Frames begin and end on the device's clock; the artifact learns of them from fences, up to a millisecond late.",
   };
   policy.parameters = pilotfish_parameters();

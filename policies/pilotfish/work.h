@@ -13,6 +13,7 @@ namespace corun {
 class UnfinishedWork {
  public:
   struct Launch {
+    Time time;                      ///< when it was launched
     Duration cost{};                ///< predicted, as charged; >= 0
     bool is_unknown = false;        ///< it had no prediction
     std::uint64_t paged_bytes = 0;  ///< the client's page-in counter at the launch
@@ -21,16 +22,16 @@ class UnfinishedWork {
   void launched(const GpuView& view, ClientId client, std::uint64_t number, Duration cost, bool is_unknown) {
     clients_.resize(std::max(clients_.size(), view.clients.size()));
     Client& its = clients_[client.value];
-    its.launches.push_back({number, {cost, is_unknown, view.client(client).paged_bytes}});
+    its.launches.push_back({number, {view.now, cost, is_unknown, view.client(client).paged_bytes}});
     its.unknown += is_unknown;
     its.cost += cost;
-    its.expected_end = std::max(its.expected_end, view.now) + cost;
     total_ += cost;
   }
 
   /// Takes the launch out and returns it.
-  Launch completed(ClientId client, std::uint64_t number) {
+  Launch completed(ClientId client, std::uint64_t number, Time now) {
     Client& its = clients_[client.value];
+    its.last_end = now;
     const bool is_oldest = its.launches.front().number == number;  // as most are
     const auto found =
         is_oldest ? its.launches.begin() : std::ranges::lower_bound(its.launches, number, {}, &Numbered::number);
@@ -56,8 +57,14 @@ class UnfinishedWork {
   Duration of(ClientId client) const { return find(client).cost; }
   std::uint64_t count(ClientId client) const { return find(client).launches.size(); }
   bool has_unknown(ClientId client) const { return find(client).unknown > 0; }
-  /// When what was launched would have ended with the device to itself.
-  Time expected_end(ClientId client) const { return find(client).expected_end; }
+  /// How much longer the client's oldest kernel has been running at `now` than was predicted, whatever ran beside it;
+  /// it began when it was launched, or when the one before it ended. 0 with nothing in flight, or without prediction.
+  Duration overdue(ClientId client, Time now) const {
+    const Client& its = find(client);
+    if (its.launches.empty() || its.launches.front().launch.is_unknown) return {};
+    const Launch& oldest = its.launches.front().launch;
+    return std::max(Duration{}, now - std::max(oldest.time, its.last_end) - oldest.cost);
+  }
 
  private:
   struct Numbered {
@@ -68,7 +75,7 @@ class UnfinishedWork {
     std::deque<Numbered> launches;  // in order
     Duration cost{};
     std::uint32_t unknown = 0;
-    Time expected_end;
+    Time last_end;
   };
   const Client& find(ClientId client) const {
     static const Client kNone;

@@ -4,8 +4,9 @@
 /// Hears:       nothing.      Needs: a cluster.
 /// Decides:     nodes in order of free compute, free memory and name, fewest first; the first that fits. Several whole
 ///              cards: the closest group (link); one whole card: from the group with the fewest free ones (fragment);
-///              a part: best fit (share). With `scheduler: admission`, whole cards are chosen by number alone
-///              (exclusive), and the allocator on the node, which knows the tree, must come to the same cards.
+///              a part: best fit (share). With `scheduler: admission`, the filter keeps books of its own, chooses whole
+///              cards by number alone (exclusive) and parts by best fit. The allocator on the node chooses again: whole
+///              cards by the tree, whatever the filter chose; a part of another card than the filter's is refused.
 ///              Its units, 100 vcores a card and 256 MiB of memory, are the cluster's `unit_cores` and `unit_memory`.
 /// Parameters:  see the descriptor below.
 /// Departs:     see deviations
@@ -28,19 +29,31 @@ class GaiaGpuTopology : public PlacementPolicy {
     const NodeView* node = best_node(
         view, pod, [](const NodeView& each) { return std::tuple(free_compute(each), free_memory(each), each.name); });
     if (node == nullptr) return std::nullopt;
-    const bool by_number = admission_chooses_ && pod.milli == kWholeCard;
-    return Placement{node->index, by_number ? first_cards(*node, pod, std::less<>()) : by_tree(*node, pod)};
+    return Placement{node->index, admission_chooses_ ? by_numbers(*node, pod) : by_tree(*node, pod)};
   }
 
   std::vector<std::uint32_t> allocate(const ClusterView& view, const PodView& pod, const Placement& chosen) override {
-    return admission_chooses_ ? by_tree(view.nodes[chosen.node], pod) : chosen.cards;
+    if (!admission_chooses_) return chosen.cards;
+    std::vector<std::uint32_t> cards = by_tree(view.nodes[chosen.node], pod);
+    if (pod.milli < kWholeCard && cards != chosen.cards) cards.clear();
+    return cards;
   }
+
+  bool has_two_books() const override { return admission_chooses_; }
 
  private:
   static std::uint64_t free_memory(const NodeView& node) {
     std::uint64_t sum = 0;
     for (const CardView& card : node.cards) sum += card.free_memory_bytes;
     return sum;
+  }
+
+  /// The filter's share mode knows no processes, its exclusive mode no links.
+  static std::vector<std::uint32_t> by_numbers(const NodeView& node, const PodView& pod) {
+    return first_cards(node, pod, [&](auto a, auto b) {
+      const CardView &one = node.cards[a], &other = node.cards[b];
+      return std::tuple(one.free, one.free_memory_bytes) < std::tuple(other.free, other.free_memory_bytes);
+    });
   }
 
   static std::vector<std::uint32_t> by_tree(const NodeView& node, const PodView& pod) {
@@ -66,10 +79,13 @@ PolicyDescriptor gaiagpu_topology_policy() {
       "J. Gu, S. Song, Y. Li, H. Luo, \"GaiaGPU: sharing GPUs in container clouds\", ISPA 2018; artifacts "
       "tkestack/gpu-admission and tkestack/gpu-manager";
   policy.deviations = {"Running processes are counted as pods.",
+                       "The allocator answers pods in the order in which their nodes were chosen.",
                        "`scheduler: tree`, in which scheduler and allocator agree, is ours."};
   policy.parameters.choice("scheduler", {"tree", "admission"})
-      .means("What chooses whole cards: the tree that the allocator uses too, or the admission filter by number.")
-      .from("ours (artifact: admission; a pod whose allocator disagrees fails)");
+      .means(
+          "What chooses cards: the tree that the allocator uses too, or the admission filter, which sees neither links "
+          "nor what the allocator gave away.")
+      .from("ours (artifact: admission; a part of a card on which the allocator disagrees fails)");
   policy.create_placement = [](const Parameters& values) {
     return std::make_unique<GaiaGpuTopology>(values.choice("scheduler") == "admission");
   };

@@ -262,7 +262,7 @@ void Arbiter::carry_out(const Action& action) {
       return backend_.shadow(action.client, action.count);
     case Action::Kind::kSnapshot:
       client.is_copying = true;
-      kills_.snapshot(action.client, backend_.device_time(action.client));
+      kills_.snapshot(action.client, backend_.device_time(action.client), backend_.now());
       return backend_.snapshot(action.client);
     case Action::Kind::kKill:
       return kill(action.client);

@@ -1,6 +1,7 @@
 #include "sim/cluster/cluster.h"
 
 #include <list>
+#include <optional>
 
 #include "sim/cluster/node_books.h"
 #include "sim/cluster/shared_cards.h"
@@ -23,12 +24,14 @@ class ClusterRun {
   explicit ClusterRun(const ClusterInput& input)
       : input_(input),
         books_(input),
+        held_(input.pods.size()),
         engine_(input.interrupt),
         cards_(input, engine_, [this](std::uint64_t pod, bool is_refused) { client_finished(pod, is_refused); }) {
+    if (input.policy->has_two_books()) managers_.emplace(input);
     if (input.times.registration > Duration{0}) {
       engine_.at(kRunStart + input.times.registration, Phase::kCompletion, &ClusterRun::on_registration, this);
     } else {
-      books_.advertise();
+      advertise_cards();
     }
     result_.cards = books_.cards();
     for (std::size_t i = 0; i < input.pods.size(); ++i) {
@@ -62,9 +65,20 @@ class ClusterRun {
   static void on_collected(void* subject, std::uint64_t) { self(subject).collect_config(); }
   static void on_level(void* subject, std::uint64_t) { self(subject).note_level(); }
 
-  void advertise() {
+  void advertise_cards() {
     books_.advertise();
+    if (managers_) managers_->advertise();
+  }
+
+  void advertise() {
+    advertise_cards();
     retry([](const PodView&) { return true; });
+  }
+
+  /// Managers count no host resources.
+  static PodView cards_of(PodView pod) {
+    pod.cpu_milli = pod.memory_mib = 0;
+    return pod;
   }
 
   ClusterView view() const { return {engine_.now(), books_.nodes(), books_.mix()}; }
@@ -91,20 +105,20 @@ class ClusterRun {
     const PodView asked = pod_view(pod);
     const auto placement = input_.policy->place(view(), asked);
     if (!placement) return false;
-    check(*placement, asked);
+    check(*placement, asked, books_);
     take(*placement, asked);
-    result_.pods[pod].placement = *placement;
+    held_[pod] = result_.pods[pod].placement = *placement;
     result_.pods[pod].node = books_.nodes()[placement->node].name;
     engine_.after(input_.times.allocation, Phase::kDecide, &ClusterRun::on_allocation, this, pod);
     return true;
   }
 
-  void check(const Placement& placement, const PodView& pod) const {
+  void check(const Placement& placement, const PodView& pod, const NodeBooks& books) const {
     const auto fail = [&](const std::string& why) {
       throw Error(ErrorKind::kPolicy, fmt::format("policy '{}' at t={:.3f} s: pod '{}': {}", input_.policy_name,
                                                   to_seconds(engine_.now() - kRunStart), pod.name, why));
     };
-    const std::vector<NodeView>& nodes = books_.nodes();
+    const std::vector<NodeView>& nodes = books.nodes();
     if (placement.node >= nodes.size()) fail(fmt::format("node {} of {}", placement.node, nodes.size()));
     const NodeView& node = nodes[placement.node];
     if (!fits(node, pod)) fail(fmt::format("node '{}' has no room for it", node.name));
@@ -118,18 +132,29 @@ class ClusterRun {
     }
   }
 
-  /// The cards are given back for the time of the question, so that the allocator sees what the scheduler saw.
+  /// Where all have the same books, the cards are given back for the time of the question, so that the allocator sees
+  /// what the scheduler saw.
   void allocate(std::uint64_t pod) {
     const PodView asked = pod_view(pod);
     PodFact& fact = result_.pods[pod];
-    release(fact.placement, asked);
-    const std::vector<std::uint32_t> cards = input_.policy->allocate(view(), asked, fact.placement);
-    if (cards != fact.placement.cards) {
+    if (!managers_) release(fact.placement, asked);
+    const NodeBooks& seen = managers_ ? *managers_ : books_;
+    const std::vector<std::uint32_t> cards =
+        input_.policy->allocate({engine_.now(), seen.nodes(), seen.mix()}, asked, fact.placement);
+    if (cards.empty() && asked.cards > 0) {
       fact.state = PodState::kFailed;
       fact.end = engine_.now();
+      if (managers_) release(fact.placement, asked);
       return retry_on(fact.placement.node);
     }
-    take(fact.placement, asked);
+    fact.placement.cards = cards;
+    check(fact.placement, managers_ ? cards_of(asked) : asked, seen);
+    if (managers_) {
+      managers_->take(fact.placement, cards_of(asked));
+    } else {
+      held_[pod] = fact.placement;
+      take(fact.placement, asked);
+    }
     fact.state = PodState::kRunning;
     fact.start = engine_.now();
     const Duration container = asked.cards > 0 ? input_.times.container : Duration{0};
@@ -165,6 +190,7 @@ class ClusterRun {
     if (input_.pods[pod].cards == 0) return free(pod);
     ++stale_configs_;
     later(input_.times.collection_period, &ClusterRun::on_collected, pod);
+    if (managers_) return free(pod);
     later(input_.times.check_period, &ClusterRun::on_seen_free, pod);
   }
 
@@ -176,9 +202,10 @@ class ClusterRun {
   }
 
   void free(std::uint64_t pod) {
-    const Placement& placement = result_.pods[pod].placement;
-    release(placement, pod_view(pod));
-    retry_on(placement.node);
+    const PodView asked = pod_view(pod);
+    if (managers_) managers_->release(result_.pods[pod].placement, cards_of(asked));
+    release(held_[pod], asked);
+    retry_on(held_[pod].node);
   }
 
   void collect_config() {
@@ -223,7 +250,9 @@ class ClusterRun {
   }
 
   const ClusterInput& input_;
-  NodeBooks books_;
+  NodeBooks books_;                    ///< of the scheduler
+  std::optional<NodeBooks> managers_;  ///< of the nodes' managers, where they are others
+  std::vector<Placement> held_;        ///< by pod; what the scheduler's books hold
   Engine engine_;
   std::list<std::uint64_t> waiting_;
   SharedCards cards_;

@@ -77,7 +77,7 @@ enum class PodState : std::uint8_t {
   kRunning,  ///< still there at the horizon
   kFinished,
   kRejected,  ///< no node could hold it even if empty
-  kFailed,    ///< the allocator chose other cards than the scheduler, or its program was answered with an error
+  kFailed,    ///< the allocator refused it, or its program was answered with an error
 };
 
 /// Name of a state in results ("running").

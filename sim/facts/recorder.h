@@ -70,13 +70,14 @@ struct RefusalFact {
   Hold reason;  ///< stated by the decision that refused it; its rule is empty where none was
 };
 
-/// A client's context was ended by a kill; `lost` is device time since its last snapshot (since it joined, without
-/// one).
+/// A client's context was ended by a kill, which threw away what the client did since the snapshot that it goes on from
+/// (or since the kill before, or since it joined).
 struct KillFact {
   ClientId client;
   Time time;
-  Duration lost{};
-  Time restored;  ///< when its operations could pass again
+  Duration lost{};  ///< device time
+  Time restored;    ///< when its operations could pass again
+  Time since{};     ///< what was done from here on is lost
 };
 
 /// Receives facts while a run goes on. Models emit facts and never compute metrics. The default hears nothing.

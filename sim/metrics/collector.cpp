@@ -198,8 +198,10 @@ void Collector::on_refusal(const RefusalFact& refusal) { series_[refusal.client.
 
 void Collector::on_kill(const KillFact& kill) {
   if (kill.time < kRunStart + input_.warmup) return;
-  ++series_[kill.client.value].kills;
-  series_[kill.client.value].lost += kill.lost;
+  Series& series = series_[kill.client.value];
+  ++series.kills;
+  series.lost += kill.lost;
+  std::erase_if(series.job_ends, [&](Time end) { return kill.since < end && end <= kill.time; });
 }
 
 /// Device time of the best-effort clients over what the interactive ones leave idle when alone; negative = not defined.

@@ -79,7 +79,7 @@ constexpr MetricDescriptor kTable[] = {
      .noun = "throughput",
      .meaning = "jobs (frames, iterations, requests) finished per second: n - 1 over the time between the first end "
                 "and the last",
-     .definition = "work that a kill threw away counts"},
+     .definition = "jobs that a kill threw away do not count"},
     {.name = "solo_throughput_per_s",
      .unit = "1/s",
      .owner = Owner::kClient,
@@ -269,7 +269,7 @@ constexpr MetricDescriptor kTable[] = {
      .owner = Owner::kCluster,
      .better = Better::kLess,
      .heading = "failed",
-     .meaning = "pods that were allocated other cards than chosen, or whose program was answered with an error"},
+     .meaning = "pods that the allocator refused, or whose program was answered with an error"},
     {.name = "slowdown_mean",
      .unit = "ratio",
      .owner = Owner::kClusterAndClient,
@@ -293,7 +293,7 @@ constexpr MetricDescriptor kTable[] = {
      .better = Better::kMore,
      .meaning = "jobs finished over those that the client finishes in the same time alone: what it got of the whole "
                 "run, pauses included",
-     .definition = "work that a kill threw away counts"},
+     .definition = "jobs that a kill threw away do not count"},
 };
 
 }  // namespace

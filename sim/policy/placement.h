@@ -96,12 +96,18 @@ class PlacementPolicy {
   /// Where `pod` should go; nullopt if nowhere now.
   virtual std::optional<Placement> place(const ClusterView& view, const PodView& pod) = 0;
 
-  /// Which cards of its node the pod gets when its container is allocated, some time after place(). The default
-  /// repeats the choice that place() made; a policy whose allocator looks for itself overrides it, and where the two
-  /// differ the pod fails.
+  /// Which cards of its node the pod gets when its container is allocated, some time after place(), ascending. The
+  /// default repeats the choice that place() made; a policy whose allocator looks for itself overrides it. The pod gets
+  /// what is returned, chosen or not; nothing for a pod that asks for cards refuses it, and the pod fails.
   virtual std::vector<std::uint32_t> allocate(const ClusterView&, const PodView&, const Placement& chosen) {
     return chosen.cards;
   }
+
+  /// Whether place() and allocate() are asked with books of their own, as those of a scheduler and of the nodes'
+  /// managers are. The scheduler's hold the cards that place() chose, the managers' those that allocate() returned and
+  /// no host resources, both until the pod's end (PlacementTimes::check_period does not count). Else both have the
+  /// same.
+  virtual bool has_two_books() const { return false; }
 };
 
 }  // namespace corun

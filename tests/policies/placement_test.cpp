@@ -173,16 +173,52 @@ TEST(PlacementPolicies, KubeshareFillsTheSharedCardThatFitsBest) {
   EXPECT_EQ(placements(result)[3], placements(result)[0]);
 }
 
-TEST(PlacementPolicies, GaiagpuPodsFailWhereAdmissionAndAllocatorChooseDifferentCards) {
-  Parameters admission = gaiagpu_topology_policy().defaults();
-  admission.set("scheduler", std::string("admission"));
-  // After cards 0 and 2 are partly taken, the lowest two free cards are 1 and 3, and the tree takes a pair.
-  const std::vector<PodView> pods{pod(1, 900), pod(2), pod(1, 900), pod(2)};
-  const auto by_tree = place_all(gaiagpu_topology_policy, 1, 8, pods);
+Parameters admission_chooses() {
+  Parameters parameters = gaiagpu_topology_policy().defaults();
+  parameters.set("scheduler", std::string("admission"));
+  return parameters;
+}
+
+TEST(PlacementPolicies, GaiagpuWholeCardsAreThoseOfTheAllocatorWhateverTheFilterCounted) {
+  const Parameters admission = admission_chooses();
+  const std::vector<PodView> pods{pod(1, 900), pod(2), pod(1)};
+  const auto result = place_all(gaiagpu_topology_policy, 1, 8, pods, &admission);
+  EXPECT_EQ(placements(result), (std::vector<Placement>{{0, {0}}, {0, {2, 3}}, {0, {1}}}));
+  for (const PodFact& fact : result.pods) EXPECT_EQ(fact.state, PodState::kRunning);
+}
+
+TEST(PlacementPolicies, GaiagpuPartsFailWhereTheFilterCountsCardsAsTakenThatTheAllocatorLeftFree) {
+  // The filter counts cards 1 and 2 for the pair that has 2 and 3: the next part goes to 3, says the one, to 1 the
+  // other.
+  const Parameters admission = admission_chooses();
+  const std::vector<PodView> pods{pod(1, 900), pod(2), pod(1, 900), pod(1, 100)};
   const auto by_number = place_all(gaiagpu_topology_policy, 1, 8, pods, &admission);
+  EXPECT_EQ(by_number.pods[2].state, PodState::kFailed);
+  EXPECT_EQ(by_number.pods[3].state, PodState::kRunning) << "both know card 0";
+  const auto by_tree = place_all(gaiagpu_topology_policy, 1, 8, pods);
   for (const PodFact& fact : by_tree.pods) EXPECT_EQ(fact.state, PodState::kRunning);
-  EXPECT_EQ(by_number.pods[1].state, PodState::kFailed);
-  EXPECT_EQ(by_tree.pods[1].placement.cards, (Cards{2, 3}));
+}
+
+TEST(PlacementPolicies, GaiagpuManagerLooksForPodsThatHaveGoneBeforeItAllocates) {
+  const Parameters admission = admission_chooses();
+  ClusterInput input;
+  input.nodes = {{"node", "", 2, 0, 0, 0, {}}};
+  const auto add = [&](Milli milli, Duration arrival, Duration runtime) {
+    PodSpec& spec = input.pods.emplace_back();
+    spec.cards = 1, spec.milli = milli, spec.arrival = arrival, spec.runtime = runtime;
+  };
+  add(700, 0s, 10s);
+  add(600, 1s, 1h);
+  add(300, 12s, 1h);   // beside the second: with the first still there it would go beside that
+  add(1000, 13s, 1h);  // where the first was
+  input.times.check_period = 30s;
+  const auto policy = gaiagpu_topology_policy().create_placement(admission);
+  input.policy = policy.get();
+  input.horizon = 10min;
+  const ClusterResult result = simulate_cluster(input);
+  EXPECT_EQ(placements(result), (std::vector<Placement>{{0, {0}}, {0, {1}}, {0, {1}}, {0, {0}}}));
+  EXPECT_EQ(result.pods[2].start, kRunStart + 12s);
+  EXPECT_EQ(result.pods[3].start, kRunStart + 13s);
 }
 
 TEST(PlacementPolicies, GaiagpuOffersTheMostLoadedNodeThatFitsThenTheOneWithLeastMemoryThenByName) {

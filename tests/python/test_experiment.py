@@ -52,7 +52,7 @@ def test_a_dict_is_the_same_experiment_as_its_yaml():
                "clients": [{"name": "game", "synthetic": {"game": {"gpu": "4ms", "cv": 0.1}}, "pacing": "60fps",
                             "duration_jitter": "5%"},
                            {"name": "train", "synthetic": {"kernels": {"duration": "1ms", "count": 10}}}],
-               "policies": ["passthrough", {"nvshare": {"quantum": "100ms"}}]}
+               "policies": ["passthrough", {"nvshare": {"quantum": "100ms", "gate_frames": True}}]}
     assert corun.Experiment(as_dict).plan() == corun.Experiment(PAIR).plan()
     assert corun.Experiment(PAIR.read_text()).plan() == corun.Experiment(PAIR).plan()
 

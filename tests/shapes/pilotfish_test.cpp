@@ -247,17 +247,20 @@ std::shared_ptr<const Workload> ten_trainings() {
   return std::make_shared<const Workload>(make_training(*training_profile("resnet50"), 10, random));
 }
 
-TEST(Pilotfish, KillingUnderARelativeBudgetCostsHarvestAndAnAbsoluteOneKeepsIt) {
+TEST(Pilotfish, KillingWhatIsLeftAtAFramesBeginCostsMostOfTheHarvestAndKillingStragglersDoesNot) {
   const auto rendering = game("rdr2", 1);
   const auto training = with_stragglers(exactly_predicted(ten_trainings()));
   const Outcome alone = run(rendering, nullptr, "passthrough", {}, kShort);
   const Outcome none = run(rendering, training, "pilotfish", {}, kShort);
   const Outcome hard = run(rendering, training, "pilotfish", {{"guarantee", "hard"}}, kShort);
+  const Outcome leftover =
+      run(rendering, training, "pilotfish", {{"guarantee", "hard"}, {"preempt", "leftover"}}, kShort);
   Settings absolute_hard = kAbsolute;
   absolute_hard.emplace_back("guarantee", "hard");
   const Outcome absolute_none = run(rendering, training, "pilotfish", kAbsolute, kShort);
   const Outcome absolute = run(rendering, training, "pilotfish", absolute_hard, kShort);
-  EXPECT_LT(harvest(hard, alone), harvest(none, alone) - 10);
+  EXPECT_LT(2 * harvest(leftover, alone), harvest(none, alone));
+  EXPECT_GT(harvest(hard, alone), harvest(none, alone) - 10);
   EXPECT_GT(harvest(absolute, alone), harvest(absolute_none, alone) - 5);
 }
 

@@ -180,17 +180,20 @@ TEST(ClusterChoice, RequestsAreCountedInWholeUnitsAndSoIsWhatThereIs) {
             "Manager's, or 10"});
 }
 
-TEST(ClusterChoice, PodsFailWhereAdmissionAndAllocatorComeToDifferentCards) {
+TEST(ClusterChoice, PartsOfCardsFailWhereAdmissionAndAllocatorComeToDifferentOnes) {
   const std::vector<RunOutcome> outcomes = run_all(
       "name: x\ncluster:\n  nodes: [{ cards: 4, links: pairs }]\n  allocation_latency: 1s\n"
-      "  pods: [{ cards: 0.9, runtime: 1h }, { cards: 2, arrival: 1min, runtime: 10min, count: 3, every: 1h }]\n"
+      "  pods: [{ cards: 0.9, runtime: 1h }, { cards: 2, arrival: 1min, runtime: 10min },\n"
+      "         { cards: 0.5, arrival: 2min, runtime: 1min, count: 2, every: 30min }]\n"
       "policies: [gaiagpu_topology, { gaiagpu_topology: { scheduler: admission }, as: admission }]\n");
   EXPECT_EQ(metric(outcomes[0], "cluster", "pods_failed"), 0);
-  // Beside the part on card 0, the lowest two free cards are 1 and 2, and the tree takes the pair 2 and 3. Later the
-  // whole node is free, and both take 0 and 1.
+  // Beside the part on card 0, the filter counts cards 1 and 2 for the pair, which gets 2 and 3: for the next part the
+  // filter names card 3, and the manager finds 1. Half an hour later the pair has gone, and both find 1.
   EXPECT_EQ(metric(outcomes[1], "cluster", "pods_failed"), 1);
-  EXPECT_EQ(outcomes[1].pods[1].state, PodState::kFailed);
-  EXPECT_EQ(outcomes[1].pods[1].end, kRunStart + 61s);
+  EXPECT_EQ(outcomes[1].pods[1].placement.cards, (std::vector<std::uint32_t>{2, 3}));
+  EXPECT_EQ(outcomes[1].pods[2].state, PodState::kFailed);
+  EXPECT_EQ(outcomes[1].pods[2].end, kRunStart + 121s);
+  EXPECT_EQ(outcomes[1].pods[3].placement.cards, std::vector<std::uint32_t>{1});
 }
 
 constexpr char kOpenb[] =

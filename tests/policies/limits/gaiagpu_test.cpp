@@ -80,6 +80,14 @@ TEST(GaiaLimiter, ElasticLimitClimbsATenthOfTheRequestEvery30TicksAndFallsBackOn
   EXPECT_EQ(limiter.limit(), 30);
 }
 
+TEST(GaiaLimiter, ElasticShareBeginsAtTheThreadsOfAnSmOnlyWhereAnotherProcessIsThere) {
+  for (const std::int64_t processes : {1, 2}) {
+    GaiaLimiter limiter({80, 2048}, 30, {.mode = GaiaLimiter::Mode::kElastic, .ceiling = 90});
+    limiter.tick({.own = 0, .system = 0, .processes = processes});
+    EXPECT_EQ(limiter.share(), processes == 1 ? limiter.step(90, 0) : 2048 + limiter.step(30, 0));
+  }
+}
+
 TEST(GaiaLimiter, ElasticLimitNeedsADeviceWithMoreThanFivePercentToSpare) {
   for (const std::int64_t system : {94, 95}) {
     GaiaLimiter limiter({80, 2048}, 30, {.mode = GaiaLimiter::Mode::kElastic});
@@ -99,6 +107,16 @@ TEST(GaiaLimiter, LimitOfThePapersElasticModeIsGivenBackStepByStepAndNeverBelowT
   EXPECT_EQ(limiter.limit(), 39) << "an arrival takes nothing at once";
   intervals(9, 95, 3);
   EXPECT_EQ(limiter.limit(), 30);
+}
+
+TEST(GaiaLimiter, ThePapersElasticLimitGrowsBelowTheWantedUtilisationAndFallsAtIt) {
+  for (const std::int64_t system : {89, 90}) {
+    GaiaLimiter limiter({80, 2048}, 30, {.mode = GaiaLimiter::Mode::kElasticPaper});
+    for (int i = 0; i < 30; ++i) limiter.tick({.own = 30, .system = 60, .processes = 2});
+    EXPECT_EQ(limiter.limit(), 33);
+    for (int i = 0; i < 30; ++i) limiter.tick({.own = 30, .system = system, .processes = 2});
+    EXPECT_EQ(limiter.limit(), system == 89 ? 36 : 30);
+  }
 }
 
 TEST(GaiaLimiter, StepWithAnExponentOfOneGrowsWithTheSmsAndNotWithTheirSquare) {

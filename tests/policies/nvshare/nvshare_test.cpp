@@ -213,6 +213,16 @@ TEST(Nvshare, OneCallSlipsPastALockThatWasJustDropped) {
   }
 }
 
+TEST(Nvshare, OfCallsThatFollowADropOnlyTheFirstSlipsPast) {
+  World world(with("slip", Duration{200ms}));
+  // One ends at 30.03 s, where the next slips past; that ends at 30.1 s, in time for another.
+  world.busy(0, 1000, 70ms);
+  world.busy(1, 1, 100ms);
+  world.run_until(after(30'500ms));
+  EXPECT_EQ(world.launches_of(0).back().time, after(30'030ms));
+  EXPECT_EQ(world.launches_of(1)[0].time, after(30'030ms));
+}
+
 TEST(Nvshare, WithoutAntiThrashEverybodyLaunches) {
   World world(with("anti_thrash", false));
   world.busy(0, 10, 100ms);
@@ -323,6 +333,8 @@ TEST(Nvshare, SaysWhyAClientWaits) {
   const auto rule = [&](std::uint32_t client) { return world.arbiter().hold_of(ClientId{client})->rule; };
   world.run_until(after(10s));
   EXPECT_EQ(rule(0), "pending_window");
+  const Hold& pending = *world.arbiter().hold_of(ClientId{0});
+  EXPECT_EQ(pending.needed, pending.available + 1) << "one kernel more than the window has room for";
   EXPECT_EQ(rule(1), "lock");
   EXPECT_NEAR(world.arbiter().hold_of(ClientId{1})->needed, 30e9, 1e9);
 }

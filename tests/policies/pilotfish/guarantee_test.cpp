@@ -78,7 +78,7 @@ struct World : FakeBackend {
 
 TEST(PilotFishGuarantee, HardKillsWhenAFrameBeginsAndMoreThanTheToleranceIsLeft) {
   for (const auto& [guarantee, kills] : {std::pair<std::string, unsigned>{"none", 0}, {"hard", 1}}) {
-    World world({{"guarantee", guarantee}, {"kill_latency", Duration{50us}}});
+    World world({{"guarantee", guarantee}, {"preempt", std::string("either")}, {"kill_latency", Duration{50us}}});
     world.frames(2, 6ms);
     world.script(1, straggler(40ms, 10ms));
     world.run_until(after(kPeriod + 49us));
@@ -90,7 +90,10 @@ TEST(PilotFishGuarantee, HardKillsWhenAFrameBeginsAndMoreThanTheToleranceIsLeft)
 
 TEST(PilotFishGuarantee, WhatIsLeftWithinTheToleranceIsNoReasonToKill) {
   for (const Duration left : {900us, 1'100us}) {
-    World world({{"guarantee", std::string("hard")}, {"kill_latency", Duration{}}, {"overcommit", Duration{2ms}}});
+    World world({{"guarantee", std::string("hard")},
+                 {"preempt", std::string("either")},
+                 {"kill_latency", Duration{}},
+                 {"overcommit", Duration{2ms}}});
     world.frames(2, 6ms);
     world.script(1, kernel(10'600us - 300us));
     world.script(1, kernel(left));
@@ -100,15 +103,87 @@ TEST(PilotFishGuarantee, WhatIsLeftWithinTheToleranceIsNoReasonToKill) {
 }
 
 TEST(PilotFishGuarantee, StragglerIsKilledForItsLatenessAlthoughLittleOfItWasPredictedToBeLeft) {
-  World world({{"guarantee", std::string("hard")}, {"kill_latency", Duration{}}});
+  World world({{"guarantee", std::string("hard")}, {"preempt", std::string("either")}, {"kill_latency", Duration{}}});
   world.frames(2, 6ms);
   world.script(1, straggler(40ms, 100us));
   world.run_until(after(kPeriod + 1us));
   EXPECT_EQ(world.kills(1), 1U);
 }
 
+TEST(PilotFishGuarantee, UnlessItIsToldOtherwiseAKernelThatRunsLongerThanPredictedIsKilledWhenAFrameBegins) {
+  // Launched at 6 ms, it has been running for 10.6 ms when the second frame begins.
+  for (const Duration predicted : {9'500us, 9'700us}) {
+    World world({{"guarantee", std::string("hard")}, {"kill_latency", Duration{50us}}});
+    world.frames(2, 6ms);
+    world.script(1, straggler(40ms, predicted));
+    world.run_until(after(kPeriod + 49us));
+    EXPECT_EQ(world.kills(1), 0U);
+    world.run_until(after(kPeriod + 51us));
+    EXPECT_EQ(world.kills(1), predicted == 9'500us ? 1U : 0U) << "1.1 ms longer, or 0.9 ms";
+  }
+}
+
+TEST(PilotFishGuarantee, AKernelBehindAnotherBeginsWhenThatEnds) {
+  World world({{"guarantee", std::string("hard")}, {"kill_latency", Duration{}}});
+  world.frames(2, 6ms);
+  world.fill(1, 3, kernel(3ms));
+  world.script(1, straggler(40ms, 500us));  // it begins at 15 ms, and is 1.1 ms late at 16.6 ms
+  world.run_until(after(kPeriod + 1us));
+  EXPECT_EQ(world.kills(1), 1U);
+  World in_time({{"guarantee", std::string("hard")}, {"kill_latency", Duration{}}});
+  in_time.frames(2, 6ms);
+  in_time.fill(1, 3, kernel(3ms));
+  in_time.script(1, straggler(40ms, 700us));
+  in_time.run_until(after(kPeriod + 1us));
+  EXPECT_EQ(in_time.kills(1), 0U);
+}
+
+TEST(PilotFishGuarantee, WorkThatEndsWhileTheFrameIsRenderedIsSparedIfItDecidesAfterwards) {
+  for (const std::string moment : {"frame_end", "frame_begin"}) {
+    World world({{"guarantee", std::string("hard")}, {"kill_latency", Duration{}}, {"decide_at", moment}});
+    world.frames(3, 6ms);
+    world.script(1, straggler(15ms, 1ms));  // from 6 ms; frames begin at 16.6 ms and end at 22.6 ms
+    world.run_until(after(2 * kPeriod));
+    EXPECT_EQ(world.kills(1), moment == "frame_begin" ? 1U : 0U) << moment;
+  }
+}
+
+TEST(PilotFishGuarantee, AtAFramesEndAStragglerIsWhatWasLateWhenTheFrameBegan) {
+  for (const Duration predicted : {9'500us, 9'700us}) {
+    World world(
+        {{"guarantee", std::string("hard")}, {"kill_latency", Duration{}}, {"decide_at", std::string("frame_end")}});
+    world.frames(2, 6ms);
+    world.script(1, straggler(40ms, predicted));
+    world.run_until(after(kPeriod + 6ms - 1us));
+    EXPECT_EQ(world.kills(1), 0U);
+    world.run_until(after(kPeriod + 6ms + 1us));
+    EXPECT_EQ(world.kills(1), predicted == 9'500us ? 1U : 0U);
+  }
+}
+
+TEST(PilotFishGuarantee, WhatIsHeldAgainstAFillerIsAnOverrunOrWhatIsLeftOrEither) {
+  const FakeOp late = straggler(40ms, 100us), long_one = kernel(20ms);
+  struct Case {
+    std::string preempt;
+    bool late, long_one;  // is killed
+  };
+  for (const Case& each : {Case{"leftover", false, true}, {"stragglers", true, false}, {"either", true, true}}) {
+    for (const bool is_late : {true, false}) {
+      World world({{"guarantee", std::string("hard")},
+                   {"kill_latency", Duration{}},
+                   {"preempt", each.preempt},
+                   {"overcommit", Duration{20ms}}});
+      world.frames(2, 6ms);
+      world.script(1, is_late ? late : long_one);  // from 6 ms
+      world.run_until(after(kPeriod + 1us));
+      EXPECT_EQ(world.kills(1), (is_late ? each.late : each.long_one) ? 1U : 0U) << each.preempt << is_late;
+    }
+  }
+}
+
 TEST(PilotFishGuarantee, WorkThatEndsBeforeTheKillSignalArrivesIsSpared) {
-  World world({{"guarantee", std::string("hard")}, {"kill_latency", Duration{1ms}}});
+  World world(
+      {{"guarantee", std::string("hard")}, {"preempt", std::string("either")}, {"kill_latency", Duration{1ms}}});
   world.frames(2, 6ms);
   world.script(1, straggler(10'600us + 500us, 10ms));
   world.run_until(after(30ms));
@@ -117,7 +192,10 @@ TEST(PilotFishGuarantee, WorkThatEndsBeforeTheKillSignalArrivesIsSpared) {
 
 TEST(PilotFishGuarantee, SoftBearsAsManyDroppedFramesAsItMay) {
   for (const std::int64_t limit : {0, 1, 2}) {
-    World world({{"guarantee", std::string("soft")}, {"kill_latency", Duration{}}, {"soft_drop_limit", limit}});
+    World world({{"guarantee", std::string("soft")},
+                 {"preempt", std::string("either")},
+                 {"kill_latency", Duration{}},
+                 {"soft_drop_limit", limit}});
     // Frames 2, 3 and 4 come a period late each.
     for (const int begin : {0, 1, 3, 5, 7}) world.frame(begin * kPeriod, 6ms);
     world.script(1, straggler(500ms, 10ms));
@@ -131,8 +209,10 @@ TEST(PilotFishGuarantee, SoftBearsAsManyDroppedFramesAsItMay) {
 }
 
 TEST(PilotFishGuarantee, SoftForgetsDropsThatAreLongAgo) {
-  World world(
-      {{"guarantee", std::string("soft")}, {"kill_latency", Duration{}}, {"soft_window_frames", std::int64_t{2}}});
+  World world({{"guarantee", std::string("soft")},
+               {"preempt", std::string("either")},
+               {"kill_latency", Duration{}},
+               {"soft_window_frames", std::int64_t{2}}});
   for (const int begin : {0, 2, 3, 4, 6}) world.frame(begin * kPeriod, 6ms);
   world.script(1, straggler(500ms, 10ms));
   world.run_until(after(7 * kPeriod));
@@ -140,7 +220,7 @@ TEST(PilotFishGuarantee, SoftForgetsDropsThatAreLongAgo) {
 }
 
 TEST(PilotFishGuarantee, KilledFillerWaitsUntilItIsRestoredAndGoesOnThen) {
-  World world({{"guarantee", std::string("hard")}, {"kill_latency", Duration{}}});
+  World world({{"guarantee", std::string("hard")}, {"preempt", std::string("either")}, {"kill_latency", Duration{}}});
   world.frames(30, 6ms);
   world.script(1, straggler(40ms, 10ms));
   world.fill(1, 3, kernel(1ms));
@@ -157,7 +237,10 @@ TEST(PilotFishGuarantee, KilledFillerWaitsUntilItIsRestoredAndGoesOnThen) {
 
 TEST(PilotFishGuarantee, RestoredFillerSpendsAStaleBudgetWhileAFrameIsRenderedUnlessItIsAbsolute) {
   for (const std::string budget : {"relative", "absolute"}) {
-    World world({{"guarantee", std::string("hard")}, {"kill_latency", Duration{}}, {"budget", budget}});
+    World world({{"guarantee", std::string("hard")},
+                 {"preempt", std::string("either")},
+                 {"kill_latency", Duration{}},
+                 {"budget", budget}});
     world.frames(20, 10ms);
     world.script(1, straggler(400ms, 6ms));
     world.script(1, kernel(1ms));
@@ -169,13 +252,24 @@ TEST(PilotFishGuarantee, RestoredFillerSpendsAStaleBudgetWhileAFrameIsRenderedUn
 }
 
 TEST(PilotFishGuarantee, MeasuredTimeOfAKernelThatWasKilledIsNotLearned) {
-  World world({{"guarantee", std::string("hard")}, {"kill_latency", Duration{}}});
-  world.frames(40, 6ms);
-  world.script(1, {.name = "new", .duration = 40ms});
-  world.fill(1, 1, {.name = "new", .duration = 12ms});
-  world.run_until(after(kPeriod + FakeBackend::kRestoreTime + 1us));
+  World world({{"guarantee", std::string("hard")},
+               {"kill_latency", Duration{2ms}},
+               {"predictor", std::string("ewma")},
+               {"ewma_weight", 1.0}});
+  world.frames(20, 8ms);
+  world.script(1, straggler(40ms, 5ms));  // from 8 ms until it is killed at 18.6 ms
+  world.script(1, straggler(5ms, 5ms));
+  world.run_until(after(kPeriod + 2ms + FakeBackend::kRestoreTime + 2 * kPeriod));
   EXPECT_EQ(world.kills(1), 1U);
-  EXPECT_EQ(world.launches_of(1).size(), 2U) << "still unknown, so it runs at once; 40 ms would fit in no window";
+  EXPECT_EQ(world.launches_of(1).size(), 2U) << "10.6 ms would fit in no window";
+}
+
+TEST(PilotFishGuarantee, AKernelWithoutPredictionIsNoStraggler) {
+  World world({{"guarantee", std::string("hard")}, {"kill_latency", Duration{}}, {"preempt", std::string("either")}});
+  world.frames(5, 6ms);
+  world.script(1, {.name = "new", .duration = 40ms});
+  world.run_until(after(5 * kPeriod));
+  EXPECT_EQ(world.kills(1), 0U) << "it is being timed";
 }
 
 // Snapshots.

@@ -280,6 +280,15 @@ TEST_F(CollectorTest, WhatKillsThrewAwayIsNotHarvested) {
   EXPECT_DOUBLE_EQ(values.at("train.kills"), 1);
 }
 
+TEST_F(CollectorTest, JobsThatAKillThrewAwayAreNoThroughput) {
+  Collector collector(input_);
+  for (int i = 1; i <= 10; ++i) job(collector, Duration(i * 1s) - 500ms, i * 1s);
+  EXPECT_DOUBLE_EQ(metrics(collector, {{60, 0.5}, {2, 0.9}}).at("train.progress_ratio"), 0.5);
+  // The snapshot began when the third job ended, which is kept; the seventh ended with the kill.
+  collector.on_kill({ClientId{1}, Time(7s), 2s, Time(7s), Time(3s)});
+  EXPECT_DOUBLE_EQ(metrics(collector, {{60, 0.5}, {2, 0.9}}).at("train.progress_ratio"), 0.3);
+}
+
 TEST_F(CollectorTest, WhatIsShownAtTheHorizonOrLaterDoesNotCount) {
   const auto shown_until = [&](Duration last) {
     Collector collector(input_);

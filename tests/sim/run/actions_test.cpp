@@ -91,6 +91,7 @@ TEST(PolicyActions, AKillLosesWhatIsInFlightAndAllSinceTheLastSnapshot) {
   ASSERT_EQ(told.kills.size(), 1u);
   EXPECT_EQ(told.kills[0].time, kRunStart + 95ms);
   EXPECT_EQ(told.kills[0].lost, Duration{95ms});
+  EXPECT_EQ(told.kills[0].since, kRunStart);
   EXPECT_EQ(told.kills[0].restored, kRunStart + 95ms + 500ms + 100ms);
   EXPECT_EQ(std::ranges::count_if(told.ops, [](const OpFact& op) { return op.is_lost; }), 2);
   EXPECT_EQ(policy.copies, (std::vector{std::pair{kRunStart + 695ms, CopyEvent::kRestored}}));
@@ -111,6 +112,19 @@ TEST(PolicyActions, ASnapshotTakesItsBytesOverTheLinkAndBoundsWhatALaterKillLose
   EXPECT_EQ(policy.copies[0], std::pair(kRunStart + 300ms, CopyEvent::kSnapshot));
   ASSERT_EQ(told.kills.size(), 1u);
   EXPECT_EQ(told.kills[0].lost, Duration{40ms});
+  EXPECT_EQ(told.kills[0].since, kRunStart + 200ms) << "when the snapshot began";
+}
+
+TEST(PolicyActions, ASecondKillLosesWhatWasDoneSinceTheFirst) {
+  Scripted policy;
+  Told told;
+  for (const Duration at : {95ms, 1000ms})
+    policy.at(kRunStart + at, [](const GpuView&, Actions& actions) { actions.kill(kTrain); });
+  policy.at(kRunStart + 700ms, [](const GpuView&, Actions& actions) { actions.open(kTrain); });
+  run(policy, told);
+  ASSERT_EQ(told.kills.size(), 2u);
+  EXPECT_EQ(told.kills[1].since, kRunStart + 95ms);
+  EXPECT_EQ(told.kills[1].lost, Duration{300ms}) << "from 700 ms on";
 }
 
 TEST(PolicyActions, ARestoredClientGoesOnBehindWhatItLost) {
