@@ -7,10 +7,18 @@ import dataclasses
 import pathlib
 import tomllib
 
-CLAIM_KEYS = {"id", "what", "source", "experiment", "tests", "calibrated", "circular", "missed_because", "note",
+CLAIM_KEYS = {"id", "kind", "what", "source", "experiment", "tests", "calibrated", "circular", "missed_because", "note",
               "check"}
-CHECK_KEYS = {"what", "simulated", "unit", "published", "tolerance", "at_least", "at_most", "certain", "prediction",
-              "rows", "rms"}
+CHECK_KEYS = {"what", "simulated", "unit", "published", "tolerance", "at_least", "at_most", "prediction", "null",
+              "null_is", "rows", "rms"}
+KINDS = {
+    "measurement": "a published measurement, with no input from the compared rows",
+    "inputs": "published, with inputs from the compared rows",
+    "direction": "published in words, or as a direction only",
+    "artifact": "what an artifact's code does",
+    "ours": "a promise, a replay or arithmetic of this project",
+    "prediction": "not compared with anything yet",
+}
 
 
 class BadClaim(Exception):
@@ -26,8 +34,9 @@ class Check:
     tolerance: str = ""             # of `published`: "6%" or, in the unit, "2.5"
     at_least: float | None = None
     at_most: float | None = None
-    certain: bool = False           # the whole 95 % interval over the seeds must satisfy the bound
     prediction: bool = False        # nothing to compare with: shown, decides nothing
+    null: float | None = None       # what follows without a simulator; a published figure must be nearer to ours
+    null_is: str = ""               # how it follows
     rms_of: list = dataclasses.field(default_factory=list)  # instead of `simulated`: checks whose errors count together
 
     def allowed(self):
@@ -40,6 +49,7 @@ class Check:
 @dataclasses.dataclass
 class Claim:
     id: str
+    kind: str                       # of KINDS
     what: str
     source: str
     experiment: pathlib.Path | None = None
@@ -60,6 +70,8 @@ def make_check(values, where):
     bounds = [key for key in ("published", "at_least", "at_most", "prediction") if key in values]
     require(bounds, where, "a check needs `published`, `at_least`, `at_most` or `prediction`")
     require(("published" in values) == ("tolerance" in values), where, "`published` and `tolerance` go together")
+    require(("null" in values) == ("null_is" in values), where, "`null` and `null_is` go together")
+    require("null" not in values or "published" in values, where, "`null` needs `published`")
     return Check(**values)
 
 
@@ -99,7 +111,10 @@ def make_claim(table, path):
     where = f"{path.name}: {table.get('id', 'a claim without `id`')}"
     unknown = table.keys() - CLAIM_KEYS
     require(not unknown, where, f"unknown key {', '.join(sorted(unknown))}")
-    require({"id", "what", "source"} <= table.keys(), where, "a claim needs `id`, `what` and `source`")
+    needed = {"id", "kind", "what", "source"}
+    require(needed <= table.keys(), where, "a claim needs `id`, `kind`, `what` and `source`")
+    require(table["kind"] in KINDS, where, f"`kind` is one of {', '.join(KINDS)}, not {table['kind']}")
+    require(("circular" in table) == (table["kind"] == "inputs"), where, "`circular` is of `inputs`, and says why")
     require("check" in table or "tests" in table, where, "a claim needs a `check` or `tests`")
     values = {key: value for key, value in table.items() if key not in ("check", "experiment", "tests")}
     if "experiment" in table:

@@ -39,13 +39,13 @@ class PerSeed:
         return self._with(other, lambda a, b: a * b)
 
     def __truediv__(self, other):
-        return self._with(other, lambda a, b: a / b if b else math.inf)
+        return self._with(other, lambda a, b: a / b if b else math.nan)
 
     def __rsub__(self, other):
         return self._with(other, lambda a, b: b - a)
 
     def __rtruediv__(self, other):
-        return self._with(other, lambda a, b: b / a if a else math.inf)
+        return self._with(other, lambda a, b: b / a if a else math.nan)
 
     def __neg__(self):
         return self * -1

@@ -5,11 +5,13 @@ import math
 import os
 import pathlib
 
+import claims as claim_files
 import figures
 
 HERE = pathlib.Path(__file__).resolve().parent
 
-REPRODUCED, MISSED, CIRCULAR, PREDICTED, ERROR = "reproduced", "missed", "circular", "predicted", "error"
+REPRODUCED, MISSED, UNDECIDED, CIRCULAR = "reproduced", "missed", "undecided", "circular"
+PREDICTED, ERROR = "predicted", "error"
 
 
 @dataclasses.dataclass
@@ -46,19 +48,43 @@ def interval(value, unit):
 
 
 def bounds(check):
-    """What a check demands, in words; figures that have an interval may have to satisfy it with the whole of it."""
+    """What a check demands, in words."""
     parts = []
+    if check.published is not None:
+        unit = "points" if check.unit == "%" else check.unit
+        parts.append(check.tolerance if check.tolerance.endswith("%") else f"{check.tolerance} {unit}".rstrip())
     if check.at_least is not None:
         parts.append(f"at least {with_unit(check.at_least, check.unit)}")
     if check.at_most is not None:
         parts.append(f"at most {with_unit(check.at_most, check.unit)}")
-    return ", ".join(parts) + (" with 95 % certainty" if check.certain else "")
+    if check.null is not None:
+        parts.append(f"nearer than {with_unit(check.null, check.unit)}, {check.null_is}")
+    return ", ".join(parts)
 
 
-def is_within_bounds(check, value):
-    margin = value.half_width() if check.certain else 0.0
-    low, high = value.mean() - margin, value.mean() + margin
-    return (check.at_least is None or low >= check.at_least) and (check.at_most is None or high <= check.at_most)
+def allowed(check):
+    """The least and the largest value that a check is met by."""
+    low = -math.inf if check.at_least is None else check.at_least
+    high = math.inf if check.at_most is None else check.at_most
+    if check.published is not None:
+        low, high = max(low, check.published - check.allowed()), min(high, check.published + check.allowed())
+    return low, high
+
+
+def judge_value(check, value):
+    """Met if the whole interval over the seeds is allowed, missed if none of it is, undecided between: also where there
+    is no number, or where a published figure is as near to what follows without a simulator."""
+    mean, half = value.mean(), value.half_width()
+    if not math.isfinite(mean) or not math.isfinite(half):
+        return UNDECIDED
+    low, high = allowed(check)
+    slack = 1e-9 * abs(mean)  # of rounding
+    if mean - half > high + slack or mean + half < low - slack:
+        return MISSED
+    if mean - half < low - slack or mean + half > high + slack:
+        return UNDECIDED
+    is_no_nearer = check.null is not None and abs(mean - check.published) >= abs(check.null - check.published)
+    return UNDECIDED if is_no_nearer else REPRODUCED
 
 
 def judge_check(check, results):
@@ -66,16 +92,12 @@ def judge_check(check, results):
     simulated = interval(value, check.unit)
     if check.prediction:
         return Row(check.what, "", simulated, "", PREDICTED)
-    is_met = is_within_bounds(check, value)
-    published, tolerance, error = "", bounds(check), math.nan
+    published, error = "", math.nan
     if check.published is not None:
         published = with_unit(check.published, check.unit)
-        unit = "points" if check.unit == "%" else check.unit
-        tolerance = check.tolerance if check.tolerance.endswith("%") else f"{check.tolerance} {unit}".rstrip()
-        is_met = is_met and abs(value.mean() - check.published) <= check.allowed()
         error = value.mean() / check.published - 1 if check.published else math.nan
         simulated += f" ({100 * error:+.1f} %)" if check.published else ""
-    return Row(check.what, published, simulated, tolerance, REPRODUCED if is_met else MISSED, error)
+    return Row(check.what, published, simulated, bounds(check), judge_value(check, value), error)
 
 
 def judge_rms(check, rows):
@@ -109,8 +131,9 @@ def overall(claim, rows):
     verdicts = {row.verdict for row in rows}
     if ERROR in verdicts:
         return ERROR
-    if MISSED in verdicts:
-        return MISSED
+    for verdict in (MISSED, UNDECIDED):
+        if verdict in verdicts:
+            return verdict
     if verdicts == {PREDICTED}:
         return PREDICTED
     return CIRCULAR if claim.circular else REPRODUCED
@@ -119,37 +142,56 @@ def overall(claim, rows):
 def reason(verdict):
     if verdict.verdict == MISSED:
         return verdict.claim.missed_because or "no reason is known"
+    if verdict.verdict == UNDECIDED:
+        return ", ".join(row.what for row in verdict.rows if row.verdict == UNDECIDED)
     return verdict.claim.circular if verdict.verdict == CIRCULAR else ""
 
 
 HEAD = """# What is reproduced
 
 Written by `./dev reproduce`; [docs/reproduce.md](../../docs/reproduce.md) says how claims are stated and judged.
-**{reproduced} of {judged} claims are reproduced.**
+**Of {measurements} published measurements with no input from the compared rows, {reproduced} are reproduced.**
 
-* `reproduced`: every check of the claim is met. `missed`: one is not; the reason stands next to it.
+{kinds}
+* `reproduced`: every check of the claim is met, by the whole 95 % interval over the seeds. `missed`: one is not; the
+  reason stands next to it. `undecided`: the interval of one, named there, is partly inside and partly outside of what
+  is demanded, or what follows without a simulator is as near.
 * `circular`: every check is met, but an input comes from the numbers that they compare with, so little is proved.
 * `predicted`: what we expect of measurements that we have not seen. `error`: there is no figure.
 
-| claim | what | checks met | verdict | why not |
-|---|---|---|---|---|
+| claim | kind | what | checks met | verdict | why not |
+|---|---|---|---|---|---|
 """
 
 
+def kinds_table(verdicts):
+    """How many claims of each kind came out how."""
+    columns = [REPRODUCED, CIRCULAR, UNDECIDED, MISSED, PREDICTED, ERROR]
+    columns = [column for column in columns if any(v.verdict == column for v in verdicts)]
+    text = f"| kind | a claim is | claims | {' | '.join(columns)} |\n|---|---|---:|{'---:|' * len(columns)}\n"
+    for kind, meaning in claim_files.KINDS.items():
+        its = [v.verdict for v in verdicts if v.claim.kind == kind]
+        if its:
+            counts = " | ".join(str(its.count(column)) for column in columns)
+            text += f"| `{kind}` | {meaning} | {len(its)} | {counts} |\n"
+    return text
+
+
 def page(verdicts):
-    judged = [v for v in verdicts if v.verdict not in (PREDICTED, CIRCULAR)]
-    text = HEAD.format(reproduced=sum(v.verdict == REPRODUCED for v in judged), judged=len(judged))
+    measured = [v for v in verdicts if v.claim.kind == "measurement"]
+    text = HEAD.format(reproduced=sum(v.verdict == REPRODUCED for v in measured), measurements=len(measured),
+                       kinds=kinds_table(verdicts))
     for v in verdicts:
         met = sum(row.verdict == REPRODUCED for row in v.rows)
         count = sum(row.verdict != PREDICTED for row in v.rows)
         link = f"[{v.claim.id}](#{v.claim.id.lower()})"
-        text += f"| {link} | {v.claim.what} | {met} of {count} | {v.verdict} | {reason(v)} |\n"
+        text += f"| {link} | `{v.claim.kind}` | {v.claim.what} | {met} of {count} | {v.verdict} | {reason(v)} |\n"
     return text + "".join(section(v) for v in verdicts)
 
 
 def section(verdict):
     claim = verdict.claim
-    text = f"\n## {claim.id}\n\n{claim.what}\n\nSource: {claim.source}  \n"
+    text = f"\n## {claim.id}\n\n{claim.what}\n\nSource: {claim.source}  \nKind: `{claim.kind}`  \n"
     if claim.experiment:
         text += f"Experiment: [{claim.experiment.name}]({os.path.relpath(claim.experiment, HERE)})  \n"
     text += f"Verdict: **{verdict.verdict}**{': ' + reason(verdict) if reason(verdict) else ''}\n"

@@ -131,7 +131,7 @@ def show(verdicts):
     for verdict in verdicts:
         print(f"{verdict.claim.id:8} {verdict.verdict:10} {verdict.claim.what}")
         for row in verdict.rows:
-            if row.verdict in (report.MISSED, report.ERROR):
+            if row.verdict in (report.MISSED, report.UNDECIDED, report.ERROR):
                 print(f"         {row.verdict}: {row.what}: {row.simulated}; "
                       f"published {row.published or '-'}, demanded {row.tolerance or '-'}")
         if verdict.verdict == report.REPRODUCED and verdict.claim.missed_because:

@@ -31,6 +31,7 @@ policies: [passthrough]
 """
 CLAIM = """[[claim]]
 id = "T1"
+kind = "measurement"
 what = "a job of 5 kernels of 4 ms takes as long"
 source = "arithmetic"
 experiment = "tiny.yaml"
@@ -63,7 +64,8 @@ def test_a_claim_that_holds_is_reproduced_and_the_page_says_so(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "T1       reproduced" in done.stdout
     page = (tmp_path / "page.md").read_text()
-    assert "**1 of 1 claims are reproduced.**" in page
+    assert "**Of 1 published measurements with no input from the compared rows, 1 are reproduced.**" in page
+    assert "| `measurement` | a published measurement, with no input from the compared rows | 1 | 1 |" in page
     assert "| a job | 20 ms | 20 ms (+0.0 %) | 1% | reproduced |" in page
 
 
@@ -71,8 +73,8 @@ def test_a_claim_that_does_not_hold_is_missed_with_its_reason(tmp_path):
     done = run(write_suite(tmp_path, CLAIM.format(published=30)))
     assert done.returncode == 0, done.stderr
     assert "T1       missed" in done.stdout
-    assert "| [T1](#t1) | a job of 5 kernels of 4 ms takes as long | 0 of 1 | missed | arithmetic failed |" in (
-        tmp_path / "page.md").read_text()
+    row = "| [T1](#t1) | `measurement` | a job of 5 kernels of 4 ms takes as long | 0 of 1 | missed | arithmetic failed"
+    assert row in (tmp_path / "page.md").read_text()
 
 
 def test_a_claim_without_figures_is_an_error_and_the_exit_code_tells(tmp_path):
@@ -95,6 +97,8 @@ def test_kept_results_are_not_made_again_and_naming_a_claim_writes_no_page(tmp_p
 @pytest.mark.parametrize("change, message", [
     (("what =", "whta ="), "unknown key whta"),
     (('tolerance = "1%"\n', ""), "`published` and `tolerance` go together"),
+    (('kind = "measurement"', 'kind = "rumour"'), "`kind` is one of measurement, inputs,"),
+    (('kind = "measurement"', 'kind = "inputs"'), "`circular` is of `inputs`, and says why"),
     (("tiny.yaml", "no.yaml"), "there is no no.yaml"),
 ])
 def test_a_claim_file_with_a_mistake_is_refused_at_its_claim(tmp_path, change, message):
@@ -140,12 +144,40 @@ def test_the_interval_is_students():
     assert value.half_width() == pytest.approx(3.182 * (5 / 3) ** 0.5 / 2)
 
 
-def test_a_certain_bound_must_hold_for_the_whole_interval():
-    results = results_of({"ours": {1: 0.1, 2: 3.0, 3: 2.9}})
+@pytest.mark.parametrize("values, verdict", [
+    ({1: 2.8, 2: 3.0, 3: 2.9}, report.REPRODUCED),
+    ({1: 0.1, 2: 3.0, 3: 2.9}, report.UNDECIDED),  # 2.0 +- 4.1
+    ({1: -2.8, 2: -3.0, 3: -2.9}, report.MISSED),
+    ({1: float("inf")}, report.UNDECIDED),
+    ({1: float("nan")}, report.UNDECIDED),
+])
+def test_a_bound_is_met_or_missed_by_the_whole_interval_and_undecided_between(values, verdict):
     check = claim_files.Check("gain", "figure('s/ours.c.throughput')", at_least=0.0)
-    assert report.judge_check(check, results).verdict == report.REPRODUCED
-    check.certain = True
-    assert report.judge_check(check, results).verdict == report.MISSED
+    assert report.judge_check(check, results_of({"ours": values})).verdict == verdict
+
+
+def test_what_is_divided_by_nothing_decides_nothing():
+    results = results_of({"ours": {1: 3.0, 2: 4.0}, "theirs": {1: 0.0, 2: 1.0}})
+    check = claim_files.Check("ratio", "figure('s/ours.c.throughput') / figure('s/theirs.c.throughput')", at_least=3.0)
+    assert report.judge_check(check, results).verdict == report.UNDECIDED
+
+
+@pytest.mark.parametrize("values, verdict", [
+    ({1: 104.0}, report.REPRODUCED),
+    ({1: 108.0}, report.UNDECIDED),  # 95 is nearer to 100
+    ({1: 111.0}, report.MISSED),
+])
+def test_a_published_figure_must_be_nearer_than_what_follows_without_a_simulator(values, verdict):
+    check = claim_files.Check("rate", "figure('s/ours.c.throughput')", published=100.0, tolerance="10%", null=95.0,
+                              null_is="half of it")
+    assert report.judge_check(check, results_of({"ours": values})).verdict == verdict
+
+
+def test_an_undecided_check_leaves_its_claim_undecided_and_is_named():
+    rows = [report.Row("sure", "", "", "", report.REPRODUCED), report.Row("unsure", "", "", "", report.UNDECIDED)]
+    claim = claim_files.Claim("A", "ours", "a", "b")
+    verdict = report.Verdict(claim, rows, report.overall(claim, rows))
+    assert verdict.verdict == report.UNDECIDED and report.reason(verdict) == "unsure"
 
 
 def test_a_failed_run_is_no_figure():
@@ -158,7 +190,7 @@ def test_a_failed_run_is_no_figure():
 def test_a_check_by_rows_becomes_a_check_each_and_one_of_their_errors_together():
     checks = claim_files.expand({"what": "row {row}", "simulated": "{row}", "rows": [["100", 101], ["100", 99]],
                                  "tolerance": "2%", "rms": 1.5}, "here")
-    rows = report.judge(claim_files.Claim("A", "a", "b", checks=checks), None, {}).rows
+    rows = report.judge(claim_files.Claim("A", "ours", "a", "b", checks=checks), None, {}).rows
     assert [row.verdict for row in rows] == ["reproduced"] * 3
     assert rows[2].simulated == "1 %"
 
