@@ -115,6 +115,7 @@ void LiveJobs::end_launch(Time submitted, Time end, bool is_graph, bool is_lost)
 }
 
 bool LiveJobs::is_alike() const {
+  if (spec_.workload->jobs.empty()) return true;  // a launch is a job
   const double expected = static_cast<double>(captured_.graphs) / static_cast<double>(captured_.jobs);
   const auto seen = static_cast<double>(job_graphs_);
   return (seen == 0) == (expected < 0.5) && std::abs(seen - expected) <= std::max(1.0, expected / 4);

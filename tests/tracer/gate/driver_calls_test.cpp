@@ -156,9 +156,13 @@ TEST(DriverCalls, ACopyInAStreamSaysItsDirectionAndItsBytes) {
 /// What is behind its three arguments is no stream.
 TEST(DriverCalls, ACopyThatBlocksHasNoStream) {
   constexpr std::pair<std::uint32_t, LaunchKind> kCopies[] = {{cbid::cuMemcpyHtoD_v2, LaunchKind::kCopyToDevice},
+                                                              {cbid::cuMemcpyHtoD_v2_ptds, LaunchKind::kCopyToDevice},
                                                               {cbid::cuMemcpyDtoH_v2, LaunchKind::kCopyFromDevice},
+                                                              {cbid::cuMemcpyDtoH_v2_ptds, LaunchKind::kCopyFromDevice},
                                                               {cbid::cuMemcpyDtoD_v2, LaunchKind::kCopy},
-                                                              {cbid::cuMemcpy, LaunchKind::kCopy}};
+                                                              {cbid::cuMemcpyDtoD_v2_ptds, LaunchKind::kCopy},
+                                                              {cbid::cuMemcpy, LaunchKind::kCopy},
+                                                              {cbid::cuMemcpy_ptds, LaunchKind::kCopy}};
   for (const auto& [function, kind] : kCopies) {
     const CopyArguments given{1, 2, 3000, kStream};
     const LaunchCall call = gate::read_launch(function, &given);

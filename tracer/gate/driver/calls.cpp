@@ -98,8 +98,19 @@ LaunchKind copy_kind(std::uint32_t function) {
 
 // Copies between two addresses; these return when they are complete.
 bool is_blocking_copy(std::uint32_t function) {
-  return function == cbid::cuMemcpyHtoD_v2 || function == cbid::cuMemcpyDtoH_v2 || function == cbid::cuMemcpyDtoD_v2 ||
-         function == cbid::cuMemcpy;
+  switch (function) {
+    case cbid::cuMemcpyHtoD_v2:
+    case cbid::cuMemcpyDtoH_v2:
+    case cbid::cuMemcpyDtoD_v2:
+    case cbid::cuMemcpy:
+    case cbid::cuMemcpyHtoD_v2_ptds:
+    case cbid::cuMemcpyDtoH_v2_ptds:
+    case cbid::cuMemcpyDtoD_v2_ptds:
+    case cbid::cuMemcpy_ptds:
+      return true;
+    default:
+      return false;
+  }
 }
 
 bool is_copy_in_stream(std::uint32_t function) {

@@ -70,6 +70,14 @@ TEST_F(ClientJobs, AJobHasALaunchAtLeast) {
   EXPECT_EQ(policy_.submitted[2].position, 0u);
 }
 
+TEST_F(ClientJobs, WithoutACaptureEveryLaunchIsOneAGraphAsWell) {
+  join();
+  set_open(true);
+  EXPECT_EQ(end_launches(3), 3u);
+  EXPECT_EQ(end_launches(2, LaunchKind::kGraph), 5u);
+  EXPECT_EQ(why(), "");
+}
+
 TEST_F(ClientJobs, StretchesWithOtherGraphsThanAJobHasAreNone) {
   join_with(10, 40, 20);  // four launches, of which two graphs
   EXPECT_EQ(end_launches(4), 0u);
