@@ -3,8 +3,9 @@
 
     tests/reliability/permutations.py [--experiments 1000] [--seed 1] [--simcli build/release/simcli]
 
-Experiments are those of campaign.py, on devices of both turn orders. Figures are compared by policy, client and metric,
-within 1e-9: sums over clients are rounded in the order of the list.
+Experiments are those of campaign.py, on devices of both turn orders; those that are refused do not count. Figures are
+compared by policy, client and metric, within 1e-9: sums over clients are rounded in the order of the list. `--record`
+writes records/permutations.json.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import sys
 import tempfile
 
 import campaign
+import record
 
 
 def figures(folder, text):
@@ -52,12 +54,13 @@ def main():
     parser.add_argument("--experiments", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--simcli", type=pathlib.Path, default=campaign.SIMCLI)
-    options = parser.parse_args()
+    parser.add_argument("--record", action="store_true")
+    options, begun = parser.parse_args(), record.moment()
     campaign.SIMCLI = options.simcli.resolve()
     draw, names = random.Random(options.seed), campaign.policies()
-    compared = refused = differ = 0
+    simulated = compared = refused = differ = 0
     with tempfile.TemporaryDirectory() as folder:
-        for _ in range(options.experiments):
+        while simulated < options.experiments:
             order = draw.choice(["fixed", "as_woken"])
             text = campaign.experiment(draw, draw.sample(names, 6))
             text = text.replace("sharing:", f"turn_order: {order}, sharing:")
@@ -65,10 +68,14 @@ def main():
             after = figures(pathlib.Path(folder), other := permuted(draw, text))
             compared += 0 if before is None else len(before)
             refused += before is None
+            simulated += before is not None
             if found := differing(before, after):
                 differ += 1
                 print(f"{found[:5]}\n{text}\n{other}", file=sys.stderr)
-    print(f"{options.experiments} experiments ({refused} refused), {compared} figures: {differ} experiments differ")
+    print(f"{simulated} experiments (and {refused} refused), {compared} figures: {differ} experiments differ")
+    if options.record:
+        record.write("permutations", {"experiments": simulated, "figures": compared, "differing": differ,
+                                      "seed": options.seed}, begun)
     return 1 if differ else 0
 
 

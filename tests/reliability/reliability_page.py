@@ -108,6 +108,11 @@ def invariants(found):
            f"{found['violations']} | {found['campaigns']} | {at(found['first'])} | {at(found['last'])} |\n")
 
 
+def permutations(found):
+    yield (f"**{number(found['experiments'])} experiments, {number(found['figures'])} figures compared, "
+           f"{found['differing']} experiments differ.** Seed {found['seed']}.\n")
+
+
 def reference(found):
     yield (f"**{number(found['scenarios'])} scenarios, {number(found['lines'])} decisions, operations and frames "
            "compared, "
@@ -197,6 +202,11 @@ SECTIONS = {
         "Every simulated run, in release builds too, checks invariants at every event. A violation ends the program "
         "with exit code 70 and leaves a folder with all that is needed to repeat it.\n",
         "tests/reliability/campaign.py", invariants),
+    "permutations": Section(
+        "Order of clients",
+        "Random experiments under six policies each, with their clients listed in another order: no figure of any "
+        "client may differ.\n",
+        "tests/reliability/permutations.py --record", permutations),
     "reference": Section(
         "Differential test: a naive engine",
         "Small scenarios under every policy on every kind of device run with the event queue and with a sorted map "
