@@ -285,7 +285,7 @@ TEST_F(ExecuteActions, PilotfishKillsAFillerThatIsInTheWay) {
   ClientSpec player = game(client("player", {2ms}));
   player.repeat = 0;
   player.arrival = 30ms;
-  const auto rule = make_policy("pilotfish", {{"guarantee", "hard"}});
+  const auto rule = make_policy("pilotfish", {{"guarantee", "hard"}, {"preempt", "leftover"}});
   input_.clients = {player, filler};
   input_.policy = rule.get();
   input_.policy_name = "pilotfish";
