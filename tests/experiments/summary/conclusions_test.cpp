@@ -1,90 +1,112 @@
-// What a table of means is said to mean.
-
 #include "experiments/summary/conclusions.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "experiments/summary/summary.h"
+
 namespace corun {
 namespace {
 
 const double kNone = std::nan("");
 
-ClientMeans game_of(const std::string& name, double fps, double alone = 60, double quality = kNone) {
-  return {name, fps, fps, alone, quality};
-}
-ClientMeans work_of(const std::string& name, double per_s, double alone) { return {name, kNone, per_s, alone, kNone}; }
+using Lines = std::vector<std::string>;
 
-std::vector<std::string> said_of(std::vector<PolicyMeans> policies) { return conclusions(std::move(policies)); }
-
-TEST(Conclusions, ThePolicyThatKeepsTheGameAndHarvestsMostAndTheOneThatRunsTheRestFastest) {
-  const auto said = said_of({{"gentle", 0.5, {game_of("game", 60), work_of("train", 10, 40)}},
-                             {"better", 0.8, {game_of("game", 60), work_of("train", 16, 40)}},
-                             {"greedy", 1.1, {game_of("game", 31), work_of("train", 24, 40)}}});
-  ASSERT_EQ(said.size(), 2U);
-  EXPECT_EQ(said[0], "better keeps game at 60.0 fps (alone 60.0) and harvests 80 % of the time it leaves idle.");
-  EXPECT_EQ(said[1], "greedy runs train 1.50 times faster than that, but shows game at 31.0 fps (alone 60.0).");
+PolicyMeans beside_game(const char* policy, double harvest, double fps, double rate, double alone = 30) {
+  return {policy, harvest, {{"game", fps, fps, 60, kNone}, {"train", kNone, rate, alone, kNone}}};
 }
 
-TEST(Conclusions, AmongPoliciesThatAreAlikeTheFirstIsNamed) {
-  const auto said = said_of({{"first", 0.8, {game_of("game", 60), work_of("train", 16, 40)}},
-                             {"second", 0.803, {game_of("game", 60), work_of("train", 16.06, 40)}}});
-  ASSERT_EQ(said.size(), 1U);
-  EXPECT_TRUE(said[0].starts_with("first keeps")) << said[0];
-  const auto clear = said_of({{"first", 0.8, {game_of("game", 60), work_of("train", 16, 40)}},
-                              {"second", 0.81, {game_of("game", 60), work_of("train", 16.2, 40)}}});
-  ASSERT_EQ(clear.size(), 1U);
-  EXPECT_TRUE(clear[0].starts_with("second keeps")) << clear[0];
+PolicyMeans work(const char* policy, std::vector<double> rates, double alone = 0.5) {
+  PolicyMeans means{policy, kNone, {}};
+  for (std::size_t i = 0; i < rates.size(); ++i)
+    means.clients.push_back({std::string(1, static_cast<char>('a' + i)), kNone, rates[i], alone, kNone});
+  return means;
 }
 
-TEST(Conclusions, OfSeveralGamesTheOneThatLosesTheLargestPartOfItsRateCounts) {
-  // 45 of 50 is a smaller loss than 45 of 60.
-  const auto said = said_of({{"only", 0.9, {game_of("slow", 45, 50), game_of("quick", 45), work_of("train", 20, 40)}},
-                             {"other", 0.1, {game_of("slow", 50, 50), game_of("quick", 60), work_of("train", 2, 40)}}});
-  ASSERT_EQ(said.size(), 2U);
-  EXPECT_EQ(said[0], "other keeps slow at 50.0 fps (alone 50.0) and harvests 10 % of the time it leaves idle.");
-  EXPECT_EQ(said[1], "only runs train 10.00 times faster than that, but shows quick at 45.0 fps (alone 60.0).");
+TEST(Conclusions, OfWorkWithoutGamesIsThePolicyUnderWhichItIsFastestInAll) {
+  EXPECT_EQ(conclusions({work("slow", {0.1, 0.1}), work("fast", {0.3, 0.125}), work("slower", {0.05, 0.05})}),
+            (Lines{"fast runs a at 0.600, b at 0.250 of the speed alone, 0.850 together."}));
+  EXPECT_EQ(conclusions({work("only", {0.2})}), (Lines{"only runs a at 0.400 of the speed alone."}));
+  EXPECT_TRUE(conclusions({work("only", {0.2}, kNone)}).empty()) << "its speed alone is not known";
 }
 
-TEST(Conclusions, WhereNoPolicyKeepsTheGamesThatIsSaidFirst) {
-  const auto said = said_of({{"one", 1, {game_of("game", 40), work_of("a", 10, 40), work_of("b", 5, 10)}},
-                             {"two", 1, {game_of("game", 50), work_of("a", 10, 40), work_of("b", 1, 10)}}});
-  ASSERT_EQ(said.size(), 2U);
-  EXPECT_EQ(said[0], "No policy keeps every game at the frame rate it has alone.");
-  EXPECT_EQ(said[1],
-            "one shows game at 40.0 fps (alone 60.0) and runs the 2 other clients at 0.75 of one's speed alone.");
+TEST(Conclusions, OfEqualSpeedsThePolicyListedFirstIsNamed) {
+  EXPECT_EQ(conclusions({work("first", {0.2}), work("second", {0.2})}),
+            (Lines{"first runs a at 0.400 of the speed alone."}));
 }
 
-TEST(Conclusions, GamesAloneAreComparedByTheSlowest) {
-  const auto said = said_of({{"free", kNone, {game_of("a", 20, 60, 1.0), game_of("b", 40, 60, 1.0)}},
-                             {"fair", kNone, {game_of("a", 30, 60, 0.8), game_of("b", 31, 60, 0.9)}}});
-  ASSERT_EQ(said.size(), 1U);
-  EXPECT_EQ(said[0],
-            "fair keeps the slowest of 2 games at 30.0 fps at quality 0.85; free lets it fall to 20.0 fps at quality "
-            "1.00.");
-  EXPECT_EQ(said_of({{"fair", kNone, {game_of("a", 30)}}}), std::vector<std::string>{"fair keeps a at 30.0 fps."});
+TEST(Conclusions, AGameIsWholeAtNinetyEightHundredthsOfItsRateAlone) {
+  EXPECT_EQ(conclusions({beside_game("open", 0.5, 58.8, 9)}),
+            (Lines{"open keeps game at 58.8 fps (alone 60.0) and harvests 50 % of the time it leaves idle."}));
+  EXPECT_EQ(conclusions({beside_game("open", 0.5, 58.7, 9)}),
+            (Lines{"open shows game at 58.7 fps (alone 60.0) and runs train at 0.30 of its speed alone."}));
 }
 
-TEST(Conclusions, OtherWorkAloneIsComparedByTheSumOfItsSpeeds) {
-  const auto said = said_of({{"turns", kNone, {work_of("a", 20, 40), work_of("b", 5, 10)}},
-                             {"mps", kNone, {work_of("a", 30, 40), work_of("b", 4, 10)}}});
-  EXPECT_EQ(said, std::vector<std::string>{"mps runs a at 0.750, b at 0.400 of the speed alone, 1.150 together."});
-  EXPECT_EQ(said_of({{"mps", kNone, {work_of("a", 30, 40)}}}),
-            std::vector<std::string>{"mps runs a at 0.750 of the speed alone."});
+TEST(Conclusions, WhereNoPolicyKeepsTheGameWholeThatIsSaid) {
+  EXPECT_EQ(conclusions({beside_game("a", 0.5, 30, 9), beside_game("b", 0.5, 20, 12)}),
+            (Lines{"No policy keeps every game at the frame rate it has alone.",
+                   "b shows game at 20.0 fps (alone 60.0) and runs train at 0.40 of its speed alone."}));
 }
 
-TEST(Conclusions, NothingIsSaidOfRatesThatAreNotKnownAlone) {
-  EXPECT_TRUE(said_of({{"live", kNone, {work_of("a", 30, kNone)}}}).empty());
-  EXPECT_TRUE(said_of({{"live", 0.5, {game_of("game", 60, kNone), work_of("a", 30, 40)}}}).empty());
-  EXPECT_TRUE(said_of({}).empty());
+TEST(Conclusions, SeveralOtherClientsAreCountedAndTheirSpeedsAddedUp) {
+  PolicyMeans both = beside_game("open", 0.5, 30, 9);
+  both.clients.push_back({"infer", kNone, 0.2, 0.5, kNone});
+  EXPECT_EQ(conclusions({both}), (Lines{"open shows game at 30.0 fps (alone 60.0) and runs the 2 other clients at 0.70 "
+                                        "of one's speed alone."}));
 }
 
-TEST(Conclusions, PoliciesThatTurnedAwayAllOfAKindAreLeftOut) {
-  const auto said = said_of(
-      {{"refuses", 0, {game_of("game", 60)}}, {"serves", 0.5, {game_of("game", 60), work_of("train", 10, 40)}}});
-  EXPECT_EQ(said, std::vector<std::string>{
-                      "serves keeps game at 60.0 fps (alone 60.0) and harvests 50 % of the time it leaves idle."});
+TEST(Conclusions, LessThanHalfAPercentMoreIsNotWorthASentence) {
+  EXPECT_EQ(conclusions({beside_game("first", 0.7, 60, 10), beside_game("second", 0.703, 60, 10.04)}),
+            (Lines{"first keeps game at 60.0 fps (alone 60.0) and harvests 70 % of the time it leaves idle."}));
+  EXPECT_EQ(conclusions({beside_game("first", 0.7, 60, 10), beside_game("second", 0.71, 60, 10.04)}),
+            (Lines{"second keeps game at 60.0 fps (alone 60.0) and harvests 71 % of the time it leaves idle."}));
+  EXPECT_EQ(conclusions({beside_game("kind", 0.7, 60, 10), beside_game("greedy", 0.7, 40, 10.06)}).size(), 2u);
+}
+
+TEST(Conclusions, OfSeveralGamesTheOneThatLosesMostOfItsOwnRateCounts) {
+  const PolicyMeans two{
+      "open", 0.5, {{"fast", 110, 110, 120, kNone}, {"slow", 29.9, 29.9, 30, kNone}, {"t", kNone, 9, 30, kNone}}};
+  EXPECT_EQ(conclusions({two}),
+            (Lines{"open shows fast at 110.0 fps (alone 120.0) and runs t at 0.30 of its speed alone."}));
+}
+
+TEST(Conclusions, OfGamesAloneASingleOneIsNamedAndASinglePolicyComparedWithNone) {
+  const auto game = [](const char* policy, double fps) {
+    return PolicyMeans{policy, kNone, {{"game", fps, fps, 60, kNone}}};
+  };
+  EXPECT_EQ(conclusions({game("a", 40)}), (Lines{"a keeps game at 40.0 fps."}));
+  EXPECT_EQ(conclusions({game("a", 40), game("b", 50), game("c", 45)}),
+            (Lines{"b keeps game at 50.0 fps; a lets it fall to 40.0 fps."}));
+}
+
+TEST(ShortNumber, OfNothingAndOfAThousandHasNoDecimals) {
+  EXPECT_EQ(short_number(0), "0");
+  EXPECT_EQ(short_number(1000), "1000");
+  EXPECT_EQ(short_number(999.94), "999.9");
+  EXPECT_EQ(short_number(10), "10.0");
+  EXPECT_EQ(short_number(9.994), "9.99");
+  EXPECT_EQ(short_number(0.01236), "0.012");
+  EXPECT_EQ(short_number(-6.914), "-6.91");
+}
+
+TEST(Figure, HasTheUnitOfItsMetricAndAnIntervalWhereThereIsOne) {
+  const Estimate three{60, 59.75, 60.25, 3}, two{60, 60, 60, 2};
+  EXPECT_EQ(figure(three, "fps_mean", true), "60.0 fps [59.8,60.2]");
+  EXPECT_EQ(figure(three, "fps_mean", false), "60.0 fps");
+  EXPECT_EQ(figure(two, "fps_mean", true), "60.0 fps");
+  EXPECT_EQ(figure({0.25, 0.2, 0.3, 3}, "gpu_busy_ratio", true), "25.0 % [20.0,30.0]");
+  EXPECT_EQ(figure({0.25, 0, 0, 1}, "slowdown", true), "0.250");
+  EXPECT_EQ(figure({1, 1, 1, 1}, "refused", true), "1");
+  EXPECT_EQ(figure({0.5, 0.5, 0.5, 1}, "refused", true), "0.500");
+  EXPECT_EQ(figure({7.5, 7.5, 7.5, 1}, "throughput_per_s", true), "7.50 /s");
+  EXPECT_EQ(figure({7.5, 7.5, 7.5, 1}, "of_another_version", true), "7.50");
+}
+
+TEST(Figure, RangesHaveOneUnitAndAreOneFigureWhereTheirEndsReadTheSame) {
+  const Estimate low{31, 30, 32, 3}, high{44.2, 44, 45, 3}, nearly{31.02, 31, 32, 3};
+  EXPECT_EQ(figure_range(low, high, "throughput_per_s", true), "31.0 to 44.2 /s");
+  EXPECT_EQ(figure_range(low, nearly, "throughput_per_s", true), "31.0 /s [30.0,32.0]");
 }
 
 }  // namespace

@@ -1,3 +1,5 @@
+#include "policies/djay/admission.h"
+
 #include <gtest/gtest.h>
 
 #include "tests/policies/djay/djay_world.h"
@@ -117,6 +119,96 @@ TEST(DjayAdmission, JoinLevelAsConfiguredLeavesAPlayerAtItsLevelUntilItIsMeasure
   EXPECT_EQ(alone.level(0), 0U);
   alone.play(6);
   EXPECT_EQ(alone.level(0), 1U);
+}
+
+/// Games of one level each, in the order in which they joined.
+struct Admission {
+  explicit Admission(const DjayAdmission::Settings& settings) : rule(settings) {}
+
+  DjayGame& join() {
+    ClientView client;
+    client.id = ClientId{static_cast<std::uint32_t>(games.size())};
+    return *games.emplace_back(std::in_place, DjayGame::Settings{}, client, games.size());
+  }
+  void frame(std::uint32_t game, Duration gpu_busy) {
+    FrameView frame;
+    frame.number = games[game]->frames();
+    frame.gpu_busy = gpu_busy;
+    games[game]->frame_ended(frame);
+  }
+  Duration cost(std::uint32_t game) const { return games[game]->model().cost(0); }
+  bool is_refused(std::uint32_t game) const { return games[game]->standing() == DjayGame::Standing::kRefused; }
+
+  DjayAdmission rule;
+  DjayGames games;
+};
+
+TEST(DjayAdmission, VerdictComesWithItsFrameAndAGameThatJustFitsIsAdmitted) {
+  for (const Duration missing : {Duration{0}, Duration{1}}) {
+    Admission admission({.verdict_frames = 2});
+    admission.join().admit();
+    admission.join();
+    admission.join();  // another that arrives, which does not count
+    for (const std::uint32_t game : {0U, 1U, 2U}) admission.frame(game, 10ms);
+    EXPECT_FALSE(admission.rule.judge(admission.games, ClientId{1}, Duration{0})) << "one frame is not enough";
+    admission.frame(1, 10ms);
+    const Duration budget = admission.cost(0) + admission.cost(1) - missing;
+    EXPECT_TRUE(admission.rule.judge(admission.games, ClientId{1}, budget));
+    EXPECT_EQ(admission.is_refused(1), missing > Duration{0});
+    if (missing > Duration{0}) {
+      const Hold& why = admission.games[1]->why_refused();
+      EXPECT_EQ(why.needed, static_cast<double>(admission.cost(1).count()));
+      EXPECT_EQ(why.available, why.needed - 1.0);
+    }
+    EXPECT_FALSE(admission.rule.judge(admission.games, ClientId{1}, budget)) << "it has had its verdict";
+  }
+}
+
+TEST(DjayAdmission, UnknownGameIsTakenForTheDearestOneThatWasMeasured) {
+  Admission admission({});
+  for (int i = 0; i < 4; ++i) admission.join();
+  admission.games[3].reset();
+  EXPECT_EQ(admission.rule.unknown_cost(admission.games), Duration{0});
+  admission.frame(0, 4ms);
+  admission.frame(1, 7ms);
+  EXPECT_EQ(admission.rule.unknown_cost(admission.games), admission.cost(1));
+  EXPECT_EQ(DjayAdmission({.unknown_cost = 5ms}).unknown_cost(admission.games), 5ms);
+}
+
+TEST(DjayAdmission, LastWhoJoinedIsEvictedAfterSoManyOfItsFramesInARowThatDidNotFit) {
+  Admission admission({.evicts_last_joined = true, .eviction_frames = 3});
+  for (const std::uint32_t game : {0U, 1U}) {
+    admission.join().admit();
+    admission.frame(game, 10ms);
+  }
+  admission.join();  // it joined last, but it is not admitted yet
+  const Duration fits = admission.cost(0) + admission.cost(1), tight = fits - Duration{1};
+  const auto end = [&](std::uint32_t game, Duration budget) {
+    admission.rule.evict(admission.games, ClientId{game}, budget);
+    return admission.is_refused(0) || admission.is_refused(1);
+  };
+  EXPECT_FALSE(end(1, tight));
+  EXPECT_FALSE(end(1, tight));
+  EXPECT_FALSE(end(1, fits)) << "that ends the row";
+  EXPECT_FALSE(end(1, tight));
+  for (int i = 0; i < 5; ++i) EXPECT_FALSE(end(0, tight)) << "frames of the other do not count";
+  EXPECT_FALSE(end(1, tight));
+  EXPECT_TRUE(end(1, tight));
+  EXPECT_TRUE(admission.is_refused(1));
+  EXPECT_EQ(admission.games[1]->why_refused().needed, static_cast<double>(fits.count()));
+  EXPECT_EQ(admission.games[1]->why_refused().available, static_cast<double>(tight.count()));
+  for (int i = 0; i < 2; ++i) admission.rule.evict(admission.games, ClientId{0}, Duration{1});
+  EXPECT_FALSE(admission.is_refused(0)) << "the row begins anew for the next";
+  admission.rule.evict(admission.games, ClientId{0}, Duration{1});
+  EXPECT_TRUE(admission.is_refused(0));
+}
+
+TEST(DjayAdmission, NobodyIsEvictedUnlessToldSo) {
+  Admission admission({.eviction_frames = 1});
+  admission.join().admit();
+  admission.frame(0, 10ms);
+  for (int i = 0; i < 3; ++i) admission.rule.evict(admission.games, ClientId{0}, 1ms);
+  EXPECT_FALSE(admission.is_refused(0));
 }
 
 }  // namespace

@@ -203,5 +203,55 @@ TEST(Djay, HigherCostQuantileKeepsMoreRoundsOfNoisyGamesWithinThePeriod) {
   EXPECT_LT(overruns[1], 40) << "of 2000";
 }
 
+TEST(Djay, TimeOfARefusedPlayerWhoIsStillThereIsNobodysShortage) {
+  DjayWorld world(djay_with({{"trigger", std::string("threshold")}}), 2);
+  world.truth[0].busy = 20ms;
+  world.truth[1].busy = 110ms;  // 36 ms at its cheapest level
+  world.set_depth(1, 4);
+  world.play(2);
+  world.at(world.now() + 1ms, [&] {  // behind the frame that its verdict waits for
+    world.script(1, {.name = "copy", .duration = std::chrono::seconds{30}, .is_copy = true});
+  });
+  world.play(5);
+  ASSERT_EQ(world.refusals().size(), 1U);
+  ASSERT_TRUE(world.is_present(1)) << "its copy is in flight";
+  world.truth[0].busy = 40ms;
+  world.play(20);
+  ASSERT_EQ(world.level(0), 1U);
+  world.truth[0].busy = 10ms;
+  world.play(40);
+  EXPECT_EQ(world.level(0), 1U) << "plenty of time is no reason to act";
+}
+
+TEST(Djay, ThresholdTriggerActsWhenLessThanTheGapIsLeft) {
+  // 10 ms of game 0 at the middle level, and 30 ms of budget.
+  for (const Duration gap : {Duration{19'900'000}, Duration{20'100'000}}) {
+    DjayWorld world(djay_with({{"trigger", std::string("threshold")},
+                               {"capacity_gap", gap},
+                               {"frame_budget", Duration{30ms}},
+                               {"headroom", 0.0},
+                               {"probe_every", std::int64_t{0}}}),
+                    1, {{"high", 1.0, 1.0}, {"medium", 0.5, 0.88}, {"low", 0.25, 0.70}});
+    world.truth[0].busy = 40ms;
+    world.play(20);
+    ASSERT_EQ(world.level(0), 1U);
+    world.truth[0].busy = 20ms;
+    world.play(40);
+    EXPECT_EQ(world.level(0), gap < 20ms ? 1U : 0U);
+  }
+}
+
+TEST(Djay, RoundOfSeveralFramesEndsAfterSoManyOfEveryGame) {
+  DjayWorld world(djay_with({{"period_frames", std::int64_t{30}}, {"dwell_frames", std::int64_t{0}}}), 2);
+  for (TrueGame& game : world.truth) game.busy = 20ms;
+  world.play(20);
+  ASSERT_NEAR(world.mean_quality(), 0.88, 1e-9);
+  for (TrueGame& game : world.truth) game.busy = 10ms;
+  int frames = 0;
+  for (; world.level(0) != 0 && frames < 100; ++frames) world.play(1);
+  EXPECT_GT(frames, 5) << "no overload, so the round goes on";
+  EXPECT_LE(frames, 31);
+}
+
 }  // namespace
 }  // namespace corun

@@ -148,5 +148,59 @@ TEST(DjayLevels, SwitchCostThatDoesNotFitHoldsAnUpgradeBackAndSaysSo) {
   }
 }
 
+TEST(DjayLevels, FirstFrameMayUseTheReserveToItsEndLessWhatIsPending) {
+  LevelChooser::Settings settings;
+  settings.reserve = 1ms;
+  const auto is_held_back = [&](Duration switch_cost, Duration pending) -> bool {
+    const std::vector<Contender> contenders{{kSteps, 1, true, switch_cost}};
+    return LevelChooser(settings).choose(contenders, 32ms, pending).is_held_back[0];
+  };
+  EXPECT_FALSE(is_held_back(3ms, Duration{0})) << "30 and 3 ms of 33";
+  EXPECT_TRUE(is_held_back(3ms + Duration{1}, Duration{0}));
+  EXPECT_TRUE(is_held_back(3ms, Duration{1}));
+  EXPECT_FALSE(is_held_back(2ms, 1ms));
+}
+
+TEST(DjayLevels, LastUpgradeIsHeldBackFirst) {
+  LevelChooser::Settings settings;
+  const std::vector<Contender> contenders(3, Contender{kSteps, 1, true, 2ms});
+  const auto answer = LevelChooser(settings).choose(contenders, 95ms);
+  EXPECT_EQ(answer.levels, (std::vector<std::uint32_t>{0, 0, 1})) << "30, 30 and 20 ms, and two times 2 ms";
+  EXPECT_EQ(answer.is_held_back, (std::vector<bool>{false, false, true}));
+}
+
+TEST(DjayLevels, DowngradeMakesRoomForTheFirstFrameOfAnUpgrade) {
+  // 20 ms less for the one, 10 ms more for the other, and 2 ms for each first frame.
+  const std::vector<Contender> contenders{{{{30ms, 0.71}, {10ms, 0.7}}, 0, true, 2ms}, {kSteps, 1, true, 2ms}};
+  LevelChooser::Settings settings;
+  const auto answer = LevelChooser(settings).choose(contenders, 50ms);
+  EXPECT_EQ(answer.levels, (std::vector<std::uint32_t>{1, 0}));
+}
+
+TEST(DjayLevels, FairnessIsWorthAChangeThatTheSumIsNot) {
+  const Menu menu{{30ms, 1.0}, {20ms, 0.8}, {10ms, 0.7}};
+  const std::vector<Contender> unequal{{menu, 2}, {menu, 0}};
+  LevelChooser::Settings settings;
+  settings.objective = LevelChooser::Objective::kMaxMin;
+  for (const double gain : {0.05, 0.15}) {
+    settings.hysteresis_gain = gain;
+    const auto answer = LevelChooser(settings).choose(unequal, 40ms);
+    const std::vector<std::uint32_t> fair{1, 1}, as_before{2, 0};
+    EXPECT_EQ(answer.levels, gain < 0.1 ? fair : as_before);
+  }
+  settings.objective = LevelChooser::Objective::kSum;
+  EXPECT_EQ(LevelChooser(settings).choose(unequal, 40ms).levels, (std::vector<std::uint32_t>{2, 0}));
+}
+
+TEST(DjayLevels, FairnessRaisesTheOthersWhereTheWorstOffStays) {
+  const std::vector<Contender> contenders{{Menu{{10ms, 0.5}}, 0}, {kSteps, 1}};
+  LevelChooser::Settings settings;
+  settings.objective = LevelChooser::Objective::kMaxMin;
+  settings.hysteresis_gain = 0.05;
+  EXPECT_EQ(LevelChooser(settings).choose(contenders, 40ms).levels[1], 0U);
+  settings.hysteresis_gain = 0.15;
+  EXPECT_EQ(LevelChooser(settings).choose(contenders, 40ms).levels[1], 1U);
+}
+
 }  // namespace
 }  // namespace corun

@@ -285,6 +285,73 @@ RC_GTEST_PROP(DjayModel, AnyExponentIsLearntToAFewPercentAfterSixNoisyShadows, (
   }
 }
 
+TEST(DjayModel, ShadowWithoutAMeasuredTimeOrOfNoLevelSaysNothing) {
+  for (const auto& [level, busy] : {std::pair(2U, Duration{0}), std::pair(3U, Duration{5ms})}) {
+    Player player;
+    player.frame(Truth{}, 0);
+    const double unknown = player.model.uncertainty(2);
+    player.model.learn_shadow({player.number, level, 0, busy, 0.1});
+    EXPECT_EQ(player.model.uncertainty(2), unknown) << level;
+    EXPECT_NEAR(player.model.quality(2), 0.70, 1e-12);
+    EXPECT_NEAR(to_milliseconds(player.model.cost(2)), 6.6, 1e-5);
+  }
+}
+
+TEST(DjayModel, WhatIsNotSeenAgainIsForgottenAtTheRateThatIsStated) {
+  for (const double forgetting : {1.0, 0.9}) {
+    GameModel::Settings settings;
+    settings.forgetting = forgetting;
+    Player player(settings);
+    player.probe(Truth{}, 0, 2);
+    const double known = player.model.uncertainty(2);
+    for (int i = 0; i < 10; ++i) player.frame(Truth{}, 0);
+    // Of the variances that both regressions had of the level, 0.9^10 is left; the rest is what they began with: 100
+    // for the cost's feature, which is the log of 0.33, and for each of the two of the quality's.
+    const double kept = std::pow(forgetting, 10), square = std::log(0.33) * std::log(0.33);
+    EXPECT_NEAR(player.model.uncertainty(2), kept * known + (1 - kept) * 100 * (2 * square + 1), 1e-6) << forgetting;
+  }
+}
+
+/// Predicted cost in ms of a game whose frames took these, by a quantile of the newest four.
+double cost_by_quantile(double quantile, const std::vector<double>& milliseconds) {
+  GameModel::Settings settings;
+  settings.kind = GameModel::Kind::kRatio;
+  settings.quantile = quantile;
+  settings.frames = 4;
+  Player player(settings);
+  for (const double ms : milliseconds) player.frame(Truth{.busy_ns = ms * 1e6}, 0);
+  return to_milliseconds(player.model.cost(0));
+}
+
+TEST(DjayModel, QuantileIsTheNearestRankOfTheNewestFramesOrTheNewestOne) {
+  const std::vector<double> frames{90, 40, 20, 30, 5};
+  EXPECT_NEAR(cost_by_quantile(0.0, frames), 5, 1e-5);
+  EXPECT_NEAR(cost_by_quantile(0.5, frames), 20, 1e-5) << "the second of 5, 20, 30 and 40";
+  EXPECT_NEAR(cost_by_quantile(0.51, frames), 30, 1e-5);
+  EXPECT_NEAR(cost_by_quantile(1.0, frames), 40, 1e-5) << "90 is too long ago";
+  EXPECT_NEAR(cost_by_quantile(0.5, {40, 20, 30, 35}), 35, 1e-5) << "the newest is more than the second";
+}
+
+TEST(DjayModel, MenuIsTakenWithinWhatCostsAndPicturesCanBe) {
+  const GameModel odd({}, std::vector<QualityLevel>{{"best", 1.0, 1.0}, {"free", 0.0, 1.0}, {"blank", 0.0, -1.0}});
+  EXPECT_EQ(odd.stated_cost(1), 0.001);
+  EXPECT_DOUBLE_EQ(odd.quality(1), 0.9999) << "only the best level is perfect";
+  EXPECT_EQ(odd.quality(0), 1.0);
+  EXPECT_EQ(odd.quality(2), 0.0);
+  EXPECT_EQ(odd.cheapest(), 1U) << "of equal ones the first";
+  const GameModel single({}, {});
+  EXPECT_EQ(single.levels(), 1U);
+  EXPECT_EQ(single.stated_cost(0), 1.0);
+  EXPECT_EQ(single.quality(0), 1.0);
+  EXPECT_EQ(single.uncertainty(0), 0.0);
+}
+
+TEST(DjayModel, NoFrameIsExpectedToTakeMoreThanAnHour) {
+  Player player;
+  player.frame(Truth{.busy_ns = 5e12}, 0);
+  EXPECT_EQ(player.model.cost(0), Duration{3'600'000'000'000});
+}
+
 TEST(RidgeRegression, AgreesWithTheNormalEquations) {
   // Two features, solved by hand: theta = (X'X + ridge I)^-1 X'y.
   const double ridge = 0.5;

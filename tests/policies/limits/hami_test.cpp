@@ -108,5 +108,57 @@ TEST(Hami, BlockedLaunchSaysWhy) {
   EXPECT_EQ(hold->rule, "higher_priority_busy");
 }
 
+TEST(Hami, TurnsOfTheMonitorKeepTheirPeriodWhileAllAreQuiet) {
+  FakeBackend world(hami_policy(), hami({}), low_and_high());
+  world.join(0);
+  world.join(1);
+  // Both are quiet for long. What begins at 23 s is noticed at 25 s, and so is a new one.
+  world.at(after(23s), [&] {
+    supply(world, 0, 10s);
+    supply(world, 1, 10s);
+  });
+  world.run_until(after(30s));
+  EXPECT_GE(world.launches_of(0).back().time, after(24'999ms));
+  EXPECT_LE(world.launches_of(0).back().time, after(25s));
+  EXPECT_GE(world.launches_of(1).back().time, after(29'990ms));
+}
+
+TEST(Hami, CopiesOfABlockedClientPass) {
+  FakeBackend world(hami_policy(), hami({}), low_and_high());
+  world.join(0);
+  world.join(1);
+  supply(world, 1, 30s);
+  world.at(after(12s), [&] {
+    for (int i = 0; i < 3; ++i) world.script(0, {.name = "copy", .duration = 1ms, .is_copy = true});
+    world.script(0, {.duration = 1ms});
+  });
+  world.run_until(after(14s));
+  EXPECT_EQ(world.launches_of(0).size(), 3U);
+  EXPECT_EQ(world.launches_of(0).back().time, after(12'002ms));
+}
+
+TEST(Hami, LaunchThatWasBlockedSleepsOnForItsSecondWhenTheOtherIsQuiet) {
+  FakeBackend world(hami_policy(), hami({}), low_and_high());
+  world.join(0);
+  world.join(1);
+  supply(world, 1, 7s);
+  world.at(after(6'300ms), [&] { supply(world, 0, 1s); });  // looks at 7.3 s, 8.3 s, ...
+  world.run_until(after(15'200ms));
+  ASSERT_NE(world.arbiter().hold_of(ClientId{0}), nullptr);
+  EXPECT_EQ(world.arbiter().hold_of(ClientId{0})->rule, "priority_sleep");
+  world.run_until(after(16s));
+  EXPECT_EQ(world.launches_of(0).front().time, after(15'300ms));
+}
+
+TEST(Hami, ThrottlingEndsWithTheSecondBusyClient) {
+  FakeBackend world(hami_policy(), hami({{"a", 0.3}, {"b", 0.3}}), {fake_client("a"), fake_client("b")});
+  world.join(0);
+  world.join(1);
+  supply(world, 0, 90s, 1'000);
+  world.at(after(1s), [&] { supply(world, 1, 5s, 1'000); });
+  EXPECT_LT(utilisation(world, 10s, 15s), 0.5);
+  EXPECT_GT(utilisation(world, 40s, 50s), 0.99);
+}
+
 }  // namespace
 }  // namespace corun

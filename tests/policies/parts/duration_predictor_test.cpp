@@ -97,6 +97,25 @@ TEST(DurationPredictor, QuantileOfFewMeasurementsIsTheLongestOfThemAndTheProfile
   EXPECT_EQ(quantiles.predict(kTrain, gemm), 130us);
 }
 
+TEST(DurationPredictor, TwentyMeasurementsHaveAQuantileAndNineteenHaveNot) {
+  DurationPredictor quantiles({.kind = Kind::kQuantile, .quantile = 0.9});
+  const OpView gemm = profiled("gemm", 500us);
+  for (int i = 1; i <= 19; ++i) quantiles.learn(kTrain, gemm, i * 10us);
+  EXPECT_EQ(quantiles.predict(kTrain, gemm), 500us) << "the profile is longer than all of them";
+  quantiles.learn(kTrain, gemm, 200us);
+  EXPECT_EQ(quantiles.predict(kTrain, gemm), 180us) << "the 18th of 20";
+}
+
+TEST(DurationPredictor, PositionIsTheMeanOfWhatTheSameKernelTookThere) {
+  DurationPredictor means = predictor(Kind::kPosition);
+  means.learn(kTrain, op("gemm", 1, 0), 100us);
+  means.learn(kTrain, op("gemm", 1, 0), 200us);
+  means.learn(kTrain, op("gemm", 1, 0), 600us);
+  EXPECT_EQ(means.predict(kTrain, op("gemm", 1, 0)), 300us);
+  means.learn(kTrain, op("add", 1, 0), 10us);
+  EXPECT_EQ(means.predict(kTrain, op("add", 1, 0)), 10us) << "another kernel begins anew";
+}
+
 TEST(DurationPredictor, OracleKnows) {
   OpView gemm = profiled("gemm", 100us);
   gemm.exact = 77us;

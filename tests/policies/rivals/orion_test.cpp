@@ -180,6 +180,51 @@ TEST(Orion, HighPriorityClientsGetTheHigherStreamPriority) {
   EXPECT_EQ(levels, (std::vector<std::int32_t>{1, 0, 0}));
 }
 
+TEST(Orion, DurationThresholdIsExceededByOneKernelOnly) {
+  World world;
+  for (int i = 0; i < 5; ++i) world.script(1, kernel("k", 50us));
+  world.run_until(after(1ms));
+  const auto launches = world.launches_of(1);
+  EXPECT_EQ(launches[2].time, kRunStart) << "two take just 100 us, which is not too much";
+  EXPECT_EQ(launches[3].time, after(150us));
+}
+
+TEST(Orion, KernelOfJustTheThresholdOfSmsIsLarge) {
+  Parameters parameters = with("duration_threshold", Duration{100us});
+  parameters.set("sm_threshold", 0.25);
+  World world(parameters);
+  world.script(0, kernel("sgemm", 5ms));
+  world.at(after(1ms), [&] { world.script(1, kernel("elementwise", 50us, 0.25)); });
+  world.run_until(after(2ms));
+  EXPECT_TRUE(world.launches_of(1).empty());
+}
+
+TEST(Orion, OneDecisionAdmitsAllThatMayPassInTurns) {
+  std::vector<ClientView> clients{World::high(), fake_client("be1"), fake_client("be2")};
+  std::vector<OpView> waiting(5);
+  for (OpView& op : waiting) op.predicted_by_name = 30us;
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    clients[i].id = ClientId{i};
+    clients[i].is_present = true;
+    if (i > 0) clients[i].waiting = waiting;
+  }
+  const GpuView view{kRunStart, fake_device(), clients};
+  const auto policy = orion_policy().create(with("duration_threshold", Duration{100us}));
+  for (std::uint32_t i = 0; i < 3; ++i) policy->on_joined(view, ClientId{i});
+  Actions actions;
+  policy->decide(view, actions);
+  std::vector<std::uint32_t> admitted;
+  for (const Action& action : actions.list())
+    if (action.kind == Action::Kind::kAdmit) admitted.push_back(action.client.value);
+  EXPECT_EQ(admitted, (std::vector<std::uint32_t>{1, 2, 1, 2})) << "120 us";
+  ASSERT_EQ(actions.holds().size(), 2U);
+  for (const auto& stated : actions.holds()) {
+    EXPECT_EQ(stated.hold.rule, "best_effort_duration");
+    EXPECT_EQ(stated.hold.needed, 30'000.0);
+    EXPECT_EQ(stated.hold.available, 0.0);
+  }
+}
+
 TEST(JobLatency, SpansFromTheFirstSubmissionToTheLastCompletionOfQueuedJobs) {
   JobLatency latency;
   OpView first, second;

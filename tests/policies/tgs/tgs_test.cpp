@@ -15,15 +15,17 @@ using std::chrono_literals::operator""us;
 
 Time after(Duration duration) { return kRunStart + duration; }
 
+constexpr TgsRateControl::Settings kOfArtifact{.band = 0.03,
+                                               .growth = 1.5,
+                                               .increase = 0.025,
+                                               .decrease = 0.08,
+                                               .collapse = 10,
+                                               .initial_limit = 20'000,
+                                               .profile_reports = 5};
+
 /// The artifact's control after its profile at a rate of 100,000 blocks per window.
 TgsRateControl profiled() {
-  TgsRateControl control({.band = 0.03,
-                          .growth = 1.5,
-                          .increase = 0.025,
-                          .decrease = 0.08,
-                          .collapse = 10,
-                          .initial_limit = 20'000,
-                          .profile_reports = 5});
+  TgsRateControl control(kOfArtifact);
   for (int i = 0; i < 5; ++i) control.report(100'000);
   return control;
 }
@@ -36,13 +38,7 @@ TEST(TgsRateControl, StopsTheOthersWhileItLearnsTheUndisturbedRate) {
 }
 
 TEST(TgsRateControl, TheFirstReportIsTheTopRateAsItIs) {
-  TgsRateControl control({.band = 0.03,
-                          .growth = 1.5,
-                          .increase = 0.025,
-                          .decrease = 0.08,
-                          .collapse = 10,
-                          .initial_limit = 20'000,
-                          .profile_reports = 5});
+  TgsRateControl control(kOfArtifact);
   control.report(100'000);
   EXPECT_EQ(control.top_rate(), 100'000);
   control.report(140'000);  // the largest mean of two neighbours, 120,000, is a fifth more: 97.5 % of it count
@@ -199,6 +195,112 @@ TEST(Tgs, ClientsOfOneRankAreNotLimited) {
   world.busy(1, 1000, 100us);
   world.run_until(after(100ms));
   EXPECT_GE(world.launched(0ms, 100ms), 999);
+}
+
+TEST(Tgs, RatesAreCountedInBlocksPerWindowWhateverThePeriod) {
+  Parameters parameters = World::quick(Duration::zero());
+  parameters.set("increase", 0.1);
+  FakeBackend world(tgs_policy(), parameters, {fake_client("high", Role::kInteractive), fake_client("low")});
+  world.join(0);
+  world.join(1);
+  const auto high = [&](int count, Duration duration) {
+    for (int i = 0; i < count; ++i) world.script(0, {.duration = duration, .blocks = 1000});
+  };
+  high(750, 1ms);
+  high(1, 5ms);  // from 750 ms on: 96 kernels instead of 100 are reported at 800 ms
+  high(300, 1ms);
+  for (int i = 0; i < 10'000; ++i) world.script(1, {.duration = 100us, .blocks = 1000});
+  world.run_until(after(1s));
+  const auto launched = [&](Duration from) {
+    const auto its = world.launches_of(1);
+    return std::ranges::count_if(its,
+                                 [&](const auto& l) { return l.time >= after(from) && l.time < after(from + 50ms); });
+  };
+  EXPECT_EQ(launched(700ms), 31) << "30,001 blocks, and one kernel that exceeds them";
+  EXPECT_EQ(launched(800ms), 21) << "a disturbance: the limit falls to 20,001";
+  EXPECT_EQ(launched(900ms), 26) << "and rises by a tenth of the 50,000 blocks in a window that the other has";
+}
+
+TEST(Tgs, BusyHighPriorityClientIsNeverTakenForIdle) {
+  Parameters parameters = World::quick(Duration::zero());
+  parameters.set("growth", 1.01);
+  FakeBackend world(tgs_policy(), parameters, {fake_client("high", Role::kInteractive), fake_client("low")});
+  world.join(0);
+  world.join(1);
+  for (int i = 0; i < 3000; ++i) world.script(0, {.duration = 1ms, .blocks = 1000});
+  for (int i = 0; i < 30'000; ++i) world.script(1, {.duration = 100us, .blocks = 1000});
+  world.run_until(after(3s));
+  const auto its = world.launches_of(1);
+  EXPECT_LE(
+      std::ranges::count_if(its, [](const auto& l) { return l.time >= after(2'900ms) && l.time < after(2'950ms); }),
+      27);
+}
+
+/// A high-priority client and two others, all of them busy; the last one comes and goes when a test says so.
+struct ThreeClients : FakeBackend {
+  ThreeClients()
+      : FakeBackend(tgs_policy(), World::quick(Duration::zero()),
+                    {fake_client("high", Role::kInteractive), fake_client("low"), fake_client("late")}) {
+    join(0);
+    join(1);
+    for (int i = 0; i < 2000; ++i) script(0, {.duration = 1ms, .blocks = 1000});
+    for (int i = 0; i < 20'000; ++i) script(1, {.duration = 100us, .blocks = 1000});
+  }
+  void join_late() {
+    join(2);
+    for (int i = 0; i < 20'000; ++i) script(2, {.duration = 100us, .blocks = 1000});
+  }
+  std::int64_t launched(std::uint32_t client, Duration from, Duration to) const {
+    const auto its = launches_of(client);
+    return std::ranges::count_if(its, [&](const auto& l) { return l.time >= after(from) && l.time < after(to); });
+  }
+};
+
+TEST(Tgs, AnotherLowPriorityClientSharesTheLimitAndBeginsNoNewProfile) {
+  ThreeClients world;
+  world.at(after(610ms), [&] { world.join_late(); });
+  world.at(after(760ms), [&] { world.leave(2); });
+  world.run_until(after(900ms));
+  for (const std::uint32_t client : {1U, 2U}) {
+    EXPECT_EQ(world.launched(client, 650ms, 700ms), 11) << "10,000 of 20,000 blocks each, and one kernel over";
+    EXPECT_EQ(world.launched(client, 700ms, 750ms), 16) << "15,000.5 blocks";
+  }
+  EXPECT_EQ(world.launched(1, 850ms, 900ms), 46) << "alone again, with 45,002.5";
+}
+
+TEST(Tgs, ClientsOfAHigherRankBeginANewProfile) {
+  std::vector<ClientView> clients{fake_client("high"), fake_client("low"), fake_client("higher")};
+  clients[0].priority = 1;
+  clients[2].priority = 2;
+  FakeBackend world(tgs_policy(), World::quick(Duration::zero()), clients);
+  world.join(0);
+  world.join(1);
+  for (int i = 0; i < 2000; ++i) world.script(0, {.duration = 1ms, .blocks = 1000});
+  for (int i = 0; i < 20'000; ++i) world.script(1, {.duration = 100us, .blocks = 1000});
+  world.at(after(710ms), [&] {
+    world.join(2);
+    for (int i = 0; i < 2000; ++i) world.script(2, {.duration = 1ms, .blocks = 1000});
+  });
+  world.run_until(after(1s));
+  const auto launched = [&](std::uint32_t client, Duration from, Duration to) {
+    const auto its = world.launches_of(client);
+    return std::ranges::count_if(its, [&](const auto& l) { return l.time >= after(from) && l.time < after(to); });
+  };
+  EXPECT_GE(launched(0, 600ms, 700ms), 99) << "it is the highest";
+  EXPECT_LE(launched(0, 810ms, 1s), 5) << "one kernel a window while the other's rate is learnt";
+  EXPECT_LE(launched(1, 810ms, 1s), 5);
+}
+
+TEST(Tgs, CopiesOfLowPriorityClientsAreFreeAndCountAsNothing) {
+  World world;
+  world.busy(0, 1000, 1ms);
+  world.at(after(110ms), [&] {
+    for (int i = 0; i < 50; ++i) world.script(1, {.duration = 100us, .blocks = 1000, .is_copy = true});
+    world.script(1, {.duration = 100us, .blocks = 1000});
+    world.script(1, {.duration = 100us, .blocks = 1000});
+  });
+  world.run_until(after(148ms));
+  EXPECT_EQ(world.launches_of(1).size(), 51U) << "in the profile, one kernel a window";
 }
 
 }  // namespace

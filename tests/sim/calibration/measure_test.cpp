@@ -23,11 +23,16 @@ class Measure : public ::testing::Test {
     setenv("CORUN_FAKE_PROBE", ("folder=" + folder_.path().string() + " " + words).c_str(), 1);
   }
 
-  Samples measure(std::vector<std::string> groups, Duration patience = 20s) {
+  static CalibrateOptions asking(std::vector<std::string> groups) {
     CalibrateOptions options;
     options.probe = CORUN_FAKE_PROBE;
     options.control = "no-such-program";
     options.groups = std::move(groups);
+    options.patience = 20s;
+    return options;
+  }
+  Samples measure(std::vector<std::string> groups, Duration patience = 20s) {
+    CalibrateOptions options = asking(std::move(groups));
     options.patience = patience;
     return calibration::measure(options);
   }
@@ -51,6 +56,39 @@ TEST_F(Measure, ProbesOfATrialMeasureTogether) {
   const auto beside_three = std::ranges::find(samples, "slice_three", &Sample::trial);
   ASSERT_NE(beside_three, samples.end());
   EXPECT_EQ(beside_three->of("gap_length_ns").front(), 2 * 1'500'000 + 3 * 120'000);
+  for (std::uint32_t role = 0; role < 3; ++role) {
+    EXPECT_EQ(beside_three[role].trial, "slice_three");
+    EXPECT_EQ(beside_three[role].role, role);
+    EXPECT_EQ(beside_three[role].probe, "spin");
+    EXPECT_FALSE(beside_three[role].series.empty()) << role;
+  }
+}
+
+TEST_F(Measure, ATrialIsRepeatedAsOftenAsItSays) {
+  std::vector<std::uint32_t> repetitions;
+  for (const Sample& sample : measure({"slice"}))
+    if (sample.trial == "slice_two") repetitions.push_back(sample.repetition);
+  EXPECT_EQ(repetitions, (std::vector<std::uint32_t>{0, 0, 1, 1}));
+}
+
+TEST_F(Measure, BeforeEachTrialItsNumberAndTheTimeThatIsLeftAreTold) {
+  std::vector<std::string> told;
+  CalibrateOptions options = asking({"copy"});
+  options.on_trial = [&](const Trial& trial, std::size_t number, std::size_t count, Duration left) {
+    told.push_back(trial.name + " " + std::to_string(number) + "/" + std::to_string(count) + " " +
+                   std::to_string(to_ns(left) / 1'000'000) + " ms");
+  };
+  calibration::measure(options);
+  // A process takes 0.9 s to start, a probe that does not say how long it measures 0.7 s.
+  EXPECT_EQ(told,
+            (std::vector<std::string>{"device 1/3 5700 ms", "copy_alone 2/3 4100 ms", "copy_beside 3/3 2500 ms"}));
+}
+
+TEST_F(Measure, AnInterruptEndsItAfterThePresentTrial) {
+  CalibrateOptions options = asking({"copy"});
+  int asked = 0;
+  options.is_interrupted = [&] { return ++asked > 2; };
+  EXPECT_EQ(trials_of(calibration::measure(options)), (std::vector<std::string>{"device", "copy_alone"}));
 }
 
 TEST_F(Measure, OutputThatIsNoneOfItsBusinessIsPassedOver) {

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/cluster/cluster_metrics.h"
+#include "sim/cluster/node_books.h"
 #include "traces/base/error.h"
 
 namespace corun {
@@ -166,6 +167,56 @@ TEST(Cluster, ConfigurationsOfPodsThatHaveGoneAreThereUntilTheyAreCollected) {
   EXPECT_EQ(metric(result, "stale_configs_peak"), 2);
   EXPECT_NEAR(metric(result, "stale_configs_mean"), (15 * 1 + 30 * 2) / 60.0, 1e-9);
   EXPECT_EQ(metric(run({pod("a", 1, 0s, 15s)}), "stale_configs_peak"), -1) << "collected at once: none to tell of";
+}
+
+TEST(Cluster, ARegistrationHoweverShortComesFirst) {
+  const auto result = run({pod("a", 1, 0s, 1s)}, 1, 1, nullptr, {.registration = 1ns});
+  EXPECT_EQ(result.pods[0].start, kRunStart + 1ns);
+}
+
+TEST(NodeBooks, SayWhatEachCardHasLeftAndHowManyPodsRunThere) {
+  ClusterInput input;
+  input.nodes = {{"n", "A100", 2, 16, 8'000, 64'000, {}}};
+  NodeBooks books(input);
+  EXPECT_TRUE(books.nodes()[0].cards.empty()) << "not registered yet";
+  books.advertise();
+  ASSERT_EQ(books.nodes()[0].cards.size(), 2u);
+  EXPECT_EQ(books.nodes()[0].cards[0].pods, 0u);
+  EXPECT_EQ(books.nodes()[0].cards[0].free, kWholeCard);
+  EXPECT_EQ(books.nodes()[0].cards[0].free_memory_bytes, 16u);
+  PodSpec spec = pod("half", 0.5, 0s, 1s);
+  spec.memory_bytes = 6, spec.cpu_milli = 1'000, spec.memory_mib = 4'000;
+  const Placement second{0, {1}};
+  books.take(second, view_of(spec, 0));
+  const NodeView& node = books.nodes()[0];
+  EXPECT_EQ(node.free_cpu_milli, 7'000);
+  EXPECT_EQ(node.free_memory_mib, 60'000);
+  EXPECT_EQ(node.cards[0].pods, 0u);
+  EXPECT_EQ(node.cards[1].pods, 1u);
+  EXPECT_EQ(node.cards[1].free, kWholeCard / 2);
+  EXPECT_EQ(node.cards[1].free_memory_bytes, 10u);
+  EXPECT_EQ(books.allocated(), 0.5);
+  books.release(second, view_of(spec, 0));
+  EXPECT_EQ(node.cards[1].pods, 0u);
+  EXPECT_TRUE(node.cards[1].is_free());
+  EXPECT_EQ(node.free_cpu_milli, 8'000);
+  EXPECT_EQ(books.allocated(), 0);
+  EXPECT_EQ(books.cards(), 2);
+}
+
+TEST(NodeBooks, TellTheSharesOfTheKindsOfPodsWithTheLeastThatAnyOfAKindAsksFor) {
+  ClusterInput input;
+  input.nodes = {{"n", "", 1, 0, 8'000, 64'000, {}}};
+  PodSpec small = pod("small", 0.5, 0s, 1s), large = small, whole = pod("whole", 1, 0s, 1s);
+  small.cpu_milli = 1'000, small.memory_mib = 500;
+  large.cpu_milli = 400, large.memory_mib = 900;
+  input.pods = {small, large, whole, small, pod("none", 0, 0s, 1s)};
+  const NodeBooks books(input);
+  ASSERT_EQ(books.mix().size(), 2u);
+  EXPECT_EQ(books.mix()[0].share, 0.75);
+  EXPECT_EQ(books.mix()[0].pod.cpu_milli, 400);
+  EXPECT_EQ(books.mix()[0].pod.memory_mib, 500);
+  EXPECT_EQ(books.mix()[1].share, 0.25);
 }
 
 }  // namespace

@@ -474,5 +474,16 @@ TEST(Abort, AtAnyTimeLeavesADeviceOnWhichEverythingCompletesExactlyOnce) {
     }
 }
 
+TEST(Control, AnInstanceGoesBeforeAShareOfWhatTheInstancesLeave) {
+  DeviceDriver driver(ten_sms(), 3);
+  control(driver, 0, {.sm_share = 0.5, .instance = 0.5});
+  control(driver, 1, {.sm_cap = 0.25});
+  const Ticket capped = kernel(driver, 1, 10, 10 * kMs);
+  const Ticket beside = kernel(driver, 2, 10, 10 * kMs);
+  driver.drain();
+  EXPECT_NEAR(static_cast<double>(driver.end(capped)), 40e6, 1e3) << "half of the half that the instance leaves";
+  EXPECT_EQ(driver.begin(beside), 0) << "on the other half of it";
+}
+
 }  // namespace
 }  // namespace corun

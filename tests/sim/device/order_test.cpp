@@ -250,5 +250,29 @@ RC_GTEST_PROP(DeviceProperty, StretchingEveryTimeStretchesEveryResult, ()) {
   }
 }
 
+/// When an operation begins that was submitted behind one of 1 ms, or after it, and is visible at `ready_ns`.
+std::int64_t begin_behind(Sharing sharing, std::int64_t gap_ns, std::int64_t ready_ns, bool is_queued) {
+  DeviceSpec spec;
+  spec.sharing = sharing;
+  DeviceDriver driver(spec, 1);
+  driver.submit(0, 1'000'000);
+  if (!is_queued) driver.run_to(1'000'000);
+  const Ticket next = driver.submit({.client = ClientId{0},
+                                     .duration = Duration{1'000},
+                                     .dispatch_gap = Duration{gap_ns},
+                                     .ready_at = time_from_ns(ready_ns)});
+  driver.drain();
+  return driver.begin(next);
+}
+
+TEST(DispatchGap, BeginsWithTheEndOfTheOperationBefore) {
+  for (const Sharing sharing : {Sharing::kTimeSliced, Sharing::kConcurrent, Sharing::kExclusive})
+    for (const bool is_queued : {true, false}) {
+      EXPECT_EQ(begin_behind(sharing, 100'000, 0, is_queued), 1'100'000);
+      EXPECT_EQ(begin_behind(sharing, 100'000, 1'060'000, is_queued), 1'100'000) << "40 us of it were left";
+      EXPECT_EQ(begin_behind(sharing, 100'000, 1'300'000, is_queued), 1'300'000) << "it was long over";
+    }
+}
+
 }  // namespace
 }  // namespace corun

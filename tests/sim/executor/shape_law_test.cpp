@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "sim/executor/worker/device_context.h"
+#include "sim/executor/worker/memory_traffic.h"
 
 namespace corun::executor {
 namespace {
@@ -157,6 +158,53 @@ TEST(MeasureShape, GoesOnBeyondItsPointsAsItDidBetweenThemThoughEveryMeasurement
 TEST(MeasureShape, MoreWorkThatTookLessTimeDoesNotMakeItFall) {
   const ShapeLaw law = measured([](double iterations) { return iterations == 0 ? 9'000.0 : 2'000 + iterations; });
   for (std::uint32_t i = 1; i < law.points; ++i) EXPECT_GE(law.point[i].ns, law.point[i - 1].ns) << i;
+}
+
+TEST(MeasureShape, FindsAStepBeforeItsFirstPoint) {
+  const ShapeLaw law = measured([](double iterations) { return iterations < 8 ? 1'000.0 : 501'000.0; });
+  EXPECT_EQ(law.ns_of(7), 1'000);
+  EXPECT_EQ(law.ns_of(8), 501'000);
+  EXPECT_EQ(law.worst_error, 0);
+}
+
+/// A device that answers more slowly where a surrogate reads memory: so many ns a read of all its threads.
+class ReadingFormula : public Formula {
+ public:
+  ReadingFormula(double read_ns, double bytes_per_ns)
+      : Formula([](double) { return 0.0; }), read_ns_(read_ns), bytes_per_ns_(bytes_per_ns) {}
+  double trial_ns(const ShapeLaw& law, std::uint64_t iterations) override {
+    const auto count = static_cast<double>(iterations);
+    const auto each = static_cast<double>(law.iterations_per_load);
+    return 2'000 + 10 * count + (each > 0 ? read_ns_ * count / each : 0);
+  }
+  double memory_bytes_per_ns() const override { return bytes_per_ns_; }
+
+ private:
+  double read_ns_, bytes_per_ns_;
+};
+
+ShapeLaw reading(double read_ns, double traffic, double bytes_per_ns = 100) {
+  ReadingFormula device(read_ns, bytes_per_ns);
+  ShapeLaw law{.blocks = 10, .threads = 100};
+  measure_shape_with_traffic(device, law, traffic);
+  return law;
+}
+
+TEST(MeasureTraffic, AReadComesAsOftenAsTheShareOfTheBandwidthAsksFor) {
+  const double round_bytes = 10 * 100 * static_cast<double>(MemoryTraffic::kLoadBytes);
+  const ShapeLaw free = reading(0, 0.5);
+  EXPECT_EQ(free.iterations_per_load, static_cast<std::uint64_t>(std::llround(round_bytes / (0.5 * 100) / 10)));
+  EXPECT_NEAR(free.traffic, 0.5, 0.05);
+  const double between_ns = round_bytes / (0.5 * 100);
+  const ShapeLaw slow = reading(between_ns / 2, 0.5);
+  EXPECT_EQ(slow.iterations_per_load, static_cast<std::uint64_t>(std::llround(between_ns / 2 / 10)))
+      << "half of the time is the read's";
+  EXPECT_NEAR(slow.traffic, 0.5, 0.05);
+}
+
+TEST(MeasureTraffic, NoneIsAskedForOrPossible) {
+  EXPECT_EQ(reading(100, 0).iterations_per_load, 0u);
+  EXPECT_EQ(reading(100, 0.5, 0).iterations_per_load, 0u);
 }
 
 }  // namespace

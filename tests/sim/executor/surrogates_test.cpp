@@ -140,6 +140,21 @@ TEST_F(SurrogatesTest, EachStreamHasAQueueOfItsOwn) {
   EXPECT_EQ(asked(op(1us, 0), 20us, true), 13'000u);
 }
 
+TEST_F(SurrogatesTest, WhichTakeNoLongerForMoreWorkAreRefused) {
+  MappedChannel channel = MappedChannel::create();
+  channel->shapes[0].points = 2;
+  channel->shapes[0].point[0] = {0, 2'000};
+  channel->shapes[0].point[1] = {100'000, 2'000};
+  EXPECT_THROW(surrogates_.learn(*channel), Error);
+  channel->shapes[0].points = 1;
+  EXPECT_THROW(surrogates_.learn(*channel), Error);
+  channel->shapes[0].points = 2;
+  channel->shapes[0].point[1] = {100'000, 2'001};
+  channel->shapes[0].worst_error = 0.25;
+  surrogates_.learn(*channel);
+  EXPECT_EQ(surrogates_.worst_error(), 0.25);
+}
+
 TEST_F(SurrogatesTest, WhatIsTooShortIsToldByItsOwnTime) {
   Command command;
   EXPECT_TRUE(surrogates_.fill_in(command, op(1us), 3us, true)) << "alone it could be so short";

@@ -187,5 +187,75 @@ TEST(FramePace, ReplayedIsOneRunOfAFileThatHoldsSeveral) {
   EXPECT_THROW(workload_from_timeline(timeline, options), Error);
 }
 
+/// The limiter that is seen in frames which come every `interval_us`, and whose host seems to work all the time.
+Duration limiter_of(std::int64_t interval_us, std::int64_t gpu_us = 6'000, Vsync vsync = Vsync::kUnknown,
+                    std::int64_t busy_us = -1) {
+  TimelineBuilder builder;
+  builder.swapchain({.vsync = vsync});
+  for (std::int64_t i = 0; i < 200; ++i)
+    builder.add(FrameRecord{.present_ns = (i + 1) * interval_us * 1'000,
+                            .interval_ns = interval_us * 1'000,
+                            .cpu_busy_ns = (busy_us < 0 ? interval_us - 10 : busy_us) * 1'000,
+                            .gpu_busy_ns = gpu_us * 1'000});
+  builder.fidelity().has_frames = true;
+  return workload_from_timeline(std::move(builder).seal(), {}).limiter_period;
+}
+
+TEST(FramePace, ALimitIsAWholeNumberOfMillisecondsOrAMultipleOfFiveASecondOrADisplaysRate) {
+  EXPECT_EQ(limiter_of(12'000), Duration{12ms});
+  EXPECT_EQ(limiter_of(11'700), Duration{0}) << "85.5 a second is none";
+  EXPECT_EQ(limiter_of(12'010), Duration{12'010us}) << "near 12 ms";
+  EXPECT_EQ(limiter_of(12'025), Duration{0});
+  EXPECT_EQ(limiter_of(11'753), Duration{11'753us}) << "85.08 a second";
+  EXPECT_EQ(limiter_of(11'741), Duration{0}) << "85.17";
+  EXPECT_EQ(limiter_of(16'600), Duration{16'666'667}) << "60.2";
+  EXPECT_EQ(limiter_of(16'570), Duration{0}) << "60.4";
+}
+
+TEST(FramePace, ALimiterSleepsWhereHostAndGpuDoNotFillAFrame) {
+  EXPECT_EQ(limiter_of(20'000, 18'100), Duration{0}) << "the GPU works for over nine tenths of the time";
+  EXPECT_EQ(limiter_of(20'000, 17'900), Duration{20ms});
+  EXPECT_EQ(limiter_of(20'000, 10'000, Vsync::kOn), Duration{0}) << "a display explains it";
+  EXPECT_EQ(limiter_of(20'000, 10'000, Vsync::kUnknown, 10'300), Duration{0}) << "20.3 ms of work in 20";
+  EXPECT_EQ(limiter_of(20'000, 10'000, Vsync::kUnknown, 10'500), Duration{20ms}) << "20.5";
+}
+
+/// Times of so many frames, each `host_ms` of its host and then `gpu_ms` of the GPU.
+FrameFigures alone_with(const FramePace& pace, std::int64_t gpu_ms, std::size_t frames) {
+  FrameLog log;
+  log.frames.resize(frames);
+  log.gpu_ns.assign(frames, gpu_ms * 1'000'000);
+  return figures_alone(log, pace);
+}
+
+FramePace pace_with(std::size_t frames, Duration host, std::uint32_t ahead) {
+  FramePace pace;
+  pace.queued_ahead = ahead;
+  pace.host.assign(frames, host);
+  pace.bubble.assign(frames, Duration{0});
+  return pace;
+}
+
+TEST(FiguresAlone, HostAndGpuWorkAtTheSameTimeOnlyWithFramesAhead) {
+  EXPECT_NEAR(alone_with(pace_with(50, 4ms, 0), 6, 50).fps, 100, 1e-6);
+  EXPECT_NEAR(alone_with(pace_with(50, 4ms, 1), 6, 50).fps, 1e3 / 6, 1e-6);
+  FramePace bubbles = pace_with(50, 4ms, 1);
+  bubbles.bubble.assign(50, 2ms);
+  EXPECT_NEAR(alone_with(bubbles, 6, 50).fps, 125, 1e-6);
+}
+
+TEST(FiguresAlone, ALimiterCountsFromBeginToBeginAndADisplayFromTickToTick) {
+  FramePace limited = pace_with(50, 4ms, 0);
+  limited.limiter_period = 15ms;
+  EXPECT_NEAR(alone_with(limited, 6, 50).fps, 1e3 / 15, 1e-6);
+  limited.limiter_period = 7ms;
+  EXPECT_NEAR(alone_with(limited, 6, 50).fps, 100, 1e-6) << "faster than the game";
+  FramePace shown = pace_with(50, 4ms, 0);
+  shown.vsync_period = 16ms;
+  EXPECT_NEAR(alone_with(shown, 6, 50).fps, 1e3 / 16, 1e-6);
+  EXPECT_NEAR(alone_with(shown, 13, 50).fps, 1e3 / 32, 1e-6) << "17 ms take two ticks";
+  EXPECT_NEAR(alone_with(shown, 12, 50).fps, 1e3 / 16, 1e-6) << "16 ms take one";
+}
+
 }  // namespace
 }  // namespace corun

@@ -1,3 +1,5 @@
+#include "sim/workload/capture/frames.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -220,6 +222,72 @@ TEST(Jitter, LengthensAllDrawsOfAFrameAlike) {
   ASSERT_GE(facts.ops.size(), 20u);
   for (std::size_t i = 1; i < 10; ++i) EXPECT_EQ(facts.ops[i].device_time, facts.ops[0].device_time);
   EXPECT_NE(facts.ops[10].device_time, facts.ops[0].device_time);
+}
+
+/// Frames of a game of 5 ms of GPU time each, shown at these instants.
+Workload shown_at(const std::vector<std::int64_t>& presents_ns) {
+  TimelineBuilder builder;
+  builder.swapchain(SwapchainRecord{});
+  for (const std::int64_t at : presents_ns) builder.add(FrameRecord{.present_ns = at, .gpu_busy_ns = 5 * kMs});
+  builder.fidelity().has_frames = true;
+  return workload_from_timeline(std::move(builder).seal(), {});
+}
+
+TEST(Frames, TheLastOneLastsAsLongAsTheOthersDo) {
+  EXPECT_EQ(shown_at({0, 10 * kMs, 30 * kMs}).recorded_span, Duration{45ms});
+  EXPECT_EQ(shown_at({7 * kMs}).recorded_span, Duration{5ms}) << "a single one takes its GPU time";
+  EXPECT_EQ(shown_at({3, 3, 3}).recorded_span, Duration{15ms}) << "frames shown at once follow one another";
+  EXPECT_EQ(shown_at({3, 4}).recorded_span, Duration{2ns});
+}
+
+TEST(Frames, OnesThatSayNothingOfTheirGpuTimeAreLeftOutAndCounted) {
+  TimelineBuilder builder;
+  builder.swapchain(SwapchainRecord{});
+  for (std::int64_t i = 0; i < 5; ++i) {
+    FrameRecord record = frame(i, (i + 1) * kMs);
+    if (i % 2 == 1) record.gpu_busy_ns = record.gpu_begin_ns = record.gpu_end_ns = -1;
+    builder.add(record);
+  }
+  builder.fidelity().has_frames = true;
+  const Workload workload = workload_from_timeline(std::move(builder).seal(), {});
+  ASSERT_EQ(workload.jobs.size(), 3u);
+  EXPECT_EQ(workload.device_time(workload.jobs[1]), Duration{3ms});
+  EXPECT_EQ(workload.device_time(workload.jobs[2]), Duration{5ms});
+  EXPECT_EQ(std::ranges::count(workload.notes, "2 of 5 frames say nothing of their GPU time and are left out"), 1);
+}
+
+TEST(Frames, LaterVisitsTakeAFixedTimeOrAnEqualPart) {
+  FrameRecord record = frame(0, kMs);
+  record.visits = 3;
+  const Workload workload = workload_from_timeline(one_frame(record), {});
+  const Duration later = std::min(kLaterVisit, Duration{kMs / 3});
+  EXPECT_EQ(pieces(workload, 0), (std::vector<Duration>{1ms - 2 * later, later, later}));
+  record.gpu_end_ns = record.gpu_begin_ns + 30;
+  record.gpu_busy_ns = record.interval_ns = 30;
+  EXPECT_EQ(pieces(workload_from_timeline(one_frame(record), {}), 0), std::vector<Duration>(3, 10ns));
+  for (std::uint32_t i = 0; i < 3; ++i) EXPECT_EQ(workload.ops[i].continues, i > 0);
+}
+
+TEST(Frames, AsManyVisitsAsAnExperimentMayStateAreTakenWithoutAWord) {
+  FrameRecord record = frame(0, 10 * kMs);
+  record.visits = 64;
+  const Workload workload = workload_from_timeline(one_frame(record), {});
+  EXPECT_EQ(std::ranges::count_if(workload.ops, [](const WorkOp& op) { return op.duration == kLaterVisit; }), 63);
+  for (const std::string& note : workload.notes) EXPECT_EQ(note.find("visits"), std::string::npos) << note;
+}
+
+TEST(Frames, GamesThatKeepTheirGpuIdleForMostOfAPeriodMayHaveALowClock) {
+  const auto may = [](Duration gpu, Duration limiter, Duration present) {
+    Workload workload = workload_from_timeline(game({to_ns(gpu), to_ns(gpu)}), {});
+    workload.limiter_period = limiter;
+    workload.present_period = present;
+    return may_have_low_clock(workload);
+  };
+  const Duration period = 10ms, enough{static_cast<std::int64_t>(kFullClockShare * 10e6)};
+  EXPECT_TRUE(may(enough - 10us, period, 0ns));
+  EXPECT_FALSE(may(enough + 10us, period, 0ns));
+  EXPECT_TRUE(may(enough - 10us, 0ns, period));
+  EXPECT_FALSE(may(enough - 10us, 0ns, 0ns)) << "nothing limits it";
 }
 
 }  // namespace

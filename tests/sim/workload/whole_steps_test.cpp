@@ -4,29 +4,15 @@
 
 #include <string>
 
+#include "tests/sim/workload/step_text.h"
+
 namespace corun {
 namespace {
 
-/// One letter a launch, 10 us apart; `|` waits, `-` lets 100 us pass.
-HostLog log_of(const std::string& text) {
-  HostLog log;
-  std::int64_t now_us = 0;
-  for (const char c : text) {
-    now_us += c == '-' ? 100 : 10;
-    if (c == '-') continue;
-    log.symbols.push_back(static_cast<std::uint32_t>(c));
-    log.starts_ns.push_back(now_us * 1'000);
-    log.whats.push_back(c == '|' ? HostLog::What::kWait : HostLog::What::kLaunch);
-  }
-  log.names = log.variants = log.symbols;
-  log.streams.assign(log.size(), 0);
-  log.symbol_count = log.name_count = log.variant_count = 128;
-  log.is_update.assign(log.symbol_count, false);
-  return log;
-}
+using testing::step_log;
 
 Positions begins_of(const std::string& text, const Positions& begins) {
-  return whole_steps(log_of(text), begins).begins;
+  return whole_steps(step_log(text), begins).begins;
 }
 
 TEST(WholeSteps, OfAStretchWithoutItsBoundaryAreSeveral) {
@@ -47,19 +33,71 @@ TEST(WholeSteps, BeforeTheFirstBoundaryAreAddedButNotAnIncompleteOne) {
 }
 
 TEST(WholeSteps, EndWhereTheLastOneDoes) {
-  const WholeSteps cut = whole_steps(log_of("abcd|abcd|abcd|ab"), {0, 5, 10, 15});
+  const WholeSteps cut = whole_steps(step_log("abcd|abcd|abcd|ab"), {0, 5, 10, 15});
   EXPECT_EQ(cut.begins.size(), 3u);
   EXPECT_EQ(cut.end, 15u);
-  const WholeSteps followed = whole_steps(log_of("abcd|abcd|abcd|---uvwxyzuvwxyz"), {0, 5, 10});
+  const WholeSteps followed = whole_steps(step_log("abcd|abcd|abcd|---uvwxyzuvwxyz"), {0, 5, 10});
   EXPECT_EQ(followed.begins.size(), 3u);
   EXPECT_EQ(followed.end, 15u);
 }
 
 TEST(WholeSteps, OfStartUpAreSlow) {
-  const HostLog log = log_of("ab--------|ab|ab|ab|ab|");
+  const HostLog log = step_log("ab--------|ab|ab|ab|ab|");
   Positions begins{0, 3, 6, 9, 12};
   EXPECT_EQ(drop_slow_starts(log, begins), 1u);
   EXPECT_EQ(begins, (Positions{3, 6, 9, 12}));
+}
+
+TEST(WholeSteps, OfWhichAllButTheLastAreHalfAreThoseHalvesTogether) {
+  const WholeSteps found = whole_steps(step_log("abcd|efgh|abcdefgh|"), {0, 5, 10});
+  EXPECT_EQ(found.begins, (Positions{0, 10}));
+  EXPECT_EQ(found.end, 19u);
+}
+
+TEST(WholeSteps, AreNoneWithoutTwoBegins) {
+  EXPECT_TRUE(begins_of("abcd|abcd|", {0}).empty());
+  EXPECT_TRUE(begins_of("abcd|abcd|", {}).empty());
+}
+
+TEST(WholeSteps, OfAStretchAsLongAsThreeAreThree) {
+  EXPECT_EQ(begins_of("abcd|abcd|abcd|abcd|abcd|abcd|abcd|", {0, 5, 20, 25, 30}),
+            (Positions{0, 5, 10, 15, 20, 25, 30}));
+}
+
+TEST(WholeSteps, BeginWithTheirLaunchThoughAnotherComesAfterALongerPause) {
+  EXPECT_EQ(begins_of("ab-cd|ab-cd|ab-cd|ab-cd|ab-cd|", {0, 10, 15, 20}), (Positions{0, 5, 10, 15, 20}));
+}
+
+TEST(WholeSteps, OfTwoLaunchesThatMayBeginThemTheOneAfterTheLongerPauseDoes) {
+  EXPECT_EQ(begins_of("aabbb|-aabbb|-aabbb|-aabbb|-aabbb|", {0, 12, 18, 24}), (Positions{0, 6, 12, 18, 24}));
+}
+
+TEST(WholeSteps, MayLackAFewLaunchesAtTheEndOfTheLogButNotMany) {
+  EXPECT_EQ(begins_of("abcdefghij|abcdefghij|abcdefghij|abcdefghij", {0, 11, 22, 33}), (Positions{0, 11, 22}))
+      << "equal ones are whole or not there";
+  EXPECT_EQ(begins_of("abcdefghi|abcdefghj|abcdefghk|abcdefgh", {0, 10, 20, 30}), (Positions{0, 10, 20, 30}))
+      << "these differ by two in ten";
+}
+
+TEST(WholeSteps, ThatTakeTwiceAsLongAsMostAreNotSlow) {
+  Positions begins{0, 4, 6};
+  EXPECT_EQ(drop_slow_starts(step_log("abcdababab"), begins), 0u);
+  EXPECT_EQ(begins, (Positions{0, 4, 6}));
+}
+
+TEST(WholeSteps, SlowOnesAreLeftOutDownToTwo) {
+  Positions begins{0, 5, 7};
+  EXPECT_EQ(drop_slow_starts(step_log("abcdeababab"), begins), 1u);
+  EXPECT_EQ(begins, (Positions{5, 7}));
+  Positions one{0};
+  EXPECT_EQ(drop_slow_starts(step_log("abcd"), one), 0u);
+  EXPECT_EQ(one.size(), 1u);
+}
+
+TEST(WholeSteps, ASlowOneAmongOthersIsNoStartUp) {
+  Positions begins{0, 2, 8, 10};
+  EXPECT_EQ(drop_slow_starts(step_log("ababababababab"), begins), 0u);
+  EXPECT_EQ(begins.size(), 4u);
 }
 
 }  // namespace

@@ -41,5 +41,21 @@ TEST(ApiCalls, TellTheDriverFromTheRuntime) {
   EXPECT_FALSE(is_driver_call("hipLaunchKernel"));
 }
 
+TEST(ApiCalls, SuffixesAreVersionsAndStreamsOnly) {
+  EXPECT_EQ(kind_of_api_call("cudaLaunchKernel_spt"), CallKind::kLaunch);
+  EXPECT_EQ(kind_of_api_call("cudaLaunchKernel_ptds_v7000"), CallKind::kLaunch);
+  for (const char* name : {"cudaLaunchKernel_v", "cudaLaunchKernel7", "cudaLaunchKernelv7", "cudaLaunchKernel_7"})
+    EXPECT_FALSE(kind_of_api_call(name)) << name;
+}
+
+TEST(ApiCalls, CaptureOfAGraphBeginsWithAnyOfItsCalls) {
+  EXPECT_TRUE(begins_graph_capture("cudaStreamBeginCapture_v10000"));
+  EXPECT_TRUE(begins_graph_capture("cuStreamBeginCaptureToGraph"));
+  EXPECT_FALSE(begins_graph_capture("cudaStreamEndCapture"));
+  EXPECT_FALSE(is_driver_call("cu"));
+  EXPECT_FALSE(is_driver_call("custom"));
+  EXPECT_TRUE(is_driver_call("cuX"));
+}
+
 }  // namespace
 }  // namespace corun

@@ -32,6 +32,21 @@ TEST(CapFrameX, ReadsTheColumnsOfAJsonRun) {
   EXPECT_EQ(skipped(timeline), 0U);
 }
 
+TEST(CapFrameX, EveryRowOfARunIsAFrameAndThereAreNoOthers) {
+  const Timeline timeline = import_text("capframex", std::string{kJson});
+  EXPECT_EQ(timeline.frames().size(), 5U);
+  EXPECT_EQ(skipped(timeline), 0U);
+}
+
+TEST(CapFrameX, RowsThatAColumnIsTooShortForAreCounted) {
+  const Timeline timeline = import_text("capframex", R"({"Hash": "00", "Info": {"GameName": "g"}, "Runs": [
+    {"CaptureData": {"MsBetweenPresents": [16, 16, 16], "TimeInSeconds": [0.1, 0.2]}}]})");
+  EXPECT_EQ(timeline.frames().size(), 2U);
+  EXPECT_EQ(timeline.provenance().skipped.at("row without a time"), 1U);
+  EXPECT_EQ(timeline.provenance().skipped_examples[0], "capture.txt: run 1 row 3: row without a time");
+  EXPECT_EQ(timeline.text(timeline.swapchains()[0].application), "g") << "where no process is named";
+}
+
 TEST(CapFrameX, LaysRunsOneBehindTheOther) {
   const Timeline timeline = import_text("capframex", std::string{kJson});
   EXPECT_EQ(timeline.frames()[3].present_ns, 33000000 + 16000000);

@@ -39,6 +39,37 @@ TEST(Decimal, RefusesWhatIsNoNumberOrDoesNotFit) {
   }
 }
 
+TEST(Decimal, TakesExponentsFromMinus400To40) {
+  EXPECT_EQ(parse_decimal("0e40", 0), 0);
+  EXPECT_FALSE(parse_decimal("0e41", 0));
+  EXPECT_EQ(parse_decimal("1e-400", 3), 0);
+  EXPECT_FALSE(parse_decimal("1e-401", 3));
+  EXPECT_EQ(parse_decimal("1e+3", 0), 1000);
+  EXPECT_EQ(parse_decimal("4E18", 0), 4'000'000'000'000'000'000);
+  EXPECT_FALSE(parse_decimal("5e18", 0));
+}
+
+TEST(Decimal, HoldsWhatFitsIn62Bits) {
+  EXPECT_EQ(parse_decimal("4611686018427387899", 0), 4'611'686'018'427'387'899);
+  EXPECT_FALSE(parse_decimal("4611686018427387905", 0));
+  EXPECT_EQ(parse_decimal("4611686018427387", 3), 4'611'686'018'427'387'000);
+  EXPECT_FALSE(parse_decimal("4611686018427388", 3));
+  EXPECT_EQ(parse_decimal("9.9", 0), 10);
+  EXPECT_EQ(parse_decimal("9.49", 0), 9) << "the digit behind the last one decides";
+}
+
+TEST(Decimal, ExponentsOfFractionsKeepSeventeenDigits) {
+  EXPECT_EQ(parse_decimal("1.2345678901234567e3", 6), 1'234'567'890);
+  EXPECT_EQ(parse_decimal("0.000012345e5", 6), 1'234'500);
+  EXPECT_EQ(parse_decimal("15e-1", 0), 2) << "half away from zero";
+  EXPECT_EQ(parse_decimal("-15e-1", 0), -2);
+}
+
+TEST(Decimal, TellsFractionsFromWholeNumbers) {
+  for (const char* text : {"1.5", "1e3", "1E3", "1.0"}) EXPECT_TRUE(is_fractional(text)) << text;
+  EXPECT_FALSE(is_fractional("15"));
+}
+
 TEST(Integer, AcceptsWholeNumbersOnly) {
   EXPECT_EQ(parse_integer("\"25738\""), 25738);
   EXPECT_EQ(parse_integer("-1 "), -1);

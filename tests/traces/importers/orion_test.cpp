@@ -45,6 +45,26 @@ TEST(Orion, NotesPlaceholderDurations) {
   EXPECT_TRUE(notes_mention(import_text("orion", text), "placeholders"));
 }
 
+TEST(Orion, EightEqualDurationsAreTakenForPlaceholders) {
+  const auto is_noted = [](int rows, const char* last) {
+    std::string text = kHeader;
+    for (int i = 1; i < rows; ++i) text += "Conv,-1,1,1,7\n";
+    return notes_mention(import_text("orion", text + "Conv,-1,1,1," + last + "\n"), "Every duration is 7 ns");
+  };
+  EXPECT_TRUE(is_noted(8, "7"));
+  EXPECT_FALSE(is_noted(7, "7"));
+  EXPECT_FALSE(is_noted(8, "8"));
+}
+
+TEST(Orion, KernelsOfNoSmAndNoTimeAreTakenAndNegativeOnesAreNot) {
+  const Timeline timeline = import_text(
+      "orion", kHeader + std::string{"a,1,0,0,0\nb,1,0,-1,5\nc,1,0,3,-1\nd,1,0,3,1152921504606846976\ne,1,0,3,1\n"});
+  ASSERT_EQ(timeline.ops().size(), 2U) << "after d no clock goes on";
+  EXPECT_EQ(timeline.ops()[0].duration_ns, 0);
+  EXPECT_EQ(timeline.ops()[1].duration_ns, std::int64_t{1} << 60);
+  EXPECT_EQ(skipped(timeline), 3U);
+}
+
 TEST(Orion, IsRecognisedByItsHeader) {
   EXPECT_EQ(sniffed(kHeader), "orion");
   EXPECT_NE(import_error("orion", "a,b\n").find("capture.txt:1: the first line is no header"), std::string::npos);

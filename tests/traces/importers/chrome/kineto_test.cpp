@@ -116,6 +116,38 @@ TEST(Kineto, TellsCopyDirectionsFromEverySpelling) {
   EXPECT_EQ(copy_kind_of("Memcpy PtoP (Device -> Device)"), OpKind::kCopyPeer);
 }
 
+TEST(Kineto, TellsCopiesToAndFromArraysAndPeers) {
+  for (const char* name : {"Memcpy HtoA", "Memcpy HtoH", "CopyHostToDevice", "CopyHostToArray"})
+    EXPECT_EQ(copy_kind_of(name), OpKind::kCopyHostToDevice) << name;
+  for (const char* name : {"Memcpy AtoH", "Memcpy DtoH", "CopyArrayToHost"})
+    EXPECT_EQ(copy_kind_of(name), OpKind::kCopyDeviceToHost) << name;
+  EXPECT_EQ(copy_kind_of("CopyPeer"), OpKind::kCopyPeer);
+}
+
+TEST(Kineto, TimesUpTo2To61NanosecondsAreTaken) {
+  const auto count = [](std::string_view times) {
+    const Timeline timeline = import_text(
+        "kineto", trace(event("kernel", "a", fmt::format("{}, {}", times, R"("args": {"device": 0, "stream": 7})")) +
+                        "," + event("kernel", "b", R"("ts": 5, "dur": 1, "args": {"device": 0, "stream": 7})")));
+    return timeline.provenance().skipped.contains("event whose time is out of range") ? 1U : timeline.ops().size();
+  };
+  EXPECT_EQ(count(R"("ts": 5, "dur": 1000000000000)"), 2U);
+  EXPECT_EQ(count(R"("ts": 2305843009213694.953, "dur": 1)"), 1U);
+  EXPECT_EQ(count(R"("ts": -2305843009213694.953, "dur": 1)"), 1U);
+  EXPECT_EQ(count(R"("ts": 5, "dur": 2305843009213694.953)"), 1U);
+}
+
+TEST(Kineto, TimeFrom2001OnIsOfTheCalendarWhateverBaseThereIs) {
+  const auto clock = [](std::string_view ts) {
+    const Timeline timeline = import_text(
+        "kineto",
+        trace(event("kernel", "k", fmt::format(R"("ts": {}, "dur": 1, "args": {{"device": 0, "stream": 7}})", ts))));
+    return timeline.provenance().clock;
+  };
+  EXPECT_EQ(clock("1000000000000000"), "unix_epoch");
+  EXPECT_EQ(clock("999999999999999.999"), "capture_start");
+}
+
 TEST(Kineto, MarksTheCallOfACopyIntoPageableMemoryAsBlocking) {
   const Timeline timeline =
       import_text("kineto", trace(event("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)",

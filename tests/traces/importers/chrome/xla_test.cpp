@@ -73,6 +73,46 @@ TEST(Xla, KeepsNamedStepsAndCallsOfJittedFunctionsAsMarks) {
   EXPECT_EQ(timeline.marks()[0].duration_ns, 9'000);
 }
 
+std::string operation(const char* name, const char* arguments, const char* times = R"("ts":1,"dur":2)") {
+  return fmt::format(R"j({{"ph":"X","pid":1,"tid":14,{},"name":"{}","args":{{{}}}}},)j", times, name, arguments);
+}
+
+TEST(Xla, TellsMemsetsAndCopiesBetweenDevices) {
+  const Timeline timeline = import_text(
+      "xla", profile(operation("MemsetD32", R"("memset_details":"kind:device size:256 async:1")") +
+                     operation("MemcpyD2D", R"("memcpy_details":"kind_src:device kind_dst:device size:7")") +
+                     operation("MemcpyP2P", R"("memcpy_details":"size:9")") + operation("fusion", "")));
+  ASSERT_EQ(timeline.ops().size(), 4U);
+  const OpKind kinds[] = {OpKind::kMemset, OpKind::kCopyDeviceToDevice, OpKind::kCopyPeer, OpKind::kKernel};
+  const std::uint64_t bytes[] = {256, 7, 9, 0};
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(timeline.ops()[i].kind, kinds[i]);
+    EXPECT_EQ(timeline.ops()[i].bytes, bytes[i]);
+  }
+}
+
+TEST(Xla, CopyIntoPageableMemoryBlocksItsCall) {
+  for (const char* memory : {"pageable", "pinned"}) {
+    const std::string details =
+        fmt::format(R"("correlation_id":"7","memcpy_details":"kind_src:device kind_dst:{} size:8")", memory);
+    const Timeline timeline =
+        import_text("xla", profile(operation("MemcpyD2H", details.c_str(), R"("ts":30,"dur":2)") +
+                                   R"j({"ph":"X","pid":701,"tid":3,"ts":10,"dur":5,"name":"cuMemcpyDtoHAsync_v2",)j"
+                                   R"j("args":{"correlation_id":"7"}},)j"));
+    ASSERT_EQ(timeline.calls().size(), 1U);
+    EXPECT_EQ(timeline.calls()[0].kind == CallKind::kBlockingCopy, std::string_view{memory} == "pageable");
+  }
+}
+
+TEST(Xla, TimesAreRoundedToNanosecondsAndNegativeOnesAreCounted) {
+  const Timeline timeline = import_text(
+      "xla", profile(operation("a", "", R"("ts":0,"dur":0.0016)") + operation("b", "", R"("ts":-1,"dur":2)") +
+                     operation("c", "", R"("ts":3,"dur":-2)") + operation("d", "", R"("ts":1.1e15,"dur":2)")));
+  ASSERT_EQ(timeline.ops().size(), 1U);
+  EXPECT_EQ(timeline.ops()[0].duration_ns, 2);
+  EXPECT_EQ(timeline.provenance().skipped.at("event without a readable ts or dur"), 3U);
+}
+
 TEST(Xla, CountsEventsWithoutATime) {
   const Timeline timeline = import_text(
       "xla", profile(std::string(kKernel) + R"j({"ph":"X","pid":1,"tid":14,"ts":1,"name":"x","args":{}},)j"));
