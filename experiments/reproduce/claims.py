@@ -35,7 +35,7 @@ class Check:
     at_least: float | None = None
     at_most: float | None = None
     prediction: bool = False        # nothing to compare with: shown, decides nothing
-    null: float | None = None       # what follows without a simulator; a published figure must be nearer to ours
+    null: float | None = None       # what follows without a simulator: ours must be nearer to `published`
     null_is: str = ""               # how it follows
     rms_of: list = dataclasses.field(default_factory=list)  # instead of `simulated`: checks whose errors count together
 

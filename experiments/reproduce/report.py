@@ -129,9 +129,7 @@ def judge(claim, results, tests):
 
 def overall(claim, rows):
     verdicts = {row.verdict for row in rows}
-    if ERROR in verdicts:
-        return ERROR
-    for verdict in (MISSED, UNDECIDED):
+    for verdict in (ERROR, MISSED, UNDECIDED):
         if verdict in verdicts:
             return verdict
     if verdicts == {PREDICTED}:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Lists the clients of random experiments in other orders and compares every figure: none may differ.
 
-    tests/reliability/permutations.py [--experiments 1000] [--seed 1] [--simcli build/release/simcli]
+    tests/reliability/permutations.py [--experiments 1000] [--seed 1] [--simcli PROGRAM] [--record]
 
 Experiments are those of campaign.py, on devices of both turn orders; those that are refused do not count. Figures are
 compared by policy, client and metric, within 1e-9: sums over clients are rounded in the order of the list. `--record`

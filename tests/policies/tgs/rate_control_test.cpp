@@ -1,4 +1,4 @@
-// The boundaries of TGS's rate control: when a rate counts as disturbed, learnt anew, idle or collapsed.
+// TGS's rate control and its boundaries: when a rate counts as disturbed, learnt anew, idle or collapsed.
 
 #include "policies/tgs/rate_control.h"
 
@@ -10,6 +10,7 @@ namespace {
 constexpr double kTop = 100'000;              // blocks per window
 constexpr double kUnlimited = 1099511627776;  // 2^40 blocks
 
+/// The artifact's control.
 TgsRateControl unprofiled(std::int64_t reports = 5) {
   return TgsRateControl({.band = 0.03,
                          .growth = 1.5,
@@ -29,6 +30,66 @@ TgsRateControl settled(int reports, double top = kTop) {
   TgsRateControl control = unprofiled();
   report(control, 5 + reports, top);
   return control;
+}
+
+TEST(TgsRateControl, StopsTheOthersWhileItLearnsTheUndisturbedRate) {
+  TgsRateControl control = settled(0);
+  EXPECT_FALSE(control.is_profiling());
+  EXPECT_EQ(control.limit(), 0);
+  EXPECT_EQ(control.top_rate(), 100'000);
+}
+
+TEST(TgsRateControl, TheFirstReportIsTheTopRateAsItIs) {
+  TgsRateControl control = unprofiled();
+  control.report(100'000);
+  EXPECT_EQ(control.top_rate(), 100'000);
+  control.report(140'000);  // the largest mean of two neighbours, 120,000, is a fifth more: 97.5 % of it count
+  control.report(0);
+  EXPECT_EQ(control.top_rate(), 0.975 * 120'000);
+}
+
+TEST(TgsRateControl, SlowStartGrowsByHalfWhileTheRateStaysInTheBand) {
+  TgsRateControl control = settled(0);
+  control.report(100'000);
+  EXPECT_EQ(control.limit(), 20'000);
+  control.report(97'500);
+  EXPECT_EQ(control.limit(), 30'001);
+  control.report(100'000);
+  EXPECT_EQ(control.limit(), 45'002.5);
+}
+
+TEST(TgsRateControl, FirstDisturbanceEndsSlowStartAndThenStepsAreAdditive) {
+  TgsRateControl control = settled(0);
+  for (int i = 0; i < 3; ++i) control.report(100'000);
+  control.report(96'000);  // 4 %
+  EXPECT_FALSE(control.is_slow_start());
+  EXPECT_NEAR(control.limit(), 45'002.5 / 1.5, 0.01);
+  control.report(100'000);
+  EXPECT_NEAR(control.limit(), 45'002.5 / 1.5 + 2'500, 0.01);
+}
+
+TEST(TgsRateControl, DisturbanceTakesAShareOfTheLimitAndACollapseMostOfIt) {
+  TgsRateControl control = settled(0);
+  for (int i = 0; i < 8; ++i) control.report(100'000);
+  control.report(96'000);
+  const double limit = control.limit();
+  control.report(95'000);
+  EXPECT_NEAR(control.limit(), 0.92 * limit, 0.01);
+  control.report(90'000);  // 10 %: three bands
+  EXPECT_NEAR(control.limit(), 0.92 * 0.92 * limit / 10, 0.01);
+  EXPECT_TRUE(control.is_slow_start());
+}
+
+TEST(TgsRateControl, LearnsAnewWhenTheHighPriorityJobHasChanged) {
+  TgsRateControl control = settled(0);
+  for (int i = 0; i < 20; ++i) control.report(40'000);
+  EXPECT_NEAR(control.top_rate(), 40'000, 1'500);
+}
+
+TEST(TgsRateControl, IdleHighPrioritySideFreesTheOthers) {
+  TgsRateControl control = settled(0);
+  for (int i = 0; i < 40; ++i) control.report(0);
+  EXPECT_GT(control.limit(), 1e11);
 }
 
 TEST(TgsRateControl, ProfileOfOneReportTakesItForTheUndisturbedRate) {

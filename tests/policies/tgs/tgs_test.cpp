@@ -3,7 +3,6 @@
 #include <set>
 
 #include "policies/builtin.h"
-#include "policies/tgs/rate_control.h"
 #include "tests/support/fake_backend.h"
 
 namespace corun {
@@ -14,81 +13,6 @@ using std::chrono_literals::operator""s;
 using std::chrono_literals::operator""us;
 
 Time after(Duration duration) { return kRunStart + duration; }
-
-constexpr TgsRateControl::Settings kOfArtifact{.band = 0.03,
-                                               .growth = 1.5,
-                                               .increase = 0.025,
-                                               .decrease = 0.08,
-                                               .collapse = 10,
-                                               .initial_limit = 20'000,
-                                               .profile_reports = 5};
-
-/// The artifact's control after its profile at a rate of 100,000 blocks per window.
-TgsRateControl profiled() {
-  TgsRateControl control(kOfArtifact);
-  for (int i = 0; i < 5; ++i) control.report(100'000);
-  return control;
-}
-
-TEST(TgsRateControl, StopsTheOthersWhileItLearnsTheUndisturbedRate) {
-  TgsRateControl control = profiled();
-  EXPECT_FALSE(control.is_profiling());
-  EXPECT_EQ(control.limit(), 0);
-  EXPECT_EQ(control.top_rate(), 100'000);
-}
-
-TEST(TgsRateControl, TheFirstReportIsTheTopRateAsItIs) {
-  TgsRateControl control(kOfArtifact);
-  control.report(100'000);
-  EXPECT_EQ(control.top_rate(), 100'000);
-  control.report(140'000);  // the largest mean of two neighbours, 120,000, is a fifth more: 97.5 % of it count
-  control.report(0);
-  EXPECT_EQ(control.top_rate(), 0.975 * 120'000);
-}
-
-TEST(TgsRateControl, SlowStartGrowsByHalfWhileTheRateStaysInTheBand) {
-  TgsRateControl control = profiled();
-  control.report(100'000);
-  EXPECT_EQ(control.limit(), 20'000);
-  control.report(97'500);
-  EXPECT_EQ(control.limit(), 30'001);
-  control.report(100'000);
-  EXPECT_EQ(control.limit(), 45'002.5);
-}
-
-TEST(TgsRateControl, FirstDisturbanceEndsSlowStartAndThenStepsAreAdditive) {
-  TgsRateControl control = profiled();
-  for (int i = 0; i < 3; ++i) control.report(100'000);
-  control.report(96'000);  // 4 %
-  EXPECT_FALSE(control.is_slow_start());
-  EXPECT_NEAR(control.limit(), 45'002.5 / 1.5, 0.01);
-  control.report(100'000);
-  EXPECT_NEAR(control.limit(), 45'002.5 / 1.5 + 2'500, 0.01);
-}
-
-TEST(TgsRateControl, DisturbanceTakesAShareOfTheLimitAndACollapseMostOfIt) {
-  TgsRateControl control = profiled();
-  for (int i = 0; i < 8; ++i) control.report(100'000);
-  control.report(96'000);
-  const double limit = control.limit();
-  control.report(95'000);
-  EXPECT_NEAR(control.limit(), 0.92 * limit, 0.01);
-  control.report(90'000);  // 10 %: three bands
-  EXPECT_NEAR(control.limit(), 0.92 * 0.92 * limit / 10, 0.01);
-  EXPECT_TRUE(control.is_slow_start());
-}
-
-TEST(TgsRateControl, LearnsAnewWhenTheHighPriorityJobHasChanged) {
-  TgsRateControl control = profiled();
-  for (int i = 0; i < 20; ++i) control.report(40'000);
-  EXPECT_NEAR(control.top_rate(), 40'000, 1'500);
-}
-
-TEST(TgsRateControl, IdleHighPrioritySideFreesTheOthers) {
-  TgsRateControl control = profiled();
-  for (int i = 0; i < 40; ++i) control.report(0);
-  EXPECT_GT(control.limit(), 1e11);
-}
 
 /// A high-priority client 0 with 1000 blocks each ms, and a low-priority client 1 with 1000 blocks each 100 us.
 struct World : FakeBackend {
