@@ -7,8 +7,8 @@ import dataclasses
 import pathlib
 import tomllib
 
-CLAIM_KEYS = {"id", "kind", "what", "source", "experiment", "tests", "calibrated", "circular", "missed_because", "note",
-              "check"}
+CLAIM_KEYS = {"id", "kind", "what", "source", "experiment", "measured", "tests", "calibrated", "circular",
+              "missed_because", "note", "check"}
 CHECK_KEYS = {"what", "simulated", "unit", "published", "tolerance", "at_least", "at_most", "prediction", "null",
               "null_is", "rows", "rms"}
 KINDS = {
@@ -53,6 +53,7 @@ class Claim:
     what: str
     source: str
     experiment: pathlib.Path | None = None
+    measured: pathlib.Path | None = None  # what gate_cost.py wrote on a GPU, in place of an experiment
     tests: list = dataclasses.field(default_factory=list)       # (program, filter of GoogleTest)
     calibrated: list = dataclasses.field(default_factory=list)  # inputs that were chosen, and on what grounds
     circular: str = ""          # why agreement proves little: an input comes from the numbers it is checked against
@@ -120,6 +121,10 @@ def make_claim(table, path):
     if "experiment" in table:
         values["experiment"] = (path.parent.parent / table["experiment"]).resolve()
         require(values["experiment"].is_file(), where, f"there is no {table['experiment']}")
+    if "measured" in table:
+        require("experiment" not in table, where, "`experiment` or `measured`, not both")
+        values["measured"] = (path.parent.parent / table["measured"]).resolve()
+        require(values["measured"].is_file(), where, f"there is no {table['measured']}")
     values["tests"] = [tuple(part.strip() for part in test.split(":", 1)) for test in table.get("tests", [])]
     require(all(len(test) == 2 for test in values["tests"]), where, "a test is `program: filter`")
     values["checks"] = [check for row in table.get("check", []) for check in expand(row, where)]

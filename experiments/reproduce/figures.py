@@ -2,7 +2,9 @@
 
 import contextlib
 import fnmatch
+import json
 import math
+import pathlib
 import sqlite3
 import statistics
 
@@ -18,6 +20,8 @@ class Missing(Exception):
 
 class PerSeed:
     """A value for each seed. Arithmetic goes seed by seed; numbers count for every seed."""
+
+    each = "seed"
 
     def __init__(self, values):
         self.values = dict(values)
@@ -174,6 +178,30 @@ class Results:
                 "most_served": self.most_served, "late_after": self.late_after,
                 "max": lambda *figures: fold(figures, max), "min": lambda *figures: fold(figures, min),
                 "progress": self.progress, "crossed_frames": self.crossed_frames}
+
+
+class PerTurn(PerSeed):
+    """The same for turns of a measurement."""
+
+    each = "turn"
+
+
+class Measured:
+    """What tests/hardware/gate_cost.py wrote: programs at a gate against the same without one, in turns."""
+
+    def __init__(self, path):
+        lines = pathlib.Path(path).read_text(encoding="utf-8").splitlines()
+        self.rows = [json.loads(line) for line in lines]
+
+    def longer_by(self, program):
+        """By how many per cent the program's steps were longer, a value for each turn."""
+        ratios = [ratio for row in self.rows if program in row["command"] for ratio in row["ratios"]]
+        if not ratios:
+            raise Missing(f"{program} was not measured")
+        return PerTurn({turn: 100 * (ratio - 1) for turn, ratio in enumerate(ratios)})
+
+    def names(self):
+        return {"__builtins__": {}, "longer_by": self.longer_by}
 
 
 def evaluate(expression, results):

@@ -44,7 +44,7 @@ def interval(value, unit):
     half = value.half_width()
     if half <= 1e-9 * abs(value.mean()):
         return with_unit(value.mean(), unit)
-    return f"{number(value.mean())} ± {number(half)} {unit}".rstrip() + f", {len(value.values)} seeds"
+    return f"{number(value.mean())} ± {number(half)} {unit}".rstrip() + f", {len(value.values)} {value.each}s"
 
 
 def bounds(check):

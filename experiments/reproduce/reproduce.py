@@ -46,6 +46,9 @@ class Suite:
             for future in [pool.submit(self.timed, run, what) for _, run, what in tasks]:
                 future.result()
 
+    def results_of(self, claim):
+        return figures.Measured(claim.measured) if claim.measured else self.outcomes.get(claim.experiment)
+
     def expected_seconds(self, stem):
         """As long as last time; 30 s where there was none."""
         try:
@@ -150,7 +153,7 @@ def main(arguments):
     suite = Suite(claims, options)
     suite.run()
     tests = {test: suite.outcomes[test] for test in suite.tests}
-    verdicts = [report.judge(claim, suite.outcomes.get(claim.experiment), tests) for claim in claims]
+    verdicts = [report.judge(claim, suite.results_of(claim), tests) for claim in claims]
     show(verdicts)
     if not options.claims:
         pathlib.Path(options.page).write_text(report.page(verdicts))

@@ -57,6 +57,15 @@ class GaiaGpu : public Policy {
   }
   void on_launched(const GpuView&, ClientId client, const OpView& op) override { buckets_.charge(client, op); }
 
+  /// The cap holds for allocations and context together, which programs are told is all that there is.
+  MemoryTerms memory_terms(const GpuView& view, const ClientView& client) const override {
+    const std::optional<double>& most = quotas_.of(client.id).bytes;
+    if (!most) return {};
+    const auto told = static_cast<std::uint64_t>(*most);
+    return {.most_bytes = std::max(told, view.device.context_bytes + 1) - view.device.context_bytes,
+            .told_bytes = told};
+  }
+
   void decide(const GpuView& view, Actions& actions) override {
     if (buckets_.any()) buckets_.watch(view, actions);
     for (const ClientView& client : view.clients) {
@@ -133,7 +142,9 @@ PolicyDescriptor gaiagpu_policy() {
       "Utilisation is device time over the window, sampled at a fixed period from the instant at which the first "
       "limited client joined; before the first sample it reads as 0, where the artifact waits for one.",
       "The artifact adds 85 % of video encoding and decoding to utilisation; neither is modelled.",
-      "Memory is checked once, when the client joins, with all that it is going to allocate and one context.",
+      "In a simulation, memory is checked once, when the client joins, with all that it is going to allocate and one "
+      "context. Live, each allocation is checked; the artifact asks the driver what processes hold, here allocations "
+      "are summed and a client counts one context, and programs are told that no more is free than is.",
       "A launch of unknown size costs one block; copies and render work are free, as no hook sees them.",
       "The artifact does not see launches of graphs; here each kernel of a graph is a launch and costs its blocks.",
       "Watchers tick from the instant at which their client joined.",

@@ -69,6 +69,13 @@ class Nvshare : public Policy {
     clients_[client.value].interposer.completed(op);
   }
 
+  MemoryTerms memory_terms(const GpuView& view, const ClientView&) const override {
+    MemoryTerms terms{.told_bytes = view.device.memory_bytes, .is_managed = true};
+    if (!allows_oversubscription_ && view.device.memory_bytes > 0)
+      terms.most_bytes = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(most_bytes(view)));
+    return terms;
+  }
+
   void decide(const GpuView& view, Actions& actions) override {
     exchange_messages(view);
     const Duration quantum_left = lock_.quantum_left(view.now);
@@ -272,11 +279,11 @@ PolicyDescriptor nvshare_policy() {
       "Calls made at most `slip` after the lock was dropped still pass; the length is assumed, since the gap between "
       "check and launch in the artifact has not been measured.",
       "`gate_frames: true`, under which the lock covers graphics too, is ours.",
-      "All memory is taken as managed where `working_set` states it, at no cost of its own (the thesis: about 1 %), "
-      "and "
-      "programs are not told of a smaller device when they ask how much is free.",
-      "The control tool (quantum, lock on and off at run time) and the Kubernetes device plugin with its ten virtual "
-      "devices a GPU are left out; registration takes no time.",
+      "All memory is taken as managed where `working_set` states it, at no cost of its own (the thesis: about 1 %). "
+      "Live, allocations become managed where `--managed-memory` asks for it; pools, arrays and mappings stay as they "
+      "are, and the free memory that programs are told of is less what they hold, where the artifact says all.",
+      "The control tool (quantum, lock on and off at run time) is left out; registration takes no time. The device "
+      "plugin's ten virtual devices a GPU are pods that ask for a tenth of a card (docs/cluster.md).",
       "All calls need the lock: those that the artifact does not intercept (CUDA graphs, extended launches, memsets) "
       "are not distinguished from the others.",
   };

@@ -125,6 +125,11 @@ std::uint32_t Arbiter::admits_ahead(ClientId client) {
   return policy_.admits_ahead(view(), its);
 }
 
+MemoryTerms Arbiter::memory_terms(ClientId client) {
+  CORUN_ASSERT(views_[client.value].is_present, "client {} has not joined", client.value);
+  return policy_.memory_terms(view(), views_[client.value]);
+}
+
 void Arbiter::abandon(ClientId client) {
   pending_[client.value].drop_waiting();
   show_waiting(client);

@@ -62,6 +62,8 @@ class Arbiter {
   bool gate_is_open(ClientId client) const { return views_[client.value].gate_is_open; }
   /// Policy::admits_ahead of the client; 0 before the policy's first decision.
   std::uint32_t admits_ahead(ClientId client);
+  /// Policy::memory_terms of a client that has joined.
+  MemoryTerms memory_terms(ClientId client);
   /// Why the client's operations wait (HoldLog::current).
   const Hold* hold_of(ClientId client) const { return holds_.current(client); }
 

@@ -116,6 +116,7 @@ class LiveRun : public Backend {
   void prepare(gate::Lane& lane) const;
   void start_due();
   void start(std::uint32_t client);
+  void set_memory_terms(std::uint32_t client);
   Guests guests_of(const ClientSpec& spec) const;
   bool poll_all();
   void wake_policy();
@@ -189,13 +190,25 @@ void LiveRun::start_due() {
 
 void LiveRun::start(std::uint32_t client) {
   const ClientSpec& spec = input_.clients[client];
+  states_[client] = State::kPresent;
+  arbiter_.join(ClientId{client});
+  set_memory_terms(client);
   std::vector<std::string> variables = {fmt::format("{}={}", gate::kFileVariable, owner_.path(client))};
   if (options_.is_gated_by_cupti) variables.push_back("CUDA_INJECTION64_PATH=" + options_.gate_library);
   if (const auto& quality = quality_files_[client]; quality != nullptr)
     variables.push_back(fmt::format("{}={}", QualityFile::kVariable, quality->path()));
   programs_[client].start(spec.name, spec.command, variables, guests_of(spec));
-  states_[client] = State::kPresent;
-  arbiter_.join(ClientId{client});
+}
+
+/// An equal part of the managed memory for each client, since none is known to need less.
+void LiveRun::set_memory_terms(std::uint32_t client) {
+  MemoryTerms terms = arbiter_.memory_terms(ClientId{client});
+  if (terms.is_managed) {
+    if (options_.managed_memory == 0) return;
+    const std::uint64_t part = std::max<std::uint64_t>(1, options_.managed_memory / clients_.size());
+    terms.most_bytes = terms.most_bytes == 0 ? part : std::min(terms.most_bytes, part);
+  }
+  clients_[client]->set_memory(terms);
 }
 
 /// LD_PRELOAD cannot name a path that has one of its separators.

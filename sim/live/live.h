@@ -17,10 +17,13 @@ struct LiveOptions {
   std::string layer_data = {};          ///< data folder with the manifest of the Vulkan layer, for these; "" = none
   std::uint32_t most_in_flight = 1024;  ///< launches of a client not known to be complete; 0 = no bound
   Duration most_queued = std::chrono::milliseconds{30};  ///< device time of those, as launches took lately; 0 = none
-  std::uint32_t every = 16;                              ///< launches of a stream between two looks at what is complete
-  const std::atomic<bool>* stop = nullptr;               ///< set to end the run before its horizon
-  const std::atomic<bool>* hurry = nullptr;              ///< set where programs are to be killed without patience
-  Duration end_patience = std::chrono::seconds{5};       ///< between asking a program to end and killing it
+  /// Most managed memory of all clients together, of which each has an equal part, where the policy makes memory
+  /// managed; 0 = it stays as it is. More than a device has free can bring it to a stand, whatever it serves.
+  std::uint64_t managed_memory = 0;
+  std::uint32_t every = 16;                         ///< launches of a stream between two looks at what is complete
+  const std::atomic<bool>* stop = nullptr;          ///< set to end the run before its horizon
+  const std::atomic<bool>* hurry = nullptr;         ///< set where programs are to be killed without patience
+  Duration end_patience = std::chrono::seconds{5};  ///< between asking a program to end and killing it
 };
 
 /// What a live run says about its own accuracy.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "traces/base/units.h"
+
 namespace corun::live {
 
 namespace {
@@ -50,6 +52,26 @@ std::string note_of_graphs(const LiveClient& client) {
   return "launches graphs only: each passes its gate as a whole, and no profile tells how long it takes";
 }
 
+/// Amounts are what the program wrote: of one that is at fault they may be anything.
+std::vector<std::string> notes_of_memory(const gate::Lane& lane, const MemoryTerms& terms) {
+  std::vector<std::string> notes;
+  const std::uint64_t had = lane.most_allocated.load(), refused = lane.refused_allocations.load();
+  if (refused > 0)
+    notes.push_back(fmt::format(
+        "was refused {} allocation{} of {} and more for its limit of {} of device memory; it had {} at most", refused,
+        refused == 1 ? "" : "s", format_size(lane.refused_bytes.load()), format_size(terms.most_bytes),
+        format_size(had)));
+  if ((terms.most_bytes > 0 || terms.is_managed) && lane.by_cupti.load() > 0)
+    notes.emplace_back("came to its driver past the preload: its memory is neither limited nor managed");
+  if (const std::uint64_t uncounted = lane.uncounted.load(); terms.most_bytes > 0 && uncounted > 0)
+    notes.push_back(fmt::format("has too many allocations at once: {} were not counted against its limit", uncounted));
+  if (!terms.is_managed || had == 0) return notes;
+  const std::uint64_t never = lane.never_managed.load();
+  const std::string but = fmt::format(", but for {} of pools, arrays and mappings over time", format_size(never));
+  notes.push_back(fmt::format("had {} of managed memory at most{}", format_size(had), never == 0 ? "" : but));
+  return notes;
+}
+
 }  // namespace
 
 std::vector<std::string> notes_of(const LiveClient& client, const gate::Lane& lane, const RunInput& input,
@@ -66,6 +88,7 @@ std::vector<std::string> notes_of(const LiveClient& client, const gate::Lane& la
     add("came to its driver past the preload: CUPTI tells its gate of launches");
   if (const std::uint32_t processes_without_slot = lane.processes_without_slot.load(); processes_without_slot > 0)
     add(fmt::format("had too many processes at once: {} of its processes ran without a gate", processes_without_slot));
+  for (const std::string& what : notes_of_memory(lane, client.memory())) add(what);
   if (const std::uint64_t lost = lane.frames_lost.load(); lost > 0) add(fmt::format("lost {} frame records", lost));
   return notes;
 }

@@ -27,6 +27,14 @@ struct Hears {
   bool frames = true;
 };
 
+/// What the programs of a client may allocate on the device, and how. A backend of real programs holds them to it call
+/// by call. Another knows all that a client allocates when it joins, and leaves it to the policy to judge that.
+struct MemoryTerms {
+  std::uint64_t most_bytes = 0;  ///< allocated at a time by all programs of the client; more fails; 0 = no limit
+  std::uint64_t told_bytes = 0;  ///< the device's memory, as its driver tells these programs; 0 = as it is
+  bool is_managed = false;       ///< the driver pages it between host and device
+};
+
 /// A rule for sharing the device: *hear, then decide*.
 ///
 /// Hearing may update the policy's own state and must not act. A decision is asked for once per instant, after every
@@ -67,6 +75,9 @@ class Policy {
   /// client's operations waiting, and every 250 us. Valid until the policy hears anything or its wake-up fires. Must
   /// not change any decision.
   virtual std::uint32_t admits_ahead(const GpuView&, const ClientView&) const { return 0; }
+
+  /// Asked once of each client, right after on_joined() and before its programs start. Must not change any decision.
+  virtual MemoryTerms memory_terms(const GpuView&, const ClientView&) const { return {}; }
 };
 
 }  // namespace corun

@@ -117,11 +117,12 @@ def test_every_claim_of_the_suite_is_well_formed_and_names_experiments_that_exis
 
 def test_the_tests_that_claims_name_exist():
     sources = "".join(path.read_text() for path in (ROOT / "tests").rglob("*.cpp"))
-    written = {f"{suite}.{case}" for suite, case in re.findall(r"TEST\((\w+), (\w+)\)", sources)}
+    written = {f"{suite}.{case}" for suite, case in re.findall(r"TEST(?:_F|_P)?\((\w+), (\w+)\)", sources)}
     for claim in claim_files.read_claims(SUITE / "claims"):
         for _, patterns in claim.tests:
             for pattern in patterns.split(":"):
-                assert any(fnmatch.fnmatch(name, pattern) for name in written), f"{claim.id}: no test {pattern}"
+                named = pattern.split("/")[-1]
+                assert any(fnmatch.fnmatch(name, named) for name in written), f"{claim.id}: no test {pattern}"
 
 
 def results_of(values_by_policy):
@@ -206,3 +207,31 @@ def test_the_summary_numbers_in_the_claims_are_those_of_the_published_logs():
     claim = next(c for c in claim_files.read_claims(SUITE / "claims") if c.id == "XS1")
     published = [check.published for check in claim.checks if "median" in check.what]
     assert published and all(any(abs(p - m) < 0.01 for m in median.values()) for p in published)
+
+
+def test_a_measurement_on_a_gpu_is_judged_like_a_simulated_figure(tmp_path):
+    (tmp_path / "cost.jsonl").write_text('{"command": ["python3", "loop.py", "one"], "ratios": [1.01, 1.02]}\n'
+                                         '{"command": ["python3", "loop.py", "one"], "ratios": [1.015]}\n'
+                                         '{"command": ["python3", "loop.py", "other"], "ratios": [1.29, 1.3]}\n')
+    measured = figures.Measured(tmp_path / "cost.jsonl")
+    assert list(measured.longer_by("one").values.values()) == pytest.approx([1, 2, 1.5])
+    with pytest.raises(figures.Missing, match="third was not measured"):
+        measured.longer_by("third")
+    claim = (CLAIM.replace('experiment = "tiny.yaml"', 'measured = "cost.jsonl"')
+             .replace("figure('tiny/passthrough.work.job_time_p50')", "longer_by('{program}')")
+             .replace('"1%"', '"1.5"').replace('"ms"', '"%"'))
+    for program, verdict in (("one", "reproduced"), ("other", "missed"), ("third", "error")):
+        folder = tmp_path / program
+        folder.mkdir()
+        (folder / "cost.jsonl").write_text((tmp_path / "cost.jsonl").read_text())
+        done = run(write_suite(folder, claim.replace("{program}", program).replace("{published}", "1.5")))
+        page = (folder / "page.md").read_text()
+        assert program == "third" or " turns (" in page
+        assert f"| {verdict} |" in page.lower() or f"**{verdict}" in page.lower(), (done.stdout, page)
+
+
+def test_an_experiment_and_a_measurement_exclude_each_other(tmp_path):
+    claim = CLAIM.replace('experiment = "tiny.yaml"', 'experiment = "tiny.yaml"\nmeasured = "tiny.yaml"')
+    done = run(write_suite(tmp_path, claim.replace("{published}", "20")))
+    assert done.returncode != 0
+    assert "`experiment` or `measured`, not both" in done.stderr + done.stdout

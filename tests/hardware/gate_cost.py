@@ -1,10 +1,12 @@
 """What a gate costs a program:
-gate_cost.py [--repetitions N] [--policies P,Q] [--ways preload,cupti] [--value REGEX] [--build FOLDER] -- COMMAND...
+gate_cost.py [--repetitions N] [--policies P,Q] [--ways preload,cupti,managed] [--value REGEX] [--build FOLDER] --
+    COMMAND...
 
-Runs the command bare, then under `simcli live` with its gate reached in each way, in turns, one policy after the other,
-and compares the number that it prints (the first group of REGEX; a line that is only a number, if not given). One JSON
-line a policy and way: medians, the ratio of each run to the bare one of its turn, and a 95 % interval of the mean ratio
-(Student's t). More is slower.
+Runs the command bare, then under `simcli live` with its gate reached in each way (`managed`: by the preload, with 40
+GiB of managed memory where the policy makes memory managed), in turns, one policy after the other, and compares the
+number that it prints (the first group of REGEX; a line that is only a number, if not given). One JSON line a policy and
+way: medians, the ratio of each run to the bare one of its turn, and a 95 % interval of the mean ratio (Student's t).
+More is slower.
 """
 
 import argparse
@@ -30,13 +32,17 @@ def bare(command):
     return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
+OPTIONS = {"preload": ["--gate-by", "preload"], "cupti": ["--gate-by", "cupti"],
+           "managed": ["--gate-by", "preload", "--managed-memory", "40GiB"]}
+
+
 def gated(command, policy, way, build):
     with tempfile.TemporaryDirectory() as folder:
         experiment = pathlib.Path(folder) / "gate.yaml"
         client = {"name": "program", "command": command, "working_folder": str(pathlib.Path.cwd())}
         experiment.write_text(json.dumps({"version": 1, "name": "gate", "device": "h200", "horizon": "300s",
                                           "clients": [client], "policies": [policy]}), encoding="utf-8")
-        run = subprocess.run([str(build / "simcli"), "live", str(experiment), "--gate-by", way, "--progress", "none",
+        run = subprocess.run([str(build / "simcli"), "live", str(experiment), *OPTIONS[way], "--progress", "none",
                               "-o", f"{folder}/r.sqlite"],
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         if "without a gate" in run.stdout or "past the preload" in run.stdout:

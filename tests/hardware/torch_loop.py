@@ -9,10 +9,11 @@ steps. `resnet50` trains ResNet-50 with batch 64 in fp32 (bound by the
 GPU), `encoder` runs a 12-layer encoder with batch 1, `small_train` trains ResNet-50 on two small pictures (both bound
 by the host). `gpt` trains a small decoder in tf32, `unet` segments pictures in fp16, `recommender` ranks with 26
 tables, `lstm` trains two recurrent layers, `mixed` trains ResNet-50 in mixed precision; `vit` classifies pictures,
-`mlp` trains wide layers, `stencil` solves an equation on a grid, `llm` makes a token; `diffusion` removes noise from
-pictures, `gnn` trains over a graph of nodes, `speech` hears recordings, `filters` transforms signals, `decoder` makes a
-token with small kernels; pairs.py runs them together. `graph_encoder`, `graph_recommender`, `graph_llm` and
-`graph_decoder` launch each step as one CUDA graph. Every step ends with a wait for the device.
+`mlp` trains wide layers, `products` multiplies large matrices, `stencil` solves an equation on a grid, `llm` makes a
+token; `diffusion` removes noise from pictures, `gnn` trains over a graph of nodes, `speech` hears recordings, `filters`
+transforms signals, `decoder` makes a token with small kernels; pairs.py runs them together. `graph_encoder`,
+`graph_recommender`, `graph_llm` and `graph_decoder` launch each step as one CUDA graph. Every step ends with a wait for
+the device.
 """
 
 import argparse
@@ -192,6 +193,17 @@ def mlp():
         optimizer.zero_grad(set_to_none=True)
         model(rows).square().mean().backward()
         optimizer.step()
+    return step
+
+
+def products():
+    """Four products of matrices of 8192 by 8192 in tf32: few kernels, of milliseconds."""
+    torch.set_float32_matmul_precision("high")
+    left, right = torch.randn(8192, 8192, device="cuda"), torch.randn(8192, 8192, device="cuda")
+
+    def step():
+        for _ in range(4):
+            torch.mm(left, right)
     return step
 
 
@@ -422,7 +434,8 @@ def as_graph(step):
 WORKLOADS = {"resnet50": lambda: training(resnet50(), 64, 224), "encoder": encoder,
              "small_train": lambda: training(resnet50(), 2, 64),
              "gpt": gpt, "unet": unet, "recommender": recommender, "lstm": lstm, "mixed": mixed,
-             "vit": vit, "mlp": mlp, "stencil": stencil, "llm": llm, "graph_llm": lambda: as_graph(llm()),
+             "vit": vit, "mlp": mlp, "products": products, "stencil": stencil, "llm": llm,
+             "graph_llm": lambda: as_graph(llm()),
              "diffusion": diffusion, "gnn": gnn, "speech": speech, "filters": filters, "decoder": decoder,
              "graph_decoder": lambda: as_graph(decoder()),
              "experts": experts, "translator": translator, "particles": particles, "detector": detector,

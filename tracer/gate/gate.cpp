@@ -39,6 +39,7 @@ bool Gate::start(Interception interception) {
     give_up(obstacle);
     return false;
   }
+  memory_.start(link_);
   process_ = getpid();
   (interception == Interception::kCupti ? link_.lane().by_cupti : link_.lane().by_preload).fetch_add(1);
   interception_ = interception;
@@ -85,9 +86,11 @@ std::uint64_t Gate::before(const Call& call) {
       break;
     case CallRole::kDestroyContext:
       completions_.forget_context(first_handle(call.parameters));
+      memory_.forget_context(first_handle(call.parameters));
       break;
     case CallRole::kResetContext:
       completions_.forget_contexts();
+      memory_.forget_contexts();
       break;
     case CallRole::kDestroyGraph:
       graphs_.destroyed(first_handle(call.parameters));
@@ -107,7 +110,8 @@ void Gate::after(const Call& call, std::uint64_t ticket, bool has_failed) {
       completions_.look();
       break;
     case CallRole::kReleaseContext:
-      if (!has_failed) completions_.released_primary(first_number(call.parameters), call.context);
+      if (!has_failed && completions_.released_primary(first_number(call.parameters), call.context))
+        memory_.forget_context(call.context);
       break;
     case CallRole::kBeginCapture:
       if (has_failed) completions_.captures().ended();

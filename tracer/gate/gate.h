@@ -11,6 +11,7 @@
 #include "tracer/gate/completion/completion_tracker.h"
 #include "tracer/gate/driver/calls.h"
 #include "tracer/gate/graph_table.h"
+#include "tracer/gate/memory/memory_limit.h"
 #include "tracer/gate/name_table.h"
 
 namespace corun::gate {
@@ -35,6 +36,9 @@ class Gate {
   /// Around a call of the driver; a launch may be held in before(), whose ticket is for after().
   std::uint64_t before(const Call& call);
   void after(const Call& call, std::uint64_t ticket, bool has_failed);
+
+  /// Of this process. To be asked only while calls are reported (is_on).
+  MemoryLimit& memory() { return memory_; }
 
   /// The program ends.
   void finish();
@@ -64,6 +68,7 @@ class Gate {
   CompletionTracker completions_;
   NameTable names_;
   GraphTable graphs_;
+  MemoryLimit memory_;
   AwakeWait awake_;
   pid_t process_ = 0;
   std::atomic<Interception> interception_{Interception::kNone};

@@ -17,9 +17,10 @@ struct DriverCall {
   const char* name;
   std::uint32_t function;  ///< CUPTI's number
   int since;               ///< the version of CUDA
+  CallRole role;
 };
 inline constexpr DriverCall kDriverCalls[] = {
-#define CORUN_ROW(name, function, since, ...) {#name, function, since},
+#define CORUN_ROW(name, function, since, arguments, role) {#name, function, since, CallRole::role},
     CORUN_DRIVER_CALLS(CORUN_ROW)
 #undef CORUN_ROW
 };

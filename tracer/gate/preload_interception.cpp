@@ -1,5 +1,6 @@
 #include "tracer/gate/handed_out.h"
 #include "tracer/gate/kernel_table.h"
+#include "tracer/gate/memory/memory_call_passing.h"
 #include "tracer/gate/process_gate.h"
 #include "tracer/guest/kept_errno.h"
 
@@ -112,6 +113,21 @@ void end(std::uint32_t function, const Word* given, const Passing* passing, Resu
   }
 }
 
+constexpr bool is_for_memory(CallRole role) {
+  return role == CallRole::kAllocate || role == CallRole::kFree || role == CallRole::kTellMemory;
+}
+
+template <CallRole kRole, class Behind>
+Result pass_for_memory(std::uint32_t function, const Word* given, const Behind& behind) {
+  if (!process_gate.is_on(Interception::kPreload)) return behind();
+  void* context = nullptr;
+  MemoryCallPassing passing(process_gate.memory(), driver);
+  if constexpr (kRole == CallRole::kFree) return passing.free(function, given, behind);
+  if constexpr (kRole == CallRole::kTellMemory) return passing.tell(function, given, behind);
+  if (driver.get_context(&context) != Driver::kSuccess) context = nullptr;
+  return passing.allocate(function, given, context, behind);
+}
+
 template <std::size_t kRow, class... Words>
 inline Result pass(const void* caller, Words... words) {
   constexpr std::uint32_t kFunction = kDriverCalls[kRow].function;
@@ -120,6 +136,9 @@ inline Result pass(const void* caller, Words... words) {
   const Visit visit;
   if (visit.is_nested()) return behind(words...);
   const Word given[] = {words..., 0};
+  if constexpr (constexpr CallRole kRole = kDriverCalls[kRow].role; is_for_memory(kRole)) {
+    return pass_for_memory<kRole>(kFunction, given, [&] { return behind(words...); });
+  }
   Passing passing;
   const bool is_told = begin(kFunction, given, passing);
   const Result result = behind(words...);

@@ -1,6 +1,7 @@
 #include "experiments/commands/commands.h"
 #include "experiments/commands/experiment/experiment_run.h"
 #include "experiments/commands/hardware/programs.h"
+#include "traces/base/units.h"
 
 namespace corun {
 
@@ -26,6 +27,14 @@ void add_program_options(Command& command, ProgramOptions& options) {
       .duration("--queued", &options.most_queued, Duration{0}, "30ms",
                 "Bound on queued device time per client (estimated); 0s = no bound")
       .shows_default("30ms");
+  command.parsed(
+      "--managed-memory",
+      [&options](const std::string& text) {
+        const auto bytes = parse_bytes(text);
+        if (!bytes || *bytes == 0) reject_value("--managed-memory", "a size is expected, like 20GiB");
+        options.managed_memory = *bytes;
+      },
+      "Make allocations managed memory where the policy does, all clients together at most SIZE");
   command.option("--every", &options.every, "Launches of a stream between two checks for completion")
       .range(1, 64)
       .shows_default("16");

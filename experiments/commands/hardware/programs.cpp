@@ -41,6 +41,7 @@ ExecutionBackend backend_of_programs(const ProgramOptions& options) {
                 "build it (CORUN_WITH_TRACER), or name it with `--gate`");
   live.most_in_flight = options.most_in_flight;
   live.most_queued = options.most_queued;
+  live.managed_memory = options.managed_memory;
   live.every = options.every;
   live.stop = &interrupted();
   live.hurry = &interrupted_again();

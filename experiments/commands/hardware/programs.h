@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "experiments/run/execution_backend.h"
@@ -14,6 +15,7 @@ struct ProgramOptions {
   std::string frames;              ///< libcorun_gl.so; "" = that of this program, where it was built
   unsigned most_in_flight = 1024;
   Duration most_queued{30'000'000};
+  std::uint64_t managed_memory = 0;  ///< bytes for all clients together; 0 = memory stays as it is
   unsigned every = 16;
   std::string captures;  ///< folder for captures of the runs; "" = none
 };

@@ -135,6 +135,7 @@ std::vector<std::uint32_t> LaneReader::dead_slots() const {
 void LaneReader::forget_process(std::uint32_t slot) {
   gate::Slot& its = lane_.slots[slot];
   its.in_flight.store(0);
+  its.allocated.store(0);  // the driver has freed it
   its.turn.fetch_add(1);
   ends_read_[slot] = its.done_count.load(std::memory_order_acquire);
 }

@@ -44,9 +44,17 @@ LiveClient::LiveClient(ClientId id, const ClientSpec& spec, gate::Lane& lane, Ar
       clock_(clock),
       recorder_(recorder),
       profile_(*spec.workload),
+      lane_(lane),
       reader_(lane, clock),
       gate_(lane),
       jobs_(id, spec, arbiter, use, clock, recorder) {}
+
+void LiveClient::set_memory(const MemoryTerms& terms) {
+  memory_ = terms;
+  lane_.memory_limit = terms.most_bytes;
+  lane_.told_memory = terms.told_bytes;
+  lane_.is_managed = terms.is_managed ? 1 : 0;
+}
 
 bool LiveClient::poll() {
   const bool has_frames = poll_frames();

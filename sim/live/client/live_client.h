@@ -63,6 +63,10 @@ class LiveClient {
   /// The policy has refused the client: gives up all work. New launches are not submitted.
   void evict();
 
+  /// What its programs may allocate, from now on: to be called before they start.
+  void set_memory(const MemoryTerms& terms);
+  const MemoryTerms& memory() const { return memory_; }
+
   const std::string& name() const { return spec_.name; }
   /// What no gate writes, and a program of this client has written; "" = nothing.
   const std::string& fault() const { return reader_.fault(); }
@@ -96,10 +100,12 @@ class LiveClient {
   const executor::WallClock& clock_;
   Recorder& recorder_;
   Profile profile_;
+  gate::Lane& lane_;
   LaneReader reader_;
   LaneGate gate_;
   LiveOps ops_;
   LiveJobs jobs_;
+  MemoryTerms memory_;
   std::uint64_t next_number_ = 0;  // for the arbiter
   Time last_question_ = kNever;
   LiveCounts counts_;

@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-#include "tests/sim/live/fake_cuda.h"
+#include "tests/sim/live/driver/fake_cuda.h"
 #include "tracer/cuda/cupti_abi.h"
 
 namespace {
@@ -275,6 +275,34 @@ void ask_for_newer_copies() {
   step();
 }
 
+// A tenth of the device at a time, for as long as there is some. Says what the driver tells, how often it got some, and
+// what it is told of a whole device. Frees the first and goes on where it stays.
+void allocate(bool stays) {
+  constexpr std::size_t kPart = kDeviceBytes / 10;
+  const auto tell = [](const char* what) {
+    std::size_t free = 0, total = 0, whole = 0;
+    cuMemGetInfo_v2(&free, &total);
+    cuDeviceTotalMem_v2(&whole, 0);
+    std::printf("%s: free %zu of %zu, %zu in all\n", what, free >> 20, total >> 20, whole >> 20);
+  };
+  tell("before");
+  std::vector<std::uint64_t> got;
+  int result = 0;
+  for (std::uint64_t address = 0; got.size() < 20; got.push_back(address))
+    if ((result = cuMemAlloc_v2(&address, kPart)) != 0) break;
+  std::printf("got %zu, then %d; managed %d\n", got.size(), result, got.empty() ? 0 : cuMemoryIsManaged(got[0]));
+  tell("after");
+  std::uint64_t again = 0;
+  if (!got.empty()) {
+    const int freed = cuMemFree_v2(got[0]), twice = cuMemFree_v2(got[0]);
+    const int pooled = cuMemAllocAsync(&again, kPart, nullptr);
+    std::printf("freed %d, again %d, got back %d, managed %d\n", freed, twice, pooled, cuMemoryIsManaged(again));
+  }
+  std::printf("nothing %d, nowhere %d\n", cuMemAlloc_v2(&again, 0), cuMemAlloc_v2(nullptr, kPart));
+  std::fflush(nullptr);
+  while (stays && !is_to_end) usleep(1000);
+}
+
 // Wherever its thread is at that moment: here, inside a call that a gate makes of the driver.
 void exit_in_handler() {
   signal(SIGTERM, [](int) { std::exit(0); });
@@ -364,6 +392,7 @@ int main(int count, char** arguments) {
   if (manner == "copy_behind_a_kernel") copy_behind_a_kernel();
   if (manner == "default_streams") launch_into_default_streams();
   if (manner == "newer_copies") ask_for_newer_copies();
+  if (manner == "allocate" || manner == "allocate_and_stay") allocate(manner == "allocate_and_stay");
   if (manner == "exit_in_handler") exit_in_handler();
   if (manner == "start_anew") start_anew(arguments);
   if (manner == "start_another") start_another();

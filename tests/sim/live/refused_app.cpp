@@ -11,7 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "tests/sim/live/fake_cuda.h"
+#include "tests/sim/live/driver/fake_cuda.h"
 #include "tracer/gate/driver/driver_calls.h"
 
 namespace {
@@ -56,6 +56,24 @@ Word anything() {
   }
 }
 
+/// Which argument a gate follows, as the driver does; -1: none.
+int argument_read_by(std::uint32_t function) {
+  namespace cbid = corun::gate::cbid;
+  switch (function) {
+    case cbid::cuLaunchKernelEx:
+    case cbid::cuLaunchKernelEx_ptsz:
+      return 0;
+    case cbid::cuArrayCreate_v2:
+    case cbid::cuArray3DCreate_v2:
+    case cbid::cuMipmappedArrayCreate:
+      return 1;
+    case cbid::cuMemCreate:
+      return 2;
+    default:
+      return -1;
+  }
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -64,11 +82,9 @@ int main(int count, char** arguments) {
   for (int round = count > 1 ? std::atoi(arguments[1]) : 1; round > 0; --round)
     for (const Row& row : kRows) {
       for (Word& word : memory) word = anything();
-      const bool reads = row.function == corun::gate::cbid::cuLaunchKernelEx ||
-                         row.function == corun::gate::cbid::cuLaunchKernelEx_ptsz;
       Word given[11];
       for (Word& word : given) word = anything();
-      if (reads) given[0] = pointer();
+      if (const int read = argument_read_by(row.function); read >= 0) given[read] = pointer();
       const auto function = reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, row.name));
       if (function == nullptr) return 4;
       const auto& g = given;

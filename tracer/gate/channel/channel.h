@@ -19,7 +19,7 @@
 namespace corun::gate {
 
 inline constexpr char kFileVariable[] = "CORUN_GATE";
-inline constexpr std::uint64_t kMagic = 0x000b'4554'4147'4f43;  ///< changes with the layout
+inline constexpr std::uint64_t kMagic = 0x000c'4554'4147'4f43;  ///< changes with the layout
 
 inline constexpr std::uint32_t kMostClients = 64;
 inline constexpr std::uint32_t kMostProcesses = 32;  ///< of a client that are gated at a time
@@ -106,6 +106,7 @@ struct Slot {
   std::atomic<std::uint32_t> turn;                 ///< changes when it is emptied, which only the scheduler does
   std::atomic<std::uint32_t> in_flight;            ///< launches not known to be complete
   std::atomic<std::int64_t> typical_ns;            ///< mean device time of a launch, newer ones counting more
+  std::atomic<std::uint64_t> allocated;            ///< bytes of device memory that it holds, managed memory included
   alignas(64) std::atomic<std::uint64_t> done_count;
   std::uint64_t done[kDepth];  ///< numbers, in the order of their ends
 };
@@ -123,10 +124,18 @@ struct Lane {
   std::atomic<std::uint32_t> sleepers;          ///< threads that wait for it, or were killed as they did
   std::atomic<std::uint32_t> is_over;           ///< the client has left, or the run has ended: everything passes
   std::atomic<std::uint32_t> bound;             ///< most launches not known to be complete; 0 = no bound
-  std::atomic<std::uint64_t> bound_ns;    ///< most device time of those, as launches took lately; 0 = no such bound
-  std::atomic<std::uint32_t> every;       ///< launches of a stream in a group, whose time is known together
-  std::atomic<std::uint32_t> tells;       ///< whether completions and frames wake the scheduler
-  std::atomic<std::uint32_t> by_preload;  ///< processes that have been gated in this way so far
+  std::atomic<std::uint64_t> bound_ns;        ///< most device time of those, as launches took lately; 0 = no such bound
+  std::atomic<std::uint32_t> every;           ///< launches of a stream in a group, whose time is known together
+  std::atomic<std::uint32_t> tells;           ///< whether completions and frames wake the scheduler
+  std::atomic<std::uint64_t> memory_limit;    ///< most bytes that its processes may have allocated; 0 = no limit
+  std::atomic<std::uint64_t> told_memory;     ///< bytes that they are told the device has; 0 = as it is
+  std::atomic<std::uint32_t> is_managed;      ///< whether what they allocate becomes managed memory
+  std::atomic<std::uint64_t> most_allocated;  ///< bytes at a time so far
+  std::atomic<std::uint64_t> refused_allocations;  ///< for the limit
+  std::atomic<std::uint64_t> refused_bytes;        ///< of the smallest of these; 0 = there is none
+  std::atomic<std::uint64_t> never_managed;        ///< bytes that could not be made so: pools, arrays, mappings
+  std::atomic<std::uint64_t> uncounted;            ///< allocations that there was no room to remember
+  std::atomic<std::uint32_t> by_preload;           ///< processes that have been gated in this way so far
   std::atomic<std::uint32_t> by_cupti;
   std::atomic<Obstacle> obstacle;                     ///< of the last process that met one
   std::atomic<std::uint32_t> processes_without_slot;  ///< processes that came while all slots were taken

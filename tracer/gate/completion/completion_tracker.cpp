@@ -227,14 +227,16 @@ void CompletionTracker::forget_contexts() {
     if (const void* context = group.context; context != nullptr) forget_context(context);
 }
 
-void CompletionTracker::released_primary(int device, const void* context) {
+bool CompletionTracker::released_primary(int device, const void* context) {
   unsigned flags = 0;
   int is_active = 0;
   const bool is_known = driver_.primary_context_state != nullptr &&
                         driver_.primary_context_state(device, &flags, &is_active) == Driver::kSuccess;
   int its_device = device;  // of a context that has ended, the driver may not say it
   if (driver_.current_device != nullptr && driver_.current_device(&its_device) != Driver::kSuccess) its_device = device;
-  if (is_known && is_active == 0 && its_device == device) forget_context(context);
+  const bool has_ended = is_known && is_active == 0 && its_device == device;
+  if (has_ended) forget_context(context);
+  return has_ended;
 }
 
 // A signal's handler may end the program while its own thread has the lock.

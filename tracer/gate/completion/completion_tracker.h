@@ -53,7 +53,7 @@ class CompletionTracker {
   void forget_contexts();                    ///< all of them
   /// The primary context of a device was given back once. It has ended if that was the last time, and is taken to be
   /// `context`, the one that is current, where that is of the same device.
-  void released_primary(int device, const void* context);
+  bool released_primary(int device, const void* context);
   /// No call of the driver from here on. Waits up to 100 ms for one that is being made: it may be this thread's.
   void stop();
 

@@ -18,6 +18,7 @@ bool Driver::load() {
   find(kernels_in_library, "cuLibraryGetKernelCount");
   find(primary_context_state, "cuDevicePrimaryCtxGetState");
   find(current_device, "cuCtxGetDevice");
+  find(allocate_managed, "cuMemAllocManaged");
   return find(event_create, "cuEventCreate") && find(event_record, "cuEventRecord") &&
          find(event_query, "cuEventQuery") && find(event_elapsed, "cuEventElapsedTime") &&
          find(is_capturing, "cuStreamIsCapturing") && find(set_context, "cuCtxSetCurrent") &&

@@ -9,7 +9,9 @@ namespace corun::gate {
 struct Driver {
   using Result = int;
   static constexpr Result kSuccess = 0;
+  static constexpr Result kOutOfMemory = 2;
   static constexpr Result kNotReady = 600;
+  static constexpr unsigned kForAllStreams = 1;  ///< of managed memory
 
   struct KernelNode {
     void* function;
@@ -40,8 +42,9 @@ struct Driver {
   Result (*functions_in_module)(unsigned* count, void* module) = nullptr;
   Result (*kernels_in_library)(unsigned* count, void* library) = nullptr;
 
-  Result (*primary_context_state)(int device, unsigned* flags, int* is_active) = nullptr;  ///< may be null
-  Result (*current_device)(int* device) = nullptr;                                         ///< may be null
+  Result (*primary_context_state)(int device, unsigned* flags, int* is_active) = nullptr;           ///< may be null
+  Result (*current_device)(int* device) = nullptr;                                                  ///< may be null
+  Result (*allocate_managed)(std::uint64_t* address, std::size_t bytes, unsigned flags) = nullptr;  ///< may be null
 
   /// False where one is missing.
   bool load();

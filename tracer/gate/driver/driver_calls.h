@@ -19,6 +19,9 @@ enum class CallRole : std::uint8_t {
   kDestroyContext,
   kReleaseContext,  ///< a primary one, once: others may hold it
   kResetContext,    ///< a primary one, regardless of other holders
+  kAllocate,        ///< device memory
+  kFree,
+  kTellMemory,  ///< tells how much the device has, or has free
 };
 
 /// X(export, number, since, arguments, role): CUPTI's number of the function, the version of CUDA since which
@@ -38,6 +41,7 @@ enum class CallRole : std::uint8_t {
   X(cuModuleEnumerateFunctions, 738, 12040, 3, kOther)              \
   X(cuCtxDestroy, 11, 2000, 1, kDestroyContext)                     \
   X(cuCtxSynchronize, 17, 2000, 0, kSynchronise)                    \
+  X(cuArrayDestroy, 89, 2000, 1, kFree)                             \
   X(cuLaunch, 115, 2000, 1, kLaunch)                                \
   X(cuLaunchGrid, 116, 2000, 3, kLaunch)                            \
   X(cuLaunchGridAsync, 117, 2000, 4, kLaunch)                       \
@@ -50,12 +54,19 @@ enum class CallRole : std::uint8_t {
   X(cuMemsetD2D8Async, 222, 3020, 6, kLaunch)                       \
   X(cuMemsetD2D16Async, 224, 3020, 6, kLaunch)                      \
   X(cuMemsetD2D32Async, 226, 3020, 6, kLaunch)                      \
+  X(cuMemGetInfo_v2, 242, 3020, 2, kTellMemory)                     \
+  X(cuMemAlloc_v2, 243, 3020, 2, kAllocate)                         \
+  X(cuMemAllocPitch_v2, 244, 3020, 5, kAllocate)                    \
+  X(cuMemFree_v2, 245, 3020, 1, kFree)                              \
   X(cuMemsetD8_v2, 249, 3020, 3, kLaunch)                           \
   X(cuMemsetD16_v2, 250, 3020, 3, kLaunch)                          \
   X(cuMemsetD32_v2, 251, 3020, 3, kLaunch)                          \
   X(cuMemsetD2D8_v2, 252, 3020, 5, kLaunch)                         \
   X(cuMemsetD2D16_v2, 253, 3020, 5, kLaunch)                        \
   X(cuMemsetD2D32_v2, 254, 3020, 5, kLaunch)                        \
+  X(cuDeviceTotalMem_v2, 259, 3020, 2, kTellMemory)                 \
+  X(cuArrayCreate_v2, 272, 3020, 2, kAllocate)                      \
+  X(cuArray3DCreate_v2, 274, 3020, 2, kAllocate)                    \
   X(cuMemcpyHtoD_v2, 276, 3020, 3, kLaunch)                         \
   X(cuMemcpyHtoDAsync_v2, 277, 3020, 4, kLaunch)                    \
   X(cuMemcpyDtoH_v2, 278, 3020, 3, kLaunch)                         \
@@ -83,6 +94,9 @@ enum class CallRole : std::uint8_t {
   X(cuMemcpy3DPeerAsync, 321, 4000, 2, kLaunch)                     \
   X(cuCtxDestroy_v2, 322, 4000, 1, kDestroyContext)                 \
   X(cuStreamDestroy_v2, 326, 4000, 1, kDestroyStream)               \
+  X(cuMipmappedArrayCreate, 347, 5000, 3, kAllocate)                \
+  X(cuMipmappedArrayDestroy, 349, 5000, 1, kFree)                   \
+  X(cuMemAllocManaged, 371, 6000, 3, kAllocate)                     \
   X(cuDevicePrimaryCtxRelease, 387, 7000, 1, kReleaseContext)       \
   X(cuDevicePrimaryCtxReset, 389, 7000, 1, kResetContext)           \
   X(cuMemcpyHtoD_v2_ptds, 397, 7000, 3, kLaunch)                    \
@@ -138,7 +152,15 @@ enum class CallRole : std::uint8_t {
   X(cuStreamBeginCapture_v2_ptsz, 540, 10010, 2, kBeginCapture)     \
   X(cuDevicePrimaryCtxRelease_v2, 544, 11000, 1, kReleaseContext)   \
   X(cuDevicePrimaryCtxReset_v2, 545, 11000, 1, kResetContext)       \
+  X(cuMemCreate, 549, 10020, 4, kAllocate)                          \
+  X(cuMemRelease, 550, 10020, 1, kFree)                             \
   X(cuGraphInstantiate_v2, 578, 11000, 5, kMakeGraph)               \
+  X(cuMemAllocAsync, 598, 11020, 3, kAllocate)                      \
+  X(cuMemAllocAsync_ptsz, 599, 11020, 3, kAllocate)                 \
+  X(cuMemFreeAsync, 600, 11020, 2, kFree)                           \
+  X(cuMemFreeAsync_ptsz, 601, 11020, 2, kFree)                      \
+  X(cuMemAllocFromPoolAsync, 611, 11020, 4, kAllocate)              \
+  X(cuMemAllocFromPoolAsync_ptsz, 612, 11020, 4, kAllocate)         \
   X(cuGraphInstantiateWithFlags, 643, 12000, 3, kMakeGraph)         \
   X(cuLaunchKernelEx, 652, 11060, 4, kLaunch)                       \
   X(cuLaunchKernelEx_ptsz, 653, 11060, 4, kLaunch)                  \

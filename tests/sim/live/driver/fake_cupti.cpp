@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "tests/sim/live/fake_cuda.h"
+#include "tests/sim/live/driver/fake_cuda.h"
 #include "tracer/cuda/cupti_abi.h"
 
 using namespace corun::cupti;

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "tests/sim/live/fake_cuda.h"
+#include "tests/sim/live/driver/fake_cuda.h"
 #include "tracer/gate/driver/calls.h"
 #include "tracer/gate/driver/driver_calls.h"
 

@@ -11,6 +11,8 @@
 ///
 /// It watches its manners as the real one does: an event in a stream that is being captured, or a question about one
 /// while anything is captured (but by a thread that has relaxed), spoils the capture.
+inline constexpr std::size_t kDeviceBytes = std::size_t{1} << 30;
+
 extern "C" {
 
 int cuInit(unsigned);  ///< loads what CUDA_INJECTION64_PATH names
@@ -52,6 +54,15 @@ int cuStreamBeginCapture_v2(void* stream, int mode);
 int cuStreamEndCapture(void* stream, void** graph);
 int cuGraphInstantiateWithFlags(void** executable, void* graph, unsigned long long flags);
 int cuGraphLaunch(void* executable, void* stream);
+/// The device has kDeviceBytes; managed memory takes none of them.
+int cuMemGetInfo_v2(std::size_t* free, std::size_t* total);
+int cuDeviceTotalMem_v2(std::size_t* total, int device);
+int cuMemAlloc_v2(std::uint64_t* address, std::size_t bytes);
+int cuMemAllocManaged(std::uint64_t* address, std::size_t bytes, unsigned flags);
+int cuMemAllocAsync(std::uint64_t* address, std::size_t bytes, void* stream);
+int cuMemFree_v2(std::uint64_t address);
+int cuMemFreeAsync(std::uint64_t address, void* stream);
+int cuMemoryIsManaged(std::uint64_t address);   ///< of ours
 int cuStreamWaitFlag(void* stream, int* flag);  ///< of ours: like cuStreamWaitValue32 for 1
 void cuOnEventRecord(void (*what)());           ///< of ours: happens inside every cuEventRecord() from here on
 }

@@ -1,4 +1,4 @@
-#include "tests/sim/live/fake_cuda.h"
+#include "tests/sim/live/driver/fake_cuda.h"
 
 #include <dlfcn.h>
 #include <time.h>
@@ -208,6 +208,14 @@ int cuGetProcAddress_v2(const char* symbol, void** found, int version, std::uint
       OWN(cuEventCreate),
       OWN(cuEventRecord),
       OWN(cuMemcpyHtoD_v2),
+      OWN(cuMemGetInfo_v2),
+      OWN(cuDeviceTotalMem_v2),
+      OWN(cuMemAlloc_v2),
+      OWN(cuMemAllocManaged),
+      OWN(cuMemAllocAsync),
+      OWN(cuMemFree_v2),
+      OWN(cuMemFreeAsync),
+      OWN(cuMemoryIsManaged),
       OWN(cuStreamBeginCapture_v2),
       OWN(cuStreamEndCapture),
       OWN(cuGraphInstantiateWithFlags),

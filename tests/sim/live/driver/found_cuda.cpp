@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "tests/sim/live/fake_cuda.h"
+#include "tests/sim/live/driver/fake_cuda.h"
 
 namespace {
 
@@ -70,6 +70,13 @@ FOUND(cuStreamEndCapture, cuStreamEndCapture, (void* stream, void** graph), (str
 FOUND(cuGraphInstantiateWithFlags, cuGraphInstantiate, (void** executable, void* graph, unsigned long long flags),
       (executable, graph, flags))
 FOUND(cuGraphLaunch, cuGraphLaunch, (void* executable, void* stream), (executable, stream))
+FOUND(cuMemGetInfo_v2, cuMemGetInfo, (std::size_t * free, std::size_t* total), (free, total))
+FOUND(cuDeviceTotalMem_v2, cuDeviceTotalMem, (std::size_t * total, int device), (total, device))
+FOUND(cuMemAlloc_v2, cuMemAlloc, (std::uint64_t * address, std::size_t bytes), (address, bytes))
+FOUND(cuMemAllocAsync, cuMemAllocAsync, (std::uint64_t * address, std::size_t bytes, void* stream),
+      (address, bytes, stream))
+FOUND(cuMemFree_v2, cuMemFree, (std::uint64_t address), (address))
+FOUND(cuMemoryIsManaged, cuMemoryIsManaged, (std::uint64_t address), (address))
 FOUND(cuStreamWaitFlag, cuStreamWaitFlag, (void* stream, int* flag), (stream, flag))
 void cuOnEventRecord(void (*what)()) { find<void(void (*)())>("cuOnEventRecord", "cuOnEventRecord")(what); }
 }
