@@ -23,9 +23,8 @@ std::optional<std::int64_t> seconds_of(std::string_view text) {
   std::array<std::int64_t, 6> numbers{};
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const std::size_t end = text.find_first_of("-/.: ");
-    const auto number = parse_integer(text.substr(0, end));
-    if (!number || *number < 0 || *number > 9999) return std::nullopt;
-    numbers[i] = *number;
+    numbers[i] = parse_integer(text.substr(0, end)).value_or(-1);
+    if (numbers[i] < 0 || numbers[i] > 9999) return std::nullopt;
     if (end == std::string_view::npos && i + 1 < numbers.size()) return std::nullopt;
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }

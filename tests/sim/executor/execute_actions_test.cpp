@@ -365,6 +365,25 @@ TEST_F(ExecuteActions, ACapNeedsMps) {
   EXPECT_NE(text.find("MPS"), std::string::npos) << text;
 }
 
+TEST_F(ExecuteActions, AnOracleIsRefusedBeforeAnythingRuns) {
+  const auto rule = make_policy("passthrough", {});
+  RunInput input;
+  input.clients = {client("a", {1ms})};
+  input.policy = rule.get();
+  input.policy_name = "seer";
+  input.horizon = 1s;
+  input.tells_exact_durations = true;
+  Facts facts;
+  try {
+    executor::execute(input, facts, options_, report_);
+    FAIL() << "it went well";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUnsupported);
+    EXPECT_STREQ(error.what(), "policy 'seer' needs an oracle: hardware has none");
+  }
+  EXPECT_TRUE(facts.ops.empty());
+}
+
 TEST_F(ExecuteActions, SettingsThatNoDriverOffersAreRefusedWithTheReason) {
   ClientSpec spec = client("a", {1ms});
   const auto refusal = [&](const std::function<void(Actions&)>& act) -> std::string {

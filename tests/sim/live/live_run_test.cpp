@@ -69,6 +69,25 @@ TEST_F(LiveRuns, APolicyThatWantsMoreThanToHoldLaunchesBackEndsIt) {
             refused("control the device (`set_slice`)"));
 }
 
+/// Hears of those that leave.
+class Farewell : public Policy {
+ public:
+  void on_left(const GpuView& view, ClientId client) override { left.push_back(view.client(client).name); }
+  void decide(const GpuView& view, Actions& actions) override {
+    for (const ClientView& client : view.clients)
+      if (client.is_present) actions.open(client.id);
+  }
+  std::vector<std::string> left;
+};
+
+TEST_F(LiveRuns, APolicyHearsOfAClientThatEnds) {
+  Farewell policy;
+  LiveFacts facts;
+  live::run_live(input_of({shell("short", "exec $APP step 20 100"), shell("long", "exec sleep 60")}, policy, 1s), facts,
+                 options_, report_);
+  EXPECT_EQ(policy.left, std::vector<std::string>{"short"});
+}
+
 TEST_F(LiveRuns, OraclesAndResizesAreNotLive) {
   Once nothing([](Actions&, ClientId) {});
   RunInput oracle = input_of({shell("a", "sleep 5")}, nothing);
