@@ -25,18 +25,12 @@ void on_call(void*, std::uint32_t domain, std::uint32_t function, const void* to
   }
 }
 
-// It can tell of calls for memory, but not change them.
-constexpr bool is_seen(CallRole role) {
-  return role != CallRole::kOther && role != CallRole::kAllocate && role != CallRole::kFree &&
-         role != CallRole::kTellMemory;
-}
-
 // CUPTI refuses numbers of functions that are newer than itself.
 bool subscribe() {
   if (library.subscribe(&subscriber, &on_call, nullptr) != cupti::kSuccess) return false;
   bool is_enabled = false;
   for (const CallNumber& call : kCallNumbers)
-    if (is_seen(call.role))
+    if (call.role != CallRole::kOther && !is_for_memory(call.role))
       is_enabled |= library.enable_callback(1, subscriber, cupti::kDomainDriver, call.number) == cupti::kSuccess;
   return is_enabled;
 }

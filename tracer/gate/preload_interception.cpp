@@ -113,10 +113,6 @@ void end(std::uint32_t function, const Word* given, const Passing* passing, Resu
   }
 }
 
-constexpr bool is_for_memory(CallRole role) {
-  return role == CallRole::kAllocate || role == CallRole::kFree || role == CallRole::kTellMemory;
-}
-
 template <CallRole kRole, class Behind>
 Result pass_for_memory(std::uint32_t function, const Word* given, const Behind& behind) {
   if (!process_gate.is_on(Interception::kPreload)) return behind();

@@ -24,6 +24,11 @@ enum class CallRole : std::uint8_t {
   kTellMemory,  ///< tells how much the device has, or has free
 };
 
+/// Calls that only a preload can answer in the driver's place.
+constexpr bool is_for_memory(CallRole role) {
+  return role == CallRole::kAllocate || role == CallRole::kFree || role == CallRole::kTellMemory;
+}
+
 /// X(export, number, since, arguments, role): CUPTI's number of the function, the version of CUDA since which
 /// cuGetProcAddress() answers with it, and how many arguments it takes. NVIDIA never gives a number to another
 /// function.

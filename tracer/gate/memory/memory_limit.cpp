@@ -18,18 +18,13 @@ std::uint64_t MemoryLimit::allocated() const {
 // Counted before it is judged, so that of two threads that ask at a time not both get the rest.
 bool MemoryLimit::take(std::uint64_t bytes) {
   const std::uint64_t limit = lane().memory_limit.load(std::memory_order_relaxed);
-  if (limit != 0 && bytes > limit) {
-    tell_refused(bytes);
-    return false;
-  }
-  link_->slot().allocated.fetch_add(bytes);
-  const std::uint64_t sum = allocated();
-  if (limit != 0 && sum > limit) {
+  if (limit == 0 || bytes <= limit) {  // more than that could overflow the sum
+    link_->slot().allocated.fetch_add(bytes);
+    if (limit == 0 || allocated() <= limit) return true;
     give_back(bytes);
-    tell_refused(bytes);
-    return false;
   }
-  return true;
+  tell_refused(bytes);
+  return false;
 }
 
 void MemoryLimit::give_back(std::uint64_t bytes) { link_->slot().allocated.fetch_sub(bytes); }
