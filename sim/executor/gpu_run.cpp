@@ -49,8 +49,8 @@ GpuRun::GpuRun(const RunInput& input, Recorder& recorder, const ExecuteOptions& 
 void GpuRun::add_client(std::uint32_t index, Recorder& recorder, int processor) {
   const ClientSpec& spec = input_.clients[index];
   const ClientId id{index};
-  clients_.push_back(
-      std::make_unique<Client>(id, spec, input_.seed, input_.device.launch_queue_depth, *this, recorder));
+  const Client::Gate gate{input_.device.launch_queue_depth, input_.policy->buffers_launches()};
+  clients_.push_back(std::make_unique<Client>(id, spec, input_.seed, gate, *this, recorder));
   const std::uint32_t streams = std::max(clients_.back()->stream_count(), 1U);
   workers_.push_back(std::make_unique<ClientWorker>(id, input_, options_, streams, processor, account_));
   workers_.back()->start();

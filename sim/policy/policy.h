@@ -50,6 +50,12 @@ class Policy {
 
   virtual Hears hears() const { return {}; }
 
+  /// Whether a host goes on while its launch waits at the gate, because the policy's hook keeps what it was asked to
+  /// launch; it then stops where it waits for its work, or when as much is submitted and not completed as the device's
+  /// launch queue holds. Otherwise a host is inside its launch call until the launch passes. The same for a whole run.
+  /// Gates of real programs hold the call either way.
+  virtual bool buffers_launches() const { return false; }
+
   virtual void on_joined(const GpuView&, ClientId) {}
   virtual void on_left(const GpuView&, ClientId) {}
   /// A client asked to run `op`. It is launched at once if the gate is open, else it waits.

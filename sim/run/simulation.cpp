@@ -31,8 +31,8 @@ Simulation::Simulation(const RunInput& input, Engine& engine, Recorder& recorder
       on_finished_(std::move(on_finished)) {
   for (std::uint32_t i = 0; i < input.clients.size(); ++i) {
     const ClientSpec& spec = input.clients[i];
-    clients_.push_back(
-        std::make_unique<Client>(ClientId{i}, spec, input.seed, input.device.launch_queue_depth, *this, invariants_));
+    const Client::Gate gate{input.device.launch_queue_depth, input.policy->buffers_launches()};
+    clients_.push_back(std::make_unique<Client>(ClientId{i}, spec, input.seed, gate, *this, invariants_));
     if (spec.workload->job_kind == JobKind::kFrame) framed_.push_back(ClientId{i});
     if (spec.context.working_set_bytes > 0) paged_.push_back(ClientId{i});
     controls_.emplace_back().sm_cap = spec.context.sm_cap;

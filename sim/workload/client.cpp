@@ -62,11 +62,11 @@ Duration ClientSpec::launch_latency_of(std::size_t index) const {
   return scaled(workload->ops.launch_latency_of(index), launch_latency_scale);
 }
 
-Client::Client(ClientId id, const ClientSpec& spec, std::uint64_t seed, std::uint32_t launch_queue_depth,
-               ClientHost& host, Recorder& recorder)
+Client::Client(ClientId id, const ClientSpec& spec, std::uint64_t seed, const Gate& gate, ClientHost& host,
+               Recorder& recorder)
     : id_(id),
       spec_(spec),
-      launch_queue_depth_(launch_queue_depth),
+      gate_(gate),
       has_frames_(spec.workload->job_kind == JobKind::kFrame),
       host_(host),
       recorder_(recorder),
@@ -246,7 +246,7 @@ bool Client::run_steps() {
       next_step();
       continue;
     }
-    if (!is_open() && outstanding_ >= launch_queue_depth_) {
+    if (!is_open() && outstanding_ >= gate_.launch_queue_depth) {
       state_ = State::kQueueFull;
       return false;
     }
@@ -340,11 +340,11 @@ OpView Client::view_of(const Submission& newest) const {
 void Client::submit_step(const HostStep& step) {
   const Submission& pushed = push_submission(step.target);
   if (jobs_.back().submit == kNever) jobs_.back().submit = pushed.submitted;
-  if (!is_open()) state_ = State::kGate;
+  if (!goes_on_at_gate()) state_ = State::kGate;
   is_submitting_ = true;
   const bool passed = host_.submit(id_, pushed);
   is_submitting_ = false;
-  if (passed || is_open()) {
+  if (passed || goes_on_at_gate()) {
     state_ = State::kReleased;
     next_step();
   }

@@ -40,13 +40,19 @@ struct Submission {
 
 /// The state machine that replays a workload: one logical host thread that submits, waits and paces itself.
 ///
-/// In closed replay a submission held at the gate blocks the host, as a launch call does, and so does a full launch
-/// queue; in open replay nothing blocks it. The same object is driven by the simulated and by the real backend. Which
-/// draws are made depends on the seed and the client's name alone.
+/// In closed replay a submission held at the gate blocks the host, as a launch call does, unless the gate buffers
+/// launches; so does a full launch queue. In open replay nothing blocks it. The same object is driven by the simulated
+/// and by the real backend. Which draws are made depends on the seed and the client's name alone.
 class Client {
  public:
+  /// What stands between its host and the device.
+  struct Gate {
+    std::uint32_t launch_queue_depth = 0;  ///< most operations that are submitted and not completed
+    bool buffers_launches = false;         ///< Policy::buffers_launches
+  };
+
   /// `spec` must outlive the client. Throws Error(kUnsupported) for combinations that make no sense.
-  Client(ClientId id, const ClientSpec& spec, std::uint64_t seed, std::uint32_t launch_queue_depth, ClientHost& host,
+  Client(ClientId id, const ClientSpec& spec, std::uint64_t seed, const Gate& gate, ClientHost& host,
          Recorder& recorder);
 
   /// Instant at which it joins: its arrival plus its random phase.
@@ -118,6 +124,7 @@ class Client {
   std::uint64_t first_of_unbegun_frame() const;
   JobProgress& progress_of(const Submission& submission);
   bool is_open() const { return spec_.replay == Replay::kOpen; }
+  bool goes_on_at_gate() const { return is_open() || gate_.buffers_launches; }
   std::uint32_t queued_ahead() const;
   void advance_host();
   bool next_job_may_begin();
@@ -141,7 +148,7 @@ class Client {
 
   const ClientId id_;
   const ClientSpec& spec_;
-  const std::uint32_t launch_queue_depth_;
+  const Gate gate_;
   const bool has_frames_;  ///< its jobs are frames
   ClientHost& host_;
   Recorder& recorder_;

@@ -32,9 +32,12 @@ class Scripted : public Policy {
     if (!hold.rule.empty()) actions.hold(ClientId{0}, hold);
   }
 
+  bool buffers_launches() const override { return has_buffer; }
+
   std::vector<std::pair<Time, CopyEvent>> copies;
   Time left = kNever;
   Hold hold;
+  bool has_buffer = false;
 
  private:
   std::multimap<Time, Step> steps_;
@@ -206,6 +209,47 @@ TEST(PolicyActions, AClientRefusedInTheInstantOfItsLastLaunchSubmitsNothingMore)
   EXPECT_EQ(policy.left, kRunStart + 210ms);
   EXPECT_EQ(told.refusals.size(), 1u) << "asking twice refuses once";
   EXPECT_EQ(told.ops.back().launched, kRunStart + 200ms);
+}
+
+/// When the five kernels of 10 ms were submitted whose host works 1 ms before each, waits for all after the third, and
+/// finds its gate closed from 0.5 ms to 50 ms.
+std::vector<Duration> submissions_at_a_closed_gate(bool has_buffer, std::uint32_t launch_queue_depth) {
+  ClientSpec client = worker();
+  Workload workload = *client.workload;
+  workload.ops = {};
+  workload.steps = {};
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    WorkOp op;
+    op.duration = 10ms;
+    workload.ops.push_back(op);
+    workload.steps.push_back(HostStep{1ms, StepKind::kSubmit, i});
+    if (i == 2) workload.steps.push_back(HostStep{0ns, StepKind::kWaitAll, 0});
+  }
+  workload.jobs[0].op_count = 5;
+  workload.jobs[0].step_count = 6;
+  client.workload = std::make_shared<Workload>(std::move(workload));
+  client.repeat = 1;
+  Scripted policy;
+  Told told;
+  policy.has_buffer = has_buffer;
+  policy.at(kRunStart + 500us, [](const GpuView&, Actions& actions) { actions.close(kTrain); });
+  policy.at(kRunStart + 50ms, [](const GpuView&, Actions& actions) { actions.open(kTrain); });
+  DeviceSpec limited = device();
+  limited.launch_queue_depth = launch_queue_depth;
+  const RunInput input{limited, {client}, &policy, "scripted", 2s, {}, 1};
+  simulate(input, told);
+  std::vector<Duration> submitted;
+  for (const OpFact& op : told.ops) submitted.push_back(op.submitted - kRunStart);
+  return submitted;
+}
+
+TEST(PolicyActions, AHostGoesOnToItsNextWaitWhereItsGateBuffersLaunches) {
+  EXPECT_EQ(submissions_at_a_closed_gate(true, 1024), (std::vector<Duration>{1ms, 2ms, 3ms, 81ms, 82ms}));
+  EXPECT_EQ(submissions_at_a_closed_gate(false, 1024), (std::vector<Duration>{1ms, 51ms, 52ms, 81ms, 82ms}));
+}
+
+TEST(PolicyActions, ABufferHoldsAsMuchAsTheLaunchQueue) {
+  EXPECT_EQ(submissions_at_a_closed_gate(true, 2), (std::vector<Duration>{1ms, 2ms, 60ms, 81ms, 82ms}));
 }
 
 TEST(PolicyActions, AHoldTellsTheNumbersOfTheOperationThatBeginsToWait) {
