@@ -76,12 +76,11 @@ void add_overruns(const PolicyChoice& policy, const std::vector<ClientSpec>& cli
   }
   for (const ClientSpec& client : clients) {
     const double turn_ns =
-        static_cast<double>(to_ns(policy.parameters.duration("time_slice"))) * share_of(client) / sum;
+        static_cast<double>(to_ns(policy.parameters.duration("time_slice") * clients.size())) * share_of(client) / sum;
     if (its == nullptr || static_cast<double>(to_ns(longest)) < kFelt * turn_ns) continue;
     warnings.push_back(
         fmt::format("warning: {}: a turn of {} is {}, and launches in flight of {} run on for up to {} after its own: "
-                    "shares are blurred; the paper's case is missed by 13 % that way (XS2 of "
-                    "experiments/reproduce/RESULTS.md)",
+                    "shares are blurred",
                     policy.label, client.name, format_duration(Duration{std::llround(turn_ns)}), its->name,
                     format_duration(longest)));
     return;

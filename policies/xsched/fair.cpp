@@ -29,6 +29,7 @@ class XschedFair : public Policy {
       : queues_(parameters), slice_(parameters.duration("time_slice")), weights_(parameters.by_client("weights")) {}
 
   Hears hears() const override { return {.submitted = true, .launched = true, .completed = true, .frames = false}; }
+  bool buffers_launches() const override { return queues_.has_buffer(); }
 
   void on_joined(const GpuView& view, ClientId client) override {
     queues_.on_joined(view, client);
@@ -36,6 +37,9 @@ class XschedFair : public Policy {
     tasks_[client.value] = Task{};
   }
   void on_launched(const GpuView&, ClientId client, const OpView&) override { queues_.on_launched(client); }
+  void on_completed(const GpuView& view, ClientId client, const OpView&, Duration) override {
+    queues_.on_completed(view, client);
+  }
 
   void decide(const GpuView& view, Actions& actions) override {
     if (note_ready(view) || view.now >= slice_end_) choose(view);
@@ -48,6 +52,7 @@ class XschedFair : public Policy {
       }
     }
     if (!running_.is_none()) actions.wake_at(slice_end_);
+    queues_.wake_when_idle(view, actions);
   }
 
  private:
@@ -62,8 +67,9 @@ class XschedFair : public Policy {
     for (const ClientView& client : view.clients) {
       if (client.id.value >= tasks_.size()) break;
       bool& was_ready = tasks_[client.id.value].is_ready;
-      has_changed |= was_ready != is_ready(client);
-      was_ready = is_ready(client);
+      const bool is_ready = queues_.is_ready(view, client);
+      has_changed |= was_ready != is_ready;
+      was_ready = is_ready;
     }
     return has_changed;
   }

@@ -20,9 +20,13 @@ class XschedFixedPriority : public Policy {
   explicit XschedFixedPriority(const Parameters& parameters) : queues_(parameters) {}
 
   Hears hears() const override { return {.submitted = true, .launched = true, .completed = true, .frames = false}; }
+  bool buffers_launches() const override { return queues_.has_buffer(); }
 
   void on_joined(const GpuView& view, ClientId client) override { queues_.on_joined(view, client); }
   void on_launched(const GpuView&, ClientId client, const OpView&) override { queues_.on_launched(client); }
+  void on_completed(const GpuView& view, ClientId client, const OpView&, Duration) override {
+    queues_.on_completed(view, client);
+  }
 
   void decide(const GpuView& view, Actions& actions) override {
     const auto is_safe = [&](const ClientView& client) { return is_high_priority(view, client); };
@@ -42,8 +46,7 @@ PolicyDescriptor xsched_fixed_priority_policy() {
       "Priorities are the clients' ranks: interactive ones above best-effort ones, then as stated; the artifact gets a "
       "number per queue.");
   policy.deviations.push_back(
-      "Clients of the highest rank have no threshold: nothing preempts them, and the artifact's hosts go on into the "
-      "buffer.");
+      "Clients of the highest rank have no threshold, since nothing preempts them; the artifact's have a large one.");
   policy.parameters = xqueue_parameters();
   policy.create = [](const Parameters& values) { return std::make_unique<XschedFixedPriority>(values); };
   return policy;

@@ -27,19 +27,19 @@ class XschedLax : public Policy {
         critical_priority_(parameters.integer("critical_priority")) {}
 
   Hears hears() const override { return {.submitted = true, .launched = true, .completed = true, .frames = false}; }
+  bool buffers_launches() const override { return queues_.has_buffer(); }
 
   void on_joined(const GpuView& view, ClientId client) override {
     queues_.on_joined(view, client);
     ready_since_.resize(view.clients.size(), kNever);
-    ready_since_[client.value] = kNever;
+    ready_since_[client.value] = view.now;
   }
   void on_submitted(const GpuView& view, ClientId client, const OpView&) override {
-    Time& since = ready_since_[client.value];
-    if (since == kNever) since = view.now;
+    if (queues_.has_become_ready(view, view.client(client))) ready_since_[client.value] = view.now;
   }
   void on_launched(const GpuView&, ClientId client, const OpView&) override { queues_.on_launched(client); }
   void on_completed(const GpuView& view, ClientId client, const OpView&, Duration) override {
-    if (!is_ready(view.client(client))) ready_since_[client.value] = kNever;
+    queues_.on_completed(view, client);
   }
 
   void decide(const GpuView& view, Actions& actions) override {
@@ -47,7 +47,7 @@ class XschedLax : public Policy {
     const auto is_safe = [](const ClientView&) { return false; };
     queues_.run_highest(view, priority, is_safe, "time_to_spare", actions);
     for (const ClientView& client : view.clients)
-      if (is_ready(client) && has_laxity(client) && critical_at(client) > view.now)
+      if (queues_.is_ready(view, client) && has_laxity(client) && critical_at(client) > view.now)
         actions.wake_at(critical_at(client));
   }
 
@@ -66,7 +66,7 @@ class XschedLax : public Policy {
   }
 
   std::int64_t priority_of(const GpuView& view, const ClientView& client) const {
-    if (!is_ready(client) || !has_laxity(client)) return 0;
+    if (!queues_.is_ready(view, client) || !has_laxity(client)) return 0;
     return view.now < critical_at(client) ? lax_priority_ : critical_priority_;
   }
 

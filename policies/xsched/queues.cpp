@@ -5,17 +5,32 @@
 
 namespace corun {
 
+using std::chrono_literals::operator""s;
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""us;
+
 XQueues::XQueues(const Parameters& parameters)
     : threshold_(static_cast<std::uint64_t>(parameters.integer("threshold"))),
-      batch_(std::min(threshold_, static_cast<std::uint64_t>(parameters.integer("batch_size")))) {}
+      batch_(std::min(threshold_, static_cast<std::uint64_t>(parameters.integer("batch_size")))),
+      has_buffer_(parameters.boolean("buffer")),
+      idle_after_(parameters.duration("idle_after")) {}
 
 void XQueues::on_joined(const GpuView& view, ClientId client) {
-  launched_.resize(view.clients.size());
-  launched_[client.value] = 0;
+  queues_.resize(view.clients.size());
+  queues_[client.value] = Queue{};
+}
+
+void XQueues::on_completed(const GpuView& view, ClientId client) {
+  if (!has_work(view.client(client))) queues_[client.value].idle_at = view.now + idle_after_;
+}
+
+void XQueues::wake_when_idle(const GpuView& view, Actions& actions) const {
+  for (const ClientView& client : view.clients)
+    if (client.is_present && !has_work(client) && view.now < idle_at(client)) actions.wake_at(idle_at(client));
 }
 
 std::uint64_t XQueues::logged(const ClientView& client) const {
-  const std::uint64_t launched = launched_[client.id.value];
+  const std::uint64_t launched = queues_[client.id.value].launched;
   const std::uint64_t completed = launched - client.in_flight;
   return launched - completed / batch_ * batch_;
 }
@@ -46,6 +61,19 @@ ParameterTable xqueue_parameters() {
       .range(1, 1024, "operations")
       .means("After how many completions a full queue launches again; at most the threshold.")
       .from("artifact, protocol/def.h");
+  table.boolean("buffer", true)
+      .means(
+          "A queue that is full or suspended keeps what its host launches, so that the host goes on; without, hosts "
+          "wait in their launch calls.")
+      .from("artifact, preempt/src/xqueue/command_buffer.cpp; without: gates of real programs (simcli live)");
+  table.duration("idle_after", 20us)
+      .range(0s, 100ms)
+      .means(
+          "How long a queue has to be without work until it counts as idle; a host that comes back sooner keeps its "
+          "turn.")
+      .from(
+          "ours, not measured: two synchronisations of the launch worker; artifact, "
+          "preempt/src/xqueue/command_buffer.cpp");
   return table;
 }
 
@@ -57,11 +85,16 @@ PolicyDescriptor xsched_policy(std::string name, std::string part) {
       "(preempt/src/xqueue/launch_worker.cpp, " +
       std::move(part) + ")";
   policy.deviations = {
-      "Preemption level 1 alone: what is in flight is neither deactivated nor interrupted.",
+      "Preemption level 1 alone, since no action takes back what has been launched: it is neither deactivated nor "
+      "interrupted. The artifact's experiments on a GV100 give low priority level 2, where a preemption waits for one "
+      "kernel.",
+      "One threshold and one batch for all queues; the artifact's experiments give each program its own.",
       "One queue per client instead of one per stream, as the artifact's process-level policies have it.",
-      "A host waits in its launch call while its queue is full or suspended; the artifact buffers its commands.",
+      "Buffer and device together hold as many operations of a client as a launch queue; the artifact's buffer has no "
+      "end. Under simcli live hosts wait in their launch calls.",
       "Frames are commands like others; the artifact has no shim for a graphics interface.",
-      "Events and suspensions take no time; a queue that is ready for long is not taken for dead.",
+      "Idleness alone is noticed late (idle_after); all other events, and suspensions, take no time. A queue that is "
+      "ready for long is not taken for dead.",
   };
   return policy;
 }

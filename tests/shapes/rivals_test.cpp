@@ -45,10 +45,10 @@ struct Outcome {
 
 /// Kernels of one name, `count` a job, each of `duration` alone in `blocks` blocks of 1024 threads (0 = not known).
 std::shared_ptr<const Workload> kernels(std::string name, std::size_t count, Duration duration, Duration first_gap,
-                                        std::uint32_t blocks = 0) {
+                                        std::uint32_t blocks = 0, Duration gap = microseconds{5}) {
   Workload workload;
   workload.names = {std::move(name)};
-  testing::append_job(workload, std::vector<Duration>(count, duration), first_gap, microseconds{5}, false);
+  testing::append_job(workload, std::vector<Duration>(count, duration), first_gap, gap, false);
   workload.ops.change([&](WorkOp& op) {
     if (blocks > 0)
       op.shape = {.grid_x = blocks, .grid_y = 1, .grid_z = 1, .block_x = 1024, .block_y = 1, .block_z = 1};
@@ -125,6 +125,24 @@ TEST(RivalsShape, XschedPartitionOfThreeToOneDividesTheDeviceThreeToOne) {
   const Outcome outcome = run(Sharing::kTimeSliced, {busy("a", training), busy("b", training)}, *policy);
   // Published for a GV100: 109.8 against 37.1 jobs a second, 2.96.
   EXPECT_NEAR(static_cast<double>(outcome.jobs[0]) / static_cast<double>(outcome.jobs[1]), 3.0, 0.3);
+}
+
+/// In 5 s, under equal shares with a client that is always busy: jobs of 40 kernels of 50 us, which the host launches
+/// every 100 us and waits for. Alone they take 4 ms.
+std::uint64_t jobs_of_a_slow_host(std::string_view buffer) {
+  const auto policy = testing::make_policy("xsched_utilization", {{"buffer", buffer}, {"threshold", "1"}});
+  const Duration gap = microseconds{100};
+  const Outcome outcome = run(Sharing::kExclusive,
+                              {urgent(kernels("slow host", 40, microseconds{50}, gap, 0, gap)),
+                               busy("busy", kernels("busy", 10, microseconds{500}, microseconds{10}))},
+                              *policy);
+  return outcome.jobs[0];
+}
+
+TEST(RivalsShape, ASlowHostKeepsItsShareUnderXschedByItsBuffer) {
+  constexpr std::uint64_t kHalf = 5000 / 4 / 2;
+  EXPECT_GT(jobs_of_a_slow_host("true"), 0.8 * kHalf);
+  EXPECT_LT(jobs_of_a_slow_host("false"), 0.2 * kHalf);
 }
 
 /// Requests of small matrix products against large kernels of another kind, in one context.

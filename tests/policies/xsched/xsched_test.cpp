@@ -88,6 +88,35 @@ TEST(XschedQueue, LaunchThatIsHeldBackNeedsMoreThanTheLogHasRoomFor) {
   }
 }
 
+TEST(XschedQueue, BuffersLaunchesUnlessToldNotTo) {
+  for (const PolicyDescriptor& policy :
+       {xsched_fixed_priority_policy(), xsched_fair_policy(), xsched_lax_policy(), xsched_utilization_policy()}) {
+    EXPECT_TRUE(policy.create(policy.defaults())->buffers_launches()) << policy.name;
+    EXPECT_FALSE(policy.create(with(policy, {{"buffer", false}}))->buffers_launches()) << policy.name;
+  }
+}
+
+TEST(XschedQueue, IsTakenForIdleOnlyAfterAWhileWithoutWork) {
+  const PolicyDescriptor policy = xsched_fixed_priority_policy();
+  for (const auto& [pause, others] : {std::pair{90us, 0}, std::pair{110us, 1}}) {
+    World world(policy, with(policy, {{"threshold", std::int64_t{1}}, {"idle_after", Duration{100us}}}),
+                two_of_priorities(0, 1));
+    world.busy(1, 1, 1ms);
+    world.busy(0, 10, 10us);
+    world.at(after(1ms + pause), [&] { world.busy(1, 1, 1ms); });
+    world.run_until(after(2ms));
+    EXPECT_EQ(world.launches_of(0).size(), others) << to_ns(Duration{pause});
+  }
+}
+
+TEST(XschedQueue, IsIdleAtFirst) {
+  const PolicyDescriptor policy = xsched_fixed_priority_policy();
+  World world(policy, policy.defaults(), two_of_priorities(0, 1));
+  world.busy(0, 1, 1ms);
+  world.run_until(after(1ms));
+  EXPECT_EQ(world.launches_of(0)[0].time, kRunStart);
+}
+
 TEST(XschedFixedPriority, HighestRankHasNoThreshold) {
   const PolicyDescriptor policy = xsched_fixed_priority_policy();
   World world(policy, policy.defaults(), two_of_priorities(0, 1));
@@ -120,7 +149,7 @@ TEST(XschedFixedPriority, GamesRankAboveAnyTraining) {
   EXPECT_TRUE(world.launches_of(0).empty());
   EXPECT_EQ(world.arbiter().hold_of(ClientId{0})->rule, "higher_priority");
   world.run_until(after(10ms));
-  EXPECT_EQ(world.launches_of(0)[0].time, after(6ms));
+  EXPECT_EQ(world.launches_of(0)[0].time, after(6'020us));  // as soon as the game counts as idle
 }
 
 TEST(XschedFixedPriority, EqualPrioritiesRunSideBySide) {
@@ -192,13 +221,70 @@ TEST(XschedUtilization, TurnsFollowTheUtilisationsAndUnusedTimeGoesToTheOthers) 
   EXPECT_NEAR(static_cast<double>(world.launched(0, 600ms, 1s)), 4000, 10);  // b is done by now
 }
 
-TEST(XschedUtilization, TurnEndsAsSoonAsItsClientHasNoWork) {
+TEST(XschedUtilization, ARoundHasATimeSliceForEveryClient) {
+  const PolicyDescriptor policy = xsched_utilization_policy();
+  World world(policy,
+              with(policy, {{"threshold", std::int64_t{1}}, {"utilizations", ByClient{{"a", 0.75}, {"b", 0.25}}}}),
+              two_of_priorities(0, 0));
+  world.busy(0, 1000, 100us);
+  world.busy(1, 1000, 100us);
+  world.run_until(after(11ms));
+  EXPECT_EQ(world.launches_of(1)[0].time, after(7'500us));
+  EXPECT_EQ(world.launches_of(0)[75].time, after(10ms));
+}
+
+TEST(XschedUtilization, TurnEndsAsSoonAsItsClientIsIdle) {
   const PolicyDescriptor policy = xsched_utilization_policy();
   World world(policy, policy.defaults(), two_of_priorities(0, 0));
   world.busy(0, 3, 100us);
   world.busy(1, 1, 100us);
   world.run_until(after(1ms));
+  EXPECT_EQ(world.launches_of(1)[0].time, after(320us));
+}
+
+TEST(XschedUtilization, WhatIsLeftOfATurnIsAddedToTheNext) {
+  const PolicyDescriptor policy = xsched_utilization_policy();
+  World world(policy, with(policy, {{"threshold", std::int64_t{1}}, {"idle_after", Duration{100us}}}),
+              two_of_priorities(0, 0));
+  world.busy(0, 10, 100us);
+  world.busy(1, 1000, 100us);
+  world.at(after(2ms), [&] { world.busy(0, 1000, 100us); });
+  world.run_until(after(16ms));
+  // a has 3.9 of its 5 ms left; b's turn is from 1.1 to 6.1 ms, a's next lasts 8.9 ms.
+  EXPECT_EQ(world.launched(0, 1ms, 6'100us), 0);
+  EXPECT_EQ(world.launched(1, 6'100us, 15ms), 0);
+  EXPECT_EQ(world.launched(1, 15ms, 15'001us), 1);
+}
+
+/// When a client that has had a turn of its own gets the device back from one that was without work for `turns`.
+Time end_of_saved_turns(int turns) {
+  const PolicyDescriptor policy = xsched_utilization_policy();
+  World world(policy, with(policy, {{"threshold", std::int64_t{1}}}), two_of_priorities(0, 0));
+  world.busy(0, 1000, 100us);
+  world.at(after(turns * 5ms + 2ms), [&] { world.busy(1, 1000, 100us); });
+  world.run_until(after(100ms));
+  const auto theirs = world.launches_of(0);
+  const auto back =
+      std::ranges::adjacent_find(theirs, [](const auto& l, const auto& r) { return r.time - l.time > 1ms; });
+  return back == theirs.end() ? kNever : std::next(back)->time;
+}
+
+TEST(XschedUtilization, TurnsWithoutWorkAreSavedLessATenthOfWhatExceedsATurn) {
+  EXPECT_EQ(end_of_saved_turns(0), after(10ms));
+  EXPECT_EQ(end_of_saved_turns(1), after(20ms));
+  EXPECT_EQ(end_of_saved_turns(3), after(38'550us));  // 5, 10, 14.5 ms saved, then 13.55 and a turn
+}
+
+TEST(XschedUtilization, AClientThatLeavesInItsTurnGivesItUp) {
+  const PolicyDescriptor policy = xsched_utilization_policy();
+  World world(policy, with(policy, {{"threshold", std::int64_t{1}}}),
+              {fake_client("a"), fake_client("b"), fake_client("c")});
+  world.busy(0, 3, 100us);
+  for (const std::uint32_t client : {1U, 2U}) world.busy(client, 1000, 100us);
+  world.at(after(250us), [&] { world.leave(0); });
+  world.run_until(after(6ms));
   EXPECT_EQ(world.launches_of(1)[0].time, after(300us));
+  EXPECT_EQ(world.launches_of(2)[0].time, after(5'300us));
 }
 
 TEST(XschedUtilization, WaitingClientIsToldThatItIsNotItsTurn) {
@@ -220,6 +306,22 @@ TEST(XschedLax, ClientGivesWayUntilItsLaxityIsUsedUp) {
   EXPECT_EQ(world.launches_of(0)[0].time, after(30ms));
   EXPECT_EQ(world.launched(1, 30'001us, 35ms), 0);
   EXPECT_GT(world.launched(1, 35ms, 36ms), 5);
+}
+
+TEST(XschedLax, LaxityCountsFromWhereTheQueueBecameReadyNotFromEachLaunch) {
+  const PolicyDescriptor policy = xsched_lax_policy();
+  for (const auto& [pause, second] : {std::pair{50us, 2'000us}, std::pair{150us, 3'150us}}) {
+    World world(
+        policy,
+        with(policy,
+             {{"threshold", std::int64_t{1}}, {"laxity", ByClient{{"a", 2.0}}}, {"idle_after", Duration{100us}}}),
+        two_of_priorities(0, 0));
+    world.busy(0, 1, 1ms);
+    world.at(after(500us), [&] { world.busy(1, 1000, 100us); });
+    world.at(after(1ms + pause), [&] { world.busy(0, 1, 1ms); });
+    world.run_until(after(10ms));
+    EXPECT_EQ(world.launches_of(0)[1].time, after(second));
+  }
 }
 
 TEST(XschedLax, LaxClientRunsAtOnceWhereNobodyElseHasWork) {
