@@ -163,6 +163,9 @@ class ResultsWriter::Store {
       database_.exec(fmt::format("CREATE INDEX IF NOT EXISTS {0}_by_run ON {0}(run)", table));
     if (is_complete())
       database_.exec(fmt::format("INSERT OR REPLACE INTO properties VALUES ('hash', '{}')", results_hash(database_)));
+    // The log's NORMAL would sync the rollback journal once with its header, and its checksum skips most bytes: without
+    // power, half a journal could be played back.
+    database_.exec("PRAGMA synchronous=FULL;");
     // A reader that still has the file open keeps its journal; the results are whole either way.
     if (const int code = database_.tryExec("PRAGMA journal_mode=DELETE;"); code != SQLITE_OK && code != SQLITE_BUSY)
       throw SQLite::Exception(database_.getHandle(), code);

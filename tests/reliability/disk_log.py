@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import itertools
 
 SECTOR = 512
 
@@ -77,13 +78,21 @@ class Disk:
     def with_unlinked_files_back(self):
         return {**self.unlinked, **self.synced}
 
-    def with_some_of_the_rest(self, draw):
-        """Any of the sectors that were not synced, in any order of files;
-        a write may be torn, a truncation left out."""
-        files = {}
-        for path, content in self.synced.items():
-            for event in self.pending[path]:
-                for piece in pieces(event):
-                    content = written(content, piece) if draw.random() < 0.5 else content
-            files[path] = content
+    def rest(self):
+        """What was not synced, by sectors: a write may be torn, a truncation left out."""
+        return [piece for events in self.pending.values() for event in events for piece in pieces(event)]
+
+    def with_these(self, rest):
+        files = dict(self.synced)
+        for piece in rest:
+            files[piece.path] = written(files[piece.path], piece)
         return files
+
+    def with_some_of_the_rest(self, draw):
+        return self.with_these(piece for piece in self.rest() if draw.random() < 0.5)
+
+    def with_any_of_the_rest(self):
+        """Each state of the disk that could be found: 2 to the power of the number of sectors."""
+        rest = self.rest()
+        for chosen in itertools.product((False, True), repeat=len(rest)):
+            yield self.with_these(itertools.compress(rest, chosen))

@@ -40,6 +40,20 @@ def test_lost_power_leaves_whole_results_with_all_that_was_synced(tmp_path, disk
     assert opened > 200
 
 
+def test_lost_power_where_a_finished_file_leaves_its_log_costs_nothing(tmp_path, disk, whole):
+    output = tmp_path / "disk/r.sqlite"
+    events = disk_faults.log_of(disk_faults.sweep(output), output, disk, tmp_path)
+    losses = disk_faults.PowerLosses(output, whole, tmp_path / "power", random.Random(1))
+    journal = f"{output}-journal"
+    leaves = max(number for number, one in enumerate(events) if one.kind == "O" and one.path == journal)
+    for number, one in enumerate(events):
+        is_synced_now = number > leaves and one.kind == "S"
+        for files in losses.disk.with_any_of_the_rest() if is_synced_now else ():
+            assert losses.runs_in(files) == set(whole)
+        losses.disk.do(one)
+    assert losses.opened > 1000
+
+
 def shortest_run_s(results):
     with results_rows.sqlite3.connect(results) as database:
         return database.execute("SELECT min(wall_time_s) FROM runs").fetchone()[0]
