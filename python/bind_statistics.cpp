@@ -17,9 +17,9 @@ namespace {
 
 using Values = std::vector<double>;
 
-/// mean, low, high; nothing for an interval that one value does not have.
+/// mean, low, high; nothing for an interval that so few values do not have.
 py::tuple interval(const Estimate& found) {
-  if (found.count < 2) return py::make_tuple(found.mean, py::none(), py::none());
+  if (!has_interval(found)) return py::make_tuple(found.mean, py::none(), py::none());
   return py::make_tuple(found.mean, found.low, found.high);
 }
 
@@ -44,8 +44,12 @@ py::tuple bootstrap(const Values& values, const Values& baseline, bool is_ratio,
       paired_bootstrap(values, baseline, is_ratio ? Effect::kRatio : Effect::kDifference, drawn, is_expanded));
 }
 
+py::tuple ends(const std::optional<FigureBand>& band) {
+  return band ? py::make_tuple(band->low, band->high) : py::make_tuple(py::none(), py::none());
+}
+
 /// The numbers of corun.compare, a row each: point (None where there is none), scenario, policy, client, metric, unit,
-/// means of baseline and values, difference, ratio, pairs.
+/// means of baseline and values, difference, ratio, pairs, their bands.
 std::vector<py::tuple> compared(const std::string& path, const std::string& baseline,
                                 const std::vector<std::string>& metrics, const std::string& backend) {
   const Comparisons found = [&] {
@@ -56,7 +60,24 @@ std::vector<py::tuple> compared(const std::string& path, const std::string& base
   for (const Comparison& row : found.rows)
     rows.push_back(py::make_tuple(row.point, row.scenario, row.policy, row.client, row.metric, row.unit,
                                   row.baseline.mean, row.value.mean, interval(row.difference), interval(row.ratio),
-                                  row.pairs()));
+                                  row.pairs(), ends(row.baseline_band), ends(row.value_band)));
+  return rows;
+}
+
+/// Bands of predicted figures, a row each: point (None where there is none), scenario, policy, client, metric, low,
+/// high.
+std::vector<py::tuple> bands(const std::string& path, const std::string& backend) {
+  const ResultSamples samples = [&] {
+    const py::gil_scoped_release release;
+    return read_samples({path}, backend, false);
+  }();
+  std::vector<py::tuple> rows;
+  for (const Sample& sample : samples.samples) {
+    const PolicyRuns& runs = samples.groups[sample.group];
+    if (const auto band = samples.band(sample))
+      rows.push_back(
+          py::make_tuple(runs.point, runs.scenario, runs.policy, sample.client, sample.metric, band->low, band->high));
+  }
   return rows;
 }
 
@@ -69,14 +90,13 @@ void bind_statistics(py::module_& module) {
   });
   module.def("mean_interval", [](const Values& values) -> py::tuple {
     if (values.empty()) throw_input({}, "an empty sample has no mean");
-    const Estimate found = figure_estimate(values);
-    if (!has_interval(found)) return py::make_tuple(found.mean, py::none(), py::none());
-    return interval(found);
+    return interval(figure_estimate(values));
   });
   module.def("paired_interval", &paired, py::arg("values"), py::arg("baseline"), py::arg("is_ratio"));
   module.def("paired_bootstrap", &bootstrap, py::arg("values"), py::arg("baseline"), py::arg("is_ratio"),
              py::arg("resamples"), py::arg("seed"), py::arg("is_expanded"), py::arg("indices"));
   module.def("compare", &compared, py::arg("path"), py::arg("baseline"), py::arg("metrics"), py::arg("backend"));
+  module.def("bands", &bands, py::arg("path"), py::arg("backend"));
   module.def("check_results", [](const std::string& path) { open_results(path); });
   module.def("horizon_warnings", [](const std::string& path) {
     const py::gil_scoped_release release;
@@ -92,7 +112,8 @@ void bind_statistics(py::module_& module) {
     if (batches < 2 || series.size() < batches)
       throw_input({}, "{} batches of {} values: there must be two batches at least, and a value in each", batches,
                   series.size());
-    return interval(batch_means(series, batches));
+    const Estimate found = batch_means(series, batches);  // as many as were asked for
+    return py::make_tuple(found.mean, found.low, found.high);
   });
   module.def("lag1_correlation", [](const Values& series) { return lag1_correlation(series); });
 }

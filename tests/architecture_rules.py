@@ -17,7 +17,8 @@ _REPLAY = [*_TRACES, "sim/policy", "sim/engine", "sim/device", "sim/facts"]
 _RUN = [*_REPLAY, "sim/arbiter", "sim/workload"]
 _POLICY = [*_SEAM, "policies", "policies/parts"]
 _QUESTION = ["experiments/base", "experiments/statistics", "experiments/question/clients", "experiments/question"]
-_EXPERIMENTS = [*_TRACES, "traces/native", "traces/exporters", *_QUESTION, "experiments/run", "experiments/results"]
+_EXPERIMENTS = [*_TRACES, "traces/native", "traces/exporters", *_QUESTION, "experiments/bands", "experiments/run",
+                "experiments/results"]
 _COMMANDS = [*_EXPERIMENTS, "experiments/commands", "policies"]
 FOLDERS = {
     "traces/base": [],
@@ -81,18 +82,22 @@ FOLDERS = {
     "experiments/question": [*_TRACES, "traces/importers", "sim/policy", "sim/engine", "sim/device", "sim/arbiter",
                              "sim/metrics", "sim/cluster", "experiments/base", "experiments/question/clients",
                              "experiments/question/overrides"],
+    "experiments/bands": ["traces/base", "experiments/base", "experiments/question"],
     "experiments/run/clients": [*_TRACES, "sim/workload", "sim/workload/capture", "sim/solo", *_QUESTION],
     "experiments/run": [*_TRACES, "traces/native", *_RUN, "sim/workload/capture", "sim/run", "sim/metrics", "sim/solo",
                         "sim/cluster", "sim/executor/driver", "sim/executor", "sim/live", "policies", "policies/limits",
-                        *_QUESTION, "experiments/run/clients"],
-    "experiments/results": [*_TRACES, "traces/exporters", *_QUESTION, "experiments/run"],
-    "experiments/summary": ["traces/base", "sim/metrics", *_QUESTION, "experiments/run", "experiments/results"],
-    "experiments/report": ["traces/base", "sim/metrics", *_QUESTION, "experiments/results", "experiments/summary"],
+                        *_QUESTION, "experiments/bands", "experiments/run/clients"],
+    "experiments/results": [*_TRACES, "traces/exporters", *_QUESTION, "experiments/bands", "experiments/run"],
+    "experiments/summary": ["traces/base", "sim/metrics", *_QUESTION, "experiments/bands", "experiments/run",
+                            "experiments/results"],
+    "experiments/report": ["traces/base", "sim/metrics", *_QUESTION, "experiments/bands", "experiments/results",
+                           "experiments/summary"],
     "experiments/identify": ["traces/base", "sim/device", "sim/workload", "sim/workload/synthetic", "sim/metrics",
                              "policies", *_QUESTION, "experiments/run"],
     "experiments/validate/scoring": ["traces/base", "sim/metrics", *_QUESTION, "experiments/run"],
     "experiments/validate": ["traces/base", "experiments/validate/scoring", "experiments/summary", *_EXPERIMENTS],
-    "experiments/advise": ["traces/base", "sim/policy", "sim/metrics", *_QUESTION, "experiments/run"],
+    "experiments/advise": ["traces/base", "sim/policy", "sim/metrics", *_QUESTION, "experiments/bands",
+                           "experiments/run"],
     "experiments/fit": ["traces/base", "sim/policy", "sim/workload/capture", *_QUESTION, "experiments/run",
                         "experiments/run/clients", "experiments/advise"],
     "experiments/commands": [*_EXPERIMENTS, "sim/workload", "sim/workload/capture"],
@@ -104,8 +109,9 @@ FOLDERS = {
     "experiments/commands/policy": _COMMANDS,
     "experiments/commands/results": [*_COMMANDS, "experiments/summary", "experiments/report", "sim/executor/host",
                                      "sim/metrics"],
-    "python": [*_TRACES, "sim/policy", "sim/workload", "sim/metrics", "policies", *_QUESTION, "experiments/run",
-               "experiments/results", "experiments/summary", "experiments/advise", "experiments/fit"],
+    "python": [*_TRACES, "sim/policy", "sim/workload", "sim/metrics", "policies", *_QUESTION, "experiments/bands",
+               "experiments/run", "experiments/results", "experiments/summary", "experiments/advise",
+               "experiments/fit"],
     "games/scene/world": [],
     "games/scene/drawing": ["games/scene/world"],
     "games/scene": ["games/scene/drawing", "games/scene/world"],

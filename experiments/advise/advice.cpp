@@ -5,13 +5,12 @@
 #include <algorithm>
 #include <numeric>
 
+#include "experiments/bands/figure_band.h"
 #include "traces/base/error.h"
 
 namespace corun {
 
 namespace {
-
-constexpr double kDeviceBound = 0.9;  ///< of the time alone that the device works for it
 
 ProgramShare share_of(const std::string& program, const SimulatedBounds& simulated) {
   ProgramShare share;
@@ -22,23 +21,28 @@ ProgramShare share_of(const std::string& program, const SimulatedBounds& simulat
     widen(share.fps, means.of("fps_mean"));
     const auto frames = means.of("frame_time_p99_ms");
     widen(share.p99_ms, frames ? frames : means.of("job_time_p99_ms"));
+    share.has_like_tail =
+        frames || waits_for_each_job(means.of("throughput_per_s").value_or(0), means.of("job_time_p50_ms").value_or(0));
   }
   share.kept = kept_spread.value_or(Spread{});
   return share;
 }
 
-/// Turns with a game are a mechanism of their own; nothing measured MPS next to one.
 std::string mechanism_of(const SharingWay& way, const std::vector<ProgramShare>& programs) {
-  if (std::ranges::none_of(programs, [](const ProgramShare& share) { return share.fps.has_value(); }))
-    return way.mechanism;
-  return way.mechanism == "turns" ? "games" : way.mechanism + " with games";
+  return mechanism_among(way.mechanism,
+                         std::ranges::any_of(programs, [](const auto& share) { return share.fps.has_value(); }));
 }
 
-void add_bands(ProgramShare& share, const Bands& bands, const std::string& mechanism, const std::string& bound_alone) {
+/// `its` of the programs together: how they share, how many they are, and whether all of that was measured.
+void add_bands(ProgramShare& share, const Bands& bands, const ErrorClass& its, const std::string& bound_alone) {
   const std::string bound = share.fps ? "frames" : bound_alone;
-  if (const auto band = bands.of("kept", mechanism, bound))
+  const auto band_of = [&](const char* figure) {
+    return bands.of(figure, its.mechanism, bound, its.programs,
+                    its.unmeasured.empty() ? Measured::kAll : Measured::kPart);
+  };
+  if (const auto band = band_of("kept"))
     share.kept_band = {std::min(1.0, share.kept.low * band->low), std::min(1.0, share.kept.high * band->high)};
-  if (const auto band = bands.of("p99", mechanism, bound); band && share.p99_ms)
+  if (const auto band = band_of("p99"); band && share.p99_ms && share.has_like_tail)
     share.p99_band = {share.p99_ms->low * band->low, share.p99_ms->high * band->high};
 }
 
@@ -171,9 +175,10 @@ Advice advise(const AdviceQuestion& question, const PolicyRegistry& policies, co
     TriedWay tried{.way = way};
     for (const AskedProgram& program : question.programs) tried.programs.push_back(share_of(program.name, its));
     const std::string mechanism = mechanism_of(way, tried.programs);
-    tried.is_compared = bands.of("kept", mechanism, "any").has_value();
+    const ErrorClass together{mechanism, question.programs.size(), means.unmeasured()};
+    tried.is_compared = bands.of("kept", mechanism, "any", together.programs).has_value();
     for (std::size_t i = 0; i < question.programs.size(); ++i)
-      add_bands(tried.programs[i], bands, mechanism, advice.bounds[i]);
+      add_bands(tried.programs[i], bands, together, advice.bounds[i]);
     if (way.mode == "mig" &&
         std::ranges::any_of(tried.programs, [](const auto& share) { return share.fps.has_value(); }))
       throw Error(ErrorKind::kUnsupported, {}, "MIG instances draw no frames");

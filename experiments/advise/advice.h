@@ -6,11 +6,11 @@
 #include <tuple>
 #include <vector>
 
-#include "experiments/advise/bands.h"
 #include "experiments/advise/question.h"
 #include "experiments/advise/simulated_means.h"
 #include "experiments/advise/spread.h"
 #include "experiments/advise/ways.h"
+#include "experiments/bands/bands.h"
 #include "sim/policy/descriptor.h"
 
 namespace corun {
@@ -22,6 +22,7 @@ struct ProgramShare {
   std::optional<Spread> p99_ms;     ///< 99th percentile of its frame times or else of its job times
   std::optional<Spread> p99_band;   ///< the same with its band
   std::optional<Spread> fps;        ///< of a program with frames
+  bool has_like_tail = false;       ///< of frames, or of a program that waits for each job: as measured tails are of
 };
 
 /// One way of sharing, tried.

@@ -49,6 +49,7 @@ std::vector<SimulatedBounds> SimulatedMeans::of(const std::string& text) {
   PolicyRegistry policies = policies_;
   const Experiment experiment =
       with_host_ranges(with_draw_ranges(parse_experiment(text, kMadeExperiment, {}, policies)));
+  if (!experiment.scenarios.front().device_facts.is_measured) unmeasured_ = "the device";
   for (const Scenario& scenario : experiment.scenarios)
     for (const ClientChoice& client : scenario.clients) {
       if (client.is_bound) unknown_rates_.insert(client.name);

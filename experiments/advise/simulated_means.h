@@ -45,6 +45,8 @@ class SimulatedMeans {
   /// Clients whose hosts' speed was taken as a range, and those whose draws were.
   const std::set<std::string>& unknown_rates() const { return unknown_rates_; }
   const std::set<std::string>& unknown_draws() const { return unknown_draws_; }
+  /// "the device" where no program was ever measured on it; "" otherwise. See ErrorClass.
+  const std::string& unmeasured() const { return unmeasured_; }
 
  private:
   void keep(std::string warning);
@@ -53,6 +55,7 @@ class SimulatedMeans {
   unsigned jobs_;
   std::vector<std::string> warnings_;
   std::set<std::string> unknown_rates_, unknown_draws_;
+  std::string unmeasured_;
 };
 
 }  // namespace corun

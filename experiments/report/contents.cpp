@@ -36,7 +36,7 @@ bool is_drawn(const std::string& metric) {
 
 double rounded(double value) { return std::isfinite(value) ? std::stod(fmt::format("{:.6g}", value)) : value; }
 
-/// "values": [setting, client, metric, mean, low, high, runs, text] each.
+/// "values": [setting, client, metric, mean, low, high, runs, text, band] each; the band is text, and often absent.
 void add_values(const Scenario& scenario, Json& json) {
   const bool has_all = scenario.settings.size() <= kMostWithAllMetrics;
   json.key("values").array();
@@ -47,9 +47,42 @@ void add_values(const Scenario& scenario, Json& json) {
       if (!has_all && !is_of_cluster && !is_drawn(metric)) continue;
       const Estimate value = *scenario.get(setting, client, metric);
       json.array().value(setting).value(client).value(metric).value(rounded(value.mean)).value(rounded(value.low));
-      json.value(rounded(value.high)).value(value.count).value(corun::figure(value, metric, true)).end();
+      json.value(rounded(value.high)).value(value.count).value(corun::figure(value, metric, true));
+      if (const auto band = scenario.band(setting, client, metric))
+        json.value(with_band("", *band, metric, value.mean).substr(1));
+      json.end();
     }
   json.end();
+}
+
+bool has_band(const Scenario& scenario, std::size_t setting) {
+  const auto is_banded = [&](const std::string& client) {
+    return scenario.band(setting, client, "throughput_per_s") || scenario.band(setting, client, "fps_mean");
+  };
+  return std::ranges::any_of(scenario.clients, is_banded);
+}
+
+/// What stands in brackets in the table, and which settings have nothing there; "" of what was measured, of a client
+/// alone, and of files that do not say.
+std::string about_bands(const Measured& measured, const Scenario& scenario) {
+  constexpr std::size_t kMostNamed = 12;
+  const auto is_client = [](const std::string& name) { return name != "device" && name != "cluster"; };
+  if (!measured.has_classes || scenario.backend != "simulation") return "";
+  if (std::ranges::count_if(scenario.clients, is_client) < 2) return "";
+  std::vector<std::string> never;
+  std::size_t banded = 0;
+  for (std::size_t i = 0; i < scenario.settings.size(); ++i) {
+    if (scenario.settings[i].runs.empty()) continue;
+    if (has_band(scenario, i))
+      ++banded;
+    else
+      never.push_back(scenario.settings[i].label);
+  }
+  if (banded == 0) return never.empty() ? "" : "No bands: too few measured co-runs.";
+  std::string text = "In ( ): where 90 % of measured figures lie that were predicted so.";
+  if (never.size() > kMostNamed) return text + " Without: too few measured co-runs.";
+  if (!never.empty()) text += fmt::format(" Too few measured co-runs for a band: {}.", fmt::join(never, ", "));
+  return text;
 }
 
 void add_settings(const Scenario& scenario, Json& json) {
@@ -136,6 +169,7 @@ void add_scenario(const Measured& measured, const Scenario& scenario, Json& json
   add_texts("notes", notes_of(measured, scenario), json);
   add_settings(scenario, json);
   add_values(scenario, json);
+  json.field("bands", about_bands(measured, scenario));
   json.key("verdicts").array();
   for (const Verdict& verdict : verdicts(measured, scenario))
     json.object().field("text", verdict.text).field("holds", verdict.holds).field("decides", verdict.decides).end();

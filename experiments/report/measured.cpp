@@ -8,6 +8,7 @@
 #include <set>
 
 #include "experiments/results/cells.h"
+#include "experiments/results/error_classes.h"
 #include "experiments/results/file.h"
 #include "sim/metrics/metric_table.h"
 #include "traces/base/error.h"
@@ -95,14 +96,17 @@ class Reader {
 
   void read_file(SQLite::Database& results) {
     out_.revisions.push_back(results_revision(results));
+    const StoredErrorClasses classes(results);
+    out_.has_classes = out_.has_classes && classes.are_known();
     const Swept swept = read_swept(results);
     out_.is_sweep = out_.is_sweep || !swept.texts.empty();
     out_.swept_units.insert(swept.units.begin(), swept.units.end());
-    const std::map<std::string, Place> places = read_runs(results, swept);
+    const std::map<std::string, Place> places = read_runs(results, swept, classes);
     read_metrics(results, places);
   }
 
-  std::map<std::string, Place> read_runs(SQLite::Database& results, const Swept& swept) {
+  std::map<std::string, Place> read_runs(SQLite::Database& results, const Swept& swept,
+                                         const StoredErrorClasses& classes) {
     const auto or_else = [&](const char* column, const char* value) {
       return has_column(results, "runs", column) ? std::string(column) : std::string(value);
     };
@@ -118,6 +122,7 @@ class Reader {
       if (!seen_.insert(id).second) continue;
       const Place place = place_of(row, swept, id);
       add_run(row, place, id);
+      out_.scenarios[place.scenario].settings[place.setting].classes.merge(classes.of(id));
       if (row.getColumn(12).isNull()) places.emplace(id, place);
     }
     return places;
@@ -214,6 +219,18 @@ std::optional<Estimate> Scenario::get(std::size_t setting, const std::string& cl
   std::vector<double> values = found->second.values;
   if (counts_from_zero(metric)) values.resize(std::max(values.size(), settings[setting].runs.size()), 0.0);
   return figure_estimate(values);
+}
+
+std::optional<FigureBand> Scenario::band(std::size_t setting, const std::string& client,
+                                         const std::string& metric) const {
+  const Setting& its = settings[setting];
+  return figure_band(Bands::built_in(),
+                     {its.classes, its.policy, notes,
+                      [&](const std::string& of, std::string_view wanted) -> std::optional<double> {
+                        const auto found = get(setting, of, std::string(wanted));
+                        return found ? std::optional(found->mean) : std::nullopt;
+                      }},
+                     client, metric);
 }
 
 double Scenario::mean(std::size_t setting, const std::string& client, const std::string& metric) const {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "experiments/bands/figure_band.h"
 #include "experiments/statistics/statistics.h"
 
 namespace SQLite {
@@ -36,6 +37,8 @@ struct Setting {
   std::string first_error;
   std::uint64_t events = 0;
   double wall_s = 0.0;
+  std::map<std::string, ErrorClass>
+      classes{};  ///< how predicted figures may be off, by client; none: too few were measured
 };
 
 struct Figure {
@@ -53,6 +56,8 @@ struct Scenario {
 
   /// Mean and interval over the seeds; a run without a figure that counts what rarely happens has 0 of it.
   std::optional<Estimate> get(std::size_t setting, const std::string& client, const std::string& metric) const;
+  /// Where measured figures lie that were predicted so; nullopt: none was ever compared.
+  std::optional<FigureBand> band(std::size_t setting, const std::string& client, const std::string& metric) const;
   /// NaN where no run has it.
   double mean(std::size_t setting, const std::string& client, const std::string& metric) const;
 };
@@ -64,6 +69,7 @@ struct Measured {
   std::vector<std::string> versions;   ///< of the engine
   std::vector<std::string> revisions;  ///< of the results, by file
   bool is_sweep = false;
+  bool has_classes = true;                         ///< of all files: older ones do not say how figures may be off
   std::map<std::string, std::string> swept_units;  ///< by parameter: "ns", "B", "/s", ""
 };
 

@@ -187,6 +187,7 @@ class ResultsWriter::Store {
     insert("points", plan.points);
     insert("experiments", plan.experiments);
     insert("expectations", plan.expectations);
+    if (database_.tableExists("error_classes")) insert("error_classes", plan.error_classes);  // older files have none
     Rows properties;
     for (const auto& [key, value] : plan.properties) properties.push_back({key, value});
     insert("properties", properties);

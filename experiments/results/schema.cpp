@@ -45,6 +45,9 @@ CREATE TABLE expectations (
 CREATE TABLE planned_runs (position INTEGER PRIMARY KEY, point INTEGER, run TEXT NOT NULL);
 CREATE TABLE points (
   point INTEGER NOT NULL, parameter TEXT NOT NULL, value TEXT NOT NULL, number REAL, unit TEXT NOT NULL);
+CREATE TABLE error_classes (
+  run TEXT NOT NULL, client TEXT NOT NULL, mechanism TEXT NOT NULL, programs INTEGER NOT NULL,
+  unmeasured TEXT NOT NULL, PRIMARY KEY (run, client));
 CREATE TABLE properties (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 )";
 

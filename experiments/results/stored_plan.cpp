@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <set>
 
+#include "experiments/bands/error_class.h"
 #include "experiments/base/hash.h"
 #include "experiments/run/results_revision.h"
 
@@ -101,6 +102,12 @@ StoredPlan stored_plan(const Experiment& experiment, const Plan& plan, const std
     stored.planned_runs.push_back(
         {static_cast<std::int64_t>(stored.planned_runs.size()), point, plan.runs[place.run].id});
   }
+  for (const RunSpec& run : plan.runs) {
+    const Scenario& scenario = experiment.scenarios[run.scenario];
+    for (const auto& [client, its] : error_classes(scenario, scenario.policies[run.policy]))
+      stored.error_classes.push_back(
+          {run.id, client, its.mechanism, static_cast<std::int64_t>(its.programs), its.unmeasured});
+  }
   std::int64_t number = 0;
   for (const std::vector<PointValue>& point : experiment.points) {
     for (const PointValue& value : point) {
@@ -157,6 +164,9 @@ StoredPlan stored_plan(SQLite::Database& results) {
     plan.experiments = rows_of(results, "SELECT * FROM experiments ORDER BY rowid");
     plan.expectations = rows_of(results, "SELECT * FROM expectations ORDER BY rowid");
   }
+  if (results.tableExists("error_classes"))
+    plan.error_classes =
+        rows_of(results, "SELECT run, client, mechanism, programs, unmeasured FROM error_classes ORDER BY rowid");
   for (const std::vector<Cell>& row : plan.planned_runs) text_in(row, 2);
   for (const std::vector<Cell>& row : rows_of(results, "SELECT key, value FROM properties WHERE key <> 'hash'"))
     plan.properties[text_in(row, 0)] = text_in(row, 1);

@@ -32,6 +32,7 @@ struct StoredPlan {
   Rows points;                                    ///< point, parameter, value, number, unit
   Rows experiments;                               ///< the question: name, description, file, changes, text, sha256
   Rows expectations;                              ///< and what is expected, by scenario
+  Rows error_classes;                             ///< run, client, mechanism, programs, unmeasured; no hash holds them
   std::map<std::string, std::string> properties;  ///< "experiment", "recorded", "shard", "results_revision"
 
   bool empty() const { return planned_runs.empty(); }

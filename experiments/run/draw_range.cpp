@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "experiments/bands/figure_band.h"
 #include "experiments/run/ranges.h"
 #include "sim/metrics/collector.h"
 #include "sim/workload/capture/frame_draws.h"
@@ -63,10 +64,7 @@ std::vector<std::string> draw_ranges(const Scenario& scenario, ClientBuilder& bu
     for (const PolicyChoice& choice : scenario.policies) {
       ranges.push_back(fmt::format("{} {}", choice.label, range_text(scenario, builder, policies, choice, i)));
     }
-    warnings.push_back(
-        fmt::format("warning: {}: its capture does not hold what the device draws without a break, and its frame rate "
-                    "hangs on it. From draws of 500us to one a frame, in fps with the first seed: {}; state draw",
-                    client.name, fmt::join(ranges, ", ")));
+    warnings.push_back(unknown_draws_note(client.name, ranges));
   }
   return warnings;
 }

@@ -110,9 +110,10 @@ Estimate ratio_interval(std::span<const double> values, std::span<const double> 
   const double t = student_t_95(static_cast<unsigned>(values.size() - 1));
   const double scale = t * t / (m.baseline * m.baseline), bounded = 1 - scale * m.variance_of_baseline;
   if (!(bounded > 0)) return {ratio, std::nan(""), std::nan(""), values.size()};
+  const bool is_positive = std::ranges::min(values) >= 0 && std::ranges::min(baseline) >= 0;
   const double middle = ratio - scale * m.covariance / bounded;
   const double half = std::sqrt(scale * (m.variance_of_rest * bounded + scale * m.covariance * m.covariance)) / bounded;
-  return {ratio, middle - half, middle + half, values.size()};
+  return {ratio, is_positive ? std::max(middle - half, 0.0) : middle - half, middle + half, values.size()};
 }
 
 /// Between order statistics, linearly: rank probability * (n - 1), counted from 0.
@@ -139,7 +140,7 @@ Estimate paired_interval(std::span<const double> values, std::span<const double>
     return std::accumulate(sample.begin(), sample.end(), 0.0) / static_cast<double>(pairs);
   };
   const double found = effect_of(effect, mean(values), mean(baseline));
-  if (pairs == 1 || std::isnan(found)) return {found, found, found, pairs};
+  if (pairs < kFewestForInterval || std::isnan(found)) return {found, found, found, pairs};
   if (effect == Effect::kRatio) return ratio_interval(values, baseline, found);
   std::vector<double> differences;
   for (std::size_t i = 0; i < pairs; ++i) differences.push_back(values[i] - baseline[i]);
@@ -162,7 +163,7 @@ Estimate paired_bootstrap(std::span<const double> values, std::span<const double
     return std::accumulate(sample.begin(), sample.end(), 0.0) / static_cast<double>(pairs);
   };
   const double found = effect_of(effect, mean(values), mean(baseline));
-  if (pairs == 1 || resamples.empty()) return {found, found, found, pairs};
+  if (pairs < kFewestForInterval || resamples.empty()) return {found, found, found, pairs};
   std::vector<double> effects;
   for (std::size_t row = 0; row + pairs <= resamples.size(); row += pairs) {
     double value_sum = 0, baseline_sum = 0;

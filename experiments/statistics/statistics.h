@@ -34,10 +34,12 @@ enum class Effect : std::uint8_t {
   kRatio,       ///< mean(values) / mean(baseline); NaN where the baseline's mean is 0
 };
 
-/// The effect over at least one pair, with its 95 % interval; one pair has none: low and high are the effect.
+/// The effect over at least one pair, with its 95 % interval; fewer pairs than kFewestForInterval have none: low and
+/// high are the effect.
 ///
 /// Of a difference, Student's t over the differences of pairs. Of a ratio, Fieller's: all ratios r for which values - r
-/// * baseline may have the mean 0 by Student's t; NaN where that bounds none, since the baseline's own mean may be 0.
+/// * baseline may have the mean 0 by Student's t; NaN where that bounds none, since the baseline's own mean may be 0;
+/// it ends at 0 where no value is negative.
 /// Both hold 95 % for normal values, however few. tests/experiments/base/coverage_test.cpp counts how often they hold
 /// for 3, 5, 10 and 30 pairs (differences that are exponential: 0.88, 0.89, 0.90 and 0.92).
 Estimate paired_interval(std::span<const double> values, std::span<const double> baseline, Effect effect);
@@ -53,7 +55,7 @@ std::vector<std::uint32_t> draw_resamples(std::size_t count, std::size_t size, s
 /// (n - 1))), t being Student's quantile for n - 1 degrees of freedom, which makes a mean's interval as wide as
 /// Student's (Hesterberg, What Teachers Should Know About the Bootstrap, 2015, section 3.3). No sample reaches beyond
 /// what was seen: of normal differences of 3, 5 and 10 pairs the interval holds 78, 93 and 94 %. For so few,
-/// paired_interval() is right. One pair has no interval: low and high are the effect.
+/// paired_interval() is right. Fewer pairs than kFewestForInterval have none.
 Estimate paired_bootstrap(std::span<const double> values, std::span<const double> baseline, Effect effect,
                           std::span<const std::uint32_t> resamples, bool is_expanded = true);
 

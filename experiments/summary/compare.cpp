@@ -48,10 +48,11 @@ class Comparer {
       if (is_wanted(sample.metric) && group(sample).policy != out_.baseline) add(sample);
     if (const auto least = std::ranges::min_element(out_.rows, {}, &Comparison::pairs);
         least != out_.rows.end() && least->pairs() < kFewestPairs)
-      out_.warnings.push_back(
-          fmt::format("{} pair{} of seeds: an interval of fewer than {} is wide, and too narrow for skewed figures: "
-                      "give more `seeds`",
-                      least->pairs(), least->pairs() == 1 ? "" : "s", kFewestPairs));
+      out_.warnings.push_back(fmt::format(
+          "{} pair{} of seeds: {}: give more `seeds`", least->pairs(), least->pairs() == 1 ? "" : "s",
+          least->pairs() < kFewestForInterval
+              ? fmt::format("fewer than {} have no interval", kFewestForInterval)
+              : fmt::format("an interval of fewer than {} is wide, and too narrow for skewed figures", kFewestPairs)));
     warn_of_revisions();
     std::ranges::copy(measured_.warnings, std::back_inserter(out_.warnings));
     if (choice_.is_ranked)
@@ -59,6 +60,7 @@ class Comparer {
     else
       std::ranges::stable_sort(out_.rows, {}, &Comparison::point);
     out_.points = std::move(measured_.points);
+    out_.has_classes = measured_.has_classes;
     return std::move(out_);
   }
 
@@ -163,6 +165,8 @@ class Comparer {
                          paired_interval(values, baseline, Effect::kRatio)});
     std::set<std::string> revisions = runs.revisions;
     revisions.insert(group(beside).revisions.begin(), group(beside).revisions.end());
+    out_.rows.back().baseline_band = measured_.band(beside);
+    out_.rows.back().value_band = measured_.band(sample);
     if (revisions.size() > 1) out_.rows.back().revisions.assign(revisions.begin(), revisions.end());
   }
 

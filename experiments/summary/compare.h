@@ -11,7 +11,8 @@
 namespace corun {
 
 /// Effect of a policy compared with the baseline on one figure of one client, over the seeds that both have. Means in
-/// `unit`, the metric's; an interval is 95 %, and equal to its mean where there is one pair only.
+/// `unit`, the metric's; an interval is 95 %, and equal to its mean where there are fewer pairs than
+/// kFewestForInterval.
 struct Comparison {
   std::string scenario, backend;     ///< runs are compared within a scenario, in simulation or on a device,
   std::optional<std::size_t> point;  ///< and in a sweep within a point
@@ -20,6 +21,7 @@ struct Comparison {
   Estimate difference;                   ///< value - baseline, as paired_interval()
   Estimate ratio;                        ///< value / baseline, likewise; NaN where the baseline is 0
   std::vector<std::string> revisions{};  ///< of results, where its runs are of several: that alone changes numbers
+  std::optional<FigureBand> baseline_band{}, value_band{};  ///< where measured figures lie that were predicted so
   std::size_t pairs() const { return difference.count; }
 };
 
@@ -38,6 +40,7 @@ struct Comparisons {
   /// and each point by point.
   std::vector<Comparison> rows;
   std::vector<std::string> warnings;  ///< few seeds, missing runs, horizons too short, several revisions
+  bool has_classes = true;            ///< else the files do not say how figures may be off: no bands
 };
 
 /// Compares the policies of one or several results files with a baseline, seed by seed. The same run in two files

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 #include <set>
 #include <tuple>
 
 #include "experiments/results/cells.h"
+#include "experiments/results/error_classes.h"
 #include "experiments/results/file.h"
 #include "experiments/summary/compare_settling.h"
 #include "sim/metrics/metric_table.h"
@@ -20,7 +22,7 @@ namespace {
 
 // Runs without metrics, which failed, come last.
 constexpr char kRuns[] =
-    "SELECT id, scenario, backend, policy, seed, error FROM runs "
+    "SELECT id, scenario, backend, policy, seed, error, {} FROM runs "
     "LEFT JOIN (SELECT run, min(rowid) AS first FROM metrics GROUP BY run) ON run = id ORDER BY first IS NULL, first";
 
 bool holds_points(SQLite::Database& results) {
@@ -75,16 +77,19 @@ using Places = std::map<std::string, std::vector<Place>>;  // by run
 
 class Reader {
  public:
-  explicit Reader(std::string backend) : backend_(std::move(backend)) {}
+  Reader(std::string backend, bool has_warnings) : backend_(std::move(backend)), has_warnings_(has_warnings) {}
 
   void read(const std::string& file) {
     const auto results = open_results(file);
     try {
       revision_ = results_revision(*results);
+      classes_.emplace(*results);
+      out_.has_classes = out_.has_classes && classes_->are_known();
       take_points(read_points(*results, file), file);
       const Places groups = read_runs(*results, file);
       read_metrics(*results, groups);
-      for (std::string& text : horizon_warnings(*results)) add_once(std::move(text));
+      if (has_warnings_)
+        for (std::string& text : horizon_warnings(*results)) add_once(std::move(text));
     } catch (const SQLite::Exception& failure) {
       throw_input({file}, "reading the results: {}", reason(failure));
     }
@@ -114,7 +119,9 @@ class Reader {
   Places read_runs(SQLite::Database& results, const std::string& file) {
     Places fresh;
     const auto points_of = points_of_runs(results, out_.points.values.size(), file);
-    SQLite::Statement row(results, kRuns);
+    const std::vector<std::string> columns = columns_of(results, "runs");
+    const bool has_notes = std::ranges::find(columns, "notes") != columns.end();
+    SQLite::Statement row(results, fmt::format(kRuns, has_notes ? "notes" : "''"));
     while (row.executeStep()) {
       const std::string id = row.getColumn(0);
       const bool is_wanted = backend_.empty() || row.getColumn(2).getString() == backend_;
@@ -143,7 +150,15 @@ class Reader {
                               other->second.substr(0, 12), id.substr(0, 12), runs.scenario, runs.policy, seed),
                   "compare results of one experiment, or tell policies apart with `as: another-name`");
     runs.revisions.insert(revision_);
+    if (runs.runs.size() == 1) runs.classes = classes_->of(id);
+    add_notes(row.getColumn(6), runs.notes);
     fresh[id].push_back({index, seed});
+  }
+
+  static void add_notes(const std::string& text, std::vector<std::string>& notes) {
+    for (const auto part : std::views::split(text, '\n'))
+      if (std::string note(part.begin(), part.end()); !note.empty() && std::ranges::count(notes, note) == 0)
+        notes.push_back(std::move(note));
   }
 
   std::size_t group(const std::string& scenario, const std::string& backend, const std::string& policy,
@@ -166,7 +181,7 @@ class Reader {
   }
 
   Sample& sample(std::size_t group, const std::string& client, const std::string& metric, const std::string& unit) {
-    const auto [at, is_new] = sample_of_.try_emplace({group, client, metric}, out_.samples.size());
+    const auto [at, is_new] = out_.places.try_emplace({group, client, metric}, out_.samples.size());
     if (is_new) out_.samples.push_back({group, client, metric, unit, {}});
     return out_.samples[at->second];
   }
@@ -176,14 +191,28 @@ class Reader {
   }
 
   const std::string backend_;
+  const bool has_warnings_;
   std::string revision_;  ///< of the file that is read
+  std::optional<StoredErrorClasses> classes_;
   ResultSamples out_;
   std::set<std::string> seen_;
   std::map<std::tuple<std::string, std::string, std::string, std::optional<std::size_t>>, std::size_t> group_of_;
-  std::map<std::tuple<std::size_t, std::string, std::string>, std::size_t> sample_of_;
 };
 
 }  // namespace
+
+std::optional<FigureBand> ResultSamples::band(const Sample& sample) const {
+  const PolicyRuns& runs = groups[sample.group];
+  const auto mean = [&](const std::string& client, std::string_view metric) -> std::optional<double> {
+    const auto found = places.find({sample.group, client, std::string(metric)});
+    if (found == places.end() || samples[found->second].values.empty()) return std::nullopt;
+    const SeedValues& values = samples[found->second].values;
+    double sum = 0;
+    for (const auto& [seed, value] : values) sum += value;
+    return sum / static_cast<double>(values.size());
+  };
+  return figure_band(Bands::built_in(), {runs.classes, runs.policy, runs.notes, mean}, sample.client, sample.metric);
+}
 
 std::string SweptPoints::text(std::size_t point) const {
   std::vector<std::string> parts;
@@ -192,8 +221,8 @@ std::string SweptPoints::text(std::size_t point) const {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-ResultSamples read_samples(const std::vector<std::string>& files, const std::string& backend) {
-  Reader reader(backend);
+ResultSamples read_samples(const std::vector<std::string>& files, const std::string& backend, bool has_warnings) {
+  Reader reader(backend, has_warnings);
   for (const std::string& file : files) reader.read(file);
   return reader.take();
 }

@@ -5,8 +5,11 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
+
+#include "experiments/bands/figure_band.h"
 
 namespace corun {
 
@@ -31,6 +34,8 @@ struct PolicyRuns {
   std::set<std::string> revisions;           ///< of results (results_revision()), of the files that hold these
   std::size_t failed = 0;
   std::string first_error;
+  std::map<std::string, ErrorClass> classes{};  ///< of a run of simulation: how its figures may be off, by client
+  std::vector<std::string> notes{};             ///< what the runs assumed
 };
 
 /// A figure of a client under a policy.
@@ -46,9 +51,16 @@ struct ResultSamples {
   std::vector<PolicyRuns> groups;     ///< in the order of the plan, and of the files
   std::vector<Sample> samples;        ///< in the order of first appearance
   std::vector<std::string> warnings;  ///< on horizons that are too short for what is said of the runs
+  bool has_classes = true;            ///< of all files: older ones do not say how figures may be off
+  std::map<std::tuple<std::size_t, std::string, std::string>, std::size_t>
+      places;  ///< of samples: group, client, metric
+
+  /// Of a sample: see figure_band().
+  std::optional<FigureBand> band(const Sample& sample) const;
 };
 
-/// Reads the runs of one backend, "" = of all. Throws Error(kInput) as `compare` does.
-ResultSamples read_samples(const std::vector<std::string>& files, const std::string& backend = "");
+/// Reads the runs of one backend, "" = of all. Throws Error(kInput) as `compare` does. Warnings need all frames.
+ResultSamples read_samples(const std::vector<std::string>& files, const std::string& backend = "",
+                           bool has_warnings = true);
 
 }  // namespace corun

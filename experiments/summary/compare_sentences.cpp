@@ -29,7 +29,7 @@ std::string with_half_width(const Estimate& effect) {
   const double half = half_width(effect);
   const int digits = half > 0 ? 1 - static_cast<int>(std::floor(std::log10(half))) : 3;
   const int decimals = std::clamp(digits, 2, 4);
-  if (effect.count < 2) return fmt::format("{:.2f}", effect.mean);
+  if (!has_interval(effect)) return fmt::format("{:.2f}", effect.mean);
   if (half < 0.00005) return fmt::format("{:.3f}", effect.mean);
   return fmt::format("{:.{}f} ± {:.{}f}", effect.mean, decimals, half, decimals);
 }
@@ -54,16 +54,16 @@ std::string of_revisions(const Comparison& comparison) {
 }
 
 std::string sentence(const Comparison& comparison, const std::string& baseline) {
-  const auto& [scenario, backend, point, policy, client, metric, unit, beside, value, difference, ratio, revisions] =
-      comparison;
+  const auto& [scenario, backend, point, policy, client, metric, unit, beside, value, difference, ratio, revisions,
+               beside_band, value_band] = comparison;
   const std::string who = client == "device" || client == "cluster" ? "the " + client : client;
   const std::string begin = fmt::format("{} gives {} ", policy, who);
   const bool is_exact = difference.mean == 0 && difference.low == 0 && difference.high == 0;
   const std::string of_several = of_revisions(comparison);
   if (is_exact) return fmt::format("{}the same {} as {}{}", begin, noun(metric), baseline, of_several);
-  const bool is_tiny = ratio.count > 1 && ratio.low > 1 - kTiny && ratio.high < 1 + kTiny;
+  const bool is_tiny = has_interval(ratio) && ratio.low > 1 - kTiny && ratio.high < 1 + kTiny;
   if (is_tiny) return fmt::format("{}the same {} as {}, to 0.1 %{}", begin, noun(metric), baseline, of_several);
-  const bool is_unproven = difference.count > 1 && difference.low <= 0 && difference.high >= 0;
+  const bool is_unproven = has_interval(difference) && difference.low <= 0 && difference.high >= 0;
   const std::string doubt = (is_unproven ? " (not significant)" : "") + of_several;
   const bool gives_nothing = value.mean == 0 && ratio.high == 0;
   if (gives_nothing || !std::isfinite(ratio.mean) || !std::isfinite(ratio.low))

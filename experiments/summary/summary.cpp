@@ -52,6 +52,14 @@ std::string figure_range(const Estimate& low, const Estimate& high, const std::s
   return fmt::format("{} to {}", least.substr(0, least.find(' ')), most);
 }
 
+std::string with_band(const std::string& figure, const FigureBand& band, const std::string& metric, double value) {
+  const MetricDescriptor* known = find_metric(metric);
+  const bool is_percentage = known != nullptr && known->is_percentage;
+  const double scale = is_percentage ? 100 : 1;
+  const int decimals = is_percentage ? 1 : decimals_of(value);
+  return fmt::format("{} ({:.{}f} to {:.{}f})", figure, band.low * scale, decimals, band.high * scale, decimals);
+}
+
 std::string short_number(double value) { return fmt::format("{:.{}f}", value, decimals_of(value)); }
 
 void Summary::add(const RunSpec& spec, const RunOutcome& outcome) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "experiments/bands/figure_band.h"
 #include "experiments/run/runner.h"
 #include "experiments/statistics/statistics.h"
 
@@ -35,6 +36,13 @@ class Summary {
   std::string table(const Scenario& scenario) const;
   /// The scenarios that bound the same one, in order; a scenario of its own alone.
   std::vector<const Scenario*> bounds_with(const Scenario& scenario) const;
+  /// Where measured figures lie that were predicted so, a line each client of the policies that were compared with
+  /// hardware, and the names of the others. Of scenarios that bound one another, around the ends. "" of what was not
+  /// simulated, of clusters and of a client alone.
+  std::string bands(const Scenario& scenario) const;
+  /// nullopt: no such figure was ever compared.
+  std::optional<FigureBand> band(const Scenario& scenario, const std::string& policy, const std::string& client,
+                                 const std::string& metric) const;
   /// One or two sentences on what the table means.
   std::vector<std::string> sentences(const Scenario& scenario) const;
 
@@ -49,6 +57,10 @@ class Summary {
   /// What stands where there is no figure: the run failed, was not done, or ended too soon.
   const char* absence(const Scenario& scenario, const std::string& policy) const;
   std::string cluster_table(const Scenario& scenario) const;
+  PredictedRuns predicted(const Scenario& scenario, const PolicyChoice& policy) const;
+  std::string band_cell(const Scenario& scenario, const std::string& policy, const std::string& client,
+                        const std::string& metric) const;
+  std::string kept_cell(const Scenario& scenario, const std::string& policy, const std::string& client) const;
   /// A run of it went well.
   bool is_done(const Scenario& scenario, const std::string& policy) const {
     return done_.contains({scenario.name, policy});
@@ -83,6 +95,9 @@ std::string figure(const Estimate& estimate, const std::string& metric, bool wit
 
 /// "31.0 to 44.2 /s": of figures between which the answer lies; as figure() where they are the same.
 std::string figure_range(const Estimate& low, const Estimate& high, const std::string& metric, bool with_interval);
+
+/// "60.0 fps (54.4 to 60.0)": a figure with its band.
+std::string with_band(const std::string& figure, const FigureBand& band, const std::string& metric, double value);
 
 /// "60.0", "6.91", "0.844", "1240": three significant digits, and one decimal below 1000.
 std::string short_number(double value);

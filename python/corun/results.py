@@ -101,13 +101,15 @@ class Results(Tables):
     def summary(self, metric=None, backend=None):
         """Mean over seeds with its 95 % interval (Student's t), by scenario, policy, client and metric.
 
-        Columns: scenario, policy, client, metric, unit, value, lo, hi, n. `lo` and `hi` are missing where n is 1.
+        Columns: scenario, policy, client, metric, unit, value, lo, hi, n, band_lo, band_hi. `lo` and `hi` are missing
+        where n is less than 3. Between `band_lo` and `band_hi` lie 90 % of measured figures that were predicted so
+        (docs/metrics.md); missing where no such figure was ever compared with real programs.
         Failed runs are not in it. `metric` keeps one metric, `backend` is that of `samples`. A sweep has the column
         `point` in front, to be merged with `points`.
 
         >>> low = corun.open(QUICK).summary("fps_1low")
         >>> list(low.columns), list(low.n)
-        (['scenario', 'policy', 'client', 'metric', 'unit', 'value', 'lo', 'hi', 'n'], [5, 5])
+        (['scenario', 'policy', 'client', 'metric', 'unit', 'value', 'lo', 'hi', 'n', 'band_lo', 'band_hi'], [5, 5])
         """
         return as_table(self._summary_rows(metric, backend))
 
@@ -209,13 +211,19 @@ class Results(Tables):
         return _core.results_hash(self.path)
 
     def _summary_rows(self, metric=None, backend=None):
+        from corun.core import _core
         from corun.statistics import mean_interval
 
         rows = []
+        backend = inside.one_backend(self, backend)
+        bands = {tuple(key if self.is_sweep else key[1:]): (low, high)
+                 for *key, low, high in _core.bands(self.path, backend or "")}
         group = ("point", *_GROUP) if self.is_sweep else _GROUP
         for key, values in self.samples(metric, backend).items():
             value, low, high = mean_interval(values.values())
-            rows.append(dict(zip(group, key)) | {"value": value, "lo": low, "hi": high, "n": len(values)})
+            band = bands.get(key[:-1], (None, None))
+            rows.append(dict(zip(group, key)) | {"value": value, "lo": low, "hi": high, "n": len(values),
+                                                 "band_lo": band[0], "band_hi": band[1]})
         return rows
 
     def _grid(self):

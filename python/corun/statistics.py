@@ -36,8 +36,9 @@ def paired_interval(values, baseline, effect="difference"):
     seed), as corun.compare gives it.
 
     `effect` is "difference" (mean - mean, in the unit of the values), with Student's t over the pairs, or "ratio" (mean
-    / mean; NaN for a baseline of 0), with Fieller's interval, NaN where the baseline's own mean may be 0. One pair has
-    no interval. Raises InputError where the lengths differ.
+    / mean; NaN for a baseline of 0), with Fieller's interval, NaN where the baseline's own mean may be 0; that of
+    values that are not negative ends at 0. low and high are None for fewer than three pairs. Raises InputError where
+    the lengths differ.
 
     >>> effect, low, high = corun.statistics.paired_interval([62, 63, 65, 61, 64], [60, 60, 61, 58, 61])
     >>> effect, round(low, 2), round(high, 2)
@@ -61,8 +62,8 @@ def paired_bootstrap(values, baseline, effect="difference", resamples=9999, seed
     `effect` is "difference" (mean - mean, in the unit of the values) or "ratio" (mean / mean; NaN for a baseline of 0).
     Bounds are quantiles over `resamples` samples of pairs, drawn by `seed`, or over `indices`, rows of as many numbers
     of pairs. `expanded` takes them further out, so that the interval is as wide as Student's for few pairs; below 10 it
-    is still too narrow, and paired_interval() is right. One pair has no interval. Raises InputError where the lengths
-    differ.
+    is still too narrow, and paired_interval() is right. Fewer than three pairs have no interval. Raises InputError
+    where the lengths differ.
 
     >>> effect, low, high = corun.statistics.paired_bootstrap([62, 63, 65, 61, 64], [60, 60, 61, 58, 61])
     >>> effect, low <= 3.0 <= high

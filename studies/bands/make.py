@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How far figures of the present model are from measured ones, by class; writes the bands of `simcli advise`.
+"""How far figures of the present model are from measured ones, by class; writes the bands of predicted figures.
 
     make.py [--simcli PROGRAM] [--residuals residuals.csv]     runs the studies below, twenty minutes, and writes all
     make.py --only STUDY                                       the same, of one study; the residuals of others stay
@@ -8,14 +8,16 @@
 Two figures: `kept`, what a program keeps: its rate in company over its rate alone, both measured or both predicted; and
 `p99`, the 99th percentile of its frame times or step times in company, of programs that wait for each step alone. A
 residual is measured over predicted. A band of a class lies between two of its residuals so that a further one of the
-same kind lies inside with 90 % (split-conformal, 5 % on either side); a class has at least 20. In the class "games"
-there are games (bound: "frames", their frame rates and frame times) and programs next to them, in turns. `coverage.md`
-says how many residuals of a study lie inside the bands that all other studies give.
+same kind lies inside with 90 % (split-conformal, 5 % on either side); a class has at least 20. `least` and `most` are
+its outermost residuals. In the class "games" there are games (bound: "frames", their frame rates and frame times) and
+programs next to them, in turns. `programs` counts those on the GPU together. `coverage.md` says how many residuals of a
+study lie inside the bands that all other studies give.
 """
 
 import argparse
 import collections
 import csv
+import itertools
 import json
 import math
 import pathlib
@@ -36,10 +38,10 @@ STUDIES = ["training-encoder-game", "profiled-networks", "cuda-graphs", "transfo
            "game-engine", "sessions"]
 MECHANISM = {"timeslice": "turns", "mps": "mps", "split": "split"}
 CLIENT = re.compile(r"- \{ name: (\w+), (trace: .*) \}\s*$")
-DEVICE_BOUND = 0.9  # as in experiments/advise/advice.cpp
+DEVICE_BOUND = 0.9  # as in experiments/bands/bands.h
 LEAST = 20
 WAITS = 0.1  # jobs follow one another where rate and median time are that near to 1 together
-COLUMNS = ["study", "run", "program", "figure", "mechanism", "bound", "measured_over_predicted"]
+COLUMNS = ["study", "run", "program", "figure", "mechanism", "programs", "bound", "measured_over_predicted"]
 
 
 def metric(path, name):
@@ -89,8 +91,10 @@ def residuals_of_sessions(simcli):
                           ("training_keeps", "resnet50", "kept", "games", "device")):
             if name in row:
                 measured[row["cell"], name, *of].append(row[name])
-    for (cell, name, *of), values in measured.items():
-        yield ["sessions", cell, *of, f"{sum(values) / len(values) / predicted[cell][name]:.4f}"]
+    for (cell, name, client, figure, kind, bound), values in measured.items():
+        games, training = re.search(r"_(\d+)(_training)?$", cell).groups()
+        yield ["sessions", cell, client, figure, kind, str(int(games) + bool(training)), bound,
+               f"{sum(values) / len(values) / predicted[cell][name]:.4f}"]
 
 
 def residuals_of(simcli, study, folder):
@@ -112,9 +116,9 @@ def residuals_of(simcli, study, folder):
     measured_alone = {key[1]: value for run, _, key, value, _ in found
                       if programs[key[0]] == 1 and run.startswith(("solo_", "mps_"))}
     for run_name, name, (scenario, client), value, predicted in found:
-        kind = re.match(r"[a-z]+", run_name)[0]
+        kind, together = re.match(r"[a-z]+", run_name)[0], str(programs[scenario])
         if scenario in with_games and client == "game":
-            yield [study, run_name, client, "kept", "games", "frames", f"{value / predicted:.4f}"]
+            yield [study, run_name, client, "kept", "games", together, "frames", f"{value / predicted:.4f}"]
             continue
         kind = "games" if scenario in with_games else MECHANISM.get(kind)
         if kind is None or programs[scenario] == 1 or client not in lone:
@@ -122,10 +126,10 @@ def residuals_of(simcli, study, folder):
         rate, busy, waits = lone[client]
         bound = "device" if busy >= DEVICE_BOUND else "host"
         ratio = (value / measured_alone.get(client, rate)) / (predicted / rate)
-        yield [study, run_name, client, "kept", kind, bound, f"{ratio:.4f}"]
+        yield [study, run_name, client, "kept", kind, together, bound, f"{ratio:.4f}"]
         if waits and (run_name, name) in real_tails:
             tail = real_tails[run_name, name] / tails[scenario, client]
-            yield [study, run_name, client, "p99", kind, bound, f"{tail:.4f}"]
+            yield [study, run_name, client, "p99", kind, together, bound, f"{tail:.4f}"]
 
 
 def band(ratios, outside=0.1):
@@ -137,24 +141,27 @@ def band(ratios, outside=0.1):
 
 def classes(rows):
     found = collections.defaultdict(list)
-    for study, _, _, figure, mechanism, bound, ratio in rows:
-        for name in (bound, "any"):
-            found[figure, mechanism, name].append((study, float(ratio)))
+    for study, _, _, figure, mechanism, programs, bound, ratio in rows:
+        for key in itertools.product((bound, "any"), ("2" if programs == "2" else "3+", "any")):
+            found[figure, mechanism, *key].append((study, float(ratio)))
     return {key: values for key, values in sorted(found.items()) if len(values) >= LEAST}
 
 
 def write_bands(rows):
-    with open(ROOT / "experiments/advise/bands.csv", "w", encoding="utf-8") as file:
-        file.write("figure,mechanism,bound,count,low,high\n")
-        for (figure, mechanism, bound), values in classes(rows).items():
-            low, high = band([ratio for _, ratio in values])
-            file.write(f"{figure},{mechanism},{bound},{len(values)},{low:.3f},{high:.3f}\n")
+    with open(ROOT / "experiments/bands/bands.csv", "w", encoding="utf-8") as file:
+        file.write("figure,mechanism,bound,programs,count,low,high,least,most\n")
+        for (figure, mechanism, bound, programs), values in classes(rows).items():
+            ratios = [ratio for _, ratio in values]
+            low, high = band(ratios)
+            file.write(f"{figure},{mechanism},{bound},{programs},{len(ratios)},{low:.3f},{high:.3f},"
+                       f"{min(ratios):.3f},{max(ratios):.3f}\n")
 
 
 def coverage(rows):
-    text = ("| figure | mechanism | bound by | count | studies | band | inside, by bands of other studies |\n"
-            "|---|---|---|---|---|---|---|\n")
-    for (figure, mechanism, bound), values in classes(rows).items():
+    text = ("| figure | mechanism | bound by | programs | count | studies | band "
+            "| inside, by bands of other studies |\n"
+            "|---|---|---|---|---|---|---|---|\n")
+    for (figure, mechanism, bound, programs), values in classes(rows).items():
         inside = count = 0
         for study in {study for study, _ in values}:
             others = [ratio for other, ratio in values if other != study]
@@ -165,7 +172,8 @@ def coverage(rows):
             count += sum(other == study for other, _ in values)
         low, high = band([ratio for _, ratio in values])
         shown = f"{inside / count:.0%} of {count}" if count else "one study alone"
-        text += (f"| {figure} | {mechanism} | {bound} | {len(values)} | {len({study for study, _ in values})} "
+        text += (f"| {figure} | {mechanism} | {bound} | {programs} | {len(values)} | "
+                 f"{len({study for study, _ in values})} "
                  f"| {low:.2f} to {high:.2f} | {shown} |\n")
     return text
 

@@ -29,8 +29,9 @@ def rates(path, program, rate):
 
 
 def low_ends():
-    rows = csv.DictReader(open(HERE.parent.parent / "experiments/advise/bands.csv", encoding="utf-8"))
-    return {(row["mechanism"], row["bound"]): float(row["low"]) for row in rows if row["figure"] == "kept"}
+    rows = csv.DictReader(open(HERE.parent.parent / "experiments/bands/bands.csv", encoding="utf-8"))
+    return {(row["mechanism"], row["bound"]): float(row["low"]) for row in rows
+            if row["figure"] == "kept" and row["programs"] == "2"}
 
 
 def kept(found, way, pair, low=None):

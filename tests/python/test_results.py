@@ -33,7 +33,8 @@ def test_tables_are_dicts_where_pandas_is_absent(path, without_pandas):
     results = corun.open(path)
     assert results.runs[0]["policy"] == "pilotfish"
     assert results.summary()[1] == {"scenario": "one game", "policy": "nvshare", "client": "game", "metric": "fps_mean",
-                                    "unit": "fps", "value": 30.0, "lo": None, "hi": None, "n": 1}
+                                    "unit": "fps", "value": 30.0, "lo": None, "hi": None, "n": 1,
+                                    "band_lo": None, "band_hi": None}
 
 
 def test_a_table_that_was_not_recorded_is_empty(path):
@@ -45,6 +46,22 @@ def test_summary_is_mean_and_student_interval_over_seeds(path, without_pandas):
     assert (row["policy"], row["n"], row["value"]) == ("pilotfish", 3, 62.0)
     half = 4.3027 * 2.0 / math.sqrt(3)
     assert row["lo"] == pytest.approx(62.0 - half) and row["hi"] == pytest.approx(62.0 + half)
+
+
+def test_summary_and_compare_have_the_bands_of_captured_programs(tmp_path):
+    clients = [{"name": name, "trace": str(ROOT / f"traces/samples/{trace}.kineto.json.gz"), "pacing": "sync_each_job",
+                "solo_rate": rate} for name, trace, rate in (("cnn", "cnn_train_small", "375.69/s"),
+                                                             ("vit", "vit_infer_bs32", "122.95/s"))]
+    pair = corun.Experiment({"version": 1, "name": "pair", "device": "h200", "horizon": "500ms", "seeds": 1,
+                             "clients": clients, "policies": ["passthrough", "exclusive"]})
+    results = corun.run(pair)
+    rates = results.summary("throughput_per_s").set_index(["policy", "client"])
+    vit = rates.loc["passthrough", "vit"]
+    assert 0.9 * vit.value < vit.band_lo < vit.value < vit.band_hi < 1.5 * vit.value
+    assert rates.loc["exclusive"].band_lo.isna().all(), "too few measured co-runs"
+    with pytest.warns(UserWarning, match="fewer than 3 have no interval"):
+        effects = corun.compare(results, baseline="passthrough", metric="throughput_per_s").set_index("client")
+    assert effects.loc["vit"].baseline_band_lo == vit.band_lo and effects.value_band_hi.isna().all()
 
 
 def test_summary_leaves_failed_runs_out(path, without_pandas):

@@ -50,19 +50,35 @@ std::string heading(const Scenario& scenario) {
 
 bool is_warning(const std::string& note) { return note.starts_with("warning: "); }
 
+/// Of which class the errors of a client's figures are: "turns of 2 programs"; "too few measured co-runs"; "" of what
+/// was measured and of a client alone.
+std::string error_class_of(const Scenario& scenario, const PolicyChoice& policy, const std::string& client) {
+  if (scenario.backend != simulation_backend().name || scenario.clients.size() < 2) return "";
+  const auto classes = error_classes(scenario, policy);
+  const auto its = classes.find(client);
+  return its == classes.end() ? "too few measured co-runs" : its->second.label();
+}
+
 void add_figures(Json& json, const Scenario& scenario, const Summary& summary, const std::string& policy,
-                 const std::string& client) {
-  json.object().field("policy", policy).field("client", client).key("metrics").object();
-  for (const MetricDescriptor& metric : metric_table())
-    if (const auto value = summary.get(scenario, policy, client, std::string(metric.name)))
-      json.key(metric.name)
-          .object()
-          .field("mean", value->mean)
-          .field("low", has_interval(*value) ? value->low : NAN)
-          .field("high", has_interval(*value) ? value->high : NAN)
-          .field("seeds", value->count)
-          .field("unit", metric.unit)
-          .end();
+                 const std::string& client, const std::string& error_class = "") {
+  json.object().field("policy", policy).field("client", client);
+  if (!error_class.empty()) json.field("error_class", error_class);
+  json.key("metrics").object();
+  for (const MetricDescriptor& metric : metric_table()) {
+    const std::string name(metric.name);
+    const auto value = summary.get(scenario, policy, client, name);
+    if (!value) continue;
+    json.key(metric.name)
+        .object()
+        .field("mean", value->mean)
+        .field("low", has_interval(*value) ? value->low : NAN)
+        .field("high", has_interval(*value) ? value->high : NAN)
+        .field("seeds", value->count)
+        .field("unit", metric.unit);
+    if (const auto band = summary.band(scenario, policy, client, name))
+      json.field("band_low", band->low).field("band_high", band->high);
+    json.end();
+  }
   json.end().end();
 }
 
@@ -70,7 +86,8 @@ void add_figures(Json& json, const Scenario& scenario, const Summary& summary, c
 bool add_scenario(Json& json, const Scenario& scenario, const Summary& summary) {
   json.object().field("name", scenario.name).field("device", scenario.device.name).key("clients").array();
   for (const PolicyChoice& policy : scenario.policies) {
-    for (const ClientChoice& client : scenario.clients) add_figures(json, scenario, summary, policy.label, client.name);
+    for (const ClientChoice& client : scenario.clients)
+      add_figures(json, scenario, summary, policy.label, client.name, error_class_of(scenario, policy, client.name));
     add_figures(json, scenario, summary, policy.label, scenario.cluster ? "cluster" : "device");
   }
   json.end().key("sentences").array();
@@ -148,6 +165,7 @@ std::vector<std::string> RunReport::warnings_of(const std::vector<const Scenario
 bool RunReport::print_scenario(const Scenario& scenario) const {
   const std::vector<const Scenario*> bounds = summary_.bounds_with(scenario);
   if (bounds.front() == &scenario) print_out("\n{}{}", heading(scenario), summary_.table(scenario));
+  if (bounds.front() == &scenario) print_out("{}", summary_.bands(scenario));
   if (bounds.front() == &scenario)
     for (const std::string& warning : warnings_of(bounds)) print_out("{}\n", printable(warning));
   if (bounds.size() > 1) print_out("{}:\n", printable(scenario.name));

@@ -40,7 +40,11 @@ std::vector<std::string> sentences(const Comparisons& found, const CompareOption
 }
 
 Cell bound(const Estimate& estimate, double value) {
-  return estimate.count < 2 || !std::isfinite(value) ? Cell{} : Cell{value};
+  return !has_interval(estimate) || !std::isfinite(value) ? Cell{} : Cell{value};
+}
+
+Cell end_of(const std::optional<FigureBand>& band, double FigureBand::*end) {
+  return band ? Cell{(*band).*end} : Cell{};
 }
 
 /// What stands in front of the columns of a sweep: the number of the point, and the values of the parameters there.
@@ -67,26 +71,60 @@ std::vector<T> joined(std::vector<T> first, const std::vector<T>& then) {
 
 std::string as_csv(const Comparisons& found) {
   std::string text;
-  const auto writer = make_row_writer(
-      RowFormat::kCsv,
-      joined(point_headings(found),
-             {"scenario", "backend", "policy", "client", "metric", "unit", "baseline_policy", "baseline", "value",
-              "difference", "difference_lo", "difference_hi", "ratio", "ratio_lo", "ratio_hi", "n", "revisions"}),
-      [&](std::string_view part) { text += part; });
+  const auto writer = make_row_writer(RowFormat::kCsv, joined(point_headings(found), {"scenario",
+                                                                                      "backend",
+                                                                                      "policy",
+                                                                                      "client",
+                                                                                      "metric",
+                                                                                      "unit",
+                                                                                      "baseline_policy",
+                                                                                      "baseline",
+                                                                                      "value",
+                                                                                      "difference",
+                                                                                      "difference_lo",
+                                                                                      "difference_hi",
+                                                                                      "ratio",
+                                                                                      "ratio_lo",
+                                                                                      "ratio_hi",
+                                                                                      "n",
+                                                                                      "revisions",
+                                                                                      "baseline_band_lo",
+                                                                                      "baseline_band_hi",
+                                                                                      "value_band_lo",
+                                                                                      "value_band_hi"}),
+                                      [&](std::string_view part) { text += part; });
   for (const Comparison& row : found.rows)
-    writer->row(joined(point_cells(found, row),
-                       {row.scenario, row.backend, row.policy, row.client, row.metric, row.unit, found.baseline,
-                        row.baseline.mean, row.value.mean, row.difference.mean,
-                        bound(row.difference, row.difference.low), bound(row.difference, row.difference.high),
-                        row.ratio.mean, bound(row.ratio, row.ratio.low), bound(row.ratio, row.ratio.high),
-                        static_cast<std::int64_t>(row.pairs()), fmt::format("{}", fmt::join(row.revisions, " "))}));
+    writer->row(joined(point_cells(found, row), {row.scenario,
+                                                 row.backend,
+                                                 row.policy,
+                                                 row.client,
+                                                 row.metric,
+                                                 row.unit,
+                                                 found.baseline,
+                                                 row.baseline.mean,
+                                                 row.value.mean,
+                                                 row.difference.mean,
+                                                 bound(row.difference, row.difference.low),
+                                                 bound(row.difference, row.difference.high),
+                                                 row.ratio.mean,
+                                                 bound(row.ratio, row.ratio.low),
+                                                 bound(row.ratio, row.ratio.high),
+                                                 static_cast<std::int64_t>(row.pairs()),
+                                                 fmt::format("{}", fmt::join(row.revisions, " ")),
+                                                 end_of(row.baseline_band, &FigureBand::low),
+                                                 end_of(row.baseline_band, &FigureBand::high),
+                                                 end_of(row.value_band, &FigureBand::low),
+                                                 end_of(row.value_band, &FigureBand::high)}));
   writer->end();
   return text;
 }
 
-void add_estimate(Json& json, std::string_view name, const Estimate& estimate, bool has_interval) {
+void add_estimate(Json& json, std::string_view name, const Estimate& estimate, bool has_interval,
+                  const std::optional<FigureBand>& band = {}) {
   json.key(name).object().field("mean", estimate.mean);
-  json.field("low", has_interval ? estimate.low : NAN).field("high", has_interval ? estimate.high : NAN).end();
+  json.field("low", has_interval ? estimate.low : NAN).field("high", has_interval ? estimate.high : NAN);
+  if (band) json.field("band_low", band->low).field("band_high", band->high);
+  json.end();
 }
 
 void add_points(Json& json, const SweptPoints& points) {
@@ -106,10 +144,10 @@ std::string as_json(const Comparisons& found, const CompareOptions& options) {
     json.object().field("scenario", row.scenario).field("backend", row.backend).field("policy", row.policy);
     if (row.point) json.field("point", *row.point);
     json.field("client", row.client).field("metric", row.metric).field("unit", row.unit).field("pairs", row.pairs());
-    add_estimate(json, "baseline", row.baseline, has_interval(row.baseline));
-    add_estimate(json, "value", row.value, has_interval(row.value));
-    add_estimate(json, "difference", row.difference, row.pairs() > 1);
-    add_estimate(json, "ratio", row.ratio, row.pairs() > 1);
+    add_estimate(json, "baseline", row.baseline, has_interval(row.baseline), row.baseline_band);
+    add_estimate(json, "value", row.value, has_interval(row.value), row.value_band);
+    add_estimate(json, "difference", row.difference, has_interval(row.difference));
+    add_estimate(json, "ratio", row.ratio, has_interval(row.ratio));
     if (!row.revisions.empty()) {
       json.key("revisions").array();
       for (const std::string& revision : row.revisions) json.value(revision);
@@ -129,8 +167,23 @@ std::string as_json(const Comparisons& found, const CompareOptions& options) {
 
 std::string times(const Estimate& ratio) {
   if (!std::isfinite(ratio.mean)) return "";
-  if (ratio.count < 2 || !std::isfinite(ratio.low)) return fmt::format("{:.3f}", ratio.mean);
+  if (!has_interval(ratio) || !std::isfinite(ratio.low)) return fmt::format("{:.3f}", ratio.mean);
   return fmt::format("{:.3f} [{:.3f},{:.3f}]", ratio.mean, ratio.low, ratio.high);
+}
+
+std::string banded(const Estimate& estimate, const std::string& metric, const std::optional<FigureBand>& band) {
+  const std::string text = figure(estimate, metric, false);
+  return band ? with_band(text, *band, metric, estimate.mean) : text;
+}
+
+/// What stands in brackets, and that nothing does.
+std::string about_bands(const Comparisons& found) {
+  const auto is_simulated = [](const Comparison& row) { return row.backend == "simulation"; };
+  if (!found.has_classes || std::ranges::none_of(found.rows, is_simulated)) return "";
+  const auto has_band = [](const Comparison& row) { return row.baseline_band || row.value_band; };
+  if (std::ranges::none_of(found.rows, has_band)) return "no bands: too few measured co-runs";
+  return "in ( ): where 90 % of measured figures lie that were predicted so; without: too few measured "
+         "co-runs";
 }
 
 Cell pairs_of(const Comparison& row) {
@@ -147,9 +200,10 @@ std::string table(const Comparisons& found, std::vector<Comparison>::const_itera
                                              {"value", found.baseline, "times", "difference", "pairs"}),
                                       [&](std::string_view part) { text += part; });
   for (auto row = begin; row != end; ++row)
-    writer->row(joined(joined({row->client, row->metric, row->policy}, point_cells(found, *row)),
-                       {figure(row->value, row->metric, false), figure(row->baseline, row->metric, false),
-                        times(row->ratio), figure(row->difference, row->metric, true), pairs_of(*row)}));
+    writer->row(joined(
+        joined({row->client, row->metric, row->policy}, point_cells(found, *row)),
+        {banded(row->value, row->metric, row->value_band), banded(row->baseline, row->metric, row->baseline_band),
+         times(row->ratio), figure(row->difference, row->metric, true), pairs_of(*row)}));
   writer->end();
   return text;
 }
@@ -173,6 +227,7 @@ std::string tables(const Comparisons& found, RowFormat format) {
 
 std::string as_markdown(const Comparisons& found, const CompareOptions& options) {
   std::string text = tables(found, RowFormat::kMarkdown);
+  if (const std::string line = about_bands(found); !line.empty()) text += markdown_text(line) + "\n\n";
   for (const std::string& line : sentences(found, options)) text += fmt::format("- {}\n", markdown_text(line));
   for (const std::string& line : found.warnings) text += fmt::format("- warning: {}\n", markdown_text(line));
   return text;
@@ -180,6 +235,7 @@ std::string as_markdown(const Comparisons& found, const CompareOptions& options)
 
 void print_text(const CommonOptions& common, const Comparisons& found, const CompareOptions& options) {
   put_out(tables(found, RowFormat::kAligned));
+  if (const std::string line = about_bands(found); !line.empty()) print_out("{}\n\n", line);
   for (const std::string& line : sentences(found, options)) print_out("{}\n", printable(line));
   flush_out();
   for (const std::string& line : found.warnings)

@@ -49,7 +49,8 @@ function ratesFigure(scenario, values) {
                 `${value.text}${
                     value.count > 2     ? ` (mean and 95 % interval of ${value.count} runs)` :
                         value.count > 1 ? " (mean of 2 runs: no interval)" :
-                                          ""}`,
+                                          ""}` +
+                (value.band ? `, band ${value.band}` : ""),
             true));
       });
     });

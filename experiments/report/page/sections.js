@@ -1,5 +1,7 @@
 const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
+const small = words => html("span", {class: "interval"}, words);
+
 function resultsTable(scenario, values) {
   const columns = [{name: "rate", metric: null, better: "more"}, ...contents.columns];
   const clients = scenario.clients.filter(isClient);
@@ -30,7 +32,7 @@ function resultsTable(scenario, values) {
     return {
       text: [
         html("span", {class: "value"}, words),
-        interval && value.high > value.low ? html("span", {class: "interval"}, `[${interval.replace(",", ", ")}`) : ""
+        interval && value.high > value.low ? small(`[${interval.replace(",", ", ")}`) : "", small(value.band || "")
       ],
       sort: value.mean,
       best: isBest,
@@ -132,6 +134,7 @@ function scenarioSection(scenario) {
               `${counted(seeds, "seed")}; ${duration(scenario.horizon_ms)} each, of which ` +
               `${duration(scenario.warmup_ms)} warm-up are left out.`),
       scenario.clients.some(isClient) ? resultsTable(scenario, values) : null, clusterTable(scenario, values),
+      scenario.bands ? html("p", {class: "soft"}, scenario.bands) : null,
       warningsOf(scenario),
       scenario.settings.length > scenario.detailed ?
           html(

@@ -44,12 +44,12 @@ function table(columns, rows, options = {}) {
       html("table", {}, html("thead", {}, html("tr", {}, heads)), body));
 }
 
-// The values of a scenario by setting, client and metric: {mean, low, high, count, text}.
+// The values of a scenario by setting, client and metric: {mean, low, high, count, text, band}.
 class Values {
   constructor(scenario) {
     this.of = new Map();
-    for (const [setting, client, metric, mean, low, high, count, words] of scenario.values)
-      this.of.set(`${setting}\n${client}\n${metric}`, {mean, low, high, count, text: words});
+    for (const [setting, client, metric, mean, low, high, count, words, band] of scenario.values)
+      this.of.set(`${setting}\n${client}\n${metric}`, {mean, low, high, count, text: words, band});
   }
   get(setting, client, metric) { return this.of.get(`${setting}\n${client}\n${metric}`); }
   mean(setting, client, metric) {

@@ -167,6 +167,25 @@ TEST(PairedInterval, OfOnePairIsItsEffect) {
   EXPECT_TRUE(ratio.mean == 1.5 && ratio.low == 1.5 && ratio.high == 1.5);
 }
 
+TEST(PairedInterval, OfTwoPairsIsTheirEffectHoweverFarTheyLieApart) {
+  const std::vector<double> values = {10, 400}, baseline = {9, 100};
+  for (const Effect effect : {Effect::kDifference, Effect::kRatio}) {
+    const Estimate found = paired_interval(values, baseline, effect);
+    EXPECT_FALSE(has_interval(found));
+    EXPECT_TRUE(found.low == found.mean && found.high == found.mean) << "not a ratio of [-31, 38]";
+    const Estimate drawn = paired_bootstrap(values, baseline, effect, draw_resamples(99, 2, 1));
+    EXPECT_TRUE(drawn.low == drawn.mean && drawn.high == drawn.mean);
+  }
+}
+
+TEST(PairedInterval, OfARatioOfWhatIsNeverNegativeEndsAtZero) {
+  const std::vector<double> values = {1, 2, 300}, baseline = {100, 101, 102}, signed_values = {-1, 2, 300};
+  const Estimate found = paired_interval(values, baseline, Effect::kRatio);
+  EXPECT_EQ(found.low, 0);
+  EXPECT_GT(found.high, found.mean);
+  EXPECT_LT(paired_interval(signed_values, baseline, Effect::kRatio).low, 0);
+}
+
 TEST(PairedBootstrap, AnExpandedIntervalEndsAtTheQuantileOfTheWiderNormal) {
   const std::vector<double> values = {0, 1, 2, 1, 1}, baseline(5, 0.0);
   std::vector<std::uint32_t> resamples(101 * 5, 1);  // effects 0, 99 times 1, and 2
@@ -179,8 +198,8 @@ TEST(PairedBootstrap, AnExpandedIntervalEndsAtTheQuantileOfTheWiderNormal) {
 }
 
 TEST(PairedBootstrap, AResampleWithoutARatioLeavesNoEnds) {
-  const std::vector<double> values = {2, 4}, baseline = {0, 2};
-  const std::vector<std::uint32_t> resamples = {1, 1, 0, 0, 0, 1};
+  const std::vector<double> values = {2, 4, 6}, baseline = {0, 2, 2};
+  const std::vector<std::uint32_t> resamples = {1, 1, 1, 0, 0, 0, 0, 1, 2};
   const Estimate found = paired_bootstrap(values, baseline, Effect::kRatio, resamples);
   EXPECT_DOUBLE_EQ(found.mean, 3);
   EXPECT_TRUE(std::isnan(found.low) && std::isnan(found.high));
@@ -195,7 +214,7 @@ TEST(PairedBootstrap, TheOrderOfResamplesDoesNotMatter) {
 }
 
 TEST(PairedBootstrap, WithoutResamplesThereIsNoInterval) {
-  const std::vector<double> values = {2, 4}, baseline = {1, 2};
+  const std::vector<double> values = {2, 4, 6}, baseline = {1, 2, 4.5};
   const Estimate found = paired_bootstrap(values, baseline, Effect::kDifference, {});
   EXPECT_TRUE(found.mean == 1.5 && found.low == 1.5 && found.high == 1.5);
 }

@@ -150,5 +150,62 @@ TEST(SummaryVerdicts, CompareAFigureWithABoundOrWithAnother) {
   EXPECT_TRUE(summary.verdicts(experiment.scenarios[0], true).empty());
 }
 
+/// Two captured programs in turns and one after the other.
+Experiment captured_pair(const std::string& device = "h200") {
+  return testing::read_text("name: x\nhorizon: 2s\ndevice: " + device +
+                            "\npolicies: [passthrough, exclusive]\n"
+                            "clients: [{ name: a, trace: a.corun, solo_rate: 25/s },"
+                            " { name: b, trace: b.corun, solo_rate: 10/s }]\n");
+}
+
+void add_pair(Summary& summary) {
+  const RunOutcome outcome = outcome_of({rate_of("a", 10),
+                                         rate_of("a", 25, "solo_throughput_per_s"),
+                                         {"a", "gpu_busy_ratio", 0.39, "ratio"},
+                                         rate_of("b", 5),
+                                         rate_of("b", 10, "solo_throughput_per_s"),
+                                         {"b", "gpu_busy_ratio", 0.1, "ratio"}});
+  for (const std::size_t policy : {0, 1}) summary.add({0, policy, 1, ""}, outcome);
+}
+
+TEST(SummaryBands, AreThoseOfTheClassesAndNamePoliciesThatHaveNone) {
+  const Experiment experiment = captured_pair();
+  Summary summary(experiment);
+  add_pair(summary);
+  const std::string text = summary.bands(experiment.scenarios[0]);
+  const auto device = Bands::built_in().of("kept", "turns", "device", 2);
+  EXPECT_EQ(lines_with(text, "passthrough  a ").size(), 1u) << text;
+  EXPECT_EQ(lines_with(text, fmt::format("10.0 /s ({:.1f} to {:.1f})", 10 * device->low, 10 * device->high)).size(), 1u)
+      << text;
+  EXPECT_EQ(lines_with(text, fmt::format("0.40 ({:.2f} to {:.2f})", 0.4 * device->low, 0.4 * device->high)).size(), 1u)
+      << text;
+  EXPECT_EQ(lines_with(text, "no band, too few measured co-runs: exclusive").size(), 1u) << text;
+  EXPECT_EQ(text.find("wider"), std::string::npos);
+  EXPECT_NEAR(summary.band(experiment.scenarios[0], "passthrough", "a", "throughput_per_s")->low, 10 * device->low,
+              1e-9);
+  EXPECT_FALSE(summary.band(experiment.scenarios[0], "exclusive", "a", "throughput_per_s"));
+}
+
+TEST(SummaryBands, SayWhatMakesThemWider) {
+  const Experiment experiment = captured_pair("l4");
+  Summary summary(experiment);
+  add_pair(summary);
+  const std::string text = summary.bands(experiment.scenarios[0]);
+  const auto all = Bands::built_in().of("kept", "turns", "device", 2, Measured::kPart);
+  EXPECT_EQ(lines_with(text, "wider: nothing measured the device").size(), 2u) << text;
+  EXPECT_EQ(lines_with(text, fmt::format("10.0 /s ({:.1f} to {:.1f})", 10 * all->low, 10 * all->high)).size(), 1u)
+      << text;
+}
+
+TEST(SummaryBands, AreNoneOfMadeUpProgramsAndOfWhatRanOnHardware) {
+  Experiment experiment = pair_of_programs();
+  Summary summary(experiment);
+  EXPECT_EQ(summary.bands(experiment.scenarios[0]), "") << "no run was done";
+  add_pair(summary);
+  EXPECT_EQ(summary.bands(experiment.scenarios[0]), "no band, too few measured co-runs: passthrough, exclusive\n");
+  experiment.scenarios[0].backend = "gpu";
+  EXPECT_EQ(summary.bands(experiment.scenarios[0]), "");
+}
+
 }  // namespace
 }  // namespace corun

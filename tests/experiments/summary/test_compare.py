@@ -173,16 +173,20 @@ def test_warns_of_few_seeds_missing_and_failed_runs(tmp_path):
     warnings = compared(results.path)["warnings"]
     assert "pair, exclusive: seed 3 skipped: pilotfish has no such run" in warnings
     assert "pair, djay: 1 of 1 runs failed and are skipped: djay needs a menu" in warnings
-    assert any(text.startswith("2 pairs of seeds: an interval of fewer than 5") for text in warnings)
+    assert any(text.startswith("2 pairs of seeds: fewer than 3 have no interval") for text in warnings)
     assert "warning: 2 pairs of seeds" in compare(results.path).stderr
 
 
-def test_a_pair_alone_has_no_interval(tmp_path):
+@pytest.mark.parametrize("theirs, ours", [([10.0], [15.0]), ([10.0, 90.0], [140.0, 10.0])])
+def test_one_or_two_pairs_have_no_interval(tmp_path, theirs, ours):
     with Results(tmp_path / "r.sqlite") as results:
-        throughputs(results, "exclusive", [10.0])
-        throughputs(results, "pilotfish", [15.0])
-    assert compared(results.path)["comparisons"][0]["ratio"] == {"mean": 1.5, "low": None, "high": None}
-    assert "pilotfish gives train 1.50 times the throughput of exclusive\n" in compare(results.path).stdout
+        throughputs(results, "exclusive", theirs)
+        throughputs(results, "pilotfish", ours)
+    row = compared(results.path)["comparisons"][0]
+    assert row["ratio"] == {"mean": 1.5, "low": None, "high": None}
+    assert (row["difference"]["low"], row["difference"]["high"]) == (None, None)
+    said = compare(results.path).stdout
+    assert "pilotfish gives train 1.50 times the throughput of exclusive\n" in said and "[" not in said
 
 
 def test_warns_of_a_horizon_that_is_too_short(tmp_path):

@@ -1,0 +1,54 @@
+#include "experiments/bands/error_class.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace corun {
+
+namespace {
+
+constexpr std::string_view kSimulated = "simulation";
+
+/// "" where no study compared it with hardware.
+std::string mechanism_of(const Scenario& scenario, const PolicyChoice& policy) {
+  if (policy.policy == "mps_percentage") return "split";
+  if (policy.policy != "passthrough") return "";
+  const auto is_capped = [](const ClientChoice& client) { return client.context.sm_cap < 1; };
+  switch (scenario.device.sharing) {
+    case Sharing::kTimeSliced:
+      return "turns";
+    case Sharing::kConcurrent:
+      return std::ranges::any_of(scenario.clients, is_capped) ? "split" : "mps";
+    case Sharing::kExclusive:
+      return "";
+  }
+  return "";
+}
+
+std::string unmeasured(const Scenario& scenario, const ClientChoice& client) {
+  if (!scenario.device_facts.is_measured) return "the device";
+  const bool is_assumed = client.is_bound || client.host_gaps != HostGaps::kRange;
+  return is_assumed && !client.solo_rate ? "its rate alone" : "";
+}
+
+}  // namespace
+
+std::string ErrorClass::label() const {
+  return fmt::format("{} of {} programs{}{}", mechanism, programs, unmeasured.empty() ? "" : ", but not ", unmeasured);
+}
+
+std::map<std::string, ErrorClass> error_classes(const Scenario& scenario, const PolicyChoice& policy) {
+  const auto is_like = [](const ClientChoice& client) {
+    return !client.trace.empty() && client.replay_or_default() == Replay::kClosed;
+  };
+  if (scenario.cluster || scenario.backend != kSimulated || scenario.clients.size() < 2) return {};
+  const std::string mechanism = mechanism_of(scenario, policy);
+  if (mechanism.empty() || !std::ranges::all_of(scenario.clients, is_like)) return {};
+  std::map<std::string, ErrorClass> classes;
+  for (const ClientChoice& client : scenario.clients)
+    classes[client.name] = {mechanism, scenario.clients.size(), unmeasured(scenario, client)};
+  return classes;
+}
+
+}  // namespace corun

@@ -1,0 +1,133 @@
+"""Bands around predicted figures: the same wherever a figure is shown, and no part of results."""
+
+import csv
+import json
+import re
+import sqlite3
+import subprocess
+
+import pytest
+
+from test_transcripts import ROOT, simcli
+
+PAIR = """\
+version: 1
+name: pair
+device: {device}
+horizon: 1s
+warmup: 200ms
+seeds: 3
+clients:
+  - {{ name: cnn, trace: {root}/traces/samples/cnn_train_small.kineto.json.gz, pacing: sync_each_job,
+      solo_rate: 375.69/s{keys} }}
+  - {{ name: vit, trace: {root}/traces/samples/vit_infer_bs32.kineto.json.gz, pacing: sync_each_job,
+      solo_rate: 122.95/s{keys} }}
+policies: [passthrough, nvshare: {{ quantum: 100ms }}]
+record: {{ frames: none, decisions: none }}
+"""
+TABLE = {tuple(row.values())[:4]: row for row in csv.DictReader(open(ROOT / "experiments/bands/bands.csv"))}
+FEW = "too few measured co-runs"
+
+
+def said(*arguments):
+    done = subprocess.run([str(simcli()), *map(str, arguments)], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def run(folder, device="h200", keys="", *options):
+    (folder / "pair.yaml").write_text(PAIR.format(root=ROOT, device=device, keys=keys))
+    return said("run", folder / "pair.yaml", "-o", folder / "pair.sqlite", "-f", "--progress", "none", *options)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """With results, and what `run` printed of them in words and as JSON."""
+    folder = tmp_path_factory.mktemp("bands")
+    (folder / "said.json").write_text(run(folder, "h200", "", "--json"))
+    (folder / "said.txt").write_text(run(folder))
+    return folder
+
+
+def figures(folder):
+    """{(policy, client): metrics}, as `run --json` has them."""
+    [scenario] = json.loads((folder / "said.json").read_text())["scenarios"]
+    return {(client["policy"], client["client"]): client["metrics"] for client in scenario["clients"]}
+
+
+def test_json_names_the_class_of_errors(folder):
+    [scenario] = json.loads((folder / "said.json").read_text())["scenarios"]
+    classes = {(client["policy"], client["client"]): client.get("error_class") for client in scenario["clients"]}
+    assert classes["passthrough", "vit"] == "turns of 2 programs" and classes["nvshare", "vit"] == FEW
+    assert classes["passthrough", "device"] is None
+
+
+def expected(folder, client, bound):
+    """Ends of the band of its rate in turns with one other program."""
+    metrics, row = figures(folder)["passthrough", client], TABLE["kept", "turns", bound, "2"]
+    rate, alone = metrics["throughput_per_s"]["mean"], metrics["solo_throughput_per_s"]["mean"]
+    return pytest.approx([rate * float(row["low"]), min(alone, rate * float(row["high"]))])
+
+
+def test_a_run_has_the_bands_of_its_class_and_none_of_policies_of_few_measured_co_runs(folder):
+    shown = figures(folder)
+    for client, bound in (("vit", "device"), ("cnn", "host")):
+        rate = shown["passthrough", client]["throughput_per_s"]
+        assert [rate["band_low"], rate["band_high"]] == expected(folder, client, bound), client
+        assert "band_low" not in shown["passthrough", client]["wait_p99_ms"]
+        assert all("band_low" not in metric for metric in shown["nvshare", client].values())
+    text = (folder / "said.txt").read_text()
+    low, high = (f"{shown['passthrough', 'vit']['throughput_per_s'][end]:.1f}" for end in ("band_low", "band_high"))
+    assert f"/s ({low} to {high})" in text
+    assert f"no band, {FEW}: nvshare\n" in text
+    assert max(map(len, text.split("in brackets")[1].split("no band,")[0].splitlines())) < 120
+
+
+def test_compare_and_report_show_the_bands_of_the_run(folder):
+    path = folder / "pair.sqlite"
+    found = json.loads(said("compare", path, "--metric", "throughput_per_s", "--json"))["comparisons"]
+    for row in found:
+        baseline = row["baseline"]
+        assert [baseline["band_low"], baseline["band_high"]] == expected(
+            folder, row["client"], "device" if row["client"] == "vit" else "host")
+        assert row["policy"] == "nvshare" and "band_low" not in row["value"]
+    said("compare", path, "--export-csv", folder / "effects.csv", "-f")
+    for row in csv.DictReader(open(folder / "effects.csv")):
+        assert bool(row["baseline_band_lo"]) == (row["metric"] == "throughput_per_s") and row["value_band_lo"] == ""
+    text = said("compare", path)
+    assert re.search(r" /s \([\d.]+ to [\d.]+\) ", text) and FEW in text
+    said("report", path, "-o", folder / "r.html", "-f")
+    island = re.search(r'id="contents">(.*?)</script>', (folder / "r.html").read_text(), re.DOTALL)[1]
+    [scenario] = json.loads(island)["scenarios"]
+    bands = {(scenario["settings"][value[0]]["label"], *value[1:3]): value[8]
+             for value in scenario["values"] if len(value) > 8}
+    rate = figures(folder)["passthrough", "vit"]["throughput_per_s"]
+    assert bands["passthrough", "vit", "throughput_per_s"] == f"({rate['band_low']:.1f} to {rate['band_high']:.1f})"
+    assert {policy for policy, *_ in bands} == {"passthrough"}
+    assert "Too few measured co-runs for a band: nvshare." in scenario["bands"]
+
+
+def test_bands_are_no_part_of_results(folder, tmp_path):
+    path = tmp_path / "older.sqlite"
+    path.write_bytes((folder / "pair.sqlite").read_bytes())
+    with sqlite3.connect(path) as database:
+        assert database.execute("SELECT count(*), min(mechanism), max(programs) FROM error_classes "
+                                "WHERE unmeasured = ''").fetchone() == (6, "turns", 2)
+        database.execute("DROP TABLE error_classes")
+    database.close()
+    assert said("hash", path).split()[0] == said("hash", folder / "pair.sqlite").split()[0]
+    text = said("compare", path)
+    assert "band" not in text and FEW not in text and "(" not in text.splitlines()[2], "older files do not say"
+
+
+def test_merged_files_keep_what_bands_need(folder, tmp_path):
+    said("merge", folder / "pair.sqlite", "-o", tmp_path / "merged.sqlite")
+    assert said("compare", tmp_path / "merged.sqlite") == said("compare", folder / "pair.sqlite")
+
+
+def test_a_band_of_an_unmeasured_device_is_wider_and_says_so(folder, tmp_path):
+    text = run(tmp_path, "l4", ", accept: [other_gpu]")
+    assert text.count("wider: nothing measured the device") == 2
+    kept = re.compile(r"vit +\S+ \(([\d.]+) to ([\d.]+)\)")
+    wide, narrow = (kept.search(words.split("in brackets")[1]) for words in (text, (folder / "said.txt").read_text()))
+    assert float(wide[2]) / float(wide[1]) > 1.2 * float(narrow[2]) / float(narrow[1])
