@@ -292,6 +292,14 @@ TEST(Instance, ARunningKernelMovesIntoItAndBack) {
   EXPECT_NEAR(static_cast<double>(driver.end(moved)), 12e6, kRounding);  // 4 + 4 / 2 + 4
 }
 
+TEST(Instance, ACopyHasTheWholeLink) {
+  DeviceDriver driver(ten_sms(Sharing::kTimeSliced), 2);
+  control(driver, 0, {.instance = 0.5});
+  const Ticket copy = driver.submit(0, 10 * kMs, 0, OpKind::kCopyHostToDevice);
+  driver.drain();
+  EXPECT_EQ(driver.end(copy), 10 * kMs);
+}
+
 TEST(Instance, OfADeviceWhoseKernelsShareSpaceTakesItsSmsFromTheOthers) {
   DeviceDriver driver(ten_sms(), 2);
   control(driver, 0, {.instance = 0.4});

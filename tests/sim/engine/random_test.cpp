@@ -100,6 +100,18 @@ TEST(RandomStream, NormalFollowsItsDistribution) {
   EXPECT_LT(distance, 1.95 / std::sqrt(sample.size()));
 }
 
+// Of the part of the unit interval that a number of the generator stands for.
+TEST(RandomStream, NormalIsTheQuantileOfTheNumberDrawn) {
+  RandomStream stream(3, "normal"), numbers(3, "normal");
+  for (int i = 0; i < 10'000; ++i) {
+    const double part = (static_cast<double>(numbers.bits() >> 12) + 0.5) * 0x1.0p-52;
+    const double drawn = stream.normal();
+    ASSERT_EQ(drawn < 0, part < 0.5);
+    const double beyond = std::erfc(std::abs(drawn) / std::sqrt(2.0)) / 2;
+    ASSERT_NEAR(beyond / std::min(part, 1 - part), 1, 1e-12) << part;
+  }
+}
+
 TEST(RandomStream, LognormalIsGivenByItsOwnMeanAndVariation) {
   RandomStream stream(1, "lognormal");
   const Moments m = moments_of([&] { return stream.lognormal(10, 0.5); });

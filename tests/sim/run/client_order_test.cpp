@@ -61,6 +61,40 @@ TEST(ArrivalOrder, FactsAndResultsHaveTheNumbersOfTheClientsAsListed) {
   EXPECT_EQ(facts.jobs.back().client, ClientId{0});
 }
 
+/// Refuses the client of that name.
+struct Refuses : OpenGates {
+  std::string name;
+  explicit Refuses(std::string refused) : name(std::move(refused)) {}
+  void decide(const GpuView& view, Actions& actions) override {
+    for (const ClientView& client : view.clients) {
+      if (!client.is_present) continue;
+      if (client.name == name)
+        actions.refuse(client.id);
+      else
+        actions.open(client.id);
+    }
+  }
+};
+
+struct Refusals : Facts {
+  std::vector<RefusalFact> refusals;
+  void on_refusal(const RefusalFact& fact) override { refusals.push_back(fact); }
+};
+
+TEST(ArrivalOrder, ARefusalHasTheNumberOfTheClientAsListed) {
+  for (const std::uint32_t listed : {0U, 1U}) {
+    RunInput input;
+    input.clients = {jobs_client("late", 1, 1ms), jobs_client("early", 3, 2ms)};
+    input.clients[0].arrival = 100ms;
+    Refuses policy(input.clients[listed].name);
+    input.policy = &policy, input.policy_name = "refuses", input.horizon = 1s;
+    Refusals told;
+    simulate_in_arrival_order(input, told);
+    ASSERT_EQ(told.refusals.size(), 1u);
+    EXPECT_EQ(told.refusals[0].client, ClientId{listed});
+  }
+}
+
 TEST(ClientPacing, OpenReplayBeginsEachPassASpanAfterTheOneBefore) {
   ClientSpec spec = jobs_client("a", 2, 1ms);
   Workload workload = *spec.workload;
