@@ -32,6 +32,12 @@ def is_drawn(*words):
     return int(hashlib.sha256(" ".join(words).encode()).hexdigest(), 16) % TESTED == 0
 
 
+def parts_of(names):
+    """The parts of a mix of these programs, given in order."""
+    return {"by_program": "test" if any(is_drawn("program", name) for name in names) else "train",
+            "by_mix": "test" if is_drawn("mix", *names) else "train"}
+
+
 def percentages(scenario):
     for policy in scenario.get("policies", []):
         if isinstance(policy, dict) and "mps_percentage" in policy:
@@ -86,9 +92,7 @@ def rows_of(study):
         names = sorted(map(base, clients))
         common = {"run": f"{study.relative_to(ROOT / 'studies')}/{run}", "mix": "+".join(names),
                   "device": experiment["device"], "way": way, "is_blind": int(is_blind(scenario) or is_blind(run)),
-                  "by_program": "test" if any(is_drawn("program", name) for name in names) else "train",
-                  "by_mix": "test" if is_drawn("mix", *names) else "train",
-                  "by_way": "test" if way == "split" else "train"}
+                  "by_way": "test" if way == "split" else "train"} | parts_of(names)
         for client, (capture, fewer, stated) in clients.items():
             (rate, tail), of = programs[base(client)], alone[base(client)]
             solo = sum(of) / len(of) if of else stated

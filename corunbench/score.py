@@ -44,20 +44,30 @@ def test_rows(truth, part):
     return [row for row in truth if row[part] == "test"]
 
 
+def errors(entry, truth, part):
+    """In percent, in order; None where the entry leaves out a row."""
+    said = [entry.row(part, row) for row in truth]
+    if None in said:
+        return None
+    return sorted(100 * abs(float(its["kept"]) / float(row["kept"]) - 1) for its, row in zip(said, truth))
+
+
+def inside_text(entry, truth, part):
+    banded = [(entry.row(part, row), min(1.0, float(row["kept"]))) for row in truth]
+    inside = [float(said["low"]) <= kept <= float(said["high"]) for said, kept in banded if said.get("low")]
+    return f"{statistics.mean(inside):.0%}" if inside else ""
+
+
+def percentile(ordered, part):
+    return ordered[int(part * (len(ordered) - 1))]
+
+
 def errors_text(entry, truth, part):
-    errors, inside, banded = [], 0, 0
-    for row in truth:
-        said = entry.row(part, row)
-        if said is None:
-            return "| missing " * 4
-        kept = float(row["kept"])
-        errors.append(100 * abs(float(said["kept"]) / kept - 1))
-        if said.get("low"):
-            banded += 1
-            inside += float(said["low"]) <= min(1.0, kept) <= float(said["high"])
-    errors.sort()
-    return (f"| {statistics.mean(errors):.1f} % | {errors[int(0.9 * (len(errors) - 1))]:.1f} % | {errors[-1]:.0f} % "
-            f"| {f'{inside / banded:.0%}' if banded else ''} ")
+    found = errors(entry, truth, part)
+    if found is None:
+        return "| missing " * 4
+    return (f"| {statistics.mean(found):.1f} % | {percentile(found, 0.9):.1f} % | {found[-1]:.0f} % "
+            f"| {inside_text(entry, truth, part)} ")
 
 
 def errors_table(entries, truth, part):
@@ -119,17 +129,22 @@ def board(entries, truth):
     return text + f"\n## All choices\n\nRegret over {count} mixes that were measured in several ways.\n\n{table}"
 
 
-def main(words):
-    paths = sorted((HERE / "entries").glob("*.csv")) if words == ["--board"] else words
+def publish(words, folder, heading, board_of, usage):
+    """Prints the board of the entries that `words` name, or writes that of all in `folder` for --board."""
+    paths = sorted((folder / "entries").glob("*.csv")) if words == ["--board"] else words
     if not paths or any(str(path).startswith("-") for path in paths):
-        raise SystemExit(__doc__)
-    text = board([Entry(path) for path in paths], read(HERE / "runs.csv"))
+        raise SystemExit(usage)
+    text = board_of([Entry(path) for path in paths])
     if words == ["--board"]:
-        (HERE / "BOARD.md").write_text("# CorunBench: the board\n\nWritten by `corunbench/score.py --board`; "
-                                       "[README.md](README.md) says what the parts and entries are.\n" + text,
-                                       encoding="utf-8")
+        (folder / "BOARD.md").write_text(f"{heading}\n{text}", encoding="utf-8")
     else:
         print(text.strip())
+
+
+def main(words):
+    publish(words, HERE, "# CorunBench: the board\n\nWritten by `corunbench/score.py --board`; "
+            "[README.md](README.md) says what the parts and entries are.",
+            lambda entries: board(entries, read(HERE / "runs.csv")), __doc__)
 
 
 if __name__ == "__main__":

@@ -61,10 +61,10 @@ def boosted_trees(table, train, test):
     return [math.exp(value) for value in model.predict([table.vector(row) for row in test])]
 
 
-def entry(table, model):
+def entry(table, model, parts=tuple(score.PARTS.values())):
     """The text of its file: trained for each part on the rows that may be learned from."""
     lines = ["part,run,program,kept"]
-    for part in score.PARTS.values():
+    for part in parts:
         train, test = ([row for row in table.rows if row[part] == of] for of in ("train", "test"))
         lines += [f"{part},{row['run']},{row['program']},{kept:.4f}"
                   for row, kept in zip(test, model(table, train, test))]
