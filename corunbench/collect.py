@@ -19,10 +19,10 @@ import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "studies"))
-from accuracy import comparisons, measured_means, measured_tails  # noqa: E402
+from accuracy import comparisons, measured_means, measured_rows, measured_tails  # noqa: E402
 
 COLUMNS = ["run", "mix", "device", "way", "program", "percentage", "capture", "fewer_sms", "solo_per_s",
-           "together_per_s", "kept", "p99_ms", "is_blind", "by_program", "by_mix", "by_way"]
+           "together_per_s", "kept", "kept_each", "p99_ms", "is_blind", "by_program", "by_mix", "by_way"]
 WAYS = {"timeslice": "turns", "mps": "mps", "split": "split"}
 TESTED = 5  # one of so many is in the test part
 
@@ -69,19 +69,36 @@ def published(study):
     return lambda run: run in blind
 
 
+def measured_each(path):
+    """{(run, program): its rates in the order of measurement}"""
+    found = collections.defaultdict(list)
+    for run, program, rate in measured_rows(path):
+        found[run, program].append(rate)
+    return found
+
+
+def kept_each(rates, alone):
+    """What was kept each time, where the rate alone was measured as often, and more than once."""
+    if len(rates) != len(alone) or len(rates) == 1:
+        return ""
+    return " ".join(f"{rate / solo:.4f}" for rate, solo in zip(rates, alone))
+
+
 def rows_of(study):
     experiment = yaml.safe_load((study / "experiment.yaml").read_text(encoding="utf-8"))
     scenarios = {scenario["name"]: scenario for scenario in experiment["scenarios"]}
     known = {(name, client["name"]): (name, client["name"]) for name, scenario in scenarios.items()
              for client in scenario["clients"]}
-    tails = measured_tails(study / "measured.jsonl")
-    runs, alone, is_blind = collections.defaultdict(dict), collections.defaultdict(list), published(study)
+    tails, each = measured_tails(study / "measured.jsonl"), measured_each(study / "measured.jsonl")
+    runs, is_blind = collections.defaultdict(dict), published(study)
+    alone, alone_each = collections.defaultdict(list), collections.defaultdict(list)
     for run, program, rate, (scenario, client) in comparisons(known, measured_means(study / "measured.jsonl")):
-        runs[run, scenario][base(client)] = rate, tails.get((run, program), "")
+        runs[run, scenario][base(client)] = rate, tails.get((run, program), ""), each[run, program]
     for (run, scenario), programs in runs.items():
         if len(scenarios[scenario]["clients"]) == 1 and run.startswith(("solo_", "mps_")):
-            for program, (rate, _) in programs.items():
+            for program, (rate, _, rates) in programs.items():
                 alone[program].append(rate)
+                alone_each[program] += rates
     for (run, scenario), programs in runs.items():
         way = WAYS.get(re.match(r"[a-z]+", run)[0])
         clients = clients_of(study, scenarios[scenario])
@@ -94,11 +111,12 @@ def rows_of(study):
                   "device": experiment["device"], "way": way, "is_blind": int(is_blind(scenario) or is_blind(run)),
                   "by_way": "test" if way == "split" else "train"} | parts_of(names)
         for client, (capture, fewer, stated) in clients.items():
-            (rate, tail), of = programs[base(client)], alone[base(client)]
+            (rate, tail, rates), of = programs[base(client)], alone[base(client)]
             solo = sum(of) / len(of) if of else stated
             yield common | {"program": client, "percentage": percentages(scenarios[scenario]).get(client, ""),
                             "capture": capture, "fewer_sms": fewer, "solo_per_s": f"{solo:.3f}",
-                            "together_per_s": f"{rate:.3f}", "kept": f"{rate / solo:.4f}", "p99_ms": tail}
+                            "together_per_s": f"{rate:.3f}", "kept": f"{rate / solo:.4f}", "p99_ms": tail,
+                            "kept_each": kept_each(rates, alone_each[base(client)])}
 
 
 def main():

@@ -111,6 +111,19 @@ def choices_table(entries, truth, part):
     return len(found), "\n".join(rows) + "\n"
 
 
+def noise_cells(rows):
+    """How far the first measurement of each is off as a prediction of the second."""
+    twice = (map(float, row["kept_each"].split()[:2]) for row in rows)
+    found = sorted(100 * abs(first / second - 1) for first, second in twice)
+    return f"{len(found)} | {statistics.mean(found):.1f} % | {percentile(found, 0.9):.1f} % | {found[-1]:.0f} %"
+
+
+def noise_table(truth):
+    lines = ["| way | figures | mean | 90th percentile | worst |", "|---|---|---|---|---|"]
+    twice = {name: [row for row in truth if row["way"] == way and row["kept_each"]] for way, name in WAYS.items()}
+    return "\n".join(lines + [f"| {name} | {noise_cells(rows)} |" for name, rows in twice.items() if rows]) + "\n"
+
+
 def board(entries, truth):
     text = ""
     for name, part in PARTS.items():
@@ -126,7 +139,9 @@ def board(entries, truth):
         text += (f"\n## All figures: {name}\n\n{len(rows)} figures; entries that were not trained on any.\n\n"
                  + errors_table(untrained, rows, ""))
     count, table = choices_table(untrained, truth, "")
-    return text + f"\n## All choices\n\nRegret over {count} mixes that were measured in several ways.\n\n{table}"
+    text += f"\n## All choices\n\nRegret over {count} mixes that were measured in several ways.\n\n{table}"
+    return text + ("\n## Noise\n\nFigures that were measured twice: the first measurement as a prediction of the "
+                   f"second.\n\n{noise_table(truth)}")
 
 
 def publish(words, folder, heading, board_of, usage):

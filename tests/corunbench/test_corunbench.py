@@ -10,6 +10,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BENCH = ROOT / "corunbench"
 sys.path[:0] = [str(BENCH), str(BENCH / "entries")]
+import collect  # noqa: E402
 import learned  # noqa: E402
 import nulls  # noqa: E402
 import score  # noqa: E402
@@ -80,6 +81,18 @@ def test_a_choice_costs_what_the_best_way_has_more(tmp_path):
     assert count == 1
     assert "| wrong | 20.0 % (20) | 0.0 % (0) |" in table, table
     assert "| always turns, where measured, else MPS | 0.0 % (0) | 28.6 % (29) |" in table, table
+
+
+def test_noise_is_how_far_one_measurement_is_off_the_other():
+    truth = [truth_row("mps_a_b", "a", "mps", 0.5, kept_each="0.6 0.5"),
+             truth_row("mps_a_b", "b", "mps", 0.8, kept_each="0.8 0.8"),
+             truth_row("mps_a_c", "c", "mps", 0.5, kept_each="")]
+    assert score.noise_table(truth).endswith("|\n| MPS | 2 | 10.0 % | 0.0 % | 20 % |\n")
+
+
+@pytest.mark.parametrize("rates, alone, each", [([1, 3], [2, 4], "0.5000 0.7500"), ([1], [2], ""), ([1, 3], [2], "")])
+def test_each_measurement_is_over_the_rate_alone_of_its_turn(rates, alone, each):
+    assert collect.kept_each(rates, alone) == each
 
 
 @pytest.mark.parametrize("busy, kept", [([1, 1], [0.5, 0.5]), ([0.2, 1], [1, 0.8]), ([0.3, 0.4], [1, 1]),
