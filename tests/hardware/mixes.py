@@ -2,17 +2,18 @@
 
     mixes.py draw TRUTH.jsonl > EXPERIMENT.yaml
     mixes.py draw-splits [--second] TRUTH.jsonl > EXPERIMENT.yaml
-    mixes.py draw-choices [--second] [--rates RATES.jsonl] TRUTH.jsonl > EXPERIMENT.yaml
+    mixes.py draw-choices [--second | --third] [--rates RATES.jsonl] TRUTH.jsonl > EXPERIMENT.yaml
     mixes.py predictions RESULTS.sqlite > PREDICTIONS.jsonl
-    mixes.py measure [--seconds S] [--limit SECONDS] EXPERIMENT.yaml -o MEASURED.jsonl
+    mixes.py measure [--only solo] [--repeat N] [--seconds S] [--limit SECONDS] EXPERIMENT.yaml -o MEASURED.jsonl
 
 `draw` takes 30 pairs and 6 triples, each in turns (`timeslice_`) and under MPS (`mps_`), and 9 of the pairs with three
 splits of the SMs (`split30_`, the first program's percentage; `solo30_` is one program alone at 30 %). `draw-splits`
 takes ten pairs of programs that were captured with fewer SMs, too (record.py --percentages), with four splits and
 without. `draw-choices` takes 18 pairs of programs of which no two were ever measured together, in turns, under MPS and
-with three splits; RATES.jsonl, measured of the scenarios `solo_`, has their rates alone. `measure` starts each program
-once for each way of sharing and parks it (loop.py): a mix is a few seconds in which its programs run. In turns there is
-no daemon; under MPS each percentage is a process of its own. FILE gets a row a program.
+with three splits; RATES.jsonl, measured of the scenarios `solo_`, has their rates alone. The third draw has 16 pairs of
+programs that are drawn, too, and each alone with each percentage. `measure` starts each program once for each way of
+sharing and parks it (loop.py): a mix is a few seconds in which its programs run. In turns there is no daemon; under MPS
+each percentage is a process of its own. FILE gets a row a program.
 """
 
 import argparse
@@ -46,6 +47,8 @@ CHOSEN = ["amp_finetune", "recommender", "reduced_overhead", "spectra", "numba_o
           "jax_recurrent", "gan", "reinforcement", "jax_decoder", "cupy_means"]
 KNOWN = ["jax_conv", "hf_prefill", "timm", "triton", "two_graphs", "numba"]  # of other draws: these meet NEWER here
 NEWER = ["jax_particles", "reduced_overhead", "cupy_means", "reinforcement", "jax_recurrent"]
+OLDER = [program for program in PROGRAMS if program not in [*KNOWN, "pyg_gcn"]]  # whose steps its capture tells
+NEW = [program for program in CHOSEN if program not in NEWER]
 UNSURE = ["recommender", "spectra", "numba_options", "jax_recurrent"]  # the steps found are unsure: they are stated
 SPECIAL = {"triton": ["step: { launches: 8 }"], "timm": ["allow_co_run: true"], "loader": ["allow_co_run: true"],
            "jax_recurrent": ["accept: [solo_rate]"]}
@@ -85,12 +88,24 @@ def drawn_splits(second=False):
             yield f"split{percentage}", programs, [percentage, 100 - percentage]
 
 
-def drawn_choices(second=False):
-    """The same of pairs that are in no other draw; the second draw has other pairs."""
-    every = list(itertools.product(KNOWN, NEWER) if second else itertools.combinations(CHOSEN, 2))
-    pairs = random.Random(34 if second else 33).sample(every, 18)
-    for program in KNOWN + NEWER if second else CHOSEN:
+def choices(draw):
+    """(programs, pairs) of the first, second or third draw; no pair is in another"""
+    chance = random.Random(32 + draw)
+    if draw == 1:
+        return CHOSEN, chance.sample(list(itertools.combinations(CHOSEN, 2)), 18)
+    if draw == 2:
+        return KNOWN + NEWER, chance.sample(list(itertools.product(KNOWN, NEWER)), 18)
+    older, new = chance.sample(OLDER, 6), chance.sample(NEW, 5)  # with each percentage: an MPS daemon has 48 clients
+    return older + new, chance.sample(list(itertools.product(older, new)), 16)
+
+
+def drawn_choices(draw):
+    programs, pairs = choices(draw)
+    for program in programs:
         yield "solo", (program,), [100]
+    for percentage in PERCENTAGES if draw == 3 else []:
+        for program in programs:
+            yield f"solo{percentage}", (program,), [percentage]
     for kind, percentage in [("timeslice", 100), ("mps", 100)] + [(f"split{part}", part) for part in PERCENTAGES]:
         for programs in pairs:
             yield kind, programs, [percentage, 100 - percentage or 100]
@@ -126,11 +141,11 @@ def stated_keys(program, row):
         + [f"iterations: {row['steps_inside']}"] * (program in UNSURE)
 
 
-def rates_alone(path):
+def rates_alone(path, kind="solo_"):
     """{program: mean of its measured rates alone}"""
     found = {}
     for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
-        if row["run"].startswith("solo_"):
+        if row["run"].startswith(kind):
             found.setdefault(row["w"], []).append(row["it_s"])
     return {program: round(statistics.mean(values), 3) for program, values in found.items()}
 
@@ -140,7 +155,7 @@ def draw_choices(options):
     clients = {program: [f"trace: ../programs-of-others/captures/{row['file']}", *stated_keys(program, row),
                          f"solo_rate: {rates.get(program, row['alone_per_second'])}/s"]
                for program, row in truth_of(options.truth, "window").items()}
-    draw_scenarios(drawn_choices(options.second), clients)
+    draw_scenarios(drawn_choices(options.draw), clients)
 
 
 def draw_scenarios(mixes, clients):
@@ -240,15 +255,17 @@ def measure_way(way, mixes, parked, options, until):
     for label in set(parked.processes) - warm:
         print(label, (parked.folder / f"{label}.log").read_text()[-600:], flush=True)
     share = 0.42 if way == "timeslice" else 1  # of the time left; there are more mixes under MPS
-    measure_all(mixes, parked, warm, options, now() + (until - now()) * share)
+    until = now() + (until - now()) * share
+    for _ in range(options.repeat):
+        measure_all(mixes, parked, warm, options, until)
 
 
 def measure(options):
     until = now() + options.limit
     names = set(re.findall(r"- name: (\w+)", options.experiment.read_text(encoding="utf-8")))
     drawn = {f"{mix[0]}_{'_'.join(mix[1])}": mix for mix in [*drawn_mixes(), *drawn_splits(), *drawn_splits(True),
-                                                         *drawn_choices(), *drawn_choices(True)]}
-    mixes = [mix for name, mix in drawn.items() if name in names]
+                                                         *itertools.chain(*map(drawn_choices, (1, 2, 3)))]}
+    mixes = [mix for name, mix in drawn.items() if name in names and re.match(options.only, name)]
     in_turns = [mix for mix in mixes if mix[0] in ("solo", "timeslice")]
     ways = {"timeslice": in_turns, "mps": [mix for mix in mixes if mix not in in_turns]}
     ways = {way: found for way, found in ways.items() if found}
@@ -288,13 +305,16 @@ def main():
     command = commands.add_parser("draw-choices")
     command.add_argument("truth", type=pathlib.Path)
     command.add_argument("--rates", type=pathlib.Path)
-    command.add_argument("--second", action="store_true", help="other pairs")
+    command.add_argument("--second", dest="draw", action="store_const", const=2, default=1, help="other pairs")
+    command.add_argument("--third", dest="draw", action="store_const", const=3, help="others again")
     command.set_defaults(do=draw_choices)
     command = commands.add_parser("predictions")
     command.add_argument("results", type=pathlib.Path)
     command.set_defaults(do=predictions)
     command = commands.add_parser("measure")
     command.add_argument("experiment", type=pathlib.Path)
+    command.add_argument("--only", default="", help="scenarios whose names begin so: a regular expression")
+    command.add_argument("--repeat", type=int, default=1, help="how often each mix is run")
     command.add_argument("--seconds", type=float, default=1.5)
     command.add_argument("--limit", type=float, default=480)
     command.add_argument("--imports", type=float, default=30, help="seconds in which the programs load their libraries")
