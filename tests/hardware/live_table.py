@@ -23,9 +23,11 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-EXPERIMENTS = ["openarena", "scene", "training", "players"]
-# Where experiments name a game of ours: its client, and the scenarios it is in.
-SCENES = {"scene": ("scene", ["alone", "training", "inference"]), "players": ("player", ["players"])}
+EXPERIMENTS = ["openarena", "scene", "training", "players", "density"]
+# Where experiments have the keys of a game of ours.
+SCENES = {"scene": [f"scenarios.{scenario}.clients.scene" for scenario in ("alone", "training", "inference")],
+          "players": ["scenarios.players.clients.player"], "density": ["defaults"]}
+WITH_MENU = ["players", "density"]
 DEVICE_WORD, SIZE_WORD, LOAD_WORD = 2, 4, 6  # of its command
 SIZE = "3840x2160"
 # Student's t, two-sided 95 %, by degrees of freedom from 1; 1.96 beyond.
@@ -44,14 +46,13 @@ def menu(build, gpu, load):
 def settings(name, options):
     """The --set options of one experiment."""
     found = [text.partition(":")[2] for text in options.set if text.startswith(name + ":")]
-    client, scenarios = SCENES.get(name, ("", []))
-    load = options.player_load if name == "players" else options.load
-    for scenario in scenarios:
-        words = f"scenarios.{scenario}.clients.{client}.command"
+    load = options.player_load if name in WITH_MENU else options.load
+    for keys in SCENES.get(name, []):
+        words = f"{keys}.command"
         found += [f'{words}[{DEVICE_WORD}]="{options.gpu}"', f'{words}[{LOAD_WORD}]="{load}"',
                   f"{words}[0]={(options.build / 'scene').resolve()}"]
-        if name == "players":
-            found.append(f"scenarios.{scenario}.clients.{client}.quality={menu(options.build, options.gpu, load)}")
+        if name in WITH_MENU:
+            found.append(f"{keys}.quality={menu(options.build, options.gpu, load)}")
     return [word for setting in found for word in ("--set", setting)]
 
 
