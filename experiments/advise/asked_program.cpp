@@ -49,13 +49,36 @@ AskedProgram& program_called(std::vector<AskedProgram>& programs, const std::str
               "programs are called as their files, without endings");
 }
 
+namespace {
+
+/// "50%" of the SMs.
+std::string part_of_sms(const std::string& text) {
+  const bool is_percentage = text.ends_with('%');
+  const auto number = is_percentage ? parse_real(std::string_view(text).substr(0, text.size() - 1)) : std::nullopt;
+  if (number && *number >= 1 && *number < 100) return text;
+  throw Error(ErrorKind::kInput, {},
+              fmt::format("--solo-rate: found `{}` of the SMs, expected 1 to 99 %: a@50%=24/s", text));
+}
+
+}  // namespace
+
 void state_keys(std::vector<AskedProgram>& programs, const std::vector<std::string>& rates,
                 const std::vector<std::string>& keys) {
+  std::map<std::string, std::string> with_fewer_sms;  // by program
   for (const std::string& text : rates) {
-    const auto [name, value] = assignment("--solo-rate", text);
+    const auto [of, value] = assignment("--solo-rate", text);
     positive("--solo-rate", value, parse_rate(value), "a rate such as a=31/s");
-    program_called(programs, "--solo-rate", name).keys["solo_rate"] = value;
+    const auto at = of.find('@');
+    AskedProgram& program = program_called(programs, "--solo-rate", of.substr(0, at));
+    if (at == std::string::npos) {
+      program.keys["solo_rate"] = value;
+    } else {
+      std::string& all = with_fewer_sms[program.name];
+      all += fmt::format("{}{}: {}", all.empty() ? "" : ", ", part_of_sms(of.substr(at + 1)), value);
+    }
   }
+  for (const auto& [name, all] : with_fewer_sms)
+    program_called(programs, "--solo-rate", name).keys["fewer_sms"] = "{ " + all + " }";
   for (const std::string& text : keys) {
     const auto [key, value] = assignment("--set", text);
     const auto dot = key.find('.');

@@ -132,7 +132,7 @@ void add_sm_cap_ranges(const Scenario& scenario, const PolicyChoice& policy, con
     warnings.push_back(
         fmt::format("warning: {}: with {:.0f} % of the SMs the kernels of {} take {:.2f} to {:.2f} times as long, as "
                     "memory or SMs bind them, which their launches do not say; the figure takes the latter. Captures "
-                    "under such percentages tell (`fewer_sms`, docs/mechanisms.md)",
+                    "or rates under such percentages tell (`fewer_sms`, docs/mechanisms.md)",
                     policy.label, 100 * cap, client.name, slowdown.if_memory_binds, slowdown.if_sms_bind));
   }
 }

@@ -36,7 +36,8 @@ PolicyDescriptor mps_percentage_policy() {
   policy.summary = "Kernels of all clients share the SMs as under MPS, each client's at most a percentage of them.";
   policy.source = "NVIDIA Multi-Process Service documentation: active thread percentage";
   policy.deviations = {
-      "Which kernels the memory binds a launch does not say: without captures under such percentages (`fewer_sms`) all "
+      "Which kernels the memory binds a launch does not say: without captures or rates under such percentages "
+      "(`fewer_sms`) all "
       "are taken as bound by the SMs.",
       "Percentages are not rounded to whole SMs.",
   };

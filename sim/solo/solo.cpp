@@ -227,6 +227,10 @@ double solo_rate_at(const ClientSpec& client, const DeviceSpec& device, double h
   return solo_rate(steady, device);
 }
 
+double solo_rate_near(const ClientSpec& client, const DeviceSpec& device, double expected_per_s) {
+  return solo_rate(steady_client(client), device, expected_per_s);
+}
+
 SoloFit fit_to_solo_rate(const ClientSpec& client, const DeviceSpec& device, double jobs_per_s) {
   ClientSpec steady = steady_client(client);
   const auto is_near = [&](const SoloFit& fit) { return std::abs(fit.reached_per_s / jobs_per_s - 1) < kNearEnough; };

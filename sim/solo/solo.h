@@ -44,6 +44,9 @@ SoloFit fit_to_solo_rate(const ClientSpec& client, const DeviceSpec& device, dou
 /// Jobs a second alone, with every host gap times this factor: whole passes without jitter, as in a fit.
 double solo_rate_at(const ClientSpec& client, const DeviceSpec& device, double host_gap_scale);
 
+/// Jobs a second alone, as it is: whole passes without jitter, as in a fit. `expected_per_s` is about what is found.
+double solo_rate_near(const ClientSpec& client, const DeviceSpec& device, double expected_per_s);
+
 /// From joining to being done, alone on the device with its gate open; nullopt where it is not done within `horizon`.
 /// Throws Interrupted where `interrupt` becomes true.
 std::optional<Duration> time_alone(const ClientSpec& client, const DeviceSpec& device, std::uint64_t seed,

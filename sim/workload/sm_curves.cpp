@@ -1,10 +1,13 @@
 #include "sim/workload/sm_curves.h"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <map>
 #include <string_view>
 #include <tuple>
 
+#include "sim/device/occupancy.h"
 #include "traces/base/error.h"
 
 namespace corun {
@@ -88,6 +91,29 @@ void check_same_step(const KernelTimes& all_sms, const KernelTimes& fewer) {
       "captures of one program that are cut into the same steps; `iterations` or `step` holds for all of them");
 }
 
+void give_curves(Workload& workload,
+                 const std::function<std::vector<SmCurve::Point>(const KernelKind&, const WorkOp&)>& points_of) {
+  workload.sm_curves.clear();
+  std::map<KernelKind, std::uint32_t> numbers;
+  workload.ops.predict([&](WorkOp& op) {
+    if (op.kind != OpKind::kKernel) return;
+    const KernelKind kind = kind_of(workload, op);
+    const auto [number, is_new] = numbers.try_emplace(kind, static_cast<std::uint32_t>(numbers.size() + 1));
+    op.sm_curve = number->second;
+    if (is_new) workload.sm_curves.emplace_back(points_of(kind, op));
+  });
+}
+
+/// On `fraction` of the SMs over that on all of them.
+double time_by_waves(const DeviceSpec& device, const WorkOp& op, Work work, double fraction) {
+  return static_cast<double>(kFullRate) / static_cast<double>(speed_on(device, op.kind, op.shape, work, fraction));
+}
+
+double time_when_bound(const SmBinding& binding, double by_waves) {
+  if (binding.degree <= 1) return 1 + binding.degree * (by_waves - 1);
+  return by_waves + (binding.degree - 1) * (std::max(by_waves, 1 / binding.fraction) - by_waves);
+}
+
 }  // namespace
 
 void add_sm_curves(Workload& workload, std::vector<WithFewerSms> captures) {
@@ -100,16 +126,22 @@ void add_sm_curves(Workload& workload, std::vector<WithFewerSms> captures) {
     check_same_step(all_sms, fewer);
     slowdowns.emplace_back(all_sms, fewer);
   }
-  std::map<KernelKind, std::uint32_t> numbers;
-  workload.ops.predict([&](WorkOp& op) {
-    if (op.kind != OpKind::kKernel) return;
-    const KernelKind kind = kind_of(workload, op);
-    const auto [number, is_new] = numbers.try_emplace(kind, static_cast<std::uint32_t>(numbers.size() + 1));
-    op.sm_curve = number->second;
-    if (!is_new) return;
+  give_curves(workload, [&](const KernelKind& kind, const WorkOp&) {
     std::vector<SmCurve::Point> points;
     for (std::size_t i = 0; i < captures.size(); ++i) points.push_back({captures[i].fraction, slowdowns[i].of(kind)});
-    workload.sm_curves.emplace_back(std::move(points));
+    return points;
+  });
+}
+
+void add_sm_curves(Workload& workload, const DeviceSpec& device, std::vector<SmBinding> bindings) {
+  std::ranges::sort(bindings, std::greater{}, &SmBinding::fraction);
+  const KernelTimes times = kernel_times(workload);
+  give_curves(workload, [&](const KernelKind& kind, const WorkOp& op) {
+    const Work mean = work_of(Duration{std::max<std::int64_t>(1, std::llround(times.of.at(kind).mean()))});
+    std::vector<SmCurve::Point> points;
+    for (const SmBinding& binding : bindings)
+      points.push_back({binding.fraction, time_when_bound(binding, time_by_waves(device, op, mean, binding.fraction))});
+    return points;
   });
 }
 

@@ -44,7 +44,9 @@ void add_advise(Commands& commands) {
       "advise", "Say whether captured programs may share a GPU, in which way, and what each gets", &advise_command);
   command.option("CAPTURE", &options.words.traces, "A capture of each program; two at least").required();
   command.option("--gpu", &options.words.gpu, "The GPU: a built-in device").shows_default("h200");
-  command.option("--solo-rate", &options.words.rates, "PROGRAM=RATE: its steps per second alone and untraced")
+  command
+      .option("--solo-rate", &options.words.rates,
+              "PROGRAM=RATE: its steps per second alone and untraced; PROGRAM@50%=RATE with so much of the SMs")
       .repeatable();
   command
       .option("--set", &options.words.keys,

@@ -73,6 +73,8 @@ void write_trace(const ClientChoice& client, CanonicalLines& lines) {
 void write_fewer_sms(const ClientChoice& client, CanonicalLines& lines) {
   for (std::size_t i = 0; i < client.fewer_sms.size(); ++i)
     lines.add(fmt::format("fewer_sms.{:04}", i), lines.hash_of(client.fewer_sms[i].path));
+  for (const CappedRate& rate : client.capped_rates)
+    lines.add(fmt::format("capped_rate.{:.6f}", rate.fraction), fmt::format("{}", rate.jobs_per_s));
 }
 
 void write_synthetic(const ClientChoice& client, CanonicalLines& lines) {

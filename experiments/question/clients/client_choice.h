@@ -12,6 +12,7 @@
 #include "experiments/base/diagnostic.h"
 #include "experiments/base/yaml.h"
 #include "sim/workload/client_spec.h"
+#include "sim/workload/sm_curves.h"
 #include "sim/workload/synthetic/synthetic.h"
 
 namespace corun {
@@ -59,7 +60,8 @@ struct ClientChoice : ClientTerms {
   SourceLocation where;
   std::string trace;  ///< path, with the experiment's folder put before a relative one
   SourceLocation trace_where;
-  std::vector<CapturedFile> fewer_sms;  ///< captures of the same program with fewer SMs
+  std::vector<CapturedFile> fewer_sms;   ///< captures of the same program with fewer SMs; or
+  std::vector<CappedRate> capped_rates;  ///< its rates alone with fewer SMs, of `fewer_sms` too
   std::optional<SyntheticWork> synthetic;
   WorkloadOptions options;       ///< iterations, step, visits, draw, run, keep_start, gpu_busy_ratio, allow_co_run,
                                  ///< host_waits, gpu

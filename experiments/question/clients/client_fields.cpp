@@ -125,9 +125,27 @@ void read_trace(const Node& node, ClientReading& out, ScalarReader& read) {
   out.choice.synthetic.reset();
 }
 
+void read_capped_rates(const Node& node, ClientReading& out, ScalarReader& read) {
+  constexpr double kLeast = 0.01, kMost = 0.99;
+  for (const Node::Entry& entry : node.entries) {
+    Node part;
+    part.where = entry.where;
+    part.text = entry.key;
+    const auto fraction = read.number(part, kLeast, kMost);
+    const auto rate = read.rate(entry.value);
+    if (!fraction || !rate) continue;
+    auto& rates = out.choice.capped_rates;
+    if (std::ranges::find(rates, *fraction, &CappedRate::fraction) != rates.end())
+      read.wrong(part, fmt::format("{} of the SMs is there twice", entry.key));
+    rates.push_back({*fraction, *rate});
+  }
+}
+
 void read_fewer_sms(const Node& node, ClientReading& out, ScalarReader& read) {
   out.choice.fewer_sms.clear();
-  if (!read.expect(node, Node::Kind::kSequence, "[train.50.corun, train.25.corun]")) return;
+  out.choice.capped_rates.clear();
+  if (node.is_mapping()) return read_capped_rates(node, out, read);
+  if (!read.expect(node, Node::Kind::kSequence, "[train.50.corun, train.25.corun] or { 50%: 24/s, 25%: 13/s }")) return;
   for (const Node& item : node.items)
     if (const auto path = read.text(item)) out.choice.fewer_sms.push_back({resolve(out.folder, *path), item.where});
 }
@@ -311,7 +329,7 @@ std::vector<ClientField> work_fields() {
   return {
       field("name", "text", &ClientChoice::name, text, always("name")),
       field("trace", "path", read_trace, write_trace),
-      field("fewer_sms", "list of paths", read_fewer_sms, write_fewer_sms),
+      field("fewer_sms", "list of paths, or rates", read_fewer_sms, write_fewer_sms),
       field("synthetic", "mapping", read_synthetic_field, write_synthetic),
       field("command", "list", read_command, write_command),
       field("environment", "mapping", read_environment, nullptr),     // written with the command
@@ -430,6 +448,8 @@ bool read_client(const Node& node, const ClientReading& defaults, ClientChoice& 
                  "give it a `trace:` or a `synthetic:`, or a `command:` for a live run");
   if (const Node* rate = node.find("solo_rate"); rate != nullptr && out.trace.empty())
     reader.wrong(*rate, "`solo_rate` corrects the host gaps of a capture: a synthetic client has none");
+  if (const Node* rates = node.find("fewer_sms"); rates != nullptr && rates->is_mapping() && out.trace.empty())
+    reader.wrong(*rates, "rates with fewer SMs are those of a captured program: a synthetic client has none");
   if (const Node* gaps = node.find("host_gaps"); gaps != nullptr && out.solo_rate)
     reader.wrong(*gaps, "`host_gaps` is for a client whose `solo_rate` is not known, and here it is stated");
   return has_work && !has_both;

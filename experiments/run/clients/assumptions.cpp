@@ -36,6 +36,14 @@ std::string note_of_client(const std::string& client, const std::string& note) {
   return fmt::format("{}{}: {}", kWarning, client, note.substr(kWarning.size()));
 }
 
+void add_capped_rates(const Scenario& scenario, const ClientChoice& choice, ClientBuilder& builder,
+                      std::vector<std::string>& notes) {
+  const std::vector<CappedRate> reached = builder.capped_fit(scenario, choice).reached;
+  for (std::size_t i = 0; i < reached.size(); ++i)
+    notes.push_back(fmt::format("{}: calibrated to {:.4g}/s with {:.0f} % of the SMs (simulated {:.4g}/s)", choice.name,
+                                choice.capped_rates[i].jobs_per_s, 100 * reached[i].fraction, reached[i].jobs_per_s));
+}
+
 }  // namespace
 
 std::vector<std::string> assumptions(const Scenario& scenario, ClientBuilder& builder) {
@@ -65,6 +73,7 @@ std::vector<std::string> assumptions(const Scenario& scenario, ClientBuilder& bu
                                   choice.solo_rate ? "solo_rate" : "the untraced rate", *rate, fit.reached_per_s,
                                   factors(fit)));
     }
+    if (!choice.capped_rates.empty() && builder.replays()) add_capped_rates(scenario, choice, builder, notes);
     for (const std::string& misfit : accepted_misfits(scenario, choice, builder))
       notes.push_back(fmt::format("warning: {}: {}", choice.name, misfit));
     for (const std::string& doubt : doubts(scenario, choice, builder))

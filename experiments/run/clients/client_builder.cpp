@@ -73,6 +73,7 @@ ClientSpec ClientBuilder::client(const Scenario& scenario, const ClientChoice& c
   ClientSpec spec = as_captured(scenario, choice, seed);
   const bool has_rate = solo_rate(choice, *spec.workload).has_value();
   if (has_rate) fit(scenario, choice, spec).apply_to(spec, scenario.device);
+  if (!choice.capped_rates.empty() && replays_) spec.workload = capped_fit(scenario, choice).workload;
   if (!has_rate && choice.host_gaps == HostGaps::kNone) spec.host_gap_scale = 0;
   spec.host_gap_scale /= choice.host_speed;
   return spec;
@@ -88,6 +89,21 @@ std::optional<double> ClientBuilder::solo_rate(const ClientChoice& choice, const
   if (!replays_) return std::nullopt;
   if (choice.solo_rate) return choice.solo_rate;
   return workload.untraced_jobs_per_s > 0 ? std::optional(workload.untraced_jobs_per_s) : std::nullopt;
+}
+
+CappedFit ClientBuilder::capped_fit(const Scenario& scenario, const ClientChoice& choice) {
+  Scenario under_mps = scenario;
+  under_mps.device.sharing = Sharing::kConcurrent;
+  return capped_fits_.get({device_text(under_mps.device), canonical_client(choice, hashes_)}, [&] {
+    ClientSpec spec = as_captured(under_mps, choice, under_mps.seeds.front());
+    if (!solo_rate(choice, *spec.workload))
+      throw Error(
+          ErrorKind::kInput, choice.where,
+          fmt::format("client `{}`: rates with fewer SMs tell nothing without the rate with all of them", choice.name),
+          "state `solo_rate`, the program's steps per second alone and untraced");
+    fit(under_mps, choice, spec).apply_to(spec, under_mps.device);
+    return fit_to_capped_rates(spec, under_mps.device, choice.capped_rates);
+  });
 }
 
 SoloFit ClientBuilder::fit(const Scenario& scenario, const ClientChoice& choice, const ClientSpec& captured) {

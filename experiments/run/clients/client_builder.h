@@ -8,6 +8,7 @@
 
 #include "experiments/question/experiment.h"
 #include "experiments/run/clients/workload_cache.h"
+#include "sim/solo/capped_rates.h"
 #include "sim/solo/recorded.h"
 #include "sim/solo/solo.h"
 
@@ -34,6 +35,9 @@ class ClientBuilder {
   std::optional<double> solo_rate(const ClientChoice& choice, const Workload& workload) const;
   /// The factors by which `captured`, the client as captured, has that rate on the scenario's device; found once.
   SoloFit fit(const Scenario& scenario, const ClientChoice& choice, const ClientSpec& captured);
+  /// Times of its kernels with fewer SMs by which the client has ClientChoice::capped_rates alone under MPS on the
+  /// scenario's device; found once. Throws Error(kInput) where its rate with all SMs is not known.
+  CappedFit capped_fit(const Scenario& scenario, const ClientChoice& choice);
   /// What one pass gives alone on the scenario's device, compared with its capture; found once.
   RecordedReplay replay_alone(const Scenario& scenario, const ClientChoice& choice);
   bool replays() const { return replays_; }
@@ -48,6 +52,7 @@ class ClientBuilder {
   const bool replays_;
   WorkloadCache workloads_;
   Memo<FitKey, SoloFit> fits_;
+  Memo<FitKey, CappedFit> capped_fits_;
   Memo<FitKey, RecordedReplay> replays_alone_;
 };
 

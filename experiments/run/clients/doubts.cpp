@@ -117,6 +117,21 @@ void doubt_waits(const ClientChoice& choice, const ClientSpec& spec, Sentences& 
       taken));
 }
 
+void doubt_capped_rates(const Scenario& scenario, const ClientChoice& choice, ClientBuilder& builder,
+                        Sentences& found) {
+  constexpr double kNear = 0.03;
+  if (choice.capped_rates.empty()) return;
+  const std::vector<CappedRate> reached = builder.capped_fit(scenario, choice).reached;
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    const double stated = choice.capped_rates[i].jobs_per_s;
+    if (std::abs(reached[i].jobs_per_s / stated - 1) <= kNear) continue;
+    found.push_back(fmt::format(
+        "with {:.0f} % of the SMs it has {:.4g}/s alone, the nearest to the stated {:.4g}/s that its kernels "
+        "and its rate with all SMs allow",
+        100 * reached[i].fraction, reached[i].jobs_per_s, stated));
+  }
+}
+
 }  // namespace
 
 Sentences doubts(const Scenario& scenario, const ClientChoice& choice, ClientBuilder& builder) {
@@ -135,6 +150,7 @@ Sentences doubts(const Scenario& scenario, const ClientChoice& choice, ClientBui
   doubt_clock(scenario, choice, spec, found);
   doubt_count(scenario, choice, spec, builder, found);
   doubt_load(choice, spec, found);
+  doubt_capped_rates(scenario, choice, builder, found);
   return found;
 }
 

@@ -1,12 +1,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "experiments/advise/advice.h"
 #include "experiments/advise/advice_text.h"
+#include "experiments/advise/asked_program.h"
 #include "experiments/advise/deploy.h"
 #include "experiments/question/experiment.h"
 #include "policies/builtin.h"
+#include "traces/base/error.h"
 
 namespace corun {
 namespace {
@@ -49,6 +52,16 @@ TEST(SharingWays, AreScenariosOfAnExperimentThatCanBeRead) {
       parse_experiment(advice_experiment(question, sharing_ways(question)), "a.yaml", {}, policies);
   EXPECT_EQ(experiment.scenarios.size(), 7U);
   EXPECT_EQ(experiment.scenarios[2].policies[0].parameters.by_client("percentages").at("vit"), 70.0);
+}
+
+TEST(AskedPrograms, HaveTheirRatesAloneWithAllSmsAndWithFewer) {
+  std::vector<AskedProgram> programs = asked_programs({"a.corun", "b.corun"});
+  state_keys(programs, {"a=31/s", "a@50%=24/s", "b@25%=2/s", "a@25%=13/s"}, {"b.pacing=60fps"});
+  EXPECT_EQ(programs[0].keys,
+            (std::map<std::string, std::string>{{"solo_rate", "31/s"}, {"fewer_sms", "{ 50%: 24/s, 25%: 13/s }"}}));
+  EXPECT_EQ(programs[1].keys, (std::map<std::string, std::string>{{"pacing", "60fps"}, {"fewer_sms", "{ 25%: 2/s }"}}));
+  for (const char* wrong : {"a@=1/s", "a@50=1/s", "a@100%=1/s", "a@0%=1/s", "a@x%=1/s", "c@50%=1/s", "a@50%=fast"})
+    EXPECT_THROW(state_keys(programs, {wrong}, {}), Error) << wrong;
 }
 
 TEST(Spread, OfMillisecondsHasAboutThreeDigits) {
