@@ -21,10 +21,18 @@ class DeviceUse {
     sums_[client.value] += end - begin;
     if (takes_turns_) shares_.add(client, begin, end);
   }
+  /// Work of the client began then and has not ended.
+  void go_on(ClientId client, Time begin, Time now) {
+    if (takes_turns_) shares_.add(client, begin, now);
+  }
   void settle(Time oldest) { shares_.settle(oldest); }
 
   Duration busy() const { return busy_.total(); }  ///< some client had work
   Duration of(ClientId client) const { return takes_turns_ ? shares_.received(client) : sums_[client.value]; }
+  /// Of work that took from `begin` to `end`, as far as what others had to do is known.
+  Duration of(ClientId client, Time begin, Time end) const {
+    return takes_turns_ ? shares_.received(client, begin, end) : end - begin;
+  }
 
  private:
   const bool takes_turns_;

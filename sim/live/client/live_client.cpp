@@ -210,6 +210,7 @@ void LiveClient::complete_group(const LaneReader::EndGroup& ended) {
     if (*op != nullptr && !(*op)->is_complete) {
       const Time begin = std::max(from, (*op)->launched), end = std::max(from + time, begin);
       use_.add(id_, begin, end);
+      ended_ = std::max(ended_, end);
       complete(**op, begin, end, time, false);
     }
     from += time;
@@ -235,6 +236,13 @@ void LiveClient::complete(LiveOp& op, Time begin, Time end, Duration device_time
   recorder_.on_op(fact);
   jobs_.end_launch(op.submitted, end, op.kind == gate::LaunchKind::kGraph, is_lost);
   arbiter_.complete(id_, op.number, device_time);
+}
+
+void LiveClient::tell_use(Time now) {
+  jobs_.tell_use(now);
+  const auto runs = [](const LiveOp& op) { return op.launched != kNever && !op.is_complete; };
+  const auto oldest = std::ranges::find_if(ops_, runs);
+  if (oldest != ops_.end()) use_.go_on(id_, std::max(oldest->launched, ended_), now);
 }
 
 Time LiveClient::oldest_unfinished() const {

@@ -45,6 +45,8 @@ class LiveClient {
 
   /// Reports to the arbiter everything that is new in the lane. True if there was something.
   bool poll();
+  /// Tells what is in progress on the device, for the costs of frames that end before it does.
+  void tell_use(Time now);
   /// The arbiter lets submission `number` pass.
   void launch(std::uint64_t number);
   /// To be called after every decision. Reports to the arbiter what passed but still waits there, and makes the gate in
@@ -72,6 +74,7 @@ class LiveClient {
   const std::string& fault() const { return reader_.fault(); }
   /// Nothing that is yet to be read began before this, unless it is read very late.
   Time oldest_unfinished() const;
+  bool is_rendering() const { return jobs_.frames_in_progress() > 0; }
   std::uint64_t jobs_finished() const { return jobs_.finished(); }
   /// Why that is no measure of its rate; "" where it is one.
   std::string why_rate_is_unknown() const { return jobs_.why_rate_is_unknown(); }
@@ -108,6 +111,7 @@ class LiveClient {
   MemoryTerms memory_;
   std::uint64_t next_number_ = 0;  // for the arbiter
   Time last_question_ = kNever;
+  Time ended_ = kRunStart;  // of its launches, the last
   LiveCounts counts_;
 };
 

@@ -62,16 +62,25 @@ void LiveJobs::end_frame(const LaneReader::FrameMark& mark) {
   frames_.pop_front();
   FrameFact& fact = ended.fact;
   fact.gpu_end = std::max(mark.gpu_end, fact.gpu_begin);
-  fact.gpu_busy = mark.gpu_busy != Duration{0} ? mark.gpu_busy : fact.gpu_end - fact.gpu_begin;
+  const Time begin =
+      mark.gpu_busy == Duration{0} ? fact.gpu_begin : std::max(fact.gpu_begin, fact.gpu_end - mark.gpu_busy);
+  use_.add(id_, begin, fact.gpu_end);
+  fact.gpu_busy = use_.of(id_, begin, fact.gpu_end);
+  host_ahead_ = begin - fact.gpu_begin;
   fact.present = std::max(fact.present, fact.gpu_end);
   fact.missed = spec_.pacing.period > Duration{0} && fact.present > fact.start + spec_.pacing.period;
-  use_.add(id_, fact.gpu_begin, fact.gpu_end);
   recorder_.on_frame(fact);
   recorder_.on_job(JobFact{id_, finished_++, fact.start, fact.start, fact.gpu_end});
   complete_render(ended, fact.gpu_busy);
   arbiter_.frame(id_, FrameEvent::kEnd,
                  FrameView{.number = fact.number, .gpu_busy = fact.gpu_busy, .quality_level = fact.quality_level});
   if (!frames_.empty()) start_oldest(fact.gpu_end);
+}
+
+void LiveJobs::tell_use(Time now) {
+  if (frames_.empty()) return;
+  const Time begin = frames_.front().fact.gpu_begin + host_ahead_;
+  if (begin < now) use_.go_on(id_, begin, now);
 }
 
 void LiveJobs::complete_render(Frame& frame, Duration device_time) {

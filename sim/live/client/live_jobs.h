@@ -29,8 +29,12 @@ class LiveJobs {
   /// The program begins to render a frame; `operation` is the arbiter's number for that.
   void begin_frame(std::uint64_t number, Time at, std::optional<std::uint64_t> operation);
   void present_frame(std::uint64_t number, Time at);
-  /// It was rendered, and is a job. Frames before it whose end was never seen are dropped.
+  /// It was rendered, and is a job. Frames before it whose end was never seen are dropped. What it cost is its part of
+  /// the device from its begin there to its end: where contexts take turns, others had theirs meanwhile.
   void end_frame(const LaneReader::FrameMark& mark);
+  /// The frame that is being rendered has work on the device, as far as it has come; its host works before it for as
+  /// long as before the last one.
+  void tell_use(Time now);
   /// No frame in progress will end.
   void lose_frames();
 
@@ -73,6 +77,7 @@ class LiveJobs {
   const Mix captured_;
   std::deque<Frame> frames_;  // in progress; the first is being rendered
   std::uint32_t quality_level_;
+  Duration host_ahead_{};  // of the last frame: from its begin until the device began with it
   Time job_begin_ = kNever;
   std::uint64_t launches_ = 0;    // that have ended
   std::uint64_t job_graphs_ = 0;  // of these, in the present job

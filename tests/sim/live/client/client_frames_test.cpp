@@ -54,7 +54,7 @@ TEST_F(ClientFrames, AFrameIsAFactAndAJob) {
   EXPECT_EQ(client_->jobs_finished(), 1u);
   EXPECT_EQ(events(), (std::vector{FrameEvent::kBegin, FrameEvent::kEnd}));
   EXPECT_EQ(policy_.frames[1].frame.gpu_busy, 6ms);
-  EXPECT_EQ(use_.of(ClientId{0}), 8ms);
+  EXPECT_EQ(use_.of(ClientId{0}), 6ms) << "the host worked before";
   EXPECT_EQ(client_->counts().first_work, time(1));
 }
 
@@ -68,6 +68,33 @@ TEST_F(ClientFrames, WhatAFrameTookIsFromItsBeginToItsEndWhereThatIsNotKnown) {
   at(11, kBegin, 1);
   at(12, kEnd, 1, 12, 1);
   EXPECT_EQ(facts_.frames[1].gpu_busy, 1ns) << "a nanosecond is known";
+}
+
+TEST_F(ClientFrames, WhatAFrameCostIsItsPartOfTheDeviceWhileOthersHadWork) {
+  join();
+  at(1, kBegin, 0);
+  use_.add(ClientId{1}, time(5), time(7));
+  use_.go_on(ClientId{1}, time(8), time(9.5));
+  at(9.5, kEnd, 0, 9, 6 * kNsPerMs);
+  ASSERT_EQ(facts_.frames.size(), 1u);
+  EXPECT_EQ(facts_.frames[0].gpu_busy, 4500us) << "3 alone, 3 of which the other had half";
+  EXPECT_EQ(policy_.frames[1].frame.gpu_busy, 4500us);
+  EXPECT_EQ(facts_.frames[0].gpu_end, time(9));
+}
+
+TEST_F(ClientFrames, OneInProgressHasWorkBehindWhatItsHostTakes) {
+  join();
+  client_->tell_use(time(3));
+  at(1, kBegin, 0);
+  at(6, kEnd, 0, 6, 3 * kNsPerMs);
+  EXPECT_EQ(use_.of(ClientId{0}), 3ms);
+  at(7, kBegin, 1);
+  client_->tell_use(time(8));
+  EXPECT_EQ(use_.of(ClientId{0}), 3ms) << "its host works for 2 ms";
+  client_->tell_use(time(10));
+  EXPECT_EQ(use_.of(ClientId{0}), 4ms);
+  at(12, kEnd, 1, 12, 3 * kNsPerMs);
+  EXPECT_EQ(use_.of(ClientId{0}), 6ms);
 }
 
 TEST_F(ClientFrames, AFrameIsMissedThatIsShownLaterThanAPeriodAfterItsStart) {
@@ -103,7 +130,7 @@ TEST_F(ClientFrames, AFrameThatBeginsBeforeTheOneBeforeHasEndedStartsWhenThatEnd
   at(1, kBegin, 0);
   at(3, kBegin, 1);
   EXPECT_EQ(events(), (std::vector{FrameEvent::kBegin}));
-  at(9, kEnd, 0, 9, 1);
+  at(9, kEnd, 0, 9, 7 * kNsPerMs);
   EXPECT_EQ(events(), (std::vector{FrameEvent::kBegin, FrameEvent::kEnd, FrameEvent::kBegin}));
   EXPECT_EQ(policy_.frames[2].frame.number, 1u);
   at(14, kEnd, 1, 14, 0);
@@ -111,7 +138,7 @@ TEST_F(ClientFrames, AFrameThatBeginsBeforeTheOneBeforeHasEndedStartsWhenThatEnd
   EXPECT_EQ(facts_.frames[1].start, time(3));
   EXPECT_EQ(facts_.frames[1].gpu_begin, time(9));
   EXPECT_EQ(facts_.frames[1].gpu_busy, 5ms);
-  EXPECT_EQ(use_.of(ClientId{0}), 13ms);
+  EXPECT_EQ(use_.of(ClientId{0}), 12ms);
 }
 
 TEST_F(ClientFrames, AFrameInProgressMayBeTheOldestThatIsUnfinished) {

@@ -130,7 +130,7 @@ class OneClient : public ::testing::Test, private Backend {
   Facts facts_;
   ClientSpec spec_;
   executor::WallClock clock_;
-  live::DeviceUse use_{1, false};
+  live::DeviceUse use_{2, true};  // with another, of which a test tells
   gate::Lane* lane_ = static_cast<gate::Lane*>(
       mmap(nullptr, sizeof(gate::Lane), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   std::optional<Arbiter> arbiter_;
