@@ -76,8 +76,7 @@ def regrets(pairs, rule, goal):
 
 def main():
     studies = {study: older_pairs(study) for study in OLDER} | {"advice": answered_pairs(HERE)}
-    if (HERE / "second/measured.jsonl").exists():
-        studies["advice, second"] = answered_pairs(HERE / "second")
+    studies |= {f"advice, {part}": answered_pairs(HERE / part) for part in ("second", "third")}
     counts = " | ".join(f"{study}, {len(pairs)}" for study, pairs in studies.items())
     print(f"| goal | chosen by | {counts} | all |")
     print("|---" * (3 + len(studies)) + "|")

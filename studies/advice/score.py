@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How good the answers of `simcli advise` are, by what was measured afterwards; prints Markdown.
 
-usage: score.py ANSWERS.jsonl MEASURED.jsonl [ANSWERS.jsonl MEASURED.jsonl ...]
+usage: score.py [ANSWERS.jsonl MEASURED.jsonl ...]        without words: all of this study
 
 A program keeps its rate in company over the mean of its rates alone in the same measurement. Goals: `fairest`, the
 least that a program keeps; `most work`, the sum; `p99`, the 99th percentile of the step times of one program, the first
@@ -17,6 +17,8 @@ import pathlib
 import statistics
 import sys
 
+ALL = ["answers.jsonl", "measured.jsonl", "second/answers.jsonl", "second/measured.jsonl", "third/answers.jsonl",
+       "third/measured.jsonl", "third/answers_fewer_sms.jsonl", "third/measured.jsonl"]
 SYNCHRONOUS = {"hf_decoder", "jax_recurrent", "reduced_overhead", "reinforcement", "jax_decoder", "cupy_means"}
 
 
@@ -147,6 +149,6 @@ def main(paths):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 3 or len(sys.argv) % 2 == 0:
+    if len(sys.argv) % 2 == 0:
         sys.exit(__doc__)
-    main(sys.argv[1:])
+    main(sys.argv[1:] or ALL)
