@@ -45,7 +45,8 @@ py::tuple bootstrap(const Values& values, const Values& baseline, bool is_ratio,
 }
 
 py::tuple ends(const std::optional<FigureBand>& band) {
-  return band ? py::make_tuple(band->low, band->high) : py::make_tuple(py::none(), py::none());
+  if (!band) return py::make_tuple(py::none(), py::none());
+  return py::make_tuple(band->low, band->high);
 }
 
 /// The numbers of corun.compare, a row each: point (None where there is none), scenario, policy, client, metric, unit,
