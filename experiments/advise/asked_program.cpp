@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 
 #include "traces/base/error.h"
@@ -13,9 +14,19 @@ namespace corun {
 
 namespace {
 
+/// Where the endings of a file's name begin: a dot between digits is none of theirs.
+std::size_t endings_of(const std::string& name) {
+  const auto is_digit = [&](std::size_t at) {
+    return at < name.size() && std::isdigit(static_cast<unsigned char>(name[at])) != 0;
+  };
+  std::size_t dot = name.find('.', 1);
+  while (dot != std::string::npos && is_digit(dot - 1) && is_digit(dot + 1)) dot = name.find('.', dot + 1);
+  return dot;
+}
+
 std::string name_of(const std::string& trace, const std::vector<AskedProgram>& others) {
   std::string name = std::filesystem::path(trace).filename().string();
-  name = name.substr(0, std::max<std::size_t>(1, name.find('.')));
+  name = name.substr(0, endings_of(name));
   std::ranges::replace_if(
       name, [](unsigned char c) { return std::isalnum(c) == 0 && c != '-'; }, '_');
   std::string unique = name;

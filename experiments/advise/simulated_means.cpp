@@ -4,6 +4,7 @@
 #include <sstream>
 #include <utility>
 
+#include "experiments/base/diagnostic.h"
 #include "experiments/question/experiment.h"
 #include "experiments/run/plan.h"
 #include "experiments/run/ranges.h"
@@ -33,6 +34,14 @@ std::vector<SimulatedBounds> joined(const Experiment& experiment, Runs& runs) {
   return all;
 }
 
+/// All scenarios have the same clients: what is wrong with one is said once.
+InvalidInput once(const InvalidInput& refused) {
+  std::vector<Diagnostic> kept;
+  for (const Diagnostic& diagnostic : refused.diagnostics())
+    if (std::ranges::find(kept, diagnostic.message, &Diagnostic::message) == kept.end()) kept.push_back(diagnostic);
+  return InvalidInput(std::move(kept), 0, refused.kind());
+}
+
 }  // namespace
 
 std::optional<double> ClientMeans::of(const std::string& metric) const {
@@ -46,6 +55,14 @@ double ClientMeans::kept() const {
 }
 
 std::vector<SimulatedBounds> SimulatedMeans::of(const std::string& text) {
+  try {
+    return simulate(text);
+  } catch (const InvalidInput& refused) {
+    throw once(refused);
+  }
+}
+
+std::vector<SimulatedBounds> SimulatedMeans::simulate(const std::string& text) {
   PolicyRegistry policies = policies_;
   const Experiment experiment =
       with_host_ranges(with_draw_ranges(parse_experiment(text, kMadeExperiment, {}, policies)));

@@ -38,7 +38,8 @@ class SimulatedMeans {
   /// At most `jobs` threads.
   SimulatedMeans(const PolicyRegistry& policies, unsigned jobs) : policies_(policies), jobs_(jobs) {}
 
-  /// Scenarios in order, each under its policies in order. Throws InvalidInput or Error where it is refused or fails.
+  /// Scenarios in order, each under its policies in order. Throws InvalidInput, each reason once, or Error
+  /// where it is refused or fails.
   std::vector<SimulatedBounds> of(const std::string& experiment);
 
   const std::vector<std::string>& warnings() const { return warnings_; }  ///< each once
@@ -49,6 +50,7 @@ class SimulatedMeans {
   const std::string& unmeasured() const { return unmeasured_; }
 
  private:
+  std::vector<SimulatedBounds> simulate(const std::string& experiment);
   void keep(std::string warning);
 
   const PolicyRegistry& policies_;

@@ -8,6 +8,7 @@
 
 #include "experiments/advise/simulated_means.h"
 #include "experiments/question/experiment.h"
+#include "experiments/run/clients/captured_gpu.h"
 #include "experiments/run/clients/client_builder.h"
 #include "experiments/run/clients/doubts.h"
 #include "experiments/run/plan.h"
@@ -19,6 +20,7 @@ namespace corun {
 
 namespace {
 
+constexpr std::size_t kFewestFrames = 100;
 constexpr int kWholeCurve = 8;  ///< up to so many sessions every number is a point
 
 /// The most sessions that hold, as far as is known, and what to try next.
@@ -78,9 +80,24 @@ class Fit {
       throw Error(ErrorKind::kInput, SourceLocation{question_.game.trace},
                   "it has no frames, expected a capture of a game",
                   "`simcli advise` says whether programs may share a GPU");
+    if (workload->jobs.size() < kFewestFrames)
+      throw Error(ErrorKind::kInput, SourceLocation{question_.game.trace},
+                  fmt::format("it has {} frame{}, and sessions are counted by the 99th percentile of frame times: "
+                              "expected {} frames at least",
+                              workload->jobs.size(), workload->jobs.size() == 1 ? "" : "s", kFewestFrames),
+                  "a log of a minute of play; `simcli info` says what of a log is read");
+    answer_.whose_times = whose_times(workload->captured_on, scenario.device);
     answer_.has_limiter = workload->limiter_period > Duration{};
     answer_.is_lower_bound = may_have_low_clock(*workload);
     answer_.has_unknown_draws = FrameDraws::are_unknown(*workload);
+  }
+
+  /// Frames take as long as in the capture, whatever the device is called.
+  std::string whose_times(const CapturedDevice& captured, const DeviceSpec& device) const {
+    if (captured.name.empty())
+      return fmt::format("The capture does not name its GPU: its times are taken as those of {}.", question_.gpu);
+    if (!is_another_gpu(captured, device)) return "";
+    return fmt::format("Its times are those of {}, and not scaled to {}.", captured.name, question_.gpu);
   }
 
   /// Each with one session; a policy may be refused, the driver's turns may not.

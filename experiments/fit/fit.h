@@ -37,6 +37,7 @@ struct FitAnswer {
   bool has_limiter = false;      ///< of the capture; sessions then have one, too
   bool has_unknown_draws = false;
   bool is_lower_bound = false;        ///< frames were captured on an idle device, whose clock may have been low
+  std::string whose_times{};          ///< a sentence where they are not surely those of the GPU asked about
   std::vector<std::string> warnings;  ///< of the replays, each once
 };
 

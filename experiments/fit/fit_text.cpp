@@ -147,21 +147,30 @@ bool fits(const FitAnswer& answer) {
   return best != nullptr && best->sessions > 0;
 }
 
-std::string fit_sentence(const FitQuestion& question, const FitAnswer& answer) {
+namespace {
+
+std::string count_sentence(const FitQuestion& question, const FitAnswer& answer) {
   const FitCurve* best = best_of(answer, false);
-  if (best == nullptr) return "No policy could be tried.\n";
+  if (best == nullptr) return "No policy could be tried.";
   if (best->sessions == 0 && answer.is_lower_bound)
-    return fmt::format("Cannot tell whether {} holds {:.6g} FPS on {}: its capture left the GPU idle; {}.\n",
+    return fmt::format("Cannot tell whether {} holds {:.6g} FPS on {}: its capture left the GPU idle; {}.",
                        question.game.name, question.fps, question.gpu, kCaptureUncapped);
   if (best->sessions == 0)
-    return fmt::format("{} does not hold {:.6g} FPS on {} even alone: it has {}, with a p99 of {} ms.\n",
+    return fmt::format("{} does not hold {:.6g} FPS on {} even alone: it has {}, with a p99 of {} ms.",
                        question.game.name, question.fps, question.gpu, spread_text(best->points.front().fps, 1),
                        spread_text(best->points.front().p99_ms, 1));
   const std::string under = best->policy == "passthrough" ? "" : " " + policy_text(best->policy);
-  return fmt::format("{} session{} of {} hold{} {:.6g} FPS on {}{}.{}\n",
+  return fmt::format("{} session{} of {} hold{} {:.6g} FPS on {}{}.{}",
                      count_text(answer, *best, question.most_sessions), best->sessions == 1 ? "" : "s",
                      question.game.name, best->sessions == 1 ? "s" : "", question.fps, question.gpu, under,
                      with_fillers(question, answer));
+}
+
+}  // namespace
+
+std::string fit_sentence(const FitQuestion& question, const FitAnswer& answer) {
+  return fmt::format("{}{}{}\n", count_sentence(question, answer), answer.whose_times.empty() ? "" : " ",
+                     answer.whose_times);
 }
 
 std::string fit_text(const FitQuestion& question, const FitAnswer& answer) {

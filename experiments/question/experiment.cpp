@@ -48,6 +48,18 @@ void check_name(const Node& root, const std::string& name, ScalarReader& reader)
                             kLongest)});
 }
 
+/// Policies that an override gives the whole experiment, and that no scenario would take, would never run.
+void check_policies_are_taken(const Node& root, ScalarReader& reader) {
+  const Node *shared = root.find("policies"), *scenarios = root.find("scenarios");
+  if (shared == nullptr || scenarios == nullptr || scenarios->items.empty()) return;
+  if (shared->where.file == root.where.file) return;
+  const auto has_own = [](const Node& scenario) { return scenario.find("policies") != nullptr; };
+  if (!std::ranges::all_of(scenarios->items, has_own)) return;
+  const Node* name = scenarios->items.front().find("name");
+  reader.wrong(*shared, "every scenario has `policies` of its own: these would never run",
+               fmt::format("did you mean `scenarios.{}.policies`?", name == nullptr ? "NAME" : name->text));
+}
+
 /// What is wrong is in `diagnostics`.
 Experiment read_document(const Node& root, const std::string& path, PolicyRegistry& policies,
                          Diagnostics& diagnostics) {
@@ -59,6 +71,7 @@ Experiment read_document(const Node& root, const std::string& path, PolicyRegist
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   read_fields(root, experiment_fields(), "key", top, reader);
   check_name(root, top.name, reader);
+  check_policies_are_taken(root, reader);
   ScenarioReader scenarios(folder.string(), top, policies, reader);
   read_scenarios(root, top, scenarios, out, reader);
   scenarios.check_expectations();

@@ -21,14 +21,14 @@ void check_gpu(const Scenario& scenario, const ClientChoice& client, const Captu
                Diagnostics& refusals) {
   if (client.accepts(Doubt::kOtherGpu) || !is_another_gpu(captured, scenario.device)) return;
   const std::string likely = builtin_model_of(captured);
-  refuse(
-      client,
-      fmt::format("captured on {}, and the device is {} ({} SMs): times of one GPU say little of another",
-                  text_of(captured), scenario.device.name, scenario.device.sm_count),
-      fmt::format(
-          "{}`accept: [other_gpu]` on the client replays its times as they are",
-          likely.empty() || likely == scenario.device.name ? "" : fmt::format("did you mean `device: {}`? ", likely)),
-      refusals);
+  refuse(client,
+         fmt::format("captured on {}, and the device is {} ({} SMs): times of one GPU say little of another",
+                     text_of(captured), scenario.device.name, scenario.device.sm_count),
+         fmt::format("{}`accept: [other_gpu]` on the client replays its times as they are",
+                     likely.empty() || likely == scenario.device.name
+                         ? ""
+                         : fmt::format("did you mean `device: {0}` (`--gpu {0}`)? ", likely)),
+         refusals);
 }
 
 void check_collectives(const ClientChoice& client, double share, Diagnostics& refusals) {

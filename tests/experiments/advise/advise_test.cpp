@@ -7,6 +7,7 @@
 #include "experiments/advise/advice_text.h"
 #include "experiments/advise/asked_program.h"
 #include "experiments/advise/deploy.h"
+#include "experiments/base/diagnostic.h"
 #include "experiments/question/experiment.h"
 #include "policies/builtin.h"
 #include "traces/base/error.h"
@@ -62,6 +63,14 @@ TEST(AskedPrograms, HaveTheirRatesAloneWithAllSmsAndWithFewer) {
   EXPECT_EQ(programs[1].keys, (std::map<std::string, std::string>{{"pacing", "60fps"}, {"fewer_sms", "{ 25%: 2/s }"}}));
   for (const char* wrong : {"a@=1/s", "a@50=1/s", "a@100%=1/s", "a@0%=1/s", "a@x%=1/s", "c@50%=1/s", "a@50%=fast"})
     EXPECT_THROW(state_keys(programs, {wrong}, {}), Error) << wrong;
+}
+
+TEST(AskedPrograms, AreCalledAsTheirFilesWithoutEndings) {
+  const std::vector<AskedProgram> programs = asked_programs(
+      {"x/qwen1.5_0.5b.json.gz", "qwen1.8.sqlite", "a.window.corun", ".hidden", "b", "run.50.corun", "a.csv"});
+  std::vector<std::string> names;
+  for (const AskedProgram& program : programs) names.push_back(program.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"qwen1_5_0_5b", "qwen1_8", "a", "_hidden", "b", "run", "a_2"}));
 }
 
 TEST(Spread, OfMillisecondsHasAboutThreeDigits) {
@@ -152,6 +161,17 @@ TEST(Advise, CannotTellWhetherAGameKeepsItsRateWhereThatHangsOnItsDraws) {
   EXPECT_NE(verdict_text(question, advice).find("--set game.draw=2ms"), std::string::npos);
   question.least_fps["game"] = fps.high + 1;
   EXPECT_EQ(advice_on(question).verdict, Verdict::kNoWay) << "at no end of the range";
+}
+
+TEST(Advise, SaysWhatIsWrongWithAProgramOnce) {
+  AdviceQuestion question = two_programs();
+  question.gpu = "v100";
+  try {
+    advice_on(question);
+    FAIL() << "captures of another GPU";
+  } catch (const InvalidInput& refused) {
+    EXPECT_EQ(refused.diagnostics().size(), 2u) << refused.what();
+  }
 }
 
 TEST(Advise, SaysThatNoWayKeepsWhatIsAskedAndByHowMuch) {
