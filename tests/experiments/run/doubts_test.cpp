@@ -82,8 +82,10 @@ TEST_F(Checked, ACaptureOfAnotherGpuIsRefusedUnlessAccepted) {
       std::vector<std::string>{"5: client `a`: captured on NVIDIA A100-SXM4-40GB (108 SMs), and the device is h100 "
                                "(132 SMs): times of one GPU say little of another"});
   EXPECT_EQ(kind_, ErrorKind::kUnsupported);
-  EXPECT_EQ(helps_.at(0),
-            "did you mean `device: a100_40gb`? `accept: [other_gpu]` on the client replays its times as they are");
+  EXPECT_EQ(
+      helps_.at(0),
+      "did you mean `device: a100_40gb` (`--gpu a100_40gb`)? `accept: [other_gpu]` on the client replays its times as "
+      "they are");
   EXPECT_TRUE(wrong(experiment("h100", "  - { name: a, trace: a.corun, accept: [other_gpu] }")).empty());
   EXPECT_TRUE(wrong(experiment("a100_40gb", "  - { name: a, trace: a.corun }")).empty());
   EXPECT_FALSE(wrong(experiment("a100_80gb", "  - { name: a, trace: a.corun }")).empty()) << "another bandwidth";
