@@ -225,7 +225,8 @@ Guests LiveRun::guests_of(const ClientSpec& spec) const {
 
 bool LiveRun::poll_all() {
   bool has_news = false;
-  const bool has_frames = std::ranges::any_of(clients_, [](const auto& client) { return client->is_rendering(); });
+  const bool has_frames =
+      std::ranges::any_of(clients_, [](const auto& client) { return client->has_frames_to_tell(); });
   for (std::uint32_t i = 0; has_frames && i < clients_.size(); ++i)
     if (states_[i] == State::kPresent) clients_[i]->tell_use(clock_.now());
   for (std::uint32_t i = 0; i < clients_.size(); ++i)

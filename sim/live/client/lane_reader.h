@@ -64,6 +64,7 @@ class LaneReader {
   std::optional<LaunchEntry> read_launch(std::uint64_t retired);
   /// Passes over all launches so far. Returns the number of the next.
   std::uint64_t skip_launches();
+  bool has_frames() const { return frames_read_ < lane_.frame_count.load(); }
   /// The next moment of a frame; nullopt: there is none yet.
   std::optional<FrameMark> read_frame();
 

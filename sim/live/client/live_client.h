@@ -74,7 +74,8 @@ class LiveClient {
   const std::string& fault() const { return reader_.fault(); }
   /// Nothing that is yet to be read began before this, unless it is read very late.
   Time oldest_unfinished() const;
-  bool is_rendering() const { return jobs_.frames_in_progress() > 0; }
+  /// Whether poll() has something of a frame to report.
+  bool has_frames_to_tell() const { return reader_.has_frames(); }
   std::uint64_t jobs_finished() const { return jobs_.finished(); }
   /// Why that is no measure of its rate; "" where it is one.
   std::string why_rate_is_unknown() const { return jobs_.why_rate_is_unknown(); }
