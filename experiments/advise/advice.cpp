@@ -37,8 +37,7 @@ std::string mechanism_of(const SharingWay& way, const std::vector<ProgramShare>&
 void add_bands(ProgramShare& share, const Bands& bands, const ErrorClass& its, const std::string& bound_alone) {
   const std::string bound = share.fps ? "frames" : bound_alone;
   const auto band_of = [&](const char* figure) {
-    return bands.of(figure, its.mechanism, bound, its.programs,
-                    its.unmeasured.empty() ? Measured::kAll : Measured::kPart);
+    return bands.of(figure, its.mechanism, bound, its.programs, its.measured());
   };
   if (const auto band = band_of("kept"))
     share.kept_band = {std::min(1.0, share.kept.low * band->low), std::min(1.0, share.kept.high * band->high)};

@@ -8,8 +8,6 @@ namespace corun {
 
 namespace {
 
-constexpr std::string_view kSimulated = "simulation";
-
 /// "" where no study compared it with hardware.
 std::string mechanism_of(const Scenario& scenario, const PolicyChoice& policy) {
   if (policy.policy == "mps_percentage") return "split";
@@ -42,7 +40,7 @@ std::map<std::string, ErrorClass> error_classes(const Scenario& scenario, const 
   const auto is_like = [](const ClientChoice& client) {
     return !client.trace.empty() && client.replay_or_default() == Replay::kClosed;
   };
-  if (scenario.cluster || scenario.backend != kSimulated || scenario.clients.size() < 2) return {};
+  if (scenario.cluster || scenario.backend != kSimulation || scenario.clients.size() < 2) return {};
   const std::string mechanism = mechanism_of(scenario, policy);
   if (mechanism.empty() || !std::ranges::all_of(scenario.clients, is_like)) return {};
   std::map<std::string, ErrorClass> classes;

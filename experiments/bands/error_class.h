@@ -4,15 +4,17 @@
 #include <map>
 #include <string>
 
+#include "experiments/bands/bands.h"
 #include "experiments/question/experiment.h"
 
 namespace corun {
 
 /// What decides how far predicted figures of a client in company may be off, and is known before its run.
 struct ErrorClass {
-  std::string mechanism;      ///< of Bands: "turns", "mps", "split"; games among the clients are found by the run
-  std::size_t programs = 2;   ///< that share the GPU
-  std::string unmeasured{};   ///< what nothing measured was like: "the device", "its rate alone"; "" = all was
+  std::string mechanism;     ///< of Bands: "turns", "mps", "split"; games among the clients are found by the run
+  std::size_t programs = 2;  ///< that share the GPU
+  std::string unmeasured{};  ///< what nothing measured was like: "the device", "its rate alone"; "" = all was
+  Measured measured() const { return unmeasured.empty() ? Measured::kAll : Measured::kPart; }
   std::string label() const;  ///< "turns of 2 programs", "mps of 3 programs, but not the device"
 };
 

@@ -87,7 +87,7 @@ class Predicted {
     const bool has_games = std::ranges::any_of(
         runs_.classes, [&](const auto& entry) { return runs_.mean(entry.first, "fps_mean").has_value(); });
     return bands_.of(figure, mechanism_among(its.mechanism, has_games), bound(its.mechanism), its.programs,
-                     its.unmeasured.empty() ? Measured::kAll : Measured::kPart);
+                     its.measured());
   }
 
   /// "any" where the run does not tell. Turns do not lengthen what the device does for a program; other mechanisms do.

@@ -140,15 +140,6 @@ std::string with_fillers(const FitQuestion& question, const FitAnswer& answer) {
   return fmt::format(" With {}: {}.", names_of(question.fillers), fmt::join(parts, "; "));
 }
 
-}  // namespace
-
-bool fits(const FitAnswer& answer) {
-  const FitCurve* best = best_of(answer, false);
-  return best != nullptr && best->sessions > 0;
-}
-
-namespace {
-
 std::string count_sentence(const FitQuestion& question, const FitAnswer& answer) {
   const FitCurve* best = best_of(answer, false);
   if (best == nullptr) return "No policy could be tried.";
@@ -167,6 +158,11 @@ std::string count_sentence(const FitQuestion& question, const FitAnswer& answer)
 }
 
 }  // namespace
+
+bool fits(const FitAnswer& answer) {
+  const FitCurve* best = best_of(answer, false);
+  return best != nullptr && best->sessions > 0;
+}
 
 std::string fit_sentence(const FitQuestion& question, const FitAnswer& answer) {
   return fmt::format("{}{}{}\n", count_sentence(question, answer), answer.whose_times.empty() ? "" : " ",

@@ -17,12 +17,15 @@
 
 namespace corun {
 
+/// The backend of runs without hardware, as results name it.
+inline constexpr std::string_view kSimulation = "simulation";
+
 /// One set of clients on one device, or one list of pods on one cluster, run under every policy with every seed.
 /// Clients of a cluster are templates: pods do their work, on cards that are each such a device.
 struct Scenario {
   std::string name;
   std::string bounds{};  ///< the scenario whose answer, a range, this one bounds; "" = it is an answer of its own
-  std::string backend = "simulation";  ///< where its runs take place: see ExecutionBackend
+  std::string backend{kSimulation};  ///< where its runs take place: see ExecutionBackend
   std::string description;
   SourceLocation where;
   DeviceSpec device;

@@ -48,8 +48,7 @@ void add_values(const Scenario& scenario, Json& json) {
       const Estimate value = *scenario.get(setting, client, metric);
       json.array().value(setting).value(client).value(metric).value(rounded(value.mean)).value(rounded(value.low));
       json.value(rounded(value.high)).value(value.count).value(corun::figure(value, metric, true));
-      if (const auto band = scenario.band(setting, client, metric))
-        json.value(with_band("", *band, metric, value.mean).substr(1));
+      if (const auto band = scenario.band(setting, client, metric)) json.value(band_text(*band, metric, value.mean));
       json.end();
     }
   json.end();
@@ -67,7 +66,7 @@ bool has_band(const Scenario& scenario, std::size_t setting) {
 std::string about_bands(const Measured& measured, const Scenario& scenario) {
   constexpr std::size_t kMostNamed = 12;
   const auto is_client = [](const std::string& name) { return name != "device" && name != "cluster"; };
-  if (!measured.has_classes || scenario.backend != "simulation") return "";
+  if (!measured.has_classes || scenario.backend != kSimulation) return "";
   if (std::ranges::count_if(scenario.clients, is_client) < 2) return "";
   std::vector<std::string> never;
   std::size_t banded = 0;

@@ -68,7 +68,7 @@ void check_command(const ClientChoice& client) {
 
 void put_in(const ExecutionBackend& backend, Scenario& scenario) {
   scenario.backend = backend.name;
-  if (scenario.cluster && backend.name != simulation_backend().name)
+  if (scenario.cluster && backend.name != kSimulation)
     throw Error(ErrorKind::kUnsupported,
                 fmt::format("scenario `{}` is a cluster: only `simcli run` replays one", scenario.own_name()));
   for (const ClientChoice& client : scenario.clients) {
@@ -91,13 +91,13 @@ void put_in(const ExecutionBackend& backend, Scenario& scenario) {
 }
 
 ExecutionBackend simulation_backend() {
-  return {"simulation", [](const RunInput& input, Recorder& recorder, std::vector<std::string>&) {
+  return {std::string(kSimulation), [](const RunInput& input, Recorder& recorder, std::vector<std::string>&) {
             return simulate_in_arrival_order(input, recorder);
           }};
 }
 
 ExecutionBackend surrogate_backend() {
-  return {"simulation", [](const RunInput& input, Recorder& recorder, std::vector<std::string>&) {
+  return {std::string(kSimulation), [](const RunInput& input, Recorder& recorder, std::vector<std::string>&) {
             RunInput played = input;
             for (ClientSpec& client : played.clients) {
               if (client.workload == nullptr) continue;

@@ -111,7 +111,7 @@ std::vector<SoloBaseline> RunInputs::solo(const Scenario& scenario, std::uint64_
 
 std::vector<std::string> RunInputs::notes(const Scenario& scenario) {
   std::vector<std::string> notes = assumptions(scenario, clients_);
-  if (!experiment_.points.empty() || backend_.name != simulation_backend().name) return notes;
+  if (!experiment_.points.empty() || backend_.name != kSimulation) return notes;
   const auto& warnings = draw_ranges_.get(scenario.name, [&] { return draw_ranges(scenario, clients_, policies_); });
   notes.insert(notes.end(), warnings.begin(), warnings.end());
   return notes;

@@ -14,7 +14,6 @@ namespace corun {
 namespace {
 
 constexpr double kFewestJobs = 10;
-constexpr std::string_view kSimulated = "simulation";
 
 int decimals_of(double value) {
   const double size = std::fabs(value);
@@ -52,12 +51,12 @@ std::string figure_range(const Estimate& low, const Estimate& high, const std::s
   return fmt::format("{} to {}", least.substr(0, least.find(' ')), most);
 }
 
-std::string with_band(const std::string& figure, const FigureBand& band, const std::string& metric, double value) {
+std::string band_text(const FigureBand& band, const std::string& metric, double value) {
   const MetricDescriptor* known = find_metric(metric);
   const bool is_percentage = known != nullptr && known->is_percentage;
   const double scale = is_percentage ? 100 : 1;
   const int decimals = is_percentage ? 1 : decimals_of(value);
-  return fmt::format("{} ({:.{}f} to {:.{}f})", figure, band.low * scale, decimals, band.high * scale, decimals);
+  return fmt::format("({:.{}f} to {:.{}f})", band.low * scale, decimals, band.high * scale, decimals);
 }
 
 std::string short_number(double value) { return fmt::format("{:.{}f}", value, decimals_of(value)); }
@@ -152,7 +151,7 @@ bool Summary::has_few_jobs(const Scenario& scenario, const std::string& policy, 
     const double rate = std::isnan(alone) ? mean(*bound, policy, client.name, "throughput_per_s") : alone;
     return rate * to_seconds(window) < kFewestJobs;
   };
-  return is_endless && scenario.backend == kSimulated && std::ranges::any_of(bounds_with(scenario), ends_few);
+  return is_endless && scenario.backend == kSimulation && std::ranges::any_of(bounds_with(scenario), ends_few);
 }
 
 std::string Summary::rate_cell(const Scenario& scenario, const std::string& policy, const ClientChoice& client,

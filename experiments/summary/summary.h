@@ -96,8 +96,8 @@ std::string figure(const Estimate& estimate, const std::string& metric, bool wit
 /// "31.0 to 44.2 /s": of figures between which the answer lies; as figure() where they are the same.
 std::string figure_range(const Estimate& low, const Estimate& high, const std::string& metric, bool with_interval);
 
-/// "60.0 fps (54.4 to 60.0)": a figure with its band.
-std::string with_band(const std::string& figure, const FigureBand& band, const std::string& metric, double value);
+/// "(54.4 to 60.0)", as precise as the figure that it stands behind, whose value this is.
+std::string band_text(const FigureBand& band, const std::string& metric, double value);
 
 /// "60.0", "6.91", "0.844", "1240": three significant digits, and one decimal below 1000.
 std::string short_number(double value);

@@ -44,7 +44,7 @@ std::string Summary::band_cell(const Scenario& scenario, const std::string& poli
     if (const auto its = band(*bound, policy, client, metric)) widen(all, *its);
   const std::string figure = cell(scenario, policy, client, metric, false);
   if (figure.empty() || !all) return figure.empty() ? "" : fmt::format("{} ({})", figure, kNoBand);
-  return with_band(figure, *all, metric, mean(scenario, policy, client, metric));
+  return fmt::format("{} {}", figure, band_text(*all, metric, mean(scenario, policy, client, metric)));
 }
 
 /// "0.87 (0.77 to 1.00)", of the rate alone.
@@ -66,7 +66,7 @@ std::string Summary::kept_cell(const Scenario& scenario, const std::string& poli
 }
 
 std::string Summary::bands(const Scenario& scenario) const {
-  if (scenario.cluster || scenario.backend != "simulation" || scenario.clients.size() < 2) return "";
+  if (scenario.cluster || scenario.backend != kSimulation || scenario.clients.size() < 2) return "";
   std::vector<std::vector<std::string>> rows = {{"policy", "client", "keeps", "rate", "p99", ""}};
   std::vector<std::string> never;
   for (const PolicyChoice& policy : scenario.policies) {

@@ -37,8 +37,7 @@ PolicyDescriptor mps_percentage_policy() {
   policy.source = "NVIDIA Multi-Process Service documentation: active thread percentage";
   policy.deviations = {
       "Which kernels the memory binds a launch does not say: without captures or rates under such percentages "
-      "(`fewer_sms`) all "
-      "are taken as bound by the SMs.",
+      "(`fewer_sms`) all are taken as bound by the SMs.",
       "Percentages are not rounded to whole SMs.",
   };
   policy.parameters.by_client("percentages")

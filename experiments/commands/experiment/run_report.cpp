@@ -8,7 +8,6 @@
 
 #include "experiments/base/json.h"
 #include "experiments/commands/counted.h"
-#include "experiments/run/execution_backend.h"
 #include "sim/metrics/metric_table.h"
 #include "traces/base/streams.h"
 
@@ -40,7 +39,7 @@ std::string heading(const Scenario& scenario) {
   return fmt::format("{}: {} on {}{}, {:.6g} {} seconds, {}{}\n", printable(scenario.own_name()),
                      counted(scenario.clients.size(), "client"), printable(scenario.device.name),
                      scenario.device_facts.is_measured ? "" : " (a device that was never measured)",
-                     to_seconds(scenario.horizon), scenario.backend == simulation_backend().name ? "simulated" : "real",
+                     to_seconds(scenario.horizon), scenario.backend == kSimulation ? "simulated" : "real",
                      counted(scenario.seeds.size(), "seed"),
                      scenario.seeds.size() >= kFewestForInterval ? " (mean and 95 % interval)"
                      : scenario.seeds.size() > 1                 ? ": no interval"
@@ -53,7 +52,7 @@ bool is_warning(const std::string& note) { return note.starts_with("warning: ");
 /// Of which class the errors of a client's figures are: "turns of 2 programs"; "too few measured co-runs"; "" of what
 /// was measured and of a client alone.
 std::string error_class_of(const Scenario& scenario, const PolicyChoice& policy, const std::string& client) {
-  if (scenario.backend != simulation_backend().name || scenario.clients.size() < 2) return "";
+  if (scenario.backend != kSimulation || scenario.clients.size() < 2) return "";
   const auto classes = error_classes(scenario, policy);
   const auto its = classes.find(client);
   return its == classes.end() ? "too few measured co-runs" : its->second.label();

@@ -173,12 +173,12 @@ std::string times(const Estimate& ratio) {
 
 std::string banded(const Estimate& estimate, const std::string& metric, const std::optional<FigureBand>& band) {
   const std::string text = figure(estimate, metric, false);
-  return band ? with_band(text, *band, metric, estimate.mean) : text;
+  return band ? fmt::format("{} {}", text, band_text(*band, metric, estimate.mean)) : text;
 }
 
 /// What stands in brackets, and that nothing does.
 std::string about_bands(const Comparisons& found) {
-  const auto is_simulated = [](const Comparison& row) { return row.backend == "simulation"; };
+  const auto is_simulated = [](const Comparison& row) { return row.backend == kSimulation; };
   if (!found.has_classes || std::ranges::none_of(found.rows, is_simulated)) return "";
   const auto has_band = [](const Comparison& row) { return row.baseline_band || row.value_band; };
   if (std::ranges::none_of(found.rows, has_band)) return "no bands: too few measured co-runs";
