@@ -123,6 +123,17 @@ TEST(Priority, ARunningKernelYieldsAtTheEndOfItsWaveAndGoesOnLater) {
   EXPECT_EQ(driver.end(low), 9 * kMs);
 }
 
+TEST(Priority, ARunningKernelYieldsToTheHighestOfThoseThatWait) {
+  DeviceDriver driver(ten_sms(), 3);
+  control(driver, 2, {.priority = 1});
+  kernel(driver, 0, 40, 8 * kMs);  // four waves of 2 ms
+  driver.run_to(3 * kMs);
+  kernel(driver, 1, 10, 1 * kMs);
+  const Ticket high = kernel(driver, 2, 10, 1 * kMs);
+  driver.drain();
+  EXPECT_EQ(driver.begin(high), 4 * kMs);
+}
+
 TEST(Priority, AKernelOfOneLongWaveIsNotDisplaced) {
   DeviceDriver driver(ten_sms(), 2);
   control(driver, 1, {.priority = 5});
@@ -298,6 +309,14 @@ TEST(Instance, ACopyHasTheWholeLink) {
   const Ticket copy = driver.submit(0, 10 * kMs, 0, OpKind::kCopyHostToDevice);
   driver.drain();
   EXPECT_EQ(driver.end(copy), 10 * kMs);
+}
+
+TEST(Instance, AFewBytesAreSetAsFastInItAsOnTheWholeDevice) {
+  DeviceDriver driver(ten_sms(Sharing::kTimeSliced), 1);
+  control(driver, 0, {.instance = 0.5});
+  const Ticket few_bytes = driver.submit(0, 10 * kUs, 0, OpKind::kMemset);
+  driver.drain();
+  EXPECT_EQ(driver.end(few_bytes), 10 * kUs) << "it takes no SMs";
 }
 
 TEST(Instance, OfADeviceWhoseKernelsShareSpaceTakesItsSmsFromTheOthers) {

@@ -149,5 +149,21 @@ TEST(HostLink, APrefetchTakesItsPartOfTheLink) {
   EXPECT_EQ(driver.device().memory(ClientId{0}).resident_bytes, 10 * kGb);
 }
 
+TEST(HostLink, IsFreeForACopyAsSoonAsTheClientThatIsBroughtInLeaves) {
+  DeviceDriver driver(paging());
+  for (int i = 0; i < 2; ++i) driver.join({.working_set_bytes = 10 * kGb});
+  driver.submit(0, kMs);
+  driver.run_to(2000 * kMs);
+  driver.submit(1, kMs);
+  driver.run_to(10'000 * kMs);
+  driver.device().prefetch(ClientId{0}, driver.now());
+  const Ticket copied = copy(driver, 1, 500, 5 * kGb);
+  driver.run_to(10'500 * kMs);
+  driver.device().leave(ClientId{0}, driver.now());
+  driver.drain();
+  // Half of the link for half a second, then all of it.
+  EXPECT_NEAR(static_cast<double>(driver.end(copied)), 10'750.0 * kMs, 20);
+}
+
 }  // namespace
 }  // namespace corun

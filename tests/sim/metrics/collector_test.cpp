@@ -307,6 +307,12 @@ TEST_F(CollectorTest, SlowdownIsAgainstTheSoloRate) {
   EXPECT_DOUBLE_EQ(metrics(collector, {{60, 0.5}, {10, 0.9}}).at("train.slowdown"), 5);
 }
 
+TEST_F(CollectorTest, AProgramSlowerThanOneJobASecondHasASlowdownToo) {
+  Collector collector(input_);
+  for (const Duration at : {1s, 5s, 9s}) job(collector, at, at);
+  EXPECT_DOUBLE_EQ(metrics(collector, {{60, 0.5}, {0.5, 0.9}}).at("train.slowdown"), 2);
+}
+
 TEST_F(CollectorTest, ProgressCountsThePausesInWhichAClientGotNothing) {
   Collector collector(input_);
   for (Duration at = 1s; at < 6s; at += 500ms) job(collector, at, at);

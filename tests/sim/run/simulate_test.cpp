@@ -108,6 +108,12 @@ TEST(Simulate, AFrameInTimeIsNotMissed) {
   EXPECT_FALSE(facts.frames[0].missed);
 }
 
+TEST(Simulate, AGameWithoutAPeriodMissesNoFrame) {
+  const Facts facts = run_open(device(), {client("game", chain(1, 20ms, 1ms, OpKind::kRender))}, 200ms);
+  ASSERT_GE(facts.frames.size(), 2u);
+  for (const FrameFact& frame : facts.frames) EXPECT_FALSE(frame.missed) << frame.number;
+}
+
 TEST(Simulate, AQualityLevelScalesTheFramesGpuTime) {
   ClientSpec spec = client("game", chain(1, 10ms, 0ns, OpKind::kRender));
   spec.quality_menu = {{"high", 1.0, 1.0}, {"low", 0.5, 0.7}};

@@ -56,6 +56,10 @@ TEST(Anchors, LieBehindBurstsOfUpdates) {
   ASSERT_NE(updates, found.end());
   EXPECT_EQ(updates->at, (Positions{11, 22, 33})) << "nothing follows the last";
   EXPECT_EQ(updates->group, -1);
+  HostLog twice = step_log(repeated("abcdefghUUU", 3));
+  twice.is_update['U'] = true;
+  const std::vector<Anchors> found_twice = find_anchors(twice);
+  EXPECT_EQ(std::ranges::count(found_twice, true, &Anchors::closes_update), 1) << "two are enough";
   HostLog once = step_log("abcdefghUUUa");
   once.is_update['U'] = true;
   for (const Anchors& anchors : find_anchors(once)) EXPECT_FALSE(anchors.closes_update);

@@ -126,6 +126,25 @@ TEST(FramePace, PresentsThatWaitForNoDisplayAreNoVsync) {
   EXPECT_EQ(workload_from_timeline(log_of(game, columns), {}).present_period, Duration{0});
 }
 
+TEST(FramePace, AGpuThatIsNotBusyAllTheTimeWaitsForItsHostAlone) {
+  const FramePace pace = pace_of(frame_log(log_of({.host_ms = 10, .gpu_ms = 8}, {}), {}));
+  ASSERT_FALSE(pace.is_gpu_bound);
+  for (const Duration bubble : pace.bubble) EXPECT_EQ(bubble, Duration{0});
+}
+
+TEST(FramePace, HostsWhoseWorkWasNotLoggedTakeNoTimeInStepWithADisplay) {
+  TimelineBuilder builder;
+  builder.swapchain({.vsync = Vsync::kOn});
+  for (std::int64_t i = 1; i <= 50; ++i)
+    builder.add(FrameRecord{.present_ns = i * 16'666'667, .interval_ns = 16'666'667, .gpu_busy_ns = 5'000'000});
+  builder.fidelity().has_frames = true;
+  FrameLog log = frame_log(std::move(builder).seal(), {});
+  for (FrameRecord& frame : log.frames) frame.cpu_busy_ns = -1;
+  const FramePace pace = pace_of(log);
+  ASSERT_EQ(pace.vsync_period, Duration{16'666'667});
+  for (const Duration host : pace.host) EXPECT_EQ(host, Duration{0});
+}
+
 TEST(FramePace, TheQueueIsAsDeepAsRecorded) {
   for (const std::size_t ahead : {1U, 2U, 3U})
     EXPECT_EQ(workload_from_timeline(log_of({.host_ms = 3, .gpu_ms = 12, .ahead = ahead}, {}), {}).queued_ahead, ahead);
@@ -248,7 +267,7 @@ TEST(FiguresAlone, ALimiterCountsFromBeginToBeginAndADisplayFromTickToTick) {
   FramePace limited = pace_with(50, 4ms, 0);
   limited.limiter_period = 15ms;
   EXPECT_NEAR(alone_with(limited, 6, 50).fps, 1e3 / 15, 1e-6);
-  limited.limiter_period = 7ms;
+  limited.limiter_period = 9ms;
   EXPECT_NEAR(alone_with(limited, 6, 50).fps, 100, 1e-6) << "faster than the game";
   FramePace shown = pace_with(50, 4ms, 0);
   shown.vsync_period = 16ms;

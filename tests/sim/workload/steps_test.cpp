@@ -44,7 +44,9 @@ TEST(Steps, AreNotTheLayersInsideOneStep) {
   plain.launch_all(pass(12)).wait_all();
   for (const std::string& name : pass(12)) paused.pause(name == "norm_forward" ? 60 : 0).launch(name);
   one_graph.launch("input").graph(pass(24)).wait_all();
-  EXPECT_EQ(steps_in(workload_of(plain)), 0u);
+  const Workload without_end = workload_of(plain);
+  EXPECT_EQ(steps_in(without_end), 0u);
+  EXPECT_EQ(without_end.finding.how, "its launches recur, but no wait or pause shows where a step ends");
   EXPECT_EQ(steps_in(workload_of(paused)), 0u);
   EXPECT_EQ(steps_in(workload_of(one_graph)), 0u);
   std::vector<std::string> equal_layers;
@@ -326,6 +328,14 @@ TEST(Steps, AreWhatTheOwnerSays) {
   EXPECT_EQ(stated(StepChoice::By::kLaunches, "", 3), 5u);
   EXPECT_EQ(stated(StepChoice::By::kLaunches, "", 4), 3u) << "the last is incomplete";
   EXPECT_EQ(stated(StepChoice::By::kKernel, "a"), 4u) << "where the last one ends is not known";
+}
+
+TEST(Steps, OfAKernelThatIsLaunchedTwiceAreOne) {
+  ProgramScript script;
+  script.launch_all({"a", "b", "b", "a", "b", "b"});
+  const Workload workload = workload_of(script, {.by = StepChoice::By::kKernel, .name = "a"});
+  EXPECT_EQ(steps_in(workload), 1u);
+  EXPECT_EQ(workload.launches, 3u);
 }
 
 TEST(Steps, AreRefusedWhereTheCaptureDoesNotHaveWhatTheOwnerSays) {

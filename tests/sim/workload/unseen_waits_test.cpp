@@ -98,6 +98,16 @@ TEST(UnseenWaits, AHostThatRunsAheadAndPollsNowAndThenWaitsOnlyThen) {
   for (const std::size_t job : waiting_jobs(workload)) EXPECT_EQ(job % 4, 3U);
 }
 
+TEST(UnseenWaits, AHostThatFindsItsDeviceIdleInEverySecondStepIsNotTakenToWait) {
+  Program program;
+  for (int round = 0; round < 20; ++round)
+    for (const std::int64_t host_us : {400, 100}) {
+      program.launch(200);
+      program.work(host_us);
+    }
+  EXPECT_EQ(program.replayed(1).unseen_waits, 0U);
+}
+
 TEST(UnseenWaits, AHostThatIsSlowerThanItsDeviceThroughoutIsNotTakenToWait) {
   Program program;
   for (int launch = 0; launch < 60; ++launch) {

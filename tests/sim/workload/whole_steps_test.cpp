@@ -79,6 +79,12 @@ TEST(WholeSteps, MayLackAFewLaunchesAtTheEndOfTheLogButNotMany) {
       << "these differ by two in ten";
 }
 
+TEST(WholeSteps, MayEndTheLogWithTwoWaitsMore) {
+  const WholeSteps found = whole_steps(step_log("ab|ab|ab|ab|||"), {0, 3, 6, 9});
+  EXPECT_EQ(found.begins, (Positions{0, 3, 6, 9}));
+  EXPECT_EQ(found.end, 14u);
+}
+
 TEST(WholeSteps, ThatTakeTwiceAsLongAsMostAreNotSlow) {
   Positions begins{0, 4, 6};
   EXPECT_EQ(drop_slow_starts(step_log("abcdababab"), begins), 0u);
