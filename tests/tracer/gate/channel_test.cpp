@@ -5,13 +5,16 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <filesystem>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "tests/tracer/gate/scheduler_side.h"
 #include "tracer/gate/channel/futex.h"
@@ -410,6 +413,58 @@ TEST(GateHandover, NothingIsTakenFromAnotherUser) {
   EXPECT_EQ(gate::receive(path.c_str(), memory, 1'000'000'000), gate::Receipt::kFailed);
   kill(stranger, SIGKILL);
   waitpid(stranger, nullptr, 0);
+}
+
+std::size_t open_descriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+/// Sends the next guest so many descriptors.
+void send_descriptors(int listener, std::size_t count) {
+  const int guest = accept(listener, nullptr, nullptr);
+  char byte = 0;
+  iovec part{&byte, 1};
+  alignas(cmsghdr) char control[64] = {};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = CMSG_SPACE(count * sizeof(int));
+  cmsghdr* rights = CMSG_FIRSTHDR(&message);
+  rights->cmsg_level = SOL_SOCKET;
+  rights->cmsg_type = SCM_RIGHTS;
+  rights->cmsg_len = CMSG_LEN(count * sizeof(int));
+  const std::vector<int> sent(count, STDOUT_FILENO);
+  memcpy(CMSG_DATA(rights), sent.data(), count * sizeof(int));
+  sendmsg(guest, &message, 0);
+  close(guest);
+}
+
+TEST(GateHandover, OtherThanTwoDescriptorsAreClosedAgain) {
+  for (const std::size_t count : {1U, 2U, 3U}) {
+    const testing::TemporaryFolder folder;
+    const std::string path = folder / "gate";
+    const int listener = gate::listen_at(path.c_str());
+    ASSERT_EQ(fcntl(listener, F_SETFL, 0), 0) << "accept() waits";
+    const std::size_t before = open_descriptors();
+    std::thread scheduler([&] { send_descriptors(listener, count); });
+    gate::Memory memory;
+    const gate::Receipt receipt = gate::receive(path.c_str(), memory, 10'000'000'000);
+    scheduler.join();
+    EXPECT_EQ(receipt, count == 2 ? gate::Receipt::kReceived : gate::Receipt::kFailed) << count;
+    EXPECT_EQ(open_descriptors(), before + (count == 2 ? 2 : 0)) << count;
+    if (receipt == gate::Receipt::kReceived) close(memory.common), close(memory.lane);
+    close(listener);
+  }
+}
+
+TEST(GateHandover, AProgramDoesNotWaitWhereNothingListens) {
+  const testing::TemporaryFolder folder;
+  gate::Memory memory;
+  const std::int64_t before_ns = monotonic_ns();
+  EXPECT_EQ(gate::receive((folder / "gate").c_str(), memory, 10'000 * kNsPerMs), gate::Receipt::kNothingThere);
+  EXPECT_LT(monotonic_ns() - before_ns, 5'000 * kNsPerMs);
 }
 
 TEST(GateHandover, WithoutAGuestThereIsNothingToHandOver) {

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/tracer/gate/gate_driver.h"
@@ -74,6 +75,21 @@ TEST_F(GraphTableTest, AnExecutableHoldsWhatItWasMadeOfLast) {
   EXPECT_EQ(sum_of(handle(2)), (Sum{2, 7}));
   table_->destroyed(handle(2));
   EXPECT_EQ(sum_of(handle(2)), (Sum{0, 0}));
+}
+
+TEST_F(GraphTableTest, GraphsThatAreMadeAtTheSameTimeAreCountedApart) {
+  constexpr std::uint32_t kNodes = 2000;
+  const auto make = [&](std::uint32_t number) {
+    for (int i = 0; i < 20; ++i) {
+      table_->made(handle(10 + number), handle(number));
+      EXPECT_EQ(sum_of(handle(10 + number)), (Sum{kNodes, number * kNodes}));
+    }
+  };
+  for (const std::uint32_t number : {1U, 2U})
+    driver_.graphs[handle(number)].assign(kNodes, GateDriver::Node{{number, 1, 1}});
+  std::thread other([&] { make(1); });
+  make(2);
+  other.join();
 }
 
 TEST_F(GraphTableTest, GraphsBeyondTheMostAreEmptyUntilAnotherIsDestroyed) {

@@ -369,6 +369,27 @@ TEST_F(LiveClientTest, ALaunchOfOneThatHasDiedSinceIsPassedOver) {
   EXPECT_EQ(lane_->retired, 2u);
 }
 
+TEST_F(LiveClientTest, EndsOfLaunchesThatWerePassedOverHoldNoOthersUp) {
+  join();
+  set_open(true);
+  launch();
+  launch(LaunchKind::kKernel, 1);
+  lane_->slots[1].turn = 1;
+  launch(LaunchKind::kKernel, 1);
+  client_->poll();
+  ASSERT_EQ(policy_.submitted.size(), 2u);
+  end({1}, 1us, 1);
+  end({2}, 1us, 1);
+  client_->poll();
+  EXPECT_EQ(ended(false), (Numbers{1}));
+  end({0}, 1us);
+  client_->poll();
+  ASSERT_EQ(lane_->retired, 3u);
+  end({1}, 1us, 1);
+  client_->poll();
+  EXPECT_EQ(ended(false), (Numbers{1, 0})) << "again, when it is forgotten";
+}
+
 TEST_F(LiveClientTest, ANumberThatIsTakenAndNotFilledHoldsTheOthersUpForATenthOfASecond) {
   join();
   set_open(true);
