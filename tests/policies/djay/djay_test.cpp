@@ -241,6 +241,19 @@ TEST(Djay, ThresholdTriggerActsWhenLessThanTheGapIsLeft) {
   }
 }
 
+TEST(Djay, RoundAfterAnOverloadIsAsLongAsAnyOther) {
+  const Parameters parameters = djay_with(
+      {{"period_frames", std::int64_t{30}}, {"dwell_frames", std::int64_t{0}}, {"probe_every", std::int64_t{0}}});
+  DjayWorld world(parameters, 1);
+  world.truth[0].busy = 40ms;
+  for (int i = 0; i < 10 && world.level(0) != 1; ++i) world.play(1);
+  ASSERT_EQ(world.level(0), 1U);
+  world.truth[0].busy = 10ms;
+  int frames = 0;
+  for (; world.level(0) != 0 && frames < 100; ++frames) world.play(1);
+  EXPECT_EQ(frames, 30);
+}
+
 TEST(Djay, RoundOfSeveralFramesEndsAfterSoManyOfEveryGame) {
   DjayWorld world(djay_with({{"period_frames", std::int64_t{30}}, {"dwell_frames", std::int64_t{0}}}), 2);
   for (TrueGame& game : world.truth) game.busy = 20ms;

@@ -83,6 +83,17 @@ TEST(DjayProbes, ShadowIsAskedForOnlyWhereItFitsBesideAllGames) {
   }
 }
 
+TEST(DjayProbes, PlayerWhoComesBackIsProbedLikeANewOne) {
+  DjayWorld world(djay_policy().defaults(), 1);
+  world.play(200);
+  world.leave_and_stop(0);
+  world.play(1);
+  const std::size_t probes = shadows_of(world).size();
+  world.join_and_play(0);
+  world.play(30);
+  EXPECT_GT(shadows_of(world).size(), probes);
+}
+
 TEST(DjayProbes, NoRoomNoShadow) {
   DjayWorld world(djay_with({{"admission", std::string("accept_all")}}), 8);
   for (TrueGame& game : world.truth) game.busy = 20ms;

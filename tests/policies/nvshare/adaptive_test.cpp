@@ -85,6 +85,45 @@ TEST(NvshareAdaptive, ClientsThatLeaveNothingIdleKeepToTurns) {
   EXPECT_NEAR(static_cast<double>(both), 9000, 5);
 }
 
+TEST(NvshareAdaptive, ClientsOfKernelsLongerThanASecondRunTogetherWhereThatPaysToo) {
+  DeviceView at_once = World::device();
+  at_once.time_slice = Duration{0};
+  World world({5, 5}, 3s, with("window", Duration{6s}), at_once);
+  world.run_until(after(120s));
+  for (const std::uint32_t client : {0U, 1U})
+    EXPECT_GT(world.launches_between(client, after(60s), after(120s)), 15U) << "in turns it would be 10";
+}
+
+// Each works for half of its time. In turns, the other one begins 350 us after a kernel's end.
+TEST(NvshareAdaptive, ClientsThatLeaveMoreIdleThanSwitchesTakeShareADeviceOfSlices) {
+  FakeBackend world(nvshare_adaptive_policy(), nvshare_adaptive_policy().defaults(), World::clients({5, 5}),
+                    World::device());
+  bool is_idle[2] = {true, true};
+  world.after_instant = [&] {
+    for (const std::uint32_t client : {0U, 1U}) {
+      if (!world.is_done(client) || !std::exchange(is_idle[client], false)) continue;
+      world.at(world.now() + 1ms, [&world, &is_idle, client] {
+        is_idle[client] = true;
+        world.script(client, {.name = "k", .duration = 1ms});
+      });
+    }
+  };
+  for (const std::uint32_t client : {0U, 1U}) world.join(client);
+  world.run_until(after(10s));
+  for (const std::uint32_t client : {0U, 1U}) {
+    const std::size_t launches = static_cast<std::size_t>(std::ranges::count_if(
+        world.launches_of(client), [](const FakeLaunch& launch) { return launch.time >= after(5s); }));
+    EXPECT_NEAR(static_cast<double>(launches), 2500, 5) << client;
+  }
+}
+
+TEST(NvshareAdaptive, TheTurnOfAClientThatLeavesIsOver) {
+  World world({4, 4, 4}, 1ms, with("sharing", std::string("turns")));
+  world.at(after(10ms), [&] { world.leave(0); });
+  world.run_until(after(100ms));
+  EXPECT_EQ(world.launches_of(1).front().time, after(10ms));
+}
+
 TEST(NvshareAdaptive, InTurnsOneRunsAtATimeAndEachTurnIsShort) {
   World world({5, 5}, 1ms, with("sharing", std::string("turns")));
   world.run_until(after(10s));

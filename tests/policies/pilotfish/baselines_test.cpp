@@ -104,6 +104,17 @@ TEST(ConstantLaunches, GrantIsNoticedAtTheNextPollAndDoesNotCarryOver) {
   EXPECT_EQ(world.launches_in(23ms, 23ms + 1us), 7U) << "6.2 ms into the second frame is 22.8 ms";
 }
 
+TEST(ConstantLaunches, AGameThatComesBackBeginsWithoutAGrant) {
+  World world(constant_launches_policy(), by_events({{"launches_per_frame", std::int64_t{7}}}));
+  world.frames(1);
+  world.at(after(10ms), [&] { world.leave(0); });
+  world.at(after(20ms), [&] { world.join(0); });
+  world.at(after(25ms), [&] { world.fill(1, kernel(10us)); });
+  world.run_until(after(50ms));
+  EXPECT_TRUE(world.launches_of(1).empty());
+  EXPECT_EQ(world.rule(), "no_window_yet");
+}
+
 TEST(FpsFeedback, LaunchesGrowByAFifthAFrameWhileTheRateIsHeld) {
   World world(fps_feedback_policy(), by_events({}));
   world.frames(20, 1ms);
@@ -202,6 +213,17 @@ TEST(PilotFishAbsolute, KernelThatFitsIntoNoWindowIsTimedAnewAfterTwoSeconds) {
   world.run_until(after(122 * kPeriod));
   ASSERT_EQ(world.launches_of(1).size(), 1U);
   EXPECT_EQ((world.launches_of(1)[0].time - after(Duration{})) % kPeriod, 6'600us) << "at the begin of a window";
+}
+
+TEST(PilotFishAbsolute, NothingIsPromisedAheadBehindAKernelThatIsBeingTimed) {
+  World world(pilotfish_absolute_policy(), at_once());
+  world.frames(4);
+  world.fill(20, kernel(100us));
+  world.at(after(15ms), [&] { EXPECT_GT(world.arbiter().admits_ahead(ClientId{1}), 0U); });
+  world.at(after(kPeriod), [&] { world.script(1, {.name = "new", .duration = 30ms}); });
+  world.run_until(after(2 * kPeriod + 7ms));
+  ASSERT_EQ(world.launches_of(1).size(), 21U) << "it runs through the window after its own";
+  EXPECT_EQ(world.arbiter().admits_ahead(ClientId{1}), 0U);
 }
 
 TEST(PilotFishAbsolute, DurationWithAPageStallInItIsNotLearned) {

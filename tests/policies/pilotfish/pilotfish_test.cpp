@@ -155,6 +155,15 @@ TEST(PilotFish, GateOnRenderingHoldsWhatIsLeftOfAWindowWhileAFrameIsRendered) {
   }
 }
 
+TEST(PilotFish, LaunchesThatWaitTogetherFillAWindowOnce) {
+  World world(by_events());
+  world.set_most_waiting(1, 1000);
+  world.frames(0, 1, 6'300us);
+  world.fill(1, 1000, kernel(100us));
+  world.run_until(after(45ms));
+  EXPECT_EQ(world.launches_of(1).size(), 103U);
+}
+
 TEST(PilotFish, UnknownKernelRunsAtOnceAndIsGatedByItsMeasuredTimeFromThenOn) {
   World world(by_events());
   world.frames(0, 5, 6ms);
@@ -176,19 +185,22 @@ TEST(PilotFish, NothingFollowsAnUnknownKernelUntilItHasBeenTimed) {
 }
 
 TEST(PilotFish, DeferredUnknownKernelGetsAWholeWindowOfItsOwn) {
-  Parameters parameters = by_events();
-  parameters.set("unknown_kernel", std::string("defer"));
-  World world(parameters);
-  world.frames(0, 5, 6ms);
-  world.script(1, kernel(1ms));
-  world.script(1, unknown(2ms));
-  world.script(1, kernel(1ms));
-  world.run_until(after(80ms));
-  const auto launches = world.launches_of(1);
-  ASSERT_EQ(launches.size(), 3U);
-  EXPECT_EQ(launches[0].time, after(6ms));
-  EXPECT_EQ(launches[1].time, after(6ms + kPeriod));
-  EXPECT_EQ(launches[2].time, after(6ms + 2 * kPeriod));
+  for (const std::uint32_t most_waiting : {1U, 3U}) {
+    Parameters parameters = by_events();
+    parameters.set("unknown_kernel", std::string("defer"));
+    World world(parameters);
+    world.set_most_waiting(1, most_waiting);
+    world.frames(0, 5, 6ms);
+    world.script(1, kernel(1ms));
+    world.script(1, unknown(2ms));
+    world.script(1, kernel(1ms));
+    world.run_until(after(80ms));
+    const auto launches = world.launches_of(1);
+    ASSERT_EQ(launches.size(), 3U);
+    EXPECT_EQ(launches[0].time, after(6ms));
+    EXPECT_EQ(launches[1].time, after(6ms + kPeriod)) << most_waiting;
+    EXPECT_EQ(launches[2].time, after(6ms + 2 * kPeriod)) << most_waiting;
+  }
 }
 
 TEST(PilotFish, CopiesAndRenderWorkAlwaysPass) {

@@ -212,6 +212,21 @@ TEST(TgsRateControl, TopRateIsHeldForTooHighAfterTwentyStrainedReportsInARow) {
   EXPECT_TRUE(control.is_slow_start());
 }
 
+TEST(TgsRateControl, TheLimitIsHalvedWhereTheTopRateIsHeldForTooHigh) {
+  TgsRateControl control({.band = 0.03,
+                          .growth = 1.5,
+                          .increase = 0.025,
+                          .decrease = 0.08,
+                          .collapse = 1,
+                          .initial_limit = 1e9,
+                          .profile_reports = 5});
+  report(control, 5 + 1, kTop);
+  report(control, 19, 88'000);
+  const double before = control.limit();
+  control.report(88'000);
+  EXPECT_DOUBLE_EQ(control.limit(), 0.92 * before / 2);
+}
+
 /// After `busy` reports of the undisturbed rate and `idle` ones of `rate`.
 double limit_after(int busy, int idle, double rate) {
   TgsRateControl control = settled(busy);
