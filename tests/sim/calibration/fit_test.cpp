@@ -79,7 +79,7 @@ Sample load(const std::string& trial, std::uint32_t role, std::int64_t alone_ns,
 }
 
 TEST(FitSlices, FindsSliceAndSwitchOfAnyDevice) {
-  rc::check([] {
+  EXPECT_TRUE(rc::check([] {
     const double slice = *rc::gen::inRange<std::int64_t>(300 * kUs, 20 * kMs);
     const double cost = *rc::gen::inRange<std::int64_t>(20 * kUs, 400 * kUs);
     DeviceSpec device;
@@ -88,7 +88,7 @@ TEST(FitSlices, FindsSliceAndSwitchOfAnyDevice) {
     RC_ASSERT(std::abs(find(found, "time_slice")->value.value / slice - 1) < 0.002);
     RC_ASSERT(std::abs(find(found, "switch_cost")->value.value - cost) < 0.05 * cost + 0.002 * slice);
     RC_ASSERT(to_ns(device.time_slice) == static_cast<std::int64_t>(find(found, "time_slice")->value.value));
-  });
+  }));
 }
 
 TEST(FitSlices, ThreeSpinnersArePredictedFromTwoAndRivalsAreBeaten) {

@@ -43,12 +43,21 @@ TEST(Probe, LoadMakesItsKernelsAsLongAsAskedFor) {
   }
 }
 
+TEST(Probe, LoadTellsTheShapeOfItsKernels) {
+  const Sample sample = probe("load", {"blocks=4", "length_ns=50000", "duration_ns=5000000"});
+  EXPECT_EQ(sample.first("blocks"), 4);
+  EXPECT_EQ(sample.first("threads"), 256);
+}
+
 TEST(Probe, ShortKernelsComeWithPauses) {
-  const Sample sample = probe("short", {"length_ns=20000", "period_ns=2000000", "duration_ns=30000000"});
+  const Sample sample = probe("short", {"length_ns=20000", "period_ns=40000000", "duration_ns=400000000"});
   const Series& begins = sample.of("begin_ns");
   ASSERT_GT(begins.size(), 2U);
   EXPECT_LT(begins.size(), 30U);
-  for (std::size_t i = 1; i < begins.size(); ++i) EXPECT_GE(begins[i] - begins[i - 1], 900'000);
+  std::int64_t shortest = INT64_MAX;
+  for (std::size_t i = 1; i < begins.size(); ++i) shortest = std::min(shortest, begins[i] - begins[i - 1]);
+  EXPECT_GE(shortest, 19'000'000);
+  EXPECT_LT(shortest, 70'000'000) << "pauses are of a half to one and a half periods";
 }
 
 TEST(Probe, LaunchFindsTheDepthOfTheQueue) {
@@ -71,8 +80,29 @@ TEST(Probe, ClockCountsCyclesOverNanoseconds) {
   EXPECT_NEAR(static_cast<double>(sample.first("heavy_khz")), 1.5e6, 1e3);
 }
 
+// By Mesa on the processor here.
+TEST(Probe, DrawTellsWhenEachFrameWasDrawn) {
+  const Sample sample = probe("draw", {"on_processor=1", "width=64", "height=64", "draws=2", "frame_ns=2000000",
+                                       "duration_ns=100000000", "ahead=2"});
+  const Series &submits = sample.of("submit_ns"), &ends = sample.of("end_ns");
+  ASSERT_GT(ends.size(), 1U);
+  ASSERT_EQ(submits.size(), ends.size());
+  EXPECT_TRUE(std::ranges::is_sorted(ends));
+  for (std::size_t i = 0; i < ends.size(); ++i) EXPECT_LT(submits[i], ends[i]);
+  EXPECT_GT(ends.back(), 50'000'000) << "to the end of what was asked for";
+}
+
+TEST(Probe, MemoryIsWatchedForOneAndAHalfSeconds) {
+  const Sample sample = probe("memory");
+  ASSERT_FALSE(sample.of("at_ns").empty());
+  EXPECT_GT(sample.of("at_ns").back(), 1'400'000'000);
+  EXPECT_EQ(sample.of("free_bytes").size(), sample.of("at_ns").size());
+}
+
 TEST(Probe, OthersComeBackWithTheirSeries) {
-  EXPECT_EQ(probe("properties").first("sm_count"), 10);
+  const Sample properties = probe("properties");
+  EXPECT_EQ(properties.first("sm_count"), 10);
+  EXPECT_EQ(properties.first("memory_bytes"), 1 << 30);
   EXPECT_EQ(probe("rates", {"repetitions=2"}).of("cache_ns").size(), 2U);
   EXPECT_EQ(probe("context", {"repetitions=2"}).of("made_again_ns").size(), 2U);
   EXPECT_EQ(probe("memory", {"duration_ns=10000000"}).first("free_bytes"), 1 << 29);

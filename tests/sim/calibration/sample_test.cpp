@@ -19,7 +19,7 @@ std::string failure(const std::string& text) {
 }
 
 TEST(Samples, ComeBackFromTheirFileAsTheyWere) {
-  rc::check([] {
+  EXPECT_TRUE(rc::check([] {
     Sample sample;
     sample.trial = *rc::gen::arbitrary<std::string>();
     std::erase_if(sample.trial, [](char c) { return c == '\0' || static_cast<unsigned char>(c) >= 0x80; });
@@ -34,7 +34,7 @@ TEST(Samples, ComeBackFromTheirFileAsTheyWere) {
     RC_ASSERT(to_json_line(back[1]) == line);
     RC_ASSERT(back[0].of("gaps_ns") == sample.of("gaps_ns"));
     RC_ASSERT(back[0].trial == sample.trial);
-  });
+  }));
 }
 
 TEST(Samples, WhatIsNoneIsRefusedWithItsLine) {

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "sim/executor/client_commands.h"
 #include "sim/executor/worker/channel.h"
 #include "tests/sim/executor/execute_fixture.h"
 
@@ -133,6 +134,14 @@ TEST_F(Execute, FramesCanBeKernelsAndItSaysSo) {
   EXPECT_EQ(facts.frames.size(), 10u);
   ASSERT_EQ(report_.notes.size(), 1u);
   EXPECT_NE(report_.notes[0].find("kernels"), std::string::npos);
+}
+
+TEST_F(Execute, AWorkerRendersWhereAllThatItsClientDoesIsRendering) {
+  const auto renders = [&](const ClientSpec& spec) { return executor::setup_of(spec, options_, 1).is_graphics; };
+  EXPECT_TRUE(renders(game(client("game", {2ms}))));
+  EXPECT_FALSE(renders(client("a", {2ms})));
+  options_.renders = false;
+  EXPECT_FALSE(renders(game(client("game", {2ms}))));
 }
 
 // By Mesa on the processor here: what is asked of time is what a slow host keeps too.

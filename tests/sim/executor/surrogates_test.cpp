@@ -104,6 +104,15 @@ TEST(SurrogateShapes, OfAWorkloadAreWhatIsPlayed) {
   EXPECT_EQ(played.ops[1].shape.blocks(), 0u);
 }
 
+TEST(SurrogateShapes, OfKernelsOfUnknownShapeFillTheDevice) {
+  Workload workload;
+  append_job(workload, {1ms}, 0ns, 0ns, false);
+  const auto laws = Surrogates(workload, device_of_100_sms(), false).laws();
+  ASSERT_EQ(laws.size(), 1u);
+  EXPECT_EQ(laws[0].blocks, 800u) << "eight on each SM";
+  EXPECT_EQ(laws[0].threads, 256u);
+}
+
 TEST_F(SurrogatesTest, IntoAnEmptyStreamAKernelTakesItsTime) {
   EXPECT_EQ(asked(op(1us), 20us, false), 20'000u);
   EXPECT_EQ(asked(op(1us), 20us, false), 20'000u);
