@@ -14,6 +14,7 @@ namespace {
 
 constexpr double kTailTolerance = 0.05;
 constexpr double kFewestJobs = 10;
+constexpr double kSlowerThanRecorded = 0.8;  ///< hosts differ by less from one run to the next
 using Sentences = std::vector<std::string>;
 
 bool misses(double found, double wanted) { return !(std::abs(found / wanted - 1) <= kTailTolerance); }
@@ -41,6 +42,19 @@ void doubt_tail(const RecordedReplay& replay, Sentences& found) {
         fmt::format("its capture has a 1 % low of {:.3g} fps and a p99 of {:.3g} ms; its replay alone, "
                     "paced as captured, has {:.3g} fps and {:.3g} ms",
                     low, p99, own_low, own_p99));
+}
+
+/// A recorder slows a program, and never speeds it up.
+void doubt_slow_rate(const ClientChoice& choice, const Workload& workload, const RecordedReplay& replay,
+                     Sentences& found) {
+  if (!choice.solo_rate || workload.job_kind == JobKind::kFrame || workload.jobs.size() < 2) return;
+  if (replay.recorded <= Duration{}) return;
+  const double recorded = replay.recorded_per_s(workload.jobs.size());
+  if (*choice.solo_rate < kSlowerThanRecorded * recorded)
+    found.push_back(fmt::format(
+        "its stated solo_rate of {:.4g}/s is below the {:.4g}/s of its capture, and a recorder makes no program "
+        "faster: measure it again with nothing else on the host and the GPU",
+        *choice.solo_rate, recorded));
 }
 
 void doubt_clock(const Scenario& scenario, const ClientChoice& choice, const ClientSpec& spec, Sentences& found) {
@@ -146,7 +160,11 @@ Sentences doubts(const Scenario& scenario, const ClientChoice& choice, ClientBui
         "none: measure its rate alone and untraced, and state `solo_rate`");
   doubt_steps(spec, found);
   doubt_waits(choice, spec, found);
-  if (!choice.trace.empty()) doubt_tail(builder.replay_alone(scenario, choice), found);
+  if (!choice.trace.empty()) {
+    const RecordedReplay replay = builder.replay_alone(scenario, choice);
+    doubt_tail(replay, found);
+    doubt_slow_rate(choice, *spec.workload, replay, found);
+  }
   doubt_clock(scenario, choice, spec, found);
   doubt_count(scenario, choice, spec, builder, found);
   doubt_load(choice, spec, found);

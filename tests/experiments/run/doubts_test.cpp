@@ -1,5 +1,11 @@
+#include "experiments/run/clients/doubts.h"
+
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+
+#include "experiments/run/clients/client_builder.h"
 #include "experiments/run/execution_backend.h"
 #include "experiments/run/run_inputs.h"
 #include "tests/experiments/question/experiment_text.h"
@@ -89,6 +95,24 @@ TEST_F(Checked, ACaptureOfAnotherGpuIsRefusedUnlessAccepted) {
   EXPECT_TRUE(wrong(experiment("h100", "  - { name: a, trace: a.corun, accept: [other_gpu] }")).empty());
   EXPECT_TRUE(wrong(experiment("a100_40gb", "  - { name: a, trace: a.corun }")).empty());
   EXPECT_FALSE(wrong(experiment("a100_80gb", "  - { name: a, trace: a.corun }")).empty()) << "another bandwidth";
+}
+
+TEST(Doubts, ARateAloneFarBelowThatUnderTheRecorderIsOne) {
+  const auto is_doubted = [](const std::string& rate) {
+    const std::string trace = std::filesystem::absolute("traces/samples/cnn_train_small.kineto.json.gz");
+    const Experiment experiment =
+        testing::read_text(fmt::format("name: x\ndevice: h200\nhorizon: 5s\nclients:\n  - {{ name: a, trace: {}, "
+                                       "solo_rate: {} }}\npolicies: [passthrough]\n",
+                                       trace, rate));
+    const FileHashes hashes = make_plan(experiment).hashes;
+    ClientBuilder builder(hashes, true);
+    const Scenario& scenario = experiment.scenarios[0];
+    return std::ranges::any_of(doubts(scenario, scenario.clients[0], builder), [](const std::string& doubt) {
+      return doubt.find("a recorder makes no program faster") < doubt.size();
+    });
+  };
+  EXPECT_TRUE(is_doubted("60/s"));
+  EXPECT_FALSE(is_doubted("375.69/s")) << "as measured";
 }
 
 TEST_F(Checked, OfAHostWithManyGpusTheOneThatWorkedCounts) {
