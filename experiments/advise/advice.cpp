@@ -3,109 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
+#include <cmath>
 
-#include "experiments/bands/figure_band.h"
 #include "traces/base/error.h"
 
 namespace corun {
 
 namespace {
-
-ProgramShare share_of(const std::string& program, const SimulatedBounds& simulated) {
-  ProgramShare share;
-  std::optional<Spread> kept_spread;
-  for (const auto& programs : simulated) {
-    const ClientMeans& means = programs.at(program);
-    widen(kept_spread, means.kept());
-    widen(share.fps, means.of("fps_mean"));
-    const auto frames = means.of("frame_time_p99_ms");
-    widen(share.p99_ms, frames ? frames : means.of("job_time_p99_ms"));
-    share.has_like_tail =
-        frames || waits_for_each_job(means.of("throughput_per_s").value_or(0), means.of("job_time_p50_ms").value_or(0));
-  }
-  share.kept = kept_spread.value_or(Spread{});
-  return share;
-}
-
-std::string mechanism_of(const SharingWay& way, const std::vector<ProgramShare>& programs) {
-  return mechanism_among(way.mechanism,
-                         std::ranges::any_of(programs, [](const auto& share) { return share.fps.has_value(); }));
-}
-
-/// `its` of the programs together: how they share, how many they are, and whether all of that was measured.
-void add_bands(ProgramShare& share, const Bands& bands, const ErrorClass& its, const std::string& bound_alone) {
-  const std::string bound = share.fps ? "frames" : bound_alone;
-  const auto band_of = [&](const char* figure) {
-    return bands.of(figure, its.mechanism, bound, its.programs, its.measured());
-  };
-  if (const auto band = band_of("kept"))
-    share.kept_band = {std::min(1.0, share.kept.low * band->low), std::min(1.0, share.kept.high * band->high)};
-  if (const auto band = band_of("p99"); band && share.p99_ms && share.has_like_tail)
-    share.p99_band = {share.p99_ms->low * band->low, share.p99_ms->high * band->high};
-}
-
-/// Of kept rates, one for each program.
-double goal_of(AdviceGoal goal, const std::vector<double>& kept) {
-  return goal == AdviceGoal::kFairest ? *std::ranges::min_element(kept)
-                                      : std::accumulate(kept.begin(), kept.end(), 0.0);
-}
-
-void set_goal(AdviceGoal goal, TriedWay& way) {
-  std::vector<double> low, high;
-  for (const ProgramShare& program : way.programs) {
-    low.push_back(program.kept.low);
-    high.push_back(program.kept.high);
-  }
-  way.goal = {goal_of(goal, low), goal_of(goal, high)};
-}
-
-template <class Promises, class Breaks, class Phrase>
-void add_broken(const Promises& promises, const std::string& program, Breaks breaks, Phrase phrase,
-                std::vector<std::string>& broken) {
-  const auto promise = promises.find(program);
-  if (promise != promises.end() && breaks(promise->second)) broken.push_back(phrase(promise->second));
-}
-
-/// At the worse ends of what is not known, or else at the better ones.
-std::vector<std::string> broken_promises(const AdviceQuestion& question, const std::vector<ProgramShare>& programs,
-                                         bool at_worse_ends) {
-  const auto least = [&](const Spread& spread) { return at_worse_ends ? spread.low : spread.high; };
-  const auto most = [&](const Spread& spread) { return at_worse_ends ? spread.high : spread.low; };
-  std::vector<std::string> broken;
-  for (std::size_t i = 0; i < programs.size(); ++i) {
-    const ProgramShare& its = programs[i];
-    const std::string& name = question.programs[i].name;
-    add_broken(
-        question.least_kept, name, [&](double asked) { return least(its.kept) < asked; },
-        [&](double asked) { return fmt::format("{} keeps {}, not {:.2f}", name, spread_text(its.kept, 2), asked); },
-        broken);
-    add_broken(
-        question.most_p99_ms, name, [&](double asked) { return its.p99_ms && most(*its.p99_ms) > asked; },
-        [&](double asked) {
-          return fmt::format("{}'s p99 is {} ms, not {:.3g}", name, milliseconds_text(*its.p99_ms), asked);
-        },
-        broken);
-    add_broken(
-        question.least_fps, name, [&](double asked) { return !its.fps || least(*its.fps) < asked * kHeldPart; },
-        [&](double asked) {
-          return its.fps ? fmt::format("{} has {} FPS, not {:.1f}", name, spread_text(its.fps, 1), asked)
-                         : fmt::format("{} has no frames", name);
-        },
-        broken);
-  }
-  return broken;
-}
-
-/// The best way that was tried. `but` leaves a mode out.
-std::optional<std::size_t> best_of(const std::vector<TriedWay>& ways, const std::string& but = {}) {
-  std::optional<std::size_t> best;
-  for (std::size_t i = 0; i < ways.size(); ++i) {
-    if (!ways[i].impossible.empty() || ways[i].way.mode == but) continue;
-    if (!best || ways[i].rank() > ways[*best].rank()) best = i;
-  }
-  return best;
-}
 
 Verdict verdict_of(const Advice& advice) {
   if (!advice.best) return Verdict::kNoWay;
@@ -116,21 +20,6 @@ Verdict verdict_of(const Advice& advice) {
     if (other.broken.empty() && other.goal.high > best.goal.low * (1 + kAlike)) return Verdict::kCannotTell;
   }
   return best.work() > 1 ? Verdict::kShare : Verdict::kApart;
-}
-
-/// Whether the device works most of the time for each program alone, as turns show: they do not lengthen its work.
-std::vector<std::string> bounds_of(const AdviceQuestion& question, const std::vector<SharingWay>& ways,
-                                   const std::vector<SimulatedBounds>& simulated) {
-  std::vector<std::string> bounds(question.programs.size(), "any");
-  for (std::size_t w = 0; w < simulated.size(); ++w) {
-    if (ways[w].mode != "time_sliced") continue;
-    for (std::size_t i = 0; i < bounds.size(); ++i) {
-      const ClientMeans& means = simulated[w].front().at(question.programs[i].name);
-      const double share = means.kept(), busy = means.of("gpu_busy_ratio").value_or(0);
-      bounds[i] = share > 0 && busy / share >= kDeviceBound ? "device" : "host";
-    }
-  }
-  return bounds;
 }
 
 /// Those about programs: what is not known of a mechanism its bands say, or their absence.
@@ -150,57 +39,103 @@ std::vector<std::string> names_in(const AdviceQuestion& question, const std::set
   return found;
 }
 
-}  // namespace
+class Adviser {
+ public:
+  Adviser(const AdviceQuestion& question, const PolicyRegistry& policies, const Bands& bands, unsigned jobs)
+      : question_(question), bands_(bands), means_(policies, jobs) {}
 
-std::tuple<bool, bool, bool, double> TriedWay::rank() const {
-  return {broken.empty(), may_keep, is_compared, goal.low * (way.mode == "mps" ? 1 + kAlike : 1)};
-}
+  Advice advice() {
+    try_ways();
+    advice_.warnings = warnings_of(question_, means_.warnings());
+    advice_.unknown_rates = names_in(question_, means_.unknown_rates());
+    advice_.unknown_draws = names_in(question_, means_.unknown_draws());
+    advice_.best = best_of(advice_.ways);
+    if (advice_.best) advice_.second = best_of(advice_.ways, advice_.ways[*advice_.best].way.mode);
+    advice_.verdict = verdict_of(advice_);
+    if (advice_.verdict == Verdict::kCannotTell && advice_.unknown_rates.size() == 1 && advice_.unknown_draws.empty())
+      find_what_it_hangs_on();
+    return std::move(advice_);
+  }
 
-double TriedWay::work() const {
-  double sum = 0;
-  for (const ProgramShare& program : programs) sum += program.kept.middle();
-  return sum;
-}
-
-Advice advise(const AdviceQuestion& question, const PolicyRegistry& policies, const Bands& bands, unsigned jobs) {
-  std::vector<SharingWay> common, instances;
-  for (SharingWay& way : sharing_ways(question)) (way.mode == "mig" ? instances : common).push_back(std::move(way));
-  SimulatedMeans means(policies, jobs);
-  std::vector<SimulatedBounds> simulated;
-  if (!common.empty()) simulated = means.of(advice_experiment(question, common));
-  Advice advice;
-  advice.bounds = bounds_of(question, common, simulated);
-  const auto add = [&](const SharingWay& way, const SimulatedBounds& its) {
-    TriedWay tried{.way = way};
-    for (const AskedProgram& program : question.programs) tried.programs.push_back(share_of(program.name, its));
-    const std::string mechanism = mechanism_of(way, tried.programs);
-    const ErrorClass together{mechanism, question.programs.size(), means.unmeasured()};
-    tried.is_compared = bands.of("kept", mechanism, "any", together.programs).has_value();
-    for (std::size_t i = 0; i < question.programs.size(); ++i)
-      add_bands(tried.programs[i], bands, together, advice.bounds[i]);
-    if (way.mode == "mig" &&
-        std::ranges::any_of(tried.programs, [](const auto& share) { return share.fps.has_value(); }))
-      throw Error(ErrorKind::kUnsupported, {}, "MIG instances draw no frames");
-    tried.broken = broken_promises(question, tried.programs, true);
-    tried.may_keep = broken_promises(question, tried.programs, false).empty();
-    set_goal(question.goal, tried);
-    advice.ways.push_back(std::move(tried));
-  };
-  for (std::size_t w = 0; w < common.size(); ++w) add(common[w], simulated[w]);
-  for (const SharingWay& way : instances) {
-    try {
-      add(way, means.of(advice_experiment(question, {way})).front());
-    } catch (const Error& refused) {
-      advice.ways.push_back({.way = way, .impossible = refused.message()});
+ private:
+  void try_ways() {
+    std::vector<SharingWay> common, instances;
+    for (SharingWay& way : sharing_ways(question_)) (way.mode == "mig" ? instances : common).push_back(std::move(way));
+    advice_.bounds.assign(question_.programs.size(), "any");
+    std::vector<SimulatedBounds> simulated;
+    if (!common.empty()) simulated = means_.of(advice_experiment(question_, common));
+    for (std::size_t w = 0; w < common.size(); ++w) add(common[w], simulated[w]);
+    for (const SharingWay& way : instances) {
+      try {
+        add(way, means_.of(advice_experiment(question_, {way})).front());
+      } catch (const Error& refused) {
+        advice_.ways.push_back({.way = way, .impossible = refused.message()});
+      }
     }
   }
-  advice.warnings = warnings_of(question, means.warnings());
-  advice.unknown_rates = names_in(question, means.unknown_rates());
-  advice.unknown_draws = names_in(question, means.unknown_draws());
-  advice.best = best_of(advice.ways);
-  if (advice.best) advice.second = best_of(advice.ways, advice.ways[*advice.best].way.mode);
-  advice.verdict = verdict_of(advice);
-  return advice;
+
+  void add(const SharingWay& way, const SimulatedBounds& simulated) {
+    TriedWay tried = tried_way(question_, way, simulated, bands_);
+    if (way.mode == "mig" && std::ranges::any_of(tried.programs, [](const auto& its) { return its.fps.has_value(); }))
+      throw Error(ErrorKind::kUnsupported, {}, "MIG instances draw no frames");
+    if (way.mode == "time_sliced") learn_bounds(simulated);
+    simulated_.resize(advice_.ways.size());
+    simulated_.push_back(simulated);
+    advice_.ways.push_back(std::move(tried));
+  }
+
+  /// Whether the device works most of the time for each program alone, as turns show: they do not lengthen its work.
+  void learn_bounds(const SimulatedBounds& turns) {
+    for (std::size_t i = 0; i < advice_.bounds.size(); ++i) {
+      const ClientMeans& means = turns.front().clients.at(question_.programs[i].name);
+      const double share = means.kept(), busy = means.of("gpu_busy_ratio").value_or(0);
+      advice_.bounds[i] = share > 0 && busy / share >= kDeviceBound ? "device" : "host";
+    }
+  }
+
+  TriedWay at_bound(std::size_t way, std::size_t bound) const {
+    return tried_way(question_, advice_.ways[way].way, {simulated_[way][bound]}, bands_);
+  }
+
+  /// The two bounds are those of the program's slowest and fastest host.
+  void find_what_it_hangs_on() {
+    const std::size_t best = *advice_.best;
+    if (simulated_[best].size() != 2) return;
+    HangsOn its{.program = advice_.unknown_rates.front()};
+    double rates[2] = {}, leads[2] = {};
+    std::string answers[2];
+    for (const std::size_t bound : {0U, 1U}) {
+      rates[bound] = simulated_[best][bound].clients.at(its.program).of("solo_throughput_per_s").value_or(0);
+      const TriedWay first = at_bound(best, bound);
+      if (!advice_.ways[best].broken.empty()) {
+        answers[bound] = first.broken.empty() ? "kept" : "broken";
+        continue;
+      }
+      const TriedWay other = at_bound(*advice_.second, bound);
+      leads[bound] = first.score() - other.score();
+      answers[bound] = leads[bound] >= 0 ? first.way.label : other.way.label;
+    }
+    if (answers[0] == answers[1] || rates[0] <= 0 || rates[1] <= 0) return;
+    if (leads[0] != leads[1])
+      its.changes_at_per_s = rates[0] * std::pow(rates[1] / rates[0], leads[0] / (leads[0] - leads[1]));
+    const std::size_t slow = rates[0] <= rates[1] ? 0 : 1;
+    its.rate_per_s = {rates[slow], rates[1 - slow]};
+    its.at_low = answers[slow];
+    its.at_high = answers[1 - slow];
+    advice_.hangs_on = its;
+  }
+
+  const AdviceQuestion& question_;
+  const Bands& bands_;
+  SimulatedMeans means_;
+  Advice advice_;
+  std::vector<SimulatedBounds> simulated_;  ///< by way; none of those that cannot be tried
+};
+
+}  // namespace
+
+Advice advise(const AdviceQuestion& question, const PolicyRegistry& policies, const Bands& bands, unsigned jobs) {
+  return Adviser(question, policies, bands, jobs).advice();
 }
 
 }  // namespace corun

@@ -37,7 +37,15 @@ std::string advice_json(const AdviceQuestion& question, const Advice& advice) {
   for (const std::string& name : advice.unknown_rates) json.value(name);
   json.end().key("unknown_draws").array();
   for (const std::string& name : advice.unknown_draws) json.value(name);
-  json.end().key("warnings").array();
+  json.end();
+  if (const auto& its = advice.hangs_on) {
+    json.key("hangs_on").object().field("program", its->program);
+    add_spread(json, "rate_per_s", its->rate_per_s);
+    json.field("at_low", its->at_low).field("at_high", its->at_high);
+    if (its->changes_at_per_s) json.field("changes_at_per_s", *its->changes_at_per_s);
+    json.end();
+  }
+  json.key("warnings").array();
   for (const std::string& warning : advice.warnings) json.value(warning);
   return json.end().end().text();
 }

@@ -13,12 +13,6 @@ namespace corun {
 
 namespace {
 
-std::string with_band(const std::optional<Spread>& spread, const std::optional<Spread>& band, int digits) {
-  if (!spread) return "";
-  if (!band) return spread_text(spread, digits) + " (no band)";
-  return fmt::format("{0} ({2:.{1}f} to {3:.{1}f})", spread_text(spread, digits), digits, band->low, band->high);
-}
-
 std::string kept_text(const ProgramShare& share) { return with_band(share.kept, share.kept_band, 2); }
 
 std::string keeps(const AdviceQuestion& question, const TriedWay& way, bool with_bands) {
@@ -42,6 +36,22 @@ std::string measuring(const AdviceQuestion& question, const Advice& advice) {
       "measure the rate of {0} alone without a recorder and state it (`--solo-rate {0}=31/s`), or record "
       "it again with `simtrace record --rate-pass -o {0}.corun -- COMMAND`",
       name);
+}
+
+std::string per_second(double rate) {
+  return rate < 100 ? fmt::format("{:.3g}/s", rate) : fmt::format("{:.0f}/s", rate);
+}
+
+/// What the answer is at the ends of the one rate that is not known; "" where that is not what decides.
+std::string ends_text(const Advice& advice) {
+  if (!advice.hangs_on) return "";
+  const HangsOn& its = *advice.hangs_on;
+  const std::string slow = per_second(its.rate_per_s.low), fast = per_second(its.rate_per_s.high);
+  if (!its.changes_at_per_s)
+    return fmt::format(" With {} alone, its slowest host, that is {}, with {}, its fastest, {}.", slow, its.at_low,
+                       fast, its.at_high);
+  return fmt::format(" Below about {} alone (its ends are {} and {}): {}; above: {}.",
+                     per_second(*its.changes_at_per_s), slow, fast, its.at_low, its.at_high);
 }
 
 /// A way that may be better, but whose mechanism was never compared with hardware, or that the best one is such.
@@ -137,10 +147,10 @@ std::string verdict_text(const AdviceQuestion& question, const Advice& advice) {
                          keeps(question, best, true), fmt::join(best.broken, "; "));
     case Verdict::kCannotTell:
       if (!best.broken.empty())
-        return fmt::format("Cannot tell whether they may share. {}: {}; {}.\n", capitalised(best.way.label),
-                           fmt::join(best.broken, "; "), measuring(question, advice));
-      return fmt::format("Cannot tell between {} and {}: {}.\n", best.way.label, advice.ways[*advice.second].way.label,
-                         measuring(question, advice));
+        return fmt::format("Cannot tell whether they may share. {}: {}; {}.{}\n", capitalised(best.way.label),
+                           fmt::join(best.broken, "; "), measuring(question, advice), ends_text(advice));
+      return fmt::format("Cannot tell between {} and {}: {}.{}\n", best.way.label,
+                         advice.ways[*advice.second].way.label, measuring(question, advice), ends_text(advice));
   }
   return {};
 }

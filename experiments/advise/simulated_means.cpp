@@ -54,6 +54,15 @@ double ClientMeans::kept() const {
   return alone > 0 ? of("throughput_per_s").value_or(0) / alone : 0;
 }
 
+std::optional<FigureBand> SimulatedRuns::band(const Bands& bands, const std::string& client,
+                                              std::string_view metric) const {
+  const auto mean = [this](const std::string& name, std::string_view its) {
+    const auto found = clients.find(name);
+    return found == clients.end() ? std::nullopt : found->second.of(std::string(its));
+  };
+  return figure_band(bands, {classes, "", {}, mean}, client, metric);
+}
+
 std::vector<SimulatedBounds> SimulatedMeans::of(const std::string& text) {
   try {
     return simulate(text);
@@ -66,7 +75,6 @@ std::vector<SimulatedBounds> SimulatedMeans::simulate(const std::string& text) {
   PolicyRegistry policies = policies_;
   const Experiment experiment =
       with_host_ranges(with_draw_ranges(parse_experiment(text, kMadeExperiment, {}, policies)));
-  if (!experiment.scenarios.front().device_facts.is_measured) unmeasured_ = "the device";
   for (const Scenario& scenario : experiment.scenarios)
     for (const ClientChoice& client : scenario.clients) {
       if (client.is_bound) unknown_rates_.insert(client.name);
@@ -82,9 +90,11 @@ std::vector<SimulatedBounds> SimulatedMeans::simulate(const std::string& text) {
     std::istringstream notes(outcome.notes);
     for (std::string note; std::getline(notes, note);)
       if (note.starts_with(kWarning)) keep(note.substr(kWarning.size()));
-    auto& means = runs[{spec.scenario, spec.policy}];
-    for (const Metric& metric : outcome.metrics) means[metric.client].add(metric.name, metric.value);
-    for (auto& [client, its] : means) its.end_run();
+    SimulatedRuns& its = runs[{spec.scenario, spec.policy}];
+    const Scenario& scenario = experiment.scenarios[spec.scenario];
+    its.classes = error_classes(scenario, scenario.policies[spec.policy]);
+    for (const Metric& metric : outcome.metrics) its.clients[metric.client].add(metric.name, metric.value);
+    for (auto& [client, means] : its.clients) means.end_run();
   });
   return joined(experiment, runs);
 }

@@ -6,6 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "experiments/bands/bands.h"
+#include "experiments/bands/error_class.h"
+#include "experiments/bands/figure_band.h"
 #include "sim/policy/descriptor.h"
 
 namespace corun {
@@ -25,9 +28,17 @@ class ClientMeans {
   double runs_ = 0;
 };
 
-/// A scenario under a policy, by client. Where hosts of unknown speed or unknown draws make it a range, it has several
-/// bounds; at least one.
-using SimulatedBounds = std::vector<std::map<std::string, ClientMeans>>;
+/// A scenario under a policy, over its seeds.
+struct SimulatedRuns {
+  std::map<std::string, ClientMeans> clients;
+  std::map<std::string, ErrorClass> classes;  ///< by client: error_classes()
+
+  /// See figure_band().
+  std::optional<FigureBand> band(const Bands& bands, const std::string& client, std::string_view metric) const;
+};
+
+/// Where hosts of unknown speed or unknown draws make a scenario a range, it has several bounds; at least one.
+using SimulatedBounds = std::vector<SimulatedRuns>;
 
 /// What errors call an experiment that a command made.
 inline constexpr const char* kMadeExperiment = "the experiment that `--write FILE` writes";
@@ -46,8 +57,6 @@ class SimulatedMeans {
   /// Clients whose hosts' speed was taken as a range, and those whose draws were.
   const std::set<std::string>& unknown_rates() const { return unknown_rates_; }
   const std::set<std::string>& unknown_draws() const { return unknown_draws_; }
-  /// "the device" where no program was ever measured on it; "" otherwise. See ErrorClass.
-  const std::string& unmeasured() const { return unmeasured_; }
 
  private:
   std::vector<SimulatedBounds> simulate(const std::string& experiment);
@@ -57,7 +66,6 @@ class SimulatedMeans {
   unsigned jobs_;
   std::vector<std::string> warnings_;
   std::set<std::string> unknown_rates_, unknown_draws_;
-  std::string unmeasured_;
 };
 
 }  // namespace corun

@@ -35,7 +35,7 @@ std::string label_of(const AdviceQuestion& question, const std::string& what, co
 SharingWay split(const AdviceQuestion& question, const std::vector<int>& percentages) {
   const std::string name = fmt::format("mps_{}", fmt::join(percentages, "_"));
   return {
-      "mps_split", label_of(question, "MPS", percentages, " %"), "split", percentages,
+      "mps_split", label_of(question, "MPS", percentages, " %"), percentages,
       fmt::format("  - name: {}\n    device: {{ sharing: concurrent }}\n    policies: [mps_percentage: {{ percentages: "
                   "{} }}]\n",
                   name, by_program(question, percentages))};
@@ -43,7 +43,7 @@ SharingWay split(const AdviceQuestion& question, const std::vector<int>& percent
 
 SharingWay instances(const AdviceQuestion& question, const std::vector<int>& slices) {
   const std::string name = fmt::format("mig_{}", fmt::join(slices, "_"));
-  return {"mig", label_of(question, "MIG", slices, "g"), "mig", slices,
+  return {"mig", label_of(question, "MIG", slices, "g"), slices,
           fmt::format("  - name: {}\n    policies: [mig: {{ instances: {} }}]\n", name, by_program(question, slices))};
 }
 
@@ -56,8 +56,8 @@ const std::vector<std::string>& advice_modes() {
 
 std::vector<SharingWay> sharing_ways(const AdviceQuestion& question) {
   std::vector<SharingWay> all = {
-      {"time_sliced", "in turns", "turns", {}, "  - name: time_sliced\n    device: { sharing: time_sliced }\n"},
-      {"mps", "MPS", "mps", {}, "  - name: mps\n    device: { sharing: concurrent }\n"}};
+      {"time_sliced", "in turns", {}, "  - name: time_sliced\n    device: { sharing: time_sliced }\n"},
+      {"mps", "MPS", {}, "  - name: mps\n    device: { sharing: concurrent }\n"}};
   if (question.programs.size() == 2) {
     for (const int first : {30, 50, 70}) all.push_back(split(question, {first, 100 - first}));
     for (const auto& [first, second] : {std::pair{3, 4}, {4, 3}}) all.push_back(instances(question, {first, second}));

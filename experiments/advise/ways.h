@@ -7,11 +7,10 @@
 
 namespace corun {
 
-/// A way in which programs share a GPU. Ways of one mechanism have the same errors of prediction (Bands).
+/// A way in which programs share a GPU.
 struct SharingWay {
   std::string mode;        ///< "time_sliced", "mps", "mps_split", "mig"
   std::string label;       ///< "MPS, a 30 %, b 70 %"
-  std::string mechanism;   ///< of Bands: "turns", "mps", "split", "mig"
   std::vector<int> parts;  ///< by program: percentages of SMs, or compute slices; empty = none
   std::string scenario;    ///< its entry in the scenarios of an experiment file
 };

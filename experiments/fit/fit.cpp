@@ -22,6 +22,9 @@ namespace {
 
 constexpr std::size_t kFewestFrames = 100;
 constexpr int kWholeCurve = 8;  ///< up to so many sessions every number is a point
+/// A game has stalls of its own if it has at least so much of the rate alone, and not more of its frames are longer on
+/// the GPU than a period.
+constexpr double kOwnPart = 0.9, kSlowFrames = 0.001;
 
 /// The most sessions that hold, as far as is known, and what to try next.
 class Border {
@@ -90,6 +93,9 @@ class Fit {
     answer_.has_limiter = workload->limiter_period > Duration{};
     answer_.is_lower_bound = may_have_low_clock(*workload);
     answer_.has_unknown_draws = FrameDraws::are_unknown(*workload);
+    const auto is_slow = [&](const Job& frame) { return to_seconds(workload->device_time(frame)) > 1 / question_.fps; };
+    has_slow_frames_ = static_cast<double>(std::ranges::count_if(workload->jobs, is_slow)) >
+                       kSlowFrames * static_cast<double>(workload->jobs.size());
   }
 
   /// Frames take as long as in the capture, whatever the device is called.
@@ -202,20 +208,42 @@ class Fit {
     FitPoint& point = known_[{policy, trial}];
     point.sessions = trial.sessions;
     point.kept.resize(trial.has_fillers ? question_.fillers.size() : 0);
-    for (const auto& clients : simulated) {
+    point.kept_band.resize(point.kept.size());
+    for (const SimulatedRuns& runs : simulated) {
+      const auto& clients = runs.clients;
       const ClientMeans worst = worst_session(clients);
+      if (known_.size() == 1) learn_own_fps(worst.of("fps_mean").value_or(0));
+      for (const auto& [name, means] : clients)
+        if (is_session(name) && means.of("fps_mean") == worst.of("fps_mean"))
+          widen(point.fps_band, runs.band(Bands::built_in(), name, "fps_mean"), 1);
       widen(point.fps, worst.of("fps_mean"));
       widen(point.low, worst.of("fps_1low"));
       widen(point.p99_ms, worst.of("frame_time_p99_ms"));
       widen(point.missed, worst.of("missed_frame_ratio"));
       if (!question_.quality.empty()) widen(point.quality, worst.of("quality_mean"));
-      for (std::size_t i = 0; i < point.kept.size(); ++i)
-        widen(point.kept[i], clients.at(question_.fillers[i].name).kept());
+      for (std::size_t i = 0; i < point.kept.size(); ++i) take_filler(question_.fillers[i].name, runs, i, point);
       const bool holds = holds_rate(worst, trial.load);
       point.holds = point.holds && holds;
       point.may_hold = point.may_hold || holds;
       busy_ = std::max(busy_, clients.at(question_.game.name).of("gpu_busy_ratio").value_or(0));
     }
+  }
+
+  static void take_filler(const std::string& name, const SimulatedRuns& runs, std::size_t i, FitPoint& point) {
+    const ClientMeans& means = runs.clients.at(name);
+    widen(point.kept[i], means.kept());
+    const double alone = means.of("solo_throughput_per_s").value_or(0);
+    if (alone > 0) widen(point.kept_band[i], runs.band(Bands::built_in(), name, "throughput_per_s"), 1 / alone);
+  }
+
+  /// From the first trial, of one session.
+  void learn_own_fps(double alone) {
+    const bool is_short = alone < kHeldPart * question_.fps && alone >= kOwnPart * question_.fps;
+    if (is_short && !has_slow_frames_) answer_.own_fps = alone;
+  }
+
+  bool is_session(const std::string& client) const {
+    return client == question_.game.name || client.starts_with(question_.game.name + "#");
   }
 
   /// Of each figure the worst of all sessions. A session that was turned away has none.
@@ -224,7 +252,7 @@ class Fit {
     const auto take_worst = [&](const char* metric, bool is_more_better) {
       std::optional<double> found;
       for (const auto& [name, means] : clients) {
-        if (name != question_.game.name && !name.starts_with(question_.game.name + "#")) continue;
+        if (!is_session(name)) continue;
         const double value = means.of("refused").value_or(0) > 0 && is_more_better ? 0 : means.of(metric).value_or(0);
         if (!found || (is_more_better ? value < *found : value > *found)) found = value;
       }
@@ -238,8 +266,8 @@ class Fit {
 
   bool holds_rate(const ClientMeans& worst, double load) const {
     const auto of = [&](const char* metric) { return worst.of(metric).value_or(0); };
-    return of("fps_mean") >= kHeldPart * question_.fps * load && of("frame_time_p99_ms") <= question_.most_p99_ms &&
-           of("fps_1low") >= question_.least_1low.value_or(0) &&
+    return of("fps_mean") >= kHeldPart * answer_.own_fps.value_or(question_.fps) * load &&
+           of("frame_time_p99_ms") <= question_.most_p99_ms && of("fps_1low") >= question_.least_1low.value_or(0) &&
            of("missed_frame_ratio") <= question_.most_missed.value_or(1);
   }
 
@@ -250,6 +278,7 @@ class Fit {
   FitAnswer answer_;
   std::map<Key, FitPoint> known_;
   double busy_ = 0;  ///< most of the device's time that a session took
+  bool has_slow_frames_ = false;
 };
 
 }  // namespace

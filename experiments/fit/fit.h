@@ -17,8 +17,11 @@ struct FitPoint {
   std::optional<Spread> fps, low, p99_ms, missed;
   std::optional<Spread> quality;            ///< of games with a choice of it
   std::vector<std::optional<Spread>> kept;  ///< by filler: rate over its rate alone
-  bool holds = true;                        ///< every session holds the rate, at both ends of what is not known
-  bool may_hold = false;                    ///< at one of them
+  /// Of fps and kept: see figure_band(). nullopt: too few co-runs like it were measured.
+  std::optional<Spread> fps_band;
+  std::vector<std::optional<Spread>> kept_band;
+  bool holds = true;      ///< every session holds the rate, at both ends of what is not known
+  bool may_hold = false;  ///< at one of them
 };
 
 /// What a policy makes of more and more sessions.
@@ -36,6 +39,8 @@ struct FitAnswer {
   std::vector<FitCurve> curves;  ///< without fillers, then with them; policies as asked
   bool has_limiter = false;      ///< of the capture; sessions then have one, too
   bool has_unknown_draws = false;
+  /// Of one session alone, where waits of its host keep it a little below the rate: all are held to 99 % of it then.
+  std::optional<double> own_fps{};
   bool is_lower_bound = false;        ///< frames were captured on an idle device, whose clock may have been low
   std::string whose_times{};          ///< a sentence where they are not surely those of the GPU asked about
   std::vector<std::string> warnings;  ///< of the replays, each once

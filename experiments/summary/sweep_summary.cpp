@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <sstream>
 
 #include "experiments/base/terminal.h"
 #include "experiments/summary/summary.h"
@@ -21,6 +22,21 @@ bool is_shown(const Metric& metric, const RunOutcome& outcome) {
   });
 }
 
+/// What figure_band() asks for.
+bool is_asked_for(std::string_view metric) {
+  constexpr std::string_view kAsked[] = {"fps_mean",       "throughput_per_s",  "solo_throughput_per_s",
+                                         "gpu_busy_ratio", "frame_time_p99_ms", "job_time_p50_ms",
+                                         "job_time_p99_ms"};
+  return std::ranges::find(kAsked, metric) != std::end(kAsked);
+}
+
+std::vector<std::string> lines_of(const std::string& notes) {
+  std::vector<std::string> lines;
+  std::istringstream stream(notes);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
 }  // namespace
 
 SweepSummary::SweepSummary(const Experiment& experiment, const Plan& plan) : experiment_(experiment) {
@@ -31,10 +47,14 @@ SweepSummary::SweepSummary(const Experiment& experiment, const Plan& plan) : exp
 void SweepSummary::add(const RunSpec& spec, const RunOutcome& outcome) {
   const Scenario& scenario = experiment_.scenarios[spec.scenario];
   if (outcome.error) return;
+  const std::string& policy = scenario.policies[spec.policy].label;
+  for (const std::size_t point : points_[spec.id])
+    runs_.try_emplace({scenario.name, policy, point}, spec.scenario, spec.policy, lines_of(outcome.notes));
   for (const Metric& metric : outcome.metrics) {
-    if (!is_shown(metric, outcome)) continue;
-    const Key key{scenario.name, scenario.policies[spec.policy].label, metric.client, metric.name};
-    if (!figures_.contains(key)) order_.push_back(key);
+    const bool is_row = is_shown(metric, outcome);
+    if (!is_row && !is_asked_for(metric.name)) continue;
+    const Key key{scenario.name, policy, metric.client, metric.name};
+    if (is_row && !figures_.contains(key)) order_.push_back(key);
     for (const std::size_t point : points_[spec.id]) {
       Mean& mean = figures_[key][point];
       mean.sum += metric.value;
@@ -50,20 +70,35 @@ std::string SweepSummary::point_text(std::size_t point) const {
   return printable(fmt::format("{}", fmt::join(parts, ", ")));
 }
 
+std::string SweepSummary::banded(const Key& key, std::size_t point, double value) const {
+  const auto& [scenario, policy, client, metric] = key;
+  const AtPoint& its = runs_.at({scenario, policy, point});
+  const Scenario& at = experiment_.scenarios[its.scenario];
+  const auto mean = [&](const std::string& of, std::string_view asked) -> std::optional<double> {
+    const auto found = figures_.find({scenario, policy, of, std::string(asked)});
+    if (found == figures_.end() || !found->second.contains(point)) return std::nullopt;
+    return found->second.at(point).value();
+  };
+  const auto band = figure_band(Bands::built_in(),
+                                {error_classes(at, at.policies[its.policy]), policy, its.notes, mean}, client, metric);
+  const std::string text = figure({value, value, value, 1}, metric, false);
+  return band ? fmt::format("{} {}", text, band_text(*band, metric, value)) : text;
+}
+
 std::vector<std::string> SweepSummary::row(const Key& key, const ByPoint& means) const {
   const auto& [scenario, policy, client, metric] = key;
   const auto by_value = [](const auto& a, const auto& b) { return a.second.value() < b.second.value(); };
   const auto lowest = std::min_element(means.begin(), means.end(), by_value);
   const auto highest = std::max_element(means.begin(), means.end(), by_value);
-  const auto text = [&](double value) { return figure({value, value, value, 1}, metric, false); };
+  const auto text = [&](const auto& its) { return banded(key, its->first, its->second.value()); };
   const bool is_constant = lowest->second.value() == highest->second.value();
   return {printable(scenario),
           printable(policy),
           printable(client),
           metric,
-          text(lowest->second.value()),
+          text(lowest),
           is_constant ? "every point" : point_text(lowest->first),
-          is_constant ? "" : text(highest->second.value()),
+          is_constant ? "" : text(highest),
           is_constant ? "" : point_text(highest->first)};
 }
 

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <vector>
 
+#include "experiments/bands/figure_band.h"
 #include "experiments/run/runner.h"
 
 namespace corun {
@@ -16,8 +17,8 @@ class SweepSummary {
 
   void add(const RunSpec& spec, const RunOutcome& outcome);
 
-  /// The main figures of every client under every policy: lowest and highest mean over the seeds of a point, and the
-  /// first points that have them. Aligned, for people.
+  /// The main figures of every client under every policy: lowest and highest mean over the seeds of a point, with their
+  /// bands (figure_band()) where there are some, and the first points that have them. Aligned, for people.
   std::string table() const;
 
  private:
@@ -29,13 +30,21 @@ class SweepSummary {
   };
   using ByPoint = std::map<std::size_t, Mean>;
 
+  /// The runs of a policy at a point.
+  struct AtPoint {
+    std::size_t scenario = 0, policy = 0;
+    std::vector<std::string> notes;
+  };
+
   std::vector<std::string> row(const Key& key, const ByPoint& means) const;
+  std::string banded(const Key& key, std::size_t point, double value) const;
   std::string point_text(std::size_t point) const;
 
   const Experiment& experiment_;
   std::map<std::string, std::vector<std::size_t>> points_;  ///< of a run, by its id
   std::vector<Key> order_;
-  std::map<Key, ByPoint> figures_;
+  std::map<Key, ByPoint> figures_;  ///< those that are shown, and those that bands ask for
+  std::map<std::tuple<std::string, std::string, std::size_t>, AtPoint> runs_;  ///< by scenario, policy and point
 };
 
 }  // namespace corun

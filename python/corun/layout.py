@@ -11,11 +11,14 @@ def number(value):
 
 
 def estimate(row):
-    """"60.0 [59.8, 60.2]", without the interval where there is none or it is a point."""
+    """"60.0 [59.8, 60.2] (57.1 to 60.0)": with its interval unless there is none or it is a point, and with its band
+    where there is one."""
     if row is None:
         return ""
     has_interval = row["lo"] is not None and row["lo"] != row["hi"]
-    return number(row["value"]) + (f" [{number(row['lo'])}, {number(row['hi'])}]" if has_interval else "")
+    interval = f" [{number(row['lo'])}, {number(row['hi'])}]" if has_interval else ""
+    band = f" ({number(row['band_lo'])} to {number(row['band_hi'])})" if row.get("band_lo") is not None else ""
+    return number(row["value"]) + interval + band
 
 
 def summary_grid(rows):

@@ -120,6 +120,16 @@ def test_bands_are_no_part_of_results(folder, tmp_path):
     assert "band" not in text and FEW not in text and "(" not in text.splitlines()[2], "older files do not say"
 
 
+def test_the_table_that_closes_a_sweep_has_bands_of_each_point(folder, tmp_path):
+    sweep = PAIR.format(root=ROOT, device="h200", keys="") + "sweep: { nvshare.quantum: [50ms, 100ms] }\n"
+    (tmp_path / "sweep.yaml").write_text(sweep)
+    text = said("sweep", tmp_path / "sweep.yaml", "-o", tmp_path / "sweep.sqlite", "--progress", "none")
+    row = {tuple(line.split()[1:4]): line for line in text.splitlines() if "throughput_per_s" in line}
+    rate = figures(folder)["passthrough", "vit"]["throughput_per_s"]
+    assert f"({rate['band_low']:.1f} to {rate['band_high']:.1f})" in row["passthrough", "vit", "throughput_per_s"]
+    assert "(" not in row["nvshare", "vit", "throughput_per_s"].split("ms")[0], "never compared"
+
+
 def test_merged_files_keep_what_bands_need(folder, tmp_path):
     said("merge", folder / "pair.sqlite", "-o", tmp_path / "merged.sqlite")
     assert said("compare", tmp_path / "merged.sqlite") == said("compare", folder / "pair.sqlite")

@@ -1,10 +1,12 @@
 #include "experiments/fit/fit.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "experiments/fit/fit_text.h"
 #include "experiments/question/experiment.h"
 #include "policies/builtin.h"
+#include "tests/experiments/question/experiment_text.h"
 
 namespace corun {
 namespace {
@@ -121,6 +123,51 @@ TEST(Fit, SettingsOfQualityMakeRoomForMoreSessionsUnderAPolicyThatUsesThem) {
   ASSERT_EQ(answer.curves.size(), 3U);
   EXPECT_GT(answer.curves[1].sessions, answer.curves[0].sessions) << answer.curves[1].policy;
   EXPECT_LT(answer.curves[1].points.back().quality->high, 1);
+}
+
+/// A log of `frames` frames at 60 Hz that take 3 ms of the GPU; every 200th comes `stall_ms` later.
+std::string log_with_stalls(const testing::TemporaryFolder& folder, int frames, double stall_ms) {
+  std::string log =
+      "Application,ProcessID,SwapChainAddress,SyncInterval,CPUStartTime,FrameTime,CPUBusy,CPUWait,GPULatency,GPUTime,"
+      "GPUBusy,GPUWait\n";
+  double at = 0;
+  for (int i = 0; i < frames; ++i) {
+    const double frame = 1e3 / 60 + (i % 200 == 199 ? stall_ms : 0);
+    log += fmt::format("game.exe,1,0x1,1,{:.4f},{:.4f},{:.4f},0,0.5,3.0,3.0,0\n", at, frame, frame - 1);
+    at += frame;
+  }
+  return testing::write_text(folder, "game.csv", log);
+}
+
+TEST(Fit, AGameWhoseHostStallsIsHeldToWhatItHasAlone) {
+  testing::TemporaryFolder folder;
+  FitWords words;
+  words.game = log_with_stalls(folder, 1200, 100);
+  words.fps = "60", words.most = "3";
+  const FitAnswer answer = answer_to(words);
+  const std::string text = fit_text(question_of(words), answer);
+  ASSERT_TRUE(answer.own_fps) << text;
+  EXPECT_LT(*answer.own_fps, 59.4);
+  EXPECT_TRUE(fits(answer)) << text;
+  EXPECT_TRUE(has(text, "that its host allows")) << text;
+  EXPECT_TRUE(has(text, "its host waits, and not for the GPU")) << text;
+  EXPECT_FALSE(answer_to(words_of("large.uncapped", "62")).own_fps) << "it holds that rate";
+  EXPECT_FALSE(answer_to(words_of("large.uncapped", "128")).own_fps) << "its frames are too long on the GPU";
+}
+
+TEST(Fit, FramesInCompanyHaveBandsAndFillersOfPoliciesNeverMeasuredHaveNone) {
+  FitWords words = words_of("middle.uncapped");
+  words.fillers = {kTraining};
+  words.keys = {"resnet50_train.host_gaps=recorded"};
+  words.most = "1";
+  const FitAnswer answer = answer_to(words);
+  ASSERT_EQ(answer.curves.size(), 3U);
+  EXPECT_FALSE(answer.curves[0].points[0].fps_band) << "one session alone shares nothing";
+  const FitPoint& turns = answer.curves[1].points[0];
+  EXPECT_LT(turns.fps_band->low, turns.fps->low);
+  EXPECT_LT(turns.kept_band[0]->low, turns.kept[0]->low);
+  EXPECT_FALSE(answer.curves[2].points[0].kept_band[0]) << "under pilotfish";
+  EXPECT_TRUE(has(fit_text(question_of(words), answer), "(no band)"));
 }
 
 TEST(Fit, EachStatedLimitMustBeHeld) {
