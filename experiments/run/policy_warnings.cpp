@@ -137,6 +137,44 @@ void add_sm_cap_ranges(const Scenario& scenario, const PolicyChoice& policy, con
   }
 }
 
+/// Part of a workload's kernel time in kernels that fill half of the SMs twice and yet do not need more of them, as
+/// captures with fewer SMs show: what they move binds them.
+double streaming_part(const Workload& workload, const DeviceSpec& device) {
+  constexpr double kHalf = 0.5, kWouldBe = 1.5, kYetIs = 1.15;
+  double all = 0, streaming = 0;
+  for (std::size_t i = 0; i < workload.ops.size(); ++i) {
+    const WorkOp& shared = workload.ops.shared_by(i);
+    const Duration duration = std::min(workload.ops.duration_of(i), kLongestOp);
+    if (shared.kind != OpKind::kKernel || duration <= Duration{}) continue;
+    const auto ns = static_cast<double>(to_ns(duration));
+    all += ns;
+    if (shared.sm_curve == 0) continue;
+    const Rate by_sms = speed_on(device, shared.kind, shared.shape, work_of(duration), kHalf);
+    const bool would_be = by_sms * kWouldBe <= kFullRate;
+    if (would_be && workload.sm_curves[shared.sm_curve - 1].time_on(kHalf) <= kYetIs) streaming += ns;
+  }
+  return all > 0 ? streaming / all : 0;
+}
+
+/// Caps divide SMs, and no memory: what that costs others is not simulated.
+void add_streams(const Scenario& scenario, const PolicyChoice& policy, const std::vector<ClientSpec>& clients,
+                 std::vector<std::string>& warnings) {
+  constexpr double kFelt = 0.5;
+  const auto is_capped = [&](const ClientSpec& client) { return cap_of(client, policy) < 1; };
+  if (clients.size() < 2 || std::ranges::none_of(clients, is_capped)) return;
+  for (std::size_t i = 0; i < clients.size(); ++i) {
+    const Workload& workload = *clients[i].workload;
+    const bool is_captured = !workload.sm_curves.empty() && scenario.clients[i].capped_rates.empty();
+    const double part = is_captured ? streaming_part(workload, scenario.device) : 0;
+    if (part < kFelt) continue;
+    warnings.push_back(fmt::format(
+        "warning: {}: {:.0f} % of the kernel time of {} is in kernels that half of the SMs do not slow down: they "
+        "stream memory, which caps do not divide. Next to such kernels programs took 1.0 to 3.4 times as long, which "
+        "is not simulated (studies/memory-in-company)",
+        policy.label, 100 * part, clients[i].name));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> policy_warnings(const Scenario& scenario, const PolicyChoice& policy,
@@ -148,6 +186,7 @@ std::vector<std::string> policy_warnings(const Scenario& scenario, const PolicyC
   for (const CapLimiter limiter : {CapLimiter::kGaiaGpu, CapLimiter::kBlockTime})
     if (to_string(limiter) == policy.policy) add_limits(scenario, policy, limiter, clients, warnings);
   add_sm_cap_ranges(scenario, policy, clients, warnings);
+  add_streams(scenario, policy, clients, warnings);
   if (policy.policy == "mig") add_idle_slices(scenario, policy, warnings);
   if (policy.policy == "xsched_utilization") add_overruns(policy, clients, warnings);
   return warnings;

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "experiments/run/clients/client_builder.h"
 #include "experiments/run/plan.h"
@@ -33,6 +34,32 @@ TEST(SmCapWarnings, SayHowFarARateMayBeWhereKernelsMayBeBoundByMemory) {
 TEST(SmCapWarnings, AreSilentWhereACapChangesNothing) {
   EXPECT_TRUE(warnings("mps_percentage: { percentages: { a: 50 } }", "duration: 1ms, blocks: 8").empty());
   EXPECT_TRUE(warnings("passthrough", "duration: 1ms, blocks: 100000").empty());
+}
+
+/// Of two programs that were captured with fewer SMs, too.
+std::vector<std::string> warnings_of_captures(const std::string& policy, const std::string& a, const std::string& b) {
+  std::string clients;
+  for (const std::string& name : {a, b}) {
+    const std::string path = std::filesystem::absolute("studies/sm-caps/captures/" + name);
+    clients += fmt::format(
+        "  - {{ name: {0}, trace: {1}.sms100.corun, fewer_sms: [{1}.sms25.corun], accept: [span] }}\n", name, path);
+  }
+  const Experiment experiment = testing::read_text(
+      fmt::format("name: x\ndevice: h100\nhorizon: 1s\nclients:\n{}policies: [{}]\n", clients, policy));
+  const FileHashes hashes = make_plan(experiment).hashes;
+  ClientBuilder builder(hashes, true);
+  const Scenario& scenario = experiment.scenarios[0];
+  return policy_warnings(scenario, scenario.policies[0], builder.clients(scenario, 1));
+}
+
+TEST(StreamWarnings, NameTheProgramWhoseKernelsMemoryBinds) {
+  const auto found = warnings_of_captures("mps_percentage: { default_percentage: 50 }", "triton", "two_graphs");
+  ASSERT_EQ(found.size(), 1U) << "measured: others keep 0.78 of their rate next to one, 0.93 next to the other";
+  EXPECT_NE(found[0].find("of the kernel time of triton is in kernels that half of the SMs do not slow down"),
+            std::string::npos)
+      << found[0];
+  EXPECT_TRUE(warnings_of_captures("passthrough", "triton", "two_graphs").empty()) << "no cap";
+  EXPECT_TRUE(warnings_of_captures("mps_percentage: { default_percentage: 50 }", "timm", "two_graphs").empty());
 }
 
 TEST(PolicyWarnings, NameLimitsThatTheLimiterCannotHold) {
