@@ -120,6 +120,19 @@ def test_bands_are_no_part_of_results(folder, tmp_path):
     assert "band" not in text and FEW not in text and "(" not in text.splitlines()[2], "older files do not say"
 
 
+def test_advice_says_about_where_a_missing_rate_changes_the_best_way():
+    samples = ROOT / "traces/samples"
+    done = subprocess.run(
+        [simcli(), "advise", samples / "resnet50_train_bs64.kineto.json.gz",
+         samples / "encoder_infer_bs1.kineto.json.gz", "--solo-rate", "resnet50_train_bs64=31.014/s",
+         "--modes", "mps,mps_split", "--json"],
+        capture_output=True, text=True, timeout=300)
+    assert done.returncode == 6, done.stderr
+    its = json.loads(done.stdout)["hangs_on"]
+    assert its["program"] == "encoder_infer_bs1" and its["at_low"] != its["at_high"]
+    assert its["rate_per_s"]["low"] < its["changes_at_per_s"] < its["rate_per_s"]["high"]
+
+
 def test_the_table_that_closes_a_sweep_has_bands_of_each_point(folder, tmp_path):
     sweep = PAIR.format(root=ROOT, device="h200", keys="") + "sweep: { nvshare.quantum: [50ms, 100ms] }\n"
     (tmp_path / "sweep.yaml").write_text(sweep)
