@@ -49,7 +49,9 @@ void SweepSummary::add(const RunSpec& spec, const RunOutcome& outcome) {
   if (outcome.error) return;
   const std::string& policy = scenario.policies[spec.policy].label;
   for (const std::size_t point : points_[spec.id])
-    runs_.try_emplace({scenario.name, policy, point}, spec.scenario, spec.policy, lines_of(outcome.notes));
+    if (const auto [its, is_first] = runs_.try_emplace({scenario.name, policy, point}, spec.scenario, spec.policy);
+        is_first)
+      its->second.notes = lines_of(outcome.notes);
   for (const Metric& metric : outcome.metrics) {
     const bool is_row = is_shown(metric, outcome);
     if (!is_row && !is_asked_for(metric.name)) continue;

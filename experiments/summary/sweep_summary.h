@@ -33,7 +33,7 @@ class SweepSummary {
   /// The runs of a policy at a point.
   struct AtPoint {
     std::size_t scenario = 0, policy = 0;
-    std::vector<std::string> notes;
+    std::vector<std::string> notes{};
   };
 
   std::vector<std::string> row(const Key& key, const ByPoint& means) const;
