@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Asks `simcli advise` about each pair of this study, for both goals; prints a line of JSON an answer.
 
-usage: ask.py RATES.jsonl [--second | --third [--fewer-sms]] [--simcli PROGRAM] [--jobs N] > answers.jsonl
+usage: ask.py RATES.jsonl [--second | --third [--fewer-sms] | --fourth [--fewer-sms]] [--simcli PROGRAM] [--jobs N] > answers.jsonl
 
 RATES.jsonl has rates alone, several of a program; their mean is stated, the same day's. With --fewer-sms the means of
 those with 30, 50 and 70 % of the SMs are stated, too.
@@ -28,13 +28,20 @@ def rates_with_fewer_sms(path):
             for program in next(iter(parts.values()))}
 
 
-def ask(simcli, programs, goal, rates, fewer, truth):
-    captures = [f"studies/programs-of-others/captures/{program}.window.corun" for program in programs]
+def captured(draw):
+    """The truth of each program of a draw, with the path of its capture"""
+    folder = pathlib.Path("studies/advice/fourth" if draw == 4 else "studies/programs-of-others")
+    truth = mixes.truth_of(ROOT / folder / "truth.jsonl", "window")
+    return {program: row | {"path": folder / "captures" / row["file"]} for program, row in truth.items()}
+
+
+def ask(simcli, gpu, programs, goal, rates, fewer, truth):
+    captures = [str(truth[program]["path"]) for program in programs]
     words = [f"--solo-rate={program}={rates[program]:.3f}/s" for program in programs]
     words += [f"--set={program}.{key.replace(': ', '=', 1)}" for program in programs
               for key in mixes.stated_keys(program, truth[program]) + mixes.SPECIAL.get(program, [])]
     words += [f"--set={program}.fewer_sms={fewer[program]}" for program in programs if program in fewer]
-    command = [simcli, "advise", *captures, "--gpu=h100", "--modes=time_sliced,mps,mps_split", "--json", *words,
+    command = [simcli, "advise", *captures, f"--gpu={gpu}", "--modes=time_sliced,mps,mps_split", "--json", *words,
                *GOALS[goal]]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     if not done.stdout:
@@ -48,16 +55,18 @@ def main():
     parser.add_argument("--second", dest="draw", action="store_const", const=2, default=1,
                         help="the pairs of the second draw")
     parser.add_argument("--third", dest="draw", action="store_const", const=3)
+    parser.add_argument("--fourth", dest="draw", action="store_const", const=4)
+    parser.add_argument("--gpu", default="h100")
     parser.add_argument("--fewer-sms", action="store_true")
     parser.add_argument("--simcli", default=str(ROOT / "build/release/simcli"))
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     rates = mixes.rates_alone(options.rates)
     fewer = rates_with_fewer_sms(options.rates) if options.fewer_sms else {}
-    truth = mixes.truth_of(ROOT / "studies/programs-of-others/truth.jsonl", "window")
+    truth = captured(options.draw)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         asked = [(programs, goal) for programs in mixes.choices(options.draw)[1] for goal in GOALS]
-        for answer in pool.map(lambda one: ask(options.simcli, *one, rates, fewer, truth), asked):
+        for answer in pool.map(lambda one: ask(options.simcli, options.gpu, *one, rates, fewer, truth), asked):
             print(json.dumps(answer), flush=True)
 
 

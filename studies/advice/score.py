@@ -17,9 +17,13 @@ import pathlib
 import statistics
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests/hardware/programs"))
+from record import PROGRAMS as SCRIPTS  # noqa: E402
+
 ALL = ["answers.jsonl", "measured.jsonl", "second/answers.jsonl", "second/measured.jsonl", "third/answers.jsonl",
        "third/measured.jsonl", "third/answers_fewer_sms.jsonl", "third/measured.jsonl"]
-SYNCHRONOUS = {"hf_decoder", "jax_recurrent", "reduced_overhead", "reinforcement", "jax_decoder", "cupy_means"}
+SYNCHRONOUS = {"hf_decoder", "jax_recurrent", "reduced_overhead", "reinforcement", "jax_decoder", "cupy_means",
+               *SCRIPTS["device_bound_programs.py"]}
 
 
 def way_of(answered):

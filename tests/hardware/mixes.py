@@ -2,7 +2,7 @@
 
     mixes.py draw TRUTH.jsonl > EXPERIMENT.yaml
     mixes.py draw-splits [--second] TRUTH.jsonl > EXPERIMENT.yaml
-    mixes.py draw-choices [--second | --third] [--rates RATES.jsonl] TRUTH.jsonl > EXPERIMENT.yaml
+    mixes.py draw-choices [--second | --third | --fourth] [--rates RATES.jsonl] TRUTH.jsonl > EXPERIMENT.yaml
     mixes.py predictions RESULTS.sqlite > PREDICTIONS.jsonl
     mixes.py measure [--only solo] [--repeat N] [--seconds S] [--limit SECONDS] EXPERIMENT.yaml -o MEASURED.jsonl
 
@@ -11,7 +11,8 @@ splits of the SMs (`split30_`, the first program's percentage; `solo30_` is one 
 takes ten pairs of programs that were captured with fewer SMs, too (record.py --percentages), with four splits and
 without. `draw-choices` takes 18 pairs of programs of which no two were ever measured together, in turns, under MPS and
 with three splits; RATES.jsonl, measured of the scenarios `solo_`, has their rates alone. The third draw has 16 pairs of
-programs that are drawn, too, and each alone with each percentage. `measure` starts each program once for each way of
+programs that are drawn, too, and each alone with each percentage; the fourth has 16 pairs of programs that the device
+binds, in the same ways. `measure` starts each program once for each way of
 sharing and parks it (loop.py): a mix is a few seconds in which its programs run. In turns there is no daemon; under MPS
 each percentage is a process of its own. FILE gets a row a program.
 """
@@ -35,7 +36,7 @@ from step_ends import now, row
 
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE / "programs"))
-from record import SCRIPT  # noqa: E402
+from record import PROGRAMS as SCRIPTS, SCRIPT  # noqa: E402
 
 PROGRAMS = ["jax_matmul", "jax_conv", "jax_inference", "hf_decoder", "hf_prefill", "diffusion", "pyg_gcn", "triton",
             "torch_compile", "two_graphs", "accumulation", "timm", "loader", "cupy", "numba"]
@@ -49,7 +50,9 @@ KNOWN = ["jax_conv", "hf_prefill", "timm", "triton", "two_graphs", "numba"]  # o
 NEWER = ["jax_particles", "reduced_overhead", "cupy_means", "reinforcement", "jax_recurrent"]
 OLDER = [program for program in PROGRAMS if program not in [*KNOWN, "pyg_gcn"]]  # whose steps its capture tells
 NEW = [program for program in CHOSEN if program not in NEWER]
-UNSURE = ["recommender", "spectra", "numba_options", "jax_recurrent"]  # the steps found are unsure: they are stated
+DEVICE_BOUND = SCRIPTS["device_bound_programs.py"]
+UNSURE = ["recommender", "spectra", "numba_options", "jax_recurrent", "long_attention",
+          "wave_equation"]  # the steps found are unsure: they are stated
 SPECIAL = {"triton": ["step: { launches: 8 }"], "timm": ["allow_co_run: true"], "loader": ["allow_co_run: true"],
            "jax_recurrent": ["accept: [solo_rate]"]}
 SETTLE_S = 0.3
@@ -89,8 +92,10 @@ def drawn_splits(second=False):
 
 
 def choices(draw):
-    """(programs, pairs) of the first, second or third draw; no pair is in another"""
+    """(programs, pairs) of a draw, 1 to 4; no pair is in another"""
     chance = random.Random(32 + draw)
+    if draw == 4:
+        return DEVICE_BOUND, chance.sample(list(itertools.combinations(DEVICE_BOUND, 2)), 16)
     if draw == 1:
         return CHOSEN, chance.sample(list(itertools.combinations(CHOSEN, 2)), 18)
     if draw == 2:
@@ -103,7 +108,7 @@ def drawn_choices(draw):
     programs, pairs = choices(draw)
     for program in programs:
         yield "solo", (program,), [100]
-    for percentage in PERCENTAGES if draw == 3 else []:
+    for percentage in PERCENTAGES if draw >= 3 else []:
         for program in programs:
             yield f"solo{percentage}", (program,), [percentage]
     for kind, percentage in [("timeslice", 100), ("mps", 100)] + [(f"split{part}", part) for part in PERCENTAGES]:
@@ -152,7 +157,8 @@ def rates_alone(path, kind="solo_"):
 
 def draw_choices(options):
     rates = rates_alone(options.rates) if options.rates else {}
-    clients = {program: [f"trace: ../programs-of-others/captures/{row['file']}", *stated_keys(program, row),
+    folder = "captures" if options.draw == 4 else "../programs-of-others/captures"
+    clients = {program: [f"trace: {folder}/{row['file']}", *stated_keys(program, row),
                          f"solo_rate: {rates.get(program, row['alone_per_second'])}/s"]
                for program, row in truth_of(options.truth, "window").items()}
     draw_scenarios(drawn_choices(options.draw), clients)
@@ -264,7 +270,7 @@ def measure(options):
     until = now() + options.limit
     names = set(re.findall(r"- name: (\w+)", options.experiment.read_text(encoding="utf-8")))
     drawn = {f"{mix[0]}_{'_'.join(mix[1])}": mix for mix in [*drawn_mixes(), *drawn_splits(), *drawn_splits(True),
-                                                         *itertools.chain(*map(drawn_choices, (1, 2, 3)))]}
+                                                         *itertools.chain(*map(drawn_choices, (1, 2, 3, 4)))]}
     mixes = [mix for name, mix in drawn.items() if name in names and re.match(options.only, name)]
     in_turns = [mix for mix in mixes if mix[0] in ("solo", "timeslice")]
     ways = {"timeslice": in_turns, "mps": [mix for mix in mixes if mix not in in_turns]}
@@ -307,6 +313,7 @@ def main():
     command.add_argument("--rates", type=pathlib.Path)
     command.add_argument("--second", dest="draw", action="store_const", const=2, default=1, help="other pairs")
     command.add_argument("--third", dest="draw", action="store_const", const=3, help="others again")
+    command.add_argument("--fourth", dest="draw", action="store_const", const=4, help="of programs the device binds")
     command.set_defaults(do=draw_choices)
     command = commands.add_parser("predictions")
     command.add_argument("results", type=pathlib.Path)

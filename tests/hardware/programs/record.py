@@ -31,7 +31,9 @@ PROGRAMS = {
     "more_jax_programs.py": ["jax_recurrent", "jax_particles", "jax_decoder"],
     "more_torch_programs.py": ["amp_finetune", "gan", "reinforcement", "recommender", "graph_batches", "spectra",
                                "translate", "reduced_overhead", "with_evaluation", "draw_pictures"],
-    "more_array_programs.py": ["cupy_means", "numba_options"]}
+    "more_array_programs.py": ["cupy_means", "numba_options"],
+    "device_bound_programs.py": ["prompt_reading", "long_attention", "volume_filter", "wave_equation", "sorting",
+                                 "embedding_training", "equations", "spectrum_filter"]}
 SCRIPT = {name: script for script, names in PROGRAMS.items() for name in names}
 RECORDED = {"window": list(SCRIPT), "nvtx": ["diffusion", "accumulation", "hf_prefill"],
             "kineto": ["accumulation", "accumulation:steps", "hf_prefill", "amp_finetune", "with_evaluation:steps"],
