@@ -97,7 +97,7 @@ FOLDERS = {
     "experiments/validate/scoring": ["traces/base", "sim/metrics", *_QUESTION, "experiments/run"],
     "experiments/validate": ["traces/base", "experiments/validate/scoring", "experiments/summary", *_EXPERIMENTS],
     "experiments/advise": ["traces/base", "sim/policy", "sim/metrics", *_QUESTION, "experiments/bands",
-                           "experiments/run"],
+                           "experiments/run", "experiments/run/clients"],
     "experiments/fit": ["traces/base", "sim/policy", "sim/workload/capture", *_QUESTION, "experiments/run",
                         "experiments/run/clients", "experiments/advise"],
     "experiments/commands": [*_EXPERIMENTS, "sim/workload", "sim/workload/capture"],

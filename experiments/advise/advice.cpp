@@ -5,11 +5,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "experiments/run/clients/doubts.h"
 #include "traces/base/error.h"
 
 namespace corun {
 
 namespace {
+
+constexpr double kEnough = 1.1;     ///< so many times the steps that a rate needs
+constexpr double kLongest_s = 120;  ///< simulated
 
 Verdict verdict_of(const Advice& advice) {
   if (!advice.best) return Verdict::kNoWay;
@@ -22,11 +26,11 @@ Verdict verdict_of(const Advice& advice) {
   return best.work() > 1 ? Verdict::kShare : Verdict::kApart;
 }
 
-/// Those about programs: what is not known of a mechanism its bands say, or their absence.
+/// Those about programs: what is not known of a mechanism its bands say, or their absence. A horizon is the adviser's.
 std::vector<std::string> warnings_of(const AdviceQuestion& question, std::vector<std::string> all) {
   std::erase_if(all, [&](const std::string& warning) {
-    return std::ranges::none_of(question.programs,
-                                [&](const AskedProgram& program) { return warning.starts_with(program.name + ":"); });
+    const auto is_of = [&](const AskedProgram& program) { return warning.starts_with(program.name + ":"); };
+    return warning.find(kTooFewJobs) != std::string::npos || std::ranges::none_of(question.programs, is_of);
   });
   return all;
 }
@@ -64,14 +68,24 @@ class Adviser {
     advice_.bounds.assign(question_.programs.size(), "any");
     std::vector<SimulatedBounds> simulated;
     if (!common.empty()) simulated = means_.of(advice_experiment(question_, common));
-    for (std::size_t w = 0; w < common.size(); ++w) add(common[w], simulated[w]);
-    for (const SharingWay& way : instances) {
+    for (std::size_t w = 0; w < common.size(); ++w) add_settled(common[w], simulated[w]);
+    for (SharingWay& way : instances) {
       try {
-        add(way, means_.of(advice_experiment(question_, {way})).front());
+        add_settled(way, means_.of(advice_experiment(question_, {way})).front());
       } catch (const Error& refused) {
         advice_.ways.push_back({.way = way, .impossible = refused.message()});
       }
     }
+  }
+
+  /// Once more and longer where a program ended too few steps for a rate.
+  void add_settled(SharingWay& way, SimulatedBounds simulated) {
+    const double jobs = std::ranges::min(simulated, {}, &SimulatedRuns::fewest_jobs).fewest_jobs();
+    if (jobs < kFewestJobs) {
+      way.horizon_s = std::min(kLongest_s, way.horizon_s * kEnough * kFewestJobs / std::max(jobs, 1.0));
+      simulated = means_.of(advice_experiment(question_, {way})).front();
+    }
+    add(way, simulated);
   }
 
   void add(const SharingWay& way, const SimulatedBounds& simulated) {

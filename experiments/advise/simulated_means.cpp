@@ -1,6 +1,7 @@
 #include "experiments/advise/simulated_means.h"
 
 #include <algorithm>
+#include <limits>
 #include <sstream>
 #include <utility>
 
@@ -54,6 +55,13 @@ double ClientMeans::kept() const {
   return alone > 0 ? of("throughput_per_s").value_or(0) / alone : 0;
 }
 
+double SimulatedRuns::fewest_jobs() const {
+  double fewest = std::numeric_limits<double>::infinity();
+  for (const auto& [name, means] : clients)
+    if (const auto rate = means.of("throughput_per_s")) fewest = std::min(fewest, *rate * measured_s);
+  return fewest;
+}
+
 std::optional<FigureBand> SimulatedRuns::band(const Bands& bands, const std::string& client,
                                               std::string_view metric) const {
   const auto mean = [this](const std::string& name, std::string_view its) {
@@ -81,7 +89,7 @@ std::vector<SimulatedBounds> SimulatedMeans::simulate(const std::string& text) {
       if (client.has_bound_draw) unknown_draws_.insert(client.name);
     }
   const Plan plan = make_plan(experiment);
-  RunInputs inputs(experiment, plan.hashes, policies);
+  RunInputs inputs(experiment, plan.hashes, policies, simulation_backend(), memo_);
   inputs.check();
   for (const std::string& warning : inputs.warnings()) keep(warning);
   Runs runs;
@@ -92,6 +100,7 @@ std::vector<SimulatedBounds> SimulatedMeans::simulate(const std::string& text) {
       if (note.starts_with(kWarning)) keep(note.substr(kWarning.size()));
     SimulatedRuns& its = runs[{spec.scenario, spec.policy}];
     const Scenario& scenario = experiment.scenarios[spec.scenario];
+    its.measured_s = scenario.measured_s();
     its.classes = error_classes(scenario, scenario.policies[spec.policy]);
     for (const Metric& metric : outcome.metrics) its.clients[metric.client].add(metric.name, metric.value);
     for (auto& [client, means] : its.clients) means.end_run();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -9,6 +10,7 @@
 #include "experiments/bands/bands.h"
 #include "experiments/bands/error_class.h"
 #include "experiments/bands/figure_band.h"
+#include "experiments/run/clients/client_builder.h"
 #include "sim/policy/descriptor.h"
 
 namespace corun {
@@ -33,6 +35,10 @@ struct SimulatedRuns {
   std::map<std::string, ClientMeans> clients;
   std::map<std::string, ErrorClass> classes;  ///< by client: error_classes()
 
+  double measured_s = 0;  ///< Scenario::measured_s()
+
+  /// Of the client that ended the fewest in the measured time.
+  double fewest_jobs() const;
   /// See figure_band().
   std::optional<FigureBand> band(const Bands& bands, const std::string& client, std::string_view metric) const;
 };
@@ -64,6 +70,7 @@ class SimulatedMeans {
 
   const PolicyRegistry& policies_;
   unsigned jobs_;
+  std::shared_ptr<FitMemo> memo_ = std::make_shared<FitMemo>();
   std::vector<std::string> warnings_;
   std::set<std::string> unknown_rates_, unknown_draws_;
 };

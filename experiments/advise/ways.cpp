@@ -74,7 +74,11 @@ std::string advice_experiment(const AdviceQuestion& question, const std::vector<
       "defaults: {{ phase: random }}\npolicies: [passthrough]\nrecord: {{ frames: none, decisions: none "
       "}}\nscenarios:\n",
       question.gpu);
-  for (const SharingWay& way : ways) text += way.scenario + clients_of(question);
+  for (const SharingWay& way : ways) {
+    text += way.scenario;
+    if (way.horizon_s != SharingWay{}.horizon_s) text += fmt::format("    horizon: {:.1f}s\n", way.horizon_s);
+    text += clients_of(question);
+  }
   return text;
 }
 

@@ -13,6 +13,7 @@ struct SharingWay {
   std::string label;       ///< "MPS, a 30 %, b 70 %"
   std::vector<int> parts;  ///< by program: percentages of SMs, or compute slices; empty = none
   std::string scenario;    ///< its entry in the scenarios of an experiment file
+  double horizon_s = 3;    ///< longer where that holds too few steps of a program
 };
 
 /// "time_sliced", "mps", "mps_split", "mig".

@@ -45,7 +45,7 @@ std::map<std::string, ErrorClass> error_classes(const Scenario& scenario, const 
   if (mechanism.empty() || !std::ranges::all_of(scenario.clients, is_like)) return {};
   std::map<std::string, ErrorClass> classes;
   for (const ClientChoice& client : scenario.clients)
-    classes[client.name] = {mechanism, scenario.clients.size(), unmeasured(scenario, client)};
+    classes[client.name] = {mechanism, scenario.clients.size(), unmeasured(scenario, client), scenario.measured_s()};
   return classes;
 }
 

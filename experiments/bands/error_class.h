@@ -14,6 +14,7 @@ struct ErrorClass {
   std::string mechanism;     ///< of Bands: "turns", "mps", "split"; games among the clients are found by the run
   std::size_t programs = 2;  ///< that share the GPU
   std::string unmeasured{};  ///< what nothing measured was like: "the device", "its rate alone"; "" = all was
+  double measured_s = 0;     ///< Scenario::measured_s(); 0 = not known
   Measured measured() const { return unmeasured.empty() ? Measured::kAll : Measured::kPart; }
   std::string label() const;  ///< "turns of 2 programs", "mps of 3 programs, but not the device"
 };

@@ -59,7 +59,10 @@ class Predicted {
     const FigureBand ends = draws_.fps.value_or(FigureBand{*rate, *rate});
     const double low = std::min(ends.low, *rate), high = std::max(ends.high, *rate);
     const auto alone = mean("solo_throughput_per_s");
-    return FigureBand{low * band->low, alone ? std::min(high * band->high, std::max(*alone, high)) : high * band->high};
+    const double one_job = few_jobs() ? 1 / *few_jobs() : 0;
+    const double highest = high * band->high * (1 + one_job);
+    return FigureBand{low * band->low * std::max(0.0, 1 - one_job),
+                      alone ? std::min(highest, std::max(*alone, high)) : highest};
   }
 
   std::optional<FigureBand> slowdown() const {
@@ -75,12 +78,19 @@ class Predicted {
     const bool is_of_frames = metric == "frame_time_p99_ms";
     const bool is_like = is_of_frames || (!mean("fps_mean") && rate && median && waits_for_each_job(*rate, *median));
     const auto band = band_of("p99");
-    if (!value || !is_like || !band || draws_.are_some) return std::nullopt;
+    if (!value || !is_like || !band || draws_.are_some || few_jobs()) return std::nullopt;
     return FigureBand{*value * band->low, *value * band->high};
   }
 
  private:
   std::optional<double> mean(std::string_view metric) const { return runs_.mean(client_, metric); }
+
+  /// How many it ended, where they are too few for a rate.
+  std::optional<double> few_jobs() const {
+    const double window_s = runs_.classes.at(client_).measured_s,
+                 jobs = mean("throughput_per_s").value_or(0) * window_s;
+    return window_s > 0 && jobs < kFewestJobs ? std::optional(jobs) : std::nullopt;
+  }
 
   std::optional<Band> band_of(const char* figure) const {
     const ErrorClass& its = runs_.classes.at(client_);

@@ -198,6 +198,8 @@ bool ClientChoice::accepts(Doubt doubt) const { return std::ranges::find(accepte
 
 Duration Scenario::warmup_or_default() const { return warmup.value_or(std::min(Duration(1s), horizon / 10)); }
 
+double Scenario::measured_s() const { return std::max(0.0, to_seconds(horizon - warmup_or_default())); }
+
 Experiment read_experiment(const std::string& path, const ExperimentOverrides& overrides, PolicyRegistry& policies) {
   refuse_capture(path);
   return parse_experiment(read_text_file(path), path, overrides, policies);

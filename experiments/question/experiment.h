@@ -22,6 +22,9 @@ inline constexpr std::string_view kSimulation = "simulation";
 
 /// One set of clients on one device, or one list of pods on one cluster, run under every policy with every seed.
 /// Clients of a cluster are templates: pods do their work, on cards that are each such a device.
+/// A program that ends fewer jobs in the measured time has too few for a rate.
+inline constexpr double kFewestJobs = 10;
+
 struct Scenario {
   std::string name;
   std::string bounds{};  ///< the scenario whose answer, a range, this one bounds; "" = it is an answer of its own
@@ -43,6 +46,8 @@ struct Scenario {
   bool is_seen = false;                   ///< models could be fitted to what it gave: scored apart in a validation
 
   Duration warmup_or_default() const;
+  /// Between warm-up and end: the seconds in which jobs count; 0 at least.
+  double measured_s() const;
   /// As the experiment names it.
   const std::string& own_name() const { return bounds.empty() ? name : bounds; }
 };

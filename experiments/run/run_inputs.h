@@ -4,6 +4,7 @@
 #include <compare>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -26,16 +27,18 @@ struct ClusterLists {
 /// What the runs of an experiment share: clients, the lists of clusters, and what each client or pod does alone, each
 /// made once.
 ///
-/// Any number of threads may ask, but for interrupt_by(); `experiment`, `hashes` and `policies` must outlive it.
+/// Any number of threads may ask, but for interrupt_by(); `experiment`, `hashes` and `policies` must outlive it. `memo`
+/// may be shared with the inputs of other experiments.
 class RunInputs {
  public:
   RunInputs(const Experiment& experiment, const FileHashes& hashes, const PolicyRegistry& policies,
-            ExecutionBackend backend = simulation_backend())
+            ExecutionBackend backend = simulation_backend(),
+            std::shared_ptr<FitMemo> memo = std::make_shared<FitMemo>())
       : experiment_(experiment),
         hashes_(hashes),
         policies_(policies),
         backend_(std::move(backend)),
-        clients_(hashes, backend_.name != kLiveBackend) {}
+        clients_(hashes, backend_.name != kLiveBackend, std::move(memo)) {}
 
   /// Where runs take place, those of solo() included; solo rates are fitted in simulation.
   const ExecutionBackend& backend() const { return backend_; }

@@ -19,7 +19,6 @@ namespace corun {
 namespace {
 
 constexpr std::size_t kFramesOfAPercentile = 100;
-constexpr double kJobsOfARate = 10;
 
 /// The frames of one client under one policy, over the seeds.
 struct Verdicts {
@@ -73,8 +72,8 @@ void add_few_jobs(SQLite::Database& results, std::vector<std::string>& out) {
     const double warmup_s = static_cast<double>(row.getColumn(3).getInt64()) * 1e-9;
     const double horizon_s = static_cast<double>(row.getColumn(4).getInt64()) * 1e-9;
     const double jobs = row.getColumn(2).getDouble() * (horizon_s - warmup_s);
-    if (!(jobs < kJobsOfARate)) continue;
-    const double longer_s = kJobsOfARate * (horizon_s - warmup_s) / std::max(jobs, 1.0) + warmup_s;
+    if (!(jobs < kFewestJobs)) continue;
+    const double longer_s = kFewestJobs * (horizon_s - warmup_s) / std::max(jobs, 1.0) + warmup_s;
     out.push_back(fmt::format(
         "{}, {}: alone it ends {:.0f} job{} in the measured time, too few for a rate: try a horizon of {:.2g} s",
         row.getColumn(0).getString(), row.getColumn(1).getString(), jobs, std::lround(jobs) == 1 ? "" : "s", longer_s));

@@ -13,8 +13,6 @@ namespace corun {
 
 namespace {
 
-constexpr double kFewestJobs = 10;
-
 int decimals_of(double value) {
   const double size = std::fabs(value);
   if (size >= 1000 || size == 0) return 0;

@@ -18,9 +18,11 @@ struct AdviseOptions {
   bool overwrites = false;
 };
 
-void write_experiment(AdviceQuestion question, const AdviseOptions& options) {
+void write_experiment(AdviceQuestion question, const Advice& advice, const AdviseOptions& options) {
   for (AskedProgram& program : question.programs) make_absolute(program);
-  write_file(options.experiment, advice_experiment(question, sharing_ways(question)), options.overwrites);
+  std::vector<SharingWay> ways;
+  for (const TriedWay& tried : advice.ways) ways.push_back(tried.way);
+  write_file(options.experiment, advice_experiment(question, ways), options.overwrites);
 }
 
 int advise_command(const CommonOptions& common, const AdviseOptions& options) {
@@ -32,7 +34,7 @@ int advise_command(const CommonOptions& common, const AdviseOptions& options) {
   } else if (options.deploy.empty()) {
     put_out(advice_text(question, advice));
   }
-  if (!options.experiment.empty()) write_experiment(question, options);
+  if (!options.experiment.empty()) write_experiment(question, advice, options);
   if (!options.deploy.empty()) put_out(deployment_text(options.deploy, question, advice));
   return advice.verdict == Verdict::kShare || advice.verdict == Verdict::kApart ? 0 : kExitExpectation;
 }

@@ -94,7 +94,7 @@ std::optional<double> ClientBuilder::solo_rate(const ClientChoice& choice, const
 CappedFit ClientBuilder::capped_fit(const Scenario& scenario, const ClientChoice& choice) {
   Scenario under_mps = scenario;
   under_mps.device.sharing = Sharing::kConcurrent;
-  return capped_fits_.get({device_text(under_mps.device), canonical_client(choice, hashes_)}, [&] {
+  return memo_->capped_fits.get({device_text(under_mps.device), canonical_client(choice, hashes_)}, [&] {
     ClientSpec spec = as_captured(under_mps, choice, under_mps.seeds.front());
     if (!solo_rate(choice, *spec.workload))
       throw Error(
@@ -107,8 +107,11 @@ CappedFit ClientBuilder::capped_fit(const Scenario& scenario, const ClientChoice
 }
 
 SoloFit ClientBuilder::fit(const Scenario& scenario, const ClientChoice& choice, const ClientSpec& captured) {
-  return fits_.get({device_text(scenario.device), canonical_client(choice, hashes_)},
-                   [&] { return fit_to_solo_rate(captured, scenario.device, *solo_rate(choice, *captured.workload)); });
+  ClientChoice own = choice;
+  if (!own.trace.empty()) own.name.clear();  // equal programs are fitted once
+  return memo_->fits.get({device_text(scenario.device), canonical_client(own, hashes_)}, [&] {
+    return fit_to_solo_rate(captured, scenario.device, *solo_rate(choice, *captured.workload));
+  });
 }
 
 }  // namespace corun

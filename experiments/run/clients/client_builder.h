@@ -2,8 +2,10 @@
 
 #include <compare>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "experiments/question/experiment.h"
@@ -14,12 +16,25 @@
 
 namespace corun {
 
+/// A client on a device, both in canonical form: what decides how it replays alone.
+struct FitKey {
+  std::string device, client;
+  auto operator<=>(const FitKey&) const = default;
+};
+
+/// Found once for all experiments that share it: fits take longer than short runs. Any number of threads.
+struct FitMemo {
+  Memo<FitKey, SoloFit> fits;
+  Memo<FitKey, CappedFit> capped_fits;
+};
+
 /// Makes the clients of runs out of an experiment's. Any number of threads may ask.
 class ClientBuilder {
  public:
   /// `hashes` must outlive it. `replays`: runs replay captures, whose times are fitted to a solo rate where there is
-  /// one; else they start programs, which have their own.
-  ClientBuilder(const FileHashes& hashes, bool replays) : hashes_(hashes), replays_(replays), workloads_(hashes) {}
+  /// one; else they start programs, which have their own. `memo` may be shared with other experiments.
+  ClientBuilder(const FileHashes& hashes, bool replays, std::shared_ptr<FitMemo> memo = std::make_shared<FitMemo>())
+      : hashes_(hashes), replays_(replays), workloads_(hashes), memo_(std::move(memo)) {}
 
   /// Of every client of a scenario, in order. Throws as WorkloadCache::of.
   std::vector<ClientSpec> clients(const Scenario& scenario, std::uint64_t seed);
@@ -43,16 +58,10 @@ class ClientBuilder {
   bool replays() const { return replays_; }
 
  private:
-  struct FitKey {
-    std::string device, client;  ///< in canonical form
-    auto operator<=>(const FitKey&) const = default;
-  };
-
   const FileHashes& hashes_;
   const bool replays_;
   WorkloadCache workloads_;
-  Memo<FitKey, SoloFit> fits_;
-  Memo<FitKey, CappedFit> capped_fits_;
+  std::shared_ptr<FitMemo> memo_;
   Memo<FitKey, RecordedReplay> replays_alone_;
 };
 

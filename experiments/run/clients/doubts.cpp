@@ -13,7 +13,6 @@ namespace corun {
 namespace {
 
 constexpr double kTailTolerance = 0.05;
-constexpr double kFewestJobs = 10;
 constexpr double kSlowerThanRecorded = 0.8;  ///< hosts differ by less from one run to the next
 using Sentences = std::vector<std::string>;
 
@@ -75,11 +74,9 @@ void doubt_count(const Scenario& scenario, const ClientChoice& choice, const Cli
   if (choice.is_bound && spec.pacing.period <= Duration{})
     most = std::max(jobs, solo_rate_at(spec, scenario.device, 0.0) * to_seconds(window));
   const std::string count = fmt::format("{:.2g}", jobs), count_of_most = fmt::format("{:.2g}", most);
-  found.push_back(
-      fmt::format("alone it ends about {} jobs between warm-up and end, too few for a rate: a "
-                  "horizon of {:.2g} s holds {:.0f}",
-                  count == count_of_most ? count : fmt::format("{} to {}", count, count_of_most),
-                  to_seconds(scenario.horizon) * kFewestJobs / jobs, kFewestJobs));
+  found.push_back(fmt::format("alone it ends about {} jobs {}: a horizon of {:.2g} s holds {:.0f}",
+                              count == count_of_most ? count : fmt::format("{} to {}", count, count_of_most),
+                              kTooFewJobs, to_seconds(scenario.horizon) * kFewestJobs / jobs, kFewestJobs));
 }
 
 void doubt_load(const ClientChoice& choice, const ClientSpec& spec, Sentences& found) {

@@ -14,8 +14,10 @@ namespace corun {
 /// misfits(), once.
 std::vector<std::string> doubts(const Scenario& scenario, const ClientChoice& choice, ClientBuilder& builder);
 
-/// What the doubt about a low clock ends with, and the one about a pacing beyond the device begins with.
-inline constexpr std::string_view kCaptureUncapped = "capture it uncapped", kPacedBeyond = "it is paced at";
+/// What the doubt about a low clock ends with, the one about a pacing beyond the device begins with, and the one about
+/// a short horizon holds.
+inline constexpr std::string_view kCaptureUncapped = "capture it uncapped", kPacedBeyond = "it is paced at",
+                                  kTooFewJobs = "between warm-up and end, too few for a rate";
 
 /// Keys of a client that decide nothing, given its work and its other keys, or all of them, where it never comes; a
 /// sentence each.

@@ -18,12 +18,22 @@ bool runs_blocks(const ActiveOp& op) {
 
 std::span<const SmShare> RoomAllocator::allocate(Kernels kernels, ServiceOrder order) {
   kernels_ = kernels;
+  if (kernels.size() == 1 && !division_.has_priorities) return room_of_lone();
   rooms_.assign(kernels.size(), 0);
   left_.assign(division_.fractions.size(), kAllSms);
   find_wants();
   if (division_.has_priorities) keep_running_blocks();
   for (std::size_t k = 0; k < kernels.size(); ++k) give_room(served_at(order, k));
   for (const SmShare left : left_) CORUN_ASSERT(left >= 0, "{} SM shares too many are given out", -left);
+  return rooms_;
+}
+
+/// The same for a kernel with nothing beside it, which is most of what programs do.
+std::span<const SmShare> RoomAllocator::room_of_lone() {
+  ActiveOp& op = *kernels_[0];
+  const SmShare room = std::min(op.occupancy.room_at(op.work_left), cap_of(0));
+  if (room > 0) op.placement.sms = std::min(op.occupancy.sms_for(room), cap_of(0));
+  rooms_.assign(1, room);
   return rooms_;
 }
 

@@ -26,6 +26,7 @@ class RoomAllocator {
   std::vector<std::size_t> yielding() const;
 
  private:
+  std::span<const SmShare> room_of_lone();
   void find_wants();
   void keep_running_blocks();
   void give_room(std::size_t i);

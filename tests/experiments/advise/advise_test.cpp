@@ -121,6 +121,22 @@ TEST(Advise, ChoosesTheWayInWhichTheLeastLuckyProgramKeepsMost) {
   EXPECT_FALSE(way_of(advice, "mps").programs[1].p99_band) << "no tail was measured so";
 }
 
+TEST(Advise, SimulatesAsLongAsTheSlowestProgramNeedsForTenSteps) {
+  AdviceQuestion question;
+  question.gpu = "h200";
+  question.modes = {"time_sliced"};
+  for (const char* name : {"a", "b", "c", "d"})  // a step of 80 ms alone, and 320 in turns
+    question.programs.push_back({name,
+                                 "traces/samples/vit_infer_bs32.kineto.json.gz",
+                                 {{"iterations", "1"}, {"solo_rate", "12.6/s"}}});
+  const Advice advice = advice_on(question);
+  const TriedWay& turns = way_of(advice, "time_sliced");
+  EXPECT_GT(turns.way.horizon_s, SharingWay{}.horizon_s);
+  for (const ProgramShare& program : turns.programs)
+    EXPECT_GE(std::lround(program.kept.low * 12.6 * (turns.way.horizon_s - 0.5)), kFewestJobs);
+  EXPECT_NE(advice_experiment(question, {turns.way}).find("    horizon: "), std::string::npos);
+}
+
 TEST(Advise, TurnsWithAGameHaveBandsOfTheirOwnAndMpsWithOneHasNone) {
   AdviceQuestion question = two_programs({"time_sliced", "mps"});
   question.programs[0] = {"game", "studies/sessions/captures/large.uncapped.corun", {{"pacing", "60fps"}}};

@@ -166,6 +166,17 @@ TEST(FigureBand, OfUnknownDrawsReachesOverTheirEndsAndNoOtherFigureOfTheRunHasOn
   EXPECT_FALSE(figure_band(Bands(kTable), runs, "game", "fps_mean"));
 }
 
+TEST(FigureBand, OfFewJobsReachesOverOneJobFewerOrMoreAndATailOfThemHasNone) {
+  PredictedRuns runs = two_programs();
+  for (auto& [client, its] : runs.classes) its.measured_s = 0.5;  // five jobs of a
+  expect_band(runs, "a", "throughput_per_s", 9.5 * 4 / 5, 10.4 * 6 / 5);
+  expect_band(runs, "a", "slowdown", 25 / (10.4 * 6 / 5), 25 / (9.5 * 4 / 5));
+  EXPECT_FALSE(figure_band(Bands(kTable), runs, "a", "job_time_p99_ms"));
+  for (auto& [client, its] : runs.classes) its.measured_s = 1;
+  expect_band(runs, "a", "throughput_per_s", 9.5, 10.4);
+  expect_band(runs, "a", "job_time_p99_ms", 60, 288);
+}
+
 TEST(FigureBand, IsWiderWhereTheDeviceWasNeverMeasured) {
   PredictedRuns runs = two_programs();
   for (auto& [client, its] : runs.classes) its.unmeasured = "the device";
