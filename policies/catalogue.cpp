@@ -41,8 +41,9 @@ std::string parameter_table(const PolicyDescriptor& policy) {
   if (policy.parameters.empty()) return "Parameters: none.\n";
   std::string text = "| parameter | default | values | meaning | source |\n| --- | --- | --- | --- | --- |\n";
   for (const ParameterDescriptor& parameter : policy.parameters)
-    text += fmt::format("| `{}` | `{}` | {} | {} | {} |\n", parameter.name, format_parameter(parameter.default_value),
-                        range_text(parameter), parameter.meaning, parameter.source);
+    text += fmt::format("| `{}` | `{}` | {} | {}{} | {} |\n", parameter.name, format_parameter(parameter.default_value),
+                        range_text(parameter), parameter.meaning,
+                        parameter.is_adjustable ? " Adjustable in a run." : "", parameter.source);
   return text;
 }
 

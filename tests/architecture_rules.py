@@ -105,7 +105,7 @@ FOLDERS = {
                                         "sim/metrics"],
     "experiments/commands/hardware": [*_COMMANDS, "experiments/commands/experiment", "experiments/identify",
                                       "experiments/validate", "sim/calibration", "sim/calibration/fits",
-                                      "sim/executor", "sim/executor/host"],
+                                      "sim/executor", "sim/executor/host", "sim/live"],
     "experiments/commands/policy": _COMMANDS,
     "experiments/commands/results": [*_COMMANDS, "experiments/summary", "experiments/report", "sim/executor/host",
                                      "sim/metrics"],

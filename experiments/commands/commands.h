@@ -17,6 +17,7 @@ void add_fit(Commands& commands);
 // hardware/
 void add_execute(Commands& commands);
 void add_live(Commands& commands);
+void add_control(Commands& commands);
 void add_validate(Commands& commands);
 void add_calibrate(Commands& commands);
 void add_identify(Commands& commands);

@@ -277,6 +277,8 @@ void check_template(const ClientChoice& client, ScalarReader& reader) {
 }
 
 void check_sharing(const PolicyChoice& sharing, ScalarReader& reader) {
+  if (!sharing.adjustments.empty())
+    reader.wrong(at(sharing.where), "`adjust` is for the policy of one device, and here each card has its own");
   for (const auto& [name, value] : sharing.parameters.values())
     if (const auto* by_client = std::get_if<ByClient>(&value); by_client != nullptr && !by_client->empty())
       reader.wrong(

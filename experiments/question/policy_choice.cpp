@@ -4,6 +4,8 @@
 #include <filesystem>
 
 #include "experiments/question/plugin.h"
+#include "experiments/question/written_experiment.h"
+#include "traces/base/units.h"
 
 namespace corun {
 
@@ -37,6 +39,20 @@ void read_by_client(const ParameterDescriptor& parameter, const Node& node, Para
   out.set(parameter.name, std::move(values));
 }
 
+/// A scalar as the parameter types it; nullopt after a diagnostic.
+std::optional<ParameterValue> read_value(const ParameterDescriptor& parameter, const Node& node, ScalarReader& reader) {
+  if (!reader.expect(node, Node::Kind::kScalar, format_parameter(parameter.default_value))) return std::nullopt;
+  try {
+    return parse_parameter(parameter, node.text, node.where);
+  } catch (const Error& error) {
+    Diagnostic diagnostic = to_diagnostic(error);
+    diagnostic.code = "E0204";
+    std::swap(diagnostic.label, diagnostic.help);
+    reader.diagnostics().add(std::move(diagnostic));
+    return std::nullopt;
+  }
+}
+
 void read_parameters(const PolicyDescriptor& policy, const Node& node, Parameters& out, ScalarReader& reader) {
   if (!reader.expect(node, Node::Kind::kMapping, fmt::format("{}: {{ parameter: value }}", policy.name))) return;
   std::vector<std::string_view> known;
@@ -47,17 +63,45 @@ void read_parameters(const PolicyDescriptor& policy, const Node& node, Parameter
       reader.unknown(fmt::format("parameter of policy `{}`:", policy.name), entry.key, entry.where, known, "E0203");
     } else if (parameter->type == ParameterType::kByClient) {
       read_by_client(*parameter, entry.value, out, reader);
-    } else if (reader.expect(entry.value, Node::Kind::kScalar, format_parameter(parameter->default_value))) {
-      try {
-        out.set(parameter->name, parse_parameter(*parameter, entry.value.text, entry.value.where));
-      } catch (const Error& error) {
-        Diagnostic diagnostic = to_diagnostic(error);
-        diagnostic.code = "E0204";
-        std::swap(diagnostic.label, diagnostic.help);
-        reader.diagnostics().add(std::move(diagnostic));
-      }
+    } else if (auto value = read_value(*parameter, entry.value, reader)) {
+      out.set(parameter->name, std::move(*value));
     }
   }
+}
+
+void read_adjustment(const PolicyDescriptor& policy, std::span<const std::string_view> known, const Node& item,
+                     std::vector<Adjustment>& out, ScalarReader& reader) {
+  const Node* when = item.find("at");
+  if (when == nullptr || item.entries.size() < 2)
+    return reader.wrong(item, "an adjustment needs `at`, and a parameter's value from then on");
+  const auto at = reader.duration(*when, Duration(0), kLongestHorizon, "s");
+  if (!at) return;
+  if (!out.empty() && *at <= out.back().at)
+    reader.wrong(item, fmt::format("found an adjustment at {} after one at {}, expected a later one",
+                                   format_duration(*at), format_duration(out.back().at)));
+  for (const Node::Entry& entry : item.entries) {
+    if (entry.key == "at") continue;
+    const ParameterDescriptor* parameter = policy.find(entry.key);
+    if (parameter == nullptr || !parameter->is_adjustable) {
+      reader.unknown(fmt::format("adjustable parameter of policy `{}`:", policy.name), entry.key, entry.where, known,
+                     "E0203");
+    } else if (auto value = read_value(*parameter, entry.value, reader)) {
+      out.push_back({*at, parameter->name, std::move(*value)});
+    }
+  }
+}
+
+void read_adjustments(const PolicyDescriptor& policy, const Node& node, std::vector<Adjustment>& out,
+                      ScalarReader& reader) {
+  constexpr std::string_view kExample = "{ at: 20s, quantum: 5s }";
+  if (!reader.expect(node, Node::Kind::kSequence, fmt::format("[{}]", kExample))) return;
+  std::vector<std::string_view> known;
+  for (const ParameterDescriptor& parameter : policy.parameters)
+    if (parameter.is_adjustable) known.push_back(parameter.name);
+  if (known.empty())
+    return reader.wrong(node, fmt::format("policy `{}` has no parameters that may change in a run", policy.name));
+  for (const Node& item : node.items)
+    if (reader.expect(item, Node::Kind::kMapping, kExample)) read_adjustment(policy, known, item, out, reader);
 }
 
 /// What other people call a policy, and what it is here.
@@ -169,14 +213,18 @@ std::optional<PolicyChoice> read_policy(const Node& node, const std::string& fol
   if (!reader.expect(node, Node::Kind::kMapping, "pilotfish: { margin: 300us }")) return std::nullopt;
   const Node::Entry* policy = nullptr;
   const Node* label = node.find("as");
+  const Node* adjust = node.find("adjust");
   for (const Node::Entry& entry : node.entries)
-    if (entry.key != "as" && policy == nullptr) policy = &entry;
-  if (policy == nullptr || node.entries.size() > (label == nullptr ? 1U : 2U)) {
+    if (entry.key != "as" && entry.key != "adjust" && policy == nullptr) policy = &entry;
+  const std::size_t others = (label != nullptr ? 1U : 0U) + (adjust != nullptr ? 1U : 0U);
+  if (policy == nullptr || node.entries.size() > 1 + others) {
     reader.wrong(node, "one item of `policies` is one policy", "for example `- pilotfish: { margin: 300us }`");
     return std::nullopt;
   }
   auto choice = policy->key == "plugin" ? read_plugin(policy->value, folder, registry, reader)
                                         : choose(policy->key, policy->where, &policy->value, registry, reader);
+  if (choice && adjust != nullptr)
+    read_adjustments(*registry.find(choice->policy), *adjust, choice->adjustments, reader);
   if (choice && label != nullptr) choice->label = reader.text(*label).value_or(choice->label);
   if (choice && choice->label.find_first_of(". \t\n") != std::string::npos)
     reader.wrong(*label, fmt::format("`{}` cannot label a policy", choice->label), "",

@@ -11,6 +11,7 @@
 
 #include "experiments/results/file.h"
 #include "experiments/results/write_lock.h"
+#include "traces/base/units.h"
 
 namespace corun {
 
@@ -19,10 +20,12 @@ namespace {
 constexpr std::chrono::seconds kLongestUnsynced{1};
 constexpr double kLongRunS = 0.1;
 
-std::string parameters_text(const Parameters& parameters) {
+std::string parameters_text(const PolicyChoice& policy) {
   std::string text;
-  for (const auto& [name, value] : parameters.values())
+  for (const auto& [name, value] : policy.parameters.values())
     text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", name, format_parameter(value));
+  for (const auto& [at, name, value] : policy.adjustments)
+    text += fmt::format(", {}: {} from {}", name, format_parameter(value), format_duration(at));
   return text;
 }
 
@@ -236,10 +239,9 @@ class ResultsWriter::Store {
     const PolicyChoice& policy = scenario.policies[spec.policy];
     SQLite::Statement run(database_, "INSERT INTO runs VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     Row row(run);
-    row << spec.id << experiment.name << scenario.name << policy.label << parameters_text(policy.parameters)
-        << spec.seed << scenario.backend << engine_version() << scenario.device.name
-        << trace_hashes_text(scenario, hashes) << scenario.horizon << scenario.warmup_or_default()
-        << outcome.wall_time_s << outcome.events;
+    row << spec.id << experiment.name << scenario.name << policy.label << parameters_text(policy) << spec.seed
+        << scenario.backend << engine_version() << scenario.device.name << trace_hashes_text(scenario, hashes)
+        << scenario.horizon << scenario.warmup_or_default() << outcome.wall_time_s << outcome.events;
     if (outcome.error) run.bind(15, std::string(outcome.error->what()));
     run.bind(16, outcome.notes);
     if (outcome.holds_until != kNever) run.bind(17, to_ns(outcome.holds_until));

@@ -33,6 +33,7 @@ double fps_with(const Scenario& scenario, ClientBuilder& builder, const PolicyDe
   input.seed = seed;
   input.tells_exact_durations = policy.needs.oracle;
   input.gate = scenario.gate;
+  input.adjustments = choice.adjustments;
   Collector collector(input);
   const RunResult result = simulate(input, collector);
   for (const Metric& metric : collector.metrics(result, {}))

@@ -35,6 +35,8 @@ void add_policy(CanonicalLines& lines, const std::string& key, const PolicyChoic
   lines.add(key, policy.policy);
   if (!policy.plugin.empty()) lines.add(key == "policy" ? "plugin" : key + ".plugin", lines.hash_of(policy.plugin));
   for (const auto& [name, value] : policy.parameters.values()) lines.add(key + "." + name, format_parameter(value));
+  for (const auto& [at, name, value] : policy.adjustments)
+    lines.add(fmt::format("{}.{}.from.{}", key, name, to_ns(at)), format_parameter(value));
 }
 
 }  // namespace

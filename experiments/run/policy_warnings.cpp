@@ -183,6 +183,10 @@ std::vector<std::string> policy_warnings(const Scenario& scenario, const PolicyC
   if (std::ranges::find(kNeverCompared, policy.policy) != kNeverCompared.end())
     warnings.push_back(
         fmt::format("warning: {}: this mechanism was never compared with hardware (docs/mechanisms.md)", policy.label));
+  for (const Adjustment& adjustment : policy.adjustments)
+    if (adjustment.at >= scenario.horizon)
+      warnings.push_back(fmt::format("warning: {}: {} comes at {}, when the run is over", policy.label,
+                                     to_text(adjustment), format_duration(adjustment.at)));
   for (const CapLimiter limiter : {CapLimiter::kGaiaGpu, CapLimiter::kBlockTime})
     if (to_string(limiter) == policy.policy) add_limits(scenario, policy, limiter, clients, warnings);
   add_sm_cap_ranges(scenario, policy, clients, warnings);

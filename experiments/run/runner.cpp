@@ -107,6 +107,8 @@ void execute(const Experiment& experiment, const RunSpec& spec, RunInputs& run_i
                  .seed = spec.seed,
                  .tells_exact_durations = descriptor.needs.oracle,
                  .gate = scenario.gate,
+                 .adjustments = choice.adjustments,
+                 .adjustable = AdjustableParameters(descriptor, choice.parameters),
                  .interrupt = run_inputs.interrupt()};
   if (descriptor.needs.shared_context && input.device.sharing != Sharing::kConcurrent) {
     input.device.sharing = Sharing::kConcurrent;

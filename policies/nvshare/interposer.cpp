@@ -55,6 +55,21 @@ void NvshareInterposer::lock_dropped(Time now) {
   dropped_ = now;
 }
 
+/// Off waits for a drain or a probe to end, whose thread hears it. On drains nothing.
+void NvshareInterposer::turned(bool is_on, Time now) {
+  if (settings_.is_on == is_on) return;
+  settings_.is_on = is_on;
+  has_asked_ = false;
+  if (is_on) {
+    if (has_lock_) may_slip_ = settings_.slip > Duration::zero() && !window_.synchronises();
+    has_lock_ = false;
+    dropped_ = now;
+  } else if (!is_draining_) {
+    has_lock_ = true;
+    may_slip_ = false;
+  }
+}
+
 void NvshareInterposer::launched(const GpuView& view, const OpView& op) {
   if (!intercepts(op)) return;
   ++in_flight_;
@@ -72,11 +87,12 @@ NvshareInterposer::Message NvshareInterposer::next_message(const GpuView& view, 
   if (is_draining_) {
     if (in_flight_ > 0) return Message::kNone;
     is_draining_ = false;
+    has_lock_ = !settings_.is_on;
     return Message::kRelease;
   }
   if (has_lock_) {
     if (!finds_itself_idle(view)) return Message::kNone;
-    has_lock_ = false;
+    has_lock_ = !settings_.is_on;
     return Message::kRelease;
   }
   if (has_asked_ || !wants_lock(client)) return Message::kNone;
@@ -90,8 +106,8 @@ bool NvshareInterposer::wants_lock(const ClientView& client) const {
 }
 
 bool NvshareInterposer::finds_itself_idle(const GpuView& view) {
-  if (!settings_.is_on) return false;
   if (probe_began_) return synchronisation_was_short(view);
+  if (!settings_.is_on) return false;
   if (view.now >= reading_at() && reading_.time < reading_at()) reading_ = {view.now, view.device.busy};
   if (view.now < idle_at()) return false;
   if (!settings_.probes_device) {

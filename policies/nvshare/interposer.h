@@ -60,7 +60,8 @@ class NvshareInterposer {
       : settings_(settings), window_(settings.window), has_lock_(!settings.is_on) {}
 
   void lock_granted(const GpuView& view);
-  void lock_dropped(Time now);  ///< the gate shuts, what is in flight drains, then the lock is given back
+  void lock_dropped(Time now);        ///< the gate shuts, what is in flight drains, then the lock is given back
+  void turned(bool is_on, Time now);  ///< what the control tool says: off = it has the lock until that is on again
   void launched(const GpuView& view, const OpView& op);
   void completed(const OpView& op);
 

@@ -13,6 +13,18 @@ void NvshareLock::release(ClientId client) {
   std::erase(queue_, client);
 }
 
+/// A holder that was told to give the lock back is told again; it heeds one message for each grant.
+void NvshareLock::set_quantum(Duration quantum, Time now) {
+  quantum_ = quantum;
+  granted_ = now;
+  is_drop_sent_ = false;
+}
+
+void NvshareLock::clear() {
+  queue_.clear();
+  is_held_ = false;
+}
+
 std::optional<ClientId> NvshareLock::grant(Time now) {
   if (!may_grant()) return std::nullopt;
   is_held_ = true;

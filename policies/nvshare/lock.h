@@ -19,6 +19,10 @@ class NvshareLock {
   void request(ClientId client);  ///< joins the tail; a client that stands in the queue keeps its place
   void release(ClientId client);  ///< leaves the queue and, if it held the lock, frees it
 
+  /// The running quantum begins again, with this length.
+  void set_quantum(Duration quantum, Time now);
+  void clear();  ///< nothing is held or asked for
+
   /// Whether grant() or drop() has an answer.
   bool has_news(Time now) const { return may_grant() || is_drop_due(now); }
   /// Gives a free lock to the head of the queue and begins its quantum; empty while it is held or no client asks.
@@ -36,7 +40,7 @@ class NvshareLock {
   bool is_drop_due(Time now) const { return may_drop() && now >= granted_ + quantum_; }
   bool may_drop() const { return is_held_ && !is_drop_sent_ && (drops_when_alone_ || queue_.size() > 1); }
 
-  const Duration quantum_;
+  Duration quantum_;
   const bool drops_when_alone_;
   std::deque<ClientId> queue_;  // the holder stays at its head
   bool is_held_ = false;

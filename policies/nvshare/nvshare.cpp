@@ -76,6 +76,16 @@ class Nvshare : public Policy {
     return terms;
   }
 
+  /// What the control tool sends, as the daemon hears it.
+  void on_adjusted(const GpuView& view, const std::string& parameter, const ParameterValue& value) override {
+    if (parameter == "quantum") return lock_.set_quantum(std::get<Duration>(value), view.now);
+    if (settings_.is_on == std::get<bool>(value)) return;
+    settings_.is_on = std::get<bool>(value);
+    for (const ClientView& client : view.clients)
+      if (client.is_present) send(view, client.id, settings_.is_on ? Subject::kOn : Subject::kOff);
+    if (!settings_.is_on) lock_.clear();
+  }
+
   void decide(const GpuView& view, Actions& actions) override {
     exchange_messages(view);
     const Duration quantum_left = lock_.quantum_left(view.now);
@@ -94,7 +104,7 @@ class Nvshare : public Policy {
   }
 
  private:
-  enum class Subject : std::uint8_t { kRequest, kGranted, kDrop, kReleased };
+  enum class Subject : std::uint8_t { kRequest, kGranted, kDrop, kReleased, kOn, kOff };
   struct Client {
     NvshareInterposer interposer;
     bool is_too_large = false;
@@ -148,16 +158,20 @@ class Nvshare : public Policy {
       NvshareInterposer& interposer = clients_[client.value].interposer;
       switch (subject) {
         case Subject::kRequest:
-          lock_.request(client);
+          if (settings_.is_on) lock_.request(client);
           break;
         case Subject::kReleased:
-          lock_.release(client);
+          if (settings_.is_on) lock_.release(client);
           break;
         case Subject::kGranted:
           interposer.lock_granted(view);
           break;
         case Subject::kDrop:
           interposer.lock_dropped(view.now);
+          break;
+        case Subject::kOn:
+        case Subject::kOff:
+          interposer.turned(subject == Subject::kOn, view.now);
           break;
       }
     }
@@ -179,7 +193,7 @@ class Nvshare : public Policy {
     if (passing < client.waiting.size()) actions.hold(client.id, interposer.hold(quantum_left));
   }
 
-  const NvshareInterposer::Settings settings_;
+  NvshareInterposer::Settings settings_;
   const Duration latency_;
   const double reserve_bytes_;
   const bool allows_oversubscription_;
@@ -193,13 +207,15 @@ void add_lock_parameters(ParameterTable& table) {
   table.duration("quantum", 30s)
       .range(1ms, 24h)
       .means("How long a holder keeps the lock while it stays active.")
-      .from("artifact, src/scheduler.c (thesis and talk: 20s)");
+      .from("artifact, src/scheduler.c (thesis and talk: 20s)")
+      .adjustable();
   table.boolean("drop_when_alone", true)
       .means("Whether the quantum ends for a holder while no other client waits; it then drains and asks again.")
       .from("artifact, src/scheduler.c");
   table.boolean("anti_thrash", true)
       .means("Whether there is a lock at all; without it every client launches, within its window.")
-      .from("artifact, src/scheduler.c");
+      .from("artifact, src/scheduler.c")
+      .adjustable();
   table.duration("message_latency", 50us)
       .range(0s, 1s)
       .means("From a message's sending to the end of its hearing, between a client and the daemon.")
@@ -282,8 +298,11 @@ PolicyDescriptor nvshare_policy() {
       "All memory is taken as managed where `working_set` states it, at no cost of its own (the thesis: about 1 %). "
       "Live, allocations become managed where `--managed-memory` asks for it; pools, arrays and mappings stay as they "
       "are, and the free memory that programs are told of is less what they hold, where the artifact says all.",
-      "The control tool (quantum, lock on and off at run time) is left out; registration takes no time. The device "
-      "plugin's ten virtual devices a GPU are pods that ask for a tenth of a card (docs/cluster.md).",
+      "The daemon hears the control tool at the instant of an adjustment, and clients one message later; the "
+      "artifact's tool sends two messages where it sets both. Registration takes no time.",
+      "The device plugin's ten virtual devices a GPU are pods that ask for a tenth of a card (docs/cluster.md).",
+      "The processes of a client have one place in the queue and one limit of memory; in the artifact each process is "
+      "a client.",
       "All calls need the lock: those that the artifact does not intercept (CUDA graphs, extended launches, memsets) "
       "are not distinguished from the others.",
   };

@@ -193,6 +193,11 @@ void Arbiter::resize(ClientId client, double requested_share, std::uint64_t requ
   heard(true);
 }
 
+void Arbiter::adjust(const Adjustment& adjustment) {
+  tell([&] { policy_.on_adjusted(view(), adjustment.parameter, adjustment.value); });
+  heard(true);
+}
+
 void Arbiter::copied(ClientId client, CopyEvent event) {
   ClientView& its = views_[client.value];
   if (!its.is_present) return;

@@ -98,7 +98,9 @@ void GpuRun::begin() {
 
 Time GpuRun::next_due() const {
   const Time resize = resizes_.empty() ? kNever : resizes_.front().when;
-  return std::min({wake_, resize, std::ranges::min(due_)});
+  const bool is_to_adjust = adjusted_ < input_.adjustments.size();
+  const Time adjust = is_to_adjust ? kRunStart + input_.adjustments[adjusted_].at : kNever;
+  return std::min({wake_, resize, adjust, std::ranges::min(due_)});
 }
 
 void GpuRun::decide_if_due() {
@@ -201,6 +203,7 @@ void GpuRun::see_frame_begin(std::uint32_t client) {
 void GpuRun::fire_due() {
   for (const ClientId client : std::exchange(refused_, {})) clients_[client.value]->refused();
   resize_due();
+  adjust_due();
   for (std::uint32_t i = 0; i < clients_.size(); ++i)
     if (due_[i] <= now_) go_on(i);
   if (wake_ > now_) return;
@@ -216,6 +219,11 @@ void GpuRun::resize_due() {
     arbiter_.resize(client, resize.share, resize.bytes);
     if (resize.bytes > 0) workers_[client.value]->hold_memory(resize.bytes);
   }
+}
+
+void GpuRun::adjust_due() {
+  for (; adjusted_ < input_.adjustments.size() && kRunStart + input_.adjustments[adjusted_].at <= now_; ++adjusted_)
+    arbiter_.adjust(input_.adjustments[adjusted_]);
 }
 
 void GpuRun::go_on(std::uint32_t client) {

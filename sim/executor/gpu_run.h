@@ -75,6 +75,7 @@ class GpuRun : public Backend, public ClientHost {
   void settle_times();
   void fire_due();
   void resize_due();
+  void adjust_due();
   void go_on(std::uint32_t client);
   void set_priority(const Action& action);
   void check_workers();
@@ -94,6 +95,7 @@ class GpuRun : public Backend, public ClientHost {
   std::vector<bool> has_joined_;
   std::vector<ClientId> refused_;
   std::deque<PlannedResize> resizes_;  ///< to come, in order
+  std::size_t adjusted_ = 0;           ///< of the input's adjustments
   Time wake_ = kNever;
   bool decision_is_due_ = false;
   bool is_warm_ = false;

@@ -6,6 +6,7 @@
 
 #include "sim/arbiter/arbiter.h"
 #include "sim/live/client/live_client.h"
+#include "sim/live/control_door.h"
 #include "sim/live/gate_owner.h"
 #include "sim/live/live_notes.h"
 #include "sim/live/program.h"
@@ -35,7 +36,9 @@ class LiveRun : public Backend {
         quality_files_(input.clients.size()),
         kill_at_(input.clients.size(), kNever),
         use_(input.clients.size(), input.device.sharing != Sharing::kConcurrent),
-        warm_times_(input.clients.size()) {
+        warm_times_(input.clients.size()),
+        adjustable_(input.adjustable) {
+    if (!options.control.empty()) control_ = std::make_unique<ControlDoor>(options.control);
     for (std::uint32_t i = 0; i < input.clients.size(); ++i) {
       clients_.push_back(std::make_unique<LiveClient>(ClientId{i}, input.clients[i], owner_.lane(i), arbiter_, use_,
                                                       clock_, recorder));
@@ -89,6 +92,7 @@ class LiveRun : public Backend {
       owner_.beat();
       tick();
       start_due();
+      adjust_due();
       const bool has_news = poll_all();
       wake_policy();
       decide_if_due();
@@ -115,6 +119,10 @@ class LiveRun : public Backend {
   bool question_is_near() const;
   void prepare(gate::Lane& lane) const;
   void start_due();
+  void adjust_due();
+  std::string answer(const std::vector<std::string>& words);
+  std::string status() const;
+  std::string status_of(std::uint32_t client) const;
   void start(std::uint32_t client);
   void set_memory_terms(std::uint32_t client);
   Guests guests_of(const ClientSpec& spec) const;
@@ -154,6 +162,9 @@ class LiveRun : public Backend {
   std::vector<std::unique_ptr<LiveClient>> clients_;
   std::vector<Duration> warm_times_;
   Duration warm_busy_{};
+  AdjustableParameters adjustable_;
+  std::size_t adjusted_ = 0;              // of the input's adjustments
+  std::unique_ptr<ControlDoor> control_;  // nullptr: from outside nothing is asked
 };
 
 /// A policy that hears nothing leaves everything to the device: nothing is bounded, and no process rings.
@@ -172,6 +183,7 @@ Time LiveRun::next_instant() const {
   next = std::min(next, kRunStart + input_.horizon);
   for (std::uint32_t i = 0; i < states_.size(); ++i)
     if (states_[i] == State::kToCome) next = std::min(next, kRunStart + input_.clients[i].arrival);
+  if (adjusted_ < input_.adjustments.size()) next = std::min(next, kRunStart + input_.adjustments[adjusted_].at);
   return next;
 }
 
@@ -186,6 +198,43 @@ bool LiveRun::question_is_near() const {
 void LiveRun::start_due() {
   for (std::uint32_t i = 0; i < states_.size(); ++i)
     if (states_[i] == State::kToCome && now_ >= kRunStart + input_.clients[i].arrival) start(i);
+}
+
+void LiveRun::adjust_due() {
+  for (; adjusted_ < input_.adjustments.size() && now_ >= kRunStart + input_.adjustments[adjusted_].at; ++adjusted_) {
+    adjustable_.set(input_.adjustments[adjusted_]);
+    arbiter_.adjust(input_.adjustments[adjusted_]);
+  }
+}
+
+/// All that is asked for, or nothing where a part of it is wrong.
+std::string LiveRun::answer(const std::vector<std::string>& words) {
+  std::vector<Adjustment> asked;
+  for (const std::string& word : words) asked.push_back(adjustable_.read(word));
+  for (const Adjustment& adjustment : asked) {
+    adjustable_.set(adjustment);
+    arbiter_.adjust(adjustment);
+    report_.notes.push_back(fmt::format("{} was set from outside after {:.3f} s: the run is not as its file says",
+                                        to_text(adjustment), to_seconds(now_ - kRunStart)));
+  }
+  return status();
+}
+
+std::string LiveRun::status() const {
+  std::string text = fmt::format("policy {}, {:.1f} of {:.1f} s\n", input_.policy_name, to_seconds(now_ - kRunStart),
+                                 to_seconds(input_.horizon));
+  for (const std::string& parameter : adjustable_.texts()) text += fmt::format("  {}\n", parameter);
+  for (std::uint32_t i = 0; i < clients_.size(); ++i) text += status_of(i);
+  return text;
+}
+
+std::string LiveRun::status_of(std::uint32_t client) const {
+  const Hold* hold = arbiter_.hold_of(ClientId{client});
+  std::string state = hold == nullptr ? "passes" : fmt::format("waits ({})", hold->rule);
+  if (states_[client] == State::kToCome) state = "has not arrived";
+  if (states_[client] == State::kLeft) state = "has left";
+  return fmt::format("client {} {}, {:.3f} s of device time\n", clients_[client]->name(), state,
+                     to_seconds(use_.of(ClientId{client})));
 }
 
 void LiveRun::start(std::uint32_t client) {
@@ -256,6 +305,7 @@ void LiveRun::look_after_programs() {
   Time oldest = kNever;
   for (const auto& client : clients_) oldest = std::min(oldest, client->oldest_unfinished());
   use_.settle(oldest);
+  if (control_ != nullptr) control_->serve([this](const auto& words) { return answer(words); });
   for (std::uint32_t i = 0; i < programs_.size(); ++i) {
     if (clock_.now() >= kill_at_[i]) programs_[i].kill();
     if (states_[i] != State::kPresent) continue;

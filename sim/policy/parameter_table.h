@@ -34,8 +34,16 @@ struct ParameterDescriptor {
   double minimum = 0.0;  ///< of kDuration (ns), kReal, kInteger, and of each value of kByClient
   double maximum = 0.0;
   std::vector<std::string> choices;
-  std::string meaning;  ///< one sentence
-  std::string source;   ///< where the default comes from: paper section, artifact file, "ours"
+  std::string meaning;         ///< one sentence
+  std::string source;          ///< where the default comes from: paper section, artifact file, "ours"
+  bool is_adjustable = false;  ///< it may change while the policy is at work: Policy::on_adjusted
+};
+
+/// A new value of a policy's adjustable parameter.
+struct Adjustment {
+  Duration at{};  ///< since the run's begin
+  std::string parameter;
+  ParameterValue value;
 };
 
 /// Completes the newest row of a ParameterTable, in the expression that adds it:
@@ -61,6 +69,11 @@ class ParameterRow {
   ParameterRow means(std::string sentence) { return set(row_.meaning, std::move(sentence)); }
   /// Where the default comes from.
   ParameterRow from(std::string source) { return set(row_.source, std::move(source)); }
+  /// It may change while the policy is at work, and the policy takes Policy::on_adjusted.
+  ParameterRow adjustable() {
+    row_.is_adjustable = true;
+    return *this;
+  }
 
  private:
   ParameterRow bounds(double minimum, double maximum) {

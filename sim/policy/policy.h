@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "sim/policy/action.h"
+#include "sim/policy/parameter_table.h"
 #include "sim/policy/view.h"
 
 namespace corun {
@@ -72,6 +73,12 @@ class Policy {
   virtual void on_shadow(const GpuView&, ClientId, const ShadowFrame&) {}
   /// A snapshot of the client's memory is complete, or it has been restored after a kill. Always heard.
   virtual void on_copied(const GpuView&, ClientId, CopyEvent) {}
+
+  /// A parameter that its table calls adjustable has this value from now on. Always heard. A policy without such
+  /// parameters never hears it.
+  virtual void on_adjusted(const GpuView&, const std::string& parameter, const ParameterValue&) {
+    CORUN_ASSERT(false, "parameter '{}' is adjustable, and its policy does not hear of it", parameter);
+  }
 
   virtual void decide(const GpuView&, Actions&) = 0;
 

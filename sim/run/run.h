@@ -8,6 +8,7 @@
 #include "sim/arbiter/gate_delays.h"
 #include "sim/device/device_model.h"
 #include "sim/facts/recorder.h"
+#include "sim/policy/adjustable.h"
 #include "sim/policy/policy.h"
 #include "sim/workload/client_spec.h"
 
@@ -24,6 +25,8 @@ struct RunInput {
   std::uint64_t seed = 1;
   bool tells_exact_durations = false;            ///< fills OpView::exact, for policies that need an oracle
   GateDelays gate{};                             ///< of a simulation: worlds of real gates have their own
+  std::vector<Adjustment> adjustments{};         ///< of the policy's parameters, in order of time
+  AdjustableParameters adjustable{};             ///< what may change from outside, in a live run
   const std::atomic<bool>* interrupt = nullptr;  ///< true ends a simulation early
 };
 

@@ -57,6 +57,9 @@ void Simulation::schedule() {
           {ClientId{i}, resize, engine_.at(when, Phase::kArrival, &Simulation::on_resize, this, resizes_.size())});
     }
   }
+  for (std::uint64_t i = 0; i < input_.adjustments.size(); ++i)
+    adjustments_.push_back(
+        engine_.at(kRunStart + input_.adjustments[i].at, Phase::kArrival, &Simulation::on_adjust, this, i));
   engine_.at(kRunStart + input_.warmup, Phase::kSample, &Simulation::on_warm, this);
 }
 
@@ -188,6 +191,8 @@ void Simulation::control(const Action& action) {
 void Simulation::finished(ClientId client) {
   for (const PlannedResize& planned : resizes_)
     if (planned.client == client) engine_.cancel(planned.event);
+  if (++left_ == clients_.size())
+    for (const EventHandle adjustment : adjustments_) engine_.cancel(adjustment);
   invariants_.left(client, now());
   events_.catch_up(client);
   arbiter_.leave(client);

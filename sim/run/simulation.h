@@ -29,7 +29,7 @@ class Simulation : public Backend, public ClientHost, private DeviceDriver::List
   /// `input`, `engine` and `recorder` must outlive the simulation; the input's horizon means nothing to it.
   Simulation(const RunInput& input, Engine& engine, Recorder& recorder, Finished on_finished = {});
 
-  /// Puts into the engine what the input says of arrivals, resizes and the end of the warm-up.
+  /// Puts into the engine what the input says of arrivals, resizes, adjustments and the end of the warm-up.
   void schedule();
   /// The client joins now.
   void join(ClientId client);
@@ -79,6 +79,9 @@ class Simulation : public Backend, public ClientHost, private DeviceDriver::List
     self(subject).join(ClientId{static_cast<std::uint32_t>(client)});
   }
   static void on_resize(void* subject, std::uint64_t number) { self(subject).resize(number); }
+  static void on_adjust(void* subject, std::uint64_t number) {
+    self(subject).arbiter_.adjust(self(subject).input_.adjustments[number]);
+  }
   static void on_resume(void* subject, std::uint64_t client) { self(subject).clients_[client]->resume(); }
   static void on_refused(void* subject, std::uint64_t client) { self(subject).clients_[client]->refused(); }
   static void on_context_created(void* subject, std::uint64_t client) {
@@ -124,6 +127,8 @@ class Simulation : public Backend, public ClientHost, private DeviceDriver::List
   std::vector<std::shared_ptr<const std::vector<double>>> sm_demands_;  // by client, then prototype of its workload
   std::vector<ContextControls> controls_;                               // by client
   std::vector<PlannedResize> resizes_;
+  std::vector<EventHandle> adjustments_;
+  std::size_t left_ = 0;             ///< clients
   std::vector<ClientId> paged_;      ///< those with a working set
   Time measured_ = kNever;           ///< DeviceDriver::moved_to() when the device's times were read last
   DeviceUsage warm_usage_;           ///< at the end of the warm-up

@@ -195,9 +195,7 @@ class Conformance : public testing::TestWithParam<PolicyDescriptor> {};
 
 constexpr std::uint32_t kManyInstants = 200'000;
 
-void expect_legal_and_clean(const Corner& corner, std::uint64_t seed) {
-  History history(corner, seed);
-  FakeBackend& world = history.world;
+void expect_legal_and_clean(FakeBackend& world) {
   ASSERT_NO_THROW(ASSERT_TRUE(world.run_dry(kManyInstants)));
   EXPECT_EQ(world.wake(), kNever);
   for (std::uint32_t client = 0; client < 4; ++client) {
@@ -210,7 +208,33 @@ TEST_P(Conformance, ActsLegallyAndLeavesNoWakeUpBehindInAnyHistory) {
   for (const Corner& corner : corners_of(GetParam()))
     for (std::uint64_t seed = 0; seed < 5; ++seed) {
       SCOPED_TRACE(corner.name + ", seed " + std::to_string(seed));
-      expect_legal_and_clean(corner, seed);
+      History history(corner, seed);
+      expect_legal_and_clean(history.world);
+    }
+}
+
+/// Puts its adjustable parameters to their ends, at random instants.
+void adjust_at_random(const PolicyDescriptor& policy, std::uint64_t seed, FakeBackend& world) {
+  std::mt19937_64 random(seed);
+  for (const ParameterDescriptor& parameter : policy.parameters) {
+    if (!parameter.is_adjustable) continue;
+    const auto ends = ends_of(parameter);
+    for (int i = 0; i < 10; ++i)
+      world.at(kRunStart + Duration{static_cast<std::int64_t>(random() % 2600) * 100'000},
+               [&world, name = parameter.name, end = ends[random() % ends.size()]] {
+                 world.arbiter().adjust({Duration{0}, name, end});
+               });
+  }
+}
+
+TEST_P(Conformance, TakesAdjustmentsInAnyHistory) {
+  if (std::ranges::none_of(GetParam().parameters, &ParameterDescriptor::is_adjustable)) return;
+  for (const Corner& corner : corners_of(GetParam()))
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+      SCOPED_TRACE(corner.name + ", seed " + std::to_string(seed));
+      History history(corner, seed);
+      adjust_at_random(GetParam(), seed, history.world);
+      expect_legal_and_clean(history.world);
     }
 }
 

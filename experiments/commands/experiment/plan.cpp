@@ -43,6 +43,13 @@ void print_json(const Experiment& experiment, const Plan& plan) {
     json.object().field("id", spec.id).field("scenario", scenario.name).field("policy", policy.label);
     json.key("parameters").object();
     for (const auto& [name, value] : policy.parameters.values()) json.field(name, format_parameter(value));
+    json.end().key("adjustments").array();
+    for (const Adjustment& adjustment : policy.adjustments)
+      json.object()
+          .field("at_ns", to_ns(adjustment.at))
+          .field("parameter", adjustment.parameter)
+          .field("value", format_parameter(adjustment.value))
+          .end();
     json.end().field("seed", spec.seed).field("device", scenario.device.name);
     json.field("horizon_ns", to_ns(scenario.horizon)).field("warmup_ns", to_ns(scenario.warmup_or_default())).end();
   }

@@ -39,6 +39,8 @@ void add_program_options(Command& command, ProgramOptions& options) {
       .range(1, 64)
       .shows_default("16");
   command.option("--captures", &options.captures, "Folder for a capture of each run");
+  command.option("--control", &options.control, "Socket at which `simcli control` asks and adjusts the run")
+      .shows_value("SOCKET");
   command.option("--gate", &options.gate, "Library for CUDA programs; libcorun_gate.so if not given");
   command.choice<bool>("--gate-by", &options.is_gated_by_cupti, {{"preload", false}, {"cupti", true}},
                        "How launches come to the gate: preload, or cupti only");

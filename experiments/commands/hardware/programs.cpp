@@ -43,6 +43,7 @@ ExecutionBackend backend_of_programs(const ProgramOptions& options) {
   live.most_queued = options.most_queued;
   live.managed_memory = options.managed_memory;
   live.every = options.every;
+  live.control = options.control;
   live.stop = &interrupted();
   live.hurry = &interrupted_again();
   if (!options.captures.empty()) fs::create_directories(options.captures);

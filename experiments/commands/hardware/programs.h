@@ -17,6 +17,7 @@ struct ProgramOptions {
   Duration most_queued{30'000'000};
   std::uint64_t managed_memory = 0;  ///< bytes for all clients together; 0 = memory stays as it is
   unsigned every = 16;
+  std::string control;   ///< path of a socket; "" = none
   std::string captures;  ///< folder for captures of the runs; "" = none
 };
 

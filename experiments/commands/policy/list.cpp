@@ -58,7 +58,7 @@ void print_one(const PolicyDescriptor& policy) {
         {"  parameter", "type", "default", "range", "meaning", "source of the default"}};
     for (const ParameterDescriptor& p : policy.parameters)
       rows.push_back({"  " + p.name, std::string(type_name(p.type)), format_parameter(p.default_value), range_text(p),
-                      p.meaning, p.source});
+                      p.meaning + (p.is_adjustable ? " Adjustable in a run." : ""), p.source});
     print_out("\n{}", aligned(rows));
   }
   if (!policy.deviations.empty()) print_out("\ndeparts from its source\n");
@@ -80,6 +80,7 @@ void add_json(Json& json, const PolicyDescriptor& policy) {
         .field("default", format_parameter(p.default_value))
         .field("unit", p.unit)
         .field("range", range_text(p))
+        .field("adjustable", p.is_adjustable)
         .field("meaning", p.meaning)
         .field("source", p.source)
         .end();

@@ -41,6 +41,9 @@ class Steps : public Policy {
   void on_resized(const GpuView& view, ClientId client) override {
     heard.push_back("resized to " + std::to_string(view.client(client).requested_bytes));
   }
+  void on_adjusted(const GpuView&, const std::string& parameter, const ParameterValue& value) override {
+    heard.push_back(parameter + " is " + format_parameter(value));
+  }
   void decide(const GpuView& view, Actions& actions) override {
     for (const ClientId client : std::exchange(to_open_, {})) actions.open(client);
     for (; !steps_.empty() && view.now >= kRunStart + steps_.front().at && steps_.front().may(view);
@@ -424,6 +427,15 @@ TEST_F(ExecuteActions, AResizeIsHeardAndChangesWhatIsHeld) {
   std::erase_if(held, [](const std::string& bytes) { return !bytes.ends_with("000000"); });
   EXPECT_EQ(held, (std::vector<std::string>{"5000000", "7000000", "3000000"}));
   EXPECT_TRUE(has_note("freed and taken anew 2 times")) << notes();
+}
+
+TEST_F(ExecuteActions, AdjustmentsAreHeardInOrderAndThoseAfterTheRunNever) {
+  ClientSpec spec = client("a", {1ms});
+  spec.repeat = 100;
+  input_.adjustments = {{20ms, "x", true}, {40ms, "x", false}, {60s, "x", true}};
+  take({spec}, 30s, {});
+  std::erase(heard_, "completed");
+  EXPECT_EQ(heard_, (std::vector<std::string>{"x is true", "x is false"}));
 }
 
 TEST_F(ExecuteActions, ASharedDeviceWithoutMpsIsSaid) {

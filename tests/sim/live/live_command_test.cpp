@@ -76,6 +76,19 @@ TEST_F(LiveCommand, IsGatedInTheWayThatIsNamed) {
   EXPECT_NE(wrong.output.find("--gate-by"), std::string::npos) << wrong.output;
 }
 
+TEST_F(LiveCommand, IsAskedAndAdjustedByAnotherCommand) {
+  const std::string program = (build_folder() / "simcli").string(), control = program + " control run.sock ";
+  const Ended ended =
+      run("cd " + folder_.path().string() + "; (" + program +
+          " live pair.yaml --set 'policies=[nvshare]' --progress none -o r.sqlite --control run.sock & " +
+          "for i in $(seq 200); do " + control + "anti_thrash=false quantum=3s && break; " + "sleep 0.02; done; " +
+          control + "quantum=3; echo code $?; wait)");
+  for (const char* expected : {"policy nvshare, ", "  quantum=3s\n  anti_thrash=false\n", "client two ",
+                               "parameter 'quantum' is '3', expected a duration", "--> run.sock", "code 2\n"})
+    EXPECT_NE(ended.output.find(expected), std::string::npos) << expected << " in " << ended.output;
+  EXPECT_NE(sql("SELECT notes FROM runs").find("anti_thrash=false was set from outside after "), std::string::npos);
+}
+
 TEST_F(LiveCommand, ValidatesPredictionsOfEveryClientAndPolicy) {
   const Ended ended =
       simcli("validate --live pair.yaml --progress none --repetitions 2 --window 500ms -o r.sqlite --report r.md");
