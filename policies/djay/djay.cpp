@@ -209,6 +209,8 @@ PolicyDescriptor djay_policy() {
       "Every gate is open: frames are not serialised into rounds, and each game counts with one frame per budget, "
       "however fast it is paced.",
       "A game that is turned away is refused; there is no other server to move it to.",
+      "Live, a game reads its level from a file (`CORUN_QUALITY`), and programs as they are render no shadow frames: "
+      "`probe_every: 0`. The paper's games, Doom 3 and Fable 3, are synthetic ones here.",
   };
   policy.parameters = djay_parameters();
   policy.needs.frame_events = true;

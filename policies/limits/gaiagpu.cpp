@@ -147,7 +147,10 @@ PolicyDescriptor gaiagpu_policy() {
       "are summed and a client counts one context, and programs are told that no more is free than is.",
       "A launch of unknown size costs one block; copies and render work are free, as no hook sees them.",
       "The artifact does not see launches of graphs; here each kernel of a graph is a launch and costs its blocks.",
-      "Watchers tick from the instant at which their client joined.",
+      "Watchers tick from the instant at which their client joined. A client has one watcher and one bucket; in the "
+      "artifact each process of a container has its own.",
+      "Arrays count their size; the artifact takes the bits of an element for bytes. Pools and `cuMemCreate` count "
+      "too, which the artifact does not see.",
       "The interval and the step with which the paper's elastic limits change are not known; they are the artifact's.",
       "The paper does not say what happens to a resize for which the card has no room; here it is refused as a whole "
       "and forgotten. The artifact writes a container's limits once and never again.",

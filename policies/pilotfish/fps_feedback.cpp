@@ -111,6 +111,7 @@ PolicyDescriptor fps_feedback_policy() {
   policy.summary = "Best-effort launches per frame grow while the frame rate is held, and halve when it is not.";
   policy.source = "a baseline of PilotFish (USENIX ATC 2022); artifact Chen-Binghao/PilotFish";
   policy.deviations = {
+      "Each frame counts once; the artifact's hook sees two presents a frame, and halves the rate.",
       "The end of a frame's GPU work stands for its present, of which no policy is notified.",
       "A rate counts as reached from `slack` below the target: a game that vsync holds at exactly the target is never "
       "above it, and one missed frame in the window is a whole frame per second.",
