@@ -106,7 +106,7 @@ FOLDERS = {
     "experiments/commands/hardware": [*_COMMANDS, "experiments/commands/experiment", "experiments/identify",
                                       "experiments/validate", "sim/calibration", "sim/calibration/fits",
                                       "sim/executor", "sim/executor/host", "sim/live"],
-    "experiments/commands/policy": _COMMANDS,
+    "experiments/commands/policy": [*_COMMANDS, "policies/pilotfish"],
     "experiments/commands/results": [*_COMMANDS, "experiments/summary", "experiments/report", "sim/executor/host",
                                      "sim/metrics"],
     "python": [*_TRACES, "sim/policy", "sim/workload", "sim/metrics", "policies", *_QUESTION, "experiments/bands",

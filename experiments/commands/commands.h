@@ -35,6 +35,7 @@ void add_view(Commands& commands);
 // policy/: those of the group `policy`
 void add_policy_list(Commands& commands);
 void add_policy_cap(Commands& commands);
+void add_policy_guarantee(Commands& commands);
 void add_policy_why(Commands& commands);
 
 void add_import(Commands& commands);

@@ -21,7 +21,7 @@ void add_commands(Commands commands) {
                          add_report, add_sql,     add_metrics,  add_import,    add_export, add_view, add_info})
     add(commands);
   Commands policy = commands.group("policy", "Policies that runs can use");
-  for (const auto add : {add_policy_list, add_policy_cap, add_policy_why}) add(policy);
+  for (const auto add : {add_policy_list, add_policy_cap, add_policy_guarantee, add_policy_why}) add(policy);
   for (const auto add : {add_identify, add_version}) add(commands);
 }
 
