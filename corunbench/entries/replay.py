@@ -2,6 +2,7 @@
 """Corun's entry: every study's experiment replayed by the present model. Writes corun.csv here.
 
     replay.py [--simcli ../../build/release/simcli]         ten minutes
+    replay.py --only STUDY                                  the same, of one study; what others keep stays
 
 Its kept rates are the same for every part: no part of the model was fitted for one. Bands are of each part: between the
 residuals of the part's training rows of the same way, 5 % of them outside on either side. `is_blind` of runs.csv says
@@ -44,10 +45,12 @@ def bands(truth, kept, part):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--simcli", default=ROOT / "build/release/simcli")
+    parser.add_argument("--only", metavar="STUDY")
     options = parser.parse_args()
     truth = score.read(HERE.parent / "runs.csv")
-    kept = {}
-    for study in dict.fromkeys(row["run"].rpartition("/")[0] for row in truth):
+    kept = {(row["run"], row["program"]): float(row["kept"]) for row in score.read(HERE / "corun.csv")
+            if not row["part"]} if options.only else {}
+    for study in [options.only] if options.only else dict.fromkeys(row["run"].rpartition("/")[0] for row in truth):
         found = predicted(options.simcli, study)
         scenarios = {scenario for scenario, _ in found}
         for row in truth:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Asks `simcli advise` about each pair of this study, for both goals; prints a line of JSON an answer.
 
-usage: ask.py RATES.jsonl [--second | --third [--fewer-sms] | --fourth [--fewer-sms]] [--simcli PROGRAM] [--jobs N] > answers.jsonl
+usage: ask.py RATES.jsonl [--second | (--third | --fourth) [--fewer-sms]] [--simcli PROGRAM] [--jobs N] > answers.jsonl
 
 RATES.jsonl has rates alone, several of a program; their mean is stated, the same day's. With --fewer-sms the means of
 those with 30, 50 and 70 % of the SMs are stated, too.

@@ -21,7 +21,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests/hard
 from record import PROGRAMS as SCRIPTS  # noqa: E402
 
 ALL = ["answers.jsonl", "measured.jsonl", "second/answers.jsonl", "second/measured.jsonl", "third/answers.jsonl",
-       "third/measured.jsonl", "third/answers_fewer_sms.jsonl", "third/measured.jsonl"]
+       "third/measured.jsonl", "third/answers_fewer_sms.jsonl", "third/measured.jsonl", "fourth/answers.jsonl",
+       "fourth/measured.jsonl", "fourth/answers_fewer_sms.jsonl", "fourth/measured.jsonl"]
 SYNCHRONOUS = {"hf_decoder", "jax_recurrent", "reduced_overhead", "reinforcement", "jax_decoder", "cupy_means",
                *SCRIPTS["device_bound_programs.py"]}
 
