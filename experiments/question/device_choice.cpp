@@ -106,6 +106,12 @@ void read_device(const Node& node, const std::string& folder, DeviceSpec& device
   facts = std::move(found.facts);
 }
 
+/// Of paging in blocks alone, so that devices that never page so keep their text.
+std::string block_text(const DeviceSpec& d) {
+  if (d.paging != Paging::kBlocks) return "";
+  return fmt::format("eviction_ns={}\nfault_group_ns={}\npaging=blocks\n", to_ns(d.eviction), to_ns(d.fault_group));
+}
+
 std::string device_text(const DeviceSpec& d) {
   const std::string memory = fmt::format(
       "context_create_ns={}\ncontext_memory={}\nfrom_device_bandwidth={}\nhandover_bandwidth={}\nmemory={}\n"
@@ -134,7 +140,7 @@ std::string device_text(const DeviceSpec& d) {
   const std::string gaps = d.mps_gap_scale > 1 ? fmt::format("company_gap_scale={}\n", d.mps_gap_scale) : "";
   const std::string stall =
       d.mps_launch_stall > Duration{} ? fmt::format("company_stall_ns={}\n", to_ns(d.mps_launch_stall)) : "";
-  return memory + multiprocessors + scheduling + state + carveout + drain + overhead + gaps + stall;
+  return memory + multiprocessors + scheduling + state + carveout + drain + overhead + gaps + stall + block_text(d);
 }
 
 }  // namespace corun

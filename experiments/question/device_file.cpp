@@ -14,6 +14,7 @@ constexpr std::array<std::string_view, 3> kGraphics = {"to_completion", "sliced"
 constexpr std::array<std::string_view, 3> kLoneSlice = {"rolls", "used_up", "rolls_while_queued"};
 constexpr std::array<std::string_view, 2> kTurnOrder = {"as_woken", "fixed"};
 constexpr std::array<std::string_view, 2> kSpatial = {"dispatch_order", "max_min"};
+constexpr std::array<std::string_view, 2> kPaging = {"fluid", "blocks"};
 constexpr std::array<std::string_view, 2> kCarveoutChange = {"any_time", "when_idle"};
 
 using DeviceField = Field<DeviceSpec>;
@@ -199,8 +200,11 @@ const FieldTable<DeviceSpec>& device_fields() {
       number_field("switch_state", &DeviceSpec::switch_state, 0.0, 1.0),
       count_field("launch_queue_depth", &DeviceSpec::launch_queue_depth, 1 << 20),
       count_field("copy_engines_per_direction", &DeviceSpec::copy_engines_per_direction, 64),
+      choice_field("paging", &DeviceSpec::paging, kPaging),
       bandwidth_field("handover_bandwidth", &DeviceSpec::handover_bandwidth_bytes_per_s),
       bandwidth_field("thrash_bandwidth", &DeviceSpec::thrash_bandwidth_bytes_per_s),
+      duration_field("fault_group", &DeviceSpec::fault_group, Duration(0), Duration(1s)),
+      duration_field("eviction", &DeviceSpec::eviction, Duration(0), Duration(1s)),
       bandwidth_field("to_device_bandwidth", &DeviceSpec::to_device_bytes_per_s),
       bandwidth_field("from_device_bandwidth", &DeviceSpec::from_device_bytes_per_s),
       size_field("context_memory", &DeviceSpec::context_bytes),

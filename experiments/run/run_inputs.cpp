@@ -144,6 +144,7 @@ void RunInputs::check(const Scenario& scenario, Diagnostics& refusals) {
   if (specs.size() < scenario.clients.size()) return;
   check_needs(scenario, specs, policies_, refusals);
   if (is_live) return;
+  refuse_unknown_paging(scenario, refusals);
   refuse_overcommitted(scenario, specs, refusals);
   refuse_impossible_instances(scenario, specs, refusals);
 }

@@ -46,6 +46,7 @@ struct Completion {
 enum class Access : std::uint8_t {
   kSequential,  ///< repeatedly from its start: a working set that does not fit misses as a whole
   kRandom,      ///< uniformly: what is resident hits
+  kSawtooth,    ///< forth and back, as training goes through its layers; needs paging in blocks
 };
 
 /// What the device needs to know of a client that joins.

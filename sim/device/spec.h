@@ -41,6 +41,12 @@ enum class SpatialRule : std::uint8_t {
   kMaxMin,         ///< weighted max-min fair shares of the SMs, to compare with
 };
 
+/// How memory that does not fit is paged (docs/memory.md).
+enum class Paging : std::uint8_t {
+  kFluid,   ///< bytes, at one bandwidth for hand-overs and one for thrash
+  kBlocks,  ///< blocks of 2 MiB, each at the cost of its faults and of what it evicts
+};
+
 /// When an SM changes how much of its memory is shared memory and how much cache (sim/device/carveout.h).
 enum class CarveoutChange : std::uint8_t {
   kAnyTime,   ///< whenever a kernel asks for it: blocks find room whatever other kernels ask for
@@ -82,8 +88,11 @@ struct DeviceSpec {
   std::uint64_t context_bytes = 0;            ///< device memory that a context takes for itself
   Duration context_create{};                  ///< from the end of a killed context to a new one that can run
   std::uint32_t copy_engines_per_direction = 1;
-  std::uint64_t handover_bandwidth_bytes_per_s = 0;  ///< paging in an undisturbed context; 0 = paging is not modelled
-  std::uint64_t thrash_bandwidth_bytes_per_s = 0;    ///< useful paging while contexts evict one another
+  Paging paging = Paging::kFluid;
+  std::uint64_t handover_bandwidth_bytes_per_s = 0;  ///< fluid: paging in an undisturbed context; 0 = none is modelled
+  std::uint64_t thrash_bandwidth_bytes_per_s = 0;    ///< fluid: useful paging while contexts evict one another
+  Duration fault_group{};  ///< blocks: service of page faults that are served together; 0 = no paging is modelled
+  Duration eviction{};     ///< blocks: of one block, besides the faults that need its room
 
   /// Throughput of a fraction f of the SMs, relative to all, where several kernels divide them: f^exponent, in (0, 1].
   /// Below 1 because half of the SMs already use most of the memory bandwidth; at 1, throughput is in proportion to
@@ -106,5 +115,10 @@ struct DeviceSpec {
   double mps_gap_scale = 1.0;  ///< dispatch gaps of a client while kernels of others are there, over those alone; >= 1
   Duration mps_launch_stall{0};  ///< for which a kernel that begins stalls the running kernels of other clients
 };
+
+/// Whether working sets may exceed the device's memory.
+inline bool pages(const DeviceSpec& spec) {
+  return spec.paging == Paging::kBlocks ? spec.fault_group > Duration{} : spec.handover_bandwidth_bytes_per_s > 0;
+}
 
 }  // namespace corun

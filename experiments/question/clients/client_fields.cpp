@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 2> kRoles = {"interactive", "best_effort"
 constexpr std::array<std::string_view, 3> kPacings = {"uncapped", "sync_each_job", "recorded"};
 constexpr std::array<std::string_view, 3> kHostGaps = {"range", "recorded", "none"};
 constexpr std::array<std::string_view, 2> kHostWaits = {"evident", "recorded"};
-constexpr std::array<std::string_view, 2> kAccesses = {"sequential", "random"};
+constexpr std::array<std::string_view, 3> kAccesses = {"sequential", "random", "sawtooth"};
 constexpr Duration kLongest{std::chrono::hours{24}};
 
 using ReadField = void (*)(const Node&, ClientReading&, ScalarReader&);

@@ -9,7 +9,7 @@ namespace corun {
 namespace {
 
 bool may_page(const ClientSpec& client, const DeviceSpec& device) {
-  return device.handover_bandwidth_bytes_per_s > 0 && client.context.working_set_bytes > 0;
+  return pages(device) && client.context.working_set_bytes > 0;
 }
 
 /// Whether a client is there for certain when a run is `at` old: one whose passes end may have left.
@@ -39,7 +39,7 @@ Demand demand_at(Duration at, const std::vector<ClientSpec>& clients, const Devi
 }
 
 std::string help_for(const DeviceSpec& device) {
-  if (device.handover_bandwidth_bytes_per_s > 0)
+  if (pages(device))
     return "a client that states its `working_set` may page; `allocated` states another need (docs/memory.md)";
   return fmt::format(
       "{} has no `handover_bandwidth`, so nothing pages on it: to let clients page, state it and their `working_set`; "
@@ -47,7 +47,30 @@ std::string help_for(const DeviceSpec& device) {
       device.name);
 }
 
+void refuse_unordered(const Scenario& scenario, const ClientChoice& client, Diagnostics& refusals) {
+  const ContextSpec& context = client.context;
+  if (context.access != Access::kSawtooth || context.working_set_bytes == 0) return;
+  refusals.add(Error(ErrorKind::kInput, client.where,
+                     fmt::format("client `{}` has `access: sawtooth`, and {} does not page in blocks", client.name,
+                                 scenario.device.name),
+                     "only blocks know the order of touches: state `device: { paging: blocks }`, or another `access` "
+                     "(docs/memory.md)"),
+               scenario.where);
+}
+
 }  // namespace
+
+void refuse_unknown_paging(const Scenario& scenario, Diagnostics& refusals) {
+  const DeviceSpec& device = scenario.device;
+  if (scenario.cluster) return;
+  if (device.paging != Paging::kBlocks)
+    for (const ClientChoice& client : scenario.clients) refuse_unordered(scenario, client, refusals);
+  if (device.paging != Paging::kBlocks || pages(device)) return;
+  refusals.add(Error(ErrorKind::kInput, scenario.where,
+                     fmt::format("{} pages in blocks, and what a fault costs is not stated", device.name),
+                     "state its `fault_group` and `eviction`, as the device file p100 does (docs/memory.md)"),
+               scenario.where);
+}
 
 std::uint64_t needed_bytes(const ClientSpec& client, const DeviceSpec& device) {
   const std::uint64_t stated = std::max(client.allocated_bytes, client.context.working_set_bytes);

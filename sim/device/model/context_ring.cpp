@@ -16,7 +16,7 @@ ContextRing::ContextRing(const DeviceSpec& spec, OpTable& ops, ClientLedger& led
       state_cost_(std::llround(static_cast<double>(to_ns(spec.switch_cost)) * spec.switch_state)),
       ops_(ops),
       ledger_(ledger),
-      residency_(residency != nullptr && residency->modelled() ? residency : nullptr) {
+      residency_(residency) {
   CORUN_ASSERT(time_slice_ > Duration{} && switch_cost_ >= Duration{}, "time slice {} ns, switch cost {} ns",
                to_ns(time_slice_), to_ns(switch_cost_));
 }

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "sim/device/model/memory.h"
+#include "sim/device/model/residency.h"
 #include "sim/device/run_set.h"
 #include "sim/device/spec.h"
 

@@ -45,8 +45,8 @@ DeviceUsage together(const DeviceUsage& a, const DeviceUsage& b, Duration elapse
 Device::Device(const DeviceSpec& spec)
     : spec_(spec),
       link_(spec),
-      residency_(spec, link_),
-      ring_(spec_, ops_, ledger_, &residency_),
+      residency_(make_residency(spec, link_)),
+      ring_(spec_, ops_, ledger_, residency_.get()),
       copies_{FirstComeSet(ops_, spec.copy_engines_per_direction, FirstComeSet::Order::kAsFreed),
               FirstComeSet(ops_, spec.copy_engines_per_direction, FirstComeSet::Order::kAsFreed),
               FirstComeSet(ops_, spec.copy_engines_per_direction, FirstComeSet::Order::kAsFreed)} {
@@ -65,7 +65,7 @@ void Device::join(ClientId client, const ContextSpec& context) {
   clients_.push_back({place, place});
   controls_.push_back({.sm_cap = context.sm_cap});
   ledger_.join();
-  residency_.join(context);
+  if (residency_) residency_->join(context);
   if (shared_ != nullptr) shared_->treat(controls_, without_instances_);
 }
 
@@ -93,7 +93,7 @@ void Device::submit(const DeviceOp& op, Time now) {
 Time Device::next_end() const {
   Time change = ring_.next_change();
   for (const auto& instance : instances_) change = std::min(change, instance->next_change());
-  if (residency_.modelled()) change = std::min(change, residency_.next_change());
+  if (residency_) change = std::min(change, residency_->next_change());
   if (is_copying()) {
     for (const FirstComeSet& engine : copies_) {
       const Duration until = engine.until_change();
@@ -112,12 +112,12 @@ void Device::advance(Time to, std::vector<Completion>& completions) {
   usage_.busy += step.busy;
   usage_.switching += step.switching;
   usage_.paging += step.paging;
-  if (residency_.modelled()) residency_.progress(now_, to);
+  if (residency_) residency_->progress(now_, to);
   if (is_copying())
     for (FirstComeSet& engine : copies_) engine.progress(now_, to, nullptr);
   now_ = to;
   // Between changes there is nothing to settle. Memory moves all the time, and shares in space follow what kernels ask.
-  if (to < next_change_ && shared_ == nullptr && !residency_.modelled()) return check_usage();
+  if (to < next_change_ && shared_ == nullptr && !residency_) return check_usage();
   do {
     start_due();
     if (next_end_ <= now_) complete_finished(completions);  // what this frees cannot finish before settle()
@@ -176,7 +176,7 @@ void Device::start(OpIndex index) {
     return copies_[direction].add(index);
   }
   const Place& place = clients_[op.client.value].place;
-  if (residency_.modelled() && place.ring == &ring_) residency_.begin_operation(op.client);
+  if (residency_ && place.ring == &ring_) residency_->begin_operation(op.client);
   place.ring->add(place.context_of(op.kind), index);
 }
 
@@ -192,7 +192,7 @@ void Device::settle() {
   const bool copies = is_copying();
   if (copies)
     for (FirstComeSet& engine : copies_) engine.assign_rates();
-  if (copies || residency_.modelled()) ask_for_host_link();
+  if (copies || residency_) ask_for_host_link();
   ring_.decide();  // memory asks for the link, too
   for (const auto& instance : instances_) instance->decide();
   if (copies) {
@@ -273,7 +273,7 @@ void Device::control(ClientId client, const ContextControls& controls, Time now)
   const Place& place = clients_[client.value].place;
   if (spec_.sharing == Sharing::kTimeSliced || has_instance)
     place.ring->set_time_slice(place.compute, controls.time_slice);
-  if (spec_.sharing == Sharing::kTimeSliced) residency_.set_time_slice(client, controls.time_slice);
+  if (residency_ && spec_.sharing == Sharing::kTimeSliced) residency_->set_time_slice(client, controls.time_slice);
   if (before.instance != controls.instance || before.sm_share != controls.sm_share ||
       (shared_ != nullptr && before.sm_cap != controls.sm_cap)) {
     divide();
@@ -354,7 +354,7 @@ void Device::abort(ClientId client, Time now, std::vector<Completion>& completio
   for (FirstComeSet& engine : copies_) engine.take_client(client, running);
   copying_ -= running.size() - computing;
   forget_wakes(client);
-  if (residency_.modelled()) residency_.free_memory(client);
+  if (residency_) residency_->free_memory(client);
   const std::vector<OpIndex> in_flight = ops_.in_flight();
   const auto is_its = [&](OpIndex index) { return ops_[index].client == client; };
   for (const OpIndex index : in_flight) std::erase_if(ops_[index].dependents, is_its);
@@ -380,19 +380,19 @@ void Device::forget_wakes(ClientId client) {
 void Device::leave(ClientId client, Time now) {
   CORUN_ASSERT(now == now_, "client {} left at {} ns a device that is at {} ns", client.value, to_ns(now), to_ns(now_));
   if (controls_[client.value] != ContextControls{}) control(client, {}, now);
-  if (!residency_.modelled()) return;
-  residency_.free_memory(client);
+  if (!residency_) return;
+  residency_->free_memory(client);
   settle();
 }
 
 void Device::prefetch(ClientId client, Time now) {
   CORUN_ASSERT(now == now_, "a prefetch at {} ns on a device that is at {} ns", to_ns(now), to_ns(now_));
-  if (!residency_.modelled()) return;
-  residency_.prefetch(client);
+  if (!residency_) return;
+  residency_->prefetch(client);
   settle();
 }
 
-MemoryUse Device::memory(ClientId client) const { return residency_.modelled() ? residency_.use(client) : MemoryUse{}; }
+MemoryUse Device::memory(ClientId client) const { return residency_ ? residency_->use(client) : MemoryUse{}; }
 
 std::unique_ptr<DeviceModel> make_device(const DeviceSpec& spec) { return std::make_unique<Device>(spec); }
 

@@ -88,7 +88,7 @@ class Device : public DeviceModel {
   OpTable ops_;
   ClientLedger ledger_;
   HostLink link_;
-  Residency residency_;
+  const std::unique_ptr<Residency> residency_;  ///< null where memory is not modelled
   ContextRing ring_;
   SpatialSet* shared_ = nullptr;  ///< the compute of all clients, where they share the SMs
   std::array<FirstComeSet, kDirections> copies_;

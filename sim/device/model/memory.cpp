@@ -27,7 +27,7 @@ double per_ns(double bytes_per_s) { return bytes_per_s * 1e-9; }
 
 }  // namespace
 
-Residency::Residency(const DeviceSpec& spec, HostLink& link)
+FluidMemory::FluidMemory(const DeviceSpec& spec, HostLink& link)
     : memory_(static_cast<double>(spec.memory_bytes)),
       context_bytes_(static_cast<double>(spec.context_bytes)),
       handover_(per_ns(static_cast<double>(spec.handover_bandwidth_bytes_per_s))),
@@ -38,7 +38,7 @@ Residency::Residency(const DeviceSpec& spec, HostLink& link)
       switch_cost_(spec.switch_cost),
       link_(link) {}
 
-void Residency::join(const ContextSpec& context) {
+void FluidMemory::join(const ContextSpec& context) {
   WorkingSet set;
   set.bytes = std::clamp(static_cast<double>(context.working_set_bytes), 0.0, std::max(0.0, memory_ - context_bytes_));
   set.access = context.access;
@@ -47,7 +47,7 @@ void Residency::join(const ContextSpec& context) {
   evict(-free());
 }
 
-void Residency::begin_operation(ClientId client) {
+void FluidMemory::begin_operation(ClientId client) {
   WorkingSet& set = sets_[client.value];
   set.begins_operation = true;
   if (!set.is_present) {
@@ -57,29 +57,29 @@ void Residency::begin_operation(ClientId client) {
   place(client);
 }
 
-void Residency::place(ClientId client) {
+void FluidMemory::place(ClientId client) {
   WorkingSet& set = sets_[client.value];
   if (set.is_placed || !set.is_present) return;
   load(client, std::clamp(free(), 0.0, set.bytes));
   set.is_placed = true;
 }
 
-void Residency::free_memory(ClientId client) {
+void FluidMemory::free_memory(ClientId client) {
   WorkingSet& set = sets_[client.value];
   std::erase_if(by_fault_, [&](const Extent& extent) { return extent.client == client; });
   set.resident = set.owed = set.to_prefetch = 0;
   set.is_placed = set.is_present = set.has_run = false;
 }
 
-void Residency::prefetch(ClientId client) {
+void FluidMemory::prefetch(ClientId client) {
   place(client);
   WorkingSet& set = sets_[client.value];
   if (set.missing() >= kNothing) set.to_prefetch = set.bytes;
 }
 
-void Residency::set_time_slice(ClientId client, Duration slice) { sets_[client.value].time_slice = slice; }
+void FluidMemory::set_time_slice(ClientId client, Duration slice) { sets_[client.value].time_slice = slice; }
 
-void Residency::run(const std::vector<ClientId>& clients, Time now) {
+void FluidMemory::run(const std::vector<ClientId>& clients, Time now) {
   running_ = clients;
   bandwidth_until_ = kNever;
   double sharers = 0;
@@ -100,7 +100,7 @@ void Residency::run(const std::vector<ClientId>& clients, Time now) {
   find_next_change(now);
 }
 
-void Residency::progress(Time from, Time to) {
+void FluidMemory::progress(Time from, Time to) {
   if (from == to) return;
   const auto elapsed = static_cast<double>(to_ns(to - from));
   for (const ClientId client : running_) {
@@ -124,37 +124,37 @@ void Residency::progress(Time from, Time to) {
   }
 }
 
-MemoryUse Residency::use(ClientId client) const {
+MemoryUse FluidMemory::use(ClientId client) const {
   const WorkingSet& set = sets_[client.value];
   return {static_cast<std::uint64_t>(std::llround(set.resident)),
           static_cast<std::uint64_t>(std::llround(set.faulted))};
 }
 
-bool Residency::is_prefetching(const WorkingSet& set) const {
+bool FluidMemory::is_prefetching(const WorkingSet& set) const {
   return set.to_prefetch >= kNothing && set.missing() >= kNothing;
 }
 
-bool Residency::has_to_fault(const WorkingSet& set) const {
+bool FluidMemory::has_to_fault(const WorkingSet& set) const {
   if (set.missing() < kNothing || is_prefetching(set)) return false;
   return set.touch_rate > 0 ? set.is_faulting : set.owed >= kNothing;
 }
 
 /// Memory moves in blocks: a client that has lost less than one has lost nothing yet, and a fault goes on until all
 /// is in. Without the first, a set that pushes out its own last byte would fault it in again every nanosecond.
-void Residency::note_loss(WorkingSet& set) const {
+void FluidMemory::note_loss(WorkingSet& set) const {
   const double block = std::min(kBlock, set.bytes / kBlocksOfSmallSet);
   if (set.missing() >= std::max(block, kNothing)) set.is_faulting = true;
   if (set.missing() < kNothing) set.is_faulting = false;
 }
 
 /// An operation that goes through the whole set in order evicts what is in before it gets there.
-void Residency::begin_to_owe(WorkingSet& set) const {
+void FluidMemory::begin_to_owe(WorkingSet& set) const {
   if (set.begins_operation) set.owed = set.access == Access::kSequential ? set.bytes : set.missing();
   if (set.missing() < kNothing) set.owed = 0;
   set.begins_operation = false;
 }
 
-void Residency::ask_for_faults(ClientId client, Time now, double sharers) {
+void FluidMemory::ask_for_faults(ClientId client, Time now, double sharers) {
   WorkingSet& set = sets_[client.value];
   const double available = handover_or_thrash(client, now) / sharers;
   set.pace = 0;
@@ -167,7 +167,7 @@ void Residency::ask_for_faults(ClientId client, Time now, double sharers) {
   set.paging_rate = faulted * speed;
 }
 
-double Residency::handover_or_thrash(ClientId client, Time now) {
+double FluidMemory::handover_or_thrash(ClientId client, Time now) {
   Time alternating_until = now;
   for (std::size_t other = 0; other < sets_.size(); ++other) {
     if (other == client.value || sets_[other].bytes == 0 || !sets_[other].has_run) continue;
@@ -180,16 +180,11 @@ double Residency::handover_or_thrash(ClientId client, Time now) {
 
 /// Slows all paging down by what the link grants it, at each direction. What comes in displaces as much, once memory is
 /// full.
-void Residency::share_host_link() {
+void FluidMemory::share_host_link() {
   double wanted = 0;
   for (const WorkingSet& set : sets_) wanted += set.paging_rate;
   if (wanted == 0) return;
-  double granted = 1;
-  for (const auto direction : {HostLink::kFromDevice, HostLink::kToDevice}) {
-    if (direction == HostLink::kFromDevice && free() >= kNothing) continue;
-    const std::size_t number = link_.ask(direction, std::llround(wanted * granted * 1e9));
-    granted *= link_.granted(direction)[number];
-  }
+  const double granted = granted_to_paging(link_, wanted, free() < kNothing);
   if (granted == 1) return;
   for (WorkingSet& set : sets_) {
     const bool is_slower = set.paging_rate > 0 && set.pace > 0 && !is_prefetching(set);
@@ -198,7 +193,7 @@ void Residency::share_host_link() {
   }
 }
 
-void Residency::find_next_change(Time now) {
+void FluidMemory::find_next_change(Time now) {
   next_change_ = bandwidth_until_;
   double all = 0;
   const auto look_after = [&](double bytes, double rate) {
@@ -213,7 +208,7 @@ void Residency::find_next_change(Time now) {
   if (all > 0) look_after(free() >= kNothing ? free() : memory_ / kSteps, all);
 }
 
-double Residency::bytes_to_change(const WorkingSet& set) const {
+double FluidMemory::bytes_to_change(const WorkingSet& set) const {
   const double missing = set.missing();
   if (is_prefetching(set)) return std::min(missing, set.to_prefetch);
   if (set.touch_rate == 0) return std::min(missing, set.owed);
@@ -222,7 +217,7 @@ double Residency::bytes_to_change(const WorkingSet& set) const {
   return missing - step * (std::ceil(missing / step) - 1);
 }
 
-void Residency::load(ClientId client, double bytes) {
+void FluidMemory::load(ClientId client, double bytes) {
   if (bytes <= 0) return;
   sets_[client.value].resident += bytes;
   if (by_fault_.empty() || by_fault_.back().client != client) by_fault_.push_back({client, 0});
@@ -230,7 +225,7 @@ void Residency::load(ClientId client, double bytes) {
   evict(-free());
 }
 
-void Residency::evict(double excess) {
+void FluidMemory::evict(double excess) {
   while (excess > 0 && !by_fault_.empty()) {
     Extent& oldest = by_fault_.front();
     const double taken = std::min(excess, oldest.bytes);
@@ -242,19 +237,19 @@ void Residency::evict(double excess) {
   }
 }
 
-double Residency::usable() const {
+double FluidMemory::usable() const {
   double bytes = memory_;
   for (const WorkingSet& set : sets_) bytes -= set.is_present ? context_bytes_ : 0;
   return std::max(0.0, bytes);
 }
 
-double Residency::free() const {
+double FluidMemory::free() const {
   double bytes = usable();
   for (const WorkingSet& set : sets_) bytes -= set.resident;
   return bytes;
 }
 
-Duration Residency::alternation_window() const {
+Duration FluidMemory::alternation_window() const {
   Duration longest = time_slice_;
   for (const WorkingSet& set : sets_) longest = std::max(longest, set.time_slice);
   return kTurnsPerWindow * (longest + switch_cost_);

@@ -3,45 +3,32 @@
 #include <deque>
 #include <vector>
 
-#include "sim/device/device_model.h"
-#include "sim/device/model/host_link.h"
-#include "sim/device/work.h"
+#include "sim/device/model/residency.h"
 
 namespace corun {
 
-/// Which part of each client's working set is in device memory, and what it costs to get the rest back. A fluid: bytes,
-/// not blocks; the exact rules are those of ManagedMemory, and the model with its sources is in docs/memory.md.
+/// Paging as a fluid: bytes, not blocks.
 ///
-/// A client that runs pages in what it misses and displaces the least recently *faulted* bytes of all clients, its own
-/// among them. It pages at the hand-over bandwidth if no other client with a working set ran within the last
+/// A client pages at the hand-over bandwidth if no other client with a working set ran within the last
 /// `kTurnsPerWindow` turns, else at the thrash bandwidth: contexts that take turns evict one another. Clients that page
 /// at the same time share the bandwidth, and what moves shares the host link with copies.
 ///
 /// Sequential access misses whole while anything is missing; random access misses the missing fraction. A client
-/// progresses at 1 / (1 + t/B), where t is what it would fault in a second of compute and B the bandwidth. One whose
-/// touch period is 0 stands still at each operation's begin until all of its set is in or has come in once.
-///
-/// A client's first placement into free memory costs nothing, and a working set larger than the memory counts as the
-/// memory: what a client does to itself is part of its solo recording.
-class Residency {
+/// progresses at 1 / (1 + t/B), where t is what it would fault in a second of compute and B the bandwidth.
+class FluidMemory final : public Residency {
  public:
-  Residency(const DeviceSpec& spec, HostLink& link);
+  FluidMemory(const DeviceSpec& spec, HostLink& link);
 
-  /// False where the device's memory or bandwidth is not given: then every pace is full and no other call is needed.
-  bool modelled() const { return memory_ > 0 && handover_ > 0; }
-  void join(const ContextSpec& context);
-  void begin_operation(ClientId client);  ///< one is free to run; the first of a context places its working set
-  void free_memory(ClientId client);      ///< the context ended; its next operation begins another one
-  void prefetch(ClientId client);         ///< it waits until its set is in, or has come in once, in bulk
-  void set_time_slice(ClientId client, Duration slice);  ///< 0 = the device's own
-
-  /// From `now` on, exactly these clients run. The host link knows what copies ask for.
-  void run(const std::vector<ClientId>& clients, Time now);
-  Rate pace(ClientId client) const { return sets_[client.value].pace; }
-  Time next_change() const { return next_change_; }  ///< of any pace, kNever if none; run() again there
-  void progress(Time from, Time to);
-
-  MemoryUse use(ClientId client) const;
+  void join(const ContextSpec& context) override;
+  void begin_operation(ClientId client) override;
+  void free_memory(ClientId client) override;
+  void prefetch(ClientId client) override;
+  void set_time_slice(ClientId client, Duration slice) override;
+  void run(const std::vector<ClientId>& clients, Time now) override;
+  Rate pace(ClientId client) const override { return sets_[client.value].pace; }
+  Time next_change() const override { return next_change_; }
+  void progress(Time from, Time to) override;
+  MemoryUse use(ClientId client) const override;
 
  private:
   struct WorkingSet {

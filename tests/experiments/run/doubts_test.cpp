@@ -184,6 +184,24 @@ TEST_F(Checked, WhereTheDevicePagesWorkingSetsMayExceedTheMemory) {
   EXPECT_EQ(wrong(experiment(device, synthetic({"working_set: 60GiB", "allocated: 100GiB"}))).size(), 1U);
 }
 
+TEST_F(Checked, PagingInBlocksNeedsTheCostOfAFault) {
+  const std::string sets = synthetic({"working_set: 60GiB", "working_set: 60GiB"});
+  ASSERT_FALSE(wrong(experiment("{ model: h100, paging: blocks }", sets)).empty());
+  EXPECT_NE(wrong(experiment("{ model: h100, paging: blocks }", sets))
+                .at(0)
+                .find("h100 pages in blocks, and what a fault costs is not stated"),
+            std::string::npos);
+  EXPECT_TRUE(wrong(experiment("{ model: h100, paging: blocks, fault_group: 80us }", sets)).empty());
+}
+
+TEST_F(Checked, OnlyBlocksKnowTheOrderOfTouches) {
+  const std::string set = synthetic({"working_set: 8GiB, access: sawtooth"});
+  EXPECT_EQ(wrong(experiment("p100", set)),
+            std::vector<std::string>{"5: client `a` has `access: sawtooth`, and p100 does not page in blocks"});
+  EXPECT_NE(helps_.at(0).find("paging: blocks"), std::string::npos) << helps_.at(0);
+  EXPECT_TRUE(wrong(experiment("{ model: p100, paging: blocks }", set)).empty());
+}
+
 TEST_F(Checked, ClientsThatAreThereAtDifferentTimesMayUseTheSameMemory) {
   const std::string first = "allocated: 60GiB, stay: 300ms";
   EXPECT_TRUE(wrong(experiment("h100", synthetic({first, "allocated: 60GiB, arrival: 400ms"}))).empty());

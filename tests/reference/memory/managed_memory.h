@@ -33,8 +33,8 @@ struct PagingCounts {
 /// Memory is taken in blocks of 2 MiB. The block to evict is the least recently *faulted* one of all contexts: a block
 /// moves to the end of the list when part of it is brought in, not when it is used, so a hot block that never faults
 /// again is evicted nevertheless. A block that is partly in occupies all of its 2 MiB. All faults are served one after
-/// another; the caller decides whose turn it is. This class stands alone: a Device uses the fluid Residency instead,
-/// which tests hold to this one.
+/// another; the caller decides whose turn it is. This class stands alone: a Device uses FluidMemory or
+/// BlockMemory instead, which tests hold to this one.
 class ManagedMemory {
  public:
   /// Each client takes `context_bytes` of the device's `memory_bytes` for itself.
