@@ -126,9 +126,8 @@ TEST(Advise, SimulatesAsLongAsTheSlowestProgramNeedsForTenSteps) {
   question.gpu = "h200";
   question.modes = {"time_sliced"};
   for (const char* name : {"a", "b", "c", "d"})  // a step of 80 ms alone, and 320 in turns
-    question.programs.push_back({name,
-                                 "traces/samples/vit_infer_bs32.kineto.json.gz",
-                                 {{"iterations", "1"}, {"solo_rate", "12.6/s"}}});
+    question.programs.push_back(
+        {name, "traces/samples/vit_infer_bs32.kineto.json.gz", {{"iterations", "1"}, {"solo_rate", "12.6/s"}}});
   const Advice advice = advice_on(question);
   const TriedWay& turns = way_of(advice, "time_sliced");
   EXPECT_GT(turns.way.horizon_s, SharingWay{}.horizon_s);
