@@ -53,6 +53,9 @@ class Comparer {
           least->pairs() < kFewestForInterval
               ? fmt::format("fewer than {} have no interval", kFewestForInterval)
               : fmt::format("an interval of fewer than {} is wide, and too narrow for skewed figures", kFewestPairs)));
+    if (std::ranges::all_of(measured_.groups, [&](const PolicyRuns& runs) { return runs.policy == out_.baseline; }))
+      out_.warnings.push_back(fmt::format(
+          "all runs are of {}: a comparison needs runs of another policy, in this file or in another", out_.baseline));
     warn_of_revisions();
     std::ranges::copy(measured_.warnings, std::back_inserter(out_.warnings));
     if (choice_.is_ranked)

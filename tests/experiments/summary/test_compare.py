@@ -57,6 +57,15 @@ def test_pairs_are_made_by_seed_and_not_by_place(tmp_path):
     assert ratio == {"mean": pytest.approx(2), "low": pytest.approx(2), "high": pytest.approx(2)}
 
 
+def test_runs_of_one_policy_are_said_to_have_nothing_to_be_compared_with(tmp_path, pair):
+    with Results(tmp_path / "one.sqlite") as results:
+        throughputs(results, "exclusive", SLOW)
+    said = compare(results.path)
+    assert "all runs are of exclusive" in said.stdout + said.stderr
+    said = compare(pair)
+    assert "all runs are of" not in said.stdout + said.stderr
+
+
 def of_revisions(folder, *revisions):
     """Results of two policies, each in a file of its own."""
     paths = [folder / "exclusive.sqlite", folder / "pilotfish.sqlite"]
