@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "experiments/base/json.h"
 #include "experiments/commands/commands.h"
 #include "policies/pilotfish/guarantee_choice.h"
@@ -17,14 +19,14 @@ struct GuaranteeOptions {
 };
 
 OverrunRate overrun_rate(const std::string& text) {
-  const std::size_t equals = text.find('=');
+  const std::size_t equals = std::min(text.find('='), text.size());
   const auto margin = parse_duration(text.substr(0, equals));
-  const auto rate = equals == std::string::npos ? std::nullopt : parse_real(text.substr(equals + 1));
-  if (!margin || *margin < Duration{0} || !rate || *rate < 0 || *rate >= 1)
+  const double rate = parse_real(text.substr(std::min(equals + 1, text.size()))).value_or(-1);
+  if (!margin || *margin < Duration{0} || !(rate >= 0 && rate < 1))
     throw Error(ErrorKind::kInput, {},
                 fmt::format("--overruns: found '{}', expected a margin and a part of frames", text),
                 "for example 1ms=0.2%");
-  return {*margin, *rate};
+  return {*margin, rate};
 }
 
 void print_json(const std::vector<GuaranteeChoice>& choices, const GuaranteeChoice& best) {
