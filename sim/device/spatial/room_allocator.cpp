@@ -28,7 +28,7 @@ std::span<const SmShare> RoomAllocator::allocate(Kernels kernels, ServiceOrder o
   return rooms_;
 }
 
-/// The same for a kernel with nothing beside it, which is most of what programs do.
+/// The same for a kernel with nothing next to it, which is most of what programs do.
 std::span<const SmShare> RoomAllocator::room_of_lone() {
   ActiveOp& op = *kernels_[0];
   const SmShare room = std::min(op.occupancy.room_at(op.work_left), cap_of(0));
