@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
+#include <utility>
 
 #include "experiments/run/clients/doubts.h"
 #include "traces/base/error.h"
@@ -68,7 +70,7 @@ class Adviser {
     advice_.bounds.assign(question_.programs.size(), "any");
     std::vector<SimulatedBounds> simulated;
     if (!common.empty()) simulated = means_.of(advice_experiment(question_, common));
-    for (std::size_t w = 0; w < common.size(); ++w) add_settled(common[w], simulated[w]);
+    for (std::size_t w = 0; w < common.size(); ++w) add_settled(common[w], std::move(simulated[w]));
     for (SharingWay& way : instances) {
       try {
         add_settled(way, means_.of(advice_experiment(question_, {way})).front());
@@ -80,7 +82,7 @@ class Adviser {
 
   /// Once more and longer where a program ended too few steps for a rate.
   void add_settled(SharingWay& way, SimulatedBounds simulated) {
-    const double jobs = std::ranges::min(simulated, {}, &SimulatedRuns::fewest_jobs).fewest_jobs();
+    const double jobs = std::ranges::min(simulated | std::views::transform(&SimulatedRuns::fewest_jobs));
     if (jobs < kFewestJobs) {
       way.horizon_s = std::min(kLongest_s, way.horizon_s * kEnough * kFewestJobs / std::max(jobs, 1.0));
       simulated = means_.of(advice_experiment(question_, {way})).front();

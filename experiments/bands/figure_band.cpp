@@ -59,7 +59,8 @@ class Predicted {
     const FigureBand ends = draws_.fps.value_or(FigureBand{*rate, *rate});
     const double low = std::min(ends.low, *rate), high = std::max(ends.high, *rate);
     const auto alone = mean("solo_throughput_per_s");
-    const double one_job = few_jobs() ? 1 / *few_jobs() : 0;
+    const auto jobs = few_jobs();
+    const double one_job = jobs ? 1 / *jobs : 0;
     const double highest = high * band->high * (1 + one_job);
     return FigureBand{low * band->low * std::max(0.0, 1 - one_job),
                       alone ? std::min(highest, std::max(*alone, high)) : highest};
