@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Asks `simcli advise` about each pair of this study, for both goals; prints a line of JSON an answer.
 
-usage: ask.py RATES.jsonl [--second | (--third | --fourth) [--fewer-sms]] [--simcli PROGRAM] [--jobs N] > answers.jsonl
+usage: ask.py RATES.jsonl [--second | (--third | --fourth | --fifth) [--fewer-sms]] [--simcli PROGRAM] [--jobs N]
 
 RATES.jsonl has rates alone, several of a program; their mean is stated, the same day's. With --fewer-sms the means of
 those with 30, 50 and 70 % of the SMs are stated, too.
@@ -18,6 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/hardware"))
 import mixes  # noqa: E402
 
+FOLDERS = {4: "studies/advice/fourth", 5: "studies/advice/fifth"}  # captures of a draw
 GOALS = {"fairest": [], "most work": ["--most-work"]}
 
 
@@ -30,7 +31,7 @@ def rates_with_fewer_sms(path):
 
 def captured(draw):
     """The truth of each program of a draw, with the path of its capture"""
-    folder = pathlib.Path("studies/advice/fourth" if draw == 4 else "studies/programs-of-others")
+    folder = pathlib.Path(FOLDERS.get(draw, "studies/programs-of-others"))
     truth = mixes.truth_of(ROOT / folder / "truth.jsonl", "window")
     return {program: row | {"path": folder / "captures" / row["file"]} for program, row in truth.items()}
 
@@ -56,6 +57,7 @@ def main():
                         help="the pairs of the second draw")
     parser.add_argument("--third", dest="draw", action="store_const", const=3)
     parser.add_argument("--fourth", dest="draw", action="store_const", const=4)
+    parser.add_argument("--fifth", dest="draw", action="store_const", const=5)
     parser.add_argument("--gpu", default="h100")
     parser.add_argument("--fewer-sms", action="store_true")
     parser.add_argument("--simcli", default=str(ROOT / "build/release/simcli"))

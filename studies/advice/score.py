@@ -24,7 +24,7 @@ ALL = ["answers.jsonl", "measured.jsonl", "second/answers.jsonl", "second/measur
        "third/measured.jsonl", "third/answers_fewer_sms.jsonl", "third/measured.jsonl", "fourth/answers.jsonl",
        "fourth/measured.jsonl", "fourth/answers_fewer_sms.jsonl", "fourth/measured.jsonl"]
 SYNCHRONOUS = {"hf_decoder", "jax_recurrent", "reduced_overhead", "reinforcement", "jax_decoder", "cupy_means",
-               *SCRIPTS["device_bound_programs.py"]}
+               *SCRIPTS["device_bound_programs.py"], *SCRIPTS["more_device_bound_programs.py"]}
 
 
 def way_of(answered):

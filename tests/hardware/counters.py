@@ -5,7 +5,8 @@
 
 Programs are those of programs/record.py. Launches before `--skip` are not looked at: loading and warming up. A kernel
 is all launches of a name, grid and block; a row has their number, their mean time, and means of what they used, in per
-cent of the device's peak: `dram`, `l2` and `sm` throughput, and `warps` that were active. Clocks are left alone. Each
+cent of the device's peak: `dram`, `l2` and `sm` throughput, and `warps` that were active; `l2_hits` are in per cent of
+what was looked up. Clocks are left alone. Each
 launch runs by itself and several times, so that what the launch before it left in caches counts in part alone.
 """
 
@@ -25,6 +26,7 @@ from record import SCRIPT  # noqa: E402
 
 COUNTERS = {"dram": "dram__throughput.avg.pct_of_peak_sustained_elapsed",
             "l2": "lts__throughput.avg.pct_of_peak_sustained_elapsed",
+            "l2_hits": "lts__t_sector_hit_rate.pct",
             "sm": "sm__throughput.avg.pct_of_peak_sustained_elapsed",
             "warps": "sm__warps_active.avg.pct_of_peak_sustained_active"}
 TIME = "gpu__time_duration.sum"  # nanoseconds

@@ -2,7 +2,7 @@
 
     mixes.py draw TRUTH.jsonl > EXPERIMENT.yaml
     mixes.py draw-splits [--second] TRUTH.jsonl > EXPERIMENT.yaml
-    mixes.py draw-choices [--second | --third | --fourth] [--rates RATES.jsonl] TRUTH.jsonl > EXPERIMENT.yaml
+    mixes.py draw-choices [--second | --third | --fourth | --fifth] [--rates RATES.jsonl] TRUTH.jsonl > EXPERIMENT.yaml
     mixes.py predictions RESULTS.sqlite > PREDICTIONS.jsonl
     mixes.py measure [--only solo] [--repeat N] [--seconds S] [--limit SECONDS] EXPERIMENT.yaml -o MEASURED.jsonl
 
@@ -11,10 +11,10 @@ splits of the SMs (`split30_`, the first program's percentage; `solo30_` is one 
 takes ten pairs of programs that were captured with fewer SMs, too (record.py --percentages), with four splits and
 without. `draw-choices` takes 18 pairs of programs of which no two were ever measured together, in turns, under MPS and
 with three splits; RATES.jsonl, measured of the scenarios `solo_`, has their rates alone. The third draw has 16 pairs of
-programs that are drawn, too, and each alone with each percentage; the fourth has 16 pairs of programs that the device
-binds, in the same ways. `measure` starts each program once for each way of
-sharing and parks it (loop.py): a mix is a few seconds in which its programs run. In turns there is no daemon; under MPS
-each percentage is a process of its own. FILE gets a row a program.
+programs that are drawn, too, and each alone with each percentage; the fourth and the fifth have 16 pairs of programs
+that the device binds, in the same ways. `measure` starts each program once for each way of sharing and parks it
+(loop.py): a mix is a few seconds in which its programs run. In turns there is no daemon; under MPS each percentage is a
+process of its own. FILE gets a row a program, with the watts that the device drew and its clock meanwhile.
 """
 
 import argparse
@@ -32,6 +32,7 @@ import sys
 import tempfile
 import time
 
+from power import Power
 from step_ends import now, row
 
 HERE = pathlib.Path(__file__).parent
@@ -50,7 +51,7 @@ KNOWN = ["jax_conv", "hf_prefill", "timm", "triton", "two_graphs", "numba"]  # o
 NEWER = ["jax_particles", "reduced_overhead", "cupy_means", "reinforcement", "jax_recurrent"]
 OLDER = [program for program in PROGRAMS if program not in [*KNOWN, "pyg_gcn"]]  # whose steps its capture tells
 NEW = [program for program in CHOSEN if program not in NEWER]
-DEVICE_BOUND = SCRIPTS["device_bound_programs.py"]
+DEVICE_BOUND = {4: SCRIPTS["device_bound_programs.py"], 5: SCRIPTS["more_device_bound_programs.py"]}  # by draw
 UNSURE = ["recommender", "spectra", "numba_options", "jax_recurrent", "long_attention",
           "wave_equation"]  # the steps found are unsure: they are stated
 SPECIAL = {"triton": ["step: { launches: 8 }"], "timm": ["allow_co_run: true"], "loader": ["allow_co_run: true"],
@@ -92,10 +93,10 @@ def drawn_splits(second=False):
 
 
 def choices(draw):
-    """(programs, pairs) of a draw, 1 to 4; no pair is in another"""
+    """(programs, pairs) of a draw, 1 to 5; no pair is in another"""
     chance = random.Random(32 + draw)
-    if draw == 4:
-        return DEVICE_BOUND, chance.sample(list(itertools.combinations(DEVICE_BOUND, 2)), 16)
+    if draw in DEVICE_BOUND:
+        return DEVICE_BOUND[draw], chance.sample(list(itertools.combinations(DEVICE_BOUND[draw], 2)), 16)
     if draw == 1:
         return CHOSEN, chance.sample(list(itertools.combinations(CHOSEN, 2)), 18)
     if draw == 2:
@@ -157,7 +158,7 @@ def rates_alone(path, kind="solo_"):
 
 def draw_choices(options):
     rates = rates_alone(options.rates) if options.rates else {}
-    folder = "captures" if options.draw == 4 else "../programs-of-others/captures"
+    folder = "captures" if options.draw in DEVICE_BOUND else "../programs-of-others/captures"
     clients = {program: [f"trace: {folder}/{row['file']}", *stated_keys(program, row),
                          f"solo_rate: {rates.get(program, row['alone_per_second'])}/s"]
                for program, row in truth_of(options.truth, "window").items()}
@@ -216,7 +217,7 @@ class Parked:
         return {label for label in self.processes if (self.folder / f"{label}.warm").exists()}
 
     def run(self, labels, seconds):
-        """The ends of the steps of each, all within the time in which all ran."""
+        """The ends of the steps of each within the time in which all ran, and that time."""
         self.number += 1
         begin = now() + 0.05
         order = {"number": self.number, "labels": labels, "begin": begin, "end": begin + seconds + 2 * SETTLE_S}
@@ -226,7 +227,8 @@ class Parked:
         while now() < order["end"] + 10 and not all(answer.exists() for answer in answers):
             time.sleep(0.02)
         ends = [json.loads(answer.read_text()) for answer in answers]
-        return [[end for end in one if begin + SETTLE_S <= end <= begin + SETTLE_S + seconds] for one in ends]
+        within = begin + SETTLE_S, begin + SETTLE_S + seconds
+        return [[end for end in one if within[0] <= end <= within[1]] for one in ends], within
 
     def end(self):
         for process in self.processes.values():
@@ -240,18 +242,19 @@ class Parked:
                 process.wait()
 
 
-def measure_all(mixes, parked, warm, options, until):
+def measure_all(mixes, parked, warm, power, options, until):
     for kind, programs, percentages in mixes:
         labels, run = [f"{p}@{part}" for p, part in zip(programs, percentages)], f"{kind}_{'_'.join(programs)}"
         if now() > until or not warm.issuperset(labels):
             print(f"{run}: {'no time left' if now() > until else 'a program is missing'}", flush=True)
             continue
-        ends = parked.run(labels, options.seconds)
+        ends, within = parked.run(labels, options.seconds)
         if any(len(one) < 3 for one in ends):
             print(f"{run}: too few steps", flush=True)
             continue
         with open(options.output, "a", encoding="utf-8") as file:
-            file.writelines(json.dumps(row(run, p, one)) + "\n" for p, one in zip(programs, ends))
+            file.writelines(json.dumps(row(run, p, one) | power.between(*within)) + "\n"
+                            for p, one in zip(programs, ends))
 
 
 def measure_way(way, mixes, parked, options, until):
@@ -262,15 +265,16 @@ def measure_way(way, mixes, parked, options, until):
         print(label, (parked.folder / f"{label}.log").read_text()[-600:], flush=True)
     share = 0.42 if way == "timeslice" else 1  # of the time left; there are more mixes under MPS
     until = now() + (until - now()) * share
-    for _ in range(options.repeat):
-        measure_all(mixes, parked, warm, options, until)
+    with Power() as power:
+        for _ in range(options.repeat):
+            measure_all(mixes, parked, warm, power, options, until)
 
 
 def measure(options):
     until = now() + options.limit
     names = set(re.findall(r"- name: (\w+)", options.experiment.read_text(encoding="utf-8")))
     drawn = {f"{mix[0]}_{'_'.join(mix[1])}": mix for mix in [*drawn_mixes(), *drawn_splits(), *drawn_splits(True),
-                                                         *itertools.chain(*map(drawn_choices, (1, 2, 3, 4)))]}
+                                                         *itertools.chain(*map(drawn_choices, (1, 2, 3, 4, 5)))]}
     mixes = [mix for name, mix in drawn.items() if name in names and re.match(options.only, name)]
     in_turns = [mix for mix in mixes if mix[0] in ("solo", "timeslice")]
     ways = {"timeslice": in_turns, "mps": [mix for mix in mixes if mix not in in_turns]}
@@ -314,6 +318,7 @@ def main():
     command.add_argument("--second", dest="draw", action="store_const", const=2, default=1, help="other pairs")
     command.add_argument("--third", dest="draw", action="store_const", const=3, help="others again")
     command.add_argument("--fourth", dest="draw", action="store_const", const=4, help="of programs the device binds")
+    command.add_argument("--fifth", dest="draw", action="store_const", const=5, help="of others that it binds")
     command.set_defaults(do=draw_choices)
     command = commands.add_parser("predictions")
     command.add_argument("results", type=pathlib.Path)

@@ -33,7 +33,9 @@ PROGRAMS = {
                                "translate", "reduced_overhead", "with_evaluation", "draw_pictures"],
     "more_array_programs.py": ["cupy_means", "numba_options"],
     "device_bound_programs.py": ["prompt_reading", "long_attention", "volume_filter", "wave_equation", "sorting",
-                                 "embedding_training", "equations", "spectrum_filter"]}
+                                 "embedding_training", "equations", "spectrum_filter"],
+    "more_device_bound_programs.py": ["patch_reading", "word_writing", "clustering", "sparse_solver", "blurring",
+                                      "option_prices", "counting", "wide_training"]}
 SCRIPT = {name: script for script, names in PROGRAMS.items() for name in names}
 RECORDED = {"window": list(SCRIPT), "nvtx": ["diffusion", "accumulation", "hf_prefill"],
             "kineto": ["accumulation", "accumulation:steps", "hf_prefill", "amp_finetune", "with_evaluation:steps"],
