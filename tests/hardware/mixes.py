@@ -53,7 +53,7 @@ OLDER = [program for program in PROGRAMS if program not in [*KNOWN, "pyg_gcn"]] 
 NEW = [program for program in CHOSEN if program not in NEWER]
 DEVICE_BOUND = {4: SCRIPTS["device_bound_programs.py"], 5: SCRIPTS["more_device_bound_programs.py"]}  # by draw
 UNSURE = ["recommender", "spectra", "numba_options", "jax_recurrent", "long_attention",
-          "wave_equation"]  # the steps found are unsure: they are stated
+          "wave_equation", "patch_reading"]  # the steps found are unsure: they are stated
 SPECIAL = {"triton": ["step: { launches: 8 }"], "timm": ["allow_co_run: true"], "loader": ["allow_co_run: true"],
            "jax_recurrent": ["accept: [solo_rate]"]}
 SETTLE_S = 0.3
