@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Laws of what programs keep in pairs whose SMs are split, from figures of each program alone; prints Markdown.
 
-    laws.py predict RATES.jsonl COUNTERS.jsonl POWER.jsonl DRAW > predictions.jsonl     before the pairs are measured
+    laws.py predict RATES.jsonl[,MORE.jsonl] COUNTERS.jsonl POWER.jsonl DRAW > predictions.jsonl
     laws.py score PREDICTIONS.jsonl MEASURED.jsonl
 
 Figures of a program alone: its rates with all and with 30, 50 and 70 % of the SMs (RATES), its part of the DRAM's
@@ -14,8 +14,11 @@ program keeps, as a part of its rate alone with all SMs:
                rate with a part of the SMs has beyond proportion
     dram       the same with u by the other one's counters
     power      `dram`, slower by as much as the clock falls where both would draw more than the device may
+    queue      its rate alone with the SMs that it has, over 1 + QUEUE[0] + QUEUE[1] u^2 + QUEUE[2] u s, where it uses
+               s of the memory itself, by its counters
 
-c and d come from kernels next to streams of memory (measured.jsonl), the watts of an idle device and of work from
+c and d come from kernels next to streams of memory (measured.jsonl), QUEUE from the fourth and the fifth draw of pairs
+(studies/advice), the watts of an idle device and of work from
 POWER: what is drawn beyond the idle device is in proportion to rates, and to the third power of the clock.
 """
 
@@ -34,6 +37,7 @@ import mixes  # noqa: E402
 
 PEAK_GB_PER_S = 4800  # of the H200 of measured.jsonl, by its data sheet
 MOST_WATTS, MOST_MHZ = 700, 1980  # of an H100 and an H200
+QUEUE = 0.06, 0.5, 1.3
 PARTS = [part / 100 for part in mixes.PERCENTAGES]
 
 
@@ -93,13 +97,15 @@ def kept_by(alone, program, part, other, c, d):
     its = alone.kept[program, part]
     others = alone.kept[other, round(1 - part, 2)]
     by_curve = max(0.0, (others - (1 - part)) / part)
-    dram = its / (1 + c + d * (alone.dram[other] * others) ** 2)
-    return {"alone": its, "constant": its / (1 + c), "curve": its / (1 + c + d * by_curve ** 2), "dram": dram,
+    used, own = alone.dram[other] * others, alone.dram[program] * its
+    dram = its / (1 + c + d * used ** 2)
+    queue = its / (1 + QUEUE[0] + QUEUE[1] * used ** 2 + QUEUE[2] * used * own)
+    return {"queue": queue, "alone": its, "constant": its / (1 + c), "curve": its / (1 + c + d * by_curve ** 2), "dram": dram,
             "power": dram * alone.clock([(program, part), (other, round(1 - part, 2))])}
 
 
 def predict(rates, counters, power, draw):
-    alone = Alone(read(rates), read(counters), read(power))
+    alone = Alone([row for path in rates.split(",") for row in read(path)], read(counters), read(power))
     c, d = loss_next_to_streams()
     print(f"c {c:.3f}, d {d:.3f}, {alone.idle:.0f} W idle", file=sys.stderr)
     for first, second in mixes.choices(int(draw))[1]:
@@ -116,8 +122,8 @@ def score(predictions, measured):
     errors = collections.defaultdict(list)
     for row in read(predictions):
         real = rates.get((row["run"], row["program"]))
-        for law in ("alone", "constant", "curve", "dram", "power"):
-            if real:
+        for law in ("alone", "constant", "curve", "dram", "power", "queue"):
+            if real and law in row:
                 errors[law].append(100 * (row[law] * rates["solo_" + row["program"], row["program"]] / real - 1))
     print("| law | figures | error, mean (worst) | mean with its sign |\n|---|---:|---:|---:|")
     for law, found in errors.items():

@@ -93,7 +93,7 @@ def drawn_splits(second=False):
 
 
 def choices(draw):
-    """(programs, pairs) of a draw, 1 to 5; no pair is in another"""
+    """(programs, pairs) of a draw, 1 to 6; no pair is in another"""
     chance = random.Random(32 + draw)
     if draw in DEVICE_BOUND:
         return DEVICE_BOUND[draw], chance.sample(list(itertools.combinations(DEVICE_BOUND[draw], 2)), 16)
@@ -101,8 +101,10 @@ def choices(draw):
         return CHOSEN, chance.sample(list(itertools.combinations(CHOSEN, 2)), 18)
     if draw == 2:
         return KNOWN + NEWER, chance.sample(list(itertools.product(KNOWN, NEWER)), 18)
-    older, new = chance.sample(OLDER, 6), chance.sample(NEW, 5)  # with each percentage: an MPS daemon has 48 clients
-    return older + new, chance.sample(list(itertools.product(older, new)), 16)
+    # Few programs, since each runs with each percentage: an MPS daemon has 48 clients.
+    older, new = (chance.sample(DEVICE_BOUND[4], 6), chance.sample(DEVICE_BOUND[5], 6)) if draw == 6 else \
+        (chance.sample(OLDER, 6), chance.sample(NEW, 5))
+    return older + new, chance.sample(list(itertools.product(older, new)), 12 if draw == 6 else 16)
 
 
 def drawn_choices(draw):
@@ -274,7 +276,7 @@ def measure(options):
     until = now() + options.limit
     names = set(re.findall(r"- name: (\w+)", options.experiment.read_text(encoding="utf-8")))
     drawn = {f"{mix[0]}_{'_'.join(mix[1])}": mix for mix in [*drawn_mixes(), *drawn_splits(), *drawn_splits(True),
-                                                         *itertools.chain(*map(drawn_choices, (1, 2, 3, 4, 5)))]}
+                                                         *itertools.chain(*map(drawn_choices, range(1, 7)))]}
     mixes = [mix for name, mix in drawn.items() if name in names and re.match(options.only, name)]
     in_turns = [mix for mix in mixes if mix[0] in ("solo", "timeslice")]
     ways = {"timeslice": in_turns, "mps": [mix for mix in mixes if mix not in in_turns]}
