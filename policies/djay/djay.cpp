@@ -13,12 +13,13 @@
 ///              as_configured, verdict_frames: 1`.
 /// Departs:     see deviations
 
+#include "policies/djay/djay.h"
+
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "policies/builtin.h"
-#include "policies/djay/parameters.h"
+#include "policies/parts/rendering.h"
 
 namespace corun {
 
@@ -26,170 +27,160 @@ namespace {
 
 using Standing = DjayGame::Standing;
 
-class Djay : public Policy {
- public:
-  explicit Djay(const Parameters& parameters)
-      : frame_budget_(parameters.duration("frame_budget")),
-        budget_(djay_budget(parameters)),
-        waits_for_shortage_(parameters.choice("trigger") == "threshold"),
-        period_frames_(static_cast<std::uint64_t>(parameters.integer("period_frames"))),
-        capacity_gap_(parameters.duration("capacity_gap")),
-        dwell_frames_(static_cast<std::uint64_t>(parameters.integer("dwell_frames"))),
-        switch_patience_(static_cast<std::uint64_t>(parameters.integer("switch_patience"))),
-        weights_(parameters.choice("objective") == "weighted" ? parameters.by_client("weights") : ByClient{}),
-        game_settings_(djay_game_settings(parameters)),
-        admission_(djay_admission_settings(parameters)),
-        probes_(djay_probe_settings(parameters)),
-        chooser_(djay_level_settings(parameters)) {}
+void turn_away(const DjayGame& game, Actions& actions) {
+  actions.close(game.id());
+  actions.hold(game.id(), game.why_refused());
+  actions.refuse(game.id());
+}
 
-  Hears hears() const override { return {.submitted = false, .launched = false, .completed = false, .frames = true}; }
-
-  void on_joined(const GpuView& view, ClientId client) override {
-    games_.resize(view.clients.size());
-    if (view.client(client).role != Role::kInteractive) return;
-    games_[client.value].emplace(game_settings_, view.client(client), joined_++);
-    probes_.joined(client);
-    choose_levels(view, Occasion::kOtherGames);
-  }
-
-  void on_left(const GpuView& view, ClientId client) override {
-    games_[client.value].reset();
-    probes_.left(client);
-    choose_levels(view, Occasion::kOtherGames);
-  }
-
-  void on_frame(const GpuView& view, ClientId client, FrameEvent event) override {
-    auto& game = games_[client.value];
-    if (event != FrameEvent::kEnd || !game) return;
-    game->frame_ended(view.client(client).frame);
-    ++frames_since_round_;
-    admission_.evict(games_, client, budget_);
-    if (admission_.judge(games_, client, budget_)) {
-      choose_levels(view, Occasion::kOtherGames);
-    } else if (is_overloaded() || is_round_over()) {
-      choose_levels(view, Occasion::kOtherCosts);
-    }
-    probes_.ask(games_, budget_ - expected_sum());
-  }
-
-  void on_shadow(const GpuView& view, ClientId client, const ShadowFrame& shadow) override {
-    probes_.answered(client);
-    if (games_[client.value]) games_[client.value]->learn_shadow(shadow);
-    if (const auto occasion = std::exchange(postponed_, std::nullopt)) choose_levels(view, *occasion);
-  }
-
-  void decide(const GpuView& view, Actions& actions) override {
-    for (const ClientView& client : view.clients) {
-      if (!client.is_present) continue;
-      const auto& game = games_[client.id.value];
-      if (game && game->standing() == Standing::kRefused) {
-        turn_away(*game, actions);
-        continue;
-      }
-      actions.open(client.id);
-      if (game && game->target() < client.quality_menu.size()) actions.set_quality(client.id, game->target());
-    }
-    if (probes_.is_waiting()) actions.shadow(probes_.wish()->client, probes_.wish()->level);
-  }
-
- private:
-  /// Why levels are chosen. A game that has just changed keeps its level while costs change, not when games come or go.
-  enum class Occasion : std::uint8_t { kOtherCosts, kOtherGames };
-
-  static void turn_away(const DjayGame& game, Actions& actions) {
-    actions.close(game.id());
-    actions.hold(game.id(), game.why_refused());
-    actions.refuse(game.id());
-  }
-
-  std::uint64_t measured_games() const {
-    const auto is_measured = [](const auto& game) { return game && game->model().frames() > 0; };
-    return static_cast<std::uint64_t>(std::ranges::count_if(games_, is_measured));
-  }
-
-  /// What all games' next frames are expected to take at the levels that they should have.
-  Duration expected_sum() const {
-    const Duration unknown = admission_.unknown_cost(games_);
-    Duration sum{};
-    for (const auto& game : games_)
-      if (game && game->standing() != Standing::kRefused) sum += game->expected_cost(unknown);
-    return sum;
-  }
-
-  bool is_overloaded() const {
-    Duration measured{};
-    for (const auto& game : games_)
-      if (game && game->standing() != Standing::kRefused) measured += game->newest_time();
-    return measured > frame_budget_ || expected_sum() > budget_;
-  }
-
-  bool is_round_over() const {
-    if (waits_for_shortage_) return budget_ - expected_sum() < capacity_gap_;
-    return frames_since_round_ >= period_frames_ * measured_games();
-  }
-
-  /// Games that arrive or have a single level are no part of the question: room is left for them.
-  static bool has_a_choice(const DjayGame& game) {
-    return game.standing() == Standing::kAdmitted && game.model().levels() > 1;
-  }
-
-  LevelChooser::Contender contender(const ClientView& client, const DjayGame& game, Occasion occasion) const {
-    const auto weight = weights_.find(client.name);
-    LevelChooser::Contender its;
-    for (std::uint32_t level = 0; level < game.model().levels(); ++level)
-      its.menu.push_back(
-          {game.model().cost(level), game.model().quality(level) * (weight == weights_.end() ? 1.0 : weight->second)});
-    its.current = game.target();
-    // A shadow frame was asked for since there was room for it; upgrades wait until it is rendered.
-    const bool is_settled = occasion == Occasion::kOtherCosts && !game.has_dwelt(dwell_frames_);
-    its.may_change = !is_settled && !probes_.is_waiting();
-    its.switch_cost = game.held_back_for() < switch_patience_ ? game.switch_cost() : Duration{0};
-    return its;
-  }
-
-  void choose_levels(const GpuView& view, Occasion occasion) {
-    frames_since_round_ = 0;
-    postponed_ = probes_.is_waiting() ? std::optional(std::max(occasion, postponed_.value_or(occasion))) : std::nullopt;
-    const Duration unknown = admission_.unknown_cost(games_);
-    Duration budget = budget_, pending{};
-    std::vector<DjayGame*> asked;
-    std::vector<LevelChooser::Contender> contenders;
-    for (auto& game : games_) {
-      if (!game || game->standing() == Standing::kRefused) continue;
-      if (!game->is_at_target()) pending += game->switch_cost();
-      if (!has_a_choice(*game)) {
-        budget -= game->expected_cost(unknown);
-        continue;
-      }
-      asked.push_back(&*game);
-      contenders.push_back(contender(view.client(game->id()), *game, occasion));
-    }
-    const LevelChooser::Answer answer = chooser_.choose(contenders, budget, pending);
-    for (std::size_t i = 0; i < asked.size(); ++i) {
-      asked[i]->set_target(answer.levels[i]);
-      if (contenders[i].may_change) asked[i]->note_held_back(answer.is_held_back[i]);
-    }
-  }
-
-  const Duration frame_budget_;
-  const Duration budget_;  // without the headroom
-  const bool waits_for_shortage_;
-  const std::uint64_t period_frames_;
-  const Duration capacity_gap_;
-  const std::uint64_t dwell_frames_;
-  const std::uint64_t switch_patience_;
-  const ByClient weights_;
-  const DjayGame::Settings game_settings_;
-  DjayAdmission admission_;
-  DjayProbes probes_;
-  const LevelChooser chooser_;
-  DjayGames games_;
-  std::uint64_t joined_ = 0;
-  std::uint64_t frames_since_round_ = 0;
-  std::optional<Occasion> postponed_;  // of upgrades that wait for a shadow frame
-};
+/// Games that arrive or have a single level are no part of the question: room is left for them.
+bool has_a_choice(const DjayGame& game) { return game.standing() == Standing::kAdmitted && game.model().levels() > 1; }
 
 }  // namespace
+
+Djay::Djay(const Parameters& parameters)
+    : frame_budget_(parameters.duration("frame_budget")),
+      budget_(djay_budget(parameters)),
+      waits_for_shortage_(parameters.choice("trigger") == "threshold"),
+      period_frames_(static_cast<std::uint64_t>(parameters.integer("period_frames"))),
+      capacity_gap_(parameters.duration("capacity_gap")),
+      dwell_frames_(static_cast<std::uint64_t>(parameters.integer("dwell_frames"))),
+      switch_patience_(static_cast<std::uint64_t>(parameters.integer("switch_patience"))),
+      weights_(parameters.choice("objective") == "weighted" ? parameters.by_client("weights") : ByClient{}),
+      game_settings_(djay_game_settings(parameters)),
+      admission_(djay_admission_settings(parameters)),
+      probes_(djay_probe_settings(parameters)),
+      chooser_(djay_level_settings(parameters)) {}
+
+void Djay::on_joined(const GpuView& view, ClientId client) {
+  games_.resize(view.clients.size());
+  if (view.client(client).role != Role::kInteractive) return;
+  games_[client.value].emplace(game_settings_, view.client(client), joined_++);
+  probes_.joined(client);
+  choose_levels(view, Occasion::kOtherGames);
+}
+
+void Djay::on_left(const GpuView& view, ClientId client) {
+  games_[client.value].reset();
+  probes_.left(client);
+  choose_levels(view, Occasion::kOtherGames);
+}
+
+void Djay::on_frame(const GpuView& view, ClientId client, FrameEvent event) {
+  auto& game = games_[client.value];
+  if (event != FrameEvent::kEnd || !game) return;
+  game->frame_ended(view.client(client).frame);
+  ++frames_since_round_;
+  admission_.evict(games_, client, budget_);
+  if (admission_.judge(games_, client, budget_)) {
+    choose_levels(view, Occasion::kOtherGames);
+  } else if (is_overloaded() || is_round_over()) {
+    choose_levels(view, Occasion::kOtherCosts);
+  }
+  probes_.ask(games_, budget_ - expected_sum() - cost_of_others());
+}
+
+void Djay::on_shadow(const GpuView& view, ClientId client, const ShadowFrame& shadow) {
+  probes_.answered(client);
+  if (games_[client.value]) games_[client.value]->learn_shadow(shadow);
+  if (const auto occasion = std::exchange(postponed_, std::nullopt)) choose_levels(view, *occasion);
+}
+
+void Djay::decide(const GpuView& view, Actions& actions) {
+  for (const ClientView& client : view.clients)
+    if (client.is_present) serve(client, actions);
+  ask_for_shadow(actions);
+}
+
+void Djay::decide_games(const GpuView& view, Actions& actions) const {
+  for (const ClientView& client : view.clients)
+    if (is_game(client)) serve(client, actions);
+  ask_for_shadow(actions);
+}
+
+void Djay::share_budget(const GpuView& view, std::vector<Menu> others) {
+  others_ = std::move(others);
+  choose_levels(view, Occasion::kOtherCosts);
+}
+
+void Djay::serve(const ClientView& client, Actions& actions) const {
+  const auto& game = games_[client.id.value];
+  if (game && game->standing() == Standing::kRefused) return turn_away(*game, actions);
+  actions.open(client.id);
+  if (game && game->target() < client.quality_menu.size()) actions.set_quality(client.id, game->target());
+}
+
+void Djay::ask_for_shadow(Actions& actions) const {
+  if (probes_.is_waiting()) actions.shadow(probes_.wish()->client, probes_.wish()->level);
+}
+
+std::uint64_t Djay::measured_games() const {
+  const auto is_measured = [](const auto& game) { return game && game->model().frames() > 0; };
+  return static_cast<std::uint64_t>(std::ranges::count_if(games_, is_measured));
+}
+
+Duration Djay::expected_sum() const {
+  const Duration unknown = admission_.unknown_cost(games_);
+  Duration sum{};
+  for (const auto& game : games_)
+    if (game && game->standing() != Standing::kRefused) sum += game->expected_cost(unknown);
+  return sum;
+}
+
+Duration Djay::cost_of_others() const {
+  return chosen_for_others_.empty() ? Duration{} : price(others_, chosen_for_others_, budget_).cost;
+}
+
+bool Djay::is_overloaded() const {
+  Duration measured{};
+  for (const auto& game : games_)
+    if (game && game->standing() != Standing::kRefused) measured += game->newest_time();
+  return measured > frame_budget_ || expected_sum() > budget_;
+}
+
+bool Djay::is_round_over() const {
+  if (waits_for_shortage_) return budget_ - expected_sum() < capacity_gap_;
+  return frames_since_round_ >= period_frames_ * measured_games();
+}
+
+LevelChooser::Contender Djay::contender(const ClientView& client, const DjayGame& game, Occasion occasion) const {
+  const auto weight = weights_.find(client.name);
+  LevelChooser::Contender its;
+  for (std::uint32_t level = 0; level < game.model().levels(); ++level)
+    its.menu.push_back(
+        {game.model().cost(level), game.model().quality(level) * (weight == weights_.end() ? 1.0 : weight->second)});
+  its.current = game.target();
+  // A shadow frame was asked for since there was room for it; upgrades wait until it is rendered.
+  const bool is_settled = occasion == Occasion::kOtherCosts && !game.has_dwelt(dwell_frames_);
+  its.may_change = !is_settled && !probes_.is_waiting();
+  its.switch_cost = game.held_back_for() < switch_patience_ ? game.switch_cost() : Duration{0};
+  return its;
+}
+
+void Djay::choose_levels(const GpuView& view, Occasion occasion) {
+  frames_since_round_ = 0;
+  postponed_ = probes_.is_waiting() ? std::optional(std::max(occasion, postponed_.value_or(occasion))) : std::nullopt;
+  const Duration unknown = admission_.unknown_cost(games_);
+  Duration budget = budget_, pending{};
+  std::vector<DjayGame*> asked;
+  std::vector<LevelChooser::Contender> contenders;
+  for (auto& game : games_) {
+    if (!game || game->standing() == Standing::kRefused) continue;
+    if (!game->is_at_target()) pending += game->switch_cost();
+    if (!has_a_choice(*game)) {
+      budget -= game->expected_cost(unknown);
+      continue;
+    }
+    asked.push_back(&*game);
+    contenders.push_back(contender(view.client(game->id()), *game, occasion));
+  }
+  LevelChooser::Answer answer = chooser_.choose(contenders, budget, pending, others_);
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    asked[i]->set_target(answer.levels[i]);
+    if (contenders[i].may_change) asked[i]->note_held_back(answer.is_held_back[i]);
+  }
+  chosen_for_others_ = std::move(answer.others);
+}
 
 PolicyDescriptor djay_policy() {
   PolicyDescriptor policy;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "traces/base/error.h"
+
 namespace corun {
 
 namespace {
@@ -43,30 +45,43 @@ Duration dearness(const Contender& contender, std::uint32_t level) {
   return contender.menu[level].cost - contender.menu[contender.current].cost + contender.switch_cost;
 }
 
+/// What the first frames of those that change level take more.
+Duration first_frames(std::span<const Contender> contenders, const Levels& levels) {
+  Duration sum{};
+  for (std::size_t i = 0; i < contenders.size(); ++i)
+    if (levels[i] != contenders[i].current) sum += contenders[i].switch_cost;
+  return sum;
+}
+
 bool is_upgrade(const Contender& contender, std::uint32_t level) {
   return level != contender.current && contender.menu[level].cost > contender.menu[contender.current].cost;
 }
 
 }  // namespace
 
-LevelChooser::Answer LevelChooser::choose(std::span<const Contender> contenders, Duration budget,
-                                          Duration pending) const {
-  Answer answer{current_levels(contenders), std::vector<bool>(contenders.size()), true};
+LevelChooser::Answer LevelChooser::choose(std::span<const Contender> contenders, Duration budget, Duration pending,
+                                          std::span<const Menu> others) const {
+  CORUN_ASSERT(others.empty() || settings_.objective == Objective::kSum, "the others' values are no picture's");
+  Question question{contenders, budget, others};
+  Answer answer{current_levels(contenders), std::vector<bool>(contenders.size()), true, {}};
   const bool fits_now = cost_of(contenders, answer.levels) <= budget;
-  Levels better = fits_now ? best_around_settled(contenders, budget) : best_without_rash_upgrades(contenders, budget);
+  Levels better = fits_now ? best_around_settled(question) : best_without_rash_upgrades(question);
   answer.is_held_back = hold_back(contenders, better, budget + settings_.reserve - pending);
-  if (!fits_now || is_worth_it(contenders, better)) answer.levels = std::move(better);
+  if (!fits_now || is_worth_it(question, better)) answer.levels = std::move(better);
   answer.fits = cost_of(contenders, answer.levels) <= budget;
+  question.budget -= std::max(pending + first_frames(contenders, answer.levels) - settings_.reserve, Duration{0});
+  answer.others = best_of_others(question, answer.levels).items;
   return answer;
 }
 
 /// To stay is worth as much as a change has to bring: the best answer is then one that is worth its changes.
-std::vector<Menu> LevelChooser::biased_menus(std::span<const Contender> contenders) const {
+std::vector<Menu> LevelChooser::biased_menus(const Question& question) const {
   std::vector<Menu> menus;
-  for (const Contender& contender : contenders) {
+  for (const Contender& contender : question.contenders) {
     menus.push_back(contender.menu);
     menus.back()[contender.current].value += settings_.hysteresis_gain;
   }
+  menus.insert(menus.end(), question.others.begin(), question.others.end());
   return menus;
 }
 
@@ -85,21 +100,23 @@ MenuChoice LevelChooser::solve(std::span<const Menu> menus, Duration budget) con
 }
 
 /// A game that changed lately keeps its level, and the others' are chosen around it.
-std::vector<std::uint32_t> LevelChooser::best_around_settled(std::span<const Contender> contenders,
-                                                             Duration budget) const {
-  std::vector<Menu> menus = biased_menus(contenders);
+std::vector<std::uint32_t> LevelChooser::best_around_settled(const Question& question) const {
+  const auto& contenders = question.contenders;
+  std::vector<Menu> menus = biased_menus(question);
   for (std::size_t i = 0; i < contenders.size(); ++i)
     if (!contenders[i].may_change) menus[i] = Menu{menus[i][contenders[i].current]};
-  Levels levels = solve(menus, budget).items;
+  Levels levels = solve(menus, question.budget).items;
+  levels.resize(contenders.size());
   for (std::size_t i = 0; i < contenders.size(); ++i)
     if (!contenders[i].may_change) levels[i] = contenders[i].current;
   return levels;
 }
 
 /// While levels do not fit, downgrades cannot wait; an upgrade that came along with them still does.
-std::vector<std::uint32_t> LevelChooser::best_without_rash_upgrades(std::span<const Contender> contenders,
-                                                                    Duration budget) const {
-  Levels levels = solve(biased_menus(contenders), budget).items;
+std::vector<std::uint32_t> LevelChooser::best_without_rash_upgrades(const Question& question) const {
+  const auto& contenders = question.contenders;
+  Levels levels = solve(biased_menus(question), question.budget).items;
+  levels.resize(contenders.size());
   for (std::size_t i = 0; i < contenders.size(); ++i) {
     const Contender& its = contenders[i];
     const bool gains = its.menu[levels[i]].value > its.menu[its.current].value + settings_.hysteresis_gain;
@@ -124,11 +141,20 @@ std::vector<bool> LevelChooser::hold_back(std::span<const Contender> contenders,
   return is_held_back;
 }
 
-bool LevelChooser::is_worth_it(std::span<const Contender> contenders, const std::vector<std::uint32_t>& levels) const {
+MenuChoice LevelChooser::best_of_others(const Question& question, const std::vector<std::uint32_t>& levels) const {
+  if (question.others.empty()) return {};
+  return solve(question.others, question.budget - cost_of(question.contenders, levels));
+}
+
+bool LevelChooser::is_worth_it(const Question& question, const std::vector<std::uint32_t>& levels) const {
+  const auto& contenders = question.contenders;
   double needed = 0.0;
   for (std::size_t i = 0; i < contenders.size(); ++i)
     if (levels[i] != contenders[i].current) needed += settings_.hysteresis_gain;
-  const Worth now = worth_of(contenders, current_levels(contenders)), then = worth_of(contenders, levels);
+  const Levels current = current_levels(contenders);
+  Worth now = worth_of(contenders, current), then = worth_of(contenders, levels);
+  now.sum += best_of_others(question, current).value;
+  then.sum += best_of_others(question, levels).value;
   if (settings_.objective == Objective::kSum) return then.sum > now.sum + needed;
   if (then.smallest > now.smallest + settings_.hysteresis_gain) return true;
   return then.smallest >= now.smallest && then.sum > now.sum + needed;

@@ -37,22 +37,34 @@ class LevelChooser {
     std::vector<std::uint32_t> levels;  ///< by contender
     std::vector<bool> is_held_back;     ///< by contender: it would get a better level but for its switch cost
     bool fits = false;                  ///< the predicted sum is within the budget
+    std::vector<std::uint32_t> others;  ///< by menu of the others, index into it
   };
 
   explicit LevelChooser(const Settings& settings) : settings_(settings) {}
 
   /// The levels to have from now on. If even the cheapest do not fit `budget`, those. `pending` is what first frames at
   /// levels chosen before, not rendered yet, will take more.
-  Answer choose(std::span<const Contender> contenders, Duration budget, Duration pending = {}) const;
+  ///
+  /// `others` share the budget and have no level to keep: the best of what both are worth together is looked for, and
+  /// what levels and first frames then leave is theirs. Not with kMaxMin.
+  Answer choose(std::span<const Contender> contenders, Duration budget, Duration pending = {},
+                std::span<const Menu> others = {}) const;
 
  private:
-  std::vector<Menu> biased_menus(std::span<const Contender> contenders) const;
+  /// One question: who contends for which budget with which others.
+  struct Question {
+    std::span<const Contender> contenders;
+    Duration budget;
+    std::span<const Menu> others;
+  };
+  std::vector<Menu> biased_menus(const Question& question) const;
   MenuChoice solve(std::span<const Menu> menus, Duration budget) const;
-  std::vector<std::uint32_t> best_around_settled(std::span<const Contender> contenders, Duration budget) const;
-  std::vector<std::uint32_t> best_without_rash_upgrades(std::span<const Contender> contenders, Duration budget) const;
+  std::vector<std::uint32_t> best_around_settled(const Question& question) const;
+  std::vector<std::uint32_t> best_without_rash_upgrades(const Question& question) const;
   std::vector<bool> hold_back(std::span<const Contender> contenders, std::vector<std::uint32_t>& levels,
                               Duration room) const;
-  bool is_worth_it(std::span<const Contender> contenders, const std::vector<std::uint32_t>& levels) const;
+  bool is_worth_it(const Question& question, const std::vector<std::uint32_t>& levels) const;
+  MenuChoice best_of_others(const Question& question, const std::vector<std::uint32_t>& levels) const;
 
   const Settings settings_;
 };

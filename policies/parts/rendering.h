@@ -30,20 +30,24 @@ inline Time next_poll(Time now, Duration poll) {
   return kRunStart + (now - kRunStart + poll - Duration{1}) / poll * poll;
 }
 
-/// Opens the games and closes the fillers, whose operations are then admitted one by one. Without a game everything is
-/// open but a client that is being restored. Returns whether there is a game.
+/// What holds of one client's gate while fillers are gated, because a game is there, or while none is: games are open,
+/// gated fillers closed, and without a game everything is open but a client that is being restored.
+inline void settle_gate(const ClientView& client, bool are_gated, Actions& actions) {
+  if (are_gated && client.role == Role::kBestEffort) {
+    if (client.gate_is_open) actions.close(client.id);
+  } else if (client.is_copying) {
+    actions.hold(client.id, {"restoring", 0, 0, ""});
+  } else if (!client.gate_is_open) {
+    actions.open(client.id);
+  }
+}
+
+/// Settles every gate so. The operations of gated fillers are then admitted one by one. Returns whether there is a
+/// game.
 inline bool close_fillers_while_games_run(const GpuView& view, Actions& actions) {
   const bool are_gated = has_game(view);
-  for (const ClientView& client : view.clients) {
-    if (!client.is_present) continue;
-    if (are_gated && client.role == Role::kBestEffort) {
-      if (client.gate_is_open) actions.close(client.id);
-    } else if (client.is_copying) {
-      actions.hold(client.id, {"restoring", 0, 0, ""});
-    } else if (!client.gate_is_open) {
-      actions.open(client.id);
-    }
-  }
+  for (const ClientView& client : view.clients)
+    if (client.is_present) settle_gate(client, are_gated, actions);
   return are_gated;
 }
 

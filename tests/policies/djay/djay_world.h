@@ -31,10 +31,12 @@ struct TrueGame {
   bool plays = true;
 };
 
-/// Games that begin a frame every 33.3 ms, at the level they have then, under dJay.
+/// Games that begin a frame every 33.3 ms, at the level they have then, under dJay or another policy. Behind the games
+/// in the list of clients are fillers, which have not joined.
 struct DjayWorld : FakeBackend {
-  DjayWorld(const Parameters& parameters, std::size_t games, std::vector<QualityLevel> menu = kDjayMenu)
-      : FakeBackend(djay_policy(), parameters, clients(games, menu)),
+  DjayWorld(const Parameters& parameters, std::size_t games, std::vector<QualityLevel> menu = kDjayMenu,
+            const PolicyDescriptor& policy = djay_policy(), const std::vector<ClientView>& fillers = {})
+      : FakeBackend(policy, parameters, clients(games, menu, fillers)),
         truth(games),
         menu_(std::move(menu)),
         rendered_(games),
@@ -48,13 +50,15 @@ struct DjayWorld : FakeBackend {
     for (std::uint32_t game = 0; game < games; ++game) join_and_play(game);
   }
 
-  static std::vector<ClientView> clients(std::size_t games, const std::vector<QualityLevel>& menu) {
+  static std::vector<ClientView> clients(std::size_t games, const std::vector<QualityLevel>& menu,
+                                         const std::vector<ClientView>& fillers = {}) {
     std::vector<ClientView> all;
     for (std::size_t i = 0; i < games; ++i) {
       all.push_back(fake_client("game" + std::to_string(i), Role::kInteractive));
       all.back().frame_period = kDjayPeriod;
       all.back().quality_menu = menu;
     }
+    all.insert(all.end(), fillers.begin(), fillers.end());
     return all;
   }
 

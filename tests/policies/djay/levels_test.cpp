@@ -105,6 +105,92 @@ RC_GTEST_PROP(DjayLevels, UpgradesNeverOverrunThePeriodWithTheirFirstFrames, ())
   if (has_upgrade) RC_ASSERT(first_frames <= budget + settings.reserve);
 }
 
+/// A filler's: in proportion to its cost, up to some share of a period of 33 ms.
+rc::Gen<Menu> any_share_menu() {
+  return rc::gen::map(rc::gen::tuple(rc::gen::inRange(0, 21), rc::gen::inRange(0, 500)), [](const auto& drawn) {
+    Menu menu;
+    for (int step = 0; step <= std::get<0>(drawn); ++step)
+      menu.push_back({step * Duration{1'650'000}, step * 0.0005 * std::get<1>(drawn)});
+    return menu;
+  });
+}
+
+struct Shared {
+  std::vector<Contender> contenders = *rc::gen::resize(6, rc::gen::container<std::vector<Contender>>(any_contender()));
+  std::vector<Menu> others = *rc::gen::resize(3, rc::gen::container<std::vector<Menu>>(any_share_menu()));
+  Duration budget{*rc::gen::inRange(0, 100'000'000)};
+
+  Duration cost(const LevelChooser::Answer& answer) const {
+    Duration sum = cost_of(contenders, answer.levels);
+    for (std::size_t i = 0; i < others.size(); ++i) sum += others[i][answer.others[i]].cost;
+    return sum;
+  }
+  double value(const LevelChooser::Answer& answer) const {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < contenders.size(); ++i) sum += contenders[i].menu[answer.levels[i]].value;
+    for (std::size_t i = 0; i < others.size(); ++i) sum += others[i][answer.others[i]].value;
+    return sum;
+  }
+};
+
+LevelChooser::Settings any_settings_of_sums() {
+  LevelChooser::Settings settings = any_settings();
+  settings.objective = LevelChooser::Objective::kSum;
+  return settings;
+}
+
+RC_GTEST_PROP(DjayLevels, LevelsAndSharesOfOthersFitTheBudgetTogetherIfTheLevelsCan, ()) {
+  const Shared shared;
+  const auto answer = LevelChooser(any_settings_of_sums()).choose(shared.contenders, shared.budget, {}, shared.others);
+  RC_ASSERT(answer.others.size() == shared.others.size());
+  RC_CLASSIFY(answer.fits, "fits");
+  if (answer.fits) RC_ASSERT(shared.cost(answer) <= shared.budget);
+  RC_ASSERT(answer.fits == (cheapest_cost(shared.contenders) <= shared.budget));
+}
+
+RC_GTEST_PROP(DjayLevels, FirstFramesAtNewLevelsFitWithTheSharesOfOthers, ()) {
+  const Shared shared;
+  const auto settings = any_settings_of_sums();
+  const auto answer = LevelChooser(settings).choose(shared.contenders, shared.budget, {}, shared.others);
+  Duration first_frames = shared.cost(answer);
+  bool has_share = false;
+  for (std::size_t i = 0; i < shared.contenders.size(); ++i)
+    if (answer.levels[i] != shared.contenders[i].current) first_frames += shared.contenders[i].switch_cost;
+  for (const std::uint32_t share : answer.others) has_share |= share > 0;
+  if (has_share) RC_ASSERT(first_frames <= shared.budget + settings.reserve);
+}
+
+RC_GTEST_PROP(DjayLevels, LevelsAndSharesTogetherAreWorthAtLeastLevelsFirstAndSharesOfTheRest, ()) {
+  Shared shared;
+  for (Contender& contender : shared.contenders) {
+    contender.may_change = true;
+    contender.switch_cost = Duration{0};
+  }
+  LevelChooser::Settings settings;
+  settings.solver = *rc::gen::element(LevelChooser::Solver::kGreedyHull, LevelChooser::Solver::kExact);
+  const LevelChooser chooser(settings);
+  const auto together = chooser.choose(shared.contenders, shared.budget, {}, shared.others);
+  auto in_turn = chooser.choose(shared.contenders, shared.budget);
+  RC_PRE(in_turn.fits);
+  in_turn.others =
+      chooser.choose({}, shared.budget - cost_of(shared.contenders, in_turn.levels), {}, shared.others).others;
+  const double least = shared.value(in_turn), found = shared.value(together);
+  RC_CLASSIFY(found > least + 1e-9, "better");
+  const bool is_exact = settings.solver == LevelChooser::Solver::kExact;
+  RC_ASSERT(found >= least * (is_exact ? 1.0 : 0.995) - 1e-9);
+}
+
+RC_GTEST_PROP(DjayLevels, OthersOfNoValueChangeNoLevel, ()) {
+  Shared shared;
+  for (Menu& menu : shared.others)
+    for (MenuItem& item : menu) item.value = 0.0;
+  const LevelChooser chooser(any_settings_of_sums());
+  const auto with = chooser.choose(shared.contenders, shared.budget, {}, shared.others);
+  const auto without = chooser.choose(shared.contenders, shared.budget);
+  RC_ASSERT(with.levels == without.levels);
+  RC_ASSERT(with.is_held_back == without.is_held_back);
+}
+
 const Menu kSteps{{30ms, 1.0}, {20ms, 0.9}, {10ms, 0.7}};
 
 TEST(DjayLevels, GainBelowTheHysteresisIsNoReasonToChange) {
