@@ -12,16 +12,22 @@ namespace {
 using Contender = LevelChooser::Contender;
 using std::chrono_literals::operator""ms;
 
+/// A number of the whole range, however small what it is a part of is to be.
+template <class Number>
+rc::Gen<Number> any_between(Number least, Number beyond) {
+  return rc::gen::resize(rc::kNominalSize, rc::gen::inRange(least, beyond));
+}
+
 /// Anything that a profiler may predict: costs and values in any order, and a level that the game has by chance.
 rc::Gen<Contender> any_contender() {
   const auto item = rc::gen::apply(
       [](int cost, int value) {
         return MenuItem{Duration{cost * 1'000}, value * 0.01};
       },
-      rc::gen::inRange(1, 30'000), rc::gen::inRange(0, 101));
+      any_between(1, 30'000), any_between(0, 101));
   return rc::gen::map(
       rc::gen::tuple(rc::gen::nonEmpty(rc::gen::container<Menu>(item)), rc::gen::arbitrary<std::uint32_t>(),
-                     rc::gen::arbitrary<bool>(), rc::gen::inRange(0, 10)),
+                     rc::gen::arbitrary<bool>(), any_between(0, 10)),
       [](const auto& drawn) {
         const auto& [menu, level, may_change, switch_ms] = drawn;
         return Contender{menu, level % static_cast<std::uint32_t>(menu.size()), may_change,
@@ -107,7 +113,7 @@ RC_GTEST_PROP(DjayLevels, UpgradesNeverOverrunThePeriodWithTheirFirstFrames, ())
 
 /// A filler's: in proportion to its cost, up to some share of a period of 33 ms.
 rc::Gen<Menu> any_share_menu() {
-  return rc::gen::map(rc::gen::tuple(rc::gen::inRange(0, 21), rc::gen::inRange(0, 500)), [](const auto& drawn) {
+  return rc::gen::map(rc::gen::tuple(any_between(0, 21), any_between(0, 500)), [](const auto& drawn) {
     Menu menu;
     for (int step = 0; step <= std::get<0>(drawn); ++step)
       menu.push_back({step * Duration{1'650'000}, step * 0.0005 * std::get<1>(drawn)});
@@ -118,7 +124,7 @@ rc::Gen<Menu> any_share_menu() {
 struct Shared {
   std::vector<Contender> contenders = *rc::gen::resize(6, rc::gen::container<std::vector<Contender>>(any_contender()));
   std::vector<Menu> others = *rc::gen::resize(3, rc::gen::container<std::vector<Menu>>(any_share_menu()));
-  Duration budget{*rc::gen::inRange(0, 100'000'000)};
+  Duration budget{*any_between(0, 100'000'000)};
 
   Duration cost(const LevelChooser::Answer& answer) const {
     Duration sum = cost_of(contenders, answer.levels);
