@@ -14,6 +14,7 @@ void add_builtin_policies(PolicyRegistry& registry) {
   registry.add(frame_lease_policy());
   registry.add(djay_policy());
   registry.add(static_quality_policy());
+  registry.add(joint_harvest_policy());
   registry.add(stimpack_policy());
   registry.add(nvshare_policy());
   registry.add(nvshare_adaptive_policy());

@@ -17,6 +17,7 @@ PolicyDescriptor pilotfish_absolute_policy();
 PolicyDescriptor frame_lease_policy();
 PolicyDescriptor djay_policy();
 PolicyDescriptor static_quality_policy();
+PolicyDescriptor joint_harvest_policy();
 PolicyDescriptor stimpack_policy();
 PolicyDescriptor nvshare_policy();
 PolicyDescriptor nvshare_adaptive_policy();

@@ -74,6 +74,7 @@ FOLDERS = {
     "policies/parts": _SEAM,
     **{f"policies/{family}": _POLICY for family in ("baselines", "djay", "limits", "mechanisms", "nvshare", "pilotfish",
                                                     "placement", "rivals", "tgs", "xsched")},
+    "policies/joint": [*_POLICY, "policies/djay", "policies/pilotfish"],
     "policies/example": ["sim/policy"],
     "experiments/base": ["traces/base"],
     "experiments/statistics": ["traces/base", "sim/engine"],
