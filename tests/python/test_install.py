@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 
 import pytest
 
@@ -90,7 +91,8 @@ def test_the_extras_are_what_the_package_asks_for(python):
 
 def test_the_quickstart_notebook_runs_in_it(python, tmp_path):
     """Its cells, in order, in an environment with the package and what the extra `plots` names."""
-    pip(python.parents[1], "pandas>=1.5", "matplotlib>=3.6")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    pip(python.parents[1], *project["optional-dependencies"]["plots"])
     cells = json.loads((ROOT / "notebooks/00_quickstart.ipynb").read_text())["cells"]
     program = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
     script = tmp_path / "quickstart.py"
