@@ -15,6 +15,7 @@
 #include "experiments/question/expectation.h"
 #include "experiments/report/frame_figures.h"
 #include "experiments/report/measured.h"
+#include "experiments/report/palette.h"
 #include "experiments/report/verdicts.h"
 #include "experiments/summary/compare.h"
 #include "experiments/summary/compare_settling.h"
@@ -85,9 +86,13 @@ std::string about_bands(const Measured& measured, const Scenario& scenario) {
 }
 
 void add_settings(const Scenario& scenario, Json& json) {
+  std::vector<std::string> labels;
+  for (const Setting& setting : scenario.settings) labels.push_back(setting.label);
+  const std::vector<std::size_t> its_looks = looks(labels);
   json.key("settings").array();
-  for (const Setting& setting : scenario.settings) {
-    json.object().field("label", setting.label).field("policy", setting.policy);
+  for (std::size_t i = 0; i < scenario.settings.size(); ++i) {
+    const Setting& setting = scenario.settings[i];
+    json.object().field("label", setting.label).field("policy", setting.policy).field("look", its_looks[i]);
     json.field("parameters", setting.parameters).field("runs", setting.runs.size()).field("failed", setting.failed);
     json.field("error", setting.first_error).field("events", setting.events).field("wall_s", rounded(setting.wall_s));
     json.key("swept").object();
@@ -309,6 +314,9 @@ std::string contents(const std::vector<std::string>& files, const ReportChoice& 
   json.object().field("schema_version", 1).field("command", choice.command).field("is_sweep", measured.is_sweep);
   json.key("swept_units").object();
   for (const auto& [parameter, unit] : measured.swept_units) json.field(parameter, unit);
+  json.end();
+  json.field("colours", colours().size()).key("client_looks").array();
+  for (const std::size_t look : client_looks()) json.value(look);
   json.end();
   add_files(measured, json);
   add_texts("versions", measured.versions, json);

@@ -5,6 +5,7 @@
 #include "experiments/base/built_in_files.h"
 #include "experiments/base/hash.h"
 #include "experiments/report/contents.h"
+#include "experiments/report/palette.h"
 #include "experiments/results/file.h"
 
 namespace corun {
@@ -45,7 +46,8 @@ std::string as_json_island(const std::string& json) {
 }
 
 std::string make_report(const std::vector<std::string>& files, const ReportChoice& choice) {
-  const std::string_view style = report_style(), script = report_script();
+  const std::string_view script = report_script();
+  const std::string style = std::string(report_style()) + colour_variables();
   std::string contents;
   reading(fmt::format("{}", fmt::join(files, ", ")), [&] { contents = report::contents(files, choice); });
   return fmt::format(R"(<!doctype html>

@@ -54,11 +54,12 @@ function axes(panel, x, y, {xLabel, yLabel, xTick = number, yTick = number, xTic
 }
 
 // A row of buttons that show and hide series; `onChange` redraws.
-function legend(labels, shown, onChange) {
+function legend(labels, looks, shown, onChange) {
   return html("div", {class: "legend", role: "group", "aria-label": "Shown series"}, labels.map((label, i) => {
     const swatch = svg(
         "svg", {width: 26, height: 12, "aria-hidden": "true"},
-        line(0, 6, 26, 6, {stroke: color(i), "stroke-width": 2.5, "stroke-dasharray": dash(i)}), mark(i, 13, 6, 3.4));
+        line(0, 6, 26, 6, {stroke: color(looks[i]), "stroke-width": 2.5, "stroke-dasharray": dash(looks[i])}),
+        mark(looks[i], 13, 6, 3.4));
     const button = html("button", {type: "button", "aria-pressed": shown.has(i) ? "true" : "false"}, swatch, label);
     button.addEventListener("click", () => {
       if (!shown.delete(i)) shown.add(i);
@@ -69,7 +70,7 @@ function legend(labels, shown, onChange) {
   }));
 }
 
-// What colours stand for: boxes of [name, attributes], or the marks of the first names.
+// What colours stand for: boxes of [name, attributes], or marks of names, of the first looks where none are given.
 const boxKey = entries => html(
     "div", {class: "legend"},
     entries.map(
@@ -78,12 +79,12 @@ const boxKey = entries => html(
             svg("svg", {width: 14, height: 12, "aria-hidden": "true"},
                 svg("rect", {x: 0, y: 1, width: 12, height: 10, ...look})),
             ` ${name}`)));
-const markKey = names => html(
+const markKey = (names, looks = names.map((_, i) => i)) => html(
     "div", {class: "legend"},
     names.map(
         (name, i) => html(
-            "span", {class: "choice"}, svg("svg", {width: 14, height: 14, "aria-hidden": "true"}, mark(i, 7, 7, 4.5)),
-            ` ${name}`)));
+            "span", {class: "choice"},
+            svg("svg", {width: 14, height: 14, "aria-hidden": "true"}, mark(looks[i], 7, 7, 4.5)), ` ${name}`)));
 
 function choice(label, names, chosen, onChange) {
   const select = html("select", {}, names.map((name, i) => html("option", {value: i, selected: i === chosen}, name)));

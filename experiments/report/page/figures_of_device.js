@@ -3,7 +3,8 @@
 function deviceParts(values, clients, setting) {
   const own =
       clients
-          .map((client, k) => ({name: client, share: values.mean(setting, client, "gpu_busy_ratio"), fill: color(k)}))
+          .map((client, k) => ({name: client, share: values.mean(setting, client, "gpu_busy_ratio"), k}))
+          .map(({name, share, k}) => ({name, share, fill: clientColor(k)}))
           .filter(part => part.share > 0);
   const device = values.mean(setting, "device", "gpu_busy_ratio"), others = sum(own.map(part => part.share));
   const scale = others > device && device > 0 ? device / others : 1;

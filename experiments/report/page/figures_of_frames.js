@@ -36,10 +36,10 @@ function distributionPanel(series, labels, isTail, panel) {
         text(x(limit) + 5, isTail ? panel.top + 10 : panel.bottom - 6, `${number(1000 / limit)} fps`, {class: "note"}));
   series.forEach((s, place) => {
     const look = {
-      stroke: color(s.setting),
+      stroke: color(s.look),
       "stroke-width":
           1.8 + 0.9 * (series.length - 1 - place),  // equal curves stay visible: the later ones are narrower
-      "stroke-dasharray": dash(s.setting)
+      "stroke-dasharray": dash(s.look)
     };
     parts.push(withTip(
         svg("path", {class: "curve", d: distributionCurve(s, isTail, x, y), ...look}),
@@ -72,7 +72,8 @@ function distributionFigure(scenario, values) {
         shown = new Set(labels.map((_, i) => i).slice(0, 8));
   const draw = width => {
     const series = scenario.distributions.filter(d => d.client === clients[chosen] && shown.has(d.setting))
-                       .map(d => ({...d, ms: numbers(d.us).map(v => v / 1000)}));
+                       .map(d => ({...d, ms: numbers(d.us).map(v => v / 1000)}))
+                       .map(d => ({...d, look: scenario.settings[d.setting].look}));
     return drawDistribution(series, labels, clients[chosen], width);
   };
   const controls = [
@@ -82,7 +83,7 @@ function distributionFigure(scenario, values) {
           chosen = i;
           node.redraw();
         }),
-    legend(labels, shown, () => node.redraw())
+    legend(labels, scenario.settings.map(s => s.look), shown, () => node.redraw())
   ];
   const at = (d, share) => duration(numbers(d.us)[contents.probabilities.findIndex(v => v >= share - 1e-9)] / 1000);
   const rows = scenario.distributions.map(
@@ -121,7 +122,7 @@ function courseStrip(course, label, warmup, x, y, panel) {
         "rect", {x: x(0), y: panel.top, width: x(warmup) - x(0), height: panel.bottom - panel.top, class: "hold dim"}));
   parts.push(withTip(
       svg("path",
-          {class: "thin", stroke: color(course.setting), d: path(course.ms.map((ms, i) => [x(course.at[i]), y(ms)]))}),
+          {class: "thin", stroke: color(course.look), d: path(course.ms.map((ms, i) => [x(course.at[i]), y(ms)]))}),
       `${label}, seed ${course.seed}: longest ${duration(Math.max(0, ...course.ms))}, ` +
           `${course.lost.length} of the drawn frames missed`,
       true));
@@ -133,7 +134,7 @@ function courseStrip(course, label, warmup, x, y, panel) {
 function drawCourses(scenario, courses, width) {
   const own = courses.map(c => {
     const [at, ms, lost] = [numbers(c.at_us).map(v => v / 1e6), numbers(c.us).map(v => v / 1000), numbers(c.missed)];
-    return {...c, at, ms, lost};
+    return {...c, look: scenario.settings[c.setting].look, at, ms, lost};
   });
   const labels = own.map(c => scenario.settings[c.setting].label), room = nameRoom(labels, width), strip = 58;
   const filled = own.filter(c => c.ms.length);

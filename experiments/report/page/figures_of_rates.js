@@ -40,9 +40,10 @@ function ratesFigure(scenario, values) {
           parts.push(text(left + 4, y + 4, "no figure", {class: "note"}));
           return;
         }
+        const look = scenario.settings[i].look;
         const node =
-            svg("g", {}, line(x(value.low), y, x(value.high), y, {class: "whisker", stroke: color(i)}),
-                mark(i, x(value.mean), y));
+            svg("g", {}, line(x(value.low), y, x(value.high), y, {class: "whisker", stroke: color(look)}),
+                mark(look, x(value.mean), y));
         parts.push(withTip(
             node,
             `${labels[i]}, ${client}: ` +
@@ -124,6 +125,9 @@ function tradeOff(scenario, values) {
   return null;
 }
 
+const lookOf = (scenario, policy) => scenario.settings.find(s => s.policy === policy).look;
+const keyOf = (scenario, policies) => markKey(unique(policies), unique(policies).map(name => lookOf(scenario, name)));
+
 // The settings as points, scaled for the axes: which of them no other beats, and the number of its `look`. Many points
 // look like others of their policy.
 function tradeOffPoints(scenario, goals) {
@@ -135,11 +139,10 @@ function tradeOffPoints(scenario, goals) {
   const beats = (a, b) => gx * a.x.mean >= gx * b.x.mean && gy * a.y.mean >= gy * b.y.mean &&
       (gx * a.x.mean > gx * b.x.mean || gy * a.y.mean > gy * b.y.mean);
   const policyOf = p => scenario.settings[p.i].policy, isMany = points.length > MOST_LABELS;
-  const policies = unique(points.map(policyOf));
   return points.map(p => ({
                       ...p,
                       isDominated: points.some(other => beats(other, p)),
-                      look: isMany ? policies.indexOf(policyOf(p)) : p.i
+                      look: isMany ? lookOf(scenario, policyOf(p)) : scenario.settings[p.i].look
                     }));
 }
 
@@ -224,7 +227,7 @@ function tradeOffFigure(scenario, values) {
       `Better is ${goals.says}. Filled marks, which a dashed line joins, are beaten by none in both; ` +
           "hollow ones are. Crosses are 95 % intervals.",
       width => drawTradeOff(points, goals, width), {
-        controls: points.length > MOST_LABELS ? markKey(unique(points.map(p => scenario.settings[p.i].policy))) : null,
+        controls: points.length > MOST_LABELS ? keyOf(scenario, points.map(p => scenario.settings[p.i].policy)) : null,
         table: table(
             [
               {name: "setting", isText: true}, {name: goals.xLabel}, {name: goals.yLabel},
@@ -258,11 +261,12 @@ function sensitivityFigure(scenario, values) {
       parts.push(axes(
           panel, x, y,
           {xLabel: parameter, xTick: ofUnit(contents.swept_units[parameter]), yLabel: k % columns ? "" : of.label}));
-      names.forEach((name, n) => {
+      names.forEach(name => {
+        const look = lookOf(scenario, name);
         const own = all.filter(d => d.s.policy === name), at = unique(own.map(d => d.p)).sort((a, b) => a - b);
         parts.push(svg("path", {
           class: "curve",
-          stroke: color(n),
+          stroke: color(look),
           d: path(at.map(p => {
             const same = own.filter(d => d.p === p);
             return [x(p), y(sum(same.map(d => d.v.mean * of.scale)) / same.length)];
@@ -270,7 +274,8 @@ function sensitivityFigure(scenario, values) {
         }));
         own.forEach(
             d => parts.push(
-                withTip(mark(n, x(d.p), y(d.v.mean * of.scale), 3), `${d.s.label}: ${number(d.v.mean * of.scale)}`)));
+                withTip(
+                    mark(look, x(d.p), y(d.v.mean * of.scale), 3), `${d.s.label}: ${number(d.v.mean * of.scale)}`)));
       });
     });
     return {height: Math.ceil(parameters.length / columns) * h, parts};
@@ -279,5 +284,5 @@ function sensitivityFigure(scenario, values) {
       "sensitivity", "Which parameter matters.",
       `Every mark is a setting of the sweep (${names.join(", ")}); lines are means over ` +
           "the other parameters.",
-      draw, {controls: markKey(names)});
+      draw, {controls: keyOf(scenario, names)});
 }

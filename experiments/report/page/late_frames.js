@@ -56,7 +56,7 @@ function drawSurroundings(frame, width) {
           `${client}, frame ${n}: ${duration(present - start)} from its start to its present`));
       if (end > begin)
         parts.push(block(
-            begin, end, y + 18, 14, {fill: color(k)},
+            begin, end, y + 18, 14, {fill: clientColor(k)},
             `${client}, frame ${n}: ${duration(end - begin)} from begin to end of its work on ` +
                 "the device"));
       if (inside(present) - inside(start) > 30) parts.push(text(inside(start) + 4, y + 12, n, {class: "note"}));
@@ -64,7 +64,7 @@ function drawSurroundings(frame, width) {
     operations.filter(o => o[2] === client)
         .forEach(
             ([begin, end, , name]) => parts.push(
-                block(begin, end, y + 18, 14, {fill: color(k)}, `${client}: ${name}, ${duration(end - begin)}`)));
+                block(begin, end, y + 18, 14, {fill: clientColor(k)}, `${client}: ${name}, ${duration(end - begin)}`)));
     holds.filter(h => h[2] === client)
         .forEach(
             ([begin, end, , rule]) => parts.push(block(
@@ -73,7 +73,7 @@ function drawSurroundings(frame, width) {
     decisions.filter(d => d[1] === client)
         .forEach(
             ([at, , action]) => parts.push(withTip(
-                line(x(at), y + 44, x(at), y + 52, {stroke: color(k), "stroke-width": 1.5}),
+                line(x(at), y + 44, x(at), y + 52, {stroke: clientColor(k), "stroke-width": 1.5}),
                 `${duration(at + frame.begin_us / 1000)}: ${action} ${client}`)));
   });
   const clock = linear(frame.begin_us / 1e6, (frame.begin_us + frame.length_us) / 1e6, room, width - 12);

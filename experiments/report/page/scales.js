@@ -38,11 +38,12 @@ function logarithmic(low, high, from, to) {
   };
   return Object.assign(scale, {low, high});
 }
-// Eight colours that people with any colour vision can distinguish (Okabe and Ito), then the same with other dashes and
-// marks: colour is never the only difference.
+// A look is a number: the colours of the palette, then the same with other dashes. Marks differ, too: colour is never
+// the only difference. Settings come with their look, which follows their policy; clients have their places.
 const DASHES = ["", "6 3", "2 3", "9 3 2 3"];
-const color = i => `var(--c${i % 8})`;
-const dash = i => DASHES[Math.floor(i / 8) % DASHES.length];
+const color = i => `var(--c${i % contents.colours})`;
+const clientColor = k => color(contents.client_looks[k % contents.client_looks.length]);
+const dash = i => DASHES[Math.floor(i / contents.colours) % DASHES.length];
 function mark(i, x, y, s = 5) {
   const shapes = [
     () => `M${x - s},${y}a${s},${s} 0 1 0 ${2 * s},0a${s},${s} 0 1 0 ${-2 * s},0Z`,
