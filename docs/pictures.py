@@ -26,7 +26,7 @@ def tutorial():
     """The figure of docs/tutorial.md, from the experiment that stands there."""
     text = re.search(r"```yaml tutorial\.yaml\n(.*?)```", (ROOT / "docs/tutorial.md").read_text(), re.DOTALL)[1]
     with corun.run(corun.Experiment(text, folder=ROOT)) as results:
-        save(results.plot.pareto(x="train.throughput_per_s", y="fps_1low"), "tutorial.png")
+        save(results.plot.frontier(x="train.throughput_per_s", y="fps_1low"), "tutorial.png")
 
 
 def readme():

@@ -17,6 +17,7 @@ py::dict row_of(const MetricDescriptor& metric) {
   row["unit"] = metric.unit;
   row["of"] = to_string(metric.owner);
   row["better"] = to_string(metric.better);
+  row["heading"] = metric.heading;
   row["meaning"] = metric.meaning;
   row["definition"] = metric.definition;
   row["counts_from_zero"] = metric.counts_from_zero;

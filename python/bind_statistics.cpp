@@ -65,19 +65,21 @@ std::vector<py::tuple> compared(const std::string& path, const std::string& base
   return rows;
 }
 
-/// Bands of predicted figures, a row each: point (None where there is none), scenario, policy, client, metric, low,
-/// high.
-std::vector<py::tuple> bands(const std::string& path, const std::string& backend) {
-  const ResultSamples samples = [&] {
+/// What the runs of a backend measured, a row each: point (None where there is none), scenario, policy, client, metric,
+/// unit, {seed: value}, low and high of the band (None where there is none).
+std::vector<py::tuple> samples(const std::string& path, const std::string& backend) {
+  const ResultSamples found = [&] {
     const py::gil_scoped_release release;
     return read_samples({path}, backend, false);
   }();
   std::vector<py::tuple> rows;
-  for (const Sample& sample : samples.samples) {
-    const PolicyRuns& runs = samples.groups[sample.group];
-    if (const auto band = samples.band(sample))
-      rows.push_back(
-          py::make_tuple(runs.point, runs.scenario, runs.policy, sample.client, sample.metric, band->low, band->high));
+  for (const Sample& sample : found.samples) {
+    const PolicyRuns& runs = found.groups[sample.group];
+    py::dict values;
+    for (const auto& [seed, value] : sample.values) values[py::int_(seed)] = value;
+    const py::tuple band = ends(found.band(sample));
+    rows.push_back(py::make_tuple(runs.point, runs.scenario, runs.policy, sample.client, sample.metric, sample.unit,
+                                  values, band[0], band[1]));
   }
   return rows;
 }
@@ -97,7 +99,7 @@ void bind_statistics(py::module_& module) {
   module.def("paired_bootstrap", &bootstrap, py::arg("values"), py::arg("baseline"), py::arg("is_ratio"),
              py::arg("resamples"), py::arg("seed"), py::arg("is_expanded"), py::arg("indices"));
   module.def("compare", &compared, py::arg("path"), py::arg("baseline"), py::arg("metrics"), py::arg("backend"));
-  module.def("bands", &bands, py::arg("path"), py::arg("backend"));
+  module.def("samples", &samples, py::arg("path"), py::arg("backend"));
   module.def("check_results", [](const std::string& path) { open_results(path); });
   module.def("horizon_warnings", [](const std::string& path) {
     const py::gil_scoped_release release;

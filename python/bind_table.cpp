@@ -157,6 +157,11 @@ auto built_without_the_lock(const Build& build) {
 
 void bind_columns(py::module_& module) {
   py::class_<ColumnOf>(module, "Column")
+      .def("__repr__",
+           [](const ColumnOf& self) {
+             return fmt::format("<corun column {}: {} values, {} missing>", self.get().name(), self.get().size(),
+                                self.get().missing());
+           })
       .def_property_readonly("name", [](const ColumnOf& self) { return self.get().name(); })
       .def_property_readonly("missing", [](const ColumnOf& self) { return self.get().missing(); })
       .def_property_readonly("type",

@@ -14,5 +14,6 @@ void bind_view(pybind11::module_& module);
 void bind_experiment(pybind11::module_& module);
 void bind_advise(pybind11::module_& module);
 void bind_sweep(pybind11::module_& module);
+void bind_report(pybind11::module_& module);
 
 }  // namespace corun

@@ -11,4 +11,5 @@ PYBIND11_MODULE(_core, module) {
   corun::bind_experiment(module);
   corun::bind_sweep(module);
   corun::bind_advise(module);
+  corun::bind_report(module);
 }

@@ -111,8 +111,8 @@ FOLDERS = {
     "experiments/commands/results": [*_COMMANDS, "experiments/summary", "experiments/report", "sim/executor/host",
                                      "sim/metrics"],
     "python": [*_TRACES, "sim/policy", "sim/workload", "sim/metrics", "policies", *_QUESTION, "experiments/bands",
-               "experiments/run", "experiments/results", "experiments/summary", "experiments/advise",
-               "experiments/fit"],
+               "experiments/run", "experiments/results", "experiments/summary", "experiments/report",
+               "experiments/advise", "experiments/fit"],
     "games/scene/world": [],
     "games/scene/drawing": ["games/scene/world"],
     "games/scene": ["games/scene/drawing", "games/scene/world"],
@@ -208,13 +208,13 @@ def folder_graph(texts):
 
 def python_graph(texts):
     """module of the package `corun` -> modules of it that it imports, anywhere in its text, of the files in `texts`. A
-    name that is no module is one of the package itself."""
+    name that is no module is one of the package itself. What only types are taken from is not imported."""
     paths = {path: re.sub(r"/__init__$", "", path.rpartition(".")[0].removeprefix("python/")).replace("/", ".")
              for path in texts if path.startswith("python/corun/") and path.endswith((".py", ".pyi"))}
     graph = {}
     for path, module in paths.items():
         imported = set()
-        for node in ast.walk(ast.parse(texts[path])):
+        for node in nodes_that_run(ast.parse(texts[path]), has_types=path.endswith("__init__.py")):
             if isinstance(node, ast.Import):
                 imported.update(alias.name for alias in node.names)
             elif isinstance(node, ast.ImportFrom):
@@ -222,6 +222,15 @@ def python_graph(texts):
                     imported.add(name if name in paths.values() else node.module)
         graph.setdefault(module, set()).update(imported.intersection(paths.values()))
     return graph
+
+
+def nodes_that_run(tree, has_types):
+    """All nodes but those under `if TYPE_CHECKING:`, which stay with `has_types`: a package imports them when asked."""
+    yield tree
+    for child in ast.iter_child_nodes(tree):
+        is_of_types = isinstance(child, ast.If) and getattr(child.test, "id", "") == "TYPE_CHECKING"
+        if has_types or not is_of_types:
+            yield from nodes_that_run(child, has_types)
 
 
 def check_circles(graph):

@@ -131,6 +131,8 @@ class TheRules(unittest.TestCase):
         self.accepts(rules.check_circles, rules.python_graph(there))
         for text in ("def c():\n    from corun.a import d\n", "from corun import a\n", "import corun.a\n"):
             self.sees(rules.check_circles, rules.python_graph({**there, "python/corun/b.py": text}))
+        types = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from corun.a import d\n"
+        self.accepts(rules.check_circles, rules.python_graph({**there, "python/corun/b.py": types}))
         package = {"python/corun/__init__.py": "from corun.a import d\n",
                    "python/corun/a.py": "def d():\n    import corun\n"}
         self.sees(rules.check_circles, rules.python_graph(package))

@@ -17,7 +17,7 @@ and Arrow without copying them. Times are integer nanoseconds since the run bega
 import importlib
 from typing import TYPE_CHECKING
 
-from corun.errors import DeviceError, Error, InputError, PolicyError, UnsupportedError
+from corun.errors import DeviceError, Error, InputError, PolicyError, UnsupportedError, near_names
 from corun.results import Results, open
 
 if TYPE_CHECKING:
@@ -46,16 +46,19 @@ __all__ = ["DeviceError", "Error", "Experiment", "InputError", "Policy", "Policy
            "search", "statistics", "sweep"]
 __version__ = "0.1.0"
 
+if not TYPE_CHECKING:  # else any name would do
 
-def __getattr__(name):
-    if name in _MODULES:
-        return importlib.import_module(f"corun.{name}")
-    if name not in _COMPILED:
-        raise AttributeError(f"module 'corun' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_COMPILED[name]), name)
-    globals()[name] = value
-    return value
+    def __getattr__(name):
+        if name in _MODULES:
+            return importlib.import_module(f"corun.{name}")
+        if name not in _COMPILED:
+            near = " or ".join(near_names(name, __all__))
+            hint = f": did you mean {near}?" if near else ""
+            raise AttributeError(f"module 'corun' has no attribute {name!r}{hint}")
+        value = getattr(importlib.import_module(_COMPILED[name]), name)
+        globals()[name] = value
+        return value
 
 
-def __dir__():
-    return sorted(set(globals()) | set(__all__))
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__doc__", "__file__", "__version__"])

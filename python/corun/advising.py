@@ -3,8 +3,12 @@
 import json
 import os
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from corun.core import _core
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 __all__ = ["Advice", "Fit", "advise", "fit"]
 
@@ -14,14 +18,17 @@ def _words(values: Mapping[str, object] | None, unit: str = "") -> list[str]:
     return [f"{name}={value if isinstance(value, str) else f'{value}{unit}'}" for name, value in (values or {}).items()]
 
 
-class Advice(dict):
+class Advice(dict[str, Any]):
     """What `simcli advise --json` says, as nested dicts; printed, it is the verdict."""
 
     def __str__(self) -> str:
-        return self["text"].strip()
+        return str(self["text"]).strip()
+
+    def __repr__(self) -> str:
+        return f"<corun.Advice: {_first_line(self)}>"
 
     @property
-    def shares(self):
+    def shares(self) -> "DataFrame":
         """What each program gets in each way that was tried, as a table (pandas): middles of `kept` and `p99_ms`, with
         the ends between which 90 % of measured figures lie, which were predicted so (NaN where none were measured)."""
         import pandas
@@ -44,11 +51,15 @@ class Advice(dict):
         return f"<p>{html.escape(str(self))}</p><table>{head}{rows}</table>"
 
 
+def _first_line(answer: "Advice | Fit") -> str:
+    return str(answer).partition("\n")[0]
+
+
 def _middle(spread: Mapping[str, float] | None) -> float | None:
     return (spread["low"] + spread["high"]) / 2 if spread else None
 
 
-def _kept(program: Mapping[str, Mapping[str, float]]) -> str:
+def _kept(program: Mapping[str, Any]) -> str:
     """"0.68 (0.64 to 0.87)", as in the table of `simcli advise`."""
     low, high = (f"{program['kept'][end]:.2f}" for end in ("low", "high"))
     band = program.get("kept_band")
@@ -78,14 +89,17 @@ def advise(traces: Iterable[str | os.PathLike[str]], *, gpu: str = "h200",
     return Advice(json.loads(text))
 
 
-class Fit(dict):
+class Fit(dict[str, Any]):
     """What `simcli fit --json` says, as nested dicts; printed, it is the sentence."""
 
     def __str__(self) -> str:
-        return self["text"].strip()
+        return str(self["text"]).strip()
+
+    def __repr__(self) -> str:
+        return f"<corun.Fit: {_first_line(self)}>"
 
     @property
-    def points(self):
+    def points(self) -> "DataFrame":
         """All points of all curves as a table (pandas): policy, fillers, sessions, whether they hold, worst figures."""
         import pandas
         return pandas.DataFrame([

@@ -1,16 +1,29 @@
 """What every policy promises, tried on a policy from outside."""
 
+from typing import TYPE_CHECKING, Any
+
 from corun.core import _core  # noqa: F401  says what to do where the compiled part is absent
 from corun.errors import Error
 from corun.experiment import Experiment
+from corun.policy import Policy
 from corun.running import run
 from corun.tables import as_table
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from corun.policy import Actions, GpuView
+    from corun.results import Results
+
+# A class, a name, or an item as in an experiment.
+PolicyChoice = type[Policy] | str | dict[str, Any]
+
 __all__ = ["check_policy"]
 
-_GAME = {"name": "game", "synthetic": {"game": {"gpu": "4ms", "cv": 0.1}}, "pacing": "60fps", "quality": "default"}
-_TRAIN = {"name": "train", "synthetic": {"kernels": {"duration": "1ms", "count": 10}}}
-_BURST = {"name": "burst", "synthetic": {"kernels": {"duration": "2ms", "count": 3}},
+_GAME: dict[str, Any] = {"name": "game", "synthetic": {"game": {"gpu": "4ms", "cv": 0.1}}, "pacing": "60fps",
+                         "quality": "default"}
+_TRAIN: dict[str, Any] = {"name": "train", "synthetic": {"kernels": {"duration": "1ms", "count": 10}}}
+_BURST: dict[str, Any] = {"name": "burst", "synthetic": {"kernels": {"duration": "2ms", "count": 3}},
           "pacing": {"period": "50ms", "vsync": False}}
 _NEVER = {"arrival": "1h"}
 # All clients are in every scenario, since policies may name clients or need frames of some.
@@ -22,7 +35,7 @@ _SCENARIOS = {"game alone": [_GAME, _TRAIN | _NEVER, _BURST | _NEVER],
 _HORIZON_NS = 1_000_000_000
 
 
-def check_policy(policy, device="h200"):
+def check_policy(policy: PolicyChoice, device: str | dict[str, Any] = "h200") -> "DataFrame":
     """Runs a policy in small experiments and looks whether it keeps what every policy promises: `check`, `passed`, and
     `found`, what broke it. A policy that passes can still be a bad one.
 
@@ -42,7 +55,6 @@ def check_policy(policy, device="h200"):
     >>> list(checks.check), bool(checks.passed.all())
     (['legal', 'lone client', 'work goes on', 'same again', 'no future'], True)
     """
-    is_class = isinstance(policy, type)
     try:
         first = _History(policy, device)
     except Error as error:
@@ -56,26 +68,26 @@ def check_policy(policy, device="h200"):
                  _row("work goes on", first.starving(["pair", "three", "guest"])),
                  _row("same again", first.difference(again)),
                  _row("no future", first.difference(shorter, until_ns=600_000_000))]
-        if is_class:
+        if isinstance(policy, type):
             rows.append(_row("asked twice", first.difference(_History(_asked_twice(policy), device))))
     return as_table(rows)
 
 
-def _row(check, found):
+def _row(check: str, found: str) -> dict[str, Any]:
     return {"check": check, "passed": not found, "found": found}
 
 
 class _History:
     """What a policy did in the scenarios: decisions and begins of operations, by scenario."""
 
-    def __init__(self, policy, device, until=None):
-        is_class = isinstance(policy, type)
+    def __init__(self, policy: PolicyChoice, device: str | dict[str, Any], until: str | None = None) -> None:
+        own = [policy] if isinstance(policy, type) else []
         experiment = Experiment({
             "name": "conformance", "device": device, "horizon": f"{_HORIZON_NS}ns", "warmup": "100ms",
             "record": {"operations": "all", "decisions": "all"},
-            "policies": [policy._policy_name() if is_class else policy],
+            "policies": [own[0]._policy_name() if own else policy],
             "scenarios": [{"name": name, "clients": clients} for name, clients in _SCENARIOS.items()],
-        }, policies=[policy] if is_class else [])
+        }, policies=own)
         with _quietly(experiment, until) as results:
             errors = results.cursor("SELECT scenario, error FROM runs WHERE error IS NOT NULL").fetchall()
             self.error = "; ".join(f"{scenario}: {error.splitlines()[0]}" for scenario, error in errors)
@@ -83,14 +95,14 @@ class _History:
                                           "time_ns, action, client, count, duration_ns, level, fraction")
             self.operations = _by_scenario(results, "operations", "begin_ns, client")
 
-    def starving(self, scenarios):
+    def starving(self, scenarios: list[str]) -> str:
         """The first scenario in whose second half nothing began; "" if there is none."""
         for name in scenarios:
             if not any(begin >= _HORIZON_NS // 2 for begin, _ in self.operations.get(name, [])):
                 return f"{name}: nothing ran after {_HORIZON_NS // 2} ns"
         return ""
 
-    def difference(self, other, until_ns=_HORIZON_NS):
+    def difference(self, other: "_History", until_ns: int = _HORIZON_NS) -> str:
         """The first decision before `until_ns` that another history has not; "" if there is none."""
         for name in _SCENARIOS:
             mine, its = ([row for row in history.decisions.get(name, []) if row[0] < until_ns]
@@ -101,7 +113,7 @@ class _History:
         return ""
 
 
-def _quietly(experiment, until):
+def _quietly(experiment: Experiment, until: str | None) -> "Results":
     import warnings
 
     with warnings.catch_warnings():
@@ -109,8 +121,8 @@ def _quietly(experiment, until):
         return run(experiment, until=until, baselines=False, progress=False)
 
 
-def _by_scenario(results, table, columns):
-    found = {}
+def _by_scenario(results: "Results", table: str, columns: str) -> dict[str, list[tuple[Any, ...]]]:
+    found: dict[str, list[tuple[Any, ...]]] = {}
     for scenario, *row in results.cursor(f"SELECT runs.scenario, {columns} FROM {table} t JOIN runs ON runs.id = t.run "
                                          "ORDER BY t.rowid"):
         found.setdefault(scenario, []).append(tuple(row))
@@ -120,15 +132,15 @@ def _by_scenario(results, table, columns):
 class _Dropped:
     """Actions that come to nothing."""
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         return lambda *_, **__: None
 
 
-def _asked_twice(policy):
-    class Twice(policy):
+def _asked_twice(policy: type[Policy]) -> type[Policy]:
+    class Twice(policy):  # type: ignore[valid-type,misc]
         name = policy._policy_name()
 
-        def decide(self, view, act):
+        def decide(self, view: "GpuView", act: "Actions") -> None:
             super().decide(view, _Dropped())
             super().decide(view, act)
 

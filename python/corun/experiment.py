@@ -4,9 +4,16 @@ import copy
 import json
 import os
 import pathlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from corun.core import _core
 from corun.errors import InputError
+
+if TYPE_CHECKING:
+    from corun.policy import Policy
+
+Source = str | os.PathLike[str] | Mapping[str, Any]
 
 __all__ = ["Experiment"]
 
@@ -29,18 +36,20 @@ class Experiment:
     corun.errors.InputError: error[E0202]: found `5`, expected a duration from 1us to 87600h
     """
 
-    def __init__(self, source, folder=None, policies=()):
+    def __init__(self, source: Source, folder: str | os.PathLike[str] | None = None,
+                 policies: "Iterable[type[Policy]]" = ()) -> None:
         self._text, self._file = _read(source, folder)
         self._policies = tuple(policies)
-        self._sets = ()
+        self._sets: tuple[str, ...] = ()
         self._core = self._parse()
 
-    def _parse(self, seeds=(), until=None, expands_sweep=False):
+    def _parse(self, seeds: Sequence[int] = (), until: str | None = None,
+               expands_sweep: bool = False) -> "_core.Experiment":
         return _core.read(self._text, self._file, list(self._sets), list(self._policies), list(seeds), until,
                           expands_sweep)
 
     @property
-    def name(self):
+    def name(self) -> str:
         """As written in the experiment.
 
         >>> corun.Experiment(PAIR).name
@@ -49,7 +58,7 @@ class Experiment:
         return self._core.name
 
     @property
-    def description(self):
+    def description(self) -> str:
         """As written in the experiment; "" where it has none.
 
         >>> corun.Experiment(PAIR).set("description", "Who pays?").description
@@ -58,7 +67,7 @@ class Experiment:
         return self._core.description
 
     @property
-    def scenarios(self):
+    def scenarios(self) -> list[str]:
         """The names of its scenarios, in order.
 
         >>> corun.Experiment(PAIR).scenarios
@@ -67,7 +76,7 @@ class Experiment:
         return self._core.scenarios
 
     @property
-    def output(self):
+    def output(self) -> str | None:
         """The results file that the experiment names; None if it names none.
 
         >>> corun.Experiment(PAIR).output is None
@@ -75,7 +84,7 @@ class Experiment:
         """
         return self._core.output or None
 
-    def set(self, path, value):
+    def set(self, path: str, value: object) -> "Experiment":
         """The experiment with one value changed, as `simcli run --set path=value` does: `path` is made of keys, names
         of clients and policies, and [indices]; `value` is what YAML would give, or text as in YAML.
 
@@ -88,7 +97,7 @@ class Experiment:
         changed._core = changed._parse()
         return changed
 
-    def check(self):
+    def check(self) -> "Experiment":
         """Reads the captures as well and looks whether each policy finds what it needs. Returns the experiment.
 
         Raises InputError or UnsupportedError, whose text is that of `simcli check`.
@@ -99,7 +108,7 @@ class Experiment:
         self._core.check()
         return self
 
-    def plan(self):
+    def plan(self) -> list[dict[str, Any]]:
         """The runs, in order, as dicts: `id` (hash of everything that decides the result), `scenario`, `policy`,
         `parameters`, `seed`, `device`, `horizon_ns`, `warmup_ns`.
 
@@ -108,14 +117,14 @@ class Experiment:
         """
         return self._core.plan()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<corun.Experiment {self.name} ({self._file}): {len(self.plan())} runs>"
 
 
-def _read(source, folder):
+def _read(source: Source, folder: str | os.PathLike[str] | None) -> tuple[str, str]:
     """The text of an experiment and the name that its errors give it."""
-    if isinstance(source, dict):
-        return _dump(source), os.path.join(folder or "", "<dict>")
+    if isinstance(source, Mapping):
+        return _dump(dict(source)), os.path.join(folder or "", "<dict>")
     if isinstance(source, str) and "\n" in source:
         return source, os.path.join(folder or "", "<text>")
     if folder is not None:
@@ -129,7 +138,7 @@ def _read(source, folder):
         raise InputError(f"{path}: byte {error.start} is not UTF-8: expected an experiment") from None
 
 
-def _dump(value):
+def _dump(value: object) -> str:
     """YAML: JSON is."""
     try:
         return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False)

@@ -1,7 +1,14 @@
 """Looking inside runs: which run is meant, where the time of each frame went, and which client had the device then."""
 
+from typing import TYPE_CHECKING
+
 from corun.errors import InputError
-from corun.tables import planned_runs
+from corun.tables import Tables, planned_runs
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from corun.results import Results
 
 __all__ = ["device_time", "frame_times", "one_backend", "run_id"]
 
@@ -26,7 +33,7 @@ FROM operations WHERE run = ?1 AND begin_ns < ?3 AND end_ns > ?2 GROUP BY client
 """
 
 
-def one_backend(results, backend):
+def one_backend(results: "Results", backend: str | None) -> str | None:
     """The backend of the runs that are meant: `backend`, or the only one there is; None in a file without runs. Raises
     InputError where there are several and none is named, or none is of this name."""
     there = results.backends
@@ -38,7 +45,7 @@ def one_backend(results, backend):
     return backend or (there[0] if there else None)
 
 
-def run_id(results, policy, seed=None, scenario=None):
+def run_id(results: Tables, policy: str, seed: int | None = None, scenario: str | None = None) -> str:
     """The id of one run: see Results.run_id."""
     runs = [run for run in planned_runs(results, "id, scenario, policy, seed, error") if run[4] is None]
     found = [run for run in runs if run[2] == policy and seed in (None, run[3]) and scenario in (None, run[1])]
@@ -52,24 +59,32 @@ def run_id(results, policy, seed=None, scenario=None):
     if len(scenarios) > 1:
         raise InputError(f"{results.path}: policy `{policy}` is in several scenarios: choose one of "
                          f"{', '.join(scenarios)} by `scenario`")
-    return min(found, key=lambda run: run[3])[0]
+    least: str = min(found, key=lambda run: int(run[3]))[0]
+    return least
 
 
-def frame_times(results, scenario=None, policy=None, client=None, warmup=False):
+def frame_times(results: Tables, scenario: str | None = None, policy: str | None = None, client: str | None = None,
+                warmup: bool = False) -> "DataFrame":
     """Frames with their parts: see Results.frame_times."""
     if not results.has("frames"):
         raise InputError(f"{results.path}: has no table frames: an older version wrote it; run the experiment again")
+    results.check_names(scenario, policy)
+    if client is not None:
+        with_frames = [row[0] for row in results.cursor("SELECT DISTINCT client FROM frames ORDER BY client")]
+        if client not in with_frames:
+            results.check_names(client=client)  # one without frames has none to show, and is no mistake
     return results.sql(_FRAME_TIMES, (warmup, scenario, policy, client))
 
 
-def device_time(results, begin_ns, end_ns, policy, seed=None, scenario=None):
+def device_time(results: Tables, begin_ns: float, end_ns: float, policy: str, seed: int | None = None,
+                scenario: str | None = None) -> dict[str, int]:
     """Which client had the device: see Results.device_time."""
     run = run_id(results, policy, seed, scenario)
     query = "SELECT 1 FROM operations WHERE run = ?"
     if not results.has("operations") or results.cursor(query, (run,)).fetchone() is None:
         raise InputError(f"{results.path}: no operations of policy `{policy}` are recorded: run it with "
                          "`record: { operations: all }`, or .set(\"record\", {\"operations\": \"all\"})")
-    spans = {}
+    spans: dict[str, dict[str, int]] = {}
     for client, kind, device_time_ns in results.cursor(_DEVICE_TIME, (run, int(begin_ns), int(end_ns))):
         spans.setdefault(client, {})[kind] = round(device_time_ns)
     return {client: sum(kinds.values()) for client, kinds in spans.items()}

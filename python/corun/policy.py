@@ -6,10 +6,10 @@ import sys
 import typing
 
 from corun.core import _core
-from corun.errors import InputError
+from corun.errors import InputError, near_names
 from corun.parameter import Parameter
 
-__all__ = ["Policy", "QualityLevel"]
+__all__ = ["Actions", "Client", "GpuView", "Operation", "Policy", "QualityLevel", "ShadowFrame"]
 
 
 class QualityLevel(typing.NamedTuple):
@@ -19,7 +19,14 @@ class QualityLevel(typing.NamedTuple):
     name: str
     cost: float
     quality: float
-    knobs: tuple = ()
+    knobs: tuple[int, ...] = ()
+
+
+GpuView = _core.GpuView
+Client = _core.Client
+Operation = _core.Operation
+Actions = _core.Actions
+ShadowFrame = _core.ShadowFrame
 
 
 class Policy:
@@ -73,50 +80,51 @@ class Policy:
     needs: typing.ClassVar[typing.Collection[str]] = ()
     hears: typing.ClassVar[typing.Collection[str]] = frozenset({"submitted", "launched", "completed", "frames"})
 
-    def decide(self, view, act):
+    def decide(self, view: GpuView, act: Actions) -> None:
         """States what should hold from now on, by calling methods of `act`. Must be overridden."""
         raise NotImplementedError("a policy needs a method decide(self, view, act)")
 
-    def on_joined(self, view, client):
+    def on_joined(self, view: GpuView, client: Client) -> None:
         """A client came; its gate is closed."""
 
-    def on_left(self, view, client):
+    def on_left(self, view: GpuView, client: Client) -> None:
         """A client went."""
 
-    def on_submitted(self, view, client, op):
+    def on_submitted(self, view: GpuView, client: Client, op: Operation) -> None:
         """A client asked to run `op`. It is launched at once if the gate is open, else it waits."""
 
-    def on_launched(self, view, client, op):
+    def on_launched(self, view: GpuView, client: Client, op: Operation) -> None:
         """`op` passed the gate."""
 
-    def on_completed(self, view, client, op, device_time_ns):
+    def on_completed(self, view: GpuView, client: Client, op: Operation, device_time_ns: int) -> None:
         """`op` finished, or was lost in a kill; `device_time_ns` is what it took on the device."""
 
-    def on_frame(self, view, client, event):
+    def on_frame(self, view: GpuView, client: Client, event: str) -> None:
         """A frame of the client: `event` is "begin" (first GPU work began) or "end" (its last ended)."""
 
-    def on_resized(self, view, client):
+    def on_resized(self, view: GpuView, client: Client) -> None:
         """Its owner asks for another share or amount of memory."""
 
-    def on_shadow(self, view, client, shadow):
+    def on_shadow(self, view: GpuView, client: Client, shadow: ShadowFrame) -> None:
         """A shadow frame that was asked for is complete."""
 
-    def on_copied(self, view, client, event):
+    def on_copied(self, view: GpuView, client: Client, event: str) -> None:
         """`event` is "snapshot" (of its memory, complete) or "restored" (after a kill)."""
 
     @classmethod
-    def _parameters(cls):
-        found = {}
+    def _parameters(cls) -> dict[str, Parameter[typing.Any]]:
+        found: dict[str, Parameter[typing.Any]] = {}
         for base in reversed(cls.__mro__):
             found |= {name: value for name, value in vars(base).items() if isinstance(value, Parameter)}
         return found
 
     @classmethod
-    def _describe(cls):
+    def _describe(cls) -> dict[str, typing.Any]:
         """What a PolicyDescriptor says, as a dict."""
         known = {"frame_events", "quality_levels", "predictions", "device_time", "oracle", "shared_context"}
         _refuse_unknown(cls, "needs", known)
         _refuse_unknown(cls, "hears", Policy.hears)
+        _refuse_unknown_hooks(cls)
         parameters = cls._parameters()
         taken = sorted((set(dir(Policy)) | {"code"}) & set(parameters))
         if taken:
@@ -127,44 +135,53 @@ class Policy:
                 "parameters": [parameter.describe(name) for name, parameter in parameters.items()]}
 
     @classmethod
-    def _policy_name(cls):
-        return vars(cls).get("name") or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
+    def _policy_name(cls) -> str:
+        own: str | None = vars(cls).get("name")
+        return own or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
 
     @classmethod
-    def _create(cls, values):
+    def _create(cls, values: dict[str, typing.Any]) -> "Policy":
         """An instance whose parameters have these values, known to __init__ already."""
         instance = cls.__new__(cls)
         for name, value in values.items():
             if name != "code":
                 setattr(instance, name, value)
-        instance.__init__()
+        instance.__init__()  # type: ignore[misc]
         return instance
 
     @classmethod
-    def _code(cls):
+    def _code(cls) -> str:
         """The text of the module that the class is from; where there is none, what its functions are compiled to."""
         module = sys.modules.get(cls.__module__)
         try:
-            return inspect.getsource(module)
+            return inspect.getsource(module)  # type: ignore[arg-type]
         except (OSError, TypeError):
             return "\n".join(_code_of(value) for _, value in sorted(vars(cls).items()) if inspect.isfunction(value))
 
 
-def _refuse_unknown(cls, attribute, known):
+def _refuse_unknown(cls: type[Policy], attribute: str, known: typing.Collection[str]) -> None:
     unknown = sorted(set(getattr(cls, attribute)) - set(known))
     if unknown:
         raise InputError(f"policy {cls.__name__}: `{unknown[0]}` in `{attribute}`: expected of "
                          f"{', '.join(sorted(known))}")
 
 
-def _code_of(function):
+def _refuse_unknown_hooks(cls: type[Policy]) -> None:
+    """A method `on_...` that the engine never calls is a misspelt one."""
+    known = [name for name in vars(Policy) if name.startswith("on_")]
+    own = {name for base in cls.__mro__ if base not in Policy.__mro__ for name in vars(base)}
+    for name in sorted(own):
+        near = near_names(name, known)
+        if name.startswith("on_") and name not in known:
+            raise InputError(f"policy {cls.__name__}: `{name}` is never called: "
+                             + (f"did you mean `{near[0]}`? " if near else "") + f"there are {', '.join(known)}")
+
+
+def _code_of(function: typing.Any) -> str:
     code = function.__code__
     constants = [_code_of_nested(constant) for constant in code.co_consts]
     return f"{code.co_name} {code.co_code.hex()} {code.co_names} {constants} {function.__defaults__}"
 
 
-def _code_of_nested(constant):
+def _code_of_nested(constant: object) -> str:
     return constant.co_code.hex() if inspect.iscode(constant) else repr(constant)
-
-
-GpuView, Client, Operation, Actions = _core.GpuView, _core.Client, _core.Operation, _core.Actions

@@ -1,17 +1,30 @@
 """What a results file of `simcli run` says: its tables, samples, summary and pictures."""
 
+import json
 import os
+import pathlib
+import shlex
 import tempfile
+from typing import TYPE_CHECKING, Any
 
 from corun import inside, layout
+from corun.errors import InputError, check_name
 from corun.tables import Tables, as_table, planned_runs, unpacked
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from corun.plots import Plots
+
+# (scenario, policy, client, metric, unit), in a sweep with the number of the point in front.
+SampleKey = tuple[Any, ...]
 
 _GROUP = ("scenario", "policy", "client", "metric", "unit")
 _UNITS = {"": "", "ns": "_ns", "B": "_bytes", "/s": "_per_s"}
 _WHOLE = {"ns", "B"}
 
 
-def open(path):
+def open(path: str | os.PathLike[str]) -> "Results":
     """Opens a results file of `simcli run` or corun.run for reading, as Results. One whose name ends in `.gz` is
     unpacked into a temporary file that goes with the object.
 
@@ -43,7 +56,7 @@ class Results(Tables):
     """
 
     @property
-    def backends(self):
+    def backends(self) -> list[str]:
         """Where the runs took place: of "simulation", "gpu" (simcli execute, validate) and "live".
 
         >>> corun.open(QUICK).backends
@@ -52,7 +65,7 @@ class Results(Tables):
         return [row[0] for row in self.cursor("SELECT DISTINCT backend FROM runs WHERE error IS NULL ORDER BY backend")]
 
     @property
-    def revision(self):
+    def revision(self) -> str:
         """Revision of what simulations compute, of its runs (`simcli version` names that of new ones); "0" of files
         from before there were revisions. The numbers of two revisions differ for that alone.
 
@@ -62,50 +75,29 @@ class Results(Tables):
         has_properties = self.cursor("SELECT 1 FROM sqlite_master WHERE name = 'properties'").fetchone()
         found = has_properties and self.cursor(
             "SELECT value FROM properties WHERE key = 'results_revision'").fetchone()
-        return found[0] if found else "0"
+        return str(found[0]) if found else "0"
 
-    def samples(self, metric=None, backend=None):
+    def samples(self, metric: str | None = None,
+                backend: str | None = None) -> dict[SampleKey, dict[int, float]]:
         """The values by seed, {seed: value}, of every (scenario, policy, client, metric, unit), in the order of the
-        plan; failed runs are left out, and what a run counts none of is 0. `metric` keeps one metric, `backend` one of
-        `backends`; InputError where there are several and none is chosen. In a sweep, keys have the number of the point
-        in front.
+        plan; failed runs are left out, and what a run counts none of is 0. `metric` keeps one metric: InputError for
+        what is no metric, nothing where no run has it. `backend` is one of `backends`; InputError where there are
+        several and none is chosen. In a sweep, keys have the number of the point in front.
 
         >>> samples = corun.open(QUICK).samples("fps_mean")
         >>> sorted(samples["pair", "nvshare", "game", "fps_mean", "fps"])
         [1, 2, 3, 4, 5]
         """
-        from corun.core import _core
+        return {key: values for key, values, _, _ in self._samples(metric, backend)}
 
-        samples, seeds = {}, {}
-        backend = inside.one_backend(self, backend)
-        point, planned, order = "", "", "m.rowid"
-        if self.is_sweep:  # a run may belong to several points
-            point, order = "planned.point, ", "position, m.rowid"
-            planned = "JOIN planned_runs planned ON planned.run = runs.id"
-        group = 2 + self.is_sweep
-        for *key, seed in self.cursor(
-                f"SELECT {point} scenario, policy, seed FROM runs {planned} WHERE error IS NULL AND backend = ?",
-                (backend,)):
-            seeds.setdefault(tuple(key), []).append(seed)
-        for *key, seed, value in self.cursor(
-                f"SELECT {point} runs.scenario, runs.policy, m.client, m.metric, m.unit, runs.seed, m.value"
-                f" FROM metrics m JOIN runs ON runs.id = m.run {planned}"
-                " WHERE runs.error IS NULL AND runs.backend = ?2 AND (?1 IS NULL OR m.metric = ?1)"
-                f" ORDER BY {order}", (metric, backend)):
-            samples.setdefault(tuple(key), {})[seed] = value
-        for key, values in samples.items():
-            if _core.counts_from_zero(key[group + 1]):
-                values |= {seed: 0.0 for seed in seeds[key[:group]] if seed not in values}
-        return samples
-
-    def summary(self, metric=None, backend=None):
+    def summary(self, metric: str | None = None, backend: str | None = None) -> "DataFrame":
         """Mean over seeds with its 95 % interval (Student's t), by scenario, policy, client and metric.
 
         Columns: scenario, policy, client, metric, unit, value, lo, hi, n, band_lo, band_hi. `lo` and `hi` are missing
         where n is less than 3. Between `band_lo` and `band_hi` lie 90 % of measured figures that were predicted so
         (docs/metrics.md); missing where no such figure was ever compared with real programs.
-        Failed runs are not in it. `metric` keeps one metric, `backend` is that of `samples`. A sweep has the column
-        `point` in front, to be merged with `points`.
+        Failed runs are not in it. `metric` and `backend` are those of `samples`. A sweep has the column `point` in
+        front, to be merged with `points`.
 
         >>> low = corun.open(QUICK).summary("fps_1low")
         >>> list(low.columns), list(low.n)
@@ -113,7 +105,7 @@ class Results(Tables):
         """
         return as_table(self._summary_rows(metric, backend))
 
-    def warnings(self):
+    def warnings(self) -> list[str]:
         """Sentences on runs that look too short for what is said of them: frame times that had not settled after the
         warm-up in more than half of the seeds (MSER-5 on the run's whole series), or fewer than 100 frames for a 99th
         percentile. Only of what was recorded: `record: { frames: all }`.
@@ -125,7 +117,7 @@ class Results(Tables):
 
         return _core.horizon_warnings(self.path)
 
-    def run_id(self, policy, seed=None, scenario=None):
+    def run_id(self, policy: str, seed: int | None = None, scenario: str | None = None) -> str:
         """The id of one run, as `runs.id` and the column `run` of the tables have it: of `policy` with `seed`, or with
         the least one. Raises InputError where there is none, or where several scenarios have one and none is named.
 
@@ -135,7 +127,8 @@ class Results(Tables):
         """
         return inside.run_id(self, policy, seed, scenario)
 
-    def frame_times(self, scenario=None, policy=None, client=None, warmup=False):
+    def frame_times(self, scenario: str | None = None, policy: str | None = None, client: str | None = None,
+                    warmup: bool = False) -> "DataFrame":
         """One row per frame that was shown in [warmup, horizon), the ones that metrics count, with where its time went;
         all in integer nanoseconds. `warmup` keeps the frames before as well. The other arguments keep one of each.
 
@@ -152,7 +145,8 @@ class Results(Tables):
         """
         return inside.frame_times(self, scenario, policy, client, warmup)
 
-    def device_time(self, begin_ns, end_ns, policy, seed=None, scenario=None):
+    def device_time(self, begin_ns: float, end_ns: float, policy: str, seed: int | None = None,
+                    scenario: str | None = None) -> dict[str, int]:
         """Device time of each client in [begin_ns, end_ns) of one run (as in run_id), as {client: nanoseconds}. An
         operation that reaches over an end counts in proportion. Needs `record: { operations: all }`, else InputError.
 
@@ -164,18 +158,19 @@ class Results(Tables):
         return inside.device_time(self, begin_ns, end_ns, policy, seed, scenario)
 
     @property
-    def plot(self):
+    def plot(self) -> "Plots":
         """Pictures of these results: corun.plots.Plots. Needs pandas and matplotlib (`pip install "corun[plots]"`).
 
         >>> [name for name in dir(corun.open(QUICK).plot) if not name.startswith("_")]
-        ['effects', 'frame_parts', 'frame_tail', 'frame_times', 'pareto', 'timeline']
+        ['effects', 'frame_parts', 'frame_tail', 'frame_times', 'frontier', 'heatmap', 'paper', 'save', 'sweep',
+         'timeline']
         """
         from corun.plots import Plots
 
         return Plots(self)
 
     @property
-    def is_sweep(self):
+    def is_sweep(self) -> bool:
         """Whether the runs are at points of a sweep.
 
         >>> corun.open(QUICK).is_sweep
@@ -184,7 +179,7 @@ class Results(Tables):
         return self.has("points") and self.cursor("SELECT 1 FROM points LIMIT 1").fetchone() is not None
 
     @property
-    def points(self):
+    def points(self) -> "DataFrame":
         """The points of a sweep, a row each: `point`, its number, and a column for each parameter. Numbers are in base
         units, named by the end of the column's name: `nvshare.quantum_ns`, `_bytes`, `_per_s`.
 
@@ -192,14 +187,14 @@ class Results(Tables):
         >>> list(swept.points.columns)
         ['point', 'nvshare.quantum_ns', 'horizon_ns']
         """
-        rows = {}
+        rows: dict[int, dict[str, Any]] = {}
         if self.is_sweep:
             for point, parameter, value, number, unit in self.cursor("SELECT * FROM points ORDER BY rowid"):
                 row = rows.setdefault(point, {"point": point})
                 row[parameter + _UNITS[unit]] = value if number is None else int(number) if unit in _WHOLE else number
         return as_table(list(rows.values()))
 
-    def hash(self):
+    def hash(self) -> str:
         """A hash of plan, points and all rows of runs but wall times: 32 hex digits, equal for equal results however
         many workers and interruptions they took, as `simcli hash` prints it.
 
@@ -210,23 +205,73 @@ class Results(Tables):
 
         return _core.results_hash(self.path)
 
-    def _summary_rows(self, metric=None, backend=None):
+    def findings(self, baseline: str | None = None) -> list[str]:
+        """What the results say, in the sentences of the closing table of `simcli run`: expectations, met or not, and
+        what the policies keep and give, scenario by scenario; with `baseline`, the sentences of `simcli compare` with
+        this policy behind them. Empty where there is nothing to compare with. Raises InputError for another baseline.
+
+        >>> for sentence in corun.open(QUICK).findings():
+        ...     print(sentence.partition(" fps")[0])
+        passthrough keeps game at 60.0
+        """
         from corun.core import _core
+
+        self.check_names(policy=baseline)
+        contents = json.loads(_core.report_contents(self.path, baseline or ""))
+        many = len(contents["scenarios"]) > 1
+        found = []
+        for scenario in contents["scenarios"]:
+            name, backend = scenario["name"], scenario["backend"]
+            effects = [effect["text"] for effect in contents["effects"]
+                       if baseline and (effect["scenario"], effect["backend"]) == (name, backend)]
+            verdicts = [f"{'met' if verdict['holds'] else 'not met'}: {verdict['text']}"
+                        for verdict in scenario["verdicts"]]
+            found += [f"{name}: {text}" if many else text for text in [*verdicts, *scenario["sentences"], *effects]]
+        return found
+
+    def report(self, output: str | os.PathLike[str], *, baseline: str | None = None,
+               overwrite: bool = False) -> pathlib.Path:
+        """Writes these results as one HTML page, the one of `simcli report` (docs/report.md), and returns its path.
+        `baseline` is the policy that others are compared with, by default the first. Raises InputError where `output`
+        is there already, unless `overwrite`, and for a baseline that no run has.
+
+        >>> page = corun.open(QUICK).report(os.path.join(os.path.dirname(QUICK), "quick.html"), overwrite=True)
+        >>> page.read_text().startswith("<!doctype html>")
+        True
+        """
+        from corun.core import _core
+
+        self.check_names(policy=baseline)
+        path = pathlib.Path(output)
+        if path.exists() and not overwrite:
+            raise InputError(f"{path}: exists: give another `output`, or `overwrite=True`")
+        command = ["simcli", "report", self.path, "-o", str(path), *(["--baseline", baseline] if baseline else [])]
+        path.write_text(_core.report(self.path, baseline or "", shlex.join(command)), encoding="utf-8")
+        return path
+
+    def _samples(self, metric: str | None, backend: str | None) -> list[tuple[SampleKey, dict[int, float], Any, Any]]:
+        """(key, values by seed, ends of the band) in the order of the plan, in a sweep point by point."""
+        from corun.core import _core
+
+        rows = _core.samples(self.path, inside.one_backend(self, backend) or "")
+        if metric is not None:
+            known = [row[4] for row in rows] + [row["metric"] for row in _core.metrics()]
+            check_name(metric, known, "metric", self.path)
+        rows = sorted((row for row in rows if metric in (None, row[4])), key=lambda row: row[0] or 0)
+        return [(row[:6] if self.is_sweep else row[1:6], row[6], row[7], row[8]) for row in rows]
+
+    def _summary_rows(self, metric: str | None = None, backend: str | None = None) -> list[dict[str, Any]]:
         from corun.statistics import mean_interval
 
         rows = []
-        backend = inside.one_backend(self, backend)
-        bands = {tuple(key if self.is_sweep else key[1:]): (low, high)
-                 for *key, low, high in _core.bands(self.path, backend or "")}
         group = ("point", *_GROUP) if self.is_sweep else _GROUP
-        for key, values in self.samples(metric, backend).items():
+        for key, values, band_low, band_high in self._samples(metric, backend):
             value, low, high = mean_interval(values.values())
-            band = bands.get(key[:-1], (None, None))
             rows.append(dict(zip(group, key)) | {"value": value, "lo": low, "hi": high, "n": len(values),
-                                                 "band_lo": band[0], "band_hi": band[1]})
+                                                 "band_lo": band_low, "band_hi": band_high})
         return rows
 
-    def _grid(self):
+    def _grid(self) -> tuple[list[str], list[list[str]]] | None:
         """Headings and lines of the summary; None for a sweep and where the compiled part is absent, which it needs."""
         if self.is_sweep:
             return None
@@ -238,7 +283,7 @@ class Results(Tables):
         except ImportError:
             return None
 
-    def _headline(self):
+    def _headline(self) -> str:
         runs = planned_runs(self, "policy, error")
         failed = sum(1 for _, error in runs if error is not None)
         policies = ", ".join(dict.fromkeys(policy for policy, _ in runs))
@@ -246,9 +291,18 @@ class Results(Tables):
         points = f" at {count} points" if count else ""
         return f"{self.path}: {len(runs)} runs{points} ({failed} failed), policies {policies}"
 
-    def __repr__(self):
-        grid = self._grid()
-        return f"<corun.Results {self._headline()}>" + (f"\n{layout.text_table(*grid)}" if grid else "")
+    def _shown(self) -> tuple[list[str], list[list[str]], str]:
+        """Headings and lines of what is shown of it, and how many lines are left out."""
+        headings, lines = self._grid() or ([], [])
+        short_headings, short_lines = layout.short_grid(headings, lines)
+        left_out = len(lines) - len(short_lines)
+        return short_headings, short_lines, f"and {left_out} more lines: see summary()" if left_out else ""
 
-    def _repr_html_(self):
-        return layout.html_table(*(self._grid() or ([], [])), self._headline())
+    def __repr__(self) -> str:
+        headings, lines, more = self._shown()
+        table = f"\n{layout.text_table(headings, lines)}" if lines else ""
+        return f"<corun.Results {self._headline()}>" + table + (f"\n{more}" if more else "")
+
+    def _repr_html_(self) -> str:
+        headings, lines, more = self._shown()
+        return layout.html_table(headings, lines, self._headline() + (f"; {more}" if more else ""))

@@ -6,18 +6,24 @@ import sys
 import tempfile
 import time
 import warnings
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from corun import errors
 from corun.core import _core
 from corun.errors import InputError
-from corun.experiment import Experiment
+from corun.experiment import Experiment, Source
 from corun.results import Results
 
 __all__ = ["run"]
 
+# (kind of error, message) of the runs that failed.
+Failures = Sequence[tuple[int, str]]
 
-def run(experiment, *, jobs=None, seed=None, until=None, output=None, overwrite=False, resume=False, baselines=True,
-        progress=None):
+
+def run(experiment: Experiment | Source, *, jobs: int | None = None, seed: int | Iterable[int] | None = None,
+        until: str | None = None, output: str | os.PathLike[str] | None = None, overwrite: bool = False,
+        resume: bool = False, baselines: bool = True, progress: bool | None = None) -> Results:
     """Does all runs of an experiment and returns their Results.
 
     `experiment` is an Experiment or what makes one. `jobs` is the number of threads, by default as many as the
@@ -45,30 +51,34 @@ def run(experiment, *, jobs=None, seed=None, until=None, output=None, overwrite=
     return do_runs(core, output, progress, lambda path, tick: core.run(path, existing, jobs or 0, baselines, tick))
 
 
-def seed_list(seed):
+def seed_list(seed: int | Iterable[int] | None) -> list[int]:
     """None, a number or several, as a list."""
     return [] if seed is None else [seed] if isinstance(seed, int) else list(seed)
 
 
-def if_exists(overwrite, resume):
+def if_exists(overwrite: bool, resume: bool) -> "_core.IfExists":
     """What becomes of a results file that is there."""
     if overwrite and resume:
         raise InputError("`overwrite` and `resume` are both asked for: a results file is replaced or gone on with")
     return _core.IfExists.resume if resume else _core.IfExists.replace if overwrite else _core.IfExists.fail
 
 
-def do_runs(core, output, progress, work, stopped=()):
+def do_runs(core: "_core.Experiment", output: str | os.PathLike[str] | None, progress: bool | None,
+            work: Callable[[str, Callable[[int], None]], Failures],
+            stopped: tuple[type[BaseException], ...] = ()) -> Results:
     """Results of the experiment that `work(path, tick)` writes; it returns (kind, message) of failed runs. What it
     raises of KeyboardInterrupt and `stopped` carries the results so far."""
-    folder = None if output is not None else tempfile.TemporaryDirectory(prefix="corun-")
-    path = os.path.join(folder.name, "results.sqlite") if folder else os.fspath(output)
+    folder = tempfile.TemporaryDirectory(prefix="corun-") if output is None else None
+    path = os.path.join(folder.name, "results.sqlite") if folder else os.fspath(output or "")
     shown = _Progress(len(core.plan()), core.name, progress)
+    cut_off: tuple[type[BaseException], ...] = (KeyboardInterrupt, *stopped)
     try:
         failures = work(path, shown.update)
-    except (KeyboardInterrupt, *stopped) as interrupt:
-        interrupt.results = Results(path, folder)
+    except cut_off as interrupt:
+        results = Results(path, folder)
+        setattr(interrupt, "results", results)
         kept = f"; results so far: {path}" if output is not None else "; results so far are in `.results`"
-        interrupt.add_note(f"{len(interrupt.results.sql('SELECT id FROM runs'))} of {shown.total} runs done{kept}")
+        interrupt.add_note(f"{len(results.sql('SELECT id FROM runs'))} of {shown.total} runs done{kept}")
         raise
     finally:
         shown.close()
@@ -79,7 +89,7 @@ def do_runs(core, output, progress, work, stopped=()):
     return results
 
 
-def _tell(failures, stored, total, results):
+def _tell(failures: Failures, stored: list[str], total: int, results: Results) -> None:
     """Raises what all runs failed with; warns where only some did. `stored` has the errors of all runs of the results,
     those that were there before they were resumed as well."""
     kinds = {kind for kind, _ in failures}
@@ -96,12 +106,13 @@ def _tell(failures, stored, total, results):
 class _Progress:
     """A bar that appears after a second: tqdm's, or one line."""
 
-    def __init__(self, total, name, is_wanted):
+    def __init__(self, total: int, name: str, is_wanted: bool | None) -> None:
         self.total, self._name = total, name
         self._is_wanted = _is_watched() if is_wanted is None else is_wanted
-        self._begin, self._bar, self._done = time.monotonic(), None, 0
+        self._begin, self._done = time.monotonic(), 0
+        self._bar: Any = None
 
-    def update(self, done):
+    def update(self, done: int) -> None:
         if not self._is_wanted or (self._bar is None and time.monotonic() - self._begin < 1) or self.total == 0:
             return
         if self._bar is None:
@@ -109,16 +120,16 @@ class _Progress:
         self._bar.update(done - self._done)
         self._done = done
 
-    def close(self):
+    def close(self) -> None:
         if self._bar is not None:
             self._bar.close()
 
 
-def _is_watched():
+def _is_watched() -> bool:
     return sys.stderr.isatty() or "ipykernel" in sys.modules
 
 
-def _make_bar(total, name):
+def _make_bar(total: int, name: str) -> Any:
     # tqdm.auto warns in notebooks where there is no ipywidgets; a bar of text does, then.
     module = "auto" if importlib.util.find_spec("ipywidgets") else "std"
     try:
@@ -129,14 +140,14 @@ def _make_bar(total, name):
 
 
 class _PlainBar:
-    def __init__(self, total, name):
+    def __init__(self, total: int, name: str) -> None:
         self._total, self._name, self._done = total, name, 0
 
-    def update(self, more):
+    def update(self, more: int) -> None:
         if more == 0 and self._done:
             return
         self._done += more
         print(f"\r{self._name}: {self._done} of {self._total} runs", end="", file=sys.stderr, flush=True)
 
-    def close(self):
+    def close(self) -> None:
         print(file=sys.stderr)

@@ -3,10 +3,17 @@
 import json
 import math
 import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from corun.core import _core
 from corun.errors import InputError, UnsupportedError
+from corun.experiment import Experiment, Source
+from corun.results import Results
 from corun.sweeping import sweep
+
+if TYPE_CHECKING:
+    from optuna import Study, Trial
 
 __all__ = ["search"]
 
@@ -14,8 +21,10 @@ _QUANTITY = re.compile(r"\s*([-+]?\d[\d_.]*(?:[eE][-+]?\d+)?)\s*([^\d\s]*)\s*")
 _TIMES = {"ns", "us", "ms", "s", "min", "h"}
 
 
-def search(experiment, parameters, objective, *, trials, study=None, direction="minimize", seed=None, until=None,
-           jobs=None, progress=None):
+def search(experiment: Experiment | Source, parameters: Mapping[str, Any],
+           objective: Callable[[Results], float | Sequence[float]], *, trials: int, study: "Study | None" = None,
+           direction: str = "minimize", seed: int | Iterable[int] | None = None, until: str | None = None,
+           jobs: int | None = None, progress: bool | None = None) -> "Study":
     """Runs an experiment at `trials` points, each chosen by Optuna in view of those before, and returns the study:
     `study.best_value`, `study.best_params`, `study.trials_dataframe()`; `study.best_trial.user_attrs["point"]` has the
     values as an experiment file has them.
@@ -29,7 +38,7 @@ def search(experiment, parameters, objective, *, trials, study=None, direction="
     many numbers). Trials that it has finished count, so one in a database goes on where it was stopped. Without it, the
     same call looks at the same points. `seed`, `until`, `jobs` and `progress` are those of corun.sweep.
 
-    Raises InputError for a range that is none, UnsupportedError where Optuna is missing 
+    Raises InputError for a range that is none, UnsupportedError where Optuna is missing
     (`pip install "corun[search]"`), and what the first trial raises.
 
     >>> def slowest(results):
@@ -62,7 +71,7 @@ def search(experiment, parameters, objective, *, trials, study=None, direction="
     return study
 
 
-def has_optuna():
+def has_optuna() -> bool:
     """Whether Optuna can be imported."""
     try:
         _optuna()
@@ -71,7 +80,7 @@ def has_optuna():
     return True
 
 
-def _optuna():
+def _optuna() -> Any:
     try:
         import optuna
     except ImportError:
@@ -80,7 +89,7 @@ def _optuna():
     return optuna
 
 
-def _range(path, given):
+def _range(path: str, given: Any) -> "Callable[[Trial], Any]":
     """How a trial draws a value of this parameter, as a function of the trial."""
     if not isinstance(given, dict):
         choices = [value if isinstance(value, (str, int, float, bool)) else json.dumps(value) for value in given]
@@ -103,13 +112,13 @@ def _range(path, given):
     return lambda trial: f"{trial.suggest_float(path, low, high, step=step, log=is_log)!r}{unit}"
 
 
-def _parsed(choice, given):
+def _parsed(choice: object, given: Iterable[Any]) -> Any:
     return next((value for value in given
                  if not isinstance(value, (str, int, float, bool)) and json.dumps(value) == choice),
                 choice)
 
 
-def _quantity(path, text):
+def _quantity(path: str, text: object) -> tuple[Any, str]:
     """Number and unit; of times, whole nanoseconds."""
     found = _QUANTITY.fullmatch(str(text))
     if not found:

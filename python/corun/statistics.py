@@ -3,13 +3,18 @@
 Samples are sequences of numbers; units are the caller's. Everything is a pure function: same input, same bits.
 """
 
+from collections.abc import Iterable
+
 from corun.core import _core
+from corun.errors import InputError
+
+Interval = tuple[float, float | None, float | None]
 
 __all__ = ["batch_means", "lag1_correlation", "mean_interval", "mser5", "paired_bootstrap", "paired_interval",
            "student_t_95"]
 
 
-def student_t_95(degrees):
+def student_t_95(degrees: int) -> float:
     """The two-sided 95 % quantile of Student's t with `degrees` >= 1 degrees of freedom.
 
     >>> round(corun.statistics.student_t_95(4), 4)
@@ -18,7 +23,7 @@ def student_t_95(degrees):
     return _core.student_t_95(degrees)
 
 
-def mean_interval(values):
+def mean_interval(values: Iterable[float]) -> Interval:
     """(mean, low, high) with the 95 % Student-t interval of the mean of independent values, for example one a seed.
     low and high are None for fewer than three; the interval of values that are not negative ends at 0. Raises
     InputError for none.
@@ -31,7 +36,7 @@ def mean_interval(values):
     return _core.mean_interval(list(values))
 
 
-def paired_interval(values, baseline, effect="difference"):
+def paired_interval(values: Iterable[float], baseline: Iterable[float], effect: str = "difference") -> Interval:
     """(effect, low, high) with a 95 % interval, of two samples of equal length whose i-th values belong together (same
     seed), as corun.compare gives it.
 
@@ -47,15 +52,15 @@ def paired_interval(values, baseline, effect="difference"):
     return _core.paired_interval(list(values), list(baseline), _is_ratio(effect))
 
 
-def _is_ratio(effect):
+def _is_ratio(effect: str) -> bool:
     if effect not in ("difference", "ratio"):
-        from corun.errors import InputError
-
         raise InputError(f"`{effect}` is no effect: expected difference or ratio")
     return effect == "ratio"
 
 
-def paired_bootstrap(values, baseline, effect="difference", resamples=9999, seed=1, expanded=True, indices=None):
+def paired_bootstrap(values: Iterable[float], baseline: Iterable[float], effect: str = "difference",
+                     resamples: int = 9999, seed: int = 1, expanded: bool = True,
+                     indices: Iterable[Iterable[int]] | None = None) -> Interval:
     """(effect, low, high) with a 95 % bootstrap interval, of two samples of equal length whose i-th values belong
     together (same seed).
 
@@ -74,7 +79,7 @@ def paired_bootstrap(values, baseline, effect="difference", resamples=9999, seed
     return _core.paired_bootstrap(list(values), list(baseline), is_ratio, resamples, seed, expanded, flat)
 
 
-def mser5(series):
+def mser5(series: Iterable[float]) -> tuple[int, bool]:
     """(cut, is_settled): how many values at the start of one run's series are warm-up, by MSER-5, a multiple of 5 and
     at most about half. is_settled is False where the series is too short: simulate for longer.
 
@@ -84,7 +89,7 @@ def mser5(series):
     return _core.mser5(list(series))
 
 
-def batch_means(series, batches=20):
+def batch_means(series: Iterable[float], batches: int = 20) -> tuple[float, float, float]:
     """(mean, low, high) of one run's series, whose values depend on those before: the 95 % Student-t interval over the
     means of `batches` >= 2 stretches of equal length. Look at lag1_correlation of longer batches where in doubt.
     Raises InputError for fewer values than batches.
@@ -95,7 +100,7 @@ def batch_means(series, batches=20):
     return _core.batch_means(list(series), batches)
 
 
-def lag1_correlation(series):
+def lag1_correlation(series: Iterable[float]) -> float:
     """Correlation of each value with the next, in [-1, 1]; 0 where all are equal.
 
     >>> corun.statistics.lag1_correlation([1.0, -1.0] * 50) < -0.9

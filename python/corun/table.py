@@ -1,6 +1,16 @@
 """Columns that are handed over and not copied."""
 
+from typing import TYPE_CHECKING, Any
+
 from corun.core import _core
+from corun.layout import html_table, listed
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+    from corun._core import Column
 
 __all__ = ["Table"]
 
@@ -19,11 +29,11 @@ class Table:
     ('q', True)
     """
 
-    def __init__(self, columns):
+    def __init__(self, columns: "_core.Table") -> None:
         self._columns = columns
 
     @property
-    def columns(self):
+    def columns(self) -> list[str]:
         """The names of the columns, in order.
 
         >>> corun.open(QUICK).table("kills").columns[-2:]
@@ -31,16 +41,16 @@ class Table:
         """
         return self._columns.columns
 
-    def __len__(self):
+    def __len__(self) -> int:
         """The number of rows."""
         return len(self._columns)
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> "Column":
         """One column, with `name`, `type` ("integer", "real", "text"), `missing` (how many), `[row]`, `to_list()`, the
         Arrow interface and, where no integer is missing, the buffer protocol. KeyError lists the columns there are."""
         return self._columns[name]
 
-    def to_pandas(self):
+    def to_pandas(self) -> "pandas.DataFrame":
         """A DataFrame that shares the memory of numbers. Text becomes categorical; integers of which some are missing
         become the nullable Int64. Those two are copied.
 
@@ -51,7 +61,7 @@ class Table:
 
         return pandas.DataFrame({name: _pandas_column(self[name]) for name in self.columns}, copy=False)
 
-    def to_polars(self):
+    def to_polars(self) -> "polars.DataFrame":
         """A polars DataFrame. Text becomes categorical. Needs polars 1.3 or newer, else ImportError.
 
         >>> corun.open(QUICK).table("frames").to_polars().group_by("policy").len()  # doctest: +SKIP
@@ -60,7 +70,7 @@ class Table:
 
         return polars.DataFrame(self)
 
-    def to_arrow(self):
+    def to_arrow(self) -> "pyarrow.Table":
         """A pyarrow Table; text is dictionary-encoded. Needs pyarrow 14 or newer, else ImportError.
 
         >>> corun.open(QUICK).table("frames").to_arrow().num_rows  # doctest: +SKIP
@@ -69,28 +79,26 @@ class Table:
 
         return pyarrow.table(self)
 
-    def __arrow_c_schema__(self):
+    def __arrow_c_schema__(self) -> object:
         return self._columns.__arrow_c_schema__()
 
-    def __arrow_c_array__(self, requested_schema=None):
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
         return self._columns.__arrow_c_array__(requested_schema)
 
-    def __arrow_c_stream__(self, requested_schema=None):
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self._columns.__arrow_c_stream__(requested_schema)
 
-    def __repr__(self):
-        return f"<corun.Table: {len(self)} rows of {', '.join(self.columns)}>"
+    def __repr__(self) -> str:
+        return f"<corun.Table: {len(self)} rows of {listed(self.columns)}>"
 
-    def _repr_html_(self):
-        from corun.layout import html_table
-
+    def _repr_html_(self) -> str:
         shown = 10
         columns = [self[name] for name in self.columns]
         rows = [[column[row] for column in columns] for row in range(min(shown, len(self)))]
         return html_table(self.columns, rows, f"{len(self)} rows, the first {len(rows)} shown")
 
 
-def _pandas_column(column):
+def _pandas_column(column: "Column") -> Any:
     import numpy
     import pandas
 

@@ -1,16 +1,30 @@
 """The tables of a results file of `simcli run`, one SQLite file: opening it, reading it."""
 
 import gzip
+import importlib
 import os
 import pathlib
 import sqlite3
+import tempfile
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
 
-from corun.errors import InputError
+from corun.errors import InputError, check_name
 
-try:
-    import pandas
-except ImportError:
-    pandas = None
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from corun.table import Table
+
+
+def _pandas_or_none() -> Any:
+    try:
+        return importlib.import_module("pandas")
+    except ImportError:
+        return None
+
+
+pandas = _pandas_or_none()
 
 SCHEMA_VERSION = 2
 _EXPECTED = "expected a results file of `simcli run`"
@@ -19,7 +33,7 @@ _RUNS = """SELECT runs.* FROM runs LEFT JOIN (SELECT run, min(rowid) AS first FR
            ORDER BY first IS NULL, first"""
 
 
-def unpacked(path, folder):
+def unpacked(path: str | os.PathLike[str], folder: str) -> str:
     """The path of a gzipped file's content, written into `folder`. Raises InputError where it cannot be read."""
     target = os.path.join(folder, pathlib.Path(path).stem)
     try:
@@ -39,7 +53,8 @@ def unpacked(path, folder):
 class Tables:
     """The tables of a results file, opened read-only: see Results."""
 
-    def __init__(self, path, folder=None):
+    def __init__(self, path: str | os.PathLike[str],
+                 folder: "tempfile.TemporaryDirectory[str] | None" = None) -> None:
         self.path = os.fspath(path)
         self._folder = folder  # of a file that goes with this object
         if not os.path.isfile(self.path):
@@ -51,7 +66,7 @@ class Tables:
             self.close()
             raise
 
-    def _check(self):
+    def _check(self) -> None:
         try:
             kinds = dict(self._connection.execute(
                 "SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view')"))
@@ -72,7 +87,7 @@ class Tables:
             return
         _core.check_results(self.path)
 
-    def close(self):
+    def close(self) -> None:
         """Closes the file; results that corun.run wrote to no file of yours are gone then.
 
         >>> results = corun.run(PAIR, until="100ms", seed=1)
@@ -84,14 +99,14 @@ class Tables:
         if self._folder is not None:
             self._folder.cleanup()
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @property
-    def runs(self):
+    def runs(self) -> "DataFrame":
         """One row per run, in the order of the plan, failed ones last: `id` (hash of the canonical run), `experiment`,
         `scenario`, `policy`, `parameters`, `seed`, `horizon_ns`, ..., `error` (null if none).
 
@@ -102,7 +117,7 @@ class Tables:
         return self.sql(_RUNS)
 
     @property
-    def metrics(self):
+    def metrics(self) -> "DataFrame":
         """Long form: `run`, `client`, `metric`, `value`, `unit` of the value.
 
         >>> metrics = corun.open(QUICK).metrics
@@ -112,7 +127,7 @@ class Tables:
         return self.sql("SELECT * FROM metrics")
 
     @property
-    def frames(self):
+    def frames(self) -> "DataFrame":
         """One row per presented frame, as far as the experiment recorded them; times are in nanoseconds since the run
         began.
 
@@ -122,7 +137,7 @@ class Tables:
         return self._optional("frames")
 
     @property
-    def decisions(self):
+    def decisions(self) -> "DataFrame":
         """One row per decision a policy took, as far as the experiment recorded them: `time_ns`, `action`, `client`,
         ...
 
@@ -132,7 +147,7 @@ class Tables:
         return self._optional("decisions")
 
     @property
-    def holds(self):
+    def holds(self) -> "DataFrame":
         """One row per stretch of time in which a client's operations waited at its gate for one reason, its `rule`.
 
         >>> holds = corun.open(QUICK).holds
@@ -142,7 +157,7 @@ class Tables:
         return self._optional("holds")
 
     @property
-    def kills(self):
+    def kills(self) -> "DataFrame":
         """One row per kill: `time_ns`, `lost_ns` of device time, `restored_ns` (null where the client never was).
 
         >>> len(corun.open(QUICK).kills)
@@ -151,7 +166,7 @@ class Tables:
         return self._optional("kills")
 
     @property
-    def refusals(self):
+    def refusals(self) -> "DataFrame":
         """One row per client that was turned away with an error, and why: `time_ns`, `rule`, `needed`, `available`,
         `unit`.
 
@@ -161,7 +176,7 @@ class Tables:
         return self._optional("refusals")
 
     @property
-    def operations(self):
+    def operations(self) -> "DataFrame":
         """One row per device operation, as far as the experiment recorded them: `record: { operations: all }`.
 
         >>> experiment = corun.Experiment(PAIR).set("record", {"operations": "all"})
@@ -171,7 +186,8 @@ class Tables:
         """
         return self._optional("operations")
 
-    def table(self, name, scenario=None, policy=None, client=None):
+    def table(self, name: str, scenario: str | None = None, policy: str | None = None,
+              client: str | None = None) -> "Table":
         """One table as a corun.Table, whose columns pandas, polars and Arrow share: `name` is "frames", "decisions",
         "holds", "kills", "refusals", "operations" or "metrics", with the `scenario`, `policy` and `seed` of its runs in
         front. The other arguments keep one of each. docs/results.md describes the columns.
@@ -185,8 +201,8 @@ class Tables:
 
         tables = [row[0] for row in self.cursor(
             "SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'runs'")]
-        if name not in tables:
-            raise InputError(f"{self.path}: no table `{name}`: there are {', '.join(tables)}")
+        check_name(name, tables, "table", self.path)
+        self.check_names(scenario, policy, client)
         chosen = [(column, value) for column, value in
                   (("runs.scenario", scenario), ("runs.policy", policy), ("t.client", client)) if value is not None]
         where = " AND ".join(f"{column} = ?{place}" for place, (column, _) in enumerate(chosen, 1)) or "1"
@@ -194,7 +210,7 @@ class Tables:
                  f"WHERE {where} ORDER BY t.rowid")
         return Table(_core.query(self.path, query, [value for _, value in chosen]))
 
-    def sql(self, query, parameters=()):
+    def sql(self, query: str, parameters: "Sequence[object] | Mapping[str, object]" = ()) -> "DataFrame":
         """The rows of a read-only SQL query.
 
         >>> corun.open(QUICK).sql("SELECT count(*) AS runs FROM runs").runs[0]
@@ -202,11 +218,12 @@ class Tables:
         """
         cursor = self.cursor(query, parameters)
         names = [column[0] for column in cursor.description]
-        if pandas is not None:
-            return pandas.DataFrame.from_records(cursor.fetchall(), columns=names)
-        return [dict(zip(names, row)) for row in cursor]
+        if pandas is None:
+            return as_table([dict(zip(names, row)) for row in cursor])
+        frame: DataFrame = pandas.DataFrame.from_records(cursor.fetchall(), columns=names)
+        return frame
 
-    def cursor(self, query, parameters=()):
+    def cursor(self, query: str, parameters: "Sequence[object] | Mapping[str, object]" = ()) -> sqlite3.Cursor:
         """The same as a cursor of the standard library's sqlite3.
 
         >>> corun.open(QUICK).cursor("SELECT count(*) FROM runs WHERE seed > ?", (3,)).fetchone()
@@ -214,7 +231,7 @@ class Tables:
         """
         return self._connection.execute(query, parameters)
 
-    def has(self, table):
+    def has(self, table: str) -> bool:
         """Whether the file has the table.
 
         >>> corun.open(QUICK).has("frames")
@@ -222,15 +239,29 @@ class Tables:
         """
         return self.cursor("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone() is not None
 
-    def _optional(self, table):
+    def check_names(self, scenario: str | None = None, policy: str | None = None, client: str | None = None) -> None:
+        """Raises InputError where one is given that no run of the file has, with those that may have been meant.
+
+        >>> corun.open(QUICK).check_names(policy="nvshar")                   # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        corun.errors.InputError: ...: no policy `nvshar`: did you mean `nvshare`? there are nvshare, passthrough
+        """
+        for what, name, query in (("scenario", scenario, "SELECT DISTINCT scenario FROM runs ORDER BY 1"),
+                                  ("policy", policy, "SELECT DISTINCT policy FROM runs ORDER BY 1"),
+                                  ("client", client, "SELECT DISTINCT client FROM metrics ORDER BY 1")):
+            if name is not None:
+                check_name(name, [row[0] for row in self.cursor(query)], what, self.path)
+
+    def _optional(self, table: str) -> "DataFrame":
         return self.sql(f"SELECT * FROM {table}") if self.has(table) else as_table([])
 
 
-def planned_runs(tables, columns):
+def planned_runs(tables: Tables, columns: str) -> list[tuple[Any, ...]]:
     """Columns of `runs` as tuples, in the order of the plan, failed ones last."""
     return tables.cursor(f"SELECT {columns} FROM ({_RUNS})").fetchall()
 
 
-def as_table(rows):
+def as_table(rows: list[dict[str, Any]]) -> "DataFrame":
     """Dicts as a DataFrame where pandas is installed, else as they are."""
-    return rows if pandas is None else pandas.DataFrame(rows)
+    frame: Any = rows if pandas is None else pandas.DataFrame(rows)
+    return frame

@@ -2,6 +2,7 @@
 
 import functools
 import os
+from typing import Any
 
 from corun.core import _core
 from corun.table import Table
@@ -23,12 +24,12 @@ class Timeline:
     'kernel'
     """
 
-    def __init__(self, path, format=""):
+    def __init__(self, path: str | os.PathLike[str], format: str = "") -> None:
         self.path = os.fspath(path)
         self._core = _core.Timeline(self.path, format)
 
     @functools.cached_property
-    def operations(self):
+    def operations(self) -> Table:
         """Kernels, copies and memsets: `start_ns`, `duration_ns`, `kind`, `name`, `device`, `process`, `context`,
         `stream`, `call` (row of `calls` that submitted it), `blocks`, `threads_per_block`, `registers_per_thread`,
         `shared_memory_bytes` (of a block), `bytes`, `graph_node`.
@@ -39,7 +40,7 @@ class Timeline:
         return Table(self._core.operations())
 
     @functools.cached_property
-    def calls(self):
+    def calls(self) -> Table:
         """Calls of the host: `start_ns`, `duration_ns`, `kind`, `process`, `thread`, `stream` (missing: all),
         `awaited` (row of `operations`: the last one that an event wait waits for).
 
@@ -49,7 +50,7 @@ class Timeline:
         return Table(self._core.calls())
 
     @functools.cached_property
-    def frames(self):
+    def frames(self) -> Table:
         """Presented frames: `present_ns`, `interval_ns`, `cpu_busy_ns`, `in_present_ns`, `submit_ns`, `gpu_begin_ns`,
         `gpu_end_ns`, `gpu_busy_ns`, `visits`, `application`, `dropped` (0 or 1).
 
@@ -59,7 +60,7 @@ class Timeline:
         return Table(self._core.frames())
 
     @functools.cached_property
-    def marks(self):
+    def marks(self) -> Table:
         """Named intervals that mark steps: `start_ns`, `duration_ns`, `name`, `process`, `thread`.
 
         >>> corun.Timeline(CAPTURE).marks.columns
@@ -68,7 +69,7 @@ class Timeline:
         return Table(self._core.marks())
 
     @functools.cached_property
-    def draws(self):
+    def draws(self) -> Table:
         """Pieces of the few frames whose composition was sampled: `start_ns`, `duration_ns`, `calls`, `application`.
 
         >>> corun.Timeline(CAPTURE).draws.columns
@@ -77,7 +78,7 @@ class Timeline:
         return Table(self._core.draws())
 
     @property
-    def provenance(self):
+    def provenance(self) -> dict[str, Any]:
         """A dict: `format`, `version`, `file`, `content_hash`, `clock`, `origin_ns`, `devices`, `skipped` (bad records
         by reason), `notes`, `programs` (name by process).
 
@@ -87,7 +88,7 @@ class Timeline:
         return self._core.provenance
 
     @property
-    def fidelity(self):
+    def fidelity(self) -> dict[str, bool]:
         """A dict of what the capture can be trusted with: `has_durations`, `has_calls`, `has_frames`, `per_frame`,
         `integer_microseconds`, `has_times`, `host_gaps_inflated`, `co_run`.
 
@@ -97,7 +98,7 @@ class Timeline:
         return self._core.fidelity
 
     @property
-    def counts(self):
+    def counts(self) -> dict[str, int]:
         """A dict of what `simcli info` counts: `kernels`, `memops`, `frames`, `streams`, `span_ns`, `busy_ns`.
 
         >>> sorted(corun.Timeline(CAPTURE).counts)
@@ -106,7 +107,7 @@ class Timeline:
         return self._core.counts
 
     @property
-    def steps(self):
+    def steps(self) -> dict[str, Any]:
         """A dict of the program's steps, as a replay takes them: `count`, `certainty` (none, unsure, likely, certain),
         `how`, `step_ns` (mean), `host_ns` (from begin to begin on the host, median), `host_ns_p10`, `host_ns_p90`,
         `device_ns`, `operations`, `left_out_before`, `left_out_after`, `unfit` (why it cannot be replayed, or ""),
@@ -117,7 +118,7 @@ class Timeline:
         """
         return self._core.steps()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         counts = self.counts
         return (f"<corun.Timeline {self.path}: {counts['kernels']} kernels, {counts['memops']} copies and memsets, "
                 f"{counts['frames']} frames in {counts['span_ns'] / 1e9:.3g} s>")

@@ -29,6 +29,7 @@ def test_names_the_best_way_and_what_each_program_keeps(advice):
 
 def test_is_printed_as_its_verdict(advice):
     assert str(advice).startswith("Share them: MPS. resnet50_train_bs64 keeps 0.")
+    assert repr(advice).startswith("<corun.Advice: Share them: MPS. ") and "\n" not in repr(advice)
     assert "<table>" in advice._repr_html_()
 
 

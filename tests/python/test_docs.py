@@ -51,7 +51,7 @@ def public_names():
 
 def test_every_public_name_has_a_docstring_with_an_example():
     docs = {name: inspect.getdoc(value) or "" for name, value in public_names().items()}
-    assert len(docs) > 70 and "corun.Results.frame_times" in docs and "corun.Results.plot.pareto" in docs
+    assert len(docs) > 70 and "corun.Results.frame_times" in docs and "corun.Results.plot.frontier" in docs
     assert not [name for name, text in docs.items() if not text]
     assert not [name for name, text in docs.items()
                 if ">>>" not in text and name not in NO_EXAMPLE and not name.startswith(HOOKS)]

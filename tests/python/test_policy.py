@@ -81,6 +81,12 @@ def test_a_wrong_description_is_refused():
         corun.Experiment(PAIR, policies=[Taken])
     with pytest.raises(corun.InputError, match="`frames` in `needs`: expected of device_time, frame_events"):
         corun.Experiment(PAIR, policies=[Needy])
+    class Deaf(Open):
+        def on_complete(self, view, client, op, device_time_ns):
+            pass
+
+    with pytest.raises(corun.InputError, match="Deaf: `on_complete` is never called: did you mean `on_completed`"):
+        corun.Experiment(PAIR, policies=[Deaf])
     with pytest.raises(corun.InputError, match="already a policy named 'open'"):
         corun.Experiment(PAIR, policies=[Open, Open])
 

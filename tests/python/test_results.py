@@ -1,5 +1,7 @@
+import json
 import math
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -7,7 +9,7 @@ import sys
 import pytest
 
 import corun
-from built_package import ROOT
+from built_package import PACKAGE, ROOT
 from corun import tables as tables_module
 from results_fixture import write_results
 
@@ -70,8 +72,75 @@ def test_summary_leaves_failed_runs_out(path, without_pandas):
     assert {row["policy"] for row in corun.open(path).summary()} == {"pilotfish", "nvshare"}
 
 
-def test_summary_of_a_metric_nobody_has_is_empty(path):
-    assert len(corun.open(path).summary("no_such_metric")) == 0
+def test_a_metric_that_no_run_has_is_empty_and_a_misspelt_one_an_error(path):
+    results = corun.open(path)
+    assert len(results.summary("slowdown")) == len(results.samples("slowdown")) == 0
+    for read in (results.summary, results.samples):
+        with pytest.raises(corun.InputError, match="no metric `fps`: did you mean `fps_mean` or `fps_1low`"):
+            read("fps")
+
+
+@pytest.mark.parametrize("name, why", [
+    ({"policy": "nvshre"}, "no policy `nvshre`: did you mean `nvshare`"),
+    ({"scenario": "one gam"}, "no scenario `one gam`: did you mean `one game`"),
+    ({"client": "gmae"}, "no client `gmae`: did you mean `game`"),
+    ({"client": "solitaire"}, "no client `solitaire`: there are game"),
+])
+def test_misspelt_names_are_errors_that_name_the_near_ones(quick, path, name, why):
+    with pytest.raises(corun.InputError, match=why):
+        corun.open(path).table("frames", **name)
+    if "scenario" not in name:
+        with pytest.raises(corun.InputError, match=why.partition(": ")[0]):
+            corun.open(quick).frame_times(**name)
+
+
+def test_a_client_without_frames_has_none_to_show(quick):
+    assert len(corun.open(quick).frame_times(client="train")) == 0
+
+
+def test_findings_are_the_sentences_of_simcli(quick):
+    said = subprocess.run([PACKAGE.parent / "simcli", "compare", quick, "--baseline", "passthrough", "--metric",
+                           "throughput_per_s"], capture_output=True, text=True, check=True).stdout
+    found = corun.open(quick).findings(baseline="passthrough")
+    effects = [sentence for sentence in found if "times the throughput of passthrough" in sentence]
+    assert len(effects) == 2 and all(effect in said for effect in effects)
+    conclusions = corun.open(quick).findings()
+    assert conclusions[0].startswith("passthrough keeps game at ") and conclusions == found[:len(conclusions)]
+    with pytest.raises(corun.InputError, match="no policy `nvshar`"):
+        corun.open(quick).findings(baseline="nvshar")
+
+
+def test_a_report_is_the_page_of_simcli(quick, tmp_path):
+    output = tmp_path / "a b.html"
+    results = corun.open(quick)
+    assert results.report(output, baseline="nvshare") == output
+    page = output.read_text()
+    subprocess.run([PACKAGE.parent / "simcli", "report", quick, "-o", output, "--baseline", "nvshare", "-f"],
+                   check=True, capture_output=True)
+    assert shown(page) == shown(output.read_text())
+    with pytest.raises(corun.InputError, match="exists"):
+        results.report(output)
+    assert results.report(output, overwrite=True) == output
+
+
+def shown(page):
+    """What a report shows, but for the command that made it."""
+    contents = json.loads(re.search(r'id="contents">(.*?)</script>', page, re.DOTALL)[1])
+    return {name: value for name, value in contents.items() if name != "command"}
+
+
+def test_summary_reads_the_file_once(quick, monkeypatch):
+    from corun import _core, core
+
+    calls = []
+    counted = type("Counted", (), {"__getattr__": lambda self, name: getattr(_core, name),
+                                   "samples": lambda self, *given: calls.append(given) or _core.samples(*given)})()
+    monkeypatch.setattr(core, "_core", counted)
+    results = corun.open(quick)
+    rows = []
+    results._connection.set_trace_callback(rows.append)
+    assert len(results.summary("fps_mean")) == 2
+    assert len(calls) == 1 and not [query for query in rows if "FROM metrics" in query]
 
 
 def test_the_revision_is_that_of_the_file(path):

@@ -1,4 +1,5 @@
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -146,9 +147,25 @@ def test_the_summary_is_shown(quick):
     results = corun.open(quick)
     text = repr(results)
     assert "10 runs (0 failed), policies passthrough, nvshare" in text
-    heading = next(line for line in text.splitlines() if line.startswith("scenario"))
-    assert heading.split()[:4] == ["scenario", "policy", "client", "fps_mean"]
-    assert "<th>fps_mean (fps)</th>" in results._repr_html_() and "<td>nvshare</td>" in results._repr_html_()
+    heading, *lines = text.splitlines()[1:]
+    assert heading.split("  ")[0] == "policy" and re.split("  +", heading)[1:] == [
+        "client", "rate", "1% low (fps)", "p99 frame (ms)", "missed", "slowdown", "p99 job (ms)", "harvest"]
+    assert len(lines) == 4 and max(map(len, lines)) <= 120, "a line a client and policy; the device has none"
+    fps = results.summary("fps_mean").set_index("policy").value["nvshare"]
+    harvest = results.summary("harvest_ratio").set_index("policy").value["nvshare"]
+    assert lines[2].startswith("nvshare") and f" {fps:.3g} " in lines[2]
+    assert lines[3].split()[0] == "train" and f"  {harvest:.3g}" in lines[3]
+    assert "<th>1% low (fps)</th>" in results._repr_html_() and "<td>nvshare</td>" in results._repr_html_()
+
+
+def test_a_long_summary_is_cut(tmp_path):
+    clients = [{"name": f"train{number}", "synthetic": {"kernels": {"duration": "1ms", "count": 10}}}
+               for number in range(25)]
+    experiment = corun.Experiment(PAIR).set("clients", clients).set("policies", ["passthrough", "exclusive"])
+    results = corun.run(experiment, until="100ms", seed=1, baselines=False)
+    lines = repr(results).splitlines()
+    assert len(lines) == 43 and lines[-1] == "and 10 more lines: see summary()"
+    assert "and 10 more lines" in results._repr_html_()
 
 
 def test_names_in_a_summary_are_text(tmp_path):

@@ -192,6 +192,8 @@ def test_compare_says_what_is_missing_or_weak(quick):
     with pytest.raises(corun.InputError,
                        match="no run has the policy `exclusiv`(?s:.*)there are: nvshare, passthrough"):
         corun.compare(corun.open(quick), baseline="exclusiv")
+    with pytest.raises(corun.InputError, match="no client `gmae`: did you mean `game`"):
+        corun.compare(corun.open(quick), baseline="passthrough", client="gmae")
     with pytest.warns(UserWarning, match="1 pair of seeds: fewer than 3 have no interval"):
         single = corun.compare(corun.run(PAIR, seed=1, until="400ms"), baseline="passthrough")
     assert single.difference_lo.isna().all() and (single.n == 1).all()

@@ -139,6 +139,13 @@ def test_polars_and_pyarrow_take_a_table(operations):
     assert polars.Series(operations["start_ns"]).to_list() == operations["start_ns"].to_list()
 
 
+def test_a_table_and_a_column_are_shown_in_a_line(operations):
+    assert repr(operations).startswith("<corun.Table: 3925 rows of start_ns, duration_ns, ")
+    assert repr(operations).endswith(" more>") and len(repr(operations)) < 120
+    assert repr(operations["bytes"]) == f"<corun column bytes: 3925 values, {operations['bytes'].missing} missing>"
+    assert repr(corun.parameter.integer(4, unit="kernels")) == "<corun.Parameter: integer, default 4 kernels>"
+
+
 def test_rows_and_columns_that_are_not_there(operations):
     assert operations["start_ns"][-1] == operations["start_ns"].to_list()[-1]
     with pytest.raises(IndexError):
@@ -155,12 +162,12 @@ def test_a_table_of_results_holds_what_the_file_holds(quick):
         assert frames[name].to_list() == expected[name].tolist(), name
     chosen = results.table("frames", policy="nvshare", client="game")
     assert set(chosen["policy"].to_list()) == {"nvshare"} and 0 < len(chosen) < len(frames)
-    assert len(results.table("frames", client="nobody")) == 0
+    assert len(results.table("frames", client="train")) == 0
 
 
 def test_missing_values_of_results_are_missing(quick, tmp_path):
     results = corun.open(quick)
-    with pytest.raises(corun.InputError, match="no table `frame`: there are metrics, frames"):
+    with pytest.raises(corun.InputError, match="no table `frame`: did you mean `frames`. there are metrics, frames"):
         results.table("frame")
     from corun import _core
 
