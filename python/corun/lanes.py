@@ -67,5 +67,6 @@ def _draw_holds(ax: "Axes", place: int, rows: Sequence[Any], colour: str, span: 
 def _write_in(ax: "Axes", place: int, text: str, interval: Span, span: Span) -> None:
     """Text in the middle of what is seen of an interval, where there is room for it."""
     begin, end = max(interval[0], span[0]), min(interval[1], span[1])
-    if end - begin > len(text) * (span[1] - span[0]) / 110:
+    letters = 12 * ax.figure.get_size_inches()[0]  # that the whole span has room for
+    if end - begin > len(text) * (span[1] - span[0]) / letters:
         ax.text((begin + end) / 2e6, place, text, ha="center", va="center", fontsize=7)

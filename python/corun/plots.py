@@ -95,10 +95,10 @@ class Plots:
             above = 1 - (pandas.RangeIndex(len(times)).to_numpy() + 0.5) / len(times)
             ax.step(times, above, where="post", label=policy, color=self._colours[policy],
                     linewidth=max(4 - place, 1.2))
-        ax.set(xscale="log", yscale="log", xlabel="frame time (ms)", ylabel="share of frames that took longer",
+        ax.set(xscale="log", yscale="log", xlabel="frame time (ms)", ylabel="share of frames longer",
                title=f"{client}: tail of the frame times")
         style.plain_ticks(ax.xaxis)
-        ax.legend(frameon=False)
+        ax.legend()
         return ax
 
     @_styled
@@ -114,10 +114,10 @@ class Plots:
         ax = self._style.axes(ax, (7.5, 2.6))
         at, took, is_missed = frames.present_ns / 1e9, frames.frame_time_ns / 1e6, frames.missed == 1
         ax.vlines(at, 0, took, color=self._colours[policy], linewidth=0.6, alpha=0.5)
-        ax.plot(at[~is_missed], took[~is_missed], ".", color=self._colours[policy], markersize=4, label="in time")
-        ax.plot(at[is_missed], took[is_missed], ".", color=style.LATE, markersize=4, label="missed")
-        ax.set(xlabel="time of the run (s)", ylabel="frame time (ms)", title=f"{client} under {policy}", ylim=(0, None))
-        ax.legend(frameon=False, ncol=2, loc="lower right", bbox_to_anchor=(1, 1), borderpad=0)
+        ax.plot(at[~is_missed], took[~is_missed], ".", color=self._colours[policy], markersize=4)
+        ax.plot(at[is_missed], took[is_missed], ".", color=style.LATE, markersize=4)
+        ax.set(xlabel="time of the run (s)", ylabel="frame time (ms)", ylim=(0, None),
+               title=f"{client} under {policy} (red: missed frames)")
         return ax
 
     @_styled
@@ -144,7 +144,7 @@ class Plots:
         if is_named:
             _name_points(ax, _together(rows), colours)
         else:
-            ax.legend(frameon=False)
+            ax.legend()
         ax.set(xlabel=x_label, ylabel=y_label)
         ax.margins(0.15)
         return ax
@@ -182,7 +182,7 @@ class Plots:
             ax.set_xscale("log")
             style.plain_ticks(ax.xaxis)
         ax.set(xlabel=x_label, ylabel=figures.label_of(rows))
-        ax.legend(frameon=False)
+        ax.legend()
         return ax
 
     def _swept_line(self, ax: "Axes", policy: str, rows: "DataFrame") -> None:
@@ -242,7 +242,8 @@ class Plots:
         ax.invert_yaxis()
         ax.set(xlabel="ms since the frame began")
         ax.grid(axis="y", visible=False)
-        ax.legend(frameon=False, ncol=3, loc="lower left", bbox_to_anchor=(0, 1.0))
+        is_narrow = self._style.width is not None
+        ax.legend(ncol=2 if is_narrow else 3, loc="lower right", bbox_to_anchor=(1, 1), columnspacing=1, handlelength=1)
         return ax
 
     @_styled

@@ -13,7 +13,7 @@ from corun.errors import InputError
 try:
     from cycler import cycler
     from matplotlib import pyplot
-    from matplotlib.ticker import FuncFormatter
+    from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 except ImportError as error:
     raise ImportError(f"pictures need pandas and matplotlib ({error}): pip install \"corun[plots]\"") from error
 
@@ -26,7 +26,7 @@ LATE = "#b3261e"
 GRID, LINE, SOFT = "#e6e6e6", "#999999", "#bbbbbb"
 # The parts of a frame, with their numbers of the palette, as in reports.
 _PART_HUES = {"host_ns": ("host", 4), "queued_ns": ("gate and queue", 1), "own_ns": ("own work", 0),
-              "away_ns": ("others have the device", 3), "until_shown_ns": ("done, waits to be shown", 2)}
+              "away_ns": ("others on the device", 3), "until_shown_ns": ("done, until shown", 2)}
 _METADATA: dict[str, dict[str, Any]] = {".png": {"Software": None}, ".pdf": {"CreationDate": None},
                                        ".svg": {"Date": None}}
 
@@ -47,7 +47,7 @@ class Style:
     def axes(self, ax: "Axes | None", size: tuple[float, float]) -> "Axes":
         """`ax`, or new axes of a figure of this size or of the style's width, without a frame and with a quiet grid."""
         if ax is None:
-            width, height = size if self.width is None else (self.width, max(size[1] * self.width / size[0], 1.6))
+            width, height = size if self.width is None else (self.width, max(size[1] * self.width / size[0], 2.0))
             _, ax = pyplot.subplots(figsize=(width, height), constrained_layout=True)
         ax.spines[["top", "right"]].set_visible(False)
         ax.grid(color=GRID, linewidth=0.6)
@@ -56,7 +56,8 @@ class Style:
 
 
 SCREEN = Style(None, {"axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.color": GRID,
-                      "grid.linewidth": 0.6, "axes.axisbelow": True, "legend.frameon": False,
+                      "grid.linewidth": 0.6, "axes.axisbelow": True, "legend.framealpha": 0.8,
+                      "legend.edgecolor": "none",
                       "axes.prop_cycle": cycler(color=_core.colours())})
 # A column of a two-column page, in type of 7 and 8 points.
 PAPER = Style(3.35, SCREEN.settings | {
@@ -118,7 +119,14 @@ def save(ax: "Axes", path: str | os.PathLike[str]) -> pathlib.Path:
 
 
 def plain_ticks(axis: Any) -> None:
-    """Numbers without powers of ten, at 1, 2 and 5 of a decade."""
+    """Numbers without powers of ten on a logarithmic axis: at 1, 2 and 5 of a decade, or some round ones within one."""
+    low, high = axis.get_view_interval()
+    if high < 10 * low:
+        axis.set_major_locator(MaxNLocator(6))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.set_minor_locator(NullLocator())
+        return
+
     def text(value: float, _: object) -> str:
         return f"{value:g}" if f"{value:.0e}"[0] in "125" else ""
 

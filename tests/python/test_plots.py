@@ -216,6 +216,7 @@ def test_pictures_for_a_paper_are_as_wide_as_a_column(results, tmp_path):
     plain, paper = (plot.frame_tail("game") for plot in (results.plot, results.plot.paper))
     assert paper.figure.get_size_inches()[0] == 3.35 < plain.figure.get_size_inches()[0]
     assert paper.xaxis.label.get_size() == 8 < plain.xaxis.label.get_size()
+    assert paper.get_legend().get_texts()[0].get_size() == 7
     assert pyplot.rcParams["font.size"] == plain.xaxis.label.get_size(), "the settings are of the picture alone"
 
 

@@ -106,6 +106,7 @@ def test_findings_are_the_sentences_of_simcli(quick):
     assert len(effects) == 2 and all(effect in said for effect in effects)
     conclusions = corun.open(quick).findings()
     assert conclusions[0].startswith("passthrough keeps game at ") and conclusions == found[:len(conclusions)]
+    assert not [sentence for sentence in conclusions if " times the " in sentence], "which take a baseline"
     with pytest.raises(corun.InputError, match="no policy `nvshar`"):
         corun.open(quick).findings(baseline="nvshar")
 
