@@ -60,7 +60,7 @@ def check_policy(policy: PolicyChoice, device: str | dict[str, Any] = "h200") ->
     except Error as error:
         if not hasattr(error, "results"):
             raise
-        return as_table([_row("legal", str(error).partition("\n")[0])])
+        return as_table([_row("legal", _cause(str(error)))])
     rows = [_row("legal", first.error)]
     if not first.error:
         again, shorter = _History(policy, device), _History(policy, device, until="600ms")
@@ -77,6 +77,15 @@ def _row(check: str, found: str) -> dict[str, Any]:
     return {"check": check, "passed": not found, "found": found}
 
 
+def _cause(text: str) -> str:
+    """What an error of a policy says in one line: the exception or the refusal first, which tables cut least."""
+    first, *others = text.strip().splitlines()
+    place, separator, what = first.partition(" s: ")
+    if what.startswith("Traceback"):
+        what = others[-1] if others else what
+    return f"{what} ({place} s)" if separator else first
+
+
 class _History:
     """What a policy did in the scenarios: decisions and begins of operations, by scenario."""
 
@@ -90,7 +99,7 @@ class _History:
         }, policies=own)
         with _quietly(experiment, until) as results:
             errors = results.cursor("SELECT scenario, error FROM runs WHERE error IS NOT NULL").fetchall()
-            self.error = "; ".join(f"{scenario}: {error.splitlines()[0]}" for scenario, error in errors)
+            self.error = "; ".join(f"{scenario}: {_cause(error)}" for scenario, error in errors)
             self.decisions = _by_scenario(results, "decisions",
                                           "time_ns, action, client, count, duration_ns, level, fraction")
             self.operations = _by_scenario(results, "operations", "begin_ns, client")

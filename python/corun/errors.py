@@ -68,7 +68,8 @@ class PolicyError(Error):
     """
 
 
-_MOST_LISTED = 40  # names that a message has
+# Names that a message lists: behind near ones, and where there are none.
+_MOST_BEHIND_NEAR, _MOST_LISTED = 12, 40
 
 
 def near_names(name: str, known: Iterable[str]) -> list[str]:
@@ -95,7 +96,8 @@ def check_name(name: str | None, known: Iterable[str], what: str, where: str) ->
     if name is None or name in known:
         return
     near = " or ".join(f"`{other}`" for other in near_names(name, known))
-    there = f"there are {', '.join(known[:_MOST_LISTED]) or 'none'}" + (", ..." if len(known) > _MOST_LISTED else "")
+    most = _MOST_BEHIND_NEAR if near else _MOST_LISTED
+    there = f"there are {', '.join(known[:most]) or 'none'}" + (", ..." if len(known) > most else "")
     raise InputError(f"{where}: no {what} `{name}`: {f'did you mean {near}? ' if near else ''}{there}")
 
 

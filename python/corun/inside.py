@@ -47,6 +47,7 @@ def one_backend(results: "Results", backend: str | None) -> str | None:
 
 def run_id(results: Tables, policy: str, seed: int | None = None, scenario: str | None = None) -> str:
     """The id of one run: see Results.run_id."""
+    results.check_names(scenario, policy)
     runs = [run for run in planned_runs(results, "id, scenario, policy, seed, error") if run[4] is None]
     found = [run for run in runs if run[2] == policy and seed in (None, run[3]) and scenario in (None, run[1])]
     if not found:

@@ -85,6 +85,16 @@ def test_an_illegal_action_ends_the_checks():
     assert list(passed) == ["legal"] and not passed["legal"] and "wake" in found["legal"]
 
 
+def test_an_exception_is_named_where_a_table_shows_it():
+    class Raises(corun.Policy):
+        def decide(self, view, act):
+            raise ZeroDivisionError("of mine")
+
+    checks = corun.check_policy(Raises)
+    assert checks.found[0].startswith("ZeroDivisionError: of mine (policy 'raises' at t=0")
+    assert "ZeroDivisionError: of mine" in repr(checks)
+
+
 def test_what_is_no_policy_is_an_error():
     with pytest.raises(corun.InputError, match="nvshar"):
         corun.check_policy("nvshar")

@@ -68,10 +68,11 @@ def test_device_time_says_what_is_missing(quick):
 def test_a_run_is_named_by_policy_and_seed(quick):
     results = corun.open(quick)
     assert results.run_id("nvshare") == results.run_id("nvshare", seed=1) != results.run_id("nvshare", seed=2)
-    with pytest.raises(corun.InputError,
-                       match="no run of policy `nvshar`: there are pair/nvshare, pair/passthrough with "
-                                               "seeds 1, 2, 3, 4, 5"):
+    with pytest.raises(corun.InputError, match="no policy `nvshar`: did you mean `nvshare`"):
         results.run_id("nvshar")
+    with pytest.raises(corun.InputError, match="no run of policy `nvshare` with seed 9: there are pair/nvshare, "
+                                               "pair/passthrough with seeds 1, 2, 3, 4, 5"):
+        results.run_id("nvshare", seed=9)
 
 
 def test_packed_results_are_opened(quick, tmp_path):
