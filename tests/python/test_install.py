@@ -52,7 +52,7 @@ def test_the_installed_package_runs_reads_and_compares(python, tmp_path):
     code = """
 import sys, corun
 results = corun.run(sys.argv[1], until="300ms", output="results.sqlite")
-assert len(corun.open("results.sqlite").runs) == 4 and "fps_mean" in repr(results)
+assert len(corun.open("results.sqlite").runs) == 4 and "1% low (fps)" in repr(results)
 effects = corun.compare(results, baseline="passthrough", metric="fps_mean")
 assert effects[0]["policy"] == "nvshare" and effects[0]["n"] == 2, "dicts: there is no pandas here"
 assert corun.check_policy("passthrough")[0]["passed"]
