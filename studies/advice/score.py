@@ -22,7 +22,8 @@ from record import PROGRAMS as SCRIPTS  # noqa: E402
 
 ALL = ["answers.jsonl", "measured.jsonl", "second/answers.jsonl", "second/measured.jsonl", "third/answers.jsonl",
        "third/measured.jsonl", "third/answers_fewer_sms.jsonl", "third/measured.jsonl", "fourth/answers.jsonl",
-       "fourth/measured.jsonl", "fourth/answers_fewer_sms.jsonl", "fourth/measured.jsonl"]
+       "fourth/measured.jsonl", "fourth/answers_fewer_sms.jsonl", "fourth/measured.jsonl", "fifth/answers.jsonl",
+       "fifth/measured.jsonl", "fifth/answers_fewer_sms.jsonl", "fifth/measured.jsonl"]
 SYNCHRONOUS = {"hf_decoder", "jax_recurrent", "reduced_overhead", "reinforcement", "jax_decoder", "cupy_means",
                *SCRIPTS["device_bound_programs.py"], *SCRIPTS["more_device_bound_programs.py"]}
 

@@ -2,7 +2,8 @@
 """Laws of what programs keep in pairs whose SMs are split, from figures of each program alone; prints Markdown.
 
     laws.py predict RATES.jsonl[,MORE.jsonl] COUNTERS.jsonl POWER.jsonl DRAW > predictions.jsonl
-    laws.py score PREDICTIONS.jsonl MEASURED.jsonl
+    laws.py score MEASURED.jsonl RATES.jsonl[,MORE.jsonl] PREDICTIONS.jsonl ...
+    laws.py power POWER.jsonl
 
 Figures of a program alone: its rates with all and with 30, 50 and 70 % of the SMs (RATES), its part of the DRAM's
 throughput (COUNTERS, `dram`), and what the device draws for it with half of the SMs (POWER). Each law says what a
@@ -38,6 +39,7 @@ import mixes  # noqa: E402
 PEAK_GB_PER_S = 4800  # of the H200 of measured.jsonl, by its data sheet
 MOST_WATTS, MOST_MHZ = 700, 1980  # of an H100 and an H200
 QUEUE = 0.06, 0.5, 1.3
+LAWS = "alone", "constant", "curve", "dram", "power", "queue"
 PARTS = [part / 100 for part in mixes.PERCENTAGES]
 
 
@@ -100,8 +102,8 @@ def kept_by(alone, program, part, other, c, d):
     used, own = alone.dram[other] * others, alone.dram[program] * its
     dram = its / (1 + c + d * used ** 2)
     queue = its / (1 + QUEUE[0] + QUEUE[1] * used ** 2 + QUEUE[2] * used * own)
-    return {"queue": queue, "alone": its, "constant": its / (1 + c), "curve": its / (1 + c + d * by_curve ** 2), "dram": dram,
-            "power": dram * alone.clock([(program, part), (other, round(1 - part, 2))])}
+    return {"queue": queue, "alone": its, "constant": its / (1 + c), "curve": its / (1 + c + d * by_curve ** 2),
+            "dram": dram, "power": dram * alone.clock([(program, part), (other, round(1 - part, 2))])}
 
 
 def predict(rates, counters, power, draw):
@@ -116,20 +118,46 @@ def predict(rates, counters, power, draw):
                                  | {law: round(kept, 4) for law, kept in laws.items()}))
 
 
-def score(predictions, measured):
-    rows = read(measured)
-    rates = means(rows, lambda row: (row["run"], row["w"]), "it_s")
+def scored(rows, alone_of, rates):
+    """{law: errors of what is kept, in per cent}, of the laws, and of simulated rates over those that were stated"""
     errors = collections.defaultdict(list)
-    for row in read(predictions):
-        real = rates.get((row["run"], row["program"]))
-        for law in ("alone", "constant", "curve", "dram", "power", "queue"):
-            if real and law in row:
-                errors[law].append(100 * (row[law] * rates["solo_" + row["program"], row["program"]] / real - 1))
-    print("| law | figures | error, mean (worst) | mean with its sign |\n|---|---:|---:|---:|")
-    for law, found in errors.items():
-        print(f"| {law} | {len(found)} | {statistics.mean(map(abs, found)):.1f} % ({max(map(abs, found)):.1f}) "
-              f"| {statistics.mean(found):+.1f} % |")
+    for row in rows:
+        program = row.get("program", row.get("client"))
+        real = rates.get((row["run"], program))
+        if real:
+            laws = {law: row[law] for law in LAWS if law in row}
+            kept = laws or {"simulated": row["predicted_per_s"] / alone_of[program]}
+            for law, value in kept.items():
+                errors[law].append(100 * (value * rates["solo_" + program, program] / real - 1))
+    return errors
+
+
+def score(measured, stated, *predictions):
+    rates = means(read(measured), lambda row: (row["run"], row["w"]), "it_s")
+    alone_of = {}
+    for path in stated.split(","):
+        alone_of |= mixes.rates_alone(pathlib.Path(path))
+    print("| predictions | law | figures | error, mean (worst) | mean with its sign |\n|---|---|---:|---:|---:|")
+    for path in predictions:
+        for law, found in scored(read(path), alone_of, rates).items():
+            print(f"| {pathlib.Path(path).stem} | {law} | {len(found)} | {statistics.mean(map(abs, found)):.1f} % "
+                  f"({max(map(abs, found)):.1f}) | {statistics.mean(found):+.1f} % |")
+
+
+def power_table(path):
+    """What programs draw alone, and whether what they draw beyond the idle device follows their rates."""
+    rows = [row for row in read(path) if row["run"].startswith(("solo_", "solo50_"))]
+    alone = Alone(rows, [], rows)
+    figures = {key: means(rows, lambda row: (row["w"], row["run"].startswith("solo_")), key)
+               for key in ("it_s", "watts", "sm_mhz")}
+    print(f"{alone.idle:.0f} W idle\n\n| program | watts, MHz with all SMs | with half | watts by rate, half over all |"
+          "\n|---|---:|---:|---:|")
+    for name in sorted({name for name, _ in figures["watts"]}):
+        (rate, watts, mhz), (half_rate, half_watts, half_mhz) = (
+            [figures[key][name, has_all] for key in figures] for has_all in (True, False))
+        by_rate = (half_watts - alone.idle) / half_rate / ((watts - alone.idle) / rate)
+        print(f"| {name} | {watts:.0f}, {mhz:.0f} | {half_watts:.0f}, {half_mhz:.0f} | {by_rate:.2f} |")
 
 
 if __name__ == "__main__":
-    {"predict": predict, "score": score}[sys.argv[1]](*sys.argv[2:])
+    {"predict": predict, "score": score, "power": power_table}[sys.argv[1]](*sys.argv[2:])

@@ -6,8 +6,8 @@
 Programs are those of programs/record.py. Launches before `--skip` are not looked at: loading and warming up. A kernel
 is all launches of a name, grid and block; a row has their number, their mean time, and means of what they used, in per
 cent of the device's peak: `dram`, `l2` and `sm` throughput, and `warps` that were active; `l2_hits` are in per cent of
-what was looked up. Clocks are left alone. Each launch runs by itself and several times, so that what the launch before it
-left in caches counts in part alone.
+what was looked up. Clocks are left alone. Each launch runs by itself and several times, so that what the launch before
+it left in caches counts in part alone.
 """
 
 import argparse

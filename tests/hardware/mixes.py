@@ -32,11 +32,11 @@ import sys
 import tempfile
 import time
 
-from power import Power
 from step_ends import now, row
 
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE / "programs"))
+from power import Power  # noqa: E402
 from record import PROGRAMS as SCRIPTS, SCRIPT  # noqa: E402
 
 PROGRAMS = ["jax_matmul", "jax_conv", "jax_inference", "hf_decoder", "hf_prefill", "diffusion", "pyg_gcn", "triton",
