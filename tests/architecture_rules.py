@@ -24,6 +24,7 @@ FOLDERS = {
     "traces/base": [],
     "traces": ["traces/base"],
     "traces/native": [*_TRACES, "traces/schema"],
+    "traces/shell": ["traces/base"],
     "traces/parts": [*_TRACES, "traces/native"],
     "traces/exporters": [*_TRACES, "traces/schema"],
     "traces/importers": [*_TRACES, "traces/native", "traces/parts"],
@@ -43,7 +44,8 @@ FOLDERS = {
     "tracer/vulkan": ["tracer/guest", "tracer/frames", "tracer/gate"],
     "tracer/record/host": ["traces/base"],
     "tracer/record": [*_TRACES, "traces/native", "traces/parts", "tracer/guest", "tracer/cuda", "tracer/record/host"],
-    "tracer/record/commands": [*_TRACES, "traces/native", "tracer/guest", "tracer/record/host", "tracer/record"],
+    "tracer/record/commands": [*_TRACES, "traces/shell", "traces/native",
+                               "tracer/guest", "tracer/record/host", "tracer/record"],
     "sim/policy": ["traces/base"],
     "sim/engine": ["traces/base"],
     "sim/device": _TRACES,
@@ -101,7 +103,7 @@ FOLDERS = {
                            "experiments/run", "experiments/run/clients"],
     "experiments/fit": ["traces/base", "sim/policy", "sim/workload/capture", *_QUESTION, "experiments/run",
                         "experiments/run/clients", "experiments/advise"],
-    "experiments/commands": [*_EXPERIMENTS, "sim/workload", "sim/workload/capture"],
+    "experiments/commands": [*_EXPERIMENTS, "traces/shell", "sim/workload", "sim/workload/capture"],
     "experiments/commands/experiment": [*_COMMANDS, "experiments/summary", "experiments/advise", "experiments/fit",
                                         "sim/metrics"],
     "experiments/commands/hardware": [*_COMMANDS, "experiments/commands/experiment", "experiments/identify",
@@ -129,7 +131,7 @@ CUDA_DRIVER_CALL = re.compile(r"cu[A-Z]")
 
 # Headers that cost seconds of compile time: the files that may include them.
 HEAVY_HEADERS = {
-    "CLI/": ["experiments/", "games/", "tracer/record/"],
+    "CLI/": ["experiments/", "games/", "tracer/record/", "traces/shell/"],
     "spdlog/": ["experiments/"],
     "yaml.h": ["experiments/"],
     "simdjson.h": ["traces/importers/", "sim/calibration/"],

@@ -9,9 +9,11 @@
 #include <type_traits>
 
 #include "experiments/base/error_text.h"
+#include "experiments/run/plan.h"
 #include "traces/base/command_name.h"
 #include "traces/base/streams.h"
 #include "traces/base/units.h"
+#include "traces/shell/shell_commands.h"
 
 namespace corun {
 
@@ -145,6 +147,8 @@ CommandLine::CommandLine(int argc, char** argv)
 CommandLine::~CommandLine() = default;
 
 int CommandLine::parse_and_run(bool allow_color) {
+  std::string answer;
+  add_shell_commands(*app_, fmt::format("simcli {}", engine_version()), answer);
   std::vector<std::string> names;
   for (const CLI::App* command : app_->get_subcommands([](CLI::App*) { return true; }))
     names.push_back(command->get_name());
@@ -159,6 +163,10 @@ int CommandLine::parse_and_run(bool allow_color) {
       std::cerr << "one experiment file (YAML) is expected: captures stand in it, as `trace` of its clients "
                    "(docs/tutorial.md)\n";
     return is_help ? 0 : kExitUsage;
+  }
+  if (!answer.empty()) {
+    put_out(answer);
+    return 0;
   }
   common_.out = inspect_terminal(1, allow_color);
   common_.err = inspect_terminal(2, allow_color);

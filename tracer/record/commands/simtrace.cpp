@@ -13,6 +13,7 @@
 #include "traces/base/command_name.h"
 #include "traces/base/streams.h"
 #include "traces/base/units.h"
+#include "traces/shell/shell_commands.h"
 
 namespace corun::record {
 
@@ -81,13 +82,7 @@ class CommandLine {
         return 0;
       };
     });
-    app_.add_subcommand("help", "Print this")->callback([this] {
-      command_ = [this] {
-        put_out(help_ + "\n");
-        return 0;
-      };
-    });
-    help_ = app_.help();
+    add_shell_commands(app_, "simtrace " CORUN_VERSION, answer_);
   }
 
   int parse_and_run(int argc, char** argv) {
@@ -101,6 +96,10 @@ class CommandLine {
       if (!is_help && own == argc && argc > 1 && std::strcmp(argv[1], "record") == 0)
         std::cerr << "The program to record comes behind two dashes: simtrace record [OPTIONS] -- CMD...\n";
       return is_help ? 0 : kExitUsage;
+    }
+    if (!answer_.empty()) {
+      put_out(answer_);
+      return 0;
     }
     try {
       return command_();
@@ -226,7 +225,7 @@ class CommandLine {
   DoctorOptions doctor_;
   bool is_steam_ = false;
   std::function<int()> command_;
-  std::string help_;
+  std::string answer_;  ///< of commands of the shell
 };
 
 }  // namespace

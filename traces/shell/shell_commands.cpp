@@ -1,0 +1,66 @@
+#include "traces/shell/shell_commands.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <vector>
+
+#include "traces/base/command_name.h"
+#include "traces/shell/completions.h"
+#include "traces/shell/man_page.h"
+
+namespace corun {
+
+namespace {
+
+constexpr int kWrongUsage = 2;
+
+/// The help of the command that the words name, at least one.
+std::string help_of(const CLI::App& program, const std::vector<std::string>& words) {
+  const CLI::App* app = &program;
+  std::string before;
+  for (const std::string& word : words) {
+    std::vector<std::string> names;
+    const CLI::App* named = nullptr;
+    for (const CLI::App* below : app->get_subcommands([](const CLI::App*) { return true; })) {
+      names.push_back(below->get_name());
+      if (below->get_name() == word) named = below;
+    }
+    if (named == nullptr) {
+      const std::string unknown = unknown_command(word, names);
+      throw CLI::ParseError(unknown.empty() ? "There is no command `" + word + "`" : unknown, kWrongUsage);
+    }
+    before += (before.empty() ? "" : " ") + app->get_name();
+    app = named;
+  }
+  return app->help(before);
+}
+
+}  // namespace
+
+void add_shell_commands(CLI::App& app, const std::string& version, std::string& answer) {
+  app.set_version_flag("-V,--version", version, "Print the version");
+
+  struct Asked {
+    std::string own_help;  // App::help() of a program that has parsed is that of its command
+    std::vector<std::string> command;
+    std::string shell;
+  };
+  const auto asked = std::make_shared<Asked>();
+  CLI::App* help = app.add_subcommand("help", "Print this, or the help of a command");
+  help->add_option("COMMAND", asked->command, "Words of the command");
+  help->callback(
+      [&app, &answer, asked] { answer = asked->command.empty() ? asked->own_help : help_of(app, asked->command); });
+
+  CLI::App* completion = app.add_subcommand("completion", "Print a script that completes commands and options");
+  completion->add_option("SHELL", asked->shell, "Shell that is to source it")
+      ->required()
+      ->check(CLI::IsMember(std::vector<std::string>(kShells.begin(), kShells.end())));
+  completion->callback([&app, &answer, asked] { answer = completion_script(command_tree(app), asked->shell); });
+
+  app.add_subcommand("man", "Print the manual page, for `man -l -`")->callback([&app, &answer, version] {
+    answer = man_page(command_tree(app), version.substr(version.find(' ') + 1));
+  });
+  asked->own_help = app.help();
+}
+
+}  // namespace corun

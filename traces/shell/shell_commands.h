@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace corun {
+
+/// Adds what a program of Corun has besides its own commands: `help [COMMAND...]`, `completion SHELL` and `man`, and
+/// the flags `-V,--version`. `version` is "simcli 0.1.0". To be called once all commands of `app` have been added.
+/// `answer` must outlive the app; after app.parse() it holds what is to be printed on stdout where one of these
+/// commands was asked for, else nothing.
+///
+/// A word that is no command or no shell ends the parsing by CLI::ParseError.
+void add_shell_commands(CLI::App& app, const std::string& version, std::string& answer);
+
+}  // namespace corun
