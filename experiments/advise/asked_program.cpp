@@ -24,11 +24,15 @@ std::size_t endings_of(const std::string& name) {
   return dot;
 }
 
-std::string name_of(const std::string& trace, const std::vector<AskedProgram>& others) {
+std::string name_of_file(const std::string& trace) {
   std::string name = std::filesystem::path(trace).filename().string();
   name = name.substr(0, endings_of(name));
   std::ranges::replace_if(
       name, [](unsigned char c) { return std::isalnum(c) == 0 && c != '-'; }, '_');
+  return name;
+}
+
+std::string unique_name(const std::string& name, const std::vector<AskedProgram>& others) {
   std::string unique = name;
   const auto is_taken = [&] { return std::ranges::find(others, unique, &AskedProgram::name) != others.end(); };
   for (int number = 2; is_taken(); ++number) unique = fmt::format("{}_{}", name, number);
@@ -44,9 +48,20 @@ std::string yaml_text(const std::string& text) {
 
 }  // namespace
 
+std::pair<std::string, std::string> name_and_file(const std::string& word) {
+  const auto equals = word.find('=');
+  const bool has_name = equals != std::string::npos && equals > 0 && word.find('/') > equals;
+  std::error_code not_there;
+  if (!has_name || std::filesystem::exists(word, not_there)) return {"", word};
+  return {word.substr(0, equals), word.substr(equals + 1)};
+}
+
 std::vector<AskedProgram> asked_programs(const std::vector<std::string>& traces) {
   std::vector<AskedProgram> programs;
-  for (const std::string& trace : traces) programs.push_back({name_of(trace, programs), trace});
+  for (const std::string& word : traces) {
+    const auto [name, file] = name_and_file(word);
+    programs.push_back({unique_name(name.empty() ? name_of_file(file) : name, programs), file});
+  }
   return programs;
 }
 

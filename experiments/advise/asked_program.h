@@ -18,7 +18,11 @@ struct AskedProgram {
 /// A frame rate that is promised is held from so much of it on: a display's 60 Hz may be 59.9.
 inline constexpr double kHeldPart = 0.99;
 
-/// Programs of these captures, called as their files, without endings and without what a client's name cannot hold.
+/// "game" and "a.csv" of "game=a.csv"; no name where there is none, or a file is called so as a whole.
+std::pair<std::string, std::string> name_and_file(const std::string& word);
+
+/// Programs of these captures, called as in "game=a.csv", or else as their files, without endings and without what a
+/// client's name cannot hold.
 std::vector<AskedProgram> asked_programs(const std::vector<std::string>& traces);
 
 /// The program that an option names. Throws Error(kInput) where there is none.

@@ -36,7 +36,7 @@ template <class T>
 constexpr bool kIsUnsigned = std::is_same_v<T, unsigned> || std::is_same_v<T, std::vector<std::uint64_t>>;
 
 bool takes_one_experiment(std::string_view command) {
-  return command == "run" || command == "check" || command == "plan" || command == "sweep";
+  return command == "check" || command == "plan" || command == "sweep";
 }
 
 int report_error(const CommonOptions& common, const Error& error) {

@@ -44,7 +44,8 @@ int advise_command(const CommonOptions& common, const AdviseOptions& options) {
 void add_advise(Commands& commands) {
   auto [command, options] = commands.add(
       "advise", "Say whether captured programs may share a GPU, in which way, and what each gets", &advise_command);
-  command.option("CAPTURE", &options.words.traces, "A capture of each program; two at least").required();
+  command.option("CAPTURE", &options.words.traces, "A capture of each program, or NAME=CAPTURE; two at least")
+      .required();
   command.option("--gpu", &options.words.gpu, "The GPU: a built-in device").shows_default("h200");
   command
       .option("--solo-rate", &options.words.rates,

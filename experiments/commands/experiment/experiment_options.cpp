@@ -3,8 +3,12 @@
 namespace corun {
 
 void add_experiment_options(Command& command, ExperimentOptions& options) {
-  ExperimentOverrides& overrides = options.overrides;
   command.option("EXPERIMENT", &options.file, "Experiment file (YAML)").required();
+  add_override_options(command, options);
+}
+
+void add_override_options(Command& command, ExperimentOptions& options) {
+  ExperimentOverrides& overrides = options.overrides;
   command.option("--set", &overrides.sets, "Change a value: clients.game.pacing=60fps (repeatable)").repeatable();
   command.option("--seed", &overrides.seeds, "Use this seed in place of those of the file (repeatable)").repeatable();
   command.duration("--until", &overrides.until, Duration{1}, "2s", "Shorten every longer horizon to this");

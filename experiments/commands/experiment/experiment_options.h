@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "experiments/commands/command_line.h"
@@ -12,9 +13,12 @@ namespace corun {
 
 struct ExperimentOptions {
   std::string file;
+  std::optional<std::string> text{};  ///< what the file would hold; none = it is read
   ExperimentOverrides overrides;
 };
 void add_experiment_options(Command& command, ExperimentOptions& options);
+/// The same without the file.
+void add_override_options(Command& command, ExperimentOptions& options);
 /// `--list`, of commands that expand sweeps.
 void add_sweep_option(Command& command, ExperimentOptions& options);
 

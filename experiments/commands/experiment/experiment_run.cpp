@@ -17,7 +17,9 @@ namespace {
 
 Experiment read_for(const ExecutionBackend& backend, const RunOptions& options, PolicyRegistry& policies) {
   const ExperimentOverrides& overrides = options.experiment.overrides;
-  Experiment experiment = read_experiment(options.experiment.file, overrides, policies);
+  const ExperimentOptions& asked = options.experiment;
+  Experiment experiment = asked.text ? parse_experiment(*asked.text, asked.file, overrides, policies)
+                                     : read_experiment(asked.file, overrides, policies);
   if (overrides.expands_sweep && experiment.points.empty())
     throw Error(ErrorKind::kInput, {options.experiment.file}, "there is nothing to sweep",
                 "give it a section `sweep`, or say what to sweep: `-L pilotfish.margin=100us,300us`");

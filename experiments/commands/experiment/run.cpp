@@ -1,19 +1,44 @@
 #include "experiments/commands/commands.h"
+#include "experiments/commands/experiment/captures_run.h"
 #include "experiments/commands/experiment/experiment_run.h"
+#include "traces/base/write_file.h"
 
 namespace corun {
 
 namespace {
 
-int run_command(const CommonOptions& common, const RunOptions& options) {
-  return run_experiment(simulation_backend(), common, options);
+struct RunCommandOptions : RunOptions {
+  CapturesWords captures;
+};
+
+int run_command(const CommonOptions& common, const RunCommandOptions& options) {
+  RunOptions its = options;
+  if (names_experiment(options.captures)) {
+    its.experiment.file = options.captures.files.front();
+  } else {
+    its.experiment.file = "the experiment that `--write FILE` writes";
+    its.experiment.text = captures_experiment(options.captures, options.experiment.overrides.sets);
+    its.experiment.overrides.sets.clear();
+    const std::string& file = options.captures.write;
+    if (!file.empty()) write_file(file, *its.experiment.text, options.results.overwrite);
+  }
+  return run_experiment(simulation_backend(), common, its);
 }
 
 }  // namespace
 
 void add_run(Commands& commands) {
-  auto [command, options] = commands.add("run", "Run an experiment and write its results", &run_command);
-  add_experiment_options(command, options.experiment);
+  auto [command, options] =
+      commands.add("run", "Run an experiment, or captures together, and write the results", &run_command);
+  command.option("EXPERIMENT", &options.captures.files, "Experiment file (YAML); or captures to run together")
+      .required();
+  add_override_options(command, options.experiment);
+  command.option("--policy", &options.captures.policies, "For captures: a policy, or mps (repeatable)").repeatable();
+  command.option("--gpu", &options.captures.gpu, "For captures: a built-in device; h200 if not given");
+  command.option("--solo-rate", &options.captures.rates, "For captures: PROGRAM=RATE, alone and untraced (repeatable)")
+      .repeatable();
+  command.option("--write", &options.captures.write, "For captures: write the experiment to this file")
+      .shows_value("FILE");
   add_results_options(command, options.results);
   add_run_options(command, options);
 }
