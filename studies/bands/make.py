@@ -35,7 +35,7 @@ from accuracy import comparisons, measured_means, measured_tails  # noqa: E402
 STUDIES = ["training-encoder-game", "profiled-networks", "cuda-graphs", "transformers-and-stencil",
            "diffusion-gnn-speech", "experts-and-particles", "host-bound-programs", "mps-mixes", "mps-small-kernels",
            "calibrated-h100", "mixes-of-others", "sm-caps", "split-choices", "advice", "advice/second",
-           "advice/third", "advice/fourth", "advice/fifth", "game-engine", "sessions"]
+           "advice/fourth", "advice/fifth", "game-engine", "sessions"]
 MECHANISM = {"timeslice": "turns", "mps": "mps", "split": "split"}
 CLIENT = re.compile(r"- \{ name: (\w+), (trace: .*) \}\s*$")
 DEVICE_BOUND = 0.9  # as in experiments/bands/bands.h
