@@ -1,5 +1,5 @@
 #!/bin/sh
-# Prints what is in laws.md: laws of memory scored by the fourth, fifth and sixth draw of pairs, and what programs draw.
+# Prints scored.md: laws of memory, scored by the fourth, fifth and sixth draw of pairs, and what programs draw.
 set -eu
 cd "$(dirname "$0")"
 draws=../advice
