@@ -40,7 +40,7 @@ struct Terminal {
   std::size_t width = 80;
 };
 
-/// Looks at file descriptor `fd`; `allow_color` is false where NO_COLOR is set or TERM is "dumb".
+/// Looks at file descriptor `fd`; `allow_color` is false where NO_COLOR is set to something or TERM is "dumb".
 Terminal inspect_terminal(int fd, bool allow_color);
 
 }  // namespace corun

@@ -28,7 +28,8 @@ void add_commands(Commands commands) {
 bool allows_color() {
   const char* terminal = std::getenv("TERM");
   const bool is_dumb = terminal != nullptr && std::string_view(terminal) == "dumb";
-  return std::getenv("NO_COLOR") == nullptr && !is_dumb;
+  const char* no_color = std::getenv("NO_COLOR");
+  return (no_color == nullptr || *no_color == '\0') && !is_dumb;
 }
 
 bool is_main_over = false;

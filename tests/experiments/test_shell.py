@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import pty
 import re
 import subprocess
 
@@ -102,3 +103,28 @@ def test_the_manual_page_is_well_formed_and_has_every_command_and_option(program
         options = ask(BUILD / program, *words, "--help").stdout.partition("Options:")[2]
         for option in set(re.findall(r"^  (?:-\w,)?(--[a-z-]+)", options, re.M)) - {"--help", "--help-all"}:
             assert option.replace("-", r"\-") in section.partition(".SS")[0], (words, option)
+
+
+def on_a_terminal(words, **variables):
+    """What a program writes to stderr where that is a terminal."""
+    ours, its = pty.openpty()
+    environment = {key: value for key, value in os.environ.items() if key != "NO_COLOR"} | {"TERM": "xterm"} | variables
+    subprocess.run(words, stdout=subprocess.DEVNULL, stderr=its, env=environment, timeout=120, check=False)
+    os.close(its)
+    text = b""
+    try:
+        while part := os.read(ours, 4096):
+            text += part
+    except OSError:  # no process has the other side open any more
+        pass
+    os.close(ours)
+    return text.decode()
+
+
+@pytest.mark.parametrize("words", [["simcli", "run", "nothere.yaml"], ["simtrace", "merge", "nothere.parts"]])
+def test_errors_are_coloured_on_a_terminal_unless_no_color_says_something(words):
+    command = [BUILD / words[0], *words[1:]]
+    assert "\x1b[" in on_a_terminal(command)
+    assert "\x1b[" in on_a_terminal(command, NO_COLOR="")
+    assert "\x1b[" not in on_a_terminal(command, NO_COLOR="1")
+    assert "\x1b[" not in on_a_terminal(command, TERM="dumb")

@@ -53,7 +53,9 @@ Terminal inspect_stderr() {
   const bool is_dumb = kind != nullptr && std::string_view(kind) == "dumb";
   Terminal terminal;
   terminal.is_interactive = ::isatty(STDERR_FILENO) == 1;
-  terminal.has_color = terminal.is_interactive && !is_dumb && std::getenv("NO_COLOR") == nullptr;
+  const char* no_color = std::getenv("NO_COLOR");
+  const bool is_plain = is_dumb || (no_color != nullptr && *no_color != '\0');
+  terminal.has_color = terminal.is_interactive && !is_plain;
   return terminal;
 }
 

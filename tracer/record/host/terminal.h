@@ -10,7 +10,7 @@ namespace corun::record {
 /// What the error stream can show.
 struct Terminal {
   bool is_interactive = false;  ///< a person may be looking
-  bool has_color = false;       ///< false also where NO_COLOR is set or TERM is "dumb"
+  bool has_color = false;       ///< false also where NO_COLOR is set to something or TERM is "dumb"
 };
 Terminal inspect_stderr();
 
