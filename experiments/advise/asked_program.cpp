@@ -143,6 +143,12 @@ std::optional<double> milliseconds(const std::string& text) {
   return duration ? std::optional(to_seconds(*duration) * 1e3) : std::nullopt;
 }
 
+std::string clients_text(const std::vector<AskedProgram>& programs) {
+  std::string text = "    clients:\n";
+  for (const AskedProgram& program : programs) text += fmt::format("      - {}\n", client_text(program));
+  return text;
+}
+
 std::string client_text(const AskedProgram& program, const std::map<std::string, std::string>& more) {
   std::map<std::string, std::string> keys = program.keys;
   keys.insert(more.begin(), more.end());

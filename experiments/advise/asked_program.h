@@ -48,6 +48,9 @@ double positive(const std::string& option, const std::string& text, std::optiona
 /// "30ms" as 30; nullopt where it is no duration.
 std::optional<double> milliseconds(const std::string& text);
 
+/// The clients of a scenario in an experiment file, a line each below `clients:`.
+std::string clients_text(const std::vector<AskedProgram>& programs);
+
 /// Its client in an experiment file: "{ name: a, trace: 'a.corun', solo_rate: 31/s }". `more` are keys unless the
 /// program states them itself.
 std::string client_text(const AskedProgram& program, const std::map<std::string, std::string>& more = {});

@@ -10,12 +10,6 @@ namespace corun {
 
 namespace {
 
-std::string clients_of(const AdviceQuestion& question) {
-  std::string text = "    clients:\n";
-  for (const AskedProgram& program : question.programs) text += fmt::format("      - {}\n", client_text(program));
-  return text;
-}
-
 /// "{ a: 30, b: 70 }"
 std::string by_program(const AdviceQuestion& question, const std::vector<int>& parts) {
   std::vector<std::string> words;
@@ -77,7 +71,7 @@ std::string advice_experiment(const AdviceQuestion& question, const std::vector<
   for (const SharingWay& way : ways) {
     text += way.scenario;
     if (way.horizon_s != SharingWay{}.horizon_s) text += fmt::format("    horizon: {:.1f}s\n", way.horizon_s);
-    text += clients_of(question);
+    text += clients_text(question.programs);
   }
   return text;
 }

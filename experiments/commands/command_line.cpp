@@ -10,7 +10,6 @@
 
 #include "experiments/base/error_text.h"
 #include "experiments/run/plan.h"
-#include "traces/base/command_name.h"
 #include "traces/base/streams.h"
 #include "traces/base/units.h"
 #include "traces/shell/shell_commands.h"
@@ -149,12 +148,8 @@ CommandLine::~CommandLine() = default;
 int CommandLine::parse_and_run(bool allow_color) {
   std::string answer;
   add_shell_commands(*app_, fmt::format("simcli {}", engine_version()), answer);
-  std::vector<std::string> names;
-  for (const CLI::App* command : app_->get_subcommands([](CLI::App*) { return true; }))
-    names.push_back(command->get_name());
   try {
-    if (const std::string unknown = unknown_command(argc_ > 1 ? argv_[1] : "-", names); !unknown.empty())
-      throw CLI::ParseError(unknown, kExitUsage);
+    if (argc_ > 1) check_command(*app_, argv_[1]);
     app_->parse(argc_, argv_);
   } catch (const CLI::ParseError& error) {
     const bool is_help = error.get_exit_code() == 0;

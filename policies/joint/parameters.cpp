@@ -15,8 +15,7 @@ void add_share_parameters(ParameterTable& table) {
       .range(0.0, 100.0, "of quality")
       .means(
           "Quality that a filler's whole throughput alone is worth; 0 chooses levels as if there were no fillers, "
-          "which "
-          "then get what is left: dJay, and after it PilotFish.")
+          "which then get what is left: dJay, and after it PilotFish.")
       .from("ours: as much as the picture of one game");
   table.ratio("share_step", 0.05)
       .range(0.01, 0.5)

@@ -19,23 +19,24 @@ std::string help_of(const CLI::App& program, const std::vector<std::string>& wor
   const CLI::App* app = &program;
   std::string before;
   for (const std::string& word : words) {
-    std::vector<std::string> names;
-    const CLI::App* named = nullptr;
-    for (const CLI::App* below : app->get_subcommands([](const CLI::App*) { return true; })) {
-      names.push_back(below->get_name());
-      if (below->get_name() == word) named = below;
-    }
-    if (named == nullptr) {
-      const std::string unknown = unknown_command(word, names);
-      throw CLI::ParseError(unknown.empty() ? "There is no command `" + word + "`" : unknown, kWrongUsage);
-    }
+    check_command(*app, word);
+    const auto named = app->get_subcommands([&](const CLI::App* below) { return below->get_name() == word; });
+    if (named.empty()) throw CLI::ParseError("There is no command `" + word + "`", kWrongUsage);
     before += (before.empty() ? "" : " ") + app->get_name();
-    app = named;
+    app = named.front();
   }
   return app->help(before);
 }
 
 }  // namespace
+
+void check_command(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  if (const std::string unknown = unknown_command(word, names); !unknown.empty())
+    throw CLI::ParseError(unknown, kWrongUsage);
+}
 
 void add_shell_commands(CLI::App& app, const std::string& version, std::string& answer) {
   app.set_version_flag("-V,--version", version, "Print the version");

@@ -8,6 +8,9 @@ class App;
 
 namespace corun {
 
+/// Throws CLI::ParseError, which names the nearest, where `word` is none of the app's commands; an option passes.
+void check_command(const CLI::App& app, const std::string& word);
+
 /// Adds what a program of Corun has besides its own commands: `help [COMMAND...]`, `completion SHELL` and `man`, and
 /// the flags `-V,--version`. `version` is "simcli 0.1.0". To be called once all commands of `app` have been added.
 /// `answer` must outlive the app; after app.parse() it holds what is to be printed on stdout where one of these

@@ -26,10 +26,8 @@ bool is_capture(const std::string& file) {
 
 std::string scenario_text(const std::string& name, const std::string& sharing, const std::vector<std::string>& policies,
                           const std::vector<AskedProgram>& programs) {
-  std::string text = fmt::format("  - name: {}\n    device: {{ sharing: {} }}\n    policies: [{}]\n    clients:\n",
-                                 name, sharing, fmt::join(policies, ", "));
-  for (const AskedProgram& program : programs) text += fmt::format("      - {}\n", client_text(program));
-  return text;
+  return fmt::format("  - name: {}\n    device: {{ sharing: {} }}\n    policies: [{}]\n{}", name, sharing,
+                     fmt::join(policies, ", "), clients_text(programs));
 }
 
 }  // namespace

@@ -9,8 +9,8 @@ namespace corun {
 struct CapturesWords {
   std::vector<std::string> files;  ///< captures, or "NAME=CAPTURE"; or one experiment file
   std::string gpu;                 ///< a built-in device; "" = h200
-  std::vector<std::string>
-      policies;  ///< empty = passthrough; "mps" is passthrough on a device that clients share in space
+  /// Empty = passthrough; "mps" is passthrough on a device that clients share in space.
+  std::vector<std::string> policies;
   std::vector<std::string> rates;  ///< "PROGRAM=31/s", as of `simcli advise`
   std::string write;               ///< where the experiment file is written; "" = nowhere
 

@@ -1,3 +1,4 @@
+#include "experiments/advise/simulated_means.h"
 #include "experiments/commands/commands.h"
 #include "experiments/commands/experiment/captures_run.h"
 #include "experiments/commands/experiment/experiment_run.h"
@@ -16,7 +17,7 @@ int run_command(const CommonOptions& common, const RunCommandOptions& options) {
   if (names_experiment(options.captures)) {
     its.experiment.file = options.captures.files.front();
   } else {
-    its.experiment.file = "the experiment that `--write FILE` writes";
+    its.experiment.file = kMadeExperiment;
     its.experiment.text = captures_experiment(options.captures, options.experiment.overrides.sets);
     its.experiment.overrides.sets.clear();
     const std::string& file = options.captures.write;

@@ -10,7 +10,6 @@
 #include "tracer/record/guests.h"
 #include "tracer/record/host/terminal.h"
 #include "tracer/record/options.h"
-#include "traces/base/command_name.h"
 #include "traces/base/streams.h"
 #include "traces/base/units.h"
 #include "traces/shell/shell_commands.h"
@@ -88,7 +87,7 @@ class CommandLine {
   int parse_and_run(int argc, char** argv) {
     const int own = take_command(argc, argv);
     try {
-      if (own > 1) check_command_name(argv[1]);
+      if (own > 1) check_command(app_, argv[1]);
       app_.parse(own, argv);
     } catch (const CLI::ParseError& error) {
       const bool is_help = error.get_exit_code() == 0;
@@ -118,15 +117,6 @@ class CommandLine {
       return i;
     }
     return argc;
-  }
-
-  /// Throws CLI::ParseError where the first word is no command.
-  void check_command_name(const std::string& name) {
-    std::vector<std::string> names;
-    for (const CLI::App* command : app_.get_subcommands([](CLI::App*) { return true; }))
-      names.push_back(command->get_name());
-    if (const std::string unknown = unknown_command(name, names); !unknown.empty())
-      throw CLI::ParseError(unknown, kExitUsage);
   }
 
   void add_record() {
