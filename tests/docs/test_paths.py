@@ -6,7 +6,7 @@ import pytest
 
 import pages
 
-FOLDERS = "docs|experiments|games|notebooks|policies|python|sim|studies|tests|tracer|traces"
+FOLDERS = "docs|experiments|games|notebooks|policies|python|servers|sim|studies|tests|tracer|traces"
 NAMED = re.compile(rf"(?<![\w/.~:-])((?:{FOLDERS})/[\w./-]+\.(?:cpp|cu|h|md|proto|py|sh|toml|yaml))\b")
 AT_THE_ROOT = ["ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "GLOSSARY.md"]
 

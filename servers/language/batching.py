@@ -1,0 +1,160 @@
+"""What a language-model server computes next: continuous batching of requests, without a model or a clock.
+
+A request is admitted, in order of arrival, when a slot is free and its prompt and output fit into the KV capacity that
+is not reserved. Its prompt is computed in chunks; the end of the last chunk gives its first token. Each decode gives
+one token to every running sequence, and a sequence with its last token leaves at the end of that part. Which part comes
+next is decided by one of two ways:
+
+    prefill_first   prompts that can be admitted are computed whole before any decode
+    chunked         one chunk of the oldest prompt, then one decode of all running sequences, and so on
+
+Sizes are padded up to those of a grid, since a CUDA graph has fixed sizes. Equal calls give equal parts.
+"""
+
+import collections
+import dataclasses
+
+BATCHINGS = ["prefill_first", "chunked"]
+
+
+def padded(size, grid):
+    """The smallest size of the grid that holds `size`."""
+    return min(entry for entry in grid if entry >= size)
+
+
+@dataclasses.dataclass(eq=False)
+class Request:
+    number: int
+    arrival_s: float
+    prompt: int  # tokens, as output
+    output: int
+    slot: int = None
+    computed: int = 0  # tokens of the prompt in the KV cache
+    given: int = 0  # tokens of the output
+    first_token_s: float = None
+    end_s: float = None
+
+    @property
+    def context(self):
+        """Tokens in the KV cache once the next decode has run."""
+        return self.prompt + self.given
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """One prefill or one decode, with the padded sizes that the GPU computes."""
+    kind: str  # prefill, decode
+    size: int  # tokens of a prefill, sequences of a decode
+    context: int  # prefill: tokens in the cache before; decode: tokens of a sequence, with the new one
+    requests: tuple
+    tokens: int  # not padded: of the chunk; of a decode one a sequence
+    queue: int  # requests that wait, and reserved tokens of the KV cache, while the part runs
+    kv_tokens: int
+
+    @property
+    def name(self):
+        """Of its NVTX range."""
+        return f"{self.kind} {'tokens' if self.kind == 'prefill' else 'batch'}={self.size} context={self.context}"
+
+    @property
+    def is_last_chunk(self):
+        return self.kind == "prefill" and self.requests[0].computed + self.tokens == self.requests[0].prompt
+
+
+@dataclasses.dataclass(frozen=True)
+class Sizes:
+    """The grid of padded sizes. Contexts step by context_step, those of a decode double; chunks begin at multiples of
+    `chunk`, which says which contexts a prefill can have."""
+    max_batch: int
+    max_context: int
+    chunk: int
+    context_step: int
+    smallest_prefill: int
+
+    @property
+    def batches(self):
+        return [1 << n for n in range(20) if 1 << n < self.max_batch] + [self.max_batch]
+
+    @property
+    def decode_contexts(self):
+        return [self.context_step << n for n in range(20) if self.context_step << n < self.max_context] + [
+            self.max_context]
+
+    @property
+    def prefill_tokens(self):
+        smaller = [self.smallest_prefill << n for n in range(20)]
+        return [size for size in smaller if size < self.chunk] + [self.chunk]
+
+    @property
+    def prefill_contexts(self):
+        grid = range(0, self.max_context + 1, self.context_step)
+        return sorted({padded(begin, grid) for begin in range(0, self.max_context, self.chunk)})
+
+    def all(self):
+        """(kind, size, context) of every part that can occur."""
+        return [("decode", b, k) for b in self.batches for k in self.decode_contexts] + [
+            ("prefill", n, c) for n in self.prefill_tokens for c in self.prefill_contexts]
+
+
+class Batcher:
+    def __init__(self, sizes, batching, kv_tokens):
+        self.sizes, self.is_chunked, self.kv_tokens = sizes, batching == "chunked", kv_tokens
+        self.waiting, self.running, self.prefilling = collections.deque(), [], None
+        self.free_slots = list(range(sizes.max_batch))
+        self.reserved, self.is_decode_due = 0, False
+
+    def arrive(self, request):
+        self.waiting.append(request)
+
+    def next_part(self):
+        """What runs next; None if there is nothing to do."""
+        if self.is_chunked and self.is_decode_due and self.running:
+            return self._decode()
+        self._admit()
+        if self.prefilling:
+            return self._prefill()
+        return self._decode() if self.running else None
+
+    def finish(self, part, now_s):
+        """The part has run and its tokens were read at `now_s`. Returns the requests that received a token."""
+        self.is_decode_due = part.kind == "prefill"
+        receivers = part.requests
+        if part.kind == "prefill":
+            is_last, request = part.is_last_chunk, part.requests[0]
+            request.computed += part.tokens
+            if not is_last:
+                return ()
+            request.first_token_s, self.prefilling = now_s, None
+            self.running.append(request)
+        for request in receivers:
+            request.given += 1
+            if request.given == request.output:
+                self._leave(request, now_s)
+        return receivers
+
+    def _admit(self):
+        if self.prefilling or not self.waiting or not self.free_slots:
+            return
+        wanted = self.waiting[0].prompt + self.waiting[0].output
+        if self.reserved + wanted <= self.kv_tokens:
+            self.prefilling, self.reserved = self.waiting.popleft(), self.reserved + wanted
+            self.prefilling.slot = self.free_slots.pop(0)
+
+    def _leave(self, request, now_s):
+        request.end_s = now_s
+        self.running.remove(request)
+        self.reserved -= request.prompt + request.output
+        self.free_slots.append(request.slot)
+
+    def _prefill(self):
+        request = self.prefilling
+        tokens = min(self.sizes.chunk, request.prompt - request.computed)
+        return Part("prefill", padded(tokens, self.sizes.prefill_tokens),
+                    padded(request.computed, self.sizes.prefill_contexts), (request,), tokens, len(self.waiting),
+                    self.reserved)
+
+    def _decode(self):
+        longest = max(request.context for request in self.running)
+        return Part("decode", padded(len(self.running), self.sizes.batches),
+                    padded(longest, self.sizes.decode_contexts), tuple(self.running), len(self.running),
+                    len(self.waiting), self.reserved)

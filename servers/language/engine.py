@@ -1,0 +1,287 @@
+#!/usr/bin/env python3
+"""A small server of a language model: continuous batching, a KV cache of slots, CUDA graphs. README.md has the formats.
+
+    engine.py serve --model 1b --requests FILE --out PREFIX [--seconds S] [--go FILE]
+    engine.py serve --model 1b --orders
+    engine.py grid --model 1b [--repeat N] [--out PREFIX] [--go FILE | --wait]
+
+`serve` serves the requests of a file and writes PREFIX.requests.csv and PREFIX.steps.csv. With --orders each line on
+stdin is one such task, as JSON: {"requests": FILE, "out": PREFIX, "seconds": S, "begin_s": T}; serving begins at T of
+CLOCK_MONOTONIC, at once without it. `grid` runs every padded size N times in a row, sizes in a shuffled order, and
+writes PREFIX.steps.csv. Both print "ready" once all is set up; then they wait for FILE (--go), for a line on stdin
+(--wait), or for nothing.
+"""
+
+import argparse
+import collections
+import contextlib
+import csv
+import gc
+import json
+import pathlib
+import random
+import sys
+import time
+
+import torch
+
+from arrivals import read_requests
+from batching import BATCHINGS, Batcher, Request, Sizes
+from model import SHAPES, Model
+
+STEP_COLUMNS = ["begin_s", "end_s", "kind", "size", "context", "sequences", "queue", "kv_tokens"]
+REQUEST_COLUMNS = ["arrival_s", "first_token_s", "end_s", "prompt", "output"]
+
+
+class Executor:
+    """Computes the parts that a batcher decides: one CUDA graph for each size, or the model itself without a GPU."""
+
+    def __init__(self, model, sizes):
+        self.model, self.sizes, self.device = model, sizes, model.words.device
+        self.history = {}  # request -> its tokens, prompt and output
+        longest = max([sizes.chunk, *sizes.prefill_tokens, sizes.max_batch])
+        self.inputs = torch.zeros(3 * longest + 2 * sizes.max_batch, dtype=torch.int64, device=self.device)
+        self.graphs, self.pool = {}, None
+        if self.device.type == "cuda":
+            torch.backends.cuda.enable_cudnn_sdp(False)  # it plans for each size, which makes the start longer
+            self.staged = torch.zeros_like(self.inputs, device="cpu", pin_memory=True)
+            for size in reversed(sizes.all()):
+                self.graphs[size] = self.captured(size)
+
+    def length(self, kind, size, context):
+        """Tokens of a slot that the part looks at."""
+        return context if kind == "decode" else min(context + size, self.sizes.max_context)
+
+    def computed(self, kind, size, context):
+        """The model on the inputs as they lie: rows of tokens, positions and slots; slots to read; last tokens."""
+        b, n = (size, 1) if kind == "decode" else (1, size)
+        used = self.inputs[:3 * size + 2 * b]
+        rows = used[:3 * size].view(3, b, n)
+        return self.model.next_tokens(*rows, *used[3 * size:].view(2, b), self.length(kind, size, context))
+
+    def captured(self, size):
+        self.inputs.zero_()
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            self.computed(*size)  # libraries set themselves up outside of a capture
+        torch.cuda.current_stream().wait_stream(stream)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, pool=self.pool):
+            result = self.computed(*size)
+        self.pool = graph.pool()
+        return graph, result
+
+    def warm_up(self, times=10):
+        """Lets the device raise its clock before anything is measured."""
+        if self.graphs:
+            for _ in range(times):
+                self.graphs[self.sizes.all()[-1]][0].replay()
+            torch.cuda.synchronize()
+
+    def admit(self, request):
+        chance = random.Random(request.number)
+        self.history[request] = [chance.randrange(self.model.shape.words) for _ in range(request.prompt)]
+
+    def numbers(self, part):
+        """The inputs of a part as one list."""
+        scratch, size = self.sizes.max_batch, part.size
+        if part.kind == "prefill":
+            request, padding = part.requests[0], [0] * (size - part.tokens)
+            begin, end = request.computed, request.computed + part.tokens
+            return [*self.history[request][begin:end], *padding, *range(begin, end), *padding,
+                    *[request.slot] * part.tokens, *[scratch] * len(padding), request.slot, part.tokens - 1]
+        padding = [0] * (size - len(part.requests))
+        slots = [request.slot for request in part.requests] + [scratch] * len(padding)
+        return [*[self.history[request][-1] for request in part.requests], *padding,
+                *[request.context - 1 for request in part.requests], *padding, *slots, *slots, *[0] * size]
+
+    def run(self, part):
+        """Computes the part and reads its tokens back."""
+        numbers, key = self.numbers(part), (part.kind, part.size, part.context)
+        if self.graphs:
+            self.staged[:len(numbers)] = torch.tensor(numbers)
+            self.inputs[:len(numbers)].copy_(self.staged[:len(numbers)], non_blocking=True)
+            graph, result = self.graphs[key]
+            graph.replay()
+        else:
+            self.inputs[:len(numbers)] = torch.tensor(numbers)
+            result = self.computed(*key)
+        return result.tolist()  # waits for the device
+
+    def keep(self, receivers, tokens):
+        for request, token in zip(receivers, tokens):
+            self.history[request].append(token)
+
+
+def nvtx(name, is_shown):
+    return torch.cuda.nvtx.range(name) if is_shown else contextlib.nullcontext()
+
+
+class Server:
+    """Runs a batcher's parts one after the other, each with its range, and notes when they ran."""
+
+    def __init__(self, executor, clock):
+        self.executor, self.clock, self.steps = executor, clock, []
+
+    def run(self, batcher, part, then):
+        """One part and, inside its range, all host work up to the next one: `then()`, whose result it returns."""
+        with nvtx(part.name, self.executor.graphs):
+            begin = self.clock()
+            tokens = self.executor.run(part)
+            end = self.clock()
+            self.executor.keep(batcher.finish(part, end), tokens)
+            self.steps.append([f"{begin:.6f}", f"{end:.6f}", part.kind, part.size, part.context, len(part.requests),
+                               part.queue, part.kv_tokens])
+            return then()
+
+    def serve(self, batcher, requests, seconds):
+        """Requests as they arrive, up to the last or for so many seconds."""
+        coming = collections.deque(requests)
+
+        def scheduled():
+            now = self.clock()
+            while coming and coming[0].arrival_s <= now:
+                batcher.arrive(coming.popleft())
+            return batcher.next_part() if now < seconds else None
+
+        while True:
+            part = scheduled()
+            while part:
+                part = self.run(batcher, part, scheduled)
+            if not coming or coming[0].arrival_s > seconds or self.clock() >= seconds:
+                return
+            time.sleep(max(0, coming[0].arrival_s - self.clock()))
+
+
+class Engine:
+    def __init__(self, options):
+        self.options = options
+        self.sizes = Sizes(options.max_batch, options.max_context, options.chunk, options.context_step,
+                           options.smallest_prefill)
+        model = Model(SHAPES[options.model], options.max_batch, options.max_context, torch.device(options.device),
+                      torch.float32 if options.model == "tiny" else torch.bfloat16)
+        with torch.no_grad():
+            self.executor = Executor(model, self.sizes)
+
+    def batcher(self):
+        return Batcher(self.sizes, self.options.batching, self.options.kv_tokens)
+
+    def started_server(self, begin_s=None):
+        """With a clock that is zero at `begin_s` of CLOCK_MONOTONIC, or now."""
+        began = time.perf_counter() if begin_s is None else begin_s
+        time.sleep(max(0, began - time.perf_counter()))
+        return Server(self.executor, lambda: time.perf_counter() - began)
+
+    @torch.no_grad()
+    def serve(self, requests, out, seconds=None, begin_s=None):
+        longest = min(self.options.max_context, self.options.kv_tokens)
+        made = [Request(number, *row) for number, row in enumerate(read_requests(requests, longest))]
+        for request in made:
+            self.executor.admit(request)
+        server = self.started_server(begin_s)
+        server.serve(self.batcher(), made, float("inf") if seconds is None else seconds)
+        self.executor.history.clear()
+        write(f"{out}.steps.csv", STEP_COLUMNS, server.steps)
+        write(f"{out}.requests.csv", REQUEST_COLUMNS,
+              [[r.arrival_s, shown(r.first_token_s), shown(r.end_s), r.prompt, r.output] for r in made])
+
+    @torch.no_grad()
+    def grid(self, repeat, out):
+        """Every size `repeat` times in a row: a batcher's own parts, of requests that fill the size."""
+        order = random.Random(1).sample(self.sizes.all(), len(self.sizes.all()))
+        server = self.started_server()
+        self.executor.warm_up()
+        for kind, size, context in order:
+            for batcher, times in self.filled(kind, size, context, repeat):
+                for _ in range(times):
+                    server.run(batcher, batcher.next_part(), lambda: None)
+        self.executor.history.clear()
+        if out:
+            write(f"{out}.steps.csv", STEP_COLUMNS, server.steps)
+
+    def filled(self, kind, size, context, repeat):
+        """(a batcher, how many of its next parts have the given size), `repeat` in all."""
+        if kind == "decode":
+            requests = [Request(n, 0, context - repeat, repeat + 1, slot=n, given=1) for n in range(size)]
+            for request in requests:
+                self.executor.admit(request)
+            batcher = self.batcher()
+            batcher.running, batcher.reserved = requests, size * (context + 1)
+            return [(batcher, repeat)]
+        batchers = []
+        for number in range(repeat):
+            begin = min(context, self.sizes.max_context - size)
+            request = Request(number, 0, begin + size, 1, slot=0, computed=begin)
+            self.executor.admit(request)
+            batcher = self.batcher()
+            batcher.prefilling, batcher.reserved = request, request.prompt + 1
+            batchers.append((batcher, 1))
+        return batchers
+
+
+def shown(seconds):
+    return "" if seconds is None else f"{seconds:.6f}"
+
+
+def write(path, columns, rows):
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        lines = csv.writer(file, lineterminator="\n")
+        lines.writerow(columns)
+        lines.writerows(rows)
+
+
+def say_ready(options):
+    print("ready", flush=True)
+    if options.wait:
+        sys.stdin.readline()
+    while options.go and not options.go.exists():
+        time.sleep(0.001)
+
+
+def parsed_options(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["serve", "grid"])
+    parser.add_argument("--model", choices=SHAPES, required=True)
+    parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda", help="cpu: without graphs")
+    parser.add_argument("--batching", choices=BATCHINGS, default="chunked")
+    parser.add_argument("--max-batch", type=int, default=32, help="sequences that run")
+    parser.add_argument("--max-context", type=int, default=2048, help="tokens of one sequence")
+    parser.add_argument("--chunk", type=int, default=512, help="tokens of a prompt computed at once")
+    parser.add_argument("--kv-tokens", type=int, help="KV capacity; default: that of all slots")
+    parser.add_argument("--context-step", type=int, default=512, help="the smallest padded context")
+    parser.add_argument("--smallest-prefill", type=int, default=64, help="the smallest padded chunk")
+    parser.add_argument("--requests", type=pathlib.Path)
+    parser.add_argument("--out", help="beginning of the names of the results")
+    parser.add_argument("--seconds", type=float, help="serve so long; default: until all requests have ended")
+    parser.add_argument("--orders", action="store_true", help="serve what lines on stdin say")
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--go", type=pathlib.Path, metavar="FILE", help="begin once FILE exists")
+    parser.add_argument("--wait", action="store_true", help="begin after a line on stdin")
+    options = parser.parse_args(arguments)
+    options.kv_tokens = options.kv_tokens or options.max_batch * options.max_context
+    if options.what == "serve" and not options.orders and not (options.requests and options.out):
+        parser.error("serve needs --requests and --out, or --orders")
+    return options
+
+
+def main():
+    options = parsed_options()
+    engine = Engine(options)
+    gc.freeze()  # a collection that looks at all of PyTorch takes as long as many steps
+    say_ready(options)
+    if options.what == "grid":
+        return engine.grid(options.repeat, options.out)
+    if not options.orders:
+        try:
+            return engine.serve(options.requests, options.out, options.seconds)
+        except (OSError, ValueError) as error:
+            sys.exit(f"engine.py: {error}")
+    for line in sys.stdin:
+        order = json.loads(line)
+        engine.serve(**order)
+        print("served", order["out"], flush=True)
+
+
+if __name__ == "__main__":
+    main()

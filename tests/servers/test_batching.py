@@ -1,0 +1,98 @@
+"""servers/language/batching.py: which part comes next."""
+
+import pathlib
+import random
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "servers" / "language"))
+from batching import BATCHINGS, Batcher, Request, Sizes  # noqa: E402
+
+SIZES = Sizes(max_batch=4, max_context=128, chunk=32, context_step=32, smallest_prefill=8)
+
+
+def run_all(batcher, arrivals):
+    """Runs to the end. `arrivals`: {how many parts have run: requests}. Each part takes a second. Returns the parts,
+    with the requests that were running and those that waited when each was chosen."""
+    seen = []
+    while True:
+        for request in arrivals.pop(len(seen), []):
+            batcher.arrive(request)
+        part = batcher.next_part()
+        if part is None and not arrivals:
+            return seen
+        if part:
+            seen.append((part, list(batcher.running), list(batcher.waiting)))
+            batcher.finish(part, float(len(seen)))
+        else:
+            seen.append((None, [], []))
+
+
+def names(seen):
+    return [part.name for part, _, _ in seen]
+
+
+def test_prompts_are_computed_whole_before_any_decode():
+    batcher = Batcher(SIZES, "prefill_first", 512)
+    seen = run_all(batcher, {0: [Request(0, 0, 70, 2), Request(1, 0, 5, 3)]})
+    assert names(seen) == ["prefill tokens=32 context=0", "prefill tokens=32 context=32", "prefill tokens=8 context=64",
+                           "prefill tokens=8 context=0", "decode batch=2 context=128", "decode batch=1 context=32"]
+
+
+def test_each_chunk_is_followed_by_one_decode():
+    batcher = Batcher(SIZES, "chunked", 512)
+    seen = run_all(batcher, {0: [Request(0, 0, 5, 4), Request(1, 0, 40, 2)]})
+    assert names(seen) == ["prefill tokens=8 context=0", "decode batch=1 context=32",
+                           "prefill tokens=32 context=0", "decode batch=1 context=32",
+                           "prefill tokens=8 context=32", "decode batch=2 context=64"]
+
+
+def test_the_last_chunk_gives_the_first_token_and_each_decode_one_more():
+    batcher = Batcher(SIZES, "prefill_first", 512)
+    request = Request(0, 0, 40, 3)
+    run_all(batcher, {0: [request]})
+    assert (request.first_token_s, request.end_s) == (2, 4)
+
+
+def test_a_request_of_one_token_ends_with_its_prompt():
+    request = Request(0, 0, 10, 1)
+    assert names(run_all(Batcher(SIZES, "chunked", 512), {0: [request]})) == ["prefill tokens=16 context=0"]
+    assert request.first_token_s == request.end_s == 1
+
+
+def test_a_request_waits_until_its_prompt_and_output_fit_into_the_kv_capacity():
+    first, second = Request(0, 0, 20, 3), Request(1, 0, 20, 3)
+    run_all(Batcher(SIZES, "chunked", 45), {0: [first, second]})
+    assert second.first_token_s == first.end_s + 1
+    first, second = Request(0, 0, 20, 3), Request(1, 0, 20, 3)
+    run_all(Batcher(SIZES, "chunked", 46), {0: [first, second]})
+    assert second.first_token_s <= first.end_s
+
+
+def test_no_request_overtakes_an_earlier_one():
+    large, larger, small = Request(0, 0, 60, 20), Request(1, 0, 60, 20), Request(2, 0, 1, 1)
+    run_all(Batcher(SIZES, "prefill_first", 100), {0: [large, larger, small]})
+    assert large.first_token_s < larger.first_token_s < small.first_token_s
+
+
+@pytest.mark.parametrize("batching", BATCHINGS)
+@pytest.mark.parametrize("seed", range(40))
+def test_any_requests_get_all_their_tokens_within_the_limits(batching, seed):
+    chance = random.Random(seed)
+    kv_tokens = chance.randrange(128, 400)
+    requests, arrivals = [], {}
+    for number in range(chance.randrange(1, 25)):
+        prompt = chance.randrange(1, 120)
+        requests.append(Request(number, 0, prompt, chance.randrange(1, 129 - prompt)))
+        arrivals.setdefault(chance.randrange(60), []).append(requests[-1])
+    seen = run_all(Batcher(SIZES, batching, kv_tokens), arrivals)
+    assert all(request.given == request.output and request.computed == request.prompt for request in requests)
+    for part, running, waiting in filter(lambda row: row[0], seen):
+        slots = [request.slot for request in {*running, *part.requests}]
+        assert len(slots) == len(set(slots)) <= SIZES.max_batch
+        assert part.kv_tokens <= kv_tokens and part.queue == len(waiting)
+        assert (part.kind, part.size, part.context) in SIZES.all()
+        assert part.kind == "prefill" or list(part.requests) == running
+    prefilled = sum(part.tokens for part, _, _ in seen if part and part.kind == "prefill")
+    assert prefilled == sum(request.prompt for request in requests)
