@@ -44,6 +44,7 @@ class Executor:
         self.graphs, self.pool = {}, None
         if self.device.type == "cuda":
             torch.backends.cuda.enable_cudnn_sdp(False)  # it plans for each size, which makes the start longer
+            self.stream = torch.cuda.Stream()
             self.staged = torch.zeros_like(self.inputs, device="cpu", pin_memory=True)
             for size in reversed(sizes.all()):
                 self.graphs[size] = self.captured(size)
@@ -61,13 +62,12 @@ class Executor:
 
     def captured(self, size):
         self.inputs.zero_()
-        stream = torch.cuda.Stream()
-        stream.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(stream):
+        self.stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.stream):
             self.computed(*size)  # libraries set themselves up outside of a capture
-        torch.cuda.current_stream().wait_stream(stream)
+        torch.cuda.current_stream().wait_stream(self.stream)
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, pool=self.pool):
+        with torch.cuda.graph(graph, pool=self.pool, stream=self.stream):
             result = self.computed(*size)
         self.pool = graph.pool()
         return graph, result

@@ -4,8 +4,10 @@ import csv
 import json
 import pathlib
 import random
+import select
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -98,6 +100,30 @@ def test_serving_ends_after_the_seconds_asked_for(tmp_path):
                     "--out", tmp_path / "a", "--seconds", "1"], check=True, timeout=50)
     first, second = rows(tmp_path / "a.requests.csv")
     assert first["end_s"] and not second["first_token_s"]
+
+
+def test_a_go_file_is_waited_for_and_an_order_begins_when_it_says(tmp_path):
+    (tmp_path / "requests.csv").write_text("arrival_s,prompt,output\n0,4,1\n")
+    order = {"requests": str(tmp_path / "requests.csv"), "out": str(tmp_path / "a")}
+    process = subprocess.Popen([sys.executable, SCRIPT, "serve", "--orders", "--go", tmp_path / "go", "--device", "cpu",
+                                *SMALL], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def send(**more):
+        process.stdin.write(json.dumps(order | more) + "\n")
+        process.stdin.flush()
+    try:
+        assert process.stdout.readline() == "ready\n"
+        send()
+        assert select.select([process.stdout], [], [], 1)[0] == []
+        (tmp_path / "go").touch()
+        assert process.stdout.readline() == f"served {order['out']}\n"
+        begin = time.monotonic() + 1
+        send(begin_s=begin)
+        assert process.stdout.readline() == f"served {order['out']}\n"
+        assert time.monotonic() > begin
+    finally:
+        process.kill()
+        process.wait()
 
 
 def test_the_grid_holds_every_size_as_often_as_asked_for(tmp_path):
