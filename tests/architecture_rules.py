@@ -13,7 +13,7 @@ import re
 # here. No two folders stand in a circle: check_circles() holds both this table and the includes to that.
 _TRACES = ["traces/base", "traces"]
 _SEAM = ["traces/base", "sim/policy"]
-_REPLAY = [*_TRACES, "sim/policy", "sim/engine", "sim/device", "sim/facts"]
+_REPLAY = [*_TRACES, "sim/policy", "sim/engine", "sim/device", "sim/serving", "sim/facts"]
 _RUN = [*_REPLAY, "sim/arbiter", "sim/workload"]
 _POLICY = [*_SEAM, "policies", "policies/parts"]
 _QUESTION = ["experiments/base", "experiments/statistics", "experiments/question/clients", "experiments/question"]
@@ -51,15 +51,16 @@ FOLDERS = {
     "sim/device": _TRACES,
     "sim/device/spatial": ["traces/base", "sim/device"],
     "sim/device/model": [*_TRACES, "sim/device", "sim/device/spatial"],
-    "sim/facts": [*_TRACES, "sim/policy"],
+    "sim/serving": ["traces/base", "sim/engine"],
+    "sim/facts": [*_TRACES, "sim/policy", "sim/serving"],
     "sim/arbiter": [*_TRACES, "sim/policy", "sim/facts"],
     "sim/workload": _REPLAY,
-    "sim/workload/capture": [*_TRACES, "sim/device", "sim/workload", "sim/workload/capture/steps"],
-    "sim/workload/capture/steps": [*_TRACES, "sim/device", "sim/workload"],
-    "sim/workload/synthetic": ["traces/base", "sim/engine", "sim/workload"],
+    "sim/workload/capture": [*_TRACES, "sim/device", "sim/serving", "sim/workload", "sim/workload/capture/steps"],
+    "sim/workload/capture/steps": [*_TRACES, "sim/device", "sim/serving", "sim/workload"],
+    "sim/workload/synthetic": ["traces/base", "sim/engine", "sim/serving", "sim/workload"],
     "sim/run": _RUN,
-    "sim/metrics": ["traces/base", "sim/facts", "sim/run"],
-    "sim/solo": ["traces/base", "sim/facts", "sim/workload", "sim/run"],
+    "sim/metrics": ["traces/base", "sim/serving", "sim/facts", "sim/run"],
+    "sim/solo": ["traces/base", "sim/device", "sim/serving", "sim/facts", "sim/workload", "sim/run"],
     "sim/cluster": ["traces/base", "sim/policy", "sim/engine", "sim/device", "sim/workload", "sim/run", "sim/metrics"],
     "sim/executor/host": ["traces/base"],
     "sim/executor/driver": ["traces/base"],
@@ -80,13 +81,15 @@ FOLDERS = {
     "policies/example": ["sim/policy"],
     "experiments/base": ["traces/base"],
     "experiments/statistics": ["traces/base", "sim/engine"],
-    "experiments/question/clients": ["traces/base", "experiments/base", "sim/workload", "sim/workload/synthetic"],
+    "experiments/question/clients": ["traces/base", "experiments/base", "sim/serving", "sim/workload",
+                                     "sim/workload/synthetic"],
     "experiments/question/overrides": ["traces/base", "experiments/base"],
     "experiments/question": [*_TRACES, "traces/importers", "sim/policy", "sim/engine", "sim/device", "sim/arbiter",
                              "sim/metrics", "sim/cluster", "experiments/base", "experiments/question/clients",
                              "experiments/question/overrides"],
     "experiments/bands": ["traces/base", "experiments/base", "experiments/question"],
-    "experiments/run/clients": [*_TRACES, "sim/workload", "sim/workload/capture", "sim/solo", *_QUESTION],
+    "experiments/run/clients": [*_TRACES, "traces/importers", "sim/engine", "sim/serving", "sim/workload",
+                                "sim/workload/capture", "sim/solo", *_QUESTION],
     "experiments/run": [*_TRACES, "traces/native", *_RUN, "sim/workload/capture", "sim/run", "sim/metrics", "sim/solo",
                         "sim/cluster", "sim/executor/driver", "sim/executor", "sim/live", "policies", "policies/limits",
                         *_QUESTION, "experiments/bands", "experiments/run/clients"],
@@ -103,8 +106,10 @@ FOLDERS = {
                            "experiments/run", "experiments/run/clients"],
     "experiments/fit": ["traces/base", "sim/policy", "sim/workload/capture", *_QUESTION, "experiments/run",
                         "experiments/run/clients", "experiments/advise"],
+    "experiments/load": ["traces/base", "sim/policy", "sim/serving", *_QUESTION, "experiments/run"],
     "experiments/commands": [*_EXPERIMENTS, "traces/shell", "sim/workload", "sim/workload/capture"],
     "experiments/commands/experiment": [*_COMMANDS, "experiments/summary", "experiments/advise", "experiments/fit",
+                                        "experiments/load", "sim/serving",
                                         "sim/metrics"],
     "experiments/commands/hardware": [*_COMMANDS, "experiments/commands/experiment", "experiments/identify",
                                       "experiments/validate", "sim/calibration", "sim/calibration/fits",
@@ -123,8 +128,8 @@ FOLDERS = {
 MOST_FILES = 24  # source files of one folder, those of its folders not counted
 
 # Folders in which a run must be a pure function of its inputs.
-PURE_FOLDERS = ("sim/policy/", "sim/engine/", "sim/device/", "sim/facts/", "sim/workload/", "sim/arbiter/", "sim/run/",
-                "sim/solo/", "sim/metrics/", "policies/")
+PURE_FOLDERS = ("sim/policy/", "sim/engine/", "sim/device/", "sim/facts/", "sim/serving/", "sim/workload/",
+                "sim/arbiter/", "sim/run/", "sim/solo/", "sim/metrics/", "policies/")
 IMPURE_WORDS = re.compile(r"\b(system_clock|steady_clock|high_resolution_clock|clock_gettime|gettimeofday|random_device"
                           r"|(?:secure_)?getenv|\w*cuda\w*|cu[A-Z]\w*)\b", re.IGNORECASE)
 CUDA_DRIVER_CALL = re.compile(r"cu[A-Z]")

@@ -13,6 +13,7 @@ void add_check(Commands& commands);
 void add_plan(Commands& commands);
 void add_advise(Commands& commands);
 void add_fit(Commands& commands);
+void add_load(Commands& commands);
 
 // hardware/
 void add_execute(Commands& commands);

@@ -16,9 +16,10 @@ namespace {
 
 /// In the order of --help.
 void add_commands(Commands commands) {
-  for (const auto add : {add_advise, add_fit,     add_run,      add_sweep,     add_merge,  add_hash, add_execute,
-                         add_live,   add_control, add_validate, add_calibrate, add_check,  add_plan, add_compare,
-                         add_report, add_sql,     add_metrics,  add_import,    add_export, add_view, add_info})
+  for (const auto add :
+       {add_advise, add_fit,     add_load,     add_run,       add_sweep, add_merge, add_hash,    add_execute,
+        add_live,   add_control, add_validate, add_calibrate, add_check, add_plan,  add_compare, add_report,
+        add_sql,    add_metrics, add_import,   add_export,    add_view,  add_info})
     add(commands);
   Commands policy = commands.group("policy", "Policies that runs can use");
   for (const auto add : {add_policy_list, add_policy_cap, add_policy_guarantee, add_policy_why}) add(policy);

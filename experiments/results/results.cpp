@@ -38,6 +38,10 @@ std::string trace_hashes_text(const Scenario& scenario, const FileHashes& hashes
     if (!client.trace.empty()) add(client.name, client.trace);
     for (std::size_t i = 0; i < client.fewer_sms.size(); ++i)
       add(fmt::format("{}/fewer_sms{}", client.name, i + 1), client.fewer_sms[i].path);
+    if (client.server && !client.server->requests.path.empty())
+      add(fmt::format("{}/requests", client.name), client.server->requests.path);
+    if (client.server && !client.server->step_times.path.empty())
+      add(fmt::format("{}/step_times", client.name), client.server->step_times.path);
     if (!client.synthetic) continue;
     for (const SceneTrace& scene : client.synthetic->scene_traces)
       add(fmt::format("{}/scene{}", client.name, scene.scene + 1), scene.path);

@@ -79,6 +79,7 @@ class HostSpeed : public Unknown {
 
   bool may_be(const Scenario& scenario, const ClientChoice& client) override {
     if (client.trace.empty() || client.solo_rate || client.host_gaps != HostGaps::kRange) return false;
+    if (client.server && !client.server->step_times.path.empty()) return false;
     const Workload& workload = *as_captured(scenario, client).workload;
     return workload.tracer != Workload::Tracer::kNone && !(workload.untraced_jobs_per_s > 0);
   }

@@ -143,6 +143,8 @@ class Watch : public Recorder {
   }
   void on_job(const JobFact& job) override { recorder_.on_job(job); }
   void on_frame(const FrameFact& frame) override { recorder_.on_frame(frame); }
+  void on_request(const RequestFact& fact) override { recorder_.on_request(fact); }
+  void on_server_step(const ServerStepFact& fact) override { recorder_.on_server_step(fact); }
   void on_decision(const DecisionFact& decision) override { recorder_.on_decision(decision); }
   void on_hold(const HoldFact& hold) override { recorder_.on_hold(hold); }
   void on_refusal(const RefusalFact& refusal) override { recorder_.on_refusal(refusal); }

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "sim/policy/action.h"
+#include "sim/serving/step_size.h"
 #include "traces/base/ids.h"
 #include "traces/base/time.h"
 #include "traces/timeline.h"
@@ -50,6 +51,27 @@ struct FrameFact {
   bool missed = false;  ///< shown later than one period after its start; false where it is not paced
 };
 
+/// A request that a server answered. It is a job, too (JobFact).
+struct RequestFact {
+  ClientId client;
+  std::uint64_t number = 0;  ///< of the server's requests, in the order in which they came
+  Time arrival;
+  Time first_token;                      ///< the step that gave it ended
+  Time end;                              ///< the same of the last token
+  std::uint32_t prompt = 0, output = 0;  ///< tokens
+};
+
+/// A step of a server that ended, and what the server held while it went on.
+struct ServerStepFact {
+  ClientId client;
+  Time begin, end;
+  StepSize size;
+  std::uint32_t sequences = 0;  ///< that are read or decoded
+  std::uint32_t waiting = 0;    ///< requests that are not admitted yet
+  std::uint64_t kv_tokens = 0;  ///< reserved
+  std::uint64_t rejected = 0;   ///< requests turned away since the run began
+};
+
 /// A decision that was applied.
 struct DecisionFact {
   Time time;
@@ -87,6 +109,8 @@ class Recorder {
   virtual void on_op(const OpFact&) {}
   virtual void on_job(const JobFact&) {}
   virtual void on_frame(const FrameFact&) {}
+  virtual void on_request(const RequestFact&) {}
+  virtual void on_server_step(const ServerStepFact&) {}
   virtual void on_decision(const DecisionFact&) {}
   virtual void on_hold(const HoldFact&) {}
   virtual void on_refusal(const RefusalFact&) {}

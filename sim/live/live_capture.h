@@ -24,6 +24,8 @@ class LiveCapture : public Recorder {
   void on_op(const OpFact& op) override;
   void on_job(const JobFact& job) override { inner_.on_job(job); }
   void on_frame(const FrameFact& frame) override;
+  void on_request(const RequestFact& fact) override { inner_.on_request(fact); }
+  void on_server_step(const ServerStepFact& fact) override { inner_.on_server_step(fact); }
   void on_decision(const DecisionFact& decision) override { inner_.on_decision(decision); }
   void on_hold(const HoldFact& hold) override { inner_.on_hold(hold); }
   void on_refusal(const RefusalFact& refusal) override { inner_.on_refusal(refusal); }

@@ -9,6 +9,27 @@
 
 namespace corun {
 
+/// The part of the run in which a client has work: from its arrival until it has done all it came for.
+struct Presence {
+  Time begin, end;
+  Duration length() const { return end - begin; }
+};
+
+/// Adds the metrics of one client under its name.
+class Sheet {
+ public:
+  Sheet(std::vector<Metric>& metrics, std::string client) : metrics_(metrics), client_(std::move(client)) {}
+  /// A figure that is not finite (a rate over no time) is no figure.
+  void add(std::string_view name, double value) {
+    if (std::isfinite(value)) metrics_.push_back(make_metric(client_, name, value));
+  }
+  void add_ms(std::string_view name, double ns) { add(name, ns * 1e-6); }
+
+ private:
+  std::vector<Metric>& metrics_;
+  std::string client_;
+};
+
 namespace {
 
 constexpr double kMostNines = 6;
@@ -63,12 +84,6 @@ double rate_per_s(const std::vector<Time>& instants, Time begin, Time end) {
   return static_cast<double>(instants.size() - 1) / (static_cast<double>(total) * 1e-9);
 }
 
-/// The part of the run in which a client has work: from its arrival until it has done all it came for.
-struct Presence {
-  Time begin, end;
-  Duration length() const { return end - begin; }
-};
-
 Presence presence(const RunInput& input, const RunResult& result, std::size_t index,
                   const std::vector<Time>& job_ends) {
   const ClientSpec& client = input.clients[index];
@@ -79,21 +94,6 @@ Presence presence(const RunInput& input, const RunResult& result, std::size_t in
   const bool has_finished = (has_done_all || has_stayed) && !job_ends.empty();
   return {std::min(begin, result.end), has_finished ? job_ends.back() : result.end};
 }
-
-/// Adds the metrics of one client under its name.
-class Sheet {
- public:
-  Sheet(std::vector<Metric>& metrics, std::string client) : metrics_(metrics), client_(std::move(client)) {}
-  /// A figure that is not finite (a rate over no time) is no figure.
-  void add(std::string_view name, double value) {
-    if (std::isfinite(value)) metrics_.push_back(make_metric(client_, name, value));
-  }
-  void add_ms(std::string_view name, double ns) { add(name, ns * 1e-6); }
-
- private:
-  std::vector<Metric>& metrics_;
-  std::string client_;
-};
 
 void add_rates(Sheet& sheet, const std::vector<Time>& job_ends, const Presence& present, const SoloBaseline* solo) {
   const double throughput = rate_per_s(job_ends, present.begin, present.end);
@@ -166,6 +166,12 @@ struct Players {
   bool are_some() const { return refused > 0 || std::isfinite(slowest_fps); }
 };
 
+bool keeps(const ServiceLevel& level, const RequestFact& request) {
+  if (level.ttft > Duration{0} && request.first_token - request.arrival > level.ttft) return false;
+  if (level.tpot <= Duration{0} || request.output < 2) return true;
+  return request.end - request.first_token <= level.tpot * (request.output - 1);
+}
+
 double ratio(Duration part, Duration whole) { return to_seconds(part) / to_seconds(whole); }
 
 }  // namespace
@@ -194,6 +200,26 @@ void Collector::on_frame(const FrameFact& frame) {
   if (is_counted) series_[frame.client.value].frames.push_back(frame);
 }
 
+void Collector::on_request(const RequestFact& request) {
+  if (request.end >= kRunStart + input_.warmup) series_[request.client.value].requests.push_back(request);
+}
+
+void Collector::on_server_step(const ServerStepFact& step) {
+  ServerUse& use = series_[step.client.value].server;
+  use.rejected = step.rejected;
+  if (step.end < kRunStart + input_.warmup) {
+    use.rejected_before = step.rejected;
+    return;
+  }
+  const auto length_ns = static_cast<double>(to_ns(step.end - step.begin));
+  use.step_ns += length_ns;
+  use.waiting += length_ns * step.waiting;
+  use.kv_tokens += length_ns * static_cast<double>(step.kv_tokens);
+  if (step.size.kind != StepSize::Kind::kDecode) return;
+  use.decode_ns += length_ns;
+  use.decoded += length_ns * step.size.count;
+}
+
 void Collector::on_refusal(const RefusalFact& refusal) { series_[refusal.client.value].refused_at = refusal.time; }
 
 void Collector::on_kill(const KillFact& kill) {
@@ -218,6 +244,33 @@ double Collector::harvest(const RunResult& result, const std::vector<SoloBaselin
   }
   const bool is_defined = interactive > 0 && interactive < input_.clients.size() && busy_alone < 1;
   return is_defined ? harvested / (1 - busy_alone) : -1;
+}
+
+void Collector::add_serving(Sheet& sheet, const ServerSpec& server, const Series& series, const Presence& present) {
+  std::vector<std::int64_t> ttft, tpot;
+  double tokens = 0, kept = 0;
+  for (const RequestFact& request : series.requests) {
+    ttft.push_back(to_ns(request.first_token - request.arrival));
+    if (request.output > 1) tpot.push_back(to_ns(request.end - request.first_token) / (request.output - 1));
+    tokens += request.output;
+    kept += keeps(server.level, request) ? 1 : 0;
+  }
+  if (!ttft.empty()) {
+    sheet.add_ms("ttft_p50_ms", quantile(ttft, 0.5));
+    sheet.add_ms("ttft_p99_ms", quantile(ttft, 0.99));
+  }
+  if (!tpot.empty()) {
+    sheet.add_ms("tpot_p50_ms", quantile(tpot, 0.5));
+    sheet.add_ms("tpot_p99_ms", quantile(tpot, 0.99));
+  }
+  const double length_s = to_seconds(present.length());
+  sheet.add("tokens_per_s", tokens / length_s);
+  if (server.level.is_stated()) sheet.add("goodput_per_s", kept / length_s);
+  const ServerUse& use = series.server;
+  sheet.add("queue_mean", use.waiting / use.step_ns);
+  sheet.add("batch_mean", use.decoded / use.decode_ns);
+  sheet.add("kv_used_ratio", use.kv_tokens / use.step_ns / static_cast<double>(server.limits.kv_tokens));
+  if (use.rejected > 0) sheet.add("rejected", static_cast<double>(use.rejected - use.rejected_before));
 }
 
 std::vector<Metric> Collector::metrics(const RunResult& result, const std::vector<SoloBaseline>& solo) const {
@@ -250,6 +303,7 @@ std::vector<Metric> Collector::metrics(const RunResult& result, const std::vecto
       sheet.add_ms("job_time_p50_ms", quantile(series.job_latency_ns, 0.5));
       sheet.add_ms("job_time_p99_ms", quantile(series.job_latency_ns, 0.99));
     }
+    if (client.server) add_serving(sheet, *client.server, series, present);
     if (!series.wait_ns.empty()) sheet.add_ms("wait_p99_ms", quantile(series.wait_ns, 0.99));
     sheet.add("gpu_busy_ratio", ratio(result.device_time[i], window));
     if (series.kills > 0) {

@@ -12,6 +12,7 @@ namespace corun {
 /// What has a metric. In a Metric, `client` is the name of the client, "device" or "cluster".
 enum class MetricOwner : std::uint8_t {
   kFrameClient,       ///< a client that shows frames
+  kServer,            ///< a client that serves requests
   kClient,            ///< every client
   kClientAndDevice,   ///< every client, and the device as a whole
   kDevice,            ///< the device as a whole

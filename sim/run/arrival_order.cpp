@@ -18,6 +18,8 @@ class Renumbering : public Recorder {
   void on_op(const OpFact& fact) override { recorder_.on_op(renumbered(fact)); }
   void on_job(const JobFact& fact) override { recorder_.on_job(renumbered(fact)); }
   void on_frame(const FrameFact& fact) override { recorder_.on_frame(renumbered(fact)); }
+  void on_request(const RequestFact& fact) override { recorder_.on_request(renumbered(fact)); }
+  void on_server_step(const ServerStepFact& fact) override { recorder_.on_server_step(renumbered(fact)); }
   void on_decision(const DecisionFact& fact) override {
     recorder_.on_decision(DecisionFact{fact.time, renumbered(fact.action)});
   }

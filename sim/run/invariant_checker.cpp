@@ -97,6 +97,22 @@ void InvariantChecker::on_frame(const FrameFact& frame) {
   next_.on_frame(frame);
 }
 
+void InvariantChecker::on_request(const RequestFact& request) {
+  CORUN_ASSERT(request.arrival < request.first_token && request.first_token <= request.end,
+               "client {}, request {}: came {}, first token {}, last {} ns", request.client.value, request.number,
+               to_ns(request.arrival), to_ns(request.first_token), to_ns(request.end));
+  next_.on_request(request);
+}
+
+void InvariantChecker::on_server_step(const ServerStepFact& step) {
+  Client& its = clients_[step.client.value];
+  CORUN_ASSERT(its.last_step_end <= step.begin && step.begin < step.end,
+               "client {}: a step from {} to {} ns after one that ended at {} ns", step.client.value, to_ns(step.begin),
+               to_ns(step.end), to_ns(its.last_step_end));
+  its.last_step_end = step.end;
+  next_.on_server_step(step);
+}
+
 void InvariantChecker::on_decision(const DecisionFact& decision) {
   Client& its = at(decision.time, decision.action.client);
   CORUN_ASSERT(its.admitted == 0, "client {} was admitted {} operations that were not launched",

@@ -15,8 +15,8 @@ namespace corun {
 /// - Each operation of a client is submitted, launched and completed once, in this order, none after the client left.
 /// - No operation is launched through a closed gate unless a decision admitted it.
 /// - Times of facts do not decrease. An operation is submitted, launched, begun and ended in this order and progresses
-/// no
-///   longer than it takes. Jobs and frames end in order, and the times of a frame are in order.
+///   no longer than it takes. Jobs and frames end in order, and the times of a frame, of a request and of a server's
+///   steps are in order.
 ///
 /// Checked at the end of the warm-up and of the run: busy, switching and paging time do not exceed the elapsed time, no
 /// client received more device time than the device was busy, and the device was not busy longer than its clients
@@ -35,6 +35,8 @@ class InvariantChecker : public Recorder {
   void on_op(const OpFact& op) override;
   void on_job(const JobFact& job) override;
   void on_frame(const FrameFact& frame) override;
+  void on_request(const RequestFact& request) override;
+  void on_server_step(const ServerStepFact& step) override;
   void on_decision(const DecisionFact& decision) override;
   void on_hold(const HoldFact& hold) override { next_.on_hold(hold); }
   void on_refusal(const RefusalFact& refusal) override;
@@ -46,6 +48,7 @@ class InvariantChecker : public Recorder {
     std::uint64_t in_flight_sum = 0;  ///< of the numbers of what is launched and not completed
     std::uint64_t admitted = 0;       ///< by decisions, not launched yet
     std::uint64_t jobs = 0;
+    Time last_step_end = kRunStart;
     Duration device_time{};  ///< of completed operations
     bool gate_is_open = false;
     bool is_refused = false;

@@ -17,6 +17,8 @@ Duration scaled(Duration duration, double factor) {
   return Duration{std::llround(static_cast<double>(duration.count()) * factor)};
 }
 
+Duration predicted(Duration mean, double factor) { return mean == kUnknownDuration ? mean : scaled(mean, factor); }
+
 /// First instant of the grid at or after `when`.
 Time tick_at_or_after(Time when, Time grid, Duration period) {
   if (when <= grid) return grid;
@@ -43,24 +45,6 @@ void refuse_long_operations(const ClientSpec& spec) {
 }
 
 }  // namespace
-
-Duration ClientSpec::switch_cost(std::uint32_t from, std::uint32_t to) const {
-  if (knobs.empty()) return switch_costs.empty() ? Duration{0} : switch_costs[to];
-  const std::span<const std::uint8_t> before = quality_menu[from].knobs, after = quality_menu[to].knobs;
-  CORUN_ASSERT(before.size() == knobs.size() && after.size() == knobs.size(), "levels of '{}' without its knobs", name);
-  Duration sum{};
-  for (std::size_t i = 0; i < knobs.size(); ++i)
-    if (before[i] != after[i]) sum += knobs[i].switch_cost;
-  return sum;
-}
-
-Duration ClientSpec::dispatch_gap_of(std::size_t index) const {
-  return scaled(workload->ops.dispatch_gap_of(index), device_time_scale);
-}
-
-Duration ClientSpec::launch_latency_of(std::size_t index) const {
-  return scaled(workload->ops.launch_latency_of(index), launch_latency_scale);
-}
 
 Client::Client(ClientId id, const ClientSpec& spec, std::uint64_t seed, const Gate& gate, ClientHost& host,
                Recorder& recorder)
@@ -100,7 +84,7 @@ Client::Client(ClientId id, const ClientSpec& spec, std::uint64_t seed, const Ga
 }
 
 std::uint32_t Client::queued_ahead() const {
-  if (spec_.pacing.mode == Pacing::Mode::kSyncEachJob) return 0;
+  if (spec_.server || spec_.pacing.mode == Pacing::Mode::kSyncEachJob) return 0;
   if (spec_.pacing.queued_ahead != Pacing::kByMode) return spec_.pacing.queued_ahead;
   if (!has_frames_ || is_open()) return UINT32_MAX;
   return spec_.pacing.mode == Pacing::Mode::kUncapped ? 1 : 0;
@@ -108,6 +92,7 @@ std::uint32_t Client::queued_ahead() const {
 
 void Client::start() {
   grid_ = host_.now();
+  if (spec_.server) server_.emplace(*spec_.server, spec_.captured_steps(), grid_);
   advance_host();
 }
 
@@ -155,7 +140,9 @@ void Client::advance_host() {
 
 bool Client::next_job_may_begin() {
   const bool has_stayed = spec_.stay > Duration{0} && host_.now() >= grid_ + spec_.stay;
-  if (next_job_ == jobs_total_ || has_stayed) {
+  if (server_ && jobs_.empty()) release_ = server_->next_step(host_.now());
+  const bool has_served = server_ && jobs_.empty() && release_ == kNever;
+  if (next_job_ == jobs_total_ || has_stayed || has_served) {
     if (jobs_.empty()) {
       state_ = State::kFinished;
       host_.finished(id_);
@@ -173,7 +160,13 @@ void Client::begin_job() {
   const Workload& workload = *spec_.workload;
   JobProgress progress;
   progress.number = next_job_;
-  progress.job = &workload.jobs[(first_job_ + next_job_) % workload.jobs.size()];
+  std::size_t job = (first_job_ + next_job_) % workload.jobs.size();
+  if (server_) {
+    const StepReplay step = server_->begin_step(host_.now());
+    job = step.job;
+    progress.step_factor = step.factor;
+  }
+  progress.job = &workload.jobs[job];
   progress.first_submission = next_submission_;
   progress.unfinished = progress.job->op_count;
   progress.start = host_.now();
@@ -290,7 +283,7 @@ Submission& Client::push_submission(std::uint32_t index) {
   const WorkOp& op = ops.shared_by(index);
   JobProgress& job = jobs_.back();
   const bool is_render = op.kind == OpKind::kRender;
-  double factor = spec_.device_time_scale;
+  double factor = spec_.device_time_scale * job.step_factor;
   if (is_render && !spec_.quality_menu.empty())
     factor *= cost_in(spec_.workload->scene_of(*job.job), spec_.quality_menu[job.quality_level]);
   if (spec_.duration_jitter > 0 && !op.continues)
@@ -331,8 +324,9 @@ OpView Client::view_of(const Submission& newest) const {
   view.position = static_cast<std::uint32_t>(newest.number - jobs_.back().first_submission);
   view.blocks = op.shape.blocks();
   view.bytes = op.bytes;
-  view.predicted_by_name = op.predicted_by_name;
-  view.predicted_by_shape = op.predicted_by_shape;
+  const double factor = jobs_.back().step_factor;
+  view.predicted_by_name = predicted(op.predicted_by_name, factor);
+  view.predicted_by_shape = predicted(op.predicted_by_shape, factor);
   view.submitted = newest.submitted;
   return view;
 }
@@ -421,8 +415,12 @@ Client::JobProgress& Client::progress_of(const Submission& submission) {
 
 void Client::finish_jobs() {
   while (!jobs_.empty() && jobs_.front().unfinished == 0 && jobs_.front().host_done) {
-    report(jobs_.front());
-    ++jobs_finished_;
+    if (server_) {
+      report_step(jobs_.front());
+    } else {
+      report(jobs_.front());
+      ++jobs_finished_;
+    }
     jobs_.pop_front();
   }
 }
@@ -463,6 +461,24 @@ void Client::report(const JobProgress& job) {
   frame.missed = is_missed(job, frame.present);
   last_shown_ = frame.present;
   recorder_.on_frame(frame);
+}
+
+void Client::report_step(const JobProgress& step) {
+  const Time now = host_.now();
+  const BatchFormer& batch = server_->batch();
+  ServerStepFact fact{id_, step.start, now, server_->step()};
+  fact.sequences = static_cast<std::uint32_t>(batch.sequences());
+  fact.waiting = static_cast<std::uint32_t>(batch.waiting());
+  fact.kv_tokens = batch.kv_tokens();
+  const std::vector<RequestTimes> ended = server_->end_step(now);
+  fact.rejected = server_->rejected();
+  recorder_.on_server_step(fact);
+  for (const RequestTimes& times : ended) {
+    const ServedRequest& request = spec_.server->requests[times.request];
+    recorder_.on_request(
+        RequestFact{id_, times.request, times.arrival, times.first_token, times.end, request.prompt, request.output});
+    recorder_.on_job(JobFact{id_, jobs_finished_++, times.arrival, times.arrival, times.end});
+  }
 }
 
 std::uint64_t Client::first_of_unbegun_frame() const {

@@ -8,6 +8,7 @@
 #include "sim/engine/random.h"
 #include "sim/facts/recorder.h"
 #include "sim/policy/view.h"
+#include "sim/serving/server.h"
 #include "sim/workload/client_spec.h"
 
 namespace corun {
@@ -60,7 +61,7 @@ class Client {
   const ClientSpec& spec() const { return spec_; }
   std::uint32_t stream_count() const { return static_cast<std::uint32_t>(outstanding_by_stream_.size()); }
   bool is_finished() const { return state_ == State::kFinished; }
-  std::uint64_t jobs_finished() const { return jobs_finished_; }
+  std::uint64_t jobs_finished() const { return jobs_finished_; }  ///< of a server: requests answered
 
   void start();   ///< it has joined
   void resume();  ///< the instant asked for with resume_at has come
@@ -111,6 +112,7 @@ class Client {
     bool host_done = false;
     bool begun = false;  ///< its first GPU work began
     double gap_factor = 1.0;
+    double step_factor = 1.0;      ///< of a server's step: on its operations
     double duration_factor = 1.0;  ///< of the operation submitted last
     std::uint32_t quality_level = 0;
     Duration switch_cost{};  ///< GPU time more for a change of settings; 0 once a render operation took it
@@ -137,6 +139,7 @@ class Client {
   void finish_jobs();
   void finish_if_refused();
   void report(const JobProgress& job);
+  void report_step(const JobProgress& step);
   Time shown(const JobProgress& job) const;
   bool is_missed(const JobProgress& job, Time present) const;
   void wait_until(State state, Time when);
@@ -156,7 +159,8 @@ class Client {
   Time arrival_;
   State state_ = State::kPacing;
 
-  std::uint64_t first_job_ = 0;  // index of the one with number 0
+  std::optional<Server> server_;  // once it has started
+  std::uint64_t first_job_ = 0;   // index of the one with number 0
   std::uint64_t next_job_ = 0;
   std::uint64_t jobs_total_ = 0;  ///< UINT64_MAX = forever
   std::uint64_t jobs_finished_ = 0;

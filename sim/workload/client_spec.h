@@ -7,6 +7,7 @@
 
 #include "sim/device/device_model.h"
 #include "sim/policy/view.h"
+#include "sim/serving/server.h"
 #include "sim/workload/quality.h"
 #include "sim/workload/workload.h"
 
@@ -67,6 +68,8 @@ struct ClientSpec : ClientTerms {
   std::shared_ptr<const Workload> workload{};
   Replay replay = Replay::kClosed;
   Pacing pacing{};
+  /// A server: its jobs are requests, and its host forms steps of them, each a job of the workload that has its size.
+  std::shared_ptr<const ServerSpec> server{};
   std::uint64_t repeat = 0;           ///< passes over the workload's jobs; 0 = forever
   bool random_phase = false;          ///< adds a uniform fraction of its first job's length to the arrival
   bool random_first_job = false;      ///< begins with any of its jobs, drawn with the seed and its name; closed replay
@@ -78,6 +81,8 @@ struct ClientSpec : ClientTerms {
   // Of an operation of its workload, scaled.
   Duration dispatch_gap_of(std::size_t index) const;
   Duration launch_latency_of(std::size_t index) const;
+  /// The workload's jobs that are steps of an engine.
+  std::vector<CapturedStep> captured_steps() const;
   /// What the first frame after a change between two levels of its menu takes more.
   Duration switch_cost(std::uint32_t from, std::uint32_t to) const;
 };

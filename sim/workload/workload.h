@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/device/sm_curve.h"
+#include "sim/serving/step_size.h"
 #include "sim/workload/quality.h"
 #include "sim/workload/step_finding.h"
 #include "sim/workload/work_ops.h"
@@ -49,8 +50,10 @@ struct Workload {
   WorkSteps steps;
   std::vector<std::uint32_t> awaits;
   std::vector<Job> jobs;
-  StepFinding finding;              ///< of the jobs of a capture
-  std::vector<SmCurve> sm_curves;   ///< of kernels that were captured with fewer SMs, too
+  StepFinding finding;             ///< of the jobs of a capture
+  std::vector<SmCurve> sm_curves;  ///< of kernels that were captured with fewer SMs, too
+  /// Of an engine that serves: what each job computes (nullopt: it is no step); by job. Empty for all others.
+  std::vector<std::optional<StepSize>> step_sizes;
   std::vector<SceneEffect> scenes;  ///< parts of a game; empty = settings matter as the menu says throughout
   Duration recorded_span{};  ///< first operation's begin to last one's end in the capture; of frames, their intervals
   /// Of captured programs: from a job's first operation to the next one's, mean; of a single one that a range marks,
@@ -105,6 +108,7 @@ struct StepChoice {
     kRange,     ///< each range of the program that is called `name`, to the next one's begin
     kKernel,    ///< from each operation whose name contains `name` to the next
     kLaunches,  ///< `launches` operations
+    kSized,     ///< each range whose name states the size of an engine's step (step_size_of)
   } by = By::kFound;
   std::string name;
   std::uint32_t launches = 0;

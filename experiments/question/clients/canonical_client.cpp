@@ -52,6 +52,13 @@ std::string text_of(const KernelsProfile& kernels) {
                      kernels.count, kernels.blocks, kernels.threads, to_ns(kernels.launch_gap));
 }
 
+std::string text_of(const EngineProfile& engine) {
+  return fmt::format("engine prefill_ns={}+{}+{} decode_ns={}+{}+{} kernels={} host_ns={}", to_ns(engine.prefill_base),
+                     to_ns(engine.prefill_per_token), engine.prefill_per_context_token_ns, to_ns(engine.decode_base),
+                     to_ns(engine.decode_per_sequence), engine.decode_per_context_token_ns, engine.kernels,
+                     to_ns(engine.host_per_step));
+}
+
 std::string menu_text(const ClientChoice& client) {
   std::string text;
   for (std::size_t i = 0; i < client.quality_menu.size(); ++i) {

@@ -11,6 +11,7 @@
 
 #include "experiments/base/diagnostic.h"
 #include "experiments/base/yaml.h"
+#include "experiments/question/clients/server_choice.h"
 #include "sim/workload/client_spec.h"
 #include "sim/workload/sm_curves.h"
 #include "sim/workload/synthetic/synthetic.h"
@@ -25,16 +26,10 @@ struct SceneTrace {
   double scale = 1.0;  ///< on the captured GPU times
 };
 
-/// A file that a list of the experiment names.
-struct CapturedFile {
-  std::string path;  ///< with the experiment's folder put before a relative one
-  SourceLocation where;
-};
-
 /// A client whose work is drawn from a profile; `profile` is its name, or "" where the numbers are given.
 struct SyntheticWork {
   std::string profile;
-  std::variant<GameProfile, TrainingProfile, RequestProfile, ProgramProfile, KernelsProfile> numbers;
+  std::variant<GameProfile, TrainingProfile, RequestProfile, ProgramProfile, KernelsProfile, EngineProfile> numbers;
   std::vector<SceneTrace> scene_traces{};  ///< of games
 };
 
@@ -63,8 +58,9 @@ struct ClientChoice : ClientTerms {
   std::vector<CapturedFile> fewer_sms;   ///< captures of the same program with fewer SMs; or
   std::vector<CappedRate> capped_rates;  ///< its rates alone with fewer SMs, of `fewer_sms` too
   std::optional<SyntheticWork> synthetic;
-  WorkloadOptions options;       ///< iterations, step, visits, draw, run, keep_start, gpu_busy_ratio, allow_co_run,
-                                 ///< host_waits, gpu
+  WorkloadOptions options;  ///< iterations, step, visits, draw, run, keep_start, gpu_busy_ratio, allow_co_run,
+                            ///< host_waits, gpu
+  std::optional<ServerChoice> server;
   std::optional<Replay> replay;  ///< default: closed; open for synthetic requests
   std::uint64_t repeat = 0;      ///< passes over the work; 0 = forever
   std::uint32_t count = 1;       ///< equal clients: name, name#2, name#3, ...; the experiment holds them one by one

@@ -10,6 +10,7 @@
 #include "experiments/question/clients/canonical_client.h"
 #include "experiments/question/clients/command_choice.h"
 #include "experiments/question/clients/quality_choice.h"
+#include "experiments/question/clients/server_fields.h"
 #include "experiments/question/clients/step_choice.h"
 #include "traces/base/units.h"
 
@@ -352,6 +353,7 @@ std::vector<ClientField> work_fields() {
       field("gpu", "whole number", option(&WorkloadOptions::gpu), whole_number(0, 1023),
             where_stated("gpu", WorkloadOptions::kOnlyGpu)),
       field("solo_rate", "rate", &ClientChoice::solo_rate, rate, always_or("solo_rate", 0.0)),
+      field("server", "mapping", read_server, write_server),
   };
 }
 
@@ -452,6 +454,7 @@ bool read_client(const Node& node, const ClientReading& defaults, ClientChoice& 
     reader.wrong(*rates, "rates with fewer SMs are those of a captured program: a synthetic client has none");
   if (const Node* gaps = node.find("host_gaps"); gaps != nullptr && out.solo_rate)
     reader.wrong(*gaps, "`host_gaps` is for a client whose `solo_rate` is not known, and here it is stated");
+  settle_server(node, out, reader);
   return has_work && !has_both;
 }
 

@@ -70,7 +70,7 @@ std::optional<SyntheticWork> read_requests(const Node& node, ScalarReader& read)
 
 std::optional<SyntheticWork> read_synthetic(const Node& node, ScalarReader& reader) {
   if (!reader.expect(node, Node::Kind::kMapping, "{ game: rdr2 }")) return std::nullopt;
-  constexpr std::array<std::string_view, 5> kKinds = {"game", "training", "requests", "program", "kernels"};
+  constexpr std::array<std::string_view, 6> kKinds = {"game", "training", "requests", "program", "kernels", "engine"};
   if (node.entries.size() != 1) {
     reader.wrong(node, fmt::format("synthetic work is one of {}", fmt::join(kKinds, ", ")),
                  "for example `{ game: rdr2 }`");
@@ -82,6 +82,7 @@ std::optional<SyntheticWork> read_synthetic(const Node& node, ScalarReader& read
   if (entry.key == "requests") return read_requests(entry.value, reader);
   if (entry.key == "program") return read_program(entry.value, reader);
   if (entry.key == "kernels") return read_kernels(entry.value, reader);
+  if (entry.key == "engine") return read_engine(entry.value, reader);
   reader.unknown("synthetic work", entry.key, entry.where, kKinds);
   return std::nullopt;
 }

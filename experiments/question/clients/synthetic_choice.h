@@ -48,5 +48,6 @@ Field<Profile> count_field(std::string_view key, std::uint32_t Profile::*member,
 std::optional<SyntheticWork> read_game(const Node& node, ScalarReader& read);
 std::optional<SyntheticWork> read_program(const Node& node, ScalarReader& read);
 std::optional<SyntheticWork> read_kernels(const Node& node, ScalarReader& read);
+std::optional<SyntheticWork> read_engine(const Node& node, ScalarReader& read);
 
 }  // namespace corun

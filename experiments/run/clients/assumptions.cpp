@@ -44,6 +44,34 @@ void add_capped_rates(const Scenario& scenario, const ClientChoice& choice, Clie
                                 choice.capped_rates[i].jobs_per_s, 100 * reached[i].fraction, reached[i].jobs_per_s));
 }
 
+std::string listed(const std::vector<StepSize>& sizes) {
+  std::vector<std::string> texts;
+  for (const StepSize& size : sizes)
+    texts.push_back(fmt::format("{} {} at {}", size.kind == StepSize::Kind::kPrefill ? "prefill" : "decode", size.count,
+                                size.context));
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+void add_serving(const Scenario& scenario, const ClientChoice& choice, ClientBuilder& builder, const ClientSpec& spec,
+                 std::vector<std::string>& notes) {
+  for (const std::string& note : spec.server->notes) notes.push_back(note_of_client(choice.name, note));
+  if (choice.trace.empty()) return;
+  if (choice.server->step_times.path.empty()) {
+    notes.push_back(
+        fmt::format("warning: {}: its steps take what they took under the recorder, which delays graphs "
+                    "most; state `step_times`, a log of the engine alone and untraced",
+                    choice.name));
+    return;
+  }
+  const StepTimesFit fit = builder.step_times_fit(scenario, choice, spec);
+  if (!fit.unknown.empty())
+    notes.push_back(fmt::format("warning: {}: `step_times` has no step of these sizes, which are as captured: {}",
+                                choice.name, listed(fit.unknown)));
+  if (!fit.out_of_reach.empty())
+    notes.push_back(fmt::format("warning: {}: captured steps of these sizes cannot take the times of `step_times`: {}",
+                                choice.name, listed(fit.out_of_reach)));
+}
+
 }  // namespace
 
 std::vector<std::string> assumptions(const Scenario& scenario, ClientBuilder& builder) {
@@ -67,6 +95,7 @@ std::vector<std::string> assumptions(const Scenario& scenario, ClientBuilder& bu
       const bool is_settled = rate && note.find("solo_rate") != std::string::npos;
       if (!is_settled) notes.push_back(note_of_client(choice.name, note));
     }
+    if (spec.server) add_serving(scenario, choice, builder, spec, notes);
     if (rate) {
       const SoloFit fit = builder.fit(scenario, choice, spec);
       notes.push_back(fmt::format("{}: calibrated to {} {:.4g}/s (simulated {:.4g}/s): {}", choice.name,

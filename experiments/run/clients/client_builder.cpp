@@ -1,6 +1,8 @@
 #include "experiments/run/clients/client_builder.h"
 
 #include "experiments/question/device_choice.h"
+#include "experiments/run/clients/server_builder.h"
+#include "experiments/run/clients/serving_files.h"
 
 namespace corun {
 
@@ -34,6 +36,10 @@ ClientSpec ClientBuilder::as_captured(const Scenario& scenario, const ClientChoi
   spec.repeat = choice.repeat == 0 && comes_once ? 1 : choice.repeat;
   spec.random_phase = choice.random_phase;
   spec.random_first_job = choice.random_first_job;
+  if (choice.server && replays_) {
+    spec.server = server_of(choice, spec.captured_steps(), scenario.horizon, seed);
+    spec.random_phase = false;
+  }
   spec.host_jitter = choice.host_jitter.value_or(spec.workload->untraced_jitter);
   return spec;
 }
@@ -74,6 +80,8 @@ ClientSpec ClientBuilder::client(const Scenario& scenario, const ClientChoice& c
   const bool has_rate = solo_rate(choice, *spec.workload).has_value();
   if (has_rate) fit(scenario, choice, spec).apply_to(spec, scenario.device);
   if (!choice.capped_rates.empty() && replays_) spec.workload = capped_fit(scenario, choice).workload;
+  if (spec.server && !choice.server->step_times.path.empty())
+    spec.workload = step_times_fit(scenario, choice, spec).workload;
   if (!has_rate && choice.host_gaps == HostGaps::kNone) spec.host_gap_scale = 0;
   spec.host_gap_scale /= choice.host_speed;
   return spec;
@@ -86,7 +94,7 @@ std::vector<ClientSpec> ClientBuilder::clients(const Scenario& scenario, std::ui
 }
 
 std::optional<double> ClientBuilder::solo_rate(const ClientChoice& choice, const Workload& workload) const {
-  if (!replays_) return std::nullopt;
+  if (!replays_ || choice.server) return std::nullopt;
   if (choice.solo_rate) return choice.solo_rate;
   return workload.untraced_jobs_per_s > 0 ? std::optional(workload.untraced_jobs_per_s) : std::nullopt;
 }
@@ -103,6 +111,17 @@ CappedFit ClientBuilder::capped_fit(const Scenario& scenario, const ClientChoice
           "state `solo_rate`, the program's steps per second alone and untraced");
     fit(under_mps, choice, spec).apply_to(spec, under_mps.device);
     return fit_to_capped_rates(spec, under_mps.device, choice.capped_rates);
+  });
+}
+
+StepTimesFit ClientBuilder::step_times_fit(const Scenario& scenario, const ClientChoice& choice,
+                                           const ClientSpec& captured) {
+  ClientChoice own = choice;
+  own.name.clear();
+  own.server->requests.path.clear();
+  own.server->load = {};
+  return memo_->step_times_fits.get({device_text(scenario.device), canonical_client(own, hashes_)}, [&] {
+    return fit_to_step_times(captured, scenario.device, read_step_times(choice.server->step_times.path));
   });
 }
 

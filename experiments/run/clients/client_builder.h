@@ -13,6 +13,7 @@
 #include "sim/solo/capped_rates.h"
 #include "sim/solo/recorded.h"
 #include "sim/solo/solo.h"
+#include "sim/solo/step_times.h"
 
 namespace corun {
 
@@ -26,6 +27,7 @@ struct FitKey {
 struct FitMemo {
   Memo<FitKey, SoloFit> fits;
   Memo<FitKey, CappedFit> capped_fits;
+  Memo<FitKey, StepTimesFit> step_times_fits;
 };
 
 /// Makes the clients of runs out of an experiment's. Any number of threads may ask.
@@ -53,6 +55,8 @@ class ClientBuilder {
   /// Times of its kernels with fewer SMs by which the client has ClientChoice::capped_rates alone under MPS on the
   /// scenario's device; found once. Throws Error(kInput) where its rate with all SMs is not known.
   CappedFit capped_fit(const Scenario& scenario, const ClientChoice& choice);
+  /// The steps of a server with `step_times` as they are alone on the scenario's device and untraced; found once.
+  StepTimesFit step_times_fit(const Scenario& scenario, const ClientChoice& choice, const ClientSpec& captured);
   /// What one pass gives alone on the scenario's device, compared with its capture; found once.
   RecordedReplay replay_alone(const Scenario& scenario, const ClientChoice& choice);
   bool replays() const { return replays_; }

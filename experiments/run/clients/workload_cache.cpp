@@ -92,6 +92,7 @@ Workload draw(const SyntheticWork& work, const ClientChoice& choice, Duration ho
     return draw_training(*training, horizon, random);
   if (const auto* program = std::get_if<ProgramProfile>(&work.numbers)) return make_program(*program);
   if (const auto* kernels = std::get_if<KernelsProfile>(&work.numbers)) return make_kernels(*kernels);
+  if (const auto* engine = std::get_if<EngineProfile>(&work.numbers)) return make_engine(*engine);
   return draw_requests(std::get<RequestProfile>(work.numbers), choice, horizon, random);
 }
 

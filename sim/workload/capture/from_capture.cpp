@@ -111,7 +111,7 @@ class Conversion {
                                                                 : std::vector<std::int64_t>()) {}
 
   Workload run() {
-    workload_.job_kind = JobKind::kIteration;
+    workload_.job_kind = split_.sized.empty() ? JobKind::kIteration : JobKind::kRequest;
     workload_.tracer =
         capture_.rest.fidelity().host_gaps_inflated ? Workload::Tracer::kProfiler : Workload::Tracer::kTracer;
     workload_.names = capture_.rest.strings();
@@ -124,6 +124,7 @@ class Conversion {
     add_awaits();
     add_jobs();
     settle_edges();
+    add_step_sizes();
     predict_from_means(workload_);
     return std::move(workload_);
   }
@@ -243,11 +244,13 @@ class Conversion {
       const HostEvent event = is_wait ? host_waits_[next_wait++].wait : HostEvent{start_ns, start_ns};
       if (next_job < split_.begins.size() && i == split_.begins[next_job]) {
         if (next_job < unseen_waits_.size()) add_unseen_wait(unseen_waits_[next_job]);
+        if (!split_.sized.empty()) settle_range_edges(next_job);
         begin_job(event);
         ++next_job;
       }
       add_step(event);
     }
+    if (!split_.sized.empty()) end_range(split_.sized.size() - 1);
     workload_.has_no_wait = host_waits_.empty() && capture_.rest.fidelity().has_calls;
     workload_.unseen_waits =
         static_cast<std::uint32_t>(unseen_waits_.size() - std::ranges::count(unseen_waits_, kNoWait));
@@ -257,6 +260,18 @@ class Conversion {
   void add_unseen_wait(std::int64_t until_ns) {
     if (until_ns == kNoWait) return;
     add_step({free_since_ns_, std::max(free_since_ns_, until_ns), StepKind::kWaitAll, 0});
+  }
+
+  /// What a range of a step holds before its first call and behind its last is host time of the step.
+  void settle_range_edges(std::size_t job) {
+    if (job > 0) end_range(job - 1);
+    free_since_ns_ = std::max(free_since_ns_, split_.sized[job].begin_ns);
+  }
+
+  void end_range(std::size_t job) {
+    if (!split_.sized[job].size) return;
+    const std::int64_t end_ns = std::max(free_since_ns_, split_.sized[job].end_ns);
+    add_step({end_ns, end_ns, StepKind::kWaitAll, 0});
   }
 
   void begin_job(const HostEvent& first) {
@@ -300,6 +315,7 @@ class Conversion {
   /// the host gap before the first call is not known. Both are taken from their neighbours.
   void settle_edges() {
     close_job();
+    if (!split_.sized.empty()) return;  // ranges say what belongs to a step
     std::vector<Job>& jobs = workload_.jobs;
     if (jobs.size() < 2) return settle_marked_job();
     while (trailing_waits(jobs.back()) > trailing_waits(jobs[jobs.size() - 2])) {
@@ -316,6 +332,11 @@ class Conversion {
   void settle_marked_job() {
     const std::int64_t rest_ns = split_.length_ns - (free_since_ns_ - host_.start_of(first_event()));
     if (rest_ns > 0) workload_.steps.set_gap(0, Duration{rest_ns});
+  }
+
+  void add_step_sizes() {
+    for (const SizedStep& step : split_.sized) workload_.step_sizes.push_back(step.size);
+    if (!workload_.step_sizes.empty()) separate_jobs(workload_);
   }
 
   void set_facts() {

@@ -88,6 +88,20 @@ JobSplit jobs_of_kernel(const CompactCapture& capture, const HostSequence& host,
   return split_at(begins, end, StepCertainty::kCertain, fmt::format("stated: operations named `{}`", name));
 }
 
+JobSplit jobs_of_sized_ranges(const CompactCapture& capture, const HostLog& log) {
+  SizedSteps steps = find_sized_steps(capture.rest, log);
+  if (steps.begins.empty())
+    throw Error(ErrorKind::kInput, SourceLocation{capture.rest.provenance().source_file},
+                fmt::format("a server needs the steps of its engine, and no range of the capture states a step's size; "
+                            "{}",
+                            capture.rest.marks().empty() ? "it has no ranges" : "`simcli info` lists those that recur"),
+                "mark each step of the engine with a range such as `prefill tokens=512 context=0` or `decode batch=8 "
+                "context=1024` (docs/serving.md)");
+  JobSplit split = split_at(steps.begins, steps.end, StepCertainty::kCertain, "ranges with the sizes of steps");
+  split.sized = std::move(steps.jobs);
+  return split;
+}
+
 JobSplit stated_jobs(const CompactCapture& capture, const HostSequence& host, const StepChoice& step) {
   switch (step.by) {
     case StepChoice::By::kRange:
@@ -96,6 +110,8 @@ JobSplit stated_jobs(const CompactCapture& capture, const HostSequence& host, co
       return jobs_of_kernel(capture, host, step.name);
     case StepChoice::By::kLaunches:
       return jobs_of_launches(capture, host, step.launches);
+    case StepChoice::By::kSized:
+      return jobs_of_sized_ranges(capture, host_log_of(capture, host));
     case StepChoice::By::kWhole:
     case StepChoice::By::kFound:
       break;

@@ -117,6 +117,20 @@ struct ProgramProfile {
 };
 Workload make_program(const ProgramProfile& profile);
 
+/// Steps of a serving engine whose device times are linear in what they compute.
+struct EngineProfile {
+  Duration prefill_base{};                ///< of a step that reads a prompt
+  Duration prefill_per_token{};           ///< > 0
+  double prefill_per_context_token_ns{};  ///< for each of these tokens and each that is in the KV cache already
+  Duration decode_base{};                 ///< of a step that gives one token to each sequence, > 0
+  Duration decode_per_sequence{};
+  double decode_per_context_token_ns{};  ///< for each token in the KV cache of these sequences
+  std::uint32_t kernels = 1;             ///< equal ones, of which a step consists
+  Duration host_per_step{};              ///< work of the host before each
+};
+/// Jobs of the least and the largest sizes, between which times are interpolated exactly.
+Workload make_engine(const EngineProfile& profile);
+
 /// A job of equal kernels that the host submits one after another without waiting.
 struct KernelsProfile {
   Duration duration{};          ///< of each kernel, > 0

@@ -1,0 +1,220 @@
+#include "experiments/question/clients/server_fields.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+namespace corun {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::array<std::string_view, 2> kBatchings = {"prefill_first", "chunked"};
+constexpr std::array<std::string_view, 3> kWaysOfArriving = {"poisson", "periodic", "bursts"};
+constexpr std::uint64_t kMostTokens = 10'000'000;
+
+/// What reading a server needs besides what it fills in.
+struct ServerReading {
+  ServerChoice choice;
+  std::string folder;
+};
+
+std::string resolved(const std::string& folder, const std::string& path) {
+  return (std::filesystem::path(folder) / path).lexically_normal().string();
+}
+
+template <class Out, class Member>
+Field<Out> count_of(std::string_view key, Member member, std::uint64_t least, std::uint64_t most) {
+  return {key, "whole number", [=](const Node& node, Out& out, ScalarReader& read) {
+            if (const auto value = read.integer(node, least, most))
+              std::invoke(member, out) = static_cast<std::remove_cvref_t<std::invoke_result_t<Member, Out&>>>(*value);
+          }};
+}
+
+const FieldTable<TokenCount>& token_fields() {
+  static const FieldTable<TokenCount> table = {
+      {"mean", "number",
+       [](const Node& node, TokenCount& out, ScalarReader& read) {
+         out.mean = read.number(node, 1, kMostTokens).value_or(0);
+       }},
+      {"cv", "number",
+       [](const Node& node, TokenCount& out, ScalarReader& read) { out.cv = read.number(node, 0, 100).value_or(0); }},
+      count_of<TokenCount>("least", &TokenCount::least, 1, kMostTokens),
+      count_of<TokenCount>("most", &TokenCount::most, 1, kMostTokens),
+  };
+  return table;
+}
+
+/// `512`, or a distribution.
+TokenCount read_tokens(const Node& node, ScalarReader& read) {
+  TokenCount tokens;
+  if (node.is_mapping()) {
+    read_fields(node, token_fields(), "key", tokens, read);
+    if (node.find("mean") == nullptr) read.wrong(node, "a number of tokens needs a `mean`");
+    if (tokens.least > tokens.most)
+      read.wrong(node, fmt::format("at least {} and at most {} tokens", tokens.least, tokens.most));
+  } else {
+    tokens.mean = static_cast<double>(read.integer(node, 1, kMostTokens).value_or(0));
+  }
+  return tokens;
+}
+
+const FieldTable<ServerReading>& served_request_fields() {
+  static const FieldTable<ServerReading> table = {
+      {"rate", "rate",
+       [](const Node& node, ServerReading& out, ScalarReader& read) {
+         out.choice.load.rate_per_s = read.rate(node).value_or(0);
+       }},
+      {"arrivals", "choice",
+       [](const Node& node, ServerReading& out, ScalarReader& read) {
+         if (const auto index = read.choice(node, kWaysOfArriving))
+           out.choice.load.arrivals = static_cast<RequestLoad::Arrivals>(*index);
+       }},
+      {"burst", "number",
+       [](const Node& node, ServerReading& out, ScalarReader& read) {
+         out.choice.load.burst = read.number(node, 1, 100'000).value_or(1);
+       }},
+      {"concurrency", "whole number",
+       [](const Node& node, ServerReading& out, ScalarReader& read) {
+         out.choice.concurrency = static_cast<std::uint32_t>(read.integer(node, 1, 100'000).value_or(0));
+       }},
+      {"file", "path",
+       [](const Node& node, ServerReading& out, ScalarReader& read) {
+         if (const auto path = read.text(node)) out.choice.requests = {resolved(out.folder, *path), node.where};
+       }},
+      {"prompt", "whole number or mapping",
+       [](const Node& node, ServerReading& out, ScalarReader& read) {
+         out.choice.load.prompt = read_tokens(node, read);
+       }},
+      {"output", "whole number or mapping",
+       [](const Node& node, ServerReading& out, ScalarReader& read) {
+         out.choice.load.output = read_tokens(node, read);
+       }},
+  };
+  return table;
+}
+
+void read_served_requests(const Node& node, ServerReading& out, ScalarReader& read) {
+  constexpr std::string_view kExample = "{ rate: 4/s, prompt: 512, output: 128 } or { file: requests.csv }";
+  if (!read.expect(node, Node::Kind::kMapping, kExample)) return;
+  read_fields(node, served_request_fields(), "key", out, read);
+  const bool is_file = node.find("file") != nullptr, is_closed = node.find("concurrency") != nullptr;
+  const auto refuse_beside = [&](std::string_view key, std::string_view why) {
+    if (const Node* extra = node.find(key)) read.wrong(*extra, fmt::format("`{}` means nothing here: {}", key, why));
+  };
+  for (const std::string_view key : {"rate", "arrivals", "burst"}) {
+    if (is_file) refuse_beside(key, "the file has the arrivals");
+    if (is_closed && !is_file) refuse_beside(key, "with `concurrency` each end of a request is an arrival");
+  }
+  for (const std::string_view key : {"prompt", "output"}) {
+    if (is_file) refuse_beside(key, "the file has the tokens");
+    if (!is_file && node.find(key) == nullptr)
+      read.wrong(node, fmt::format("requests need `{}`, the number of its tokens", key), std::string(kExample));
+  }
+  if (!is_file && !is_closed && node.find("rate") == nullptr)
+    read.wrong(node, "requests need a `rate`, a `concurrency` or a `file`", std::string(kExample));
+  if (node.find("burst") != nullptr && out.choice.load.arrivals != RequestLoad::Arrivals::kBursts)
+    refuse_beside("burst", "only `arrivals: bursts` have one");
+}
+
+const FieldTable<ServiceLevel>& service_level_fields() {
+  const auto time = [](std::string_view key, Duration ServiceLevel::*member) -> Field<ServiceLevel> {
+    return {key, "duration", [=](const Node& node, ServiceLevel& out, ScalarReader& read) {
+              if (const auto value = read.duration(node, Duration(1us), Duration(1h), "ms")) out.*member = *value;
+            }};
+  };
+  static const FieldTable<ServiceLevel> table = {time("ttft", &ServiceLevel::ttft), time("tpot", &ServiceLevel::tpot)};
+  return table;
+}
+
+const FieldTable<ServerReading>& server_fields() {
+  const auto limit = [](auto member) {
+    return [member](ServerReading & out) -> auto& { return out.choice.limits.*member; };
+  };
+  static const FieldTable<ServerReading> table = {
+      {"requests", "mapping", read_served_requests},
+      {"batching", "choice",
+       [](const Node& node, ServerReading& out, ScalarReader& read) {
+         if (const auto index = read.choice(node, kBatchings))
+           out.choice.limits.batching = static_cast<Batching>(*index);
+       }},
+      count_of<ServerReading>("chunk", limit(&BatchLimits::chunk), 1, kMostTokens),
+      count_of<ServerReading>("max_batch", limit(&BatchLimits::max_batch), 1, 100'000),
+      count_of<ServerReading>("kv_tokens", limit(&BatchLimits::kv_tokens), 1, 1'000'000'000'000),
+      count_of<ServerReading>("max_queue", limit(&BatchLimits::max_queue), 1, 1'000'000'000),
+      {"pads", "true or false",
+       [](const Node& node, ServerReading& out, ScalarReader& read) {
+         out.choice.pads = read.boolean(node).value_or(false);
+       }},
+      {"step_times", "path",
+       [](const Node& node, ServerReading& out, ScalarReader& read) {
+         if (const auto path = read.text(node)) out.choice.step_times = {resolved(out.folder, *path), node.where};
+       }},
+      {"slo", "mapping",
+       [](const Node& node, ServerReading& out, ScalarReader& read) {
+         if (read.expect(node, Node::Kind::kMapping, "{ ttft: 500ms, tpot: 50ms }"))
+           read_fields(node, service_level_fields(), "key", out.choice.level, read);
+       }},
+  };
+  return table;
+}
+
+std::string tokens_text(const TokenCount& tokens) {
+  return fmt::format("{}/{}/{}-{}", tokens.mean, tokens.cv, tokens.least, tokens.most);
+}
+
+}  // namespace
+
+void read_server(const Node& node, ClientReading& out, ScalarReader& read) {
+  constexpr std::uint32_t kUsualChunk = 512;
+  if (!read.expect(node, Node::Kind::kMapping, "{ requests: { rate: 4/s, prompt: 512, output: 128 }, max_batch: 32 }"))
+    return;
+  ServerReading reading{{}, out.folder};
+  reading.choice.where = node.where;
+  reading.choice.limits.chunk = kUsualChunk;
+  read_fields(node, server_fields(), "key", reading, read);
+  for (const std::string_view key : {"requests", "max_batch", "kv_tokens"})
+    if (node.find(key) == nullptr) read.wrong(node, fmt::format("a server needs `{}`", key));
+  out.choice.server = std::move(reading.choice);
+}
+
+void write_server(const ClientChoice& client, CanonicalLines& lines) {
+  if (!client.server) return;
+  const ServerChoice& server = *client.server;
+  const BatchLimits& limits = server.limits;
+  lines.add("server",
+            fmt::format("batching={} chunk={} batch={} kv={} queue={} pads={}", static_cast<int>(limits.batching),
+                        limits.chunk, limits.max_batch, limits.kv_tokens, limits.max_queue, server.pads));
+  lines.add("server.level_ns", fmt::format("{} {}", to_ns(server.level.ttft), to_ns(server.level.tpot)));
+  const RequestLoad& load = server.load;
+  lines.add("server.requests",
+            server.requests.path.empty()
+                ? fmt::format("arrivals={} rate={} burst={} prompt={} output={}", static_cast<int>(load.arrivals),
+                              load.rate_per_s, load.burst, tokens_text(load.prompt), tokens_text(load.output))
+                : lines.hash_of(server.requests.path));
+  if (!server.step_times.path.empty()) lines.add("server.step_times", lines.hash_of(server.step_times.path));
+  if (server.concurrency > 0) lines.add("server.concurrency", server.concurrency);
+}
+
+void settle_server(const Node& node, ClientChoice& out, ScalarReader& read) {
+  const bool is_engine = out.synthetic && std::holds_alternative<EngineProfile>(out.synthetic->numbers);
+  if (is_engine && !out.server)
+    read.wrong(node, fmt::format("client `{}`: an engine has no work without requests", out.name),
+               "state `server:` with the requests that come");
+  if (!out.server) return;
+  if (is_engine && !out.server->step_times.path.empty())
+    read.wrong(*node.find("server")->find("step_times"), "a synthetic engine has the step times that it states");
+  if (out.synthetic && !is_engine)
+    read.wrong(node, fmt::format("client `{}`: only an engine can serve", out.name),
+               "give it a `trace:` whose ranges state the sizes of steps, or `synthetic: { engine: ... }`");
+  for (const std::string_view key : {"step", "iterations", "solo_rate", "replay", "repeat", "pacing"})
+    if (const Node* extra = node.find(key))
+      read.wrong(*extra, fmt::format("`{}` means nothing for a server: its requests decide which steps come", key));
+  if (!out.capped_rates.empty())
+    read.wrong(*node.find("fewer_sms"), "a server's rates with fewer SMs depend on its requests",
+               "name captures of its engine under MPS percentages: `fewer_sms: [engine.50.corun]`");
+  if (!out.trace.empty()) out.options.step = {StepChoice::By::kSized, "", 0};
+}
+
+}  // namespace corun

@@ -1,0 +1,129 @@
+#include "experiments/run/clients/server_builder.h"
+
+#include <algorithm>
+
+#include "experiments/run/clients/serving_files.h"
+#include "sim/serving/step_costs.h"
+#include "traces/base/units.h"
+
+namespace corun {
+
+namespace {
+
+constexpr std::size_t kMostDrawn = 200'000;
+constexpr double kNotableError = 0.03;
+
+[[noreturn]] void refuse(const ClientChoice& client, const std::string& what, const std::string& help) {
+  throw Error(ErrorKind::kInput, client.server->where, fmt::format("client `{}`: {}", client.name, what), help);
+}
+
+std::vector<ServedRequest> requests_of(const ClientChoice& client, Duration horizon, std::uint64_t seed) {
+  const ServerChoice& server = *client.server;
+  if (!server.requests.path.empty()) return read_request_file(server.requests.path);
+  RandomStream random(seed, client.name + "/requests");
+  if (server.concurrency > 0) return draw_lengths(server.load, kMostDrawn, random);
+  if (const double expected = server.load.rate_per_s * to_seconds(horizon); expected > kMostDrawn)
+    refuse(client,
+           fmt::format("{:.0f} requests come within {}, and at most {} are drawn", expected, format_duration(horizon),
+                       kMostDrawn),
+           fmt::format("a `rate` of up to {:.0f}/s, or a shorter `horizon`", kMostDrawn / to_seconds(horizon)));
+  return draw_requests(server.load, horizon, random);
+}
+
+/// What the requests and limits ask of the captured steps, at most.
+struct Reach {
+  std::uint32_t chunk = 0, prefill_context = 0, decode_context = 0;
+};
+
+Reach reach_of(const ServerSpec& server) {
+  Reach reach;
+  for (const ServedRequest& request : server.requests) {
+    const std::uint32_t chunk = std::min(server.limits.chunk, request.prompt);
+    reach.chunk = std::max(reach.chunk, chunk);
+    reach.prefill_context = std::max(reach.prefill_context, (request.prompt - 1) / chunk * chunk);
+    reach.decode_context = std::max(reach.decode_context, request.prompt + request.output - 1);
+  }
+  return reach;
+}
+
+void check_room(const ClientChoice& client, const ServerSpec& server) {
+  std::uint64_t most = 0;
+  for (const ServedRequest& request : server.requests)
+    most = std::max(most, std::uint64_t{request.prompt} + request.output);
+  if (most > server.limits.kv_tokens)
+    refuse(
+        client,
+        fmt::format("a request has {} tokens, and the KV cache holds {} (`kv_tokens`)", most, server.limits.kv_tokens),
+        "state what the engine reports, or bound `prompt` and `output` by `most`");
+}
+
+void check_counts(const ClientChoice& client, const ServerSpec& server, const StepCosts& costs, const Reach& reach) {
+  using Kind = StepSize::Kind;
+  const bool decodes = std::ranges::any_of(server.requests, [](const ServedRequest& r) { return r.output > 1; });
+  for (const auto& [kind, name] : {std::pair{Kind::kPrefill, "prefill"}, std::pair{Kind::kDecode, "decode"}})
+    if (!costs.has(kind) && (kind == Kind::kPrefill || decodes))
+      refuse(client, fmt::format("no step of its capture is a {}", name),
+             "capture the engine while it does both (docs/serving.md)");
+  const std::uint32_t chunk = costs.largest_count(Kind::kPrefill), batch = costs.largest_count(Kind::kDecode);
+  if (reach.chunk > chunk)
+    refuse(client,
+           fmt::format("steps read up to {} tokens of a prompt, and the largest that was captured reads {}",
+                       reach.chunk, chunk),
+           fmt::format("`chunk: {}`, or a capture with larger ones", chunk));
+  if (decodes && server.limits.max_batch > batch)
+    refuse(client,
+           fmt::format("`max_batch` is {}, and the largest decode that was captured has {} sequences",
+                       server.limits.max_batch, batch),
+           fmt::format("`max_batch: {}`, or a capture with larger ones", batch));
+}
+
+/// Contexts that no captured step has: refused where captures differ in their contexts, and said where none states one.
+void check_contexts(const ClientChoice& client, const std::vector<CapturedStep>& steps, ServerSpec& server,
+                    const StepCosts& costs, const Reach& reach) {
+  const bool states_contexts =
+      std::ranges::any_of(steps, [](const CapturedStep& step) { return step.size.context > 0; });
+  if (!states_contexts) {
+    server.notes.push_back(
+        "warning: its captured steps do not state their contexts: attention over longer ones costs "
+        "as in the capture");
+    return;
+  }
+  const std::uint32_t batch = std::min<std::uint64_t>(server.limits.max_batch, server.requests.size());
+  for (const StepSize& size : {StepSize{StepSize::Kind::kPrefill, reach.chunk, reach.prefill_context},
+                               StepSize{StepSize::Kind::kDecode, batch, reach.decode_context}}) {
+    if (!costs.has(size.kind) || costs.covers(size)) continue;
+    const bool is_prefill = size.kind == StepSize::Kind::kPrefill;
+    refuse(client,
+           fmt::format("{} reach a context of {} tokens, and captured ones of that size do not",
+                       is_prefill ? "prompts" : "decodes", size.context),
+           is_prefill ? "a larger `chunk`, shorter prompts (`most`), or a capture of later chunks"
+                      : "bound `prompt` and `output` by `most`, or capture decodes of longer contexts");
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const ServerSpec> server_of(const ClientChoice& client, const std::vector<CapturedStep>& steps,
+                                            Duration horizon, std::uint64_t seed) {
+  const ServerChoice& choice = *client.server;
+  auto server = std::make_shared<ServerSpec>();
+  server->limits = choice.limits;
+  server->pads = choice.pads;
+  server->concurrency = choice.concurrency;
+  server->level = choice.level;
+  server->requests = requests_of(client, horizon, seed);
+  const StepCosts costs(steps, choice.pads);
+  const Reach reach = reach_of(*server);
+  if (!server->requests.empty()) {
+    check_room(client, *server);
+    check_counts(client, *server, costs, reach);
+    check_contexts(client, steps, *server, costs, reach);
+  }
+  if (const double error = costs.interpolation_error(); error > kNotableError)
+    server->notes.push_back(fmt::format(
+        "warning: captured sizes of its steps tell one another within {:.0f} %: sizes between them are that uncertain",
+        100 * error));
+  return server;
+}
+
+}  // namespace corun

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/serving/batch_former.h"
+#include "sim/serving/requests.h"
+#include "sim/serving/step_costs.h"
+#include "traces/base/time.h"
+
+namespace corun {
+
+/// Times that a request's owner is promised; 0 = none.
+struct ServiceLevel {
+  Duration ttft{};  ///< from its arrival to its first token
+  Duration tpot{};  ///< from its first token to its last, by the tokens after the first
+  bool is_stated() const { return ttft > Duration{0} || tpot > Duration{0}; }
+};
+
+/// A server as its owner configures it, and who asks it.
+struct ServerSpec {
+  BatchLimits limits;
+  bool pads = false;              ///< its engine computes captured sizes only: the next larger one (graphs)
+  std::uint32_t concurrency = 0;  ///< so many requests are there at all times: each end is an arrival. 0 = as they come
+  std::vector<ServedRequest> requests;  ///< in the order of their arrivals
+  ServiceLevel level;
+  std::vector<std::string> notes;  ///< what was assumed, one sentence each; results repeat them
+};
+
+/// What a request has been through.
+struct RequestTimes {
+  std::size_t request = 0;  ///< its number
+  Time arrival, first_token, end;
+};
+
+/// The state of a server in a run: its requests, its batch, and what the next step is.
+///
+/// Steps do not overlap: the engine reads the tokens of one before it forms the next.
+class Server {
+ public:
+  /// `spec` must outlive it. `begin` is when it starts to serve: arrivals count from there.
+  Server(const ServerSpec& spec, const std::vector<CapturedStep>& steps, Time begin);
+
+  /// When the next step may begin, at or after `now`; kNever = all requests have been served.
+  Time next_step(Time now);
+  /// Begins it. next_step(now) must be `now`.
+  StepReplay begin_step(Time now);
+  /// Ends it; returns the requests that ended with it, in order.
+  std::vector<RequestTimes> end_step(Time now);
+
+  const StepSize& step() const { return step_; }  ///< the one that was begun last
+  Time step_begin() const { return step_begin_; }
+  const BatchFormer& batch() const { return batch_; }
+  std::uint64_t rejected() const { return rejected_; }
+
+ private:
+  void admit_arrivals(Time now);
+  void arrive(std::size_t request, Time when);
+
+  const ServerSpec& spec_;
+  const Time begin_;
+  BatchFormer batch_;
+  StepCosts costs_;
+  std::size_t next_request_ = 0;
+  std::uint64_t rejected_ = 0;
+  StepSize step_;
+  Time step_begin_;
+  std::vector<RequestTimes> times_;  ///< by request
+};
+
+}  // namespace corun

@@ -1,0 +1,124 @@
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "experiments/run/clients/server_builder.h"
+#include "experiments/run/clients/serving_files.h"
+#include "tests/support/temporary_folder.h"
+#include "traces/base/error.h"
+
+namespace corun {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::TemporaryFolder;
+
+StepSize prefill(std::uint32_t tokens, std::uint32_t context) { return {StepSize::Kind::kPrefill, tokens, context}; }
+StepSize decode(std::uint32_t batch, std::uint32_t context) { return {StepSize::Kind::kDecode, batch, context}; }
+
+const std::vector<CapturedStep> kGrid = {{prefill(128, 0), 0, 1ms},   {prefill(512, 0), 1, 3ms},
+                                         {prefill(512, 512), 2, 4ms}, {decode(1, 512), 3, 1ms},
+                                         {decode(8, 512), 4, 2ms},    {decode(8, 1024), 5, 3ms}};
+
+ClientChoice client() {
+  ClientChoice choice;
+  choice.name = "chat";
+  ServerChoice server;
+  server.limits = {.batching = Batching::kChunked, .max_batch = 8, .chunk = 512, .kv_tokens = 10'000};
+  server.load.rate_per_s = 10;
+  server.load.prompt = {.mean = 600};
+  server.load.output = {.mean = 100};
+  choice.server = server;
+  return choice;
+}
+
+/// What is wrong with a server, and what to do; "" where nothing is.
+std::string refusal(const ClientChoice& choice, const std::vector<CapturedStep>& steps = kGrid) {
+  try {
+    server_of(choice, steps, 10s, 1);
+    return "";
+  } catch (const Error& error) {
+    return fmt::format("{} | {}", error.message(), error.help());
+  }
+}
+
+TEST(ServerRun, RequestsOfASeedAreAlwaysTheSame) {
+  const auto once = server_of(client(), kGrid, 10s, 1), again = server_of(client(), kGrid, 10s, 1);
+  const auto other = server_of(client(), kGrid, 10s, 2);
+  ASSERT_GT(once->requests.size(), 50u);
+  EXPECT_EQ(once->requests.back().arrival, again->requests.back().arrival);
+  EXPECT_NE(once->requests.back().arrival, other->requests.back().arrival);
+}
+
+TEST(ServerRun, WhatNoCaptureCoversIsRefusedWithTheLargestThatIsCovered) {
+  EXPECT_EQ(refusal(client()), "");
+  ClientChoice batch = client();
+  batch.server->limits.max_batch = 16;
+  EXPECT_EQ(refusal(batch),
+            "client `chat`: `max_batch` is 16, and the largest decode that was captured has 8 sequences | "
+            "`max_batch: 8`, or a capture with larger ones");
+  ClientChoice chunk = client();
+  chunk.server->limits.chunk = 1024;
+  EXPECT_NE(refusal(chunk).find("read up to 600 tokens of a prompt, and the largest that was captured reads 512"),
+            std::string::npos);
+  ClientChoice context = client();
+  context.server->load.output = {.mean = 900};
+  EXPECT_NE(refusal(context).find("decodes reach a context of 1499 tokens"), std::string::npos);
+  ClientChoice room = client();
+  room.server->limits.kv_tokens = 650;
+  EXPECT_NE(refusal(room).find("a request has 700 tokens, and the KV cache holds 650"), std::string::npos);
+}
+
+TEST(ServerRun, AnEngineWithoutDecodesIsRefusedWhereRequestsNeedThem) {
+  const std::vector<CapturedStep> prefills(kGrid.begin(), kGrid.begin() + 3);
+  EXPECT_NE(refusal(client(), prefills).find("no step of its capture is a decode"), std::string::npos);
+  ClientChoice one_token = client();
+  one_token.server->load.output = {.mean = 1};
+  EXPECT_EQ(refusal(one_token, prefills), "");
+}
+
+TEST(ServerRun, CapturesThatStateNoContextsAreWarnedOf) {
+  const std::vector<CapturedStep> plain = {{prefill(512, 0), 0, 1ms}, {decode(8, 0), 1, 1ms}};
+  const auto server = server_of(client(), plain, 10s, 1);
+  ASSERT_EQ(server->notes.size(), 1u);
+  EXPECT_TRUE(server->notes[0].starts_with("warning: ")) << server->notes[0];
+}
+
+/// Requests of a file with this text, or the error.
+std::string read(const std::string& text) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "requests.csv";
+  std::ofstream(path) << text;
+  try {
+    std::string read;
+    for (const ServedRequest& request : read_request_file(path))
+      read += fmt::format("{}:{}/{} ", to_ns(request.arrival), request.prompt, request.output);
+    return read;
+  } catch (const Error& error) {
+    return fmt::format("line {}: {}", error.where().line, error.message());
+  }
+}
+
+TEST(RequestFile, ArrivalsAreSecondsFromTheStart) {
+  EXPECT_EQ(read("arrival_s,prompt,output\n0.5,100,7\n1.25,9,1\n"), "500000000:100/7 1250000000:9/1 ");
+}
+
+TEST(RequestFile, TracesOfAzureBeginAtTheirFirstRequest) {
+  EXPECT_EQ(read("TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 23:59:59.9799600,374,44\n"
+                 "2023-11-17 00:00:01.4799600,396,109\n"),
+            "0:374/44 1500000000:396/109 ");
+}
+
+TEST(RequestFile, FaultsAreLocated) {
+  EXPECT_EQ(read("a,b\n"), "line 1: the first line does not name the columns of requests");
+  EXPECT_EQ(read("arrival_s,prompt,output\n1,5,5\n0.5,5,5\n"), "line 3: the request arrives before the one above it");
+  EXPECT_EQ(read("arrival_s,prompt,output\n1,0,5\n"),
+            "line 2: found `0`, expected the number of prompt tokens of a request, 1 or more");
+  EXPECT_EQ(read("arrival_s,prompt,output\nnow,5,5\n"),
+            "line 2: found `now`, expected the arrival of a request in seconds, 0 or more");
+  EXPECT_EQ(read("arrival_s,prompt,output\n"), "line 1: the file has no requests below its header");
+  EXPECT_EQ(read(""), "line 1: the file is empty");
+}
+
+}  // namespace
+}  // namespace corun

@@ -1,0 +1,112 @@
+#include "sim/serving/batch_former.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace corun {
+namespace {
+
+BatchLimits limits(Batching batching) {
+  return {.batching = batching, .max_batch = 4, .chunk = 100, .kv_tokens = 10'000, .max_queue = 0};
+}
+
+/// "p100+0 p50+100 d1@150": chunks and the tokens before them, decodes and their longest context.
+std::string steps_of(BatchFormer& batch, int most = 100) {
+  std::string text;
+  for (int i = 0; i < most; ++i) {
+    const auto step = batch.begin_step();
+    if (!step) break;
+    if (!text.empty()) text += ' ';
+    const bool is_prefill = step->kind == StepSize::Kind::kPrefill;
+    text += fmt::format("{}{}{}{}", is_prefill ? 'p' : 'd', step->count, is_prefill ? '+' : '@', step->context);
+    batch.end_step();
+  }
+  return text;
+}
+
+TEST(BatchFormer, APromptIsReadInChunksAndItsLastGivesTheFirstToken) {
+  BatchFormer batch(limits(Batching::kChunked));
+  batch.arrive(0, 250, 3);
+  EXPECT_EQ(steps_of(batch), "p100+0 p100+100 p50+200 d1@251 d1@252");
+  EXPECT_TRUE(batch.is_idle());
+}
+
+TEST(BatchFormer, ChunksAndDecodesTakeTurns) {
+  BatchFormer batch(limits(Batching::kChunked));
+  batch.arrive(0, 100, 4);
+  batch.arrive(1, 300, 2);
+  EXPECT_EQ(steps_of(batch), "p100+0 d1@101 p100+0 d1@102 p100+100 d1@103 p100+200 d1@301");
+}
+
+TEST(BatchFormer, PrefillFirstReadsAllThatFitsBeforeItDecodes) {
+  BatchFormer batch(limits(Batching::kPrefillFirst));
+  batch.arrive(0, 100, 3);
+  batch.arrive(1, 300, 2);
+  EXPECT_EQ(steps_of(batch), "p100+0 p100+0 p100+100 p100+200 d2@301 d1@102");
+}
+
+TEST(BatchFormer, ARequestWaitsUntilTheCacheHasRoomForAllOfItsTokens) {
+  BatchLimits few = limits(Batching::kPrefillFirst);
+  few.kv_tokens = 250;
+  BatchFormer batch(few);
+  batch.arrive(0, 100, 2);
+  batch.arrive(1, 149, 2);
+  batch.arrive(2, 10, 2);
+  EXPECT_EQ(steps_of(batch, 1), "p100+0");
+  EXPECT_EQ(batch.waiting(), 2u) << "the third would fit, and waits for the second";
+  EXPECT_EQ(batch.kv_tokens(), 102u);
+}
+
+TEST(BatchFormer, AFullQueueRejects) {
+  BatchLimits short_queue = limits(Batching::kChunked);
+  short_queue.max_batch = 1;
+  short_queue.max_queue = 1;
+  BatchFormer batch(short_queue);
+  EXPECT_TRUE(batch.arrive(0, 10, 2));
+  EXPECT_TRUE(batch.arrive(1, 10, 2)) << "the first is in the batch, this one waits";
+  EXPECT_FALSE(batch.arrive(2, 10, 2));
+}
+
+/// Requests come at random between steps.
+RC_GTEST_PROP(BatchFormer, EveryRequestGetsAllOfItsTokensWithinTheLimits, ()) {
+  BatchLimits bounds;
+  bounds.batching = *rc::gen::element(Batching::kChunked, Batching::kPrefillFirst);
+  bounds.max_batch = *rc::gen::inRange(1u, 6u);
+  bounds.chunk = *rc::gen::inRange(1u, 40u);
+  bounds.kv_tokens = *rc::gen::inRange(100u, 300u);
+  BatchFormer batch(bounds);
+  const auto asked = *rc::gen::container<std::vector<std::pair<std::uint32_t, std::uint32_t>>>(
+      rc::gen::pair(rc::gen::inRange(1u, 60u), rc::gen::inRange(1u, 40u)));
+  std::map<std::size_t, std::uint32_t> ended;
+  std::uint64_t read = 0, decoded = 0, first_tokens = 0;
+  std::size_t next = 0;
+  while (next < asked.size() || !batch.is_idle()) {
+    if (next < asked.size() && (batch.is_idle() || *rc::gen::inRange(0, 3) == 0)) {
+      batch.arrive(next, asked[next].first, asked[next].second);
+      ++next;
+    }
+    const auto step = batch.begin_step();
+    RC_ASSERT(step.has_value() == !batch.is_idle());
+    if (!step) continue;
+    RC_ASSERT(batch.kv_tokens() <= bounds.kv_tokens && batch.sequences() <= bounds.max_batch);
+    (step->kind == StepSize::Kind::kPrefill ? read : decoded) += step->count;
+    RC_ASSERT(step->count <= (step->kind == StepSize::Kind::kPrefill ? bounds.chunk : bounds.max_batch));
+    const auto progress = batch.end_step();
+    first_tokens += progress.began.size();
+    for (const std::size_t request : progress.ended) ++ended[request];
+  }
+  std::uint64_t prompts = 0, outputs = 0;
+  for (const auto& [prompt, output] : asked) prompts += prompt, outputs += output;
+  RC_ASSERT(read == prompts);
+  RC_ASSERT(decoded + asked.size() == outputs);
+  RC_ASSERT(first_tokens == asked.size() && ended.size() == asked.size());
+  RC_ASSERT(batch.kv_tokens() == 0u);
+}
+
+}  // namespace
+}  // namespace corun

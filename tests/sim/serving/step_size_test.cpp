@@ -1,0 +1,41 @@
+#include "sim/serving/step_size.h"
+
+#include <gtest/gtest.h>
+
+namespace corun {
+namespace {
+
+using Kind = StepSize::Kind;
+
+TEST(StepSize, ARangeStatesTokensOrSequencesAndTheirContext) {
+  EXPECT_EQ(step_size_of("prefill tokens=512 context=1024"), (StepSize{Kind::kPrefill, 512, 1024}));
+  EXPECT_EQ(step_size_of("decode batch=8 context=2048"), (StepSize{Kind::kDecode, 8, 2048}));
+  EXPECT_EQ(step_size_of("decode batch=8"), (StepSize{Kind::kDecode, 8, 0}));
+}
+
+TEST(StepSize, RangesOfSglangAndVllmAreRead) {
+  EXPECT_EQ(step_size_of("step[DECODE bs=32]"), (StepSize{Kind::kDecode, 32, 0}));
+  EXPECT_EQ(step_size_of("step[EXTEND bs=2 toks=900]"), (StepSize{Kind::kPrefill, 900, 0}));
+  EXPECT_EQ(step_size_of("execute_context_0(0)_generation_16(16)"), (StepSize{Kind::kDecode, 16, 0}));
+  EXPECT_EQ(step_size_of("execute_context_2(700)_generation_0(0)"), (StepSize{Kind::kPrefill, 700, 0}));
+}
+
+TEST(StepSize, ALongNameOfVllmStatesTheMeanContext) {
+  EXPECT_EQ(step_size_of("execute_32_context_0(sq0sk0sqsq0sqsk0)_generation_32(sq32sk32785sqsq32sqsk32785)"),
+            (StepSize{Kind::kDecode, 32, (32785 - 32) / 32}));
+}
+
+TEST(StepSize, AStepOfPromptsAndDecodesHasNoSizeOfEitherKind) {
+  EXPECT_FALSE(step_size_of("execute_context_1(512)_generation_5(5)"));
+  EXPECT_FALSE(step_size_of("execute_8192_context_9(sq8155sk8430sqsq7475785sqsk7671310)_generation_37(sq37sk34489)"));
+}
+
+TEST(StepSize, OtherNamesStateNone) {
+  for (const char* name : {"", "step", "prefill", "prefill tokens=", "prefill tokens=0", "decode batch=8 context=",
+                           "decode batch=8 context=2 more", "decode batch=99999999999", "step[DECODE bs=]",
+                           "execute_context_x(1)_generation_0(0)", "execute_context_0(0)_generation_0(0)"})
+    EXPECT_FALSE(step_size_of(name)) << name;
+}
+
+}  // namespace
+}  // namespace corun
