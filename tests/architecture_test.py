@@ -66,7 +66,7 @@ class TheTree(unittest.TestCase):
         self.assert_clean(rules.check_sizes(path for path in self.texts if path.endswith(SOURCES)))
 
     def test_a_policy_outside_the_project_finds_all_headers_installed(self):
-        installed = set(re.findall(r"\$\{PROJECT_SOURCE_DIR\}/(\S+\.h)", self.texts["policies/CMakeLists.txt"]))
+        installed = set(re.findall(r"\$\{PROJECT_SOURCE_DIR\}/(\S+\.h)", self.texts["packaging/CMakeLists.txt"]))
         example = "policies/example/least_served.cpp"
         needed = rules.with_headers(
             example, lambda path: [name for _, quoted, name in rules.includes(self.code[path]) if quoted])
