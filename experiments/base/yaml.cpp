@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <memory>
 #include <new>
 #include <set>
@@ -183,13 +184,9 @@ Node parse_yaml(std::string_view text, const std::string& file, Diagnostics& dia
   return TreeReader(text, file, diagnostics).read();
 }
 
-std::string read_text_file(const std::string& path) {
-  std::error_code failure;
-  const auto status = std::filesystem::status(path, failure);
-  if (failure || !std::filesystem::exists(status)) throw_input({path}, "there is no such file");
-  if (!std::filesystem::is_regular_file(status)) throw_input({path}, "this is not a regular file");
-  errno = 0;
-  std::ifstream stream(path, std::ios::binary);
+namespace {
+
+std::string text_of(std::istream& stream, const std::string& path) {
   std::string text(kMaxYamlBytes + 1, '\0');
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   const bool has_failed = stream.bad() || (!stream.eof() && stream.fail());
@@ -197,6 +194,25 @@ std::string read_text_file(const std::string& path) {
   if (has_failed) throw_input({path}, "the file cannot be read");
   text.resize(static_cast<std::size_t>(stream.gcount()));
   return text;
+}
+
+/// Errors and reproductions show the text again, which the stream gives but once.
+const std::string& standard_input() {
+  static const std::string text = text_of(std::cin, "-");
+  return text;
+}
+
+}  // namespace
+
+std::string read_text_file(const std::string& path) {
+  if (path == "-") return standard_input();
+  std::error_code failure;
+  const auto status = std::filesystem::status(path, failure);
+  if (failure || !std::filesystem::exists(status)) throw_input({path}, "there is no such file");
+  if (!std::filesystem::is_regular_file(status)) throw_input({path}, "this is not a regular file");
+  errno = 0;
+  std::ifstream stream(path, std::ios::binary);
+  return text_of(stream, path);
 }
 
 }  // namespace corun

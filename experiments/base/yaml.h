@@ -50,7 +50,7 @@ inline constexpr std::uint32_t kMaxYamlDepth = 64;
 /// where they stand. Adds what is wrong to `diagnostics`; after a syntax error the node holds what came before it.
 Node parse_yaml(std::string_view text, const std::string& file, Diagnostics& diagnostics);
 
-/// Reads a whole regular file of at most kMaxYamlBytes. Throws Error(kInput).
+/// Reads a regular file of at most kMaxYamlBytes, or standard input (`-`), once for all. Throws Error(kInput).
 std::string read_text_file(const std::string& path);
 
 }  // namespace corun

@@ -3,17 +3,15 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 
 #include "experiments/base/built_in_files.h"
-#include "experiments/base/json.h"
 #include "experiments/commands/commands.h"
+#include "experiments/commands/output_file.h"
 #include "experiments/commands/results/python_script.h"
 #include "experiments/commands/results/run_timeline.h"
 #include "experiments/results/file.h"
 #include "experiments/results/row_writer.h"
 #include "experiments/results/run_tracks.h"
-#include "traces/base/streams.h"
 #include "traces/base/write_file.h"
 
 namespace corun {
@@ -25,7 +23,11 @@ struct ExportOptions {
   std::string table;        ///< of results; "" = a timeline
   std::string python = "python3";
   std::string output;
+  std::string format;  ///< as an ending without its dot; "" = the ending of `output`
   bool overwrite = false;
+
+  /// A name whose ending says the format.
+  std::string named() const { return format.empty() ? output : "-." + format; }
 };
 
 constexpr char kPyarrow[] =
@@ -66,6 +68,8 @@ std::string rows(SQLite::Database& results, const std::string& query, const std:
 }
 
 void write_parquet(const ExportOptions& options, const std::string& query, const std::string& run) {
+  if (options.output == kStandardOutput)
+    throw Error(ErrorKind::kInput, {options.output}, "Parquet is not written to standard output", "name a file");
   write_file_by(options.output, options.overwrite, [&](const std::string& part) {
     const int code =
         run_python(options.python, parquet_script(), {options.timeline.file, query, run, part}, "", kPyarrow);
@@ -77,37 +81,35 @@ void write_parquet(const ExportOptions& options, const std::string& query, const
   });
 }
 
-void export_table(const ExportOptions& options) {
+void export_table(const CommonOptions& common, const ExportOptions& options) {
   const auto results = open_results(options.timeline.file);
   const std::string query = query_of(*results, options);
   const std::string run =
       options.timeline.run.empty() ? "" : find_run(*results, options.timeline.file, options.timeline.run).id;
-  const std::string ending = ending_of(options.output);
-  if (ending == ".parquet") return write_parquet(options, query, run);
+  const std::string ending = ending_of(options.named());
+  if (ending == ".parquet") {
+    write_parquet(options, query, run);
+    return say_written(common, options.output, "");
+  }
   constexpr std::array<std::pair<std::string_view, RowFormat>, 4> kFormats = {{{".csv", RowFormat::kCsv},
                                                                                {".jsonl", RowFormat::kJsonLines},
                                                                                {".json", RowFormat::kJson},
                                                                                {".md", RowFormat::kMarkdown}}};
   const auto format = std::ranges::find(kFormats, ending, &std::pair<std::string_view, RowFormat>::first);
   if (format == kFormats.end())
-    refuse_ending(options.output, "tables are written as .parquet, .csv, .jsonl, .json or .md");
-  write_file(options.output, rows(*results, query, run, format->second), options.overwrite);
+    refuse_ending(options.named(), "tables are written as .parquet, .csv, .jsonl, .json or .md");
+  write_output(common, options.output, rows(*results, query, run, format->second), options.overwrite, "");
 }
 
 int export_command(const CommonOptions& common, const ExportOptions& options) {
+  if (options.output == kStandardOutput && options.format.empty())
+    throw Error(ErrorKind::kInput, {options.output}, "standard output has no ending that names a format",
+                "state it: --format csv");
   if (options.table.empty()) {
-    write_file(options.output, encode_timeline(options.timeline, options.output), options.overwrite);
+    write_output(common, options.output, encode_timeline(options.timeline, options.named()), options.overwrite,
+                 "; open it at https://ui.perfetto.dev");
   } else {
-    reading(options.timeline.file, [&] { export_table(options); });
-  }
-  const auto bytes = std::filesystem::file_size(options.output);
-  if (common.json) {
-    Json json;
-    json.object().field("schema_version", 1).field("output", options.output).field("bytes", bytes).end();
-    print_out("{}\n", json.text());
-  } else {
-    print_out("written to   {} ({} bytes){}\n", printable(options.output), bytes,
-              options.table.empty() ? "; open it at https://ui.perfetto.dev" : "");
+    reading(options.timeline.file, [&] { export_table(common, options); });
   }
   return 0;
 }
@@ -118,8 +120,11 @@ void add_export(Commands& commands) {
   auto [command, options] =
       commands.add("export", "Write a capture or a run as a timeline, or results as tables", &export_command);
   add_timeline_options(command, options.timeline);
-  command.option("-o,--output", &options.output, "x.pftrace, x.json; tables: x.parquet, .csv, .jsonl, .json, .md")
+  command
+      .option("-o,--output", &options.output,
+              "x.pftrace, x.json; tables: x.parquet, .csv, .jsonl, .json, .md; - is standard output")
       .required();
+  command.option("--format", &options.format, "csv, json, ...: the format, where the name does not end in it");
   command.option("--table", &options.table, "Table of the results: frames, metrics, ... (simcli sql lists them)");
   command.option("--python", &options.python, "Python with pyarrow, which writes Parquet").shows_default("python3");
   command.flag("-f,--force", &options.overwrite, "Replace an existing file");

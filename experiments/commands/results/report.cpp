@@ -1,11 +1,7 @@
 #include "experiments/report/report.h"
 
-#include <fmt/format.h>
-
-#include "experiments/base/json.h"
 #include "experiments/commands/commands.h"
-#include "traces/base/streams.h"
-#include "traces/base/write_file.h"
+#include "experiments/commands/output_file.h"
 
 namespace corun {
 
@@ -20,14 +16,7 @@ struct ReportOptions {
 
 int report_command(const CommonOptions& common, const ReportOptions& options) {
   const std::string page = make_report(options.files, {options.baseline, "simcli " + quoted(common.arguments)});
-  write_file(options.output, page, options.overwrite);
-  if (common.json) {
-    Json json;
-    json.object().field("schema_version", 1).field("output", options.output).field("bytes", page.size()).end();
-    print_out("{}\n", json.text());
-  } else {
-    print_out("written to   {} ({} bytes); any browser opens it, offline\n", printable(options.output), page.size());
-  }
+  write_output(common, options.output, page, options.overwrite, "; any browser opens it, offline");
   return 0;
 }
 
@@ -37,7 +26,7 @@ void add_report(Commands& commands) {
   auto [command, options] =
       commands.add("report", "Write a report on results as one HTML file with figures", &report_command);
   command.option("RESULTS", &options.files, "Results files (SQLite)").required();
-  command.option("-o,--output", &options.output, "Where to write: r.html").required();
+  command.option("-o,--output", &options.output, "Where to write: r.html; - is standard output").required();
   command.option("--baseline", &options.baseline, "Policy to compare with; the first one if not given");
   command.flag("-f,--force", &options.overwrite, "Replace an existing file");
 }
