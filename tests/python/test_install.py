@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -44,6 +45,13 @@ def files(python):
     return [line.strip() for line in shown.partition("Files:")[2].splitlines() if line.strip()]
 
 
+def ran(*command, folder):
+    """Standard output of a command in which nothing points to the build tree."""
+    done = subprocess.run(command, cwd=folder, env=clean_environment(), capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
 def clean_environment():
     return {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "CORUN_"))}
 
@@ -71,14 +79,41 @@ print(corun.__file__)
     assert str(python.parents[1]) in done.stdout
 
 
-def test_the_wheel_holds_the_package_alone(files):
-    folders = {name.split("/")[0] for name in files}
-    assert len(folders) == 2 and "corun" in folders and any(name.endswith(".dist-info") for name in folders)
+def test_the_wheel_holds_the_package_and_the_programs_alone(files):
+    folders = {name.split("/")[0] for name in files if not name.startswith("../")}
+    assert len(folders) == 3 and {"corun", "corun_programs"} < folders
+    assert {name for name in files if name.startswith("../")} == {"../../../bin/simcli", "../../../bin/simtrace"}
     sources = {f"corun/{path.name}" for path in (ROOT / "python/corun").iterdir() if path.is_file()}
-    here = {name for name in files if name.startswith("corun/") and "__pycache__" not in name}
+    here = {name for name in files if re.fullmatch(r"corun/[^/]+", name) and "__pycache__" not in name}
     compiled = {name for name in here if name.startswith("corun/_core.") and name.endswith(".so")}
     assert here - compiled == sources and len(compiled) == 1
     assert {"corun/py.typed", "corun/_core.pyi"} <= here
+    inside = {name.split("/")[1] for name in files if re.match(r"corun/\w+/", name) and "__pycache__" not in name}
+    assert inside == {"bin", "include", "lib", "share"}
+
+
+def test_the_programs_of_the_wheel_run_and_find_their_libraries(python, tmp_path):
+    package = ran(python, "-c", "import corun; print(corun.__path__[0])", folder=tmp_path).strip()
+    quickstart = f"{package}/share/corun/experiments/quickstart.yaml"
+    table = ran(python.parent / "simcli", "run", quickstart, "--seed", "1", "--until", "500ms", "-o", "quick.sqlite",
+                folder=tmp_path)
+    assert "pilotfish" in table and (tmp_path / "quick.sqlite").exists()
+    found = subprocess.run([python.parent / "simtrace", "doctor"], cwd=tmp_path, capture_output=True, text=True).stdout
+    assert f"{package}/lib/corun/libcorun_cuda.so" in found
+
+
+def test_a_policy_outside_the_repository_finds_the_package(python, tmp_path):
+    package = ran(python, "-c", "import corun; print(corun.__path__[0])", folder=tmp_path).strip()
+    shutil.copytree(ROOT / "policies/example", tmp_path / "policy")
+    ran("cmake", "-S", "policy", "-B", "policy", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={package}", folder=tmp_path)
+    ran("cmake", "--build", "policy", folder=tmp_path)
+    (tmp_path / "policy.yaml").write_text("""
+        name: fair
+        device: { model: h200, sharing: exclusive }
+        horizon: 100ms
+        clients: [{ name: only, synthetic: { kernels: { duration: 2ms, count: 20 } } }]
+        policies: [{ plugin: { file: ./policy/least_served.so } }]""")
+    assert "least_served" in ran(python.parent / "simcli", "run", "policy.yaml", "-o", "own.sqlite", folder=tmp_path)
 
 
 def test_the_extras_are_what_the_package_asks_for(python):
