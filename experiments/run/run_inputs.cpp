@@ -143,7 +143,7 @@ void RunInputs::check(const Scenario& scenario, Diagnostics& refusals) {
     });
   if (specs.size() < scenario.clients.size()) return;
   check_needs(scenario, specs, policies_, refusals);
-  if (is_live) return;
+  if (is_live) return refuse_unkillable(scenario, specs, policies_, refusals);
   refuse_unknown_paging(scenario, refusals);
   refuse_overcommitted(scenario, specs, refusals);
   refuse_impossible_instances(scenario, specs, refusals);

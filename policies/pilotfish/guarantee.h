@@ -36,6 +36,7 @@ class FrameGuarantee {
   };
 
   explicit FrameGuarantee(const Settings& settings) : settings_(settings) {}
+  bool kills() const { return settings_.kind != Kind::kNone; }
 
   void joined(const GpuView& view, ClientId client);
   /// `period` is what the game's frames should be apart; a frame counts as dropped when they are half of that more.

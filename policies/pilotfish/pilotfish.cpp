@@ -314,7 +314,8 @@ PolicyDescriptor pilotfish_policy() {
       "device's `context_create` and the copy; the notes on the paper speak of at least 30 ms.",
       "The isolation of CPU, disk and network, the stop signal on a stream of high priority, the choice of a server "
       "for a training, and the artifact's time-out of 60 ms for a frame's end are left out.",
-      "Live runs cannot take snapshots or kill, and refuse a policy that does: `guarantee: none` alone is live.",
+      "Live, a kill ends a program's processes and starts its command again, and a snapshot is the program's own: it "
+      "saves its state at its next step.",
       "The artifact sees Direct3D 12 on Windows; games here are OpenGL and Vulkan, or logs of frames.",
       "Frames begin and end on the device's clock; the artifact learns of them from fences, up to a millisecond late.",
   };

@@ -31,6 +31,7 @@ class PilotFish : public Policy {
   void on_copied(const GpuView& view, ClientId client, CopyEvent event) override;
   void decide(const GpuView& view, Actions& actions) override;
   std::uint32_t admits_ahead(const GpuView& view, const ClientView& client) const override;
+  bool kills() const override { return guarantee_.kills(); }
 
   /// As decide(), of fillers alone: nothing is said of games. An operation passes if `also` lets it pass, too.
   void decide_fillers(const GpuView& view, AdmissionRule& also, Actions& actions);

@@ -202,10 +202,27 @@ void Arbiter::copied(ClientId client, CopyEvent event) {
   ClientView& its = views_[client.value];
   if (!its.is_present) return;
   its.is_copying = false;
-  if (event == CopyEvent::kSnapshot) its.last_snapshot = backend_.now();
+  if (event == CopyEvent::kSnapshot) {
+    its.last_snapshot = backend_.now();
+    kills_.keep_snapshot(client);
+  }
   if (event == CopyEvent::kRestored) kills_.end(client, backend_.now());
   tell([&] { policy_.on_copied(view(), client, event); });
   heard(true);
+}
+
+void Arbiter::snapshot_asked(ClientId client) {
+  ClientView& its = views_[client.value];
+  if (!its.is_present) return;
+  its.is_copying = false;
+  tell([&] { policy_.on_copied(view(), client, CopyEvent::kSnapshot); });
+  heard(true);
+}
+
+void Arbiter::snapshot_saved(ClientId client, Duration device_time, Time when) {
+  views_[client.value].last_snapshot = backend_.now();
+  kills_.begin_snapshot(client, device_time, when);
+  kills_.keep_snapshot(client);
 }
 
 void Arbiter::decide() {
@@ -272,7 +289,7 @@ void Arbiter::carry_out(const Action& action) {
       return backend_.shadow(action.client, action.count);
     case Action::Kind::kSnapshot:
       client.is_copying = true;
-      kills_.snapshot(action.client, backend_.device_time(action.client), backend_.now());
+      kills_.begin_snapshot(action.client, backend_.device_time(action.client), backend_.now());
       return backend_.snapshot(action.client);
     case Action::Kind::kKill:
       return kill(action.client);

@@ -54,6 +54,10 @@ class Arbiter {
   void adjust(const Adjustment& adjustment);
   /// A requested snapshot or restore is complete. The policy does not hear of it if the client has left.
   void copied(ClientId client, CopyEvent event);
+  /// A requested snapshot is the program's to take, and has been asked for: its operations may pass meanwhile.
+  void snapshot_asked(ClientId client);
+  /// The program has saved its state as it was at `when`, at which it had received `device_time`.
+  void snapshot_saved(ClientId client, Duration device_time, Time when);
 
   /// Asks the policy and applies what it says. Called by the backend.
   void decide();

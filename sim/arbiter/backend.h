@@ -24,7 +24,8 @@ class Backend {
   virtual void set_quality(ClientId client, std::uint32_t level) = 0;
   /// The client's next frame is rendered once more at `level`; Arbiter::shadow follows.
   virtual void shadow(ClientId client, std::uint32_t level) = 0;
-  /// Copies the client's persistent memory to the host; Arbiter::copied follows. Nothing of it is in flight.
+  /// Copies the client's persistent memory to the host; Arbiter::copied follows. Nothing of it is in flight. Or asks
+  /// its program to save its state: Arbiter::snapshot_asked follows, and Arbiter::snapshot_saved where it does.
   virtual void snapshot(ClientId client) = 0;
   /// Ends its context: each operation in flight is reported by Arbiter::complete before the next decision, and
   /// Arbiter::copied follows when a new context holds its last snapshot.

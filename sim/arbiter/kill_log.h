@@ -16,13 +16,14 @@ class KillLog {
   KillLog(std::size_t clients, Recorder& recorder) : kills_(clients), recorder_(recorder) {}
 
   /// A snapshot begins; `device_time` is what the client has received so far.
-  void snapshot(ClientId client, Duration device_time, Time now) {
-    kills_[client.value].device_time_kept = device_time;
-    kills_[client.value].kept_until = now;
+  void begin_snapshot(ClientId client, Duration device_time, Time now) {
+    kills_[client.value].begun = {device_time, now};
   }
+  /// The snapshot that began last is complete.
+  void keep_snapshot(ClientId client) { kills_[client.value].kept = kills_[client.value].begun; }
   void kill(ClientId client, Duration device_time, Time now) {
     Kill& kill = kills_[client.value];
-    kill = Kill{true, now, device_time - kill.device_time_kept, kill.kept_until, device_time, now};
+    kill = Kill{true, now, device_time - kill.kept.device_time, kill.kept.when, {device_time, now}, {}};
   }
   /// The client's newest kill is over: restored at `restored`, or never.
   void end(ClientId client, Time restored) {
@@ -32,13 +33,17 @@ class KillLog {
   }
 
  private:
+  struct State {
+    Duration device_time{};
+    Time when;
+  };
   struct Kill {
     bool is_restoring = false;
     Time time;
     Duration lost{};
     Time since;
-    Duration device_time_kept{};  ///< when its last snapshot began, or when it was killed
-    Time kept_until;              ///< that moment
+    State kept;   ///< when its last complete snapshot began, or when it was killed
+    State begun;  ///< of the newest snapshot
   };
 
   std::vector<Kill> kills_;  ///< by client, the newest

@@ -151,10 +151,10 @@ std::optional<CopyEvent> ClientWorker::take_answer() {
       account_.resized(spec_.name, took);
       return std::nullopt;
     case RequestKind::kSnapshot:
-      account_.snapshot(spec_.name, since(asked_ns_));
+      account_.kills().snapshot(spec_.name, since(asked_ns_));
       return CopyEvent::kSnapshot;
     case RequestKind::kRestore:
-      account_.restarted(spec_.name, since(killed_ns_), Duration{ended_ns_ - killed_ns_});
+      account_.kills().restarted(spec_.name, since(killed_ns_), Duration{ended_ns_ - killed_ns_});
       return CopyEvent::kRestored;
   }
   return std::nullopt;
@@ -204,7 +204,7 @@ std::optional<CopyEvent> ClientWorker::come_back() {
     return std::nullopt;
   }
   post_request();
-  account_.restarted(spec_.name, since(killed_ns_), Duration{ended_ns_ - killed_ns_});
+  account_.kills().restarted(spec_.name, since(killed_ns_), Duration{ended_ns_ - killed_ns_});
   return CopyEvent::kRestored;
 }
 

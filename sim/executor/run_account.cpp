@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace corun::executor {
 
@@ -14,26 +15,11 @@ Lateness lateness_of(std::vector<Duration>& late) {
   return {late[late.size() / 2], late[late.size() * 99 / 100], late.back()};
 }
 
-/// "once", "3 times".
-std::string times(std::uint64_t count) { return count == 1 ? "once" : fmt::format("{} times", count); }
-
 }  // namespace
-
-void RunAccount::Count::add(Duration took, Duration part) {
-  ++times;
-  longest = std::max(longest, took);
-  longest_part = std::max(longest_part, part);
-}
 
 void RunAccount::capped(std::string_view client, std::uint32_t sms, Duration took) {
   caps_[std::string(client)].add(took);
   capped_sms_[std::string(client)] = sms;
-}
-
-void RunAccount::snapshot(std::string_view client, Duration took) { snapshots_[std::string(client)].add(took); }
-
-void RunAccount::restarted(std::string_view client, Duration took, Duration dying) {
-  restarts_[std::string(client)].add(took, dying);
 }
 
 void RunAccount::resized(std::string_view client, Duration took) { resizes_[std::string(client)].add(took); }
@@ -73,15 +59,7 @@ void RunAccount::tell_of_clients(std::vector<std::string>& notes) const {
                                 client, sms > 0 ? fmt::format("has {} SMs at most", sms) : "has no cap of SMs any more",
                                 to_milliseconds(count.longest)));
   }
-  for (const auto& [client, count] : snapshots_)
-    notes.push_back(fmt::format("client '{}': a snapshot was taken {}, in {:.1f} ms at most", client,
-                                times(count.times), to_milliseconds(count.longest)));
-  for (const auto& [client, count] : restarts_)
-    notes.push_back(
-        fmt::format("client '{}' was killed and came back {}: its context ended within {:.0f} ms, a new process went "
-                    "on after {:.0f} "
-                    "ms at most",
-                    client, times(count.times), to_milliseconds(count.longest_part), to_milliseconds(count.longest)));
+  for (std::string& note : kills_.notes()) notes.push_back(std::move(note));
   for (const auto& [client, count] : resizes_)
     notes.push_back(fmt::format("client '{}': its memory was freed and taken anew {}, in {:.1f} ms at most", client,
                                 times(count.times), to_milliseconds(count.longest)));

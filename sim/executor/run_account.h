@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/executor/execute.h"
+#include "sim/executor/host/kill_account.h"
 #include "sim/executor/worker/channel.h"
 
 namespace corun::executor {
@@ -19,9 +20,7 @@ class RunAccount {
   void too_short() { ++too_short_; }
   /// A client had no context for so long, because one with another cap was made; `sms` = 0: without a cap.
   void capped(std::string_view client, std::uint32_t sms, Duration took);
-  void snapshot(std::string_view client, Duration took);
-  /// So long after a kill, a new process of the client could go on; of that, `dying` until its context had ended.
-  void restarted(std::string_view client, Duration took, Duration dying);
+  KillAccount& kills() { return kills_; }
   void resized(std::string_view client, Duration took);
   void ignored_prefetch() { ++prefetches_; }
   void asked_for_priority(std::int32_t level);
@@ -30,13 +29,7 @@ class RunAccount {
   void tell(ExecuteReport& report, MpsState mps, std::int32_t levels);
 
  private:
-  /// How often something happened to a client, and the longest that it took.
-  struct Count {
-    std::uint64_t times = 0;
-    Duration longest{}, longest_part{};
-    void add(Duration took, Duration part = {});
-  };
-  using ByClient = std::map<std::string, Count, std::less<>>;
+  using ByClient = std::map<std::string, LongestOf, std::less<>>;
   void tell_of_clients(std::vector<std::string>& notes) const;
   void tell_of_priorities(std::vector<std::string>& notes, MpsState mps, std::int32_t levels) const;
 
@@ -44,7 +37,8 @@ class RunAccount {
   std::uint64_t too_short_ = 0, prefetches_ = 0;
   std::int32_t lowest_priority_ = 0, highest_priority_ = 0;
   std::map<std::string, std::uint32_t, std::less<>> capped_sms_;
-  ByClient caps_, snapshots_, restarts_, resizes_;
+  ByClient caps_, resizes_;
+  KillAccount kills_;
 };
 
 }  // namespace corun::executor

@@ -11,6 +11,7 @@
 #include "sim/live/live_notes.h"
 #include "sim/live/program.h"
 #include "sim/live/quality_file.h"
+#include "sim/live/restarts.h"
 #include "sim/run/client_views.h"
 #include "traces/base/error.h"
 
@@ -37,7 +38,8 @@ class LiveRun : public Backend {
         kill_at_(input.clients.size(), kNever),
         use_(input.clients.size(), input.device.sharing != Sharing::kConcurrent),
         warm_times_(input.clients.size()),
-        adjustable_(input.adjustable) {
+        adjustable_(input.adjustable),
+        restarts_(input, owner_.folder(), arbiter_, use_, clock_) {
     if (!options.control.empty()) control_ = std::make_unique<ControlDoor>(options.control);
     for (std::uint32_t i = 0; i < input.clients.size(); ++i) {
       clients_.push_back(std::make_unique<LiveClient>(ClientId{i}, input.clients[i], owner_.lane(i), arbiter_, use_,
@@ -69,8 +71,8 @@ class LiveRun : public Backend {
     clients_[client.value]->set_quality(level);
   }
   void shadow(ClientId, std::uint32_t) override { refuse_to("render shadow frames"); }
-  void snapshot(ClientId) override { refuse_to("take snapshots"); }
-  void kill(ClientId) override { refuse_to("kill contexts"); }
+  void snapshot(ClientId client) override { restarts_.snapshot(client); }
+  void kill(ClientId client) override { restarts_.kill(client, programs_[client.value]); }
   void refuse(ClientId client) override { refused_.push_back(client.value); }
   void prefetch(ClientId) override { refuse_to("prefetch"); }
   void control(const Action& action) override {
@@ -96,6 +98,7 @@ class LiveRun : public Backend {
       const bool has_news = poll_all();
       wake_policy();
       decide_if_due();
+      restarts_.act(clients_);
       evict_refused();
       drop_faulty();
       follow_gates();
@@ -108,8 +111,9 @@ class LiveRun : public Backend {
   }
 
   [[noreturn]] void refuse_to(std::string_view what) const {
-    throw Error(ErrorKind::kUnsupported, fmt::format("policy '{}' wants to {}: a live run can only hold launches back",
-                                                     input_.policy_name, what));
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("policy '{}' wants to {}: a live run holds launches back and kills, no more",
+                            input_.policy_name, what));
   }
   bool is_stopped() const { return options_.stop != nullptr && options_.stop->load(); }
   bool has_clients() const { return std::ranges::count(states_, State::kLeft) < std::ssize(states_); }
@@ -124,6 +128,7 @@ class LiveRun : public Backend {
   std::string status() const;
   std::string status_of(std::uint32_t client) const;
   void start(std::uint32_t client);
+  void start_program(std::uint32_t client);
   void set_memory_terms(std::uint32_t client);
   Guests guests_of(const ClientSpec& spec) const;
   bool poll_all();
@@ -165,6 +170,7 @@ class LiveRun : public Backend {
   AdjustableParameters adjustable_;
   std::size_t adjusted_ = 0;              // of the input's adjustments
   std::unique_ptr<ControlDoor> control_;  // nullptr: from outside nothing is asked
+  Restarts restarts_;
 };
 
 /// A policy that hears nothing leaves everything to the device: nothing is bounded, and no process rings.
@@ -238,11 +244,16 @@ std::string LiveRun::status_of(std::uint32_t client) const {
 }
 
 void LiveRun::start(std::uint32_t client) {
-  const ClientSpec& spec = input_.clients[client];
   states_[client] = State::kPresent;
   arbiter_.join(ClientId{client});
   set_memory_terms(client);
-  std::vector<std::string> variables = {fmt::format("{}={}", gate::kFileVariable, owner_.path(client))};
+  start_program(client);
+}
+
+void LiveRun::start_program(std::uint32_t client) {
+  const ClientSpec& spec = input_.clients[client];
+  std::vector<std::string> variables = restarts_.variables(ClientId{client});
+  variables.push_back(fmt::format("{}={}", gate::kFileVariable, owner_.path(client)));
   if (options_.is_gated_by_cupti) variables.push_back("CUDA_INJECTION64_PATH=" + options_.gate_library);
   if (const auto& quality = quality_files_[client]; quality != nullptr)
     variables.push_back(fmt::format("{}={}", QualityFile::kVariable, quality->path()));
@@ -310,7 +321,11 @@ void LiveRun::look_after_programs() {
     if (clock_.now() >= kill_at_[i]) programs_[i].kill();
     if (states_[i] != State::kPresent) continue;
     if (clients_[i]->reap_dead_processes()) decision_is_due_ = true;
-    if (programs_[i].is_gone()) leave(i);
+    if (restarts_.look_after(*clients_[i], programs_[i])) {
+      start_program(i);
+    } else if (programs_[i].is_gone()) {
+      leave(i);
+    }
   }
 }
 
@@ -395,6 +410,7 @@ void LiveRun::tell() {
   if (is_stopped())
     report_.notes.push_back(
         fmt::format("interrupted after {:.1f} of {:.1f} s", to_seconds(now_ - kRunStart), to_seconds(input_.horizon)));
+  for (std::string& note : restarts_.notes()) report_.notes.push_back(std::move(note));
   std::vector<Duration> late;
   for (std::uint32_t i = 0; i < clients_.size(); ++i) {
     const LiveClient& client = *clients_[i];

@@ -44,9 +44,10 @@ struct LiveReport {
 /// Device time is known per group of LiveOptions::every launches of a stream and shared out as the profile says.
 /// Graphics work is not gated: frames are heard. A client leaves when its command has ended; at the horizon, those that
 /// run are asked to end, and later killed; so is one that the policy refuses, at once. A job is a frame; for a client
-/// whose workload (its profile) has jobs, as many launches as one of those; else one launch. Snapshots, kills, shadow
-/// frames, prefetching and settings of the driver end the run with Error(kUnsupported). Throws Error(kInput) where a
-/// command cannot be started.
+/// whose workload (its profile) has jobs, as many launches as one of those; else one launch. A kill ends a client's
+/// processes and starts its command again, where that is restartable; a snapshot is its program's to take
+/// (SnapshotFile). Kills of others, shadow frames, prefetching and settings of the driver end the run with
+/// Error(kUnsupported). Throws Error(kInput) where a command cannot be started.
 RunResult run_live(const RunInput& input, Recorder& recorder, const LiveOptions& options, LiveReport& report);
 
 }  // namespace corun::live

@@ -100,6 +100,8 @@ void Program::start(const std::string& client, const LiveCommand& command, const
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   const int failure = posix_spawnp(&group_, arguments[0], &preparation.actions, &preparation.attributes,
                                    arguments.data(), assignments.data());
+  is_over_ = false;
+  ending_.clear();
   if (failure == 0) return;
   group_ = 0;
   throw Error(ErrorKind::kInput,

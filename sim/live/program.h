@@ -28,7 +28,8 @@ class Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  /// `variables` ("NAME=value") come on top of the command's. Throws Error(kInput) where it cannot be started.
+  /// `variables` ("NAME=value") come on top of the command's. Throws Error(kInput) where it cannot be started. Again,
+  /// once all of the last start are gone.
   void start(const std::string& client, const LiveCommand& command, const std::vector<std::string>& variables,
              const Guests& guests);
   /// Whether all of them have ended; the command itself may have before.

@@ -16,7 +16,7 @@ enum class FrameEvent : std::uint8_t {
 
 /// The end of a copy of a client's persistent memory.
 enum class CopyEvent : std::uint8_t {
-  kSnapshot,  ///< it has been copied to the host
+  kSnapshot,  ///< it has been copied to the host, or its program has been asked to save it at its next step
   kRestored,  ///< after a kill: a new context holds the last snapshot; the client's operations may pass again
 };
 
@@ -56,6 +56,10 @@ class Policy {
   /// launch queue holds. Otherwise a host is inside its launch call until the launch passes. The same for a whole run.
   /// Gates of real programs hold the call either way.
   virtual bool buffers_launches() const { return false; }
+
+  /// Whether it may take snapshots of best-effort clients and kill them. The same for a whole run. A backend of real
+  /// programs can start anew only those that their owner lets it, and refuses the run before it starts otherwise.
+  virtual bool kills() const { return false; }
 
   virtual void on_joined(const GpuView&, ClientId) {}
   virtual void on_left(const GpuView&, ClientId) {}

@@ -48,6 +48,7 @@ struct LiveCommand {
   std::vector<std::string> words;        ///< program and arguments; empty = none
   std::vector<std::string> environment;  ///< "NAME=value", in addition to the environment of the run
   std::string working_folder;            ///< "" = the run's own
+  bool is_restartable = false;           ///< a policy may kill its processes, and it is then started again
 };
 
 /// What a client's owner states of it and a run takes over as it stands.

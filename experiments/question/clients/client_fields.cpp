@@ -335,6 +335,9 @@ std::vector<ClientField> work_fields() {
       field("command", "list", read_command, write_command),
       field("environment", "mapping", read_environment, nullptr),     // written with the command
       field("working_folder", "path", read_working_folder, nullptr),  // likewise
+      field(
+          "restartable", "true or false", [](auto& choice) -> auto& { return choice.command.is_restartable; },
+          true_or_false, where_stated("restartable", false)),
       field("iterations", "whole number", option(&WorkloadOptions::iterations), whole_number(1, 1'000'000),
             joined("options")),
       field("step", "whole or mapping", read_step, write_step),

@@ -75,4 +75,29 @@ void check_needs(const Scenario& scenario, const std::vector<ClientSpec>& client
   if (scenario.cluster && !clients.empty()) add(card_policy(scenario, policies), check_card_policy);
 }
 
+void refuse_unkillable(const Scenario& scenario, const std::vector<ClientSpec>& clients, const PolicyRegistry& policies,
+                       Diagnostics& refusals) {
+  const auto refuse = [&](const SourceLocation& where, const std::string& what, const std::string& help) {
+    refusals.add(Error(ErrorKind::kUnsupported, where, what, help), where);
+  };
+  for (std::size_t i = 0; i < clients.size(); ++i)
+    if (clients[i].role == Role::kInteractive && clients[i].command.is_restartable)
+      refuse(scenario.clients[i].where, fmt::format("client `{}` has frames and is `restartable`", clients[i].name),
+             "leave `restartable` out: a game that is killed in the middle of a frame can spoil the GPU");
+  const auto is_unkillable = [](const ClientSpec& client) {
+    return client.role == Role::kBestEffort && !client.command.is_restartable;
+  };
+  const auto unkillable = std::ranges::find_if(clients, is_unkillable);
+  if (unkillable == clients.end()) return;
+  for (const PolicyChoice& choice : scenario.policies)
+    if (const auto& create = policies.find(choice.policy)->create; create && create(choice.parameters)->kills())
+      refuse(choice.where,
+             fmt::format("policy `{}` kills best-effort clients that are late, and the program of client `{}` may not "
+                         "be started again",
+                         choice.label, unkillable->name),
+             fmt::format("add `restartable: true` to client `{}`: a kill then ends its processes and starts its "
+                         "command again",
+                         unkillable->name));
+}
+
 }  // namespace corun

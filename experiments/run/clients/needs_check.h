@@ -17,4 +17,9 @@ PolicyChoice card_policy(const Scenario& scenario, const PolicyRegistry& policie
 void check_needs(const Scenario& scenario, const std::vector<ClientSpec>& clients, const PolicyRegistry& policies,
                  Diagnostics& refusals);
 
+/// Of a live scenario: adds to `refusals` policies that kill best-effort clients whose programs may not be started
+/// again, and clients that may be although they have frames. `clients` are those of the scenario, in its order.
+void refuse_unkillable(const Scenario& scenario, const std::vector<ClientSpec>& clients, const PolicyRegistry& policies,
+                       Diagnostics& refusals);
+
 }  // namespace corun

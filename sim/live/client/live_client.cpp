@@ -295,6 +295,29 @@ void LiveClient::resubmit_waiting() {
   }
 }
 
+/// What ends from now on, ends too late.
+void LiveClient::lose_work() {
+  poll_launches();
+  report_slipped();
+  for (LiveOp& op : ops_) lose(op);
+  drop_waiting();
+  jobs_.lose_job();
+  ops_.pass_by_void();
+  ops_.retire();
+  gate_.retire(ops_.first());
+}
+
+void LiveClient::drop_waiting() {
+  const auto waits = [](const LiveOp& op) { return op.launched == kNever && !op.is_void; };
+  arbiter_.abandon(id_);
+  next_number_ -= static_cast<std::uint64_t>(std::ranges::count_if(ops_, waits));
+  for (LiveOp& op : ops_) {
+    if (!waits(op)) continue;
+    LiveOps::make_void(op);
+    op.number = next_number_;
+  }
+}
+
 void LiveClient::leave() {
   poll();
   report_slipped();

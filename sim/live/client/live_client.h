@@ -65,10 +65,14 @@ class LiveClient {
   /// The policy has refused the client: gives up all work. New launches are not submitted.
   void evict();
 
+  /// Its processes are being killed: gives up all work, and the job that it was at. Those that come get the same gate.
+  void lose_work();
+
   /// What its programs may allocate, from now on: to be called before they start.
   void set_memory(const MemoryTerms& terms);
   const MemoryTerms& memory() const { return memory_; }
 
+  ClientId id() const { return id_; }
   const std::string& name() const { return spec_.name; }
   /// What no gate writes, and a program of this client has written; "" = nothing.
   const std::string& fault() const { return reader_.fault(); }
@@ -96,6 +100,7 @@ class LiveClient {
   void lose_process(std::uint32_t slot);
   void lose(LiveOp& op);
   void resubmit_waiting();
+  void drop_waiting();
 
   const ClientId id_;
   const ClientSpec& spec_;

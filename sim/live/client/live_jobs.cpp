@@ -123,6 +123,12 @@ void LiveJobs::end_launch(Time submitted, Time end, bool is_graph, bool is_lost)
   job_begin_ = kNever;
 }
 
+void LiveJobs::lose_job() {
+  job_begin_ = kNever;
+  job_graphs_ = 0;
+  launches_ = (finished_ + unlike_) * captured_.launches / captured_.jobs;
+}
+
 bool LiveJobs::is_alike() const {
   if (spec_.workload->jobs.empty()) return true;  // a launch is a job
   const double expected = static_cast<double>(captured_.graphs) / static_cast<double>(captured_.jobs);

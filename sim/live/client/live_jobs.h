@@ -42,6 +42,9 @@ class LiveJobs {
   /// Launches with other graphs among them than a job has are none: a program that starts tunes its kernels, say.
   void end_launch(Time submitted, Time end, bool is_graph, bool is_lost);
 
+  /// The job that it is at will not end: the next launch begins another.
+  void lose_job();
+
   /// Why the rate of jobs is not known; "" where it is. Launches are taken for jobs as a capture has them, so they must
   /// be alike: as many as one job has at least, with about as many graphs in most of such stretches.
   std::string why_rate_is_unknown() const;

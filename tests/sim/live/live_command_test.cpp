@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 #include "tests/support/temporary_folder.h"
 #include "tests/tracer/gl/traced_run.h"
@@ -27,12 +29,36 @@ clients:
     synthetic: { kernels: { duration: 500us, count: 10, blocks: 132 } }
 )";
 
+// The training's kernels take far longer than its profile says: stragglers, all of them.
+constexpr char kKills[] = R"(
+version: 1
+name: kills
+device: h200
+horizon: 3s
+warmup: 200ms
+policies: [pilotfish: { guarantee: hard }]
+clients:
+  - name: game
+    command: [LIVE_FRAMES, "20", "5"]
+    role: interactive
+    pacing: 50fps
+    synthetic: { game: { gpu: 5ms } }
+  - name: train
+    command: [LIVE_APP, step, "0", "12000"]
+    synthetic: { kernels: { duration: 500us, count: 10, blocks: 132 } }
+)";
+
 class LiveCommand : public ::testing::Test {
  protected:
   LiveCommand() {
-    std::string text = kPair;
-    for (std::size_t at = 0; (at = text.find("LIVE_APP", at)) != std::string::npos;) text.replace(at, 8, LIVE_APP);
-    std::ofstream(folder_ / "pair.yaml") << text;
+    write("pair.yaml", kPair);
+    write("kills.yaml", kKills);
+  }
+  void write(const std::string& name, std::string text) const {
+    for (const auto& [word, path] : {std::pair("LIVE_APP", LIVE_APP), std::pair("LIVE_FRAMES", LIVE_FRAMES)})
+      for (std::size_t at = 0; (at = text.find(word, at)) != std::string::npos;)
+        text.replace(at, std::strlen(word), path);
+    std::ofstream(folder_ / name) << text;
   }
   Ended simcli(const std::string& arguments) const {
     return run("cd " + (folder_.path().string()) + " && FAKE_CUPTI_LOG=cupti.log " +
@@ -87,6 +113,36 @@ TEST_F(LiveCommand, IsAskedAndAdjustedByAnotherCommand) {
                                "parameter 'quantum' is '3', expected a duration", "--> run.sock", "code 2\n"})
     EXPECT_NE(ended.output.find(expected), std::string::npos) << expected << " in " << ended.output;
   EXPECT_NE(sql("SELECT notes FROM runs").find("anti_thrash=false was set from outside after "), std::string::npos);
+}
+
+TEST_F(LiveCommand, APolicyThatKillsIsRefusedBeforeAnythingIsStartedWhereAProgramMayNotBeStartedAgain) {
+  const Ended refused = simcli("live kills.yaml --progress none -o r.sqlite");
+  EXPECT_EQ(refused.code, 3) << refused.output;
+  EXPECT_NE(refused.output.find("policy `pilotfish` kills best-effort clients that are late"), std::string::npos)
+      << refused.output;
+  EXPECT_NE(refused.output.find("add `restartable: true` to client `train`"), std::string::npos) << refused.output;
+  EXPECT_NE(refused.output.find("kills.yaml:7"), std::string::npos) << refused.output;
+  EXPECT_EQ(refused.output.find("launched"), std::string::npos) << "a program was started: " << refused.output;
+  const Ended soft = simcli("live kills.yaml --set 'policies=[pilotfish]' --progress none -o r.sqlite --until 600ms");
+  EXPECT_EQ(soft.code, 0) << "it does not kill: " << soft.output;
+  const Ended game = simcli("live kills.yaml --set clients.game.restartable=true -o g.sqlite");
+  EXPECT_EQ(game.code, 3) << game.output;
+  EXPECT_NE(game.output.find("client `game` has frames and is `restartable`"), std::string::npos) << game.output;
+}
+
+TEST_F(LiveCommand, AStragglerIsKilledAndTheResultsSayWhenItWasBackAndWhatWasLost) {
+  const Ended ended = simcli("live kills.yaml --set clients.train.restartable=true --progress none -o r.sqlite");
+  EXPECT_EQ(ended.code, 0) << ended.output;
+  EXPECT_NE(
+      sql("SELECT 'killed ' || count(*) FROM metrics WHERE metric = 'kills' AND client = 'train'").find("killed 1"),
+      std::string::npos);
+  EXPECT_NE(
+      sql("SELECT 'back ' || (count(*) > 0) FROM kills WHERE restored_ns > time_ns AND lost_ns > 0").find("back 1"),
+      std::string::npos);
+  EXPECT_NE(
+      sql("SELECT 'frames ' || (value BETWEEN 45 AND 51) FROM metrics WHERE metric = 'fps_mean'").find("frames 1"),
+      std::string::npos);
+  EXPECT_NE(sql("SELECT notes FROM runs").find("client 'train' was killed and came back"), std::string::npos);
 }
 
 TEST_F(LiveCommand, ValidatesPredictionsOfEveryClientAndPolicy) {

@@ -38,13 +38,11 @@ class LiveRuns : public LiveShell {
     }
     return "none";
   }
-  /// Of a policy that does this to a client with a menu and memory that can be copied.
+  /// Of a policy that does this to a client with a menu.
   std::string error_of(const Once::What& what) {
     Once policy(what);
     RunInput input = input_of({shell("a", "sleep 5")}, policy);
     input.clients[0].quality_menu = {{"high", 1.0, 1.0}, {"low", 0.5, 0.8}};
-    input.clients[0].snapshot_bytes = 1000;
-    input.device.from_device_bytes_per_s = 1000;
     return error_of(input);
   }
   static RunInput input_of(std::vector<ClientSpec> clients, Policy& policy, Duration horizon = 2s) {
@@ -57,13 +55,11 @@ class LiveRuns : public LiveShell {
   }
 };
 
-TEST_F(LiveRuns, APolicyThatWantsMoreThanToHoldLaunchesBackEndsIt) {
+TEST_F(LiveRuns, APolicyThatWantsMoreThanToHoldLaunchesBackAndToKillEndsIt) {
   const auto refused = [](const std::string& what) {
-    return "policy 'once' wants to " + what + ": a live run can only hold launches back";
+    return "policy 'once' wants to " + what + ": a live run holds launches back and kills, no more";
   };
   EXPECT_EQ(error_of([](Actions& actions, ClientId id) { actions.shadow(id, 1); }), refused("render shadow frames"));
-  EXPECT_EQ(error_of([](Actions& actions, ClientId id) { actions.snapshot(id); }), refused("take snapshots"));
-  EXPECT_EQ(error_of([](Actions& actions, ClientId id) { actions.kill(id); }), refused("kill contexts"));
   EXPECT_EQ(error_of([](Actions& actions, ClientId id) { actions.prefetch(id); }), refused("prefetch"));
   EXPECT_EQ(error_of([](Actions& actions, ClientId id) { actions.set_slice(id, 1ms); }),
             refused("control the device (`set_slice`)"));
