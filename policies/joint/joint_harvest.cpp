@@ -71,6 +71,8 @@ class JointHarvest : public Policy {
     gate_.decide_fillers(view, rule, actions);
   }
 
+  bool kills() const override { return gate_.kills(); }
+
   std::uint32_t admits_ahead(const GpuView& view, const ClientView& client) const override {
     const Duration most = ShareRule(shares_, gate_, view).sure(view, client.id);
     return gate_.admits_ahead_within(most, view, client);

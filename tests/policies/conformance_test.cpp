@@ -238,6 +238,23 @@ TEST_P(Conformance, TakesAdjustmentsInAnyHistory) {
     }
 }
 
+/// A live run asks before it starts, and can start no game again.
+TEST_P(Conformance, KillsOnlyIfItSaysSoAndNeverAGame) {
+  for (const Corner& corner : corners_of(GetParam()))
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+      SCOPED_TRACE(corner.name + ", seed " + std::to_string(seed));
+      const bool says_so = GetParam().create(corner.parameters)->kills();
+      History history(corner, seed);
+      history.world.run_dry(kManyInstants);
+      for (const DecisionFact& decision : history.world.decisions()) {
+        const Action& action = decision.action;
+        if (action.kind != Action::Kind::kKill && action.kind != Action::Kind::kSnapshot) continue;
+        EXPECT_TRUE(says_so) << to_string(action.kind);
+        EXPECT_EQ(action.client.value % 2, 1U) << "a game";
+      }
+    }
+}
+
 bool is_same(const DecisionFact& a, const DecisionFact& b) {
   return a.time == b.time && a.action.kind == b.action.kind && a.action.client == b.action.client &&
          a.action.count == b.action.count;

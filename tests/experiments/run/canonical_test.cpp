@@ -53,6 +53,7 @@ clients:
     command: [python3, train.py]
     environment: { CUDA_VISIBLE_DEVICES: "0" }
     working_folder: /programs
+    restartable: true
     visits: 4
     draw: 1ms
     keep_start: true
@@ -135,6 +136,7 @@ queued_ahead=4294967295
 random_phase=true
 repeat=0
 replay=0
+restartable=true
 role=-1
 solo_rate=31.5
 step=2 0 train step
