@@ -22,8 +22,11 @@ class Timetable : public Policy {
   Timetable(std::uint32_t victim, std::vector<Entry> entries) : victim_(victim), entries_(std::move(entries)) {}
 
   bool kills() const override { return true; }
+  /// Of the victim's launches, at a decision between a kill and its return.
+  std::uint32_t most_in_flight_while_away() const { return most_in_flight_; }
   void decide(const GpuView& view, Actions& actions) override {
     const ClientView& victim = view.client(victim_);
+    if (victim.is_copying) most_in_flight_ = std::max(most_in_flight_, victim.in_flight);
     const bool is_due = next_ < entries_.size() && view.now >= kRunStart + entries_[next_].at;
     for (const ClientView& client : view.clients)
       if (client.is_present && !client.is_copying && !(is_due && client.id == victim_)) actions.open(client.id);
@@ -44,6 +47,7 @@ class Timetable : public Policy {
   const ClientId victim_;
   const std::vector<Entry> entries_;
   std::size_t next_ = 0;
+  std::uint32_t most_in_flight_ = 0;
 };
 
 constexpr auto kKill = Action::Kind::kKill;
@@ -88,6 +92,7 @@ class LiveKill : public LiveShell {
     KillFacts facts(&collector);
     result_ = live::run_live(input_, facts, options_, report_);
     metrics_ = collector.metrics(result_, {});
+    most_in_flight_while_away_ = policy.most_in_flight_while_away();
     return facts;
   }
 
@@ -103,6 +108,7 @@ class LiveKill : public LiveShell {
   std::string notes() const { return fmt::format("{}", fmt::join(report_.notes, "\n")); }
 
   std::vector<Metric> metrics_;
+  std::uint32_t most_in_flight_while_away_ = 0;
 };
 
 /// Counts its steps and keeps the count as docs/live.md asks programs to. Says where it goes on.
@@ -140,6 +146,15 @@ TEST_F(LiveKill, NothingPassesBetweenAKillAndTheReturn) {
   EXPECT_GT(restored, time + 300ms);
   for (const OpFact& op : facts.ops) EXPECT_TRUE(op.is_lost || op.launched < time || op.launched >= restored - 25ms);
   EXPECT_GT(launched_after(facts.ops, restored), 100U);
+}
+
+TEST_F(LiveKill, NoDecisionAfterAKillFindsAnythingOfItInFlight) {
+  const KillFacts facts =
+      run({restartable("train", "exec $APP never_synchronise 0 2000"), shell("other", "exec $APP step 0 200")}, 1500ms,
+          {{700ms, kKill}});
+  ASSERT_EQ(facts.kills.size(), 1U);
+  EXPECT_EQ(most_in_flight_while_away_, 0U);
+  EXPECT_GT(std::ranges::count(facts.of(0), true, &OpFact::is_lost), 0);
 }
 
 TEST_F(LiveKill, WithoutSnapshotsAllSinceTheStartIsNoThroughput) {
