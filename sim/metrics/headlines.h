@@ -18,6 +18,9 @@ inline constexpr Column kRun[] = {{"solo_throughput_per_s", false},
                                   {"render_time_p99_ms", false},
                                   {"missed_frame_ratio", false},
                                   {"quality_mean", false},
+                                  {"ttft_p99_ms"},
+                                  {"tpot_p99_ms"},
+                                  {"goodput_per_s", false},
                                   {"harvest_ratio"}};
 
 /// The closing table of a cluster, behind the policy; the last one only where pods do the work of clients.
@@ -28,7 +31,8 @@ inline constexpr std::string_view kCluster[] = {"allocated_ratio", "allocated_pe
 
 /// The closing table of a sweep.
 inline constexpr std::string_view kSweep[] = {"fps_mean",         "fps_1low",      "missed_frame_ratio",
-                                              "throughput_per_s", "harvest_ratio", "slowdown"};
+                                              "throughput_per_s", "harvest_ratio", "slowdown",
+                                              "ttft_p99_ms",      "tpot_p99_ms",   "goodput_per_s"};
 
 /// `simcli compare` without --metric.
 inline constexpr std::string_view kCompare[] = {"throughput_per_s", "fps_1low", "frame_time_p99_ms", "harvest_ratio"};
@@ -36,7 +40,8 @@ inline constexpr std::string_view kCompare[] = {"throughput_per_s", "fps_1low", 
 /// The table of a report, behind policy, client and rate.
 inline constexpr std::string_view kReport[] = {"solo_throughput_per_s", "fps_1low",           "frame_time_p99_ms",
                                                "render_time_p99_ms",    "missed_frame_ratio", "quality_mean",
-                                               "job_time_p99_ms",       "harvest_ratio"};
+                                               "job_time_p99_ms",       "harvest_ratio",      "ttft_p99_ms",
+                                               "tpot_p99_ms",           "goodput_per_s"};
 
 /// What a report of very many settings keeps: what its table and its figures draw.
 inline constexpr std::string_view kDrawn[] = {"fps_mean",
@@ -57,8 +62,8 @@ inline constexpr std::string_view kDrawn[] = {"fps_mean",
                                               "refused"};
 
 /// The summary that Python shows of a results file.
-inline constexpr std::string_view kSummary[] = {"fps_mean",           "fps_1low",        "frame_time_p99_ms",
-                                                "missed_frame_ratio", "quality_mean",    "throughput_per_s",
-                                                "slowdown",           "job_time_p99_ms", "harvest_ratio"};
+inline constexpr std::string_view kSummary[] = {
+    "fps_mean", "fps_1low",        "frame_time_p99_ms", "missed_frame_ratio", "quality_mean", "throughput_per_s",
+    "slowdown", "job_time_p99_ms", "harvest_ratio",     "ttft_p99_ms",        "tpot_p99_ms",  "goodput_per_s"};
 
 }  // namespace corun::headlines

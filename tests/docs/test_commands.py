@@ -31,6 +31,7 @@ NOT_RUN = {
     "docs/games.md": [("python3 tests/hardware", GPU)],
     "docs/identify.md": [("simcli identify",
                           "minutes of computing, or a GPU; tests/experiments/identify runs it smaller")],
+    "docs/serving.md": [("simtrace record", GPU + "; tests/servers runs the engine without one")],
     "docs/install.md": [("", "builds and installs; tests/install and tests/python/test_install.py do it")],
     "docs/live.md": [("simcli live", GPU), ("simcli control", GPU + "; tests/sim/live does it on a stand-in"),
                      ("simcli validate --live", GPU + "; tests/sim/live runs it on a stand-in")],

@@ -15,8 +15,9 @@ import pages
 PAGE = pages.ROOT / "docs/metrics.md"
 TABLES = re.compile(r"(?<=<!-- made from the table of metrics: begin -->\n)"
                     r".*?(?=<!-- made from the table of metrics: end -->)", re.DOTALL)
-GROUPS = {"Of clients with frames": ["client with frames"], "Of every client": ["client", "client and device"],
-          "Of the device": ["device"], "Of a cluster": ["cluster", "cluster and client"]}
+GROUPS = {"Of clients with frames": ["client with frames"], "Of servers": ["server"],
+          "Of every client": ["client", "client and device"], "Of the device": ["device"],
+          "Of a cluster": ["cluster", "cluster and client"]}
 
 
 @pytest.fixture(name="metrics", scope="module")

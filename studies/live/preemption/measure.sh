@@ -6,8 +6,9 @@
 # BUILD holds simcli, scene and the libraries of live runs; RESULTS gets runs.tar.gz, kills.csv, table.md and log.txt.
 # No run begins that would not end within LIMIT seconds (455). LOAD is that of scene (0.4).
 set -u
+build=$(realpath "$1") results=$(realpath "$2")
 cd "$(dirname "$0")/../../.." || exit
-build=$(realpath "$1") results=$(realpath "$2") limit=${LIMIT:-455} load=${LOAD:-0.4} single=$(mktemp -d)
+limit=${LIMIT:-455} load=${LOAD:-0.4} single=$(mktemp -d)
 trap 'rm -rf "$single"' EXIT
 export PYTHONDONTWRITEBYTECODE=1
 

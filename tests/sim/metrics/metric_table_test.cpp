@@ -22,7 +22,19 @@ std::shared_ptr<const Workload> work(JobKind kind) {
   return workload;
 }
 
-/// A run in which everything happens: a game, a game that is turned away and training that is killed.
+ClientSpec server() {
+  auto spec = std::make_shared<ServerSpec>();
+  spec->limits = {.batching = Batching::kChunked, .max_batch = 4, .chunk = 128, .kv_tokens = 1000, .max_queue = 1};
+  spec->level = {.ttft = 2s, .tpot = 1s};
+  ClientSpec client;
+  client.name = "chat";
+  client.workload = work(JobKind::kRequest);
+  client.server = std::move(spec);
+  return client;
+}
+
+/// A run in which everything happens: a game, a game that is turned away, training that is killed, and a server that
+/// rejects a request.
 std::vector<Metric> figures_of_a_run() {
   RunInput input;
   input.horizon = 10s;
@@ -33,10 +45,11 @@ std::vector<Metric> figures_of_a_run() {
     client.workload = work(client.role == Role::kInteractive ? JobKind::kFrame : JobKind::kIteration);
     input.clients.push_back(std::move(client));
   }
+  input.clients.push_back(server());
   RunResult result;
   result.end = Time(10s);
-  result.device_time = {4s, 0s, 3s};
-  result.jobs_finished = {0, 0, 0};
+  result.device_time = {4s, 0s, 3s, 1s};
+  result.jobs_finished = {0, 0, 0, 0};
   result.usage = {7s, 1s, 1s};
   Collector collector(input);
   FrameFact frame{};
@@ -47,9 +60,11 @@ std::vector<Metric> figures_of_a_run() {
     collector.on_op(op);
     collector.on_job({ClientId{2}, 0, Time(at), Time(at), Time(at)});
   }
+  collector.on_request({ClientId{3}, 0, Time(1s), Time(2s), Time(3s), 100, 10});
+  collector.on_server_step({ClientId{3}, Time(2s), Time(3s), {StepSize::Kind::kDecode, 1, 100}, 1, 1, 110, 1});
   collector.on_refusal({ClientId{1}, Time(1s), {}});
   collector.on_kill({ClientId{2}, Time(5s), 1s, Time(6s)});
-  return collector.metrics(result, {{60, 0.5}, {60, 0.1}, {10, 0.9}});
+  return collector.metrics(result, {{60, 0.5}, {60, 0.1}, {10, 0.9}, {1, 0.1}});
 }
 
 /// A cluster of two cards: a pod that finished its client's work, and what it left behind.
@@ -80,6 +95,7 @@ std::map<std::string, std::set<std::string>> owners_of(const std::vector<Metric>
 std::set<std::string> owners_by(MetricOwner owner) {
   switch (owner) {
     case MetricOwner::kFrameClient:
+    case MetricOwner::kServer:
     case MetricOwner::kClient:
       return {"client"};
     case MetricOwner::kClientAndDevice:
@@ -139,7 +155,7 @@ TEST(MetricTable, WhatHappensInFewRunsCountsFromZero) {
   std::set<std::string_view> counting;
   for (const MetricDescriptor& metric : metric_table())
     if (metric.counts_from_zero) counting.insert(metric.name);
-  EXPECT_EQ(counting, (std::set<std::string_view>{"kills", "lost_ratio", "paging_ratio", "refused"}));
+  EXPECT_EQ(counting, (std::set<std::string_view>{"kills", "lost_ratio", "paging_ratio", "refused", "rejected"}));
   EXPECT_FALSE(counts_from_zero("fps_mean"));
   EXPECT_FALSE(counts_from_zero("figure_of_another_version"));
 }
