@@ -2,8 +2,10 @@
 
 #include <fstream>
 
+#include "experiments/load/load.h"
 #include "experiments/run/clients/server_builder.h"
 #include "experiments/run/clients/serving_files.h"
+#include "tests/experiments/question/experiment_text.h"
 #include "tests/support/temporary_folder.h"
 #include "traces/base/error.h"
 
@@ -11,7 +13,13 @@ namespace corun {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::read_text;
 using testing::TemporaryFolder;
+
+const PolicyRegistry& testing_policies() {
+  static const PolicyRegistry policies = builtin_policies();
+  return policies;
+}
 
 StepSize prefill(std::uint32_t tokens, std::uint32_t context) { return {StepSize::Kind::kPrefill, tokens, context}; }
 StepSize decode(std::uint32_t batch, std::uint32_t context) { return {StepSize::Kind::kDecode, batch, context}; }
@@ -84,6 +92,38 @@ TEST(ServerRun, CapturesThatStateNoContextsAreWarnedOf) {
   EXPECT_TRUE(server->notes[0].starts_with("warning: ")) << server->notes[0];
 }
 
+Experiment served(const std::string& keys) {
+  return read_text(fmt::format(
+      "name: e\ndevice: h200\nhorizon: 20s\nclients:\n  - name: chat\n    synthetic: {{ engine: {{ prefill: {{ "
+      "per_token: 20us }}, decode: {{ base: 6ms }} }} }}\n    server: {{ requests: {{ rate: 3/s, prompt: 200, output: "
+      "50 }}, max_batch: 8, kv_tokens: 10000{} }}\npolicies: [passthrough]\n",
+      keys));
+}
+
+TEST(LargestLoad, HoldsTheServiceLevelAndALittleMoreDoesNot) {
+  const auto loads = largest_loads(served(", slo: { ttft: 200ms, tpot: 20ms }"), testing_policies(), 0.05);
+  ASSERT_EQ(loads.size(), 1u);
+  const LargestLoad& load = loads.front();
+  EXPECT_TRUE(load.at.holds);
+  EXPECT_FALSE(load.beyond.holds);
+  EXPECT_LE(load.at.ttft_p99_ms, 200);
+  EXPECT_GT(load.beyond.ttft_p99_ms, 200);
+  EXPECT_GT(load.beyond.rate_per_s, load.at.rate_per_s);
+  EXPECT_LE(load.beyond.rate_per_s, 1.05 * load.at.rate_per_s);
+  // Eight sequences share a decode of 6 ms and interleaved prefills of 4 ms: 25 to 27 requests of 50 tokens a second.
+  EXPECT_GT(load.at.rate_per_s, 10);
+  EXPECT_LT(load.at.rate_per_s, 27);
+}
+
+TEST(LargestLoad, NeedsAServiceLevelWithATtft) {
+  try {
+    largest_loads(served(", slo: { tpot: 20ms }"), testing_policies(), 0.05);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(error.message().find("states no `slo` with a TTFT"), std::string::npos);
+  }
+}
+
 /// Requests of a file with this text, or the error.
 std::string read(const std::string& text) {
   const TemporaryFolder folder;
@@ -107,6 +147,19 @@ TEST(RequestFile, TracesOfAzureBeginAtTheirFirstRequest) {
   EXPECT_EQ(read("TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 23:59:59.9799600,374,44\n"
                  "2023-11-17 00:00:01.4799600,396,109\n"),
             "0:374/44 1500000000:396/109 ");
+}
+
+TEST(StepLog, TellsTheMedianOfEachSizeWithPausesUntilTheNextStep) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "steps.csv";
+  std::ofstream(path) << "begin_s,end_s,kind,size,context\n"
+                         "0,0.100,decode,4,512\n"      // 102 ms to the next begin
+                         "0.102,0.200,decode,4,512\n"  // 98 ms: the pause of 0.3 s behind it is none of the step's
+                         "0.5,0.6,decode,4,512\n"      // 100 ms
+                         "0.6,0.65,prefill,64,0\n";
+  const auto times = read_step_times(path);
+  EXPECT_EQ(times.at(decode(4, 512)), Duration{100ms});
+  EXPECT_EQ(times.at(prefill(64, 0)), Duration{50ms});
 }
 
 TEST(RequestFile, FaultsAreLocated) {
