@@ -38,7 +38,7 @@ std::string ErrorClass::label() const {
 
 std::map<std::string, ErrorClass> error_classes(const Scenario& scenario, const PolicyChoice& policy) {
   const auto is_like = [](const ClientChoice& client) {
-    return !client.trace.empty() && client.replay_or_default() == Replay::kClosed;
+    return !client.trace.empty() && !client.server && client.replay_or_default() == Replay::kClosed;
   };
   if (scenario.cluster || scenario.backend != kSimulation || scenario.clients.size() < 2) return {};
   const std::string mechanism = mechanism_of(scenario, policy);

@@ -21,7 +21,7 @@ struct ErrorClass {
 
 /// Of the clients of a scenario under a policy, by name; none: of what is like it too few co-runs were measured.
 /// Compared were captured programs in closed replay, two or more, that share in turns, under MPS or with MPS
-/// percentages; nothing of a policy that holds launches back, and nothing of made-up programs.
+/// percentages; nothing of a policy that holds launches back, of servers, or of made-up programs.
 std::map<std::string, ErrorClass> error_classes(const Scenario& scenario, const PolicyChoice& policy);
 
 }  // namespace corun

@@ -22,7 +22,7 @@ void add_control(Commands& commands) {
   auto [command, options] =
       commands.add("control", "Show the state of a live run, or adjust parameters of its policy", &control_command);
   command.option("SOCKET", &options.socket, "What the run was given as `--control`").required();
-  command.option("PARAMETER=VALUE", &options.adjustments, "New values, all at one instant; none: the state alone");
+  command.option("SETTING", &options.adjustments, "PARAMETER=VALUE, all at one instant; none: the state alone");
 }
 
 }  // namespace corun
