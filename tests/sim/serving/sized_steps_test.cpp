@@ -30,6 +30,11 @@ class Recording {
         .start_ns = begin_us * 1'000, .duration_ns = (now_us_ - begin_us) * 1'000, .name = builder_.intern(range)});
     return *this;
   }
+  Recording& idle_range(const std::string& range) {
+    builder_.add(MarkRecord{.start_ns = now_us_ * 1'000, .duration_ns = 50'000, .name = builder_.intern(range)});
+    now_us_ += 60;
+    return *this;
+  }
   /// What is no step: a launch among 500 us of other work.
   Recording& setup() {
     now_us_ += 200;
@@ -88,6 +93,22 @@ TEST(SizedSteps, AllHostWorkOfARangeBelongsToItsStepAndNoneOfTheSetup) {
     EXPECT_GE(host, Duration{50us}) << "20 us before the launch and 30 us behind the wait";
     EXPECT_LE(host, Duration{60us});
   }
+}
+
+TEST(SizedSteps, ARangeThatLaunchesNothingIsNoStep) {
+  const Workload workload =
+      Recording().step("decode batch=1", 100).idle_range("decode batch=4").step("decode batch=2", 100).workload();
+  ASSERT_EQ(workload.step_sizes.size(), 2u);
+  EXPECT_EQ(workload.step_sizes[1], (StepSize{StepSize::Kind::kDecode, 2, 0}));
+}
+
+TEST(SizedSteps, AStepThatTakesMuchLongerThanOthersOfItsSizeIsNoExampleOfIt) {
+  Recording recording;
+  for (const int kernel_us : {400, 100, 102, 101}) recording.step("decode batch=1", kernel_us);
+  const Workload workload = recording.workload();
+  ASSERT_EQ(workload.step_sizes.size(), 4u);
+  EXPECT_FALSE(workload.step_sizes[0]) << "the first loads its graph";
+  for (const std::size_t usual : {1u, 2u, 3u}) EXPECT_TRUE(workload.step_sizes[usual]) << usual;
 }
 
 TEST(SizedSteps, ACaptureWithoutSuchRangesIsRefusedWithWhatToDo) {
