@@ -5,10 +5,9 @@
 """
 
 import collections
-import json
 import statistics
 
-from cells import HERE
+from score import rows_of
 
 SERVED = {"tokens/s": lambda row: row["output_tokens_per_s"], "TTFT p50": lambda row: row["first_token_ms"]["p50"],
           "TTFT p99": lambda row: row["first_token_ms"]["p99"], "TPOT p50": lambda row: row["token_ms"]["p50"],
@@ -16,13 +15,8 @@ SERVED = {"tokens/s": lambda row: row["output_tokens_per_s"], "TTFT p50": lambda
 TRAINED = {"steps/s": lambda row: row["it_s"]}
 
 
-def rows_of(name):
-    with open(HERE / "measured" / name, encoding="utf-8") as file:
-        return {(row["run"], row["w"]): row for row in map(json.loads, file)}
-
-
 def main():
-    first, second = rows_of("serving.jsonl"), rows_of("second.jsonl")
+    first, second = rows_of("measured/serving.jsonl"), rows_of("measured/second.jsonl")
     changes = collections.defaultdict(list)
     for key, row in second.items():
         kind = "alone" if row["parties"] == 1 else row["way"]

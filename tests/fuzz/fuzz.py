@@ -21,9 +21,9 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "reliability"))
-import record  # noqa: E402
+import ledger  # noqa: E402
 
-ROOT = record.ROOT
+ROOT = ledger.ROOT
 BUILT = ROOT / "build/fuzz"
 CORPUS = ROOT / "tests/fuzz/corpus"
 LIMITS = ["-timeout=20", "-rss_limit_mb=2048", "-malloc_limit_mb=1024"]
@@ -59,7 +59,7 @@ def dictionary(surface):
 
 def in_need():
     """Surfaces, those with the least time first."""
-    kept = (record.read("fuzz") or {}).get("surfaces", {})
+    kept = (ledger.read("fuzz") or {}).get("surfaces", {})
     return sorted(surfaces(), key=lambda surface: (kept.get(surface, {}).get("seconds", 0), surface))
 
 
@@ -123,11 +123,11 @@ def still_open(surface, names):
 
 def add_to_record(surface, inputs, seconds, found, at):
     """A finding stays open until it is repeated and passes, however long the campaigns after it found nothing."""
-    kept = (record.read("fuzz") or {}).get("surfaces", {})
+    kept = (ledger.read("fuzz") or {}).get("surfaces", {})
     before = kept.get(surface, {})
     known = still_open(surface, [name for name in before.get("open_findings", []) if name not in found])
-    kept[surface] = {**record.added(before, {"inputs": inputs, "seconds": seconds}, at), "open_findings": known + found}
-    record.write("fuzz", {"surfaces": dict(sorted(kept.items()))}, at)
+    kept[surface] = {**ledger.added(before, {"inputs": inputs, "seconds": seconds}, at), "open_findings": known + found}
+    ledger.write("fuzz", {"surfaces": dict(sorted(kept.items()))}, at)
 
 
 def main():
@@ -139,7 +139,7 @@ def main():
     unknown = set(options.surfaces) - set(surfaces())
     if unknown:
         parser.error(f"no surface {', '.join(sorted(unknown))}; there are {', '.join(surfaces())}")
-    open_findings, at = 0, record.moment()
+    open_findings, at = 0, ledger.moment()
     for surface in options.surfaces or in_need():
         inputs, seconds, found = fuzz(surface, options.seconds)
         add_to_record(surface, inputs, seconds, found, at)

@@ -19,7 +19,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import plant  # noqa: E402
 sys.path.insert(0, str(plant.ROOT / "tests/reliability"))
-import record  # noqa: E402
+import ledger  # noqa: E402
 
 TREE = plant.ROOT / "build/mutants"
 PROGRAMS = TREE / "build/tests"
@@ -93,7 +93,7 @@ def main():
         print(f"{'caught ' if is_caught else 'SURVIVES'} {mutant['number']:3} {mutant['name']} ({mutant['test']})"
               + ("" if is_caught else f": {how}"), flush=True)
     if not options.numbers:
-        record.write("mutants", {"mutants": len(chosen), "caught": len(chosen) - survivors})
+        ledger.write("mutants", {"mutants": len(chosen), "caught": len(chosen) - survivors})
     return 1 if survivors else 0
 
 

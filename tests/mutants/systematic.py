@@ -33,7 +33,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import plant  # noqa: E402
 import schemata  # noqa: E402
 sys.path[:0] = [str(plant.ROOT / "tests"), str(plant.ROOT / "tests/reliability")]
-import record  # noqa: E402
+import ledger  # noqa: E402
 import run_cpp  # noqa: E402
 
 EQUIVALENT = plant.ROOT / "tests/mutants/equivalent.toml"
@@ -241,7 +241,7 @@ def main():
     parser.add_argument("--match", help="only tests with this in their names")
     options = parser.parse_args()
     refuse_without_namespace()
-    at = record.moment()
+    at = ledger.moment()
     schemata.configure()
     chosen = schemata.sample(schemata.all_sites(), options.sample, options.seed, options.folder)
     print(f"{len(chosen)} mistakes", flush=True)
@@ -257,7 +257,7 @@ def main():
     result = score([site for site in chosen if site["number"] in found], found)
     say(result)
     if not (options.only or options.folder or options.match):
-        record.write("mutation", {"seed": options.seed, **result}, at)
+        ledger.write("mutation", {"seed": options.seed, **result}, at)
     return 0
 
 

@@ -12,12 +12,12 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "reliability"))
-import record  # noqa: E402
+import ledger  # noqa: E402
 
 
 def main():
     named = [word for word in sys.argv[1:] if word != "--record"]
-    programs = named or [record.ROOT / "build/dev" / name for name in ("decision_log_own", "decision_log_naive")]
+    programs = named or [ledger.ROOT / "build/dev" / name for name in ("decision_log_own", "decision_log_naive")]
     printed = [subprocess.run([program], check=True, capture_output=True, text=True).stdout.splitlines()
                for program in programs]
     heading = ""
@@ -28,7 +28,7 @@ def main():
     scenarios = sum(line.startswith("==") for line in printed[0])
     print(f"{scenarios} scenarios, {len(printed[0])} lines, all the same")
     if "--record" in sys.argv:
-        record.write("reference", {"scenarios": scenarios, "lines": len(printed[0]), "differing": 0})
+        ledger.write("reference", {"scenarios": scenarios, "lines": len(printed[0]), "differing": 0})
     return 0 if scenarios > 0 else 1
 
 

@@ -19,14 +19,14 @@ import sys
 import tempfile
 import time
 
-import record
+import ledger
 
-SIMCLI = record.ROOT / "build/release/simcli"
+SIMCLI = ledger.ROOT / "build/release/simcli"
 
 
 def policies():
     listed = json.loads(subprocess.run([SIMCLI, "policy", "list", "--json"], check=True, capture_output=True).stdout)
-    placements = {path.stem for path in (record.ROOT / "policies/placement").glob("*.cpp")}
+    placements = {path.stem for path in (ledger.ROOT / "policies/placement").glob("*.cpp")}
     return [policy["name"] for policy in listed["policies"] if policy["name"] not in placements]
 
 
@@ -81,7 +81,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=300)
     parser.add_argument("--seed", type=int)
     options = parser.parse_args()
-    before, at = record.read("campaign") or {}, record.moment()
+    before, at = ledger.read("campaign") or {}, ledger.moment()
     options.seed = before.get("campaigns", 0) + 1 if options.seed is None else options.seed
     draw, names = random.Random(options.seed), policies()
     experiments = runs = events = refused = 0
@@ -99,7 +99,7 @@ def main():
             runs, events = runs + counted[0], events + counted[1]
     counts = {"experiments": experiments - refused, "runs": runs, "events": events,
               "violations": int(violation is not None)}
-    record.write("campaign", record.added(before, counts, at), at)
+    ledger.write("campaign", ledger.added(before, counts, at), at)
     print(f"{experiments} experiments ({refused} refused), {runs} runs, {events:,} events")
     if violation:
         print(violation, file=sys.stderr)

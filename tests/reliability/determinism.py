@@ -22,12 +22,12 @@ import tempfile
 
 import disk_faults
 import disk_log
-import record
+import ledger
 import results_rows
 
-RELEASE = record.ROOT / "build/release/simcli"
-OTHER_BUILDS = {"gcc with sanitizers": record.ROOT / "build/dev/simcli", "clang": record.ROOT / "build/clang/simcli",
-                "clang with sanitizers": record.ROOT / "build/fuzz/simcli"}
+RELEASE = ledger.ROOT / "build/release/simcli"
+OTHER_BUILDS = {"gcc with sanitizers": ledger.ROOT / "build/dev/simcli", "clang": ledger.ROOT / "build/clang/simcli",
+                "clang with sanitizers": ledger.ROOT / "build/fuzz/simcli"}
 EXPERIMENTS = ["experiments/quickstart.yaml", "experiments/rivals.yaml",
                "tests/experiments/transcripts/files/tiny.yaml"]
 SHARDS = 3
@@ -38,7 +38,7 @@ class Way:
     """One way of doing an experiment. `do` writes results into a folder and returns their path."""
 
     def __init__(self, folder, experiment, until):
-        self.folder, self.file, self.until = folder, record.ROOT / experiment, until
+        self.folder, self.file, self.until = folder, ledger.ROOT / experiment, until
 
     def command(self, output, *options, verb="run", program=RELEASE, prefix=(), seeds="[1, 2, 3]"):
         swept = ["-L", f"horizon={self.until},{2 * int(self.until[:-1])}s", "--set",
@@ -144,7 +144,7 @@ def main():
     parser.add_argument("--until", default="4s", help="simulated seconds of each run, whole ones")
     parser.add_argument("experiments", nargs="*", default=EXPERIMENTS)
     options = parser.parse_args()
-    at, tried, compared, differing = record.moment(), [], 0, 0
+    at, tried, compared, differing = ledger.moment(), [], 0, 0
     for experiment in options.experiments:
         for ways in (ways_of_a_run(), ways_of_a_sweep()):
             runs, others = compare(experiment, options.until, ways, tried)
@@ -152,9 +152,9 @@ def main():
     print(f"{compared} runs in {len(tried)} ways, {differing} in files that differ")
     for name, program in OTHER_BUILDS.items():
         if not program.exists():
-            print(f"not compared, since it is not built: {name} ({program.relative_to(record.ROOT)})")
+            print(f"not compared, since it is not built: {name} ({program.relative_to(ledger.ROOT)})")
     if options.record:
-        record.write("determinism", {"ways": tried, "experiments": len(options.experiments), "runs": compared,
+        ledger.write("determinism", {"ways": tried, "experiments": len(options.experiments), "runs": compared,
                                      "differing": differing}, at)
     return 1 if differing else 0
 

@@ -20,11 +20,11 @@ import subprocess
 import tempfile
 
 import disk_log
-import record
+import ledger
 import results_rows
 
-SIMCLI = record.ROOT / "build/release/simcli"
-FILES = record.ROOT / "tests/experiments/transcripts/files"
+SIMCLI = ledger.ROOT / "build/release/simcli"
+FILES = ledger.ROOT / "tests/experiments/transcripts/files"
 SWEPT = ["-L", "clients.load.synthetic.requests.rate=100/s,200/s,300/s", "--jobs", "1", "--progress", "none",
          "--set", "horizon=60ms", "--set", "warmup=0ns"]
 CASES = ("sweep", "resumed sweep", "merge")
@@ -33,7 +33,7 @@ FAULTS = {"EIO": "5", "EIO from then on": "5 on", "full (ENOSPC)": "28 short", "
 
 def shim(folder):
     library = folder / "faulty_disk.so"
-    subprocess.run(["g++", "-std=c++20", "-O1", "-shared", "-fPIC", record.ROOT / "tests/reliability/faulty_disk.cpp",
+    subprocess.run(["g++", "-std=c++20", "-O1", "-shared", "-fPIC", ledger.ROOT / "tests/reliability/faulty_disk.cpp",
                     "-o", library], check=True)
     return library
 
@@ -211,7 +211,7 @@ def main():
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--record", action="store_true", help="write the record of RELIABILITY.md")
     options = parser.parse_args()
-    at, found = record.moment(), {"cases": {}}
+    at, found = ledger.moment(), {"cases": {}}
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         disk = shim(folder)
@@ -228,7 +228,7 @@ def main():
                                                 options.every)
         print(f"power: {found['power_losses']} states of the disk opened, none with a run torn or lost")
     if options.record:
-        record.write("disk", {"ways": list(FAULTS), **found}, at)
+        ledger.write("disk", {"ways": list(FAULTS), **found}, at)
     return 0
 
 

@@ -17,11 +17,11 @@ import sys
 import tempfile
 import time
 
-import record
+import ledger
 import results_rows
 
-COMMAND = [str(record.ROOT / "build/release/simcli"), "run",
-           str(record.ROOT / "tests/experiments/transcripts/files/tiny.yaml"),
+COMMAND = [str(ledger.ROOT / "build/release/simcli"), "run",
+           str(ledger.ROOT / "tests/experiments/transcripts/files/tiny.yaml"),
            "-o", "{output}", "--jobs", "2", "--set", "seeds=60"]
 
 
@@ -100,7 +100,7 @@ def main():
           f"{left} finished runs found whole, none damaged"
           f"{', each resumed to the same rows' if options.resume else ''}")
     if options.record:
-        record.write("kills", {"trials": options.trials, "kills": kills, "kills_between_runs": between,
+        ledger.write("kills", {"trials": options.trials, "kills": kills, "kills_between_runs": between,
                                "runs_found_whole": left, "resumed": options.resume, "damaged": 0})
     return 0
 

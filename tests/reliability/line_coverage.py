@@ -19,9 +19,9 @@ import pathlib
 import subprocess
 import xml.etree.ElementTree
 
-import record
+import ledger
 
-BUILT = record.ROOT / "build/coverage"
+BUILT = ledger.ROOT / "build/coverage"
 FOLDERS = ("traces", "tracer", "sim", "policies", "experiments", "games")
 
 
@@ -48,8 +48,8 @@ def lines_of(notes):
     for report in filter(None, done.stdout.splitlines()):
         for file in json.loads(report)["files"]:
             path = (BUILT / file["file"]).resolve()
-            if path.is_relative_to(record.ROOT):
-                name = str(path.relative_to(record.ROOT))
+            if path.is_relative_to(ledger.ROOT):
+                name = str(path.relative_to(ledger.ROOT))
                 found += [(name, line["line_number"], line["count"] > 0) for line in file["lines"]]
     return found
 
@@ -79,7 +79,7 @@ def main():
     parser.add_argument("--missed", metavar="FILE", action="append", default=[])
     parser.add_argument("--record", action="store_true", help="write the record of RELIABILITY.md")
     options = parser.parse_args()
-    at = record.moment()
+    at = ledger.moment()
     tests, failed = tests_of(BUILT / "tests.xml") if options.keep else run_tests()
     with concurrent.futures.ThreadPoolExecutor(max(1, os.cpu_count() // 2)) as pool:
         files = merged(pool.map(lines_of, sorted(BUILT.rglob("*.gcno"))))
@@ -91,7 +91,7 @@ def main():
         print(f"{name}: {', '.join(str(line) for line, ran in sorted(files[name].items()) if not ran)}")
     print(f"{tests} tests, {failed} failed")
     if options.record:
-        record.write("coverage", {"tests": tests, "failed": failed, "folders": folders, "all": whole}, at)
+        ledger.write("coverage", {"tests": tests, "failed": failed, "folders": folders, "all": whole}, at)
     return 1 if failed else 0
 
 

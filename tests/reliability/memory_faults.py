@@ -16,7 +16,7 @@ import subprocess
 import tempfile
 
 import disk_faults
-import record
+import ledger
 import results_rows
 
 
@@ -51,7 +51,7 @@ def check(folder, number, whole, expected):
 
 def check_all(folder, part):
     """{exit code: how often}"""
-    subprocess.run(["g++", "-std=c++20", "-O1", "-shared", "-fPIC", record.ROOT / "tests/reliability/faulty_memory.cpp",
+    subprocess.run(["g++", "-std=c++20", "-O1", "-shared", "-fPIC", ledger.ROOT / "tests/reliability/faulty_memory.cpp",
                     "-o", folder / "faulty_memory.so"], check=True)
     assert sweep(folder, folder / "whole.sqlite", 0).returncode == 0
     whole, expected = results_rows.rows_by_run(folder / "whole.sqlite"), disk_faults.hash_of(folder / "whole.sqlite")
@@ -68,12 +68,12 @@ def main():
     parser.add_argument("--part", type=int, default=200)
     parser.add_argument("--record", action="store_true", help="write the record of RELIABILITY.md")
     options = parser.parse_args()
-    at = record.moment()
+    at = ledger.moment()
     with tempfile.TemporaryDirectory() as folder:
         ends = check_all(pathlib.Path(folder), options.part)
     print(f"{sum(ends.values())} allocations failed; exit codes {ends}")
     if options.record:
-        record.write("memory", {"faults": sum(ends.values()), "before_it_began": ends.get(-6, 0),
+        ledger.write("memory", {"faults": sum(ends.values()), "before_it_began": ends.get(-6, 0),
                                 "not_needed": ends.get(0, 0)}, at)
     return 0
 

@@ -18,7 +18,7 @@ import sys
 import tempfile
 
 import campaign
-import record
+import ledger
 
 
 def figures(folder, text):
@@ -55,7 +55,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--simcli", type=pathlib.Path, default=campaign.SIMCLI)
     parser.add_argument("--record", action="store_true")
-    options, begun = parser.parse_args(), record.moment()
+    options, begun = parser.parse_args(), ledger.moment()
     campaign.SIMCLI = options.simcli.resolve()
     draw, names = random.Random(options.seed), campaign.policies()
     simulated = compared = refused = differ = 0
@@ -74,7 +74,7 @@ def main():
                 print(f"{found[:5]}\n{text}\n{other}", file=sys.stderr)
     print(f"{simulated} experiments (and {refused} refused), {compared} figures: {differ} experiments differ")
     if options.record:
-        record.write("permutations", {"experiments": simulated, "figures": compared, "differing": differ,
+        ledger.write("permutations", {"experiments": simulated, "figures": compared, "differing": differ,
                                       "seed": options.seed}, begun)
     return 1 if differ else 0
 

@@ -12,9 +12,9 @@ import textwrap
 import tomllib
 import typing
 
-import record
+import ledger
 
-PAGE = record.ROOT / "RELIABILITY.md"
+PAGE = ledger.ROOT / "RELIABILITY.md"
 GOAL_INPUTS, GOAL_SECONDS = 10**7, 30 * 60
 SURFACES = {
     "action": "actions of a policy", "afterburner": "MSI Afterburner logs", "capframex": "CapFrameX CSV and JSON",
@@ -46,7 +46,7 @@ def at(moment):
 
 
 def regressions():
-    count = sum(1 for _ in (record.ROOT / "tests/fuzz/corpus").glob("*/regression-*"))
+    count = sum(1 for _ in (ledger.ROOT / "tests/fuzz/corpus").glob("*/regression-*"))
     if count == 0:
         return "Fuzzing has found nothing so far."
     return f"Inputs in the corpus that once broke something: {count}."
@@ -88,14 +88,14 @@ def systematic(found):
 
 
 def survivors():
-    found = record.read("mutation") or {"survivors": []}
+    found = ledger.read("mutation") or {"survivors": []}
     yield "<details><summary>survivors</summary>\n"
     yield from (f"* `{one}`" for one in found["survivors"])
     yield "\n</details>\n"
 
 
 def mistakes():
-    listed = tomllib.loads((record.ROOT / "tests/mutants/mutants.toml").read_text())["mutant"]
+    listed = tomllib.loads((ledger.ROOT / "tests/mutants/mutants.toml").read_text())["mutant"]
     yield "<details><summary>mistakes</summary>\n"
     yield "; ".join(mutant["name"] for mutant in listed) + "."
     yield "\n</details>\n"
@@ -252,7 +252,7 @@ def wrapped(text):
 def page():
     lines = [HEAD]
     for name, section in SECTIONS.items():
-        lines += map(wrapped, section.lines(record.read(name)))
+        lines += map(wrapped, section.lines(ledger.read(name)))
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip("\n") + "\n"
 
 

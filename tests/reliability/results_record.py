@@ -18,10 +18,10 @@ import subprocess
 import sys
 import tempfile
 
-import record
+import ledger
 import results_rows
 
-RECORD = record.ROOT / "tests/reliability/records/results.json"
+RECORD = ledger.ROOT / "tests/reliability/records/results.json"
 UNTIL = {"tiny": "10s"}
 FOLDERS = ["experiments", "studies", "tests/experiments/transcripts/files"]
 NOT_RUN = re.compile(r"/(devices|live|validation)/|openb|djay_scenes|pilotfish_grid")  # hardware, foreign data, minutes
@@ -33,10 +33,10 @@ PROSE = {("runs", "notes"), ("runs", "engine_version"), ("runs", "experiment")}
 
 def experiments():
     """name -> path of every experiment that is run"""
-    paths = [path for folder in FOLDERS for path in sorted((record.ROOT / folder).rglob("*.yaml"))
+    paths = [path for folder in FOLDERS for path in sorted((ledger.ROOT / folder).rglob("*.yaml"))
              if not NOT_RUN.search(path.as_posix()) and "clients" in path.read_text(encoding="utf-8")]
     known = [path for path in paths
-             if "tests" not in path.relative_to(record.ROOT).parts or path.name in FILES_OF_TESTS]
+             if "tests" not in path.relative_to(ledger.ROOT).parts or path.name in FILES_OF_TESTS]
     return {path.parent.name if path.stem == "experiment" else path.stem: path for path in known}
 
 
@@ -75,7 +75,7 @@ def differing(found, recorded):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--record", action="store_true")
-    parser.add_argument("--simcli", default=str(record.ROOT / "build/release/simcli"))
+    parser.add_argument("--simcli", default=str(ledger.ROOT / "build/release/simcli"))
     options = parser.parse_args()
     recorded = json.loads(RECORD.read_text()) if RECORD.exists() else {"revision": -1, "hashes": {}}
     now, found = revision(options.simcli), hashes(options.simcli, experiments())

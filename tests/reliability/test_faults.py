@@ -9,11 +9,11 @@ import sys
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import record  # noqa: E402
+import ledger  # noqa: E402
 import results_rows  # noqa: E402
 
-FILES = record.ROOT / "tests/experiments/transcripts/files"
-SIMCLI = record.ROOT / "build/release/simcli"
+FILES = ledger.ROOT / "tests/experiments/transcripts/files"
+SIMCLI = ledger.ROOT / "build/release/simcli"
 pytestmark = pytest.mark.skipif(not SIMCLI.exists(), reason="simcli is not built: ./dev build")
 
 

@@ -9,7 +9,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "mutants"), str(HERE.parent / "fuzz
 import fuzz  # noqa: E402
 import line_coverage  # noqa: E402
 import reliability_page as figures  # noqa: E402
-import record  # noqa: E402
+import ledger  # noqa: E402
 import plant  # noqa: E402
 
 
@@ -19,7 +19,7 @@ def test_the_page_is_made_of_the_records():
 
 def test_a_record_says_that_the_commit_is_unknown_where_there_is_no_git(monkeypatch):
     monkeypatch.setenv("PATH", "/nonexistent")
-    assert record.commit() == "unknown"
+    assert ledger.commit() == "unknown"
 
 
 def test_every_fuzzed_surface_is_on_the_page_and_has_inputs():
@@ -58,13 +58,13 @@ def test_campaigns_add_up_and_say_when_and_at_which_commits_they_began_and_ended
     one, two = {"date": "2026-01-01", "commit": "aaa"}, {"date": "2026-02-02", "commit": "bbb"}
     kept = None
     for at, inputs in ((one, 10), (two, 20), (two, 3)):
-        kept = record.added(kept, {"inputs": inputs, "seconds": 1}, at)
+        kept = ledger.added(kept, {"inputs": inputs, "seconds": 1}, at)
     assert kept == {"inputs": 33, "seconds": 3, "campaigns": 3, "first": one, "last": two}
 
 
 def test_a_surface_of_the_record_reaches_its_goal_over_all_campaigns(tmp_path, monkeypatch):
-    monkeypatch.setattr(record, "FOLDER", tmp_path)
-    at = record.moment()
+    monkeypatch.setattr(ledger, "FOLDER", tmp_path)
+    at = ledger.moment()
     for _ in range(2):
         fuzz.add_to_record("orion", 10, figures.GOAL_SECONDS // 2, [], at)
         row, = (line for line in figures.page().splitlines() if line.startswith("| orion:"))
@@ -73,14 +73,14 @@ def test_a_surface_of_the_record_reaches_its_goal_over_all_campaigns(tmp_path, m
 
 
 def test_a_finding_stays_open_until_it_is_repeated_and_passes(tmp_path, monkeypatch):
-    monkeypatch.setattr(record, "FOLDER", tmp_path)
+    monkeypatch.setattr(ledger, "FOLDER", tmp_path)
     monkeypatch.setattr(fuzz, "BUILT", tmp_path)
     (tmp_path / "findings").mkdir()
     target, finding = tmp_path / "fuzz_orion", tmp_path / "findings/orion-crash-1"
 
     def campaign(found):
-        fuzz.add_to_record("orion", 1, 1, found, record.moment())
-        return record.read("fuzz")["surfaces"]["orion"]["open_findings"]
+        fuzz.add_to_record("orion", 1, 1, found, ledger.moment())
+        return ledger.read("fuzz")["surfaces"]["orion"]["open_findings"]
 
     assert campaign(["orion-crash-1"]) == ["orion-crash-1"]
     assert campaign([]) == ["orion-crash-1"], "its input is not here, so nobody can say that it passes"
@@ -98,7 +98,7 @@ def test_a_line_has_run_if_it_ran_in_any_program_and_lines_of_tests_do_not_count
 
 
 def test_a_file_that_no_test_ran_counts_with_all_its_lines(tmp_path, monkeypatch):
-    monkeypatch.setattr(record, "ROOT", tmp_path)
+    monkeypatch.setattr(ledger, "ROOT", tmp_path)
     monkeypatch.setattr(line_coverage, "BUILT", tmp_path)
     (tmp_path / "sim").mkdir()
     for name, text in {"ran": "int main() {\n  return 0;\n}\n", "idle": "int idle() {\n  return 1;\n}\n"}.items():

@@ -8,12 +8,8 @@ import pytest
 
 ROOT = pathlib.Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "studies" / "serving"), str(ROOT / "servers" / "language")]
-paths, others = list(sys.path), sys.modules.pop("record", None)  # tests/reliability has a module of this name, too
 import cells  # noqa: E402
 import measure  # noqa: E402
-sys.modules.pop("record", None)
-sys.modules.update({"record": others} if others else {})
-sys.path[:] = paths
 from arrivals import read_requests  # noqa: E402
 from batching import Sizes  # noqa: E402
 
