@@ -2,10 +2,15 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 
 #include "traces/base/units.h"
 
 namespace corun {
+
+std::string in_folder(const std::string& folder, const std::string& path) {
+  return (std::filesystem::path(folder) / path).lexically_normal().string();
+}
 
 bool ScalarReader::is_text(const Node& node, std::string_view expected) {
   if (node.is_scalar() && !node.is_absent()) return true;

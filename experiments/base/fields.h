@@ -13,6 +13,9 @@
 
 namespace corun {
 
+/// A path as written in a file of `folder`: a relative one is relative to it.
+std::string in_folder(const std::string& folder, const std::string& path);
+
 /// Reads scalars as the field that asks types them. Each function returns nullopt after adding a diagnostic that says
 /// what was found, what was expected and, where it is likely, what was meant.
 class ScalarReader {

@@ -134,7 +134,8 @@ std::vector<LargestLoad> largest_loads(const Experiment& experiment, const Polic
   for (std::size_t s = 0; s < experiment.scenarios.size(); ++s) {
     const Scenario& scenario = experiment.scenarios[s];
     for (std::size_t p = 0; p < scenario.policies.size(); ++p) {
-      LargestLoad load{scenario.name, scenario.policies[p].label, scenario.clients[server_in(scenario)].name, {}, {}};
+      const ClientChoice& client = scenario.clients[server_in(scenario)];
+      LargestLoad load{scenario.name, scenario.policies[p].label, client.name, client.server->level, {}, {}};
       Trial trial(experiment, s, p, policies);
       Search(trial, load, tick).run(precision);
       loads.push_back(std::move(load));

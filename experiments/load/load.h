@@ -26,8 +26,9 @@ struct NeighbourRate {
 /// The largest load of a server in a scenario under a policy.
 struct LargestLoad {
   std::string scenario, policy, client;
-  LoadPoint at;      ///< the largest that holds; its rate is 0 where not even the least that was tried does
-  LoadPoint beyond;  ///< the least that was tried and does not hold
+  ServiceLevel level;  ///< what the client promises
+  LoadPoint at;        ///< the largest that holds; its rate is 0 where not even the least that was tried does
+  LoadPoint beyond;    ///< the least that was tried and does not hold
   std::vector<NeighbourRate> neighbours{};
 };
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
 
 #include "experiments/question/cluster_lists.h"
 #include "experiments/question/experiment.h"
@@ -128,10 +127,6 @@ struct ClusterReading {
   ClusterChoice& choice;
   const std::string& folder;
   PolicyRegistry& policies;
-
-  std::string resolve(const std::string& path) const {
-    return (std::filesystem::path(folder) / path).lexically_normal().string();
-  }
 };
 
 void read_nodes(const Node& node, ClusterReading& out, ScalarReader& reader) {
@@ -139,7 +134,7 @@ void read_nodes(const Node& node, ClusterReading& out, ScalarReader& reader) {
   out.choice.nodes_file.clear();
   out.choice.nodes.clear();
   if (node.is_scalar()) {
-    out.choice.nodes_file = out.resolve(reader.text(node).value_or(""));
+    out.choice.nodes_file = in_folder(out.folder, reader.text(node).value_or(""));
     return;
   }
   if (!reader.expect(node, Node::Kind::kSequence, "nodes.csv, or [{ count: 4, cards: 8, cpus: 96 }]")) return;
@@ -177,7 +172,7 @@ void read_pods(const Node& node, ClusterReading& out, ScalarReader& reader) {
   out.choice.pods.clear();
   out.choice.pod_clients.clear();
   if (node.is_scalar()) {
-    out.choice.pods_file = out.resolve(reader.text(node).value_or(""));
+    out.choice.pods_file = in_folder(out.folder, reader.text(node).value_or(""));
     return;
   }
   if (!reader.expect(node, Node::Kind::kSequence, "pods.csv, or [{ count: 10, cards: 0.5, runtime: 1h }]")) return;

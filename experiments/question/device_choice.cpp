@@ -1,7 +1,6 @@
 #include "experiments/question/device_choice.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 #include "experiments/base/gpu_model.h"
@@ -66,7 +65,7 @@ void use_model(const Node& node, DeviceFile& device, ScalarReader& reader) {
 void use_file(const Node& node, const std::string& folder, DeviceFile& device, ScalarReader& reader) {
   const auto path = reader.text(node);
   if (!path) return;
-  const std::string file = (std::filesystem::path(folder) / *path).lexically_normal().string();
+  const std::string file = in_folder(folder, *path);
   try {
     device = read_device_file(read_text_file(file), file);
   } catch (const InvalidInput& invalid) {

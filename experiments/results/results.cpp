@@ -34,18 +34,8 @@ std::string trace_hashes_text(const Scenario& scenario, const FileHashes& hashes
   const auto add = [&](const std::string& name, const std::string& path) {
     text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, hashes.at(path));
   };
-  for (const ClientChoice& client : scenario.clients) {
-    if (!client.trace.empty()) add(client.name, client.trace);
-    for (std::size_t i = 0; i < client.fewer_sms.size(); ++i)
-      add(fmt::format("{}/fewer_sms{}", client.name, i + 1), client.fewer_sms[i].path);
-    if (client.server && !client.server->requests.path.empty())
-      add(fmt::format("{}/requests", client.name), client.server->requests.path);
-    if (client.server && !client.server->step_times.path.empty())
-      add(fmt::format("{}/step_times", client.name), client.server->step_times.path);
-    if (!client.synthetic) continue;
-    for (const SceneTrace& scene : client.synthetic->scene_traces)
-      add(fmt::format("{}/scene{}", client.name, scene.scene + 1), scene.path);
-  }
+  for (const ClientChoice& client : scenario.clients)
+    for (const auto& [label, file] : files_of(client)) add(label, file.path);
   if (scenario.cluster && !scenario.cluster->nodes_file.empty()) add("nodes", scenario.cluster->nodes_file);
   if (scenario.cluster && !scenario.cluster->pods_file.empty()) add("pods", scenario.cluster->pods_file);
   return text;

@@ -19,13 +19,7 @@ void add_hash(FileHashes& hashes, const std::string& path, const SourceLocation&
 }
 
 void add_hashes(FileHashes& hashes, const ClientChoice& client) {
-  add_hash(hashes, client.trace, client.trace_where);
-  for (const CapturedFile& capture : client.fewer_sms) add_hash(hashes, capture.path, capture.where);
-  if (client.server)
-    for (const CapturedFile& file : {client.server->requests, client.server->step_times})
-      add_hash(hashes, file.path, file.where);
-  if (!client.synthetic) return;
-  for (const SceneTrace& scene : client.synthetic->scene_traces) add_hash(hashes, scene.path, scene.where);
+  for (const auto& [label, file] : files_of(client)) add_hash(hashes, file.path, file.where);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sim/solo/solo.h"
+#include "sim/workload/scaled.h"
 
 namespace corun {
 
@@ -12,10 +13,6 @@ namespace {
 // Of what a recorder adds to a step, delays of launches go first: they are up to a millisecond where it notes every
 // kernel of a graph. A host never does without a fiftieth of them. Device times then are too long by some per cent.
 constexpr double kLeastHost = 0.02, kMostHost = 3, kLeastDevice = 0.85, kNear = 0.001;
-
-Duration scaled(Duration duration, double factor) {
-  return Duration{std::llround(static_cast<double>(to_ns(duration)) * factor)};
-}
 
 /// Those jobs of a workload alone, one after another. Jobs of an engine wait for nothing of other jobs.
 Workload only(const Workload& all, const std::vector<std::size_t>& jobs) {

@@ -6,16 +6,12 @@
 #include <utility>
 
 #include "sim/device/work.h"
+#include "sim/workload/scaled.h"
 #include "traces/base/error.h"
 
 namespace corun {
 
 namespace {
-
-Duration scaled(Duration duration, double factor) {
-  if (factor == 1.0) return duration;
-  return Duration{std::llround(static_cast<double>(duration.count()) * factor)};
-}
 
 Duration predicted(Duration mean, double factor) { return mean == kUnknownDuration ? mean : scaled(mean, factor); }
 

@@ -1,20 +1,11 @@
 #include "sim/workload/client_spec.h"
 
-#include <cmath>
 #include <span>
 
+#include "sim/workload/scaled.h"
 #include "traces/base/error.h"
 
 namespace corun {
-
-namespace {
-
-Duration scaled(Duration duration, double factor) {
-  if (factor == 1.0) return duration;
-  return Duration{std::llround(static_cast<double>(duration.count()) * factor)};
-}
-
-}  // namespace
 
 Duration ClientSpec::switch_cost(std::uint32_t from, std::uint32_t to) const {
   if (knobs.empty()) return switch_costs.empty() ? Duration{0} : switch_costs[to];

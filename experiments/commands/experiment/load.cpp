@@ -19,21 +19,15 @@ struct LoadOptions {
 };
 
 /// What ends the loads that hold.
-std::string reason(const LoadPoint& beyond, const ServiceLevel& level) {
+std::string reason(const LargestLoad& load) {
+  const LoadPoint& beyond = load.beyond;
   if (beyond.rate_per_s == 0) return "more was not tried";
   if (beyond.rejected > 0) return fmt::format("{:.0f} rejected", beyond.rejected);
-  if (beyond.ttft_p99_ms > to_milliseconds(level.ttft)) return fmt::format("TTFT {:.3g} ms", beyond.ttft_p99_ms);
+  if (beyond.ttft_p99_ms > to_milliseconds(load.level.ttft)) return fmt::format("TTFT {:.3g} ms", beyond.ttft_p99_ms);
   return fmt::format("TPOT {:.3g} ms", beyond.tpot_p99_ms);
 }
 
-const ServiceLevel& level_of(const Experiment& experiment, const LargestLoad& load) {
-  for (const Scenario& scenario : experiment.scenarios)
-    for (const ClientChoice& client : scenario.clients)
-      if (scenario.name == load.scenario && client.name == load.client) return client.server->level;
-  CORUN_ASSERT(false, "no server {}", load.client);
-}
-
-void print_table(const Experiment& experiment, const std::vector<LargestLoad>& loads) {
+void print_table(const std::vector<LargestLoad>& loads) {
   std::vector<std::vector<std::string>> rows = {
       {"scenario", "policy", "server", "largest load", "p99 TTFT", "p99 TPOT", "beyond", "others"}};
   for (const LargestLoad& load : loads) {
@@ -44,8 +38,8 @@ void print_table(const Experiment& experiment, const std::vector<LargestLoad>& l
     rows.push_back({load.scenario, load.policy, load.client,
                     is_some ? fmt::format("{:.3g} /s", load.at.rate_per_s) : "none that was tried",
                     is_some ? fmt::format("{:.3g} ms", load.at.ttft_p99_ms) : "",
-                    is_some ? fmt::format("{:.3g} ms", load.at.tpot_p99_ms) : "",
-                    reason(load.beyond, level_of(experiment, load)), fmt::format("{}", fmt::join(others, ", "))});
+                    is_some ? fmt::format("{:.3g} ms", load.at.tpot_p99_ms) : "", reason(load),
+                    fmt::format("{}", fmt::join(others, ", "))});
   }
   put_out(aligned(rows, {3, 4, 5}));
 }
@@ -87,7 +81,7 @@ int load_command(const CommonOptions& common, const LoadOptions& options) {
   if (common.json)
     print_json(loads);
   else
-    print_table(experiment, loads);
+    print_table(loads);
   return 0;
 }
 

@@ -130,6 +130,24 @@ void write_host_jitter(const ClientChoice& client, CanonicalLines& lines) {
   lines.append("jitter", client.host_jitter.value_or(0));
 }
 
+std::vector<NamedFile> files_of(const ClientChoice& client) {
+  std::vector<NamedFile> files;
+  const auto add = [&](const std::string& label, const CapturedFile& file) {
+    if (!file.path.empty()) files.push_back({client.name + label, file});
+  };
+  add("", {client.trace, client.trace_where});
+  for (std::size_t i = 0; i < client.fewer_sms.size(); ++i)
+    add(fmt::format("/fewer_sms{}", i + 1), client.fewer_sms[i]);
+  if (client.server) {
+    add("/requests", client.server->requests);
+    add("/step_times", client.server->step_times);
+  }
+  if (client.synthetic)
+    for (const SceneTrace& scene : client.synthetic->scene_traces)
+      add(fmt::format("/scene{}", scene.scene + 1), {scene.path, scene.where});
+  return files;
+}
+
 std::string canonical_client(const ClientChoice& client, const FileHashes& hashes) {
   CanonicalLines lines(hashes);
   for (const ClientField& field : client_fields())

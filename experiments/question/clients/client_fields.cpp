@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
 #include <functional>
 #include <type_traits>
 
@@ -114,14 +113,10 @@ auto joined(std::string_view key) {
 /// The experiment holds its clients one by one, each with its arrival.
 constexpr auto decides_nothing = [](const auto&, CanonicalLines&) {};
 
-std::string resolve(const std::string& folder, const std::string& path) {
-  return (std::filesystem::path(folder) / path).lexically_normal().string();
-}
-
 void read_trace(const Node& node, ClientReading& out, ScalarReader& read) {
   const auto path = read.text(node);
   if (!path) return;
-  out.choice.trace = resolve(out.folder, *path);
+  out.choice.trace = in_folder(out.folder, *path);
   out.choice.trace_where = node.where;
   out.choice.synthetic.reset();
 }
@@ -148,13 +143,13 @@ void read_fewer_sms(const Node& node, ClientReading& out, ScalarReader& read) {
   if (node.is_mapping()) return read_capped_rates(node, out, read);
   if (!read.expect(node, Node::Kind::kSequence, "[train.50.corun, train.25.corun] or { 50%: 24/s, 25%: 13/s }")) return;
   for (const Node& item : node.items)
-    if (const auto path = read.text(item)) out.choice.fewer_sms.push_back({resolve(out.folder, *path), item.where});
+    if (const auto path = read.text(item)) out.choice.fewer_sms.push_back({in_folder(out.folder, *path), item.where});
 }
 
 void read_synthetic_field(const Node& node, ClientReading& out, ScalarReader& read) {
   out.choice.synthetic = read_synthetic(node, read);
   if (out.choice.synthetic)
-    for (SceneTrace& scene : out.choice.synthetic->scene_traces) scene.path = resolve(out.folder, scene.path);
+    for (SceneTrace& scene : out.choice.synthetic->scene_traces) scene.path = in_folder(out.folder, scene.path);
   out.choice.trace.clear();
 }
 

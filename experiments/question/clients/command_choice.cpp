@@ -26,8 +26,7 @@ void read_environment(const Node& node, ClientReading& out, ScalarReader& read) 
 }
 
 void read_working_folder(const Node& node, ClientReading& out, ScalarReader& read) {
-  if (const auto path = read.text(node))
-    out.choice.command.working_folder = (std::filesystem::path(out.folder) / *path).lexically_normal().string();
+  if (const auto path = read.text(node)) out.choice.command.working_folder = in_folder(out.folder, *path);
 }
 
 bool is_runnable(const std::string& program, const std::string& working_folder) {

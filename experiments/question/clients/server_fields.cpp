@@ -1,8 +1,8 @@
 #include "experiments/question/clients/server_fields.h"
 
-#include <algorithm>
 #include <array>
-#include <filesystem>
+
+#include "experiments/question/clients/value_fields.h"
 
 namespace corun {
 
@@ -20,28 +20,12 @@ struct ServerReading {
   std::string folder;
 };
 
-std::string resolved(const std::string& folder, const std::string& path) {
-  return (std::filesystem::path(folder) / path).lexically_normal().string();
-}
-
-template <class Out, class Member>
-Field<Out> count_of(std::string_view key, Member member, std::uint64_t least, std::uint64_t most) {
-  return {key, "whole number", [=](const Node& node, Out& out, ScalarReader& read) {
-            if (const auto value = read.integer(node, least, most))
-              std::invoke(member, out) = static_cast<std::remove_cvref_t<std::invoke_result_t<Member, Out&>>>(*value);
-          }};
-}
-
 const FieldTable<TokenCount>& token_fields() {
   static const FieldTable<TokenCount> table = {
-      {"mean", "number",
-       [](const Node& node, TokenCount& out, ScalarReader& read) {
-         out.mean = read.number(node, 1, kMostTokens).value_or(0);
-       }},
-      {"cv", "number",
-       [](const Node& node, TokenCount& out, ScalarReader& read) { out.cv = read.number(node, 0, 100).value_or(0); }},
-      count_of<TokenCount>("least", &TokenCount::least, 1, kMostTokens),
-      count_of<TokenCount>("most", &TokenCount::most, 1, kMostTokens),
+      number_field("mean", &TokenCount::mean, 1, kMostTokens),
+      number_field("cv", &TokenCount::cv, 0, 100),
+      count_field("least", &TokenCount::least, 1, kMostTokens),
+      count_field("most", &TokenCount::most, 1, kMostTokens),
   };
   return table;
 }
@@ -81,7 +65,7 @@ const FieldTable<ServerReading>& served_request_fields() {
        }},
       {"file", "path",
        [](const Node& node, ServerReading& out, ScalarReader& read) {
-         if (const auto path = read.text(node)) out.choice.requests = {resolved(out.folder, *path), node.where};
+         if (const auto path = read.text(node)) out.choice.requests = {in_folder(out.folder, *path), node.where};
        }},
       {"prompt", "whole number or mapping",
        [](const Node& node, ServerReading& out, ScalarReader& read) {
@@ -119,12 +103,10 @@ void read_served_requests(const Node& node, ServerReading& out, ScalarReader& re
 }
 
 const FieldTable<ServiceLevel>& service_level_fields() {
-  const auto time = [](std::string_view key, Duration ServiceLevel::*member) -> Field<ServiceLevel> {
-    return {key, "duration", [=](const Node& node, ServiceLevel& out, ScalarReader& read) {
-              if (const auto value = read.duration(node, Duration(1us), Duration(1h), "ms")) out.*member = *value;
-            }};
+  static const FieldTable<ServiceLevel> table = {
+      duration_field("ttft", &ServiceLevel::ttft, Duration(1us), Duration(1h)),
+      duration_field("tpot", &ServiceLevel::tpot, Duration(1us), Duration(1h)),
   };
-  static const FieldTable<ServiceLevel> table = {time("ttft", &ServiceLevel::ttft), time("tpot", &ServiceLevel::tpot)};
   return table;
 }
 
@@ -139,17 +121,17 @@ const FieldTable<ServerReading>& server_fields() {
          if (const auto index = read.choice(node, kBatchings))
            out.choice.limits.batching = static_cast<Batching>(*index);
        }},
-      count_of<ServerReading>("chunk", limit(&BatchLimits::chunk), 1, kMostTokens),
-      count_of<ServerReading>("max_batch", limit(&BatchLimits::max_batch), 1, 100'000),
-      count_of<ServerReading>("kv_tokens", limit(&BatchLimits::kv_tokens), 1, 1'000'000'000'000),
-      count_of<ServerReading>("max_queue", limit(&BatchLimits::max_queue), 1, 1'000'000'000),
+      count_field<ServerReading>("chunk", limit(&BatchLimits::chunk), 1, kMostTokens),
+      count_field<ServerReading>("max_batch", limit(&BatchLimits::max_batch), 1, 100'000),
+      count_field<ServerReading>("kv_tokens", limit(&BatchLimits::kv_tokens), 1, 1'000'000'000'000),
+      count_field<ServerReading>("max_queue", limit(&BatchLimits::max_queue), 1, 1'000'000'000),
       {"pads", "true or false",
        [](const Node& node, ServerReading& out, ScalarReader& read) {
          out.choice.pads = read.boolean(node).value_or(false);
        }},
       {"step_times", "path",
        [](const Node& node, ServerReading& out, ScalarReader& read) {
-         if (const auto path = read.text(node)) out.choice.step_times = {resolved(out.folder, *path), node.where};
+         if (const auto path = read.text(node)) out.choice.step_times = {in_folder(out.folder, *path), node.where};
        }},
       {"slo", "mapping",
        [](const Node& node, ServerReading& out, ScalarReader& read) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "experiments/question/clients/client_fields.h"
+#include "experiments/question/clients/value_fields.h"
 
 namespace corun {
 
@@ -18,30 +19,6 @@ auto named_profile(const Node& node, std::string_view what, Find find, const std
   auto profile = find(*name);
   if (!profile) read.unknown(what, *name, node.where, names, "E0303");
   return profile;
-}
-
-template <class Profile>
-Field<Profile> duration_field(std::string_view key, Duration Profile::*member, Duration minimum, Duration maximum,
-                              std::string_view usual_unit = "ms") {
-  return {key, "duration", [=](const Node& node, Profile& out, ScalarReader& read) {
-            if (const auto value = read.duration(node, minimum, maximum, usual_unit)) out.*member = *value;
-          }};
-}
-
-template <class Profile>
-Field<Profile> number_field(std::string_view key, double Profile::*member, double minimum, double maximum) {
-  return {key, "number", [=](const Node& node, Profile& out, ScalarReader& read) {
-            if (const auto value = read.number(node, minimum, maximum)) out.*member = *value;
-          }};
-}
-
-template <class Profile>
-Field<Profile> count_field(std::string_view key, std::uint32_t Profile::*member, std::uint64_t minimum,
-                           std::uint64_t maximum) {
-  return {key, "whole number", [=](const Node& node, Profile& out, ScalarReader& read) {
-            if (const auto value = read.integer(node, minimum, maximum))
-              out.*member = static_cast<std::uint32_t>(*value);
-          }};
 }
 
 /// Each reads what stands behind its key; nullopt after a diagnostic.

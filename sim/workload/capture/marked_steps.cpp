@@ -5,6 +5,7 @@
 #include <map>
 
 #include "sim/workload/capture/steps/likeness.h"
+#include "sim/workload/capture/steps/ranges.h"
 #include "sim/workload/capture/steps/whole_steps.h"
 
 namespace corun {
@@ -40,17 +41,6 @@ struct Range {
   std::int64_t begin_ns = 0, end_ns = 0;
 };
 
-/// Outermost ranges of one name, in order.
-std::vector<Range> outermost(std::vector<Range> ranges) {
-  std::ranges::stable_sort(ranges, [](const Range& a, const Range& b) {
-    return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.end_ns > b.end_ns;
-  });
-  std::vector<Range> outer;
-  for (const Range& range : ranges)
-    if (outer.empty() || range.begin_ns >= outer.back().end_ns) outer.push_back(range);
-  return outer;
-}
-
 std::map<std::string, std::vector<Range>> ranges_by_name(const Timeline& timeline) {
   std::map<std::string, std::vector<Range>> ranges;
   for (const MarkRecord& mark : timeline.marks())
@@ -60,26 +50,16 @@ std::map<std::string, std::vector<Range>> ranges_by_name(const Timeline& timelin
   return ranges;
 }
 
-std::uint32_t first_event_from(const HostLog& log, std::int64_t ns) {
-  return static_cast<std::uint32_t>(std::ranges::lower_bound(log.starts_ns, ns) - log.starts_ns.begin());
-}
-
-bool has_launch(const HostLog& log, std::size_t begin, std::size_t end) {
-  for (std::size_t i = begin; i < end; ++i)
-    if (log.is_launch(i)) return true;
-  return false;
-}
-
 /// Up to the event `end`, without boundaries that have no launch between them.
 MarkedSteps steps_between(const HostLog& log, const std::vector<std::int64_t>& boundaries_ns, std::size_t end,
                           std::string name) {
   MarkedSteps steps{{}, end, std::move(name)};
   for (const std::int64_t boundary_ns : boundaries_ns) {
-    const std::uint32_t event = first_event_from(log, boundary_ns);
-    if (!steps.begins.empty() && !has_launch(log, steps.begins.back(), event)) continue;
+    const std::uint32_t event = log.first_from(boundary_ns);
+    if (!steps.begins.empty() && !log.has_launch(steps.begins.back(), event)) continue;
     if (event < end) steps.begins.push_back(event);
   }
-  if (!steps.begins.empty() && !has_launch(log, steps.begins.back(), end)) {
+  if (!steps.begins.empty() && !log.has_launch(steps.begins.back(), end)) {
     steps.end = steps.begins.back();
     steps.begins.pop_back();
   }
@@ -94,7 +74,7 @@ MarkedSteps steps_from(const HostLog& log, const std::string& name, const std::v
 }
 
 std::size_t end_of(const HostLog& log, const std::vector<Range>& ranges) {
-  return ranges.empty() ? 0 : first_event_from(log, ranges.back().end_ns);
+  return ranges.empty() ? 0 : log.first_from(ranges.back().end_ns);
 }
 
 /// Part of the launches that lie inside of the ranges.
@@ -166,7 +146,7 @@ std::size_t steps_with_graph_capture(const Timeline& timeline, const HostLog& lo
   std::vector<bool> has_one(begins.size(), false);
   for (const MarkRecord& mark : timeline.marks()) {
     if (timeline.text(mark.name) != kGraphCaptureMark) continue;
-    const std::uint32_t event = first_event_from(log, mark.start_ns);
+    const std::uint32_t event = log.first_from(mark.start_ns);
     const auto behind = std::ranges::upper_bound(begins, event);
     if (event <= end && behind != begins.begin()) has_one[static_cast<std::size_t>(behind - begins.begin()) - 1] = true;
   }

@@ -1,7 +1,5 @@
 #include "sim/workload/synthetic/steps.h"
 
-#include <cmath>
-
 namespace corun {
 
 namespace {
@@ -14,10 +12,6 @@ void add_step(Workload& workload, const HostStep& step) {
 }
 
 }  // namespace
-
-Duration scaled(Duration duration, double factor) {
-  return Duration{std::llround(static_cast<double>(to_ns(duration)) * factor)};
-}
 
 void begin_job(Workload& workload, Time recorded_start) {
   Job job;

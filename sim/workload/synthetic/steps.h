@@ -2,14 +2,12 @@
 
 #include <cstdint>
 
+#include "sim/workload/scaled.h"
 #include "sim/workload/workload.h"
 
 namespace corun {
 
 /// Writing down, step by step, what a synthetic host does: the common part of the workloads in synthetic.h.
-
-/// A duration times a factor, to the nearest nanosecond.
-Duration scaled(Duration duration, double factor);
 
 /// Opens a job at the workload's present end; its steps and operations follow.
 void begin_job(Workload& workload, Time recorded_start);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -26,6 +27,15 @@ struct HostLog {
 
   std::size_t size() const { return symbols.size(); }
   bool is_launch(std::size_t event) const { return whats[event] == What::kLaunch; }
+  bool has_launch(std::size_t begin, std::size_t end) const {
+    for (std::size_t i = begin; i < end; ++i)
+      if (is_launch(i)) return true;
+    return false;
+  }
+  /// The first event at or after `ns`; size() where there is none.
+  std::uint32_t first_from(std::int64_t ns) const {
+    return static_cast<std::uint32_t>(std::ranges::lower_bound(starts_ns, ns) - starts_ns.begin());
+  }
 };
 
 /// Indices of events, ascending: where steps begin, or where something recurs.

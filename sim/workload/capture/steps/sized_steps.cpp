@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "sim/workload/capture/steps/ranges.h"
+
 namespace corun {
 
 namespace {
@@ -13,23 +15,7 @@ std::vector<SizedStep> outermost_sized_ranges(const Timeline& timeline) {
   for (const MarkRecord& mark : timeline.marks())
     if (const auto size = step_size_of(timeline.text(mark.name)))
       ranges.push_back({size, mark.start_ns, mark.start_ns + mark.duration_ns});
-  std::ranges::stable_sort(ranges, [](const SizedStep& a, const SizedStep& b) {
-    return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.end_ns > b.end_ns;
-  });
-  std::vector<SizedStep> outer;
-  for (const SizedStep& range : ranges)
-    if (outer.empty() || range.begin_ns >= outer.back().end_ns) outer.push_back(range);
-  return outer;
-}
-
-std::uint32_t first_event_at(const HostLog& log, std::int64_t ns) {
-  return static_cast<std::uint32_t>(std::ranges::lower_bound(log.starts_ns, ns) - log.starts_ns.begin());
-}
-
-bool launches_within(const HostLog& log, std::size_t begin, std::size_t end) {
-  for (std::size_t i = begin; i < end; ++i)
-    if (log.is_launch(i)) return true;
-  return false;
+  return outermost(std::move(ranges));
 }
 
 void drop_steps_for_earlier_jobs(Workload& workload) {
@@ -99,9 +85,9 @@ void leave_out_slow(std::vector<SizedStep>& jobs) {
 SizedSteps find_sized_steps(const Timeline& timeline, const HostLog& log) {
   SizedSteps steps;
   for (const SizedStep& range : outermost_sized_ranges(timeline)) {
-    const std::uint32_t begin = first_event_at(log, range.begin_ns), end = first_event_at(log, range.end_ns);
-    if (!launches_within(log, begin, end)) continue;
-    if (!steps.begins.empty() && launches_within(log, steps.end, begin)) {
+    const std::uint32_t begin = log.first_from(range.begin_ns), end = log.first_from(range.end_ns);
+    if (!log.has_launch(begin, end)) continue;
+    if (!steps.begins.empty() && log.has_launch(steps.end, begin)) {
       steps.begins.push_back(static_cast<std::uint32_t>(steps.end));
       steps.jobs.push_back({std::nullopt, steps.jobs.back().end_ns, range.begin_ns});
     }
