@@ -47,7 +47,7 @@ class Trial {
     own.expectations.clear();
     experiment_.scenarios = {own};
     experiment_.points.clear();
-    experiment_.record = {.frames = false, .operations = false, .decisions = 0, .baselines = false};
+    experiment_.record = {.frames = false, .requests = false, .operations = false, .decisions = 0, .baselines = false};
     server_ = server_in(own);
   }
 

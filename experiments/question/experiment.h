@@ -55,6 +55,7 @@ struct Scenario {
 /// What is kept of each run in addition to its metrics.
 struct RecordChoice {
   bool frames = true;
+  bool requests = true;
   bool operations = false;
   std::uint64_t decisions = 10'000;  ///< the first so many of a run
   bool baselines = true;             ///< slowdown and harvest, for which every client also runs alone; no key of files

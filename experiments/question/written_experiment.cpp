@@ -56,6 +56,10 @@ const FieldTable<RecordChoice>& record_fields() {
        [](const Node& node, RecordChoice& out, ScalarReader& read) {
          out.frames = read_all_or_none(node, true, read);
        }},
+      {"requests", "all or none",
+       [](const Node& node, RecordChoice& out, ScalarReader& read) {
+         out.requests = read_all_or_none(node, true, read);
+       }},
       {"operations", "all or none",
        [](const Node& node, RecordChoice& out, ScalarReader& read) {
          out.operations = read_all_or_none(node, false, read);

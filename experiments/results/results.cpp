@@ -151,13 +151,14 @@ class ResultsWriter::Store {
                       << o.fact.end << o.fact.device_time)
           .done();
     write_pods(spec, outcome);
+    if (!outcome.requests.empty() && database_.tableExists(kRequestsTable)) write_requests(scenario, spec, outcome);
     transaction.commit();
     sync_after(outcome.wall_time_s);
   }
 
   void close() {
-    for (const char* table : {"metrics", "frames", "decisions", "operations", "holds", "pods"})
-      database_.exec(fmt::format("CREATE INDEX IF NOT EXISTS {0}_by_run ON {0}(run)", table));
+    for (const char* table : {"metrics", "frames", "decisions", "operations", "holds", "pods", kRequestsTable})
+      if (database_.tableExists(table)) database_.exec(fmt::format("CREATE INDEX IF NOT EXISTS {0}_by_run ON {0}(run)", table));
     if (is_complete())
       database_.exec(fmt::format("INSERT OR REPLACE INTO properties VALUES ('hash', '{}')", results_hash(database_)));
     // The log's NORMAL would sync the rollback journal once with its header, and its checksum skips most bytes: without
@@ -193,6 +194,7 @@ class ResultsWriter::Store {
 
   void remove_runs_without_memory() {
     for (std::size_t i = kRunTables.size(); i-- > 0;) {  // `runs`, which says which they are, is the first
+      if (!database_.tableExists(kRunTables[i])) continue;
       const std::string their = i == 0 ? "error = ?" : "run IN (SELECT id FROM runs WHERE error = ?)";
       SQLite::Statement statement(database_, fmt::format("DELETE FROM {} WHERE {}", kRunTables[i], their));
       statement.bind(1, kOutOfMemory);
@@ -240,6 +242,14 @@ class ResultsWriter::Store {
     run.bind(16, outcome.notes);
     if (outcome.holds_until != kNever) run.bind(17, to_ns(outcome.holds_until));
     row.done();
+  }
+
+  void write_requests(const Scenario& scenario, const RunSpec& spec, const RunOutcome& outcome) {
+    SQLite::Statement request(database_, "INSERT INTO requests VALUES (?,?,?,?,?,?,?,?)");
+    for (const RequestFact& r : outcome.requests)
+      (Row(request) << spec.id << scenario.clients[r.client.value].name << r.number << r.arrival << r.first_token
+                    << r.end << r.prompt << r.output)
+          .done();
   }
 
   void write_holds(const Scenario& scenario, const RunSpec& spec, const RunOutcome& outcome) {

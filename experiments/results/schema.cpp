@@ -35,6 +35,9 @@ CREATE TABLE operations (
   run TEXT NOT NULL REFERENCES runs(id), client TEXT NOT NULL, number INTEGER NOT NULL, job INTEGER NOT NULL,
   stream INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, submit_ns INTEGER NOT NULL,
   launch_ns INTEGER NOT NULL, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, device_time_ns INTEGER NOT NULL);
+CREATE TABLE requests (
+  run TEXT NOT NULL REFERENCES runs(id), client TEXT NOT NULL, number INTEGER NOT NULL, arrival_ns INTEGER NOT NULL,
+  first_token_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, prompt INTEGER NOT NULL, output INTEGER NOT NULL);
 CREATE TABLE experiments (
   name TEXT PRIMARY KEY, description TEXT NOT NULL, file TEXT NOT NULL, changes TEXT NOT NULL, text TEXT NOT NULL,
   sha256 TEXT NOT NULL);

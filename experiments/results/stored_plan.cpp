@@ -48,8 +48,8 @@ Rows expectation_rows(const Experiment& experiment) {
 }
 
 std::string recorded_text(const RecordChoice& record) {
-  return fmt::format("frames={} operations={} decisions={} baselines={}", record.frames, record.operations,
-                     record.decisions, record.baselines);
+  return fmt::format("frames={} operations={} decisions={} baselines={}{}", record.frames, record.operations,
+                     record.decisions, record.baselines, record.requests ? "" : " requests=false");
 }
 
 }  // namespace

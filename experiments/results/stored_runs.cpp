@@ -119,7 +119,8 @@ std::string results_hash(SQLite::Database& results) {
   StoredRuns runs(results);
   while (const auto run = runs.next()) {
     hasher.add(without_wall_time(run->tables[0]));
-    for (std::size_t i = 1; i < run->tables.size(); ++i) hasher.add(run->tables[i]);
+    for (std::size_t i = 1; i < run->tables.size(); ++i)
+      if (kRunTables[i] != kRequestsTable || !run->tables[i].empty()) hasher.add(run->tables[i]);
   }
   return hasher.digest();
 }

@@ -31,7 +31,10 @@ class FactKeeper : public Recorder {
     collector_.on_frame(frame);
     if (choice_.frames) outcome_.frames.push_back(frame);
   }
-  void on_request(const RequestFact& fact) override { collector_.on_request(fact); }
+  void on_request(const RequestFact& request) override {
+    collector_.on_request(request);
+    if (choice_.requests) outcome_.requests.push_back(request);
+  }
   void on_server_step(const ServerStepFact& fact) override { collector_.on_server_step(fact); }
   void on_decision(const DecisionFact& decision) override {
     watched_.decided(decision);

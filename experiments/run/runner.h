@@ -32,6 +32,7 @@ struct RunOutcome {
   std::vector<RefusalFact> refusals;
   std::vector<KillFact> kills;
   std::vector<PodFact> pods;  ///< of a cluster
+  std::vector<RequestFact> requests;
   std::uint64_t events = 0;
   double wall_time_s = 0.0;  ///< the one figure here that differs from time to time
   std::string notes;         ///< what was assumed, a line each

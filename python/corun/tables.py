@@ -176,6 +176,17 @@ class Tables:
         return self._optional("refusals")
 
     @property
+    def requests(self) -> "DataFrame":
+        """One row per request that a server answered, as far as the experiment recorded them: `arrival_ns`,
+        `first_token_ns`, `end_ns`, tokens of `prompt` and `output`.
+
+        >>> requests = corun.run(SERVING, until="5s", seed=1).requests
+        >>> bool((requests.first_token_ns > requests.arrival_ns).all()), bool((requests.output >= 1).all())
+        (True, True)
+        """
+        return self._optional("requests")
+
+    @property
     def operations(self) -> "DataFrame":
         """One row per device operation, as far as the experiment recorded them: `record: { operations: all }`.
 
@@ -189,7 +200,7 @@ class Tables:
     def table(self, name: str, scenario: str | None = None, policy: str | None = None,
               client: str | None = None) -> "Table":
         """One table as a corun.Table, whose columns pandas, polars and Arrow share: `name` is "frames", "decisions",
-        "holds", "kills", "refusals", "operations" or "metrics", with the `scenario`, `policy` and `seed` of its runs in
+        "holds", "kills", "refusals", "requests", "operations" or "metrics", with the `scenario`, `policy` and `seed` of its runs in
         front. The other arguments keep one of each. docs/results.md describes the columns.
 
         >>> frames = corun.open(QUICK).table("frames", policy="nvshare")

@@ -3,10 +3,11 @@
 A request is admitted, in order of arrival, when a slot is free and its prompt and output fit into the KV capacity that
 is not reserved. Its prompt is computed in chunks; the end of the last chunk gives its first token. Each decode gives
 one token to every running sequence, and a sequence with its last token leaves at the end of that part. Which part comes
-next is decided by one of two ways:
+next is decided by one of three ways:
 
     prefill_first   prompts that can be admitted are computed whole before any decode
     chunked         one chunk of the oldest prompt, then one decode of all running sequences, and so on
+    mixed           both in one part, whose tokens are at most a chunk
 
 Sizes are padded up to those of a grid, since a CUDA graph has fixed sizes. Equal calls give equal parts.
 """
@@ -14,7 +15,7 @@ Sizes are padded up to those of a grid, since a CUDA graph has fixed sizes. Equa
 import collections
 import dataclasses
 
-BATCHINGS = ["prefill_first", "chunked"]
+BATCHINGS = ["prefill_first", "chunked", "mixed"]
 
 
 def padded(size, grid):
@@ -42,23 +43,42 @@ class Request:
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """One prefill or one decode, with the padded sizes that the GPU computes."""
-    kind: str  # prefill, decode
+    """One prefill, one decode or both at once, with the padded sizes that the GPU computes."""
+    kind: str  # prefill, decode, mixed
     size: int  # tokens of a prefill, sequences of a decode
     context: int  # prefill: tokens in the cache before; decode: tokens of a sequence, with the new one
-    requests: tuple
+    requests: tuple  # mixed: that of the prompt first
     tokens: int  # not padded: of the chunk; of a decode one a sequence
     queue: int  # requests that wait, and reserved tokens of the KV cache, while the part runs
     kv_tokens: int
+    decodes: int = 0  # mixed: sequences of the decode, and their context
+    decode_context: int = 0
+
+    @property
+    def key(self):
+        """Its padded sizes."""
+        return self.kind, self.size, self.context, self.decodes, self.decode_context
 
     @property
     def name(self):
         """Of its NVTX range."""
-        return f"{self.kind} {'tokens' if self.kind == 'prefill' else 'batch'}={self.size} context={self.context}"
+        if self.kind == "decode":
+            return f"decode batch={self.size} context={self.context}"
+        rest = f" batch={self.decodes} decode_context={self.decode_context}" if self.kind == "mixed" else ""
+        return f"{self.kind} tokens={self.size} context={self.context}{rest}"
+
+    @property
+    def reads_prompt(self):
+        return self.kind != "decode"
+
+    @property
+    def decoded(self):
+        """The requests that it decodes."""
+        return self.requests[1:] if self.kind == "mixed" else () if self.kind == "prefill" else self.requests
 
     @property
     def is_last_chunk(self):
-        return self.kind == "prefill" and self.requests[0].computed + self.tokens == self.requests[0].prompt
+        return self.reads_prompt and self.requests[0].computed + self.tokens == self.requests[0].prompt
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,15 +110,34 @@ class Sizes:
         grid = range(0, self.max_context + 1, self.context_step)
         return sorted({padded(begin, grid) for begin in range(0, self.max_context, self.chunk)})
 
-    def all(self):
-        """(kind, size, context) of every part that can occur."""
-        return [("decode", b, k) for b in self.batches for k in self.decode_contexts] + [
-            ("prefill", n, c) for n in self.prefill_tokens for c in self.prefill_contexts]
+    @property
+    def mixed_prompts(self):
+        """Tokens of the prompt in a mixed part: few sizes, since each comes with those of a decode."""
+        return sorted({min(128, self.chunk), self.chunk})
+
+    @property
+    def mixed_batches(self):
+        return [size for size in self.batches if size >= min(8, self.max_batch)]
+
+    def all(self, batching):
+        """The keys of every part that can occur."""
+        mixed = [("mixed", n, c, b, k) for n in self.mixed_prompts for c in self.mixed_contexts
+                 for b in self.mixed_batches for k in self.decode_contexts] if batching == "mixed" else []
+        return [("decode", b, k, 0, 0) for b in self.batches for k in self.decode_contexts] + [
+            ("prefill", n, c, 0, 0) for n in self.prefill_tokens for c in self.prompt_contexts(batching)] + mixed
+
+    @property
+    def mixed_contexts(self):
+        """Of prompts in mixed parts, and of prefills next to them: chunks end anywhere, so they begin anywhere."""
+        return list(range(0, self.max_context + 1, self.context_step))
+
+    def prompt_contexts(self, batching):
+        return self.mixed_contexts if batching == "mixed" else self.prefill_contexts
 
 
 class Batcher:
     def __init__(self, sizes, batching, kv_tokens):
-        self.sizes, self.is_chunked, self.kv_tokens = sizes, batching == "chunked", kv_tokens
+        self.sizes, self.batching, self.kv_tokens = sizes, batching, kv_tokens
         self.waiting, self.running, self.prefilling = collections.deque(), [], None
         self.free_slots = list(range(sizes.max_batch))
         self.reserved, self.is_decode_due = 0, False
@@ -108,24 +147,26 @@ class Batcher:
 
     def next_part(self):
         """What runs next; None if there is nothing to do."""
-        if self.is_chunked and self.is_decode_due and self.running:
+        if self.batching == "chunked" and self.is_decode_due and self.running:
             return self._decode()
         self._admit()
+        if self.prefilling and self.running and self.batching == "mixed":
+            return self._mixed() if len(self.running) < self.sizes.chunk else self._decode()
         if self.prefilling:
             return self._prefill()
         return self._decode() if self.running else None
 
     def finish(self, part, now_s):
         """The part has run and its tokens were read at `now_s`. Returns the requests that received a token."""
-        self.is_decode_due = part.kind == "prefill"
-        receivers = part.requests
-        if part.kind == "prefill":
+        self.is_decode_due = part.reads_prompt
+        receivers = part.decoded
+        if part.reads_prompt:
             is_last, request = part.is_last_chunk, part.requests[0]
             request.computed += part.tokens
-            if not is_last:
-                return ()
-            request.first_token_s, self.prefilling = now_s, None
-            self.running.append(request)
+            if is_last:
+                request.first_token_s, self.prefilling = now_s, None
+                self.running.append(request)
+                receivers = (request, *receivers)
         for request in receivers:
             request.given += 1
             if request.given == request.output:
@@ -150,8 +191,16 @@ class Batcher:
         request = self.prefilling
         tokens = min(self.sizes.chunk, request.prompt - request.computed)
         return Part("prefill", padded(tokens, self.sizes.prefill_tokens),
-                    padded(request.computed, self.sizes.prefill_contexts), (request,), tokens, len(self.waiting),
-                    self.reserved)
+                    padded(request.computed, self.sizes.prompt_contexts(self.batching)), (request,), tokens,
+                    len(self.waiting), self.reserved)
+
+    def _mixed(self):
+        request, sizes = self.prefilling, self.sizes
+        tokens = min(sizes.chunk - len(self.running), request.prompt - request.computed)
+        longest = max(one.context for one in self.running)
+        return Part("mixed", padded(tokens, sizes.mixed_prompts), padded(request.computed, sizes.mixed_contexts),
+                    (request, *self.running), tokens, len(self.waiting), self.reserved,
+                    padded(len(self.running), sizes.mixed_batches), padded(longest, sizes.decode_contexts))
 
     def _decode(self):
         longest = max(request.context for request in self.running)

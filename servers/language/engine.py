@@ -27,48 +27,56 @@ import torch
 
 from arrivals import read_requests
 from batching import BATCHINGS, Batcher, Request, Sizes
-from model import SHAPES, Model
+from model import SHAPES, Group, Model
 
-STEP_COLUMNS = ["begin_s", "end_s", "kind", "size", "context", "sequences", "queue", "kv_tokens"]
+STEP_COLUMNS = ["begin_s", "end_s", "kind", "size", "context", "decodes", "decode_context", "sequences", "queue",
+                "kv_tokens"]
 REQUEST_COLUMNS = ["arrival_s", "first_token_s", "end_s", "prompt", "output"]
 
 
 class Executor:
     """Computes the parts that a batcher decides: one CUDA graph for each size, or the model itself without a GPU."""
 
-    def __init__(self, model, sizes):
+    def __init__(self, model, sizes, batching):
         self.model, self.sizes, self.device = model, sizes, model.words.device
+        self.keys = sizes.all(batching)
         self.history = {}  # request -> its tokens, prompt and output
-        longest = max([sizes.chunk, *sizes.prefill_tokens, sizes.max_batch])
-        self.inputs = torch.zeros(3 * longest + 2 * sizes.max_batch, dtype=torch.int64, device=self.device)
+        longest = max(sum(3 * b * n + 2 * b for b, n, _ in self.shapes(*key)) for key in self.keys)
+        self.inputs = torch.zeros(longest, dtype=torch.int64, device=self.device)
         self.graphs, self.pool = {}, None
         if self.device.type == "cuda":
             torch.backends.cuda.enable_cudnn_sdp(False)  # it plans for each size, which makes the start longer
             self.stream = torch.cuda.Stream()
             self.staged = torch.zeros_like(self.inputs, device="cpu", pin_memory=True)
-            for size in reversed(sizes.all()):
-                self.graphs[size] = self.captured(size)
+            for key in reversed(self.keys):
+                self.graphs[key] = self.captured(key)
 
-    def length(self, kind, size, context):
-        """Tokens of a slot that the part looks at."""
-        return context if kind == "decode" else min(context + size, self.sizes.max_context)
+    def shapes(self, kind, size, context, decodes, decode_context):
+        """Of each group of a part: sequences, tokens of each, and how many tokens of a slot it looks at."""
+        if kind == "decode":
+            return [(size, 1, context)]
+        prompt = (1, size, min(context + size, self.sizes.max_context))
+        return [prompt] if kind == "prefill" else [prompt, (decodes, 1, decode_context)]
 
-    def computed(self, kind, size, context):
-        """The model on the inputs as they lie: rows of tokens, positions and slots; slots to read; last tokens."""
-        b, n = (size, 1) if kind == "decode" else (1, size)
-        used = self.inputs[:3 * size + 2 * b]
-        rows = used[:3 * size].view(3, b, n)
-        return self.model.next_tokens(*rows, *used[3 * size:].view(2, b), self.length(kind, size, context))
+    def computed(self, key):
+        """The model on the inputs as they lie, group after group: rows of tokens, positions and slots; slots to read;
+        last tokens."""
+        groups, begin = [], 0
+        for b, n, length in self.shapes(*key):
+            rows, end = begin + 3 * b * n, begin + 3 * b * n + 2 * b
+            groups.append(Group(*self.inputs[begin:rows].view(3, b, n), *self.inputs[rows:end].view(2, b), length))
+            begin = end
+        return self.model.next_tokens(groups)
 
-    def captured(self, size):
+    def captured(self, key):
         self.inputs.zero_()
         self.stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(self.stream):
-            self.computed(*size)  # libraries set themselves up outside of a capture
+            self.computed(key)  # libraries set themselves up outside of a capture
         torch.cuda.current_stream().wait_stream(self.stream)
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, pool=self.pool, stream=self.stream):
-            result = self.computed(*size)
+            result = self.computed(key)
         self.pool = graph.pool()
         return graph, result
 
@@ -76,7 +84,7 @@ class Executor:
         """Lets the device raise its clock before anything is measured."""
         if self.graphs:
             for _ in range(times):
-                self.graphs[self.sizes.all()[-1]][0].replay()
+                self.graphs[self.keys[-1]][0].replay()
             torch.cuda.synchronize()
 
     def admit(self, request):
@@ -85,29 +93,35 @@ class Executor:
 
     def numbers(self, part):
         """The inputs of a part as one list."""
-        scratch, size = self.sizes.max_batch, part.size
-        if part.kind == "prefill":
-            request, padding = part.requests[0], [0] * (size - part.tokens)
-            begin, end = request.computed, request.computed + part.tokens
-            return [*self.history[request][begin:end], *padding, *range(begin, end), *padding,
-                    *[request.slot] * part.tokens, *[scratch] * len(padding), request.slot, part.tokens - 1]
-        padding = [0] * (size - len(part.requests))
-        slots = [request.slot for request in part.requests] + [scratch] * len(padding)
-        return [*[self.history[request][-1] for request in part.requests], *padding,
-                *[request.context - 1 for request in part.requests], *padding, *slots, *slots, *[0] * size]
+        numbers = self.prompt_numbers(part) if part.reads_prompt else []
+        size = {"decode": part.size, "mixed": part.decodes, "prefill": 0}[part.kind]
+        return numbers + self.decode_numbers(part.decoded, size)
+
+    def prompt_numbers(self, part):
+        scratch, request, padding = self.sizes.max_batch, part.requests[0], [0] * (part.size - part.tokens)
+        begin, end = request.computed, request.computed + part.tokens
+        return [*self.history[request][begin:end], *padding, *range(begin, end), *padding,
+                *[request.slot] * part.tokens, *[scratch] * len(padding), request.slot, part.tokens - 1]
+
+    def decode_numbers(self, requests, size):
+        padding = [0] * (size - len(requests))
+        slots = [request.slot for request in requests] + [self.sizes.max_batch] * len(padding)
+        return [*[self.history[request][-1] for request in requests], *padding,
+                *[request.context - 1 for request in requests], *padding, *slots, *slots, *[0] * size]
 
     def run(self, part):
-        """Computes the part and reads its tokens back."""
-        numbers, key = self.numbers(part), (part.kind, part.size, part.context)
+        """Computes the part and reads its tokens back: of the prompt first."""
+        numbers = self.numbers(part)
         if self.graphs:
             self.staged[:len(numbers)] = torch.tensor(numbers)
             self.inputs[:len(numbers)].copy_(self.staged[:len(numbers)], non_blocking=True)
-            graph, result = self.graphs[key]
+            graph, result = self.graphs[part.key]
             graph.replay()
         else:
             self.inputs[:len(numbers)] = torch.tensor(numbers)
-            result = self.computed(*key)
-        return result.tolist()  # waits for the device
+            result = self.computed(part.key)
+        tokens = result.tolist()  # waits for the device
+        return tokens[1:] if part.kind == "mixed" and not part.is_last_chunk else tokens
 
     def keep(self, receivers, tokens):
         for request, token in zip(receivers, tokens):
@@ -131,8 +145,8 @@ class Server:
             tokens = self.executor.run(part)
             end = self.clock()
             self.executor.keep(batcher.finish(part, end), tokens)
-            self.steps.append([f"{begin:.6f}", f"{end:.6f}", part.kind, part.size, part.context, len(part.requests),
-                               part.queue, part.kv_tokens])
+            self.steps.append([f"{begin:.6f}", f"{end:.6f}", *part.key, len(part.requests), part.queue,
+                               part.kv_tokens])
             return then()
 
     def serve(self, batcher, requests, seconds):
@@ -162,7 +176,7 @@ class Engine:
         model = Model(SHAPES[options.model], options.max_batch, options.max_context, torch.device(options.device),
                       torch.float32 if options.model == "tiny" else torch.bfloat16)
         with torch.no_grad():
-            self.executor = Executor(model, self.sizes)
+            self.executor = Executor(model, self.sizes, options.batching)
 
     def batcher(self):
         return Batcher(self.sizes, self.options.batching, self.options.kv_tokens)
@@ -189,35 +203,46 @@ class Engine:
     @torch.no_grad()
     def grid(self, repeat, out):
         """Every size `repeat` times in a row: a batcher's own parts, of requests that fill the size."""
-        order = random.Random(1).sample(self.sizes.all(), len(self.sizes.all()))
+        order = random.Random(1).sample(self.executor.keys, len(self.executor.keys))
         server = self.started_server()
         self.executor.warm_up()
-        for kind, size, context in order:
-            for batcher, times in self.filled(kind, size, context, repeat):
+        for key in order:
+            for batcher, times in self.filled(*key, repeat):
                 for _ in range(times):
                     server.run(batcher, batcher.next_part(), lambda: None)
         self.executor.history.clear()
         if out:
             write(f"{out}.steps.csv", STEP_COLUMNS, server.steps)
 
-    def filled(self, kind, size, context, repeat):
+    def filled(self, kind, size, context, decodes, decode_context, repeat):
         """(a batcher, how many of its next parts have the given size), `repeat` in all."""
         if kind == "decode":
-            requests = [Request(n, 0, context - repeat, repeat + 1, slot=n, given=1) for n in range(size)]
-            for request in requests:
-                self.executor.admit(request)
             batcher = self.batcher()
-            batcher.running, batcher.reserved = requests, size * (context + 1)
+            self.let_run(batcher, size, context - repeat, repeat + 1)
             return [(batcher, repeat)]
         batchers = []
         for number in range(repeat):
-            begin = min(context, self.sizes.max_context - size)
-            request = Request(number, 0, begin + size, 1, slot=0, computed=begin)
+            tokens, begin = self.placed(min(size, self.options.chunk - decodes), context)
+            request = Request(decodes + number, 0, begin + tokens, 1, slot=decodes, computed=begin)
             self.executor.admit(request)
             batcher = self.batcher()
-            batcher.prefilling, batcher.reserved = request, request.prompt + 1
+            self.let_run(batcher, decodes, decode_context - 1, 2)
+            batcher.prefilling, batcher.reserved = request, batcher.reserved + request.prompt + 1
             batchers.append((batcher, 1))
         return batchers
+
+    def placed(self, tokens, context):
+        """So many tokens of a prompt, or fewer at the end of a slot, and where they begin."""
+        least = max(0, context - self.sizes.context_step + 1)  # what is padded to the context
+        begin = max(least, min(context, self.sizes.max_context - tokens))
+        return min(tokens, self.sizes.max_context - begin), begin
+
+    def let_run(self, batcher, count, prompt, output):
+        """So many sequences of a batcher have got their first token."""
+        requests = [Request(n, 0, prompt, output, slot=n, given=1) for n in range(count)]
+        for request in requests:
+            self.executor.admit(request)
+        batcher.running, batcher.reserved = requests, count * (prompt + output)
 
 
 def shown(seconds):

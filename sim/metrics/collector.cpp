@@ -215,9 +215,9 @@ void Collector::on_server_step(const ServerStepFact& step) {
   use.step_ns += length_ns;
   use.waiting += length_ns * step.waiting;
   use.kv_tokens += length_ns * static_cast<double>(step.kv_tokens);
-  if (step.size.kind != StepSize::Kind::kDecode) return;
+  if (step.size.decoded() == 0) return;
   use.decode_ns += length_ns;
-  use.decoded += length_ns * step.size.count;
+  use.decoded += length_ns * step.size.decoded();
 }
 
 void Collector::on_refusal(const RefusalFact& refusal) { series_[refusal.client.value].refused_at = refusal.time; }

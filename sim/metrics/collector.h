@@ -45,7 +45,7 @@ class Collector : public Recorder {
   /// Sums over the steps of a server, weighted by their lengths.
   struct ServerUse {
     double step_ns = 0, waiting = 0, kv_tokens = 0;
-    double decoded = 0, decode_ns = 0;  ///< decode steps: sequences
+    double decoded = 0, decode_ns = 0;  ///< steps that decode: sequences
     std::uint64_t rejected = 0, rejected_before = 0;
   };
   struct Series {

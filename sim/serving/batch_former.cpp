@@ -25,22 +25,30 @@ BatchFormer::Sequence* BatchFormer::first_unread() {
   return found == active_.end() ? nullptr : &*found;
 }
 
-std::optional<StepSize> BatchFormer::begin_step() {
-  admit();
-  chunk_ = 0;
-  const auto decoded = static_cast<std::uint32_t>(std::ranges::count_if(active_, &Sequence::is_read));
-  const bool may_read = limits_.batching == Batching::kPrefillFirst || !is_decode_due_ || decoded == 0;
-  if (const Sequence* unread = first_unread(); unread != nullptr && may_read) {
-    chunk_ = std::min(limits_.chunk, unread->prompt - unread->read);
-    is_decode_due_ = true;
-    return StepSize{StepSize::Kind::kPrefill, chunk_, unread->read};
-  }
-  is_decode_due_ = false;
-  if (decoded == 0) return std::nullopt;
+std::uint32_t BatchFormer::longest_decoded() const {
   std::uint32_t longest = 0;
   for (const Sequence& sequence : active_)
     if (sequence.is_read()) longest = std::max(longest, sequence.prompt + sequence.generated);
-  return StepSize{StepSize::Kind::kDecode, decoded, longest};
+  return longest;
+}
+
+std::uint32_t BatchFormer::room_for_prompt(std::uint32_t decodes) const {
+  if (decodes == 0 || limits_.batching == Batching::kPrefillFirst) return limits_.chunk;
+  if (limits_.batching == Batching::kChunked) return is_decode_due_ ? 0 : limits_.chunk;
+  return limits_.chunk > decodes ? limits_.chunk - decodes : 0;
+}
+
+std::optional<StepSize> BatchFormer::begin_step() {
+  admit();
+  const auto decodes = static_cast<std::uint32_t>(std::ranges::count_if(active_, &Sequence::is_read));
+  const Sequence* unread = first_unread();
+  chunk_ = unread == nullptr ? 0 : std::min(room_for_prompt(decodes), unread->prompt - unread->read);
+  decodes_ = decodes > 0 && (chunk_ == 0 || limits_.batching == Batching::kMixed);
+  is_decode_due_ = chunk_ > 0;
+  if (chunk_ > 0 && decodes_) return StepSize{StepSize::Kind::kMixed, chunk_, unread->read, decodes, longest_decoded()};
+  if (chunk_ > 0) return StepSize{StepSize::Kind::kPrefill, chunk_, unread->read};
+  if (!decodes_) return std::nullopt;
+  return StepSize{StepSize::Kind::kDecode, decodes, longest_decoded()};
 }
 
 std::uint64_t BatchFormer::decoded_context() const {
@@ -57,13 +65,13 @@ void BatchFormer::give_token(Sequence& sequence, Progress& progress) {
 
 BatchFormer::Progress BatchFormer::end_step() {
   Progress progress;
-  if (chunk_ > 0) {
-    Sequence& reading = *first_unread();
-    reading.read += chunk_;
-    if (reading.is_read()) give_token(reading, progress);
-  } else {
+  Sequence* const reading = chunk_ > 0 ? first_unread() : nullptr;
+  if (decodes_)
     for (Sequence& sequence : active_)
       if (sequence.is_read()) give_token(sequence, progress);
+  if (reading != nullptr) {
+    reading->read += chunk_;
+    if (reading->is_read()) give_token(*reading, progress);
   }
   std::erase_if(active_, [this](const Sequence& sequence) {
     const bool has_ended = sequence.is_read() && sequence.generated >= sequence.output;

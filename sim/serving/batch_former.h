@@ -13,14 +13,15 @@ namespace corun {
 /// Which steps an engine takes while prompts wait and sequences are being decoded.
 enum class Batching : std::uint8_t {
   kPrefillFirst,  ///< prompts are read whole as soon as they fit; decoding goes on when none waits (Orca, vLLM v0)
-  kChunked,       ///< a chunk of the oldest prompt, then one token of each sequence, in turns (Sarathi)
+  kChunked,       ///< a chunk of the oldest prompt, then one token of each sequence, in turns
+  kMixed,         ///< both in one step (Sarathi, vLLM v1)
 };
 
 /// What an engine is configured with.
 struct BatchLimits {
   Batching batching = Batching::kChunked;
   std::uint32_t max_batch = 0;  ///< sequences that are read or decoded at a time, > 0
-  std::uint32_t chunk = 0;      ///< most tokens of a prompt in one step, > 0
+  std::uint32_t chunk = 0;      ///< most tokens of a prompt in one step, > 0; mixed: with those of the sequences
   std::uint64_t kv_tokens = 0;  ///< tokens that the KV cache holds, > 0
   std::uint32_t max_queue = 0;  ///< requests that may wait; more are rejected. 0 = any number
 };
@@ -43,7 +44,8 @@ class BatchFormer {
 
   /// A request comes, with tokens of prompt and output, each > 0. False: it was rejected.
   bool arrive(std::size_t request, std::uint32_t prompt, std::uint32_t output);
-  /// Begins the next step; nullopt where no request is there. Decode contexts are those of the longest sequence.
+  /// Begins the next step; nullopt where no request is there. Decode contexts are those of the longest sequence. A
+  /// mixed step gives each sequence its token before it reads a prompt: it reads none where the chunk has no more room.
   std::optional<StepSize> begin_step();
   /// The step that was begun last has ended.
   Progress end_step();
@@ -66,13 +68,17 @@ class BatchFormer {
 
   void admit();
   Sequence* first_unread();
+  std::uint32_t longest_decoded() const;
+  /// Tokens of a prompt that the next step may read next to so many decodes.
+  std::uint32_t room_for_prompt(std::uint32_t decodes) const;
   void give_token(Sequence& sequence, Progress& progress);
 
   const BatchLimits limits_;
   std::deque<Sequence> waiting_;
   std::vector<Sequence> active_;  ///< in the order in which they came
   std::uint64_t reserved_ = 0;
-  std::uint32_t chunk_ = 0;  ///< tokens that the present step reads; 0 = it decodes
+  std::uint32_t chunk_ = 0;  ///< tokens of a prompt that the present step reads
+  bool decodes_ = false;     ///< the present step does
   bool is_decode_due_ = false;
 };
 

@@ -33,8 +33,10 @@ Time Server::next_step(Time now) {
 StepReplay Server::begin_step(Time now) {
   step_ = *batch_.begin_step();
   step_begin_ = now;
-  if (step_.kind == StepSize::Kind::kDecode && !spec_.pads)
-    step_.context = static_cast<std::uint32_t>(batch_.decoded_context() / step_.count);
+  if (step_.decoded() > 0 && !spec_.pads) {
+    std::uint32_t& context = step_.kind == StepSize::Kind::kDecode ? step_.context : step_.decode_context;
+    context = static_cast<std::uint32_t>(batch_.decoded_context() / step_.decoded());
+  }
   return costs_.next(step_);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 
 #include "traces/base/error.h"
 
@@ -31,19 +32,74 @@ double interpolate(const Map& map, std::uint32_t key, Value value) {
 
 StepCosts::StepCosts(const std::vector<CapturedStep>& steps, bool pads) : pads_(pads) {
   for (const CapturedStep& step : steps) {
-    Point& point = points_[static_cast<std::size_t>(step.size.kind)][step.size.count][step.size.context];
+    const bool is_mixed = step.size.kind == StepSize::Kind::kMixed;
+    Point& point = is_mixed ? mixed_[step.size]
+                            : points_[static_cast<std::size_t>(step.size.kind)][step.size.count][step.size.context];
     const auto before = static_cast<double>(point.jobs.size());
     point.mean_ns = (point.mean_ns * before + static_cast<double>(to_ns(step.device_time))) / (before + 1);
     point.jobs.push_back(step.job);
   }
+  if (!has(StepSize::Kind::kPrefill) || !has(StepSize::Kind::kDecode)) return;
+  done_once_ns_ = quickest_decode_ns() / 2;
+  if (mixed_.empty()) return;
+  double sum = 0;
+  for (const auto& [size, point] : mixed_) sum += apart_ns(size) - point.mean_ns;
+  done_once_ns_ = std::clamp(sum / static_cast<double>(mixed_.size()), 0.0, quickest_decode_ns());
+}
+
+/// The captured mixed step to be replayed for one, if there is any.
+const StepCosts::Point* StepCosts::mixed_template_of(const StepSize& size) const {
+  const Point* quickest = nullptr;
+  for (const auto& [captured, point] : mixed_) {
+    const bool is_as_large = captured.count >= size.count && captured.context >= size.context &&
+                             captured.decodes >= size.decodes && captured.decode_context >= size.decode_context;
+    if (is_as_large && (quickest == nullptr || point.mean_ns < quickest->mean_ns)) quickest = &point;
+  }
+  if (mixed_.empty() || (pads_ && quickest != nullptr)) return quickest;
+  // Too few tokens are worse than any number too many.
+  const auto far = [&](const auto& entry) {
+    const std::uint32_t tokens = entry.first.count + entry.first.decodes, asked = size.count + size.decodes;
+    return tokens >= asked ? tokens - asked : UINT32_MAX - tokens;
+  };
+  return &std::ranges::min_element(mixed_, {}, far)->second;
 }
 
 const StepCosts::Point& StepCosts::template_of(const StepSize& size) const {
+  if (size.kind == StepSize::Kind::kMixed) {
+    const Point* const mixed = mixed_template_of(size);
+    return mixed != nullptr ? *mixed : template_of(size.prefill_alone());
+  }
   CORUN_ASSERT(has(size.kind), "no step of kind {} was captured", static_cast<int>(size.kind));
   return next_larger(next_larger(of(size.kind), size.count)->second, size.context)->second;
 }
 
+/// Of a mixed step, its prefill and its decode one after the other.
+double StepCosts::apart_ns(const StepSize& mixed) const {
+  return time_of(mixed.prefill_alone()) + time_of(mixed.decode_alone());
+}
+
+double StepCosts::quickest_decode_ns() const {
+  double quickest = std::numeric_limits<double>::max();
+  for (const auto& [count, contexts] : of(StepSize::Kind::kDecode))
+    for (const auto& [context, point] : contexts) quickest = std::min(quickest, point.mean_ns);
+  return quickest;
+}
+
+std::pair<Duration, Duration> StepCosts::mixed_range(const StepSize& mixed) const {
+  const double apart = apart_ns(mixed);
+  const double longer = std::max(time_of(mixed.prefill_alone()), time_of(mixed.decode_alone()));
+  const double least = std::max(apart - quickest_decode_ns(), longer);
+  return {Duration{std::llround(least)}, Duration{std::llround(apart)}};
+}
+
+double StepCosts::mixed_error() const {
+  double largest = 0;
+  for (const auto& [size, point] : mixed_) largest = std::max(largest, std::abs(time_of(size) / point.mean_ns - 1));
+  return largest;
+}
+
 double StepCosts::time_of(const StepSize& size) const {
+  if (size.kind == StepSize::Kind::kMixed && !(pads_ && has_mixed())) return apart_ns(size) - done_once_ns_;
   if (pads_) return template_of(size).mean_ns;
   const auto with_context = [&](const ByContext& contexts) {
     return interpolate(contexts, size.context, [](const Point& point) { return point.mean_ns; });
@@ -63,6 +119,7 @@ std::uint32_t StepCosts::largest_count(StepSize::Kind kind) const {
 }
 
 bool StepCosts::covers(const StepSize& size) const {
+  if (size.kind == StepSize::Kind::kMixed) return covers(size.prefill_alone()) && covers(size.decode_alone());
   if (size.count > largest_count(size.kind)) return false;
   const ByContext& contexts = next_larger(of(size.kind), size.count)->second;
   return size.context <= std::prev(contexts.end())->first;

@@ -1,5 +1,7 @@
 #include "sim/serving/step_size.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <cmath>
 
@@ -47,6 +49,17 @@ std::optional<StepSize> plain_size(std::string_view range) {
   return scan.is_done() ? std::optional(size) : std::nullopt;
 }
 
+/// `mixed tokens=480 context=0 batch=32 decode_context=700`
+std::optional<StepSize> mixed_size(std::string_view range) {
+  Scanner scan(range);
+  StepSize size{.kind = StepSize::Kind::kMixed};
+  if (!scan.skip("mixed tokens=") || !scan.number(size.count)) return std::nullopt;
+  if (scan.skip(" context=") && !scan.number(size.context)) return std::nullopt;
+  if (!scan.skip(" batch=") || !scan.number(size.decodes)) return std::nullopt;
+  if (scan.skip(" decode_context=") && !scan.number(size.decode_context)) return std::nullopt;
+  return scan.is_done() && size.count > 0 && size.decodes > 0 ? std::optional(size) : std::nullopt;
+}
+
 /// `step[DECODE bs=32]`, `step[EXTEND bs=1 toks=512]`
 std::optional<StepSize> size_of_sglang(std::string_view range) {
   Scanner scan(range);
@@ -77,16 +90,26 @@ std::optional<StepSize> size_of_vllm(std::string_view range) {
   VllmPart prompts, decodes;
   if (!scan.skip("execute_") || !scan.skip_past("context_") || !prompts.read(scan)) return std::nullopt;
   if (!scan.skip_past("generation_") || !decodes.read(scan)) return std::nullopt;
-  if ((prompts.requests > 0) == (decodes.requests > 0)) return std::nullopt;
-  if (decodes.requests > 0) return StepSize{StepSize::Kind::kDecode, decodes.requests, decodes.context()};
+  const StepSize decode{StepSize::Kind::kDecode, decodes.requests, decodes.requests > 0 ? decodes.context() : 0};
+  if (prompts.requests == 0) return decodes.requests > 0 ? std::optional(decode) : std::nullopt;
   if (prompts.tokens == 0) return std::nullopt;
-  return StepSize{StepSize::Kind::kPrefill, prompts.tokens, prompts.context()};
+  const StepSize prefill{StepSize::Kind::kPrefill, prompts.tokens, prompts.context()};
+  if (decodes.requests == 0) return prefill;
+  return StepSize{StepSize::Kind::kMixed, prefill.count, prefill.context, decode.count, decode.context};
 }
 
 }  // namespace
 
+std::string to_string(const StepSize& size) {
+  if (size.kind == StepSize::Kind::kMixed)
+    return fmt::format("{} with {}", to_string(size.prefill_alone()), to_string(size.decode_alone()));
+  return fmt::format("{} of {} at {}", size.kind == StepSize::Kind::kPrefill ? "prefill" : "decode", size.count,
+                     size.context);
+}
+
 std::optional<StepSize> step_size_of(std::string_view range) {
   if (const auto size = plain_size(range)) return size;
+  if (const auto size = mixed_size(range)) return size;
   if (const auto size = size_of_sglang(range)) return size;
   return size_of_vllm(range);
 }

@@ -18,4 +18,5 @@ os.environ["PYTHONPATH"] = str(PACKAGE)
 os.environ["MPLBACKEND"] = "Agg"
 
 PAIR = ROOT / "tests/python/pair.yaml"
+SERVING = ROOT / "tests/python/serving.yaml"
 CAPTURE = ROOT / "traces/samples/resnet50_train_bs64.kineto.json.gz"

@@ -10,7 +10,7 @@ import re
 import pytest
 
 import corun
-from built_package import CAPTURE, PAIR
+from built_package import CAPTURE, PAIR, SERVING
 
 pytest.importorskip("corun.core", reason="the compiled part is not built: ./dev build")
 
@@ -20,7 +20,7 @@ MODULES = [corun] + [importlib.import_module(f"corun.{path.stem}")
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
 def test_examples_hold(module, quick):
-    globals_ = {"corun": corun, "os": os, "QUICK": quick, "PAIR": PAIR, "CAPTURE": CAPTURE}
+    globals_ = {"corun": corun, "os": os, "QUICK": quick, "PAIR": PAIR, "SERVING": SERVING, "CAPTURE": CAPTURE}
     failed, _ = doctest.testmod(module, extraglobs=globals_, optionflags=doctest.NORMALIZE_WHITESPACE)
     assert failed == 0
 

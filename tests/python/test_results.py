@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import corun
-from built_package import PACKAGE, ROOT
+from built_package import PACKAGE, ROOT, SERVING
 from corun import tables as tables_module
 from results_fixture import write_results
 
@@ -226,3 +226,24 @@ def test_measured_and_simulated_runs_are_never_averaged(path, without_pandas):
     with pytest.raises(corun.InputError, match="no run of backend `live`"):
         results.summary("fps_mean", backend="live")
     assert "pilotfish (gpu)" in repr(results) and "pilotfish (sim)" in repr(results)
+
+
+def p99(values):
+    ordered = sorted(values)
+    return ordered[math.ceil(0.99 * len(ordered)) - 1]
+
+
+def test_requests_are_those_that_the_metrics_of_a_server_count():
+    with corun.run(SERVING, seed=1) as results:
+        requests, seconds = results.requests, 10.0
+        told = {row.metric: row.value for row in results.metrics[results.metrics.client == "chat"].itertuples()}
+        warm = requests[requests.end_ns >= results.runs.warmup_ns[0]]
+        assert 10 < len(warm) <= 4 * 2 * seconds
+        assert p99((warm.first_token_ns - warm.arrival_ns) / 1e6) == pytest.approx(told["ttft_p99_ms"])
+        assert (requests.end_ns > requests.first_token_ns).sum() == (requests.output > 1).sum()
+
+
+def test_requests_are_left_out_where_the_experiment_says_so():
+    with corun.run(corun.Experiment(SERVING).set("record", {"requests": "none"}), seed=1, until="2s") as results:
+        assert len(results.requests) == 0
+        assert "ttft_p99_ms" in set(results.metrics.metric)

@@ -48,6 +48,15 @@ def test_each_chunk_is_followed_by_one_decode():
                            "prefill tokens=8 context=32", "decode batch=2 context=64"]
 
 
+def test_a_mixed_part_reads_what_decodes_leave_of_the_chunk():
+    batcher = Batcher(SIZES, "mixed", 512)
+    seen = run_all(batcher, {0: [Request(0, 0, 5, 5), Request(1, 0, 40, 2)]})
+    assert names(seen) == ["prefill tokens=8 context=0", "mixed tokens=32 context=0 batch=4 decode_context=32",
+                           "mixed tokens=32 context=32 batch=4 decode_context=32", "decode batch=2 context=64",
+                           "decode batch=1 context=32"]
+    assert [part.tokens for part, _, _ in seen] == [5, 31, 9, 2, 1]
+
+
 def test_the_last_chunk_gives_the_first_token_and_each_decode_one_more():
     batcher = Batcher(SIZES, "prefill_first", 512)
     request = Request(0, 0, 40, 3)
@@ -92,7 +101,8 @@ def test_any_requests_get_all_their_tokens_within_the_limits(batching, seed):
         slots = [request.slot for request in {*running, *part.requests}]
         assert len(slots) == len(set(slots)) <= SIZES.max_batch
         assert part.kv_tokens <= kv_tokens and part.queue == len(waiting)
-        assert (part.kind, part.size, part.context) in SIZES.all()
-        assert part.kind == "prefill" or list(part.requests) == running
-    prefilled = sum(part.tokens for part, _, _ in seen if part and part.kind == "prefill")
+        assert part.key in SIZES.all(batching)
+        assert part.kind == "prefill" or list(part.decoded) == running
+        assert part.kind != "mixed" or part.tokens + len(part.decoded) <= SIZES.chunk
+    prefilled = sum(part.tokens for part, _, _ in seen if part and part.reads_prompt)
     assert prefilled == sum(request.prompt for request in requests)

@@ -126,10 +126,12 @@ def test_a_go_file_is_waited_for_and_an_order_begins_when_it_says(tmp_path):
         process.wait()
 
 
-def test_the_grid_holds_every_size_as_often_as_asked_for(tmp_path):
-    subprocess.run([sys.executable, SCRIPT, "grid", "--device", "cpu", *SMALL, "--repeat", "3",
-                    "--out", tmp_path / "g"], check=True)
-    sizes = serving.Engine(serving.parsed_options(["grid", "--device", "cpu", *SMALL])).sizes.all()
-    steps = [(row["kind"], int(row["size"]), int(row["context"])) for row in rows(tmp_path / "g.steps.csv")]
+@pytest.mark.parametrize("batching", BATCHINGS)
+def test_the_grid_holds_every_size_as_often_as_asked_for(tmp_path, batching):
+    options = ["grid", "--device", "cpu", *SMALL, "--batching", batching]
+    subprocess.run([sys.executable, SCRIPT, *options, "--repeat", "3", "--out", tmp_path / "g"], check=True)
+    sizes = serving.Engine(serving.parsed_options(options)).executor.keys
+    steps = [(row["kind"], *(int(row[size]) for size in ("size", "context", "decodes", "decode_context")))
+             for row in rows(tmp_path / "g.steps.csv")]
     assert sorted(steps) == sorted(sizes * 3)
     assert all(steps[n] == steps[n + 1] == steps[n + 2] for n in range(0, len(steps), 3))

@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::array<std::string_view, 2> kBatchings = {"prefill_first", "chunked"};
+constexpr std::array<std::string_view, 3> kBatchings = {"prefill_first", "chunked", "mixed"};
 constexpr std::array<std::string_view, 3> kWaysOfArriving = {"poisson", "periodic", "bursts"};
 constexpr std::uint64_t kMostTokens = 10'000'000;
 

@@ -46,9 +46,7 @@ void add_capped_rates(const Scenario& scenario, const ClientChoice& choice, Clie
 
 std::string listed(const std::vector<StepSize>& sizes) {
   std::vector<std::string> texts;
-  for (const StepSize& size : sizes)
-    texts.push_back(fmt::format("{} {} at {}", size.kind == StepSize::Kind::kPrefill ? "prefill" : "decode", size.count,
-                                size.context));
+  for (const StepSize& size : sizes) texts.push_back(to_string(size));
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 

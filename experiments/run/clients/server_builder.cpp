@@ -37,10 +37,12 @@ struct Reach {
 
 Reach reach_of(const ServerSpec& server) {
   Reach reach;
+  const bool mixes = server.limits.batching == Batching::kMixed;
   for (const ServedRequest& request : server.requests) {
     const std::uint32_t chunk = std::min(server.limits.chunk, request.prompt);
     reach.chunk = std::max(reach.chunk, chunk);
-    reach.prefill_context = std::max(reach.prefill_context, (request.prompt - 1) / chunk * chunk);
+    const std::uint32_t last_begin = mixes ? request.prompt - 1 : (request.prompt - 1) / chunk * chunk;
+    reach.prefill_context = std::max(reach.prefill_context, last_begin);
     reach.decode_context = std::max(reach.decode_context, request.prompt + request.output - 1);
   }
   return reach;
@@ -101,6 +103,27 @@ void check_contexts(const ClientChoice& client, const std::vector<CapturedStep>&
   }
 }
 
+/// What is not known of steps of prompts and decodes at once.
+void note_mixed_steps(ServerSpec& server, const StepCosts& costs, const Reach& reach) {
+  const std::uint32_t decodes = server.limits.max_batch - 1;
+  if (server.limits.batching != Batching::kMixed || decodes == 0 || server.limits.chunk <= decodes) return;
+  if (costs.has_mixed()) {
+    if (const double error = costs.mixed_error(); error > kNotableError)
+      server.notes.push_back(fmt::format(
+          "warning: its captured steps of prompts and decodes at once are told within {:.0f} %: those between "
+          "them are that uncertain",
+          100 * error));
+    return;
+  }
+  const std::uint32_t tokens = std::min(reach.chunk, server.limits.chunk - decodes);
+  const StepSize largest{StepSize::Kind::kMixed, tokens, 0, decodes, reach.decode_context};
+  const auto [least, most] = costs.mixed_range(largest);
+  server.notes.push_back(fmt::format(
+      "warning: its capture has no step of prompts and decodes at once; the largest is taken as {:.3g} ms, and "
+      "may be {:.3g} to {:.3g} ms",
+      to_milliseconds(costs.device_time(largest)), to_milliseconds(least), to_milliseconds(most)));
+}
+
 }  // namespace
 
 std::shared_ptr<const ServerSpec> server_of(const ClientChoice& client, const std::vector<CapturedStep>& steps,
@@ -118,6 +141,7 @@ std::shared_ptr<const ServerSpec> server_of(const ClientChoice& client, const st
     check_room(client, *server);
     check_counts(client, *server, costs, reach);
     check_contexts(client, steps, *server, costs, reach);
+    note_mixed_steps(*server, costs, reach);
   }
   if (const double error = costs.interpolation_error(); error > kNotableError)
     server->notes.push_back(fmt::format(

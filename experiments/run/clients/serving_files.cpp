@@ -1,6 +1,7 @@
 #include "experiments/run/clients/serving_files.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <optional>
@@ -111,9 +112,10 @@ struct LoggedStep {
   std::int64_t begin_ns = 0, end_ns = 0;
 };
 
-/// The columns of a log of steps.
+/// The columns of a log of steps; the last two where it has mixed ones.
 struct StepColumns {
   std::size_t kind, size, context, begin, end;
+  std::optional<std::size_t> decodes, decode_context;
 };
 
 StepColumns step_columns_of(const CsvFile& file) {
@@ -125,7 +127,13 @@ StepColumns step_columns_of(const CsvFile& file) {
                   "expected `kind,size,context,begin_s,end_s`");
     found.push_back(*column);
   }
-  return {found[0], found[1], found[2], found[3], found[4]};
+  return {found[0],
+          found[1],
+          found[2],
+          found[3],
+          found[4],
+          file.columns().find({"decodes"}),
+          file.columns().find({"decode_context"})};
 }
 
 std::uint32_t whole_number(const CsvFile& file, std::size_t column, std::int64_t least) {
@@ -143,10 +151,18 @@ std::int64_t nanoseconds(const CsvFile& file, std::size_t column) {
 
 LoggedStep step_of(const CsvFile& file, const StepColumns& columns) {
   const std::string_view kind = file.cell(columns.kind);
-  if (kind != "prefill" && kind != "decode") throw_input(file.where(), "found `{}`, expected prefill or decode", kind);
+  constexpr std::array<std::string_view, 3> kKinds = {"prefill", "decode", "mixed"};  // as StepSize::Kind
+  const auto found = std::ranges::find(kKinds, kind);
+  if (found == kKinds.end()) throw_input(file.where(), "found `{}`, expected prefill, decode or mixed", kind);
   LoggedStep step;
-  step.size = {kind == "prefill" ? StepSize::Kind::kPrefill : StepSize::Kind::kDecode,
-               whole_number(file, columns.size, 1), whole_number(file, columns.context, 0)};
+  step.size = {static_cast<StepSize::Kind>(found - kKinds.begin()), whole_number(file, columns.size, 1),
+               whole_number(file, columns.context, 0)};
+  if (step.size.kind == StepSize::Kind::kMixed) {
+    if (!columns.decodes || !columns.decode_context)
+      throw_input(file.where(), "a mixed step needs the columns `decodes` and `decode_context`");
+    step.size.decodes = whole_number(file, *columns.decodes, 1);
+    step.size.decode_context = whole_number(file, *columns.decode_context, 0);
+  }
   step.begin_ns = nanoseconds(file, columns.begin);
   step.end_ns = nanoseconds(file, columns.end);
   if (step.end_ns <= step.begin_ns) throw_input(file.where(), "the step ends before it begins");

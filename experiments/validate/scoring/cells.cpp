@@ -128,7 +128,7 @@ Tier tier_of(const Cell& cell, Sharing sharing) {
 Experiment with_solos(const Experiment& experiment, const RunLengths& lengths, const FileHashes& hashes,
                       std::span<const std::string> only) {
   Experiment out = experiment;
-  out.record = {.frames = false, .operations = false, .decisions = 0, .baselines = false};
+  out.record = {.frames = false, .requests = false, .operations = false, .decisions = 0, .baselines = false};
   for (Scenario& scenario : out.scenarios) {
     if (scenario.cluster)
       throw Error(ErrorKind::kUnsupported, scenario.where,

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <cmath>
 
 #include "sim/serving/step_size.h"
@@ -25,8 +23,7 @@ void add_step(Workload& workload, const EngineProfile& profile, const StepSize& 
   const Duration whole = device_time(profile, size);
   begin_job(workload, kRunStart);
   const auto name = static_cast<std::uint32_t>(workload.names.size());
-  workload.names.push_back(fmt::format(
-      "{} {}, context {}", size.kind == StepSize::Kind::kPrefill ? "prefill" : "decode", size.count, size.context));
+  workload.names.push_back(to_string(size));
   for (std::uint32_t kernel = 0; kernel < profile.kernels; ++kernel) {
     const Duration begin = whole * kernel / profile.kernels, end = whole * (kernel + 1) / profile.kernels;
     submit(workload, synthetic_op(OpKind::kKernel, name, end - begin),

@@ -100,6 +100,31 @@ Experiment served(const std::string& keys) {
       keys));
 }
 
+/// The first note that has the words.
+std::string note_with(const std::string& words, const ServerSpec& server) {
+  for (const std::string& note : server.notes)
+    if (note.find(words) != std::string::npos) return note;
+  return "";
+}
+
+TEST(ServerRun, MixedStepsThatWereNotCapturedAreWarnedOfWithTheRangeInWhichTheyLie) {
+  ClientChoice mixing = client();
+  mixing.server->limits.batching = Batching::kMixed;
+  mixing.server->load.prompt = {.mean = 500};
+  EXPECT_NE(note_with("and may be", *server_of(mixing, kGrid, 10s, 1)), "");
+  std::vector<CapturedStep> more = kGrid;
+  more.push_back({{StepSize::Kind::kMixed, 512, 512, 8, 1024}, 6, 6ms});
+  EXPECT_EQ(note_with("and may be", *server_of(mixing, more, 10s, 1)), "");
+  EXPECT_EQ(note_with("prompts and decodes at once", *server_of(client(), kGrid, 10s, 1)), "");
+}
+
+TEST(ServerRun, MixedPromptsNeedCapturesOfAllContextsThatTheyReach) {
+  ClientChoice mixing = client();
+  mixing.server->limits.batching = Batching::kMixed;
+  mixing.server->load.prompt = {.mean = 600};
+  EXPECT_NE(refusal(mixing).find("prompts reach a context of 599 tokens"), std::string::npos) << refusal(mixing);
+}
+
 TEST(LargestLoad, HoldsTheServiceLevelAndALittleMoreDoesNot) {
   const auto loads = largest_loads(served(", slo: { ttft: 200ms, tpot: 20ms }"), testing_policies(), 0.05);
   ASSERT_EQ(loads.size(), 1u);
@@ -160,6 +185,15 @@ TEST(StepLog, TellsTheMedianOfEachSizeWithPausesUntilTheNextStep) {
   const auto times = read_step_times(path);
   EXPECT_EQ(times.at(decode(4, 512)), Duration{100ms});
   EXPECT_EQ(times.at(prefill(64, 0)), Duration{50ms});
+}
+
+TEST(StepLog, MixedStepsStateBothOfTheirParts) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "steps.csv";
+  std::ofstream(path) << "begin_s,end_s,kind,size,context,decodes,decode_context\n0,0.1,mixed,480,0,32,512\n";
+  EXPECT_EQ(read_step_times(path).at(StepSize{StepSize::Kind::kMixed, 480, 0, 32, 512}), Duration{100ms});
+  std::ofstream(path) << "begin_s,end_s,kind,size,context\n0,0.1,mixed,480,0\n";
+  EXPECT_THROW(read_step_times(path), Error);
 }
 
 TEST(RequestFile, FaultsAreLocated) {

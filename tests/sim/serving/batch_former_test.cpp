@@ -22,8 +22,9 @@ std::string steps_of(BatchFormer& batch, int most = 100) {
     const auto step = batch.begin_step();
     if (!step) break;
     if (!text.empty()) text += ' ';
-    const bool is_prefill = step->kind == StepSize::Kind::kPrefill;
-    text += fmt::format("{}{}{}{}", is_prefill ? 'p' : 'd', step->count, is_prefill ? '+' : '@', step->context);
+    const bool reads = step->reads_prompt();
+    text += fmt::format("{}{}{}{}", reads ? 'p' : 'd', step->count, reads ? '+' : '@', step->context);
+    if (step->kind == StepSize::Kind::kMixed) text += fmt::format("d{}@{}", step->decodes, step->decode_context);
     batch.end_step();
   }
   return text;
@@ -41,6 +42,22 @@ TEST(BatchFormer, ChunksAndDecodesTakeTurns) {
   batch.arrive(0, 100, 4);
   batch.arrive(1, 300, 2);
   EXPECT_EQ(steps_of(batch), "p100+0 d1@101 p100+0 d1@102 p100+100 d1@103 p100+200 d1@301");
+}
+
+TEST(BatchFormer, AMixedStepDecodesAndReadsWhatIsLeftOfTheChunk) {
+  BatchFormer batch(limits(Batching::kMixed));
+  batch.arrive(0, 100, 4);
+  batch.arrive(1, 150, 2);
+  EXPECT_EQ(steps_of(batch), "p100+0 p99+0d1@101 p51+99d1@102 d2@151");
+}
+
+TEST(BatchFormer, AMixedStepReadsNothingWhereDecodesTakeTheWholeChunk) {
+  BatchLimits narrow = limits(Batching::kMixed);
+  narrow.chunk = 1;
+  BatchFormer batch(narrow);
+  batch.arrive(0, 1, 3);
+  batch.arrive(1, 1, 1);
+  EXPECT_EQ(steps_of(batch), "p1+0 d1@2 d1@3 p1+0");
 }
 
 TEST(BatchFormer, PrefillFirstReadsAllThatFitsBeforeItDecodes) {
@@ -75,7 +92,7 @@ TEST(BatchFormer, AFullQueueRejects) {
 /// Requests come at random between steps.
 RC_GTEST_PROP(BatchFormer, EveryRequestGetsAllOfItsTokensWithinTheLimits, ()) {
   BatchLimits bounds;
-  bounds.batching = *rc::gen::element(Batching::kChunked, Batching::kPrefillFirst);
+  bounds.batching = *rc::gen::element(Batching::kChunked, Batching::kPrefillFirst, Batching::kMixed);
   bounds.max_batch = *rc::gen::inRange(1u, 6u);
   bounds.chunk = *rc::gen::inRange(1u, 40u);
   bounds.kv_tokens = *rc::gen::inRange(100u, 300u);
@@ -94,8 +111,10 @@ RC_GTEST_PROP(BatchFormer, EveryRequestGetsAllOfItsTokensWithinTheLimits, ()) {
     RC_ASSERT(step.has_value() == !batch.is_idle());
     if (!step) continue;
     RC_ASSERT(batch.kv_tokens() <= bounds.kv_tokens && batch.sequences() <= bounds.max_batch);
-    (step->kind == StepSize::Kind::kPrefill ? read : decoded) += step->count;
-    RC_ASSERT(step->count <= (step->kind == StepSize::Kind::kPrefill ? bounds.chunk : bounds.max_batch));
+    if (step->reads_prompt()) read += step->count;
+    decoded += step->decoded();
+    RC_ASSERT(!step->reads_prompt() || step->count + step->decodes <= bounds.chunk);
+    RC_ASSERT(step->decoded() <= bounds.max_batch);
     const auto progress = batch.end_step();
     first_tokens += progress.began.size();
     for (const std::size_t request : progress.ended) ++ended[request];

@@ -65,6 +65,57 @@ TEST(StepCosts, SizesBeyondTheCapturedOnesAreSaidNotToBeCovered) {
   EXPECT_FALSE(costs.has(StepSize::Kind::kPrefill));
 }
 
+StepSize prefill(std::uint32_t tokens, std::uint32_t context = 0) {
+  return {StepSize::Kind::kPrefill, tokens, context};
+}
+
+StepSize mixed(std::uint32_t tokens, std::uint32_t decodes, std::uint32_t decode_context) {
+  return {StepSize::Kind::kMixed, tokens, 0, decodes, decode_context};
+}
+
+/// Prefills of 1 us for each token next to the decodes of grid().
+std::vector<CapturedStep> both_kinds() {
+  std::vector<CapturedStep> steps = grid();
+  for (const std::uint32_t tokens : {1u, 512u}) steps.push_back({prefill(tokens), steps.size(), tokens * 1us});
+  return steps;
+}
+
+TEST(StepCosts, AMixedStepThatWasNotCapturedIsBothOfItsPartsLessHalfOfTheQuickestDecode) {
+  StepCosts costs(both_kinds(), false);
+  const Duration both = 100us + cost(8, 1000);
+  EXPECT_EQ(costs.device_time(mixed(100, 8, 1000)), both - cost(1, 0) / 2);
+  EXPECT_EQ(costs.mixed_range(mixed(100, 8, 1000)), std::pair(both - cost(1, 0), both));
+  EXPECT_EQ(both_kinds()[costs.next(mixed(100, 8, 0)).job].size, prefill(512));
+  EXPECT_TRUE(costs.covers(mixed(512, 32, 4000)));
+  EXPECT_FALSE(costs.covers(mixed(513, 32, 4000)));
+  EXPECT_FALSE(costs.covers(mixed(512, 33, 4000)));
+}
+
+TEST(StepCosts, AMixedStepTakesNoLessThanTheLongerOfItsParts) {
+  const StepCosts costs(both_kinds(), false);
+  EXPECT_EQ(costs.mixed_range(mixed(1, 1, 0)).first, cost(1, 0)) << "12 us in all, and the decode alone takes 11";
+}
+
+TEST(StepCosts, CapturedMixedStepsTellWhatIsDoneOnce) {
+  std::vector<CapturedStep> steps = both_kinds();
+  steps.push_back({mixed(92, 8, 0), 100, 92us + cost(8, 0) - 4us});
+  steps.push_back({mixed(392, 8, 0), 101, 392us + cost(8, 0) - 6us});
+  StepCosts costs(steps, false);
+  EXPECT_EQ(costs.device_time(mixed(192, 8, 0)), 192us + cost(8, 0) - 5us);
+  EXPECT_EQ(costs.next(mixed(192, 8, 0)).job, 101u) << "the one that has as many tokens";
+  EXPECT_NEAR(costs.mixed_error(), 1.0 / (92 + 18 - 4), 1e-9);
+}
+
+TEST(StepCosts, AnEngineThatPadsComputesTheQuickestMixedStepThatIsAsLarge) {
+  std::vector<CapturedStep> steps = both_kinds();
+  steps.push_back({mixed(512, 8, 1000), 100, 300us});
+  steps.push_back({mixed(512, 32, 1000), 101, 200us});
+  steps.push_back({mixed(512, 32, 4000), 102, 400us});
+  const StepCosts costs(steps, true);
+  EXPECT_EQ(costs.device_time(mixed(100, 4, 10)), 200us);
+  EXPECT_EQ(costs.device_time(mixed(100, 4, 1001)), 400us);
+}
+
 TEST(StepCosts, TheErrorIsThatOfACapturedSizeAmongItsNeighbours) {
   EXPECT_LT(StepCosts(grid(), false).interpolation_error(), 1e-9) << "the grid is linear";
   const StepCosts bent({{decode(1), 0, 10us}, {decode(2), 1, 10us}, {decode(3), 2, 20us}}, false);

@@ -25,14 +25,24 @@ TEST(StepSize, ALongNameOfVllmStatesTheMeanContext) {
             (StepSize{Kind::kDecode, 32, (32785 - 32) / 32}));
 }
 
-TEST(StepSize, AStepOfPromptsAndDecodesHasNoSizeOfEitherKind) {
-  EXPECT_FALSE(step_size_of("execute_context_1(512)_generation_5(5)"));
-  EXPECT_FALSE(step_size_of("execute_8192_context_9(sq8155sk8430sqsq7475785sqsk7671310)_generation_37(sq37sk34489)"));
+TEST(StepSize, AStepOfPromptsAndDecodesHasTheSizesOfBoth) {
+  EXPECT_EQ(step_size_of("mixed tokens=480 context=512 batch=32 decode_context=700"),
+            (StepSize{Kind::kMixed, 480, 512, 32, 700}));
+  EXPECT_EQ(step_size_of("mixed tokens=480 batch=32"), (StepSize{Kind::kMixed, 480, 0, 32, 0}));
+  EXPECT_EQ(step_size_of("execute_context_1(512)_generation_5(5)"), (StepSize{Kind::kMixed, 512, 0, 5, 0}));
+  EXPECT_EQ(step_size_of(
+                "execute_8192_context_9(sq8155sk8430sqsq7475785sqsk7671310)_generation_37(sq37sk34489sqsq37sqsk34489)"),
+            (StepSize{Kind::kMixed, 8155, (8430 - 8155) / 9, 37, (34489 - 37) / 37}));
+}
+
+TEST(StepSize, ItsTextNamesEachPart) {
+  EXPECT_EQ(to_string(StepSize{Kind::kMixed, 480, 512, 32, 700}), "prefill of 480 at 512 with decode of 32 at 700");
 }
 
 TEST(StepSize, OtherNamesStateNone) {
-  for (const char* name : {"", "step", "prefill", "prefill tokens=", "prefill tokens=0", "decode batch=8 context=",
-                           "decode batch=8 context=2 more", "decode batch=99999999999", "step[DECODE bs=]",
+  for (const char* name : {"", "step", "prefill", "prefill tokens=", "prefill tokens=0",
+                           "decode batch=8 context=", "decode batch=8 context=2 more", "decode batch=99999999999",
+                           "step[DECODE bs=]", "mixed tokens=480", "mixed tokens=480 batch=0", "mixed tokens=0 batch=4",
                            "execute_context_x(1)_generation_0(0)", "execute_context_0(0)_generation_0(0)"})
     EXPECT_FALSE(step_size_of(name)) << name;
 }
