@@ -102,7 +102,8 @@ def _range(path: str, given: Any) -> "Callable[[Trial], Any]":
     units = {unit for _, unit in ends.values()}
     if len(units) != 1:
         raise InputError(f"{path}: from, to and step have different units: {', '.join(sorted(units))}")
-    low, high, step = (ends[key][0] if key in ends else None for key in ("from", "to", "step"))
+    low, high = ends["from"][0], ends["to"][0]
+    step = ends["step"][0] if "step" in ends else None
     is_log, unit = given.get("scale") == "log", units.pop()
     if not low < high or (is_log and low <= 0):
         raise InputError(f"{path}: {given['from']} to {given['to']} is no range"
