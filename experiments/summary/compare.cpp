@@ -12,6 +12,7 @@
 #include "experiments/summary/compare_samples.h"
 #include "sim/metrics/metric_table.h"
 #include "traces/base/error.h"
+#include "traces/base/units.h"
 
 namespace corun {
 
@@ -102,8 +103,10 @@ class Comparer {
     if (std::ranges::find(known, name) != known.end()) return;
     std::ranges::sort(known);
     known.erase(std::ranges::unique(known).begin(), known.end());
+    const std::string nearest = nearest_name(name, known);
     throw Error(ErrorKind::kInput, {file_}, fmt::format("no run has the {} `{}`", what, name),
-                fmt::format("there are: {}", fmt::join(known, ", ")));
+                fmt::format("{}there are: {}", nearest.empty() ? "" : fmt::format("did you mean `{}`? ", nearest),
+                            fmt::join(known, ", ")));
   }
 
   /// Index of the baseline's runs in the same scenario, backend and point.

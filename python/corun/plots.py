@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
 from corun import figures, style
-from corun.errors import InputError
+from corun.errors import InputError, near_names
 from corun.lanes import lanes
 from corun.tables import planned_runs
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Plots"]
 
 Given = ParamSpec("Given")
+_RENAMED = {"pareto": "frontier"}  # before 0.1.0
 
 
 def _styled(draw: "Callable[Concatenate[Plots, Given], Axes]") -> "Callable[Concatenate[Plots, Given], Axes]":
@@ -58,6 +59,15 @@ class Plots:
     def __repr__(self) -> str:
         names = [name for name in dir(self) if not name.startswith("_")]
         return f"<corun.Plots of {self._results.path}: {', '.join(names)}>"
+
+    if not TYPE_CHECKING:  # else any name would do
+
+        def __getattr__(self, name):
+            near = " or ".join(near_names(name, [each for each in dir(self) if not each.startswith("_")]))
+            hint = f": did you mean {near}?" if near else ""
+            if name in _RENAMED:
+                hint = f": it is `plot.{_RENAMED[name]}` now"
+            raise AttributeError(f"there is no picture `plot.{name}`{hint}")
 
     @property
     def paper(self) -> "Plots":

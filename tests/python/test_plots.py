@@ -38,6 +38,14 @@ def test_a_policy_has_one_colour(results):
     assert labels == tail == policy_colours(["passthrough", "nvshare"])
 
 
+def test_a_picture_that_is_not_there_is_said_to_have_another_name(results):
+    with pytest.raises(AttributeError, match=r"there is no picture `plot.pareto`: it is `plot.frontier` now"):
+        results.plot.pareto("train.throughput_per_s")
+    with pytest.raises(AttributeError, match=r"there is no picture `plot.frame_tial`: did you mean .*frame_tail"):
+        results.plot.frame_tial("game")
+    assert not hasattr(results.plot, "nothing_like_it")
+
+
 def test_the_frontier_hollows_what_another_policy_beats(results):
     axes = results.plot.frontier("harvest_ratio", "frame_time_p99_ms")
     filled = {line.get_markerfacecolor() != "white" for line in axes.lines if line.get_marker() == "o"}

@@ -190,8 +190,8 @@ def test_compare_pairs_by_seed(quick):
 
 def test_compare_says_what_is_missing_or_weak(quick):
     with pytest.raises(corun.InputError,
-                       match="no run has the policy `exclusiv`(?s:.*)there are: nvshare, passthrough"):
-        corun.compare(corun.open(quick), baseline="exclusiv")
+                       match="no run has the policy `nvshar`(?s:.*)did you mean `nvshare`. there are: nvshare, pass"):
+        corun.compare(corun.open(quick), baseline="nvshar")
     with pytest.raises(corun.InputError, match="no client `gmae`: did you mean `game`"):
         corun.compare(corun.open(quick), baseline="passthrough", client="gmae")
     with pytest.warns(UserWarning, match="1 pair of seeds: fewer than 3 have no interval"):

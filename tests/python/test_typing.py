@@ -77,6 +77,7 @@ MISTAKES = [
     ("corun.opne", "attr-defined"),
     ('corun.open("r.sqlite").summary(metric=3)', "arg-type"),
     ('corun.open("r.sqlite").plot.sweep("fps_mean", polices=["a"])', "call-arg"),
+    ('corun.open("r.sqlite").plot.pareto("fps_mean")', "attr-defined"),
     ('corun.Timeline("a.corun").counts["kernels"] + "1"', "operator"),
     ('corun.parameter.integer("4")', "arg-type"),
 ]
