@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "experiments/commands/commands.h"
+#include "experiments/commands/output_file.h"
 #include "experiments/commands/trace_report.h"
 #include "traces/base/streams.h"
 #include "traces/native/native.h"
@@ -30,18 +31,26 @@ std::string output_of(const ImportOptions& options, const std::string& input) {
 
 void check_outputs(const ImportOptions& options) {
   if (options.inputs.size() < 2 || options.output.empty()) return;
+  if (options.output == kStandardOutput)
+    throw Error(ErrorKind::kInput, {options.output}, "several traces cannot be one file", "name a folder for them");
   if (!std::filesystem::is_directory(options.output))
     throw Error(ErrorKind::kInput, {options.output},
                 "several traces need a folder to go to, and there is none of this name", "mkdir " + options.output);
 }
 
+Timeline read(const ImportOptions& options, const std::string& input) {
+  return load_timeline(input, options.format == "auto" ? "" : options.format);
+}
+
 int import_command(const CommonOptions& common, const ImportOptions& options) {
   check_outputs(options);
+  if (options.output == kStandardOutput)
+    return write_output(common, options.output, encode_native(read(options, options.inputs.front())), false, ""), 0;
   Json json;
   const bool is_list = options.inputs.size() > 1;
   if (is_list) json.array();
   for (const std::string& input : options.inputs) {
-    const Timeline timeline = load_timeline(input, options.format == "auto" ? "" : options.format);
+    const Timeline timeline = read(options, input);
     const std::string output = options.output.empty() ? "" : output_of(options, input);
     if (!output.empty()) write_native(timeline, output, options.overwrite);
     if (common.json) {
@@ -62,7 +71,7 @@ int import_command(const CommonOptions& common, const ImportOptions& options) {
 void add_import(Commands& commands) {
   auto [command, options] = commands.add("import", "Read captures of any known format; write .corun", &import_command);
   command.option("IN", &options.inputs, "Captures").required();
-  command.option("-o,--output", &options.output, "Where to write; a folder for several captures");
+  command.option("-o,--output", &options.output, "Where to write; a folder for several captures; - for stdout");
   command.option("--from", &options.format, "Format of the captures").shows_default("auto");
   command.flag("-f,--force", &options.overwrite, "Replace an existing file");
 }

@@ -1,8 +1,13 @@
 #include "experiments/commands/output_file.h"
 
 #include <fmt/format.h>
+#include <stdlib.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <memory>
 
 #include "experiments/base/json.h"
 #include "traces/base/error.h"
@@ -17,10 +22,28 @@ void write_output(const CommonOptions& common, const std::string& path, std::str
     write_file(path, bytes, overwrite);
     return say_written(common, path, advice);
   }
-  if (common.json)
+  check_output(common, path);
+  put_out(bytes);
+}
+
+void check_output(const CommonOptions& common, const std::string& path) {
+  if (common.json && path == kStandardOutput)
     throw Error(ErrorKind::kInput, {path}, "standard output cannot be both the file and the JSON about it",
                 "leave --json out, or name a file");
-  put_out(bytes);
+}
+
+void write_output_by(const std::function<void(const std::string& name)>& fill) {
+  std::string folder = (std::filesystem::temp_directory_path() / "corun-XXXXXX").string();
+  if (mkdtemp(folder.data()) == nullptr)
+    throw Error(ErrorKind::kDevice, {folder}, fmt::format("cannot make a folder: {}", std::strerror(errno)));
+  const std::unique_ptr<const std::string, void (*)(const std::string*)> removed(
+      &folder, [](const std::string* made) { std::filesystem::remove_all(*made); });
+  const std::string path = folder + "/output";
+  fill(path);
+  std::ifstream file(path, std::ios::binary);
+  std::string part(std::size_t{1} << 20, '\0');
+  while (file.read(part.data(), static_cast<std::streamsize>(part.size())) || file.gcount() > 0)
+    put_out(std::string_view(part).substr(0, static_cast<std::size_t>(file.gcount())));
 }
 
 void say_written(const CommonOptions& common, const std::string& path, std::string_view advice) {

@@ -2,6 +2,8 @@
 #include "experiments/commands/commands.h"
 #include "experiments/commands/experiment/captures_run.h"
 #include "experiments/commands/experiment/experiment_run.h"
+#include "experiments/commands/output_file.h"
+#include "traces/base/streams.h"
 #include "traces/base/write_file.h"
 
 namespace corun {
@@ -21,6 +23,7 @@ int run_command(const CommonOptions& common, const RunCommandOptions& options) {
     its.experiment.text = captures_experiment(options.captures, options.experiment.overrides.sets);
     its.experiment.overrides.sets.clear();
     const std::string& file = options.captures.write;
+    if (file == kStandardOutput) return put_out(*its.experiment.text), 0;
     if (!file.empty()) write_file(file, *its.experiment.text, options.results.overwrite);
   }
   return run_experiment(simulation_backend(), common, its);
@@ -38,7 +41,9 @@ void add_run(Commands& commands) {
   command.option("--gpu", &options.captures.gpu, "For captures: a built-in device; h200 if not given");
   command.option("--solo-rate", &options.captures.rates, "For captures: PROGRAM=RATE, alone and untraced (repeatable)")
       .repeatable();
-  command.option("--write", &options.captures.write, "For captures: write the experiment to this file")
+  command
+      .option("--write", &options.captures.write,
+              "For captures: write the experiment to this file; - prints it and runs nothing")
       .shows_value("FILE");
   add_results_options(command, options.results);
   add_run_options(command, options);

@@ -12,6 +12,7 @@
 #include "experiments/base/yaml.h"
 #include "experiments/commands/commands.h"
 #include "experiments/commands/hardware/hardware_options.h"
+#include "experiments/commands/output_file.h"
 #include "experiments/question/device_file.h"
 #include "sim/calibration/fits/report.h"
 #include "traces/base/streams.h"
@@ -136,15 +137,16 @@ void print_json(const Calibration& calibration, const std::vector<DeviceLine>& l
   print_out("{}\n", json.end().end().text());
 }
 
-void check_outputs(const CalibrateCommandOptions& options) {
+void check_outputs(const CommonOptions& common, const CalibrateCommandOptions& options) {
+  check_output(common, options.output);
   for (const std::string& path : {options.output, options.report, options.samples})
-    if (!path.empty() && !options.overwrite && std::filesystem::exists(path))
+    if (!path.empty() && path != kStandardOutput && !options.overwrite && std::filesystem::exists(path))
       throw Error(ErrorKind::kInput, {path}, "it exists", "give another name, or --force to replace it");
 }
 
 int calibrate_command(const CommonOptions& common, const CalibrateCommandOptions& options) {
   check_groups(options.groups);
-  check_outputs(options);
+  check_outputs(common, options);
   const std::vector<DeviceLine> base = lines_of(options.base);
   const Samples samples = options.from.empty()
                               ? measured(common, options)
@@ -155,19 +157,22 @@ int calibrate_command(const CommonOptions& common, const CalibrateCommandOptions
   const std::string name = options.name.empty() ? calibration.device.name : options.name;
   const std::string text =
       device_file_text(name, fmt::format("Measured on one {} by simcli calibrate.", calibration.device.name), lines);
+  const bool is_standard = options.output == kStandardOutput;
   if (!options.output.empty()) {
     read_device_file(text, options.output);
-    write_file(options.output, text, options.overwrite);
+    if (is_standard) put_out(text);
+    if (!is_standard) write_file(options.output, text, options.overwrite);
   }
   const std::string report = fit_report(calibration);
   if (!options.report.empty()) write_file(options.report, report, options.overwrite);
   if (common.json) {
     print_json(calibration, lines);
   } else if (options.report.empty()) {
-    put_out(report);
+    if (is_standard) put_err(report);
+    if (!is_standard) put_out(report);
   }
   for (const std::string& failure : calibration.failures) print_err("not measured: {}\n", printable(failure));
-  if (!options.output.empty()) print_err("device file: {}\n", printable(options.output));
+  if (!options.output.empty() && !is_standard) print_err("device file: {}\n", printable(options.output));
   if (g_signal != 0) return kExitSignal + g_signal;
   return calibration.has_gone_wrong ? kExitSomeFailed : 0;
 }
@@ -177,7 +182,7 @@ int calibrate_command(const CommonOptions& common, const CalibrateCommandOptions
 void add_calibrate(Commands& commands) {
   auto [command, options] = commands.add("calibrate", "Measure a GPU and write its device file", &calibrate_command);
   add_gpu_options(command, options.device);
-  command.option("-o,--output", &options.output, "Device file to write");
+  command.option("-o,--output", &options.output, "Device file to write; - for stdout, and the report to stderr");
   command.option("--report", &options.report, "Fit report to write (Markdown); stdout if not given");
   command.option("--samples", &options.samples, "File for what was measured (JSON lines)");
   command.option("--from", &options.from, "Fit the values to such a file; measure nothing");

@@ -8,6 +8,7 @@
 #include "experiments/base/yaml.h"
 #include "experiments/commands/commands.h"
 #include "experiments/commands/hardware/hardware_options.h"
+#include "experiments/commands/output_file.h"
 #include "experiments/identify/report.h"
 #include "experiments/question/device_file.h"
 #include "sim/executor/host/mps_daemon.h"
@@ -88,8 +89,10 @@ Observe unknown_gpu(const IdentifyCommandOptions& options, const DeviceSpec& bas
   };
 }
 
-void check_output(const IdentifyCommandOptions& options) {
-  if (!options.output.empty() && !options.overwrite && std::filesystem::exists(options.output))
+void check_output(const CommonOptions& common, const IdentifyCommandOptions& options) {
+  corun::check_output(common, options.output);
+  if (!options.output.empty() && options.output != kStandardOutput && !options.overwrite &&
+      std::filesystem::exists(options.output))
     throw Error(ErrorKind::kInput, {options.output}, "the file exists", "name another one, or replace it with --force");
 }
 
@@ -107,10 +110,12 @@ void write_device(const IdentifyCommandOptions& options, const Identification& f
                   const std::string& unknown) {
   const std::vector<DeviceLine> identified = identified_lines(found, predictions);
   if (identified.empty()) return print_err("no device file: nothing was identified\n");
-  const std::string name = std::filesystem::path(options.output).stem().string();
+  const bool is_standard = options.output == kStandardOutput;
+  const std::string name = is_standard ? options.device : std::filesystem::path(options.output).stem().string();
   const std::string description = fmt::format("As {}, but for what was identified on {}.", options.device, unknown);
-  write_file(options.output, device_file_text(name, description, completed(options.device, identified)),
-             options.overwrite);
+  const std::string text = device_file_text(name, description, completed(options.device, identified));
+  if (is_standard) return put_out(text);
+  write_file(options.output, text, options.overwrite);
   print_err("device file: {}\n", printable(options.output));
 }
 
@@ -118,7 +123,7 @@ int identify_command(const CommonOptions& common, const IdentifyCommandOptions& 
   const DeviceSpec base = device_named(options.device);
   const std::vector<Trial> trials = trials_for(base, options);
   if (options.lists_trials) return list_trials(common, trials);
-  check_output(options);
+  check_output(common, options);
   const Observe observe = unknown_gpu(options, base);
   const std::string unknown = options.against.empty() ? fmt::format("GPU {}", options.hardware.device.gpu)
                                                       : "the simulation of " + options.against;
@@ -134,7 +139,9 @@ int identify_command(const CommonOptions& common, const IdentifyCommandOptions& 
   if (common.json) {
     print_out("{}\n", report_json(found, predictions, how, unknown));
   } else {
-    print_out("\n{}", report_text(found, predictions, how));
+    const std::string report = fmt::format("\n{}", report_text(found, predictions, how));
+    if (options.output == kStandardOutput) put_err(report);
+    if (options.output != kStandardOutput) put_out(report);
   }
   flush_out();
   if (!options.output.empty()) write_device(options, found, predictions, unknown);
@@ -149,7 +156,7 @@ void add_identify(Commands& commands) {
   command.option("--device", &options.device, "What is known already: a built-in device or a device file")
       .shows_default("h200");
   command.option("--against", &options.against, "Use the simulation of this device as the GPU");
-  command.option("-o,--output", &options.output, "Device file to write");
+  command.option("-o,--output", &options.output, "Device file to write; - for stdout, and the report to stderr");
   command.flag("-f,--force", &options.overwrite, "Replace an existing device file");
   command.option("--most", &options.most_trials, "Trials at most").range(1, 100).shows_default("8");
   command.option("--repetitions", &options.repetitions, "Runs of each trial").range(1, 100).shows_default("3");

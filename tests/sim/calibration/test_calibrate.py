@@ -49,6 +49,15 @@ def test_the_device_file_holds_what_the_gpu_is(whole):
     assert value(text, "context_memory") == "500MiB"
 
 
+def test_the_device_file_goes_to_standard_output_alone(whole):
+    folder = whole[0]
+    done = calibrate(folder, "--from", "gpu.jsonl", "--base", "h200", "-o", "-")
+    assert done.stdout == (folder / "gpu.yaml").read_text()
+    assert (folder / "gpu.md").read_text() in done.stderr, "the report"
+    refused = calibrate(folder, "--from", "gpu.jsonl", "-o", "-", "--json")
+    assert refused.returncode == 2 and "both the file and the JSON" in refused.stderr
+
+
 def test_what_was_not_measured_comes_from_the_base_and_says_so(whole):
     text = (whole[0] / "gpu.yaml").read_text()
     assert value(text, "sm_rate_exponent") == "0.5"
