@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -11,6 +9,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "sim/executor/host/blocked_signals.h"
 #include "traces/base/error.h"
 
 namespace corun::live {
@@ -18,22 +17,6 @@ namespace corun::live {
 namespace {
 
 constexpr std::chrono::milliseconds kBetweenTries{10};  // where no more files can be opened
-
-/// While it lives, threads that are started are left alone by signals: the others get them.
-class BlockedSignals {
- public:
-  BlockedSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  BlockedSignals(const BlockedSignals&) = delete;
-  BlockedSignals& operator=(const BlockedSignals&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 }  // namespace
 
@@ -50,7 +33,7 @@ GateDoor::GateDoor(const std::vector<std::string>& paths, const std::vector<gate
   }
   end_ = eventfd(0, EFD_CLOEXEC);
   if (end_ < 0) fail("an event for gates");
-  const BlockedSignals blocked;
+  const executor::BlockedSignals blocked;
   thread_ = std::thread([this] { serve(); });
 }
 
