@@ -72,6 +72,8 @@ class Arbiter {
   MemoryTerms memory_terms(ClientId client);
   /// Why the client's operations wait (HoldLog::current).
   const Hold* hold_of(ClientId client) const { return holds_.current(client); }
+  /// Since when they wait for that reason. Precondition: hold_of() has one.
+  Time held_since(ClientId client) const { return holds_.since(client); }
 
  private:
   const GpuView& view();

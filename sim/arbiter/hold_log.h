@@ -33,6 +33,8 @@ class HoldLog {
     const Holding& holding = holdings_[client.value];
     return holding.is_held ? &holding.hold : nullptr;
   }
+  /// When that stretch began. Precondition: there is one.
+  Time since(ClientId client) const { return holdings_[client.value].since; }
 
  private:
   struct Holding {

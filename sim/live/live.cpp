@@ -9,6 +9,9 @@
 #include "sim/live/control_door.h"
 #include "sim/live/gate_owner.h"
 #include "sim/live/live_notes.h"
+#include "sim/live/metrics/live_metrics.h"
+#include "sim/live/metrics/running_totals.h"
+#include "sim/live/present_state.h"
 #include "sim/live/program.h"
 #include "sim/live/quality_file.h"
 #include "sim/live/restarts.h"
@@ -26,10 +29,13 @@ constexpr Duration kPromiseHolds = std::chrono::microseconds{250};  // of a poli
 /// The scheduler of a live run: one thread that sleeps until a client or the policy wants something.
 class LiveRun : public Backend {
  public:
-  LiveRun(const RunInput& input, Recorder& recorder, const LiveOptions& options, LiveReport& report)
+  /// `totals`, nullptr where nothing reads them, are of what `recorder` receives.
+  LiveRun(const RunInput& input, Recorder& recorder, const LiveOptions& options, LiveReport& report,
+          RunningTotals* totals)
       : input_(input),
         options_(options),
         report_(report),
+        totals_(totals),
         owner_(static_cast<std::uint32_t>(input.clients.size())),
         arbiter_(*input.policy, input.policy_name, device_view(input.device), client_views(input), *this, recorder),
         programs_(input.clients.size()),
@@ -134,6 +140,7 @@ class LiveRun : public Backend {
   bool poll_all();
   void wake_policy();
   void decide_if_due();
+  RunFigures figures() const;
   void follow_gates();
   void look_after_programs();
   void evict_refused();
@@ -150,6 +157,7 @@ class LiveRun : public Backend {
   const RunInput& input_;
   const LiveOptions& options_;
   LiveReport& report_;
+  RunningTotals* const totals_;
   WallClock clock_;
   Time now_ = kRunStart;
   GateOwner owner_;
@@ -302,7 +310,26 @@ void LiveRun::wake_policy() {
 
 void LiveRun::decide_if_due() {
   if (!std::exchange(decision_is_due_, false)) return;
+  if (totals_ == nullptr) return arbiter_.decide();
+  const Time begin = clock_.now();
   arbiter_.decide();
+  totals_->decided(clock_.now() - begin);
+}
+
+/// What operators are told: the totals of facts, and what is no fact.
+RunFigures LiveRun::figures() const {
+  RunFigures figures = totals_->figures();
+  figures.elapsed = now_ - kRunStart;
+  figures.device_busy = use_.busy();
+  for (std::uint32_t i = 0; i < clients_.size(); ++i) {
+    ClientFigures& its = figures.clients[i];
+    add_present_state(its, *clients_[i], arbiter_, now_);
+    its.is_present = states_[i] == State::kPresent && !restarts_.is_away(ClientId{i});
+    its.device_time = use_.of(ClientId{i});
+    its.snapshots = restarts_.saved(ClientId{i});
+    its.refused_allocations = owner_.lane(i).refused_allocations.load();
+  }
+  return figures;
 }
 
 void LiveRun::follow_gates() {
@@ -316,6 +343,7 @@ void LiveRun::look_after_programs() {
   Time oldest = kNever;
   for (const auto& client : clients_) oldest = std::min(oldest, client->oldest_unfinished());
   use_.settle(oldest);
+  if (totals_ != nullptr && options_.metrics->board().is_asked()) options_.metrics->board().post(figures());
   if (control_ != nullptr) control_->serve([this](const auto& words) { return answer(words); });
   for (std::uint32_t i = 0; i < programs_.size(); ++i) {
     if (clock_.now() >= kill_at_[i]) programs_[i].kill();
@@ -401,6 +429,7 @@ RunResult LiveRun::finish() {
     result.has_unknown_rate.push_back(!clients_[i]->why_rate_is_unknown().empty());
     result.events += clients_[i]->counts().launches;
   }
+  if (totals_ != nullptr) options_.metrics->board().post_last(figures());
   end_programs();
   tell();
   return result;
@@ -447,7 +476,10 @@ void refuse_what_is_not_live(const RunInput& input) {
 RunResult run_live(const RunInput& input, Recorder& recorder, const LiveOptions& options, LiveReport& report) {
   refuse_what_is_not_live(input);
   report = LiveReport{};
-  return LiveRun(input, recorder, options, report).run();
+  if (options.metrics == nullptr) return LiveRun(input, recorder, options, report, nullptr).run();
+  const ToldRun told(options.metrics->board());
+  RunningTotals totals(recorder, input, told.number());
+  return LiveRun(input, totals, options, report, &totals).run();
 }
 
 }  // namespace corun::live

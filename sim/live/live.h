@@ -2,12 +2,15 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "sim/run/run.h"
 
 namespace corun::live {
+
+class LiveMetrics;
 
 /// How a live run starts and gates its clients.
 struct LiveOptions {
@@ -20,10 +23,11 @@ struct LiveOptions {
   /// Most managed memory of all clients together, of which each has an equal part, where the policy makes memory
   /// managed; 0 = it stays as it is. More than a device has free can bring it to a stand, whatever it serves.
   std::uint64_t managed_memory = 0;
-  std::string control = {};                  ///< path of a socket at which the run can be asked and adjusted; "" = none
-  std::uint32_t every = 16;                  ///< launches of a stream between two looks at what is complete
-  const std::atomic<bool>* stop = nullptr;   ///< set to end the run before its horizon
-  const std::atomic<bool>* hurry = nullptr;  ///< set where programs are to be killed without patience
+  std::string control = {};  ///< path of a socket at which the run can be asked and adjusted; "" = none
+  std::shared_ptr<LiveMetrics> metrics = {};        ///< where operators read how the run is going; nullptr = nowhere
+  std::uint32_t every = 16;                         ///< launches of a stream between two looks at what is complete
+  const std::atomic<bool>* stop = nullptr;          ///< set to end the run before its horizon
+  const std::atomic<bool>* hurry = nullptr;         ///< set where programs are to be killed without patience
   Duration end_patience = std::chrono::seconds{5};  ///< between asking a program to end and killing it
 };
 

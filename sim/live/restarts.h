@@ -38,6 +38,8 @@ class Restarts {
   bool look_after(LiveClient& client, Program& program);
   /// Whether it was killed and is not back yet.
   bool is_away(ClientId client) const { return members_[client.value].life != Life::kServing; }
+  /// Snapshots that its programs have saved.
+  std::uint64_t saved(ClientId client) const { return members_[client.value].saved; }
 
   /// How often what happened and how long it took, and what programs did not do; a sentence each.
   std::vector<std::string> notes() const;

@@ -10,6 +10,7 @@
 #include "experiments/run/ranges.h"
 #include "experiments/run/run_inputs.h"
 #include "policies/builtin.h"
+#include "traces/base/streams.h"
 
 namespace corun {
 
@@ -96,6 +97,7 @@ int run_experiment(const ExecutionBackend& backend, const CommonOptions& common,
   catch_interrupts(is_live);
   RunReport report(common, experiment, plan, output);
   report.print_begin(jobs, options.shard);
+  put_err(options.announcement);
   if (options.resumes) report.print_resumed(completed, results.retried(), rest.runs.size());
   for (const RunSpec& spec : plan.runs)
     if (const auto done = completed.find(spec.id); done != completed.end()) report.add(spec, done->second);

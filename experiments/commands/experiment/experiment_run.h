@@ -18,6 +18,7 @@ struct RunOptions {
   std::optional<Shard> shard{};  ///< the part of the plan to do; none = all of it
   bool skips_baselines = false;  ///< no client runs alone first: no slowdown, no harvest
   bool can_resume = false;       ///< with the same command line and `--resume`
+  std::string announcement{};    ///< a line that follows the heading on standard error; "" = none
 };
 
 /// The options of commands that simulate: any number of runs at a time, and the rest later.

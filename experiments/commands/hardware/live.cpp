@@ -1,6 +1,13 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+
 #include "experiments/commands/commands.h"
 #include "experiments/commands/experiment/experiment_run.h"
 #include "experiments/commands/hardware/programs.h"
+#include "experiments/run/plan.h"
+#include "sim/live/metrics/live_metrics.h"
 #include "traces/base/units.h"
 
 namespace corun {
@@ -11,12 +18,18 @@ struct LiveCommandOptions {
   RunOptions run;
   ProgramOptions programs;
   bool runs_alone_first = false;
+  std::optional<live::ListenAddress> metrics;
 };
 
 int live_command(const CommonOptions& common, const LiveCommandOptions& options) {
   RunOptions run = options.run;
   run.skips_baselines = !options.runs_alone_first;
-  return run_experiment(backend_of_programs(options.programs), common, run);
+  ProgramOptions programs = options.programs;
+  if (options.metrics) {
+    programs.metrics = std::make_shared<live::LiveMetrics>(*options.metrics, std::string(engine_version()));
+    run.announcement = fmt::format("metrics: {}\n", programs.metrics->url());
+  }
+  return run_experiment(backend_of_programs(programs), common, run);
 }
 
 void add_program_options(Command& command, ProgramOptions& options) {
@@ -47,6 +60,18 @@ void add_program_options(Command& command, ProgramOptions& options) {
   command.option("--frames", &options.frames, "Library for programs with frames; libcorun_gl.so if not given");
 }
 
+void add_metrics_option(Command& command, std::optional<live::ListenAddress>& address) {
+  command
+      .parsed(
+          "--metrics",
+          [&address](const std::string& text) {
+            address = live::ListenAddress::parse(text);
+            if (!address) reject_value("--metrics", "an address and a port are expected, like :9400 or 10.0.0.1:9400");
+          },
+          "Serve figures of the run to Prometheus, at 127.0.0.1 unless another address is named; port 0 = any free one")
+      .shows_value("[ADDRESS]:PORT");
+}
+
 }  // namespace
 
 void add_live(Commands& commands) {
@@ -57,6 +82,7 @@ void add_live(Commands& commands) {
   add_results_options(command, options.run.results);
   command.flag("--alone", &options.runs_alone_first, "Run every client alone first: for slowdown and harvest");
   add_program_options(command, options.programs);
+  add_metrics_option(command, options.metrics);
 }
 
 }  // namespace corun

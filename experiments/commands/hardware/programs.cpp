@@ -44,6 +44,7 @@ ExecutionBackend backend_of_programs(const ProgramOptions& options) {
   live.managed_memory = options.managed_memory;
   live.every = options.every;
   live.control = options.control;
+  live.metrics = options.metrics;
   live.stop = &interrupted();
   live.hurry = &interrupted_again();
   if (!options.captures.empty()) fs::create_directories(options.captures);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "experiments/run/execution_backend.h"
@@ -17,8 +18,9 @@ struct ProgramOptions {
   Duration most_queued{30'000'000};
   std::uint64_t managed_memory = 0;  ///< bytes for all clients together; 0 = memory stays as it is
   unsigned every = 16;
-  std::string control;   ///< path of a socket; "" = none
-  std::string captures;  ///< folder for captures of the runs; "" = none
+  std::string control;                         ///< path of a socket; "" = none
+  std::shared_ptr<live::LiveMetrics> metrics;  ///< where operators read how runs are going; nullptr = nowhere
+  std::string captures;                        ///< folder for captures of the runs; "" = none
 };
 
 /// Where the clients' commands run. Throws Error(kUnsupported) where the library that gates them is missing.

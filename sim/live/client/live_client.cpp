@@ -149,6 +149,7 @@ void LiveClient::launch(std::uint64_t number) {
   const std::optional<std::uint64_t> in_lane = ops_.launch(number);
   if (!in_lane) return;  // rendering
   LiveOp& op = ops_.at(*in_lane);
+  ++counts_.passed;
   op.launched = gate_.has_passed(*in_lane) ? op.submitted : std::max(clock_.now(), op.submitted);
 }
 
@@ -250,6 +251,22 @@ Time LiveClient::oldest_unfinished() const {
   for (const LiveOp& op : ops_)
     if (!op.is_complete) oldest = std::min(oldest, op.submitted);
   return oldest;
+}
+
+std::uint64_t LiveClient::waiting() const {
+  return static_cast<std::uint64_t>(
+      std::ranges::count_if(ops_, [](const LiveOp& op) { return op.launched == kNever && !op.is_void; }));
+}
+
+std::uint64_t LiveClient::in_flight() const {
+  return static_cast<std::uint64_t>(
+      std::ranges::count_if(ops_, [](const LiveOp& op) { return op.launched != kNever && !op.is_complete; }));
+}
+
+std::uint64_t LiveClient::allocated() const {
+  std::uint64_t bytes = 0;
+  for (std::uint32_t slot = 0; slot < reader_.slots_used(); ++slot) bytes += lane_.slots[slot].allocated.load();
+  return bytes;
 }
 
 bool LiveClient::reap_dead_processes() {

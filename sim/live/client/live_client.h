@@ -22,6 +22,7 @@ struct LiveCounts {
   std::uint64_t launches = 0;
   std::uint64_t graphs = 0;          ///< among these
   std::uint64_t slipped = 0;         ///< launches that passed before the arbiter launched them
+  std::uint64_t passed = 0;          ///< launches that have passed the gate
   Time first_work = kNever;          ///< its first launch was made, or its first frame began
   std::vector<Duration> heard_late;  ///< from a launch through an open gate until it was read
 };
@@ -84,6 +85,9 @@ class LiveClient {
   /// Why that is no measure of its rate; "" where it is one.
   std::string why_rate_is_unknown() const { return jobs_.why_rate_is_unknown(); }
   const LiveCounts& counts() const { return counts_; }
+  std::uint64_t waiting() const;    ///< launches at the gate
+  std::uint64_t in_flight() const;  ///< launches that have passed and are not complete
+  std::uint64_t allocated() const;  ///< bytes of device memory, as its processes say
   /// When a launch at a closed gate was read last; kNever before the first.
   Time last_question() const { return last_question_; }
 

@@ -30,12 +30,14 @@ class LiveFacts : public testing::Facts {
     names.emplace_back(op.name);
     Facts::on_op(op);
   }
+  void on_hold(const HoldFact& hold) override { holds.push_back(hold); }
   std::vector<OpFact> of(std::uint32_t client) const {
     std::vector<OpFact> found;
     std::ranges::copy_if(ops, std::back_inserter(found), [&](const OpFact& op) { return op.client.value == client; });
     return found;
   }
   std::vector<std::string> names;
+  std::vector<HoldFact> holds;  ///< without their rules' names, which are the policy's
 };
 
 /// One run with programs of a CUDA driver that is not one.
