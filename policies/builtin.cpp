@@ -29,6 +29,7 @@ void add_builtin_policies(PolicyRegistry& registry) {
   registry.add(orion_policy());
   registry.add(reef_policy());
   registry.add(tgs_policy());
+  registry.add(serving_slack_policy());
   registry.add(gemini_policy());
   registry.add(xsched_fixed_priority_policy());
   registry.add(xsched_fair_policy());

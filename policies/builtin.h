@@ -32,6 +32,7 @@ PolicyDescriptor block_time_limiter_policy();
 PolicyDescriptor orion_policy();
 PolicyDescriptor reef_policy();
 PolicyDescriptor tgs_policy();
+PolicyDescriptor serving_slack_policy();
 PolicyDescriptor gemini_policy();
 PolicyDescriptor xsched_fixed_priority_policy();
 PolicyDescriptor xsched_fair_policy();

@@ -114,6 +114,8 @@ void bind_client(py::module_& module) {
   add("paged_bytes", [](C c) { return c.paged_bytes; });
   add("snapshot_bytes", [](C c) { return c.snapshot_bytes; });
   add("last_snapshot_ns", [](C c) { return optional_ns(c.last_snapshot); });
+  add("server_steps", [](C c) { return c.server.steps; });
+  add("oldest_request_ns", [](C c) { return optional_ns(c.server.oldest_request); });
   add("is_copying", [](C c) { return c.is_copying; });
   client.def_property_readonly("quality_menu", &menu_of).def_property_readonly("waiting", [](const ClientRef& self) {
     py::list waiting;

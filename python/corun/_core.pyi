@@ -161,6 +161,8 @@ class Client:
     paged_bytes: int
     snapshot_bytes: int
     last_snapshot_ns: int | None
+    server_steps: int  # that a server says have ended
+    oldest_request_ns: int | None  # when a server's oldest request without a token came
     is_copying: bool
 
 class Operation:

@@ -145,6 +145,11 @@ class Batcher:
     def arrive(self, request):
         self.waiting.append(request)
 
+    @property
+    def oldest(self):
+        """The request that came first of those without a token; None if there is none."""
+        return self.prefilling or (self.waiting[0] if self.waiting else None)
+
     def next_part(self):
         """What runs next; None if there is nothing to do."""
         if self.batching == "chunked" and self.is_decode_due and self.running:

@@ -18,6 +18,8 @@ import contextlib
 import csv
 import gc
 import json
+import mmap
+import os
 import pathlib
 import random
 import sys
@@ -132,11 +134,32 @@ def nvtx(name, is_shown):
     return torch.cuda.nvtx.range(name) if is_shown else contextlib.nullcontext()
 
 
+class Standing:
+    """Says how a server stands in the file that CORUN_SERVER names, if any: when the oldest request came that has no
+    token, in ns of CLOCK_MONOTONIC (0 = none), and how many parts have ended. A scheduler of launches reads it."""
+
+    def __init__(self):
+        self.ended, self.memory = 0, None
+        if path := os.environ.get("CORUN_SERVER"):
+            with open(path, "r+b") as file:
+                self.memory = memoryview(mmap.mmap(file.fileno(), 16)).cast("q")
+
+    def say(self, waited_s):
+        """`waited_s`: of that request; None = there is none."""
+        if self.memory:
+            self.memory[0] = 0 if waited_s is None else time.monotonic_ns() - int(1e9 * waited_s)
+            self.memory[1] = self.ended
+
+
 class Server:
     """Runs a batcher's parts one after the other, each with its range, and notes when they ran."""
 
-    def __init__(self, executor, clock):
-        self.executor, self.clock, self.steps = executor, clock, []
+    def __init__(self, executor, clock, standing):
+        self.executor, self.clock, self.standing, self.steps = executor, clock, standing, []
+
+    def say(self, batcher):
+        oldest = batcher.oldest
+        self.standing.say(None if oldest is None else self.clock() - oldest.arrival_s)
 
     def run(self, batcher, part, then):
         """One part and, inside its range, all host work up to the next one: `then()`, whose result it returns."""
@@ -145,6 +168,8 @@ class Server:
             tokens = self.executor.run(part)
             end = self.clock()
             self.executor.keep(batcher.finish(part, end), tokens)
+            self.standing.ended += 1
+            self.say(batcher)
             self.steps.append([f"{begin:.6f}", f"{end:.6f}", *part.key, len(part.requests), part.queue,
                                part.kv_tokens])
             return then()
@@ -157,6 +182,7 @@ class Server:
             now = self.clock()
             while coming and coming[0].arrival_s <= now:
                 batcher.arrive(coming.popleft())
+            self.say(batcher)
             return batcher.next_part() if now < seconds else None
 
         while True:
@@ -170,7 +196,7 @@ class Server:
 
 class Engine:
     def __init__(self, options):
-        self.options = options
+        self.options, self.standing = options, Standing()
         self.sizes = Sizes(options.max_batch, options.max_context, options.chunk, options.context_step,
                            options.smallest_prefill)
         model = Model(SHAPES[options.model], options.max_batch, options.max_context, torch.device(options.device),
@@ -185,7 +211,7 @@ class Engine:
         """With a clock that is zero at `begin_s` of CLOCK_MONOTONIC, or now."""
         began = time.perf_counter() if begin_s is None else begin_s
         time.sleep(max(0, began - time.perf_counter()))
-        return Server(self.executor, lambda: time.perf_counter() - began)
+        return Server(self.executor, lambda: time.perf_counter() - began, self.standing)
 
     @torch.no_grad()
     def serve(self, requests, out, seconds=None, begin_s=None):

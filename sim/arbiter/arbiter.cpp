@@ -76,6 +76,7 @@ void Arbiter::leave(ClientId client) {
   left.gate_is_open = false;
   left.is_copying = false;
   left.awaits_shadow = false;
+  left.server = {};
   rules_.forget(client);
   kills_.end(client, kNever);
   tell([&] { policy_.on_left(view(), client); });

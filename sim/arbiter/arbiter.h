@@ -50,6 +50,8 @@ class Arbiter {
   void shadow(ClientId client, const ShadowFrame& shadow);
   /// What the client's owner asks for from now on.
   void resize(ClientId client, double requested_share, std::uint64_t requested_bytes);
+  /// The client's server says how it stands. The policy sees it at the next event.
+  void tell_server(ClientId client, const ServerView& server) { views_[client.value].server = server; }
   /// An adjustable parameter of the policy has this value from now on.
   void adjust(const Adjustment& adjustment);
   /// A requested snapshot or restore is complete. The policy does not hear of it if the client has left.

@@ -49,6 +49,7 @@ class GpuRun : public Backend, public ClientHost {
   bool submit(ClientId client, const Submission& submission) override {
     return arbiter_.submit(client, clients_[client.value]->view_of(submission));
   }
+  void tell_server(ClientId client, const ServerView& server) override { arbiter_.tell_server(client, server); }
   void finished(ClientId client) override;
 
  private:

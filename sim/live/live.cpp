@@ -15,6 +15,7 @@
 #include "sim/live/program.h"
 #include "sim/live/quality_file.h"
 #include "sim/live/restarts.h"
+#include "sim/live/server_file.h"
 #include "sim/run/client_views.h"
 #include "traces/base/error.h"
 
@@ -41,6 +42,7 @@ class LiveRun : public Backend {
         programs_(input.clients.size()),
         states_(input.clients.size(), State::kToCome),
         quality_files_(input.clients.size()),
+        server_files_(input.clients.size()),
         kill_at_(input.clients.size(), kNever),
         use_(input.clients.size(), input.device.sharing != Sharing::kConcurrent),
         warm_times_(input.clients.size()),
@@ -55,6 +57,9 @@ class LiveRun : public Backend {
       if (!spec.quality_menu.empty())
         quality_files_[i] =
             std::make_unique<QualityFile>(fmt::format("{}/quality-{}", owner_.folder(), i), spec.quality_level);
+      if (spec.promised_ttft > Duration{} || spec.promised_tpot > Duration{})
+        clients_[i]->set_server(
+            *(server_files_[i] = std::make_unique<ServerFile>(fmt::format("{}/server-{}", owner_.folder(), i))));
     }
   }
 
@@ -165,6 +170,7 @@ class LiveRun : public Backend {
   std::vector<Program> programs_;
   std::vector<State> states_;
   std::vector<std::unique_ptr<QualityFile>> quality_files_;  // by client; of those with a menu
+  std::vector<std::unique_ptr<ServerFile>> server_files_;    // by client; of servers
   std::vector<std::uint32_t> refused_;                       // by the policy, and not yet asked to end
   std::vector<Time> kill_at_;                                // by client: of those refused
   Time wake_ = kNever;
@@ -265,6 +271,8 @@ void LiveRun::start_program(std::uint32_t client) {
   if (options_.is_gated_by_cupti) variables.push_back("CUDA_INJECTION64_PATH=" + options_.gate_library);
   if (const auto& quality = quality_files_[client]; quality != nullptr)
     variables.push_back(fmt::format("{}={}", QualityFile::kVariable, quality->path()));
+  if (const auto& server = server_files_[client]; server != nullptr)
+    variables.push_back(fmt::format("{}={}", ServerFile::kVariable, server->path()));
   programs_[client].start(spec.name, spec.command, variables, guests_of(spec));
 }
 
@@ -299,6 +307,8 @@ bool LiveRun::poll_all() {
     if (states_[i] == State::kPresent) clients_[i]->tell_use(clock_.now());
   for (std::uint32_t i = 0; i < clients_.size(); ++i)
     if (states_[i] == State::kPresent) has_news |= clients_[i]->poll();
+  for (std::uint32_t i = 0; i < clients_.size(); ++i)
+    if (states_[i] == State::kPresent) clients_[i]->tell_server();
   return has_news;
 }
 

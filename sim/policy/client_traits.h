@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "traces/base/time.h"
+
 namespace corun {
 
 /// One rendering setting of a game: what it costs on the GPU and how good it looks.
@@ -20,8 +22,10 @@ struct ClientTraits {
   std::int32_t priority = 0;               ///< higher matters more
   std::vector<QualityLevel> quality_menu;  ///< best first; empty = one fixed setting
   std::uint32_t quality_level = 0;         ///< index into quality_menu: where it starts; in a view, of its next frame
-  double requested_share = 0.0;            ///< of the device's compute, (0, 1]; 0 = not stated
-  std::uint64_t requested_bytes = 0;       ///< of device memory; 0 = not stated
+  Duration promised_ttft{};      ///< of a server: from a request's arrival to its first token; 0 = nothing is promised
+  Duration promised_tpot{};      ///< of a server: from each token of a request to the next, on average; 0 = likewise
+  double requested_share = 0.0;  ///< of the device's compute, (0, 1]; 0 = not stated
+  std::uint64_t requested_bytes = 0;  ///< of device memory; 0 = not stated
   std::uint64_t allocated_bytes = 0;  ///< device memory that it asks for when it joins; 0 = its working set, if known
   std::uint64_t snapshot_bytes = 0;   ///< persistent memory, which a snapshot copies; 0 = its working set, if known
 };

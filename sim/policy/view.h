@@ -49,6 +49,12 @@ struct FrameView {
   std::uint32_t scene = 0;          ///< part of the game that it shows, as the game counts them from 1; 0 = not known
 };
 
+/// What a server said of itself last: when a step ended, and when it formed the next one.
+struct ServerView {
+  std::uint64_t steps = 0;       ///< that have ended; 0 for ever if it says nothing
+  Time oldest_request = kNever;  ///< arrival of the oldest request without a token that it knows of; kNever = none
+};
+
 /// A frame that was rendered once more, off screen, to measure cost and quality of another setting.
 struct ShadowFrame {
   std::uint64_t number = 0;         ///< of the frame
@@ -76,7 +82,8 @@ struct ClientState {
   std::uint64_t resident_bytes = 0;     ///< of its working set, in device memory now; 0 where paging is not modelled
   std::uint64_t paged_bytes = 0;        ///< moved to the device for it by page faults so far (driver counter)
   Time last_snapshot = kNever;          ///< end of its newest snapshot; kNever = none
-  bool is_copying = false;              ///< during a snapshot or a restore of its memory; its gate is closed then
+  ServerView server{};
+  bool is_copying = false;  ///< during a snapshot or a restore of its memory; its gate is closed then
 };
 
 /// A client as a policy may know it. What of its traits may change is what holds now. The state comes first:

@@ -62,6 +62,7 @@ class Simulation : public Backend, public ClientHost, private DeviceDriver::List
     resume_events_[client.value] = engine_.at(when, Phase::kArrival, &Simulation::on_resume, this, client.value);
   }
   bool submit(ClientId client, const Submission& submission) override;
+  void tell_server(ClientId client, const ServerView& server) override { arbiter_.tell_server(client, server); }
   void finished(ClientId client) override;
 
  private:

@@ -51,6 +51,13 @@ std::optional<StepSize> BatchFormer::begin_step() {
   return StepSize{StepSize::Kind::kDecode, decodes, longest_decoded()};
 }
 
+std::optional<std::size_t> BatchFormer::oldest_unanswered() const {
+  const auto read = std::ranges::find(active_, 0u, &Sequence::generated);
+  if (read != active_.end()) return read->request;
+  if (!waiting_.empty()) return waiting_.front().request;
+  return std::nullopt;
+}
+
 std::uint64_t BatchFormer::decoded_context() const {
   std::uint64_t sum = 0;
   for (const Sequence& sequence : active_)

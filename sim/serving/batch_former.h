@@ -51,6 +51,8 @@ class BatchFormer {
   Progress end_step();
 
   std::size_t waiting() const { return waiting_.size(); }
+  /// The request that came first of those without a token.
+  std::optional<std::size_t> oldest_unanswered() const;
   std::size_t sequences() const { return active_.size(); }
   std::uint64_t kv_tokens() const { return reserved_; }
   bool is_idle() const { return waiting_.empty() && active_.empty(); }

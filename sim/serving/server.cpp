@@ -40,8 +40,14 @@ StepReplay Server::begin_step(Time now) {
   return costs_.next(step_);
 }
 
+Time Server::oldest_unanswered() const {
+  const std::optional<std::size_t> oldest = batch_.oldest_unanswered();
+  return oldest ? times_[*oldest].arrival : kNever;
+}
+
 std::vector<RequestTimes> Server::end_step(Time now) {
   const BatchFormer::Progress progress = batch_.end_step();
+  ++steps_;
   for (const std::size_t request : progress.began) times_[request].first_token = now;
   std::vector<RequestTimes> ended;
   for (const std::size_t request : progress.ended) {

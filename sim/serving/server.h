@@ -50,6 +50,9 @@ class Server {
   /// Ends it; returns the requests that ended with it, in order.
   std::vector<RequestTimes> end_step(Time now);
 
+  std::uint64_t steps() const { return steps_; }  ///< that have ended
+  /// Arrival of the oldest request that it knows of and that has no token yet; kNever = there is none.
+  Time oldest_unanswered() const;
   const StepSize& step() const { return step_; }  ///< the one that was begun last
   Time step_begin() const { return step_begin_; }
   const BatchFormer& batch() const { return batch_; }
@@ -67,6 +70,7 @@ class Server {
   std::uint64_t rejected_ = 0;
   StepSize step_;
   Time step_begin_;
+  std::uint64_t steps_ = 0;
   std::vector<RequestTimes> times_;  ///< by request
 };
 

@@ -161,6 +161,7 @@ void Client::begin_job() {
     const StepReplay step = server_->begin_step(host_.now());
     job = step.job;
     progress.step_factor = step.factor;
+    host_.tell_server(id_, {server_->steps(), server_->oldest_unanswered()});
   }
   progress.job = &workload.jobs[job];
   progress.first_submission = next_submission_;
@@ -467,6 +468,7 @@ void Client::report_step(const JobProgress& step) {
   fact.waiting = static_cast<std::uint32_t>(batch.waiting());
   fact.kv_tokens = batch.kv_tokens();
   const std::vector<RequestTimes> ended = server_->end_step(now);
+  host_.tell_server(id_, {server_->steps(), server_->oldest_unanswered()});
   fact.rejected = server_->rejected();
   recorder_.on_server_step(fact);
   for (const RequestTimes& times : ended) {

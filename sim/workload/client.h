@@ -24,6 +24,8 @@ class ClientHost {
   virtual void resume_at(ClientId client, Time when) = 0;
   /// Hands the client's newest submission to the arbiter. True if it passed the gate at once.
   virtual bool submit(ClientId client, const Submission& submission) = 0;
+  /// Its server begins or has ended a step.
+  virtual void tell_server(ClientId client, const ServerView& server) = 0;
   /// The client has nothing more to do and nothing in flight.
   virtual void finished(ClientId client) = 0;
 };

@@ -63,7 +63,7 @@ def test_served_tokens_are_those_of_each_request_computed_alone(batching, device
         requests.append(Request(number, number * 3.0, prompt, chance.randrange(1, 129 - prompt)))
         engine.executor.admit(requests[-1])
     ticks = iter(range(10 ** 9))
-    server = serving.Server(engine.executor, lambda: float(next(ticks)))
+    server = serving.Server(engine.executor, lambda: float(next(ticks)), serving.Standing())
     server.serve(engine.batcher(), requests, float("inf"))
     for request in requests:
         history = engine.executor.history[request]

@@ -36,6 +36,10 @@ ClientSpec ClientBuilder::as_captured(const Scenario& scenario, const ClientChoi
   spec.repeat = choice.repeat == 0 && comes_once ? 1 : choice.repeat;
   spec.random_phase = choice.random_phase;
   spec.random_first_job = choice.random_first_job;
+  if (choice.server) {
+    spec.promised_ttft = choice.server->level.ttft;
+    spec.promised_tpot = choice.server->level.tpot;
+  }
   if (choice.server && replays_) {
     spec.server = server_of(choice, spec.captured_steps(), scenario.horizon, seed);
     spec.random_phase = false;

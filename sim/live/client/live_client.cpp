@@ -126,6 +126,7 @@ void LiveClient::submit(std::uint64_t in_lane, const LaneReader::Said& launch) {
   } else if (counts_.heard_late.size() < kMostLateness) {
     counts_.heard_late.push_back(clock_.now() - launch.submitted);
   }
+  tell_server();
   arbiter_.submit(id_, view);
 }
 

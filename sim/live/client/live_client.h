@@ -12,6 +12,7 @@
 #include "sim/live/client/live_jobs.h"
 #include "sim/live/client/live_ops.h"
 #include "sim/live/client/profile.h"
+#include "sim/live/server_file.h"
 #include "sim/workload/client_spec.h"
 #include "tracer/gate/channel/channel.h"
 
@@ -69,6 +70,13 @@ class LiveClient {
   /// Its processes are being killed: gives up all work, and the job that it was at. Those that come get the same gate.
   void lose_work();
 
+  /// Its program is a server, which says in `file` how it stands. The file outlives this.
+  void set_server(const ServerFile& file) { server_ = &file; }
+  /// Reports to the arbiter what a server says; nothing of another program.
+  void tell_server() {
+    if (server_ != nullptr) arbiter_.tell_server(id_, server_->read(clock_));
+  }
+
   /// What its programs may allocate, from now on: to be called before they start.
   void set_memory(const MemoryTerms& terms);
   const MemoryTerms& memory() const { return memory_; }
@@ -119,7 +127,8 @@ class LiveClient {
   LiveOps ops_;
   LiveJobs jobs_;
   MemoryTerms memory_;
-  std::uint64_t next_number_ = 0;  // for the arbiter
+  const ServerFile* server_ = nullptr;  // nullptr: it is none
+  std::uint64_t next_number_ = 0;       // for the arbiter
   Time last_question_ = kNever;
   Time ended_ = kRunStart;  // of its launches, the last
   LiveCounts counts_;

@@ -1,0 +1,297 @@
+/// Serving slack - a server takes its steps as late as its promised times allow, and others run meanwhile.
+/// Source:      ours; docs/policies/serving_slack.md says what it takes from whom.
+/// Hears:       submissions, launches, completions.      Needs: predictions.
+/// Decides:     while a request waits for its first token, and while a step runs, the server has the device. Else its
+///              next step begins one pace after the one before, and the others launch until then what is predicted to
+///              end in time. The pace is the promised time per token times a number that a control of the share of
+///              late first tokens sets. A step that began late is followed by one that is not.
+/// Parameters:  see the descriptor below.
+/// Departs:     see deviations
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "policies/builtin.h"
+#include "policies/parts/high_priority.h"
+#include "policies/parts/launches_ahead.h"
+#include "policies/parts/turns.h"
+#include "policies/serving/late_share.h"
+
+namespace corun {
+
+namespace {
+
+using std::chrono_literals::operator""s;
+using std::chrono_literals::operator""ms;
+
+bool is_server(const ClientView& client) {
+  return client.promised_ttft > Duration::zero() || client.promised_tpot > Duration::zero();
+}
+bool is_filler(const ClientView& client) { return !is_server(client) && client.role == Role::kBestEffort; }
+
+Duration part_of(Duration whole, double part) {
+  return Duration{static_cast<std::int64_t>(static_cast<double>(whole.count()) * part)};
+}
+
+class ServingSlack : public Policy {
+ public:
+  explicit ServingSlack(const Parameters& parameters)
+      : tpot_share_(parameters.real("tpot_share")),
+        late_after_(parameters.real("late_after")),
+        allowed_(parameters.real("late_share")),
+        gain_(parameters.real("gain")),
+        ahead_limit_(parameters.duration("ahead")),
+        patience_(parameters.duration("patience")) {}
+
+  Hears hears() const override { return {.submitted = true, .launched = true, .completed = true, .frames = false}; }
+
+  void on_joined(const GpuView& view, ClientId client) override {
+    while (states_.size() < view.clients.size()) states_.emplace_back(LateShare(allowed_, gain_));
+    states_[client.value] = State(LateShare(allowed_, gain_));
+  }
+  void on_launched(const GpuView& view, ClientId id, const OpView& op) override {
+    const ClientView& client = view.client(id);
+    State& state = states_[id.value];
+    if (is_filler(client)) {
+      turns_.serve(id);
+      is_fresh_ = false;
+      if (op.predicted_by_name != kUnknownDuration) launches_.launched(id, op.predicted_by_name);
+    } else if (is_server(client) && !state.is_in_step(client)) {
+      state.begin_unasked(client, view.now);
+    }
+  }
+  void on_completed(const GpuView& view, ClientId id, const OpView&, Duration) override {
+    states_[id.value].ended = view.now;
+  }
+
+  void decide(const GpuView& view, Actions& actions) override {
+    const bool is_shared = has(view, is_server) && has(view, is_filler);
+    const bool is_wanted = is_shared && fillers_want(view, actions);
+    Time until = kNever;  // what fillers launch has to end
+    for (const ClientView& client : view.clients) {
+      if (!client.is_present) continue;
+      if (is_server(client)) {
+        count_requests(view.now, client);
+        until = std::min(until, serve(view.now, client, is_wanted, actions));
+      } else if (!is_shared || !is_filler(client)) {
+        actions.open(client.id);
+      }
+    }
+    if (is_shared) fill(view, until, actions);
+  }
+
+  std::uint32_t admits_ahead(const GpuView& view, const ClientView& client) const override {
+    if (!is_filler(client) || until_ <= view.now) return 0;
+    const Duration room = std::min(ahead_limit_, until_ == kNever ? ahead_limit_ : until_ - view.now);
+    const auto fillers = std::ranges::count_if(
+        view.clients, [](const ClientView& other) { return other.is_present && is_filler(other); });
+    return launches_.in(room - unfinished(view), client.id, static_cast<std::size_t>(fillers));
+  }
+
+ private:
+  /// Of a client.
+  struct State {
+    explicit State(const LateShare& share) : pace(share) {}
+
+    LateShare pace;           // of a server: of the largest pace
+    Time waits = kNever;      // arrival of the request that is counted next
+    bool is_counted = false;  // as late, already
+    std::uint64_t begun = 0;  // of a server's steps
+    Time due;                 // its next step shall begin
+    Time ended = kRunStart;   // newest completion
+
+    bool is_in_step(const ClientView& client) const { return begun == client.server.steps + 1; }
+    void begin_unasked(const ClientView& client, Time now) {
+      begun = client.server.steps + 1;
+      due = std::max(due, now);
+    }
+    /// What the device was late for is made up for: the next step is due as if this one had begun in time.
+    void begin(const ClientView& client, Time now, Duration interval) {
+      begun = client.server.steps + 1;
+      due = std::min(now, std::max(due, client.waiting.front().submitted)) + interval;
+    }
+  };
+
+  template <class Is>
+  static bool has(const GpuView& view, Is is) {
+    return std::ranges::any_of(view.clients, [&](const ClientView& client) { return client.is_present && is(client); });
+  }
+  static bool is_urgent(const ClientView& client) { return client.server.oldest_request != kNever; }
+  /// A server that never said that a step has ended.
+  static bool is_silent(const ClientView& client) { return client.server.steps == 0; }
+
+  Time quiet_at(const ClientView& client) const {
+    const Time submitted = client.last_submitted == kNever ? kRunStart : client.last_submitted;
+    return std::max(states_[client.id.value].ended, submitted) + patience_;
+  }
+  /// Whether it has work or may soon have.
+  bool is_active(Time now, const ClientView& client, Actions& actions) const {
+    if (has_work(client)) return true;
+    const bool is_expected = client.last_submitted != kNever && now < quiet_at(client);
+    if (is_expected) actions.wake_at(quiet_at(client));
+    return is_expected;
+  }
+  bool fillers_want(const GpuView& view, Actions& actions) const {
+    bool want = false;
+    for (const ClientView& client : view.clients)
+      if (client.is_present && is_filler(client)) want |= is_active(view.now, client, actions);
+    return want;
+  }
+
+  Duration interval(const ClientView& client) const {
+    const Duration promised =
+        client.promised_tpot > Duration::zero() ? client.promised_tpot : part_of(client.promised_ttft, late_after_);
+    const double pace = client.promised_ttft > Duration::zero() ? states_[client.id.value].pace.value() : 1.0;
+    return part_of(promised, tpot_share_ * pace);
+  }
+
+  /// Late requests are counted when they are, the others when they get their first token.
+  void count_requests(Time now, const ClientView& client) {
+    State& state = states_[client.id.value];
+    if (state.waits != client.server.oldest_request) {
+      if (state.waits != kNever && !state.is_counted) state.pace.answered(is_late(now, client, state.waits));
+      state.waits = client.server.oldest_request;
+      state.is_counted = false;
+    }
+    if (state.waits == kNever || state.is_counted || !is_late(now, client, state.waits)) return;
+    state.pace.answered(true);
+    state.is_counted = true;
+  }
+  bool is_late(Time now, const ClientView& client, Time arrival) const {
+    return now - arrival > part_of(client.promised_ttft, late_after_);
+  }
+
+  /// Sets the server's gate. Returns when the device is its again: now, if it is.
+  Time serve(Time now, const ClientView& client, bool is_wanted, Actions& actions) {
+    State& state = states_[client.id.value];
+    const bool asks = !client.waiting.empty() && !state.is_in_step(client);
+    if (asks && !is_silent(client) && (is_urgent(client) || !is_wanted || now >= state.due)) {
+      if (is_urgent(client)) {
+        state.begin_unasked(client, now);
+      } else {
+        state.begin(client, now, interval(client));
+      }
+    }
+    if (is_silent(client) || is_urgent(client) || !is_wanted) {
+      actions.open(client.id);
+    } else {
+      actions.close(client.id);
+      if (state.is_in_step(client) && !client.waiting.empty())
+        actions.admit(client.id, static_cast<std::uint32_t>(client.waiting.size()));
+    }
+    const bool is_busy = is_silent(client) || state.is_in_step(client) || is_urgent(client);
+    if (is_busy) return is_active(now, client, actions) ? now : kNever;
+    if (state.due <= now) return kNever;
+    actions.wake_at(state.due);
+    actions.hold(client.id, Hold{"pace", static_cast<double>(to_ns(state.due - now)), 0.0, "ns"});
+    return state.due;
+  }
+
+  void fill(const GpuView& view, Time until, Actions& actions) {
+    if (until_ <= view.now && until > view.now) is_fresh_ = true;
+    until_ = until;
+    Duration work = unfinished(view);
+    bool is_fresh = is_fresh_;
+    Turns turns = turns_;
+    std::vector<std::uint32_t> admitted(view.clients.size());
+    for (const ClientView& client : view.clients)
+      if (client.is_present && is_filler(client)) actions.close(client.id);
+    const auto passes = [&](const ClientView& client) {
+      const std::uint32_t next = admitted[client.id.value];
+      return is_filler(client) && next < client.waiting.size() &&
+             fits(view.now, work, cost(client.waiting[next]), until, is_fresh);
+    };
+    while (const auto next = turns.next(view, passes)) {
+      work += cost(view.client(*next).waiting[admitted[next->value]++]);
+      turns.serve(*next);
+      is_fresh = false;
+      actions.admit(*next);
+    }
+    for (const ClientView& client : view.clients)
+      if (client.is_present && is_filler(client) && admitted[client.id.value] < client.waiting.size())
+        state_reason(view.now, client, cost(client.waiting[admitted[client.id.value]]), until, actions);
+  }
+
+  /// A kernel that is longer than all of the slack passes at its beginning: the step that it delays is made up for.
+  bool fits(Time now, Duration work, Duration op, Time until, bool is_fresh) const {
+    if (until <= now || (work > Duration::zero() && work + op > ahead_limit_)) return false;
+    return until == kNever || now + work + op <= until || (is_fresh && work == Duration::zero());
+  }
+
+  void state_reason(Time now, const ClientView& client, Duration needed, Time until, Actions& actions) const {
+    const Duration slack = until == kNever ? ahead_limit_ : std::max(until - now, Duration::zero());
+    actions.hold(client.id, Hold{until <= now ? "step" : "slack", static_cast<double>(to_ns(needed)),
+                                 static_cast<double>(to_ns(slack)), "ns"});
+  }
+
+  /// One without a prediction runs alone.
+  Duration cost(const OpView& op) const {
+    return op.predicted_by_name != kUnknownDuration ? op.predicted_by_name : ahead_limit_;
+  }
+
+  /// Predicted, of the fillers' launches in flight, each as if it had just begun.
+  Duration unfinished(const GpuView& view) const {
+    Duration work{};
+    for (const ClientView& client : view.clients)
+      if (client.is_present && is_filler(client) && client.in_flight > 0)
+        work += client.in_flight_predicted > Duration::zero() ? client.in_flight_predicted : ahead_limit_;
+    return work;
+  }
+
+  const double tpot_share_;
+  const double late_after_;
+  const double allowed_;
+  const double gain_;
+  const Duration ahead_limit_;
+  const Duration patience_;
+  std::vector<State> states_;  // by client
+  LaunchesAhead launches_;
+  Turns turns_;
+  Time until_ = kRunStart;
+  bool is_fresh_ = false;  // nothing has been launched in the present slack
+};
+
+ParameterTable parameters() {
+  ParameterTable table;
+  table.real("tpot_share", 0.9)
+      .range(0.0, 2.0, "of the promised TPOT")
+      .means("Time from step to step at most, while no request waits for its first token.")
+      .from("ours: a tenth is left for prompts of others");
+  table.real("late_after", 0.5)
+      .range(0.0, 1.0, "of the promised TTFT")
+      .means("A first token that takes longer counts as late.")
+      .from("ours: warned before a promise is broken");
+  table.real("late_share", 0.01)
+      .range(0.0001, 0.5, "of requests")
+      .means("How many may be late.")
+      .from("ours: the 99th percentile of TTFT");
+  table.real("gain", 0.5)
+      .range(0.001, 1.0)
+      .means("By how much of the largest pace a late request shortens the pace.")
+      .from("ours");
+  table.duration("ahead", 2ms)
+      .range(0s, 1s)
+      .means("Predicted time of fillers' launches in flight at most: what an arrival waits for.")
+      .from("ours");
+  table.duration("patience", 1ms)
+      .range(0s, 1s)
+      .means("How long the device is kept for a side that has nothing to run.")
+      .from("ours: host gaps of programs");
+  return table;
+}
+
+}  // namespace
+
+PolicyDescriptor serving_slack_policy() {
+  PolicyDescriptor policy;
+  policy.name = "serving_slack";
+  policy.summary = "A server takes its steps as late as its promised times allow, and others run meanwhile.";
+  policy.source = "ours; docs/policies/serving_slack.md";
+  policy.parameters = parameters();
+  policy.needs.predictions = true;
+  policy.create = [](const Parameters& values) { return std::make_unique<ServingSlack>(values); };
+  return policy;
+}
+
+}  // namespace corun

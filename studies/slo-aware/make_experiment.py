@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""Writes experiment.yaml: a server and a training on one GPU at three loads, under every policy at several settings.
+
+    make_experiment.py > experiment.yaml
+"""
+
+CAPACITY_PER_S = 12.2  # of the server's engine, studies/serving/measure.py capacity
+LOADS = {"low": 0.3, "middle": 0.6, "high": 0.85}
+PACES = [0.2, 0.4, 0.6, 0.9]
+# Policy -> (parameter, its values): its own knob between server and training. None: its other settings are no such knob.
+IN_TURNS = {
+    "passthrough": None,
+    "serving_slack": ("tpot_share", PACES),
+    "gpreempt": ("low_slice", ["200us", "1ms", "2ms", "5ms", "10ms"]),
+    "xsched_fixed_priority": ("idle_after", ["20us", "200us"]),
+    "xsched_fair": ("weights", [{"chat": 1, "train": weight} for weight in (0.1, 0.25, 0.5, 1, 2, 4)]),
+    "xsched_utilization": ("utilizations", [{"chat": round(1 - part, 2), "train": part}
+                                            for part in (0.1, 0.25, 0.5, 0.65, 0.75)]),
+    "xsched_lax": ("laxity", [{"chat": ms} for ms in (2, 5, 10, 15, 20, 30, 40)]),
+    "tgs": ("band", [0.03, 0.1, 0.3]),
+    "nvshare": ("quantum", ["10ms", "30ms", "100ms", "1s"]),
+    "gaiagpu": ("limits", [{"train": limit} for limit in (0.1, 0.25, 0.5, 0.75)]),
+    "block_time_limiter": ("limits", [{"train": limit} for limit in (0.1, 0.25, 0.4, 0.5, 0.6, 0.75)]),
+    "gemini": ("limits", [{"train": limit} for limit in (0.1, 0.25, 0.5, 0.75)]),
+}
+AT_ONCE = {
+    "passthrough": None,
+    "serving_slack": ("tpot_share", PACES),
+    "stream_priority": None,
+    "orion": ("duration_threshold", ["100us", "500us", "2ms", "10ms"]),
+    "reef": ("device_queue", [2, 16]),
+    "mps_percentage": ("percentages", [{"chat": chat, "train": train} for chat, train in (
+        (90, 10), (80, 20), (70, 30), (60, 40), (50, 50), (40, 60), (30, 70), (20, 80), (100, 30), (100, 50), (100, 70))]),
+    "green_contexts": ("shares", [{"chat": round(1 - part, 2), "train": part} for part in (0.1, 0.25, 0.5, 0.65, 0.75)]),
+}
+HEAD = """# A server of a language model and a training on one GPU: goodput and training throughput under every policy.
+version: 1
+name: slo_aware
+description: >
+  Three loads of a server that promises 500 ms to the first token and 50 ms per token, next to a training. Each policy
+  at several values of its own knob, in turns and, where its mechanism needs that, with kernels of both at once.
+device: h200
+horizon: 40s
+warmup: 5s
+seeds: 5
+record: { frames: none, decisions: none }
+output: ../../results/slo_aware.sqlite
+scenarios:"""
+CLIENTS = """    clients:
+      - name: chat
+        priority: 1
+        trace: ../serving/grid/8b.corun
+        server:
+          requests:
+            rate: {rate}/s
+            prompt: {{ mean: 400, cv: 0.8, most: 1400 }}
+            output: {{ mean: 120, cv: 0.8, most: 600 }}
+          batching: prefill_first
+          max_batch: 16
+          kv_tokens: 32768
+          pads: true
+          step_times: ../serving/grid/8b.steps.csv
+          slo: {{ ttft: 500ms, tpot: 50ms }}{fewer_sms}
+      - {{ name: train, trace: ../serving/grid/embedding_training.corun, solo_rate: 205.99/s }}"""
+FEWER_SMS = "\n        fewer_sms: [../serving/grid/8b.sms70.corun, ../serving/grid/8b.sms30.corun]"
+
+
+def written(value):
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key}: {one}" for key, one in value.items()) + " }"
+    return str(value)
+
+
+def label(policy, value):
+    parts = value.values() if isinstance(value, dict) else [value]
+    return "_".join([policy, *(str(part).replace(".", "") for part in parts)])
+
+
+def settings(policies):
+    for policy, knob in policies.items():
+        if knob is None:
+            yield f"      - {policy}"
+            continue
+        for value in knob[1]:
+            yield f"      - {{ {policy}: {{ {knob[0]}: {written(value)} }}, as: {label(policy, value)} }}"
+
+
+def main():
+    print(HEAD)
+    for load, share in LOADS.items():
+        for way, policies in (("turns", IN_TURNS), ("at_once", AT_ONCE)):
+            print(f"  - name: {load}_{way}")
+            if way == "at_once":
+                print("    device: { model: h200, sharing: concurrent }")
+            print(CLIENTS.format(rate=round(CAPACITY_PER_S * share, 2), fewer_sms=FEWER_SMS * (way == "at_once")))
+            print("    policies:")
+            print("\n".join(settings(policies)))
+
+
+if __name__ == "__main__":
+    main()
