@@ -77,7 +77,7 @@ FOLDERS = {
     "policies": _SEAM,
     "policies/parts": _SEAM,
     **{f"policies/{family}": _POLICY for family in ("baselines", "djay", "limits", "mechanisms", "nvshare", "pilotfish",
-                                                    "placement", "rivals", "tgs", "xsched")},
+                                                    "placement", "rivals", "serving", "tgs", "xsched")},
     "policies/joint": [*_POLICY, "policies/djay", "policies/pilotfish"],
     "policies/example": ["sim/policy"],
     "experiments/base": ["traces/base"],

@@ -16,7 +16,7 @@
 #include "policies/parts/high_priority.h"
 #include "policies/parts/launches_ahead.h"
 #include "policies/parts/turns.h"
-#include "policies/serving/late_share.h"
+#include "policies/serving/paced_server.h"
 
 namespace corun {
 
@@ -30,40 +30,36 @@ bool is_server(const ClientView& client) {
 }
 bool is_filler(const ClientView& client) { return !is_server(client) && client.role == Role::kBestEffort; }
 
-Duration part_of(Duration whole, double part) {
-  return Duration{static_cast<std::int64_t>(static_cast<double>(whole.count()) * part)};
-}
-
 class ServingSlack : public Policy {
  public:
   explicit ServingSlack(const Parameters& parameters)
-      : tpot_share_(parameters.real("tpot_share")),
-        late_after_(parameters.real("late_after")),
-        allowed_(parameters.real("late_share")),
-        gain_(parameters.real("gain")),
+      : settings_{.tpot_share = parameters.real("tpot_share"),
+                  .late_after = parameters.real("late_after"),
+                  .late_share = parameters.real("late_share"),
+                  .gain = parameters.real("gain")},
         ahead_limit_(parameters.duration("ahead")),
         patience_(parameters.duration("patience")) {}
 
   Hears hears() const override { return {.submitted = true, .launched = true, .completed = true, .frames = false}; }
 
   void on_joined(const GpuView& view, ClientId client) override {
-    while (states_.size() < view.clients.size()) states_.emplace_back(LateShare(allowed_, gain_));
-    states_[client.value] = State(LateShare(allowed_, gain_));
+    while (servers_.size() < view.clients.size()) servers_.emplace_back(settings_);
+    servers_[client.value] = PacedServer(settings_);
+    ended_.resize(view.clients.size(), kRunStart);
   }
   void on_launched(const GpuView& view, ClientId id, const OpView& op) override {
     const ClientView& client = view.client(id);
-    State& state = states_[id.value];
+    PacedServer& server = servers_[id.value];
     if (is_filler(client)) {
       turns_.serve(id);
       is_fresh_ = false;
       if (op.predicted_by_name != kUnknownDuration) launches_.launched(id, op.predicted_by_name);
-    } else if (is_server(client) && !state.is_in_step(client)) {
-      state.begin_unasked(client, view.now);
+    } else if (is_server(client) && !server.is_in_step(client)) {
+      server.end(client, view.now);
+      server.begin(client, view.now);
     }
   }
-  void on_completed(const GpuView& view, ClientId id, const OpView&, Duration) override {
-    states_[id.value].ended = view.now;
-  }
+  void on_completed(const GpuView& view, ClientId id, const OpView&, Duration) override { ended_[id.value] = view.now; }
 
   void decide(const GpuView& view, Actions& actions) override {
     const bool is_shared = has(view, is_server) && has(view, is_filler);
@@ -72,8 +68,10 @@ class ServingSlack : public Policy {
     for (const ClientView& client : view.clients) {
       if (!client.is_present) continue;
       if (is_server(client)) {
-        count_requests(view.now, client);
-        until = std::min(until, serve(view.now, client, is_wanted, actions));
+        servers_[client.id.value].count_requests(view.now, client);
+        const bool runs_at_once = view.device.time_slice == Duration::zero();
+        until = std::min(until, runs_at_once ? serve_at_once(view.now, client, actions)
+                                             : serve_in_turns(view.now, client, is_wanted, actions));
       } else if (!is_shared || !is_filler(client)) {
         actions.open(client.id);
       }
@@ -90,40 +88,13 @@ class ServingSlack : public Policy {
   }
 
  private:
-  /// Of a client.
-  struct State {
-    explicit State(const LateShare& share) : pace(share) {}
-
-    LateShare pace;           // of a server: of the largest pace
-    Time waits = kNever;      // arrival of the request that is counted next
-    bool is_counted = false;  // as late, already
-    std::uint64_t begun = 0;  // of a server's steps
-    Time due;                 // its next step shall begin
-    Time ended = kRunStart;   // newest completion
-
-    bool is_in_step(const ClientView& client) const { return begun == client.server.steps + 1; }
-    void begin_unasked(const ClientView& client, Time now) {
-      begun = client.server.steps + 1;
-      due = std::max(due, now);
-    }
-    /// What the device was late for is made up for: the next step is due as if this one had begun in time.
-    void begin(const ClientView& client, Time now, Duration interval) {
-      begun = client.server.steps + 1;
-      due = std::min(now, std::max(due, client.waiting.front().submitted)) + interval;
-    }
-  };
-
   template <class Is>
   static bool has(const GpuView& view, Is is) {
     return std::ranges::any_of(view.clients, [&](const ClientView& client) { return client.is_present && is(client); });
   }
-  static bool is_urgent(const ClientView& client) { return client.server.oldest_request != kNever; }
-  /// A server that never said that a step has ended.
-  static bool is_silent(const ClientView& client) { return client.server.steps == 0; }
-
   Time quiet_at(const ClientView& client) const {
     const Time submitted = client.last_submitted == kNever ? kRunStart : client.last_submitted;
-    return std::max(states_[client.id.value].ended, submitted) + patience_;
+    return std::max(ended_[client.id.value], submitted) + patience_;
   }
   /// Whether it has work or may soon have.
   bool is_active(Time now, const ClientView& client, Actions& actions) const {
@@ -139,53 +110,45 @@ class ServingSlack : public Policy {
     return want;
   }
 
-  Duration interval(const ClientView& client) const {
-    const Duration promised =
-        client.promised_tpot > Duration::zero() ? client.promised_tpot : part_of(client.promised_ttft, late_after_);
-    const double pace = client.promised_ttft > Duration::zero() ? states_[client.id.value].pace.value() : 1.0;
-    return part_of(promised, tpot_share_ * pace);
+  /// Where contexts run at once, steps never wait: others run along for a part of each, so that it is as long as its
+  /// interval. Returns when others have to stop: now, if they may not run.
+  Time serve_at_once(Time now, const ClientView& client, Actions& actions) {
+    PacedServer& server = servers_[client.id.value];
+    actions.open(client.id);
+    if (PacedServer::is_silent(client) || PacedServer::is_urgent(client))
+      return is_active(now, client, actions) ? now : kNever;
+    if (!server.is_in_step(client)) {
+      server.end(client, now);
+      return kNever;
+    }
+    const Time stop = std::max(server.shared_until(client), now);
+    if (stop > now) actions.wake_at(stop);
+    return stop;
   }
 
-  /// Late requests are counted when they are, the others when they get their first token.
-  void count_requests(Time now, const ClientView& client) {
-    State& state = states_[client.id.value];
-    if (state.waits != client.server.oldest_request) {
-      if (state.waits != kNever && !state.is_counted) state.pace.answered(is_late(now, client, state.waits));
-      state.waits = client.server.oldest_request;
-      state.is_counted = false;
+  /// Where contexts take turns, a step waits until it is due. Returns when the device is the server's again: now, if it
+  /// is.
+  Time serve_in_turns(Time now, const ClientView& client, bool is_wanted, Actions& actions) {
+    PacedServer& server = servers_[client.id.value];
+    const bool is_silent = PacedServer::is_silent(client), is_urgent = PacedServer::is_urgent(client);
+    const bool asks = !client.waiting.empty() && !server.is_in_step(client);
+    if (asks && is_urgent) {
+      server.begin(client, now);
+    } else if (asks && !is_silent && (!is_wanted || now >= server.due())) {
+      server.begin_paced(client, now);
     }
-    if (state.waits == kNever || state.is_counted || !is_late(now, client, state.waits)) return;
-    state.pace.answered(true);
-    state.is_counted = true;
-  }
-  bool is_late(Time now, const ClientView& client, Time arrival) const {
-    return now - arrival > part_of(client.promised_ttft, late_after_);
-  }
-
-  /// Sets the server's gate. Returns when the device is its again: now, if it is.
-  Time serve(Time now, const ClientView& client, bool is_wanted, Actions& actions) {
-    State& state = states_[client.id.value];
-    const bool asks = !client.waiting.empty() && !state.is_in_step(client);
-    if (asks && !is_silent(client) && (is_urgent(client) || !is_wanted || now >= state.due)) {
-      if (is_urgent(client)) {
-        state.begin_unasked(client, now);
-      } else {
-        state.begin(client, now, interval(client));
-      }
-    }
-    if (is_silent(client) || is_urgent(client) || !is_wanted) {
+    if (is_silent || is_urgent || !is_wanted) {
       actions.open(client.id);
     } else {
       actions.close(client.id);
-      if (state.is_in_step(client) && !client.waiting.empty())
+      if (server.is_in_step(client) && !client.waiting.empty())
         actions.admit(client.id, static_cast<std::uint32_t>(client.waiting.size()));
     }
-    const bool is_busy = is_silent(client) || state.is_in_step(client) || is_urgent(client);
-    if (is_busy) return is_active(now, client, actions) ? now : kNever;
-    if (state.due <= now) return kNever;
-    actions.wake_at(state.due);
-    actions.hold(client.id, Hold{"pace", static_cast<double>(to_ns(state.due - now)), 0.0, "ns"});
-    return state.due;
+    if (is_silent || is_urgent || server.is_in_step(client)) return is_active(now, client, actions) ? now : kNever;
+    if (server.due() <= now) return kNever;
+    actions.wake_at(server.due());
+    actions.hold(client.id, Hold{"pace", static_cast<double>(to_ns(server.due() - now)), 0.0, "ns"});
+    return server.due();
   }
 
   void fill(const GpuView& view, Time until, Actions& actions) {
@@ -239,13 +202,11 @@ class ServingSlack : public Policy {
     return work;
   }
 
-  const double tpot_share_;
-  const double late_after_;
-  const double allowed_;
-  const double gain_;
+  const PacedServer::Settings settings_;
   const Duration ahead_limit_;
   const Duration patience_;
-  std::vector<State> states_;  // by client
+  std::vector<PacedServer> servers_;  // by client; those of others are not used
+  std::vector<Time> ended_;           // by client: its newest completion
   LaunchesAhead launches_;
   Turns turns_;
   Time until_ = kRunStart;
@@ -262,11 +223,11 @@ ParameterTable parameters() {
       .range(0.0, 1.0, "of the promised TTFT")
       .means("A first token that takes longer counts as late.")
       .from("ours: warned before a promise is broken");
-  table.real("late_share", 0.01)
+  table.real("late_share", 0.05)
       .range(0.0001, 0.5, "of requests")
       .means("How many may be late.")
-      .from("ours: the 99th percentile of TTFT");
-  table.real("gain", 0.5)
+      .from("ours: of those late by half of the promise, few are late by all of it");
+  table.real("gain", 0.1)
       .range(0.001, 1.0)
       .means("By how much of the largest pace a late request shortens the pace.")
       .from("ours");

@@ -6,6 +6,7 @@
 
 #include "sim/arbiter/arbiter.h"
 #include "sim/live/client/live_client.h"
+#include "sim/live/client/server_file.h"
 #include "sim/live/control_door.h"
 #include "sim/live/gate_owner.h"
 #include "sim/live/live_notes.h"
@@ -15,7 +16,6 @@
 #include "sim/live/program.h"
 #include "sim/live/quality_file.h"
 #include "sim/live/restarts.h"
-#include "sim/live/server_file.h"
 #include "sim/run/client_views.h"
 #include "traces/base/error.h"
 
@@ -308,7 +308,7 @@ bool LiveRun::poll_all() {
   for (std::uint32_t i = 0; i < clients_.size(); ++i)
     if (states_[i] == State::kPresent) has_news |= clients_[i]->poll();
   for (std::uint32_t i = 0; i < clients_.size(); ++i)
-    if (states_[i] == State::kPresent) clients_[i]->tell_server();
+    if (states_[i] == State::kPresent && clients_[i]->tell_server()) decision_is_due_ = true;
   return has_news;
 }
 

@@ -51,7 +51,7 @@ def read(path):
 def family(setting):
     """(way, policy) without the value of its knob."""
     way, policy = setting
-    return way, re.sub(r"(_(\d+|\d+us|\d+ms|\d+s))+$", "", policy)
+    return way, re.sub(r"(_(tpot|late|\d+|\d+us|\d+ms))+$", "", policy)
 
 
 def most(points, given, wanted, least):

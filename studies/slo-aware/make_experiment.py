@@ -5,34 +5,31 @@
 """
 
 CAPACITY_PER_S = 12.2  # of the server's engine, studies/serving/measure.py capacity
-LOADS = {"low": 0.3, "middle": 0.6, "high": 0.85}
-PACES = [0.2, 0.4, 0.6, 0.9]
-# Policy -> (parameter, its values): its own knob between server and training. None: its other settings are no such knob.
+LOADS = {"low": 0.3, "middle": 0.6, "high": 0.75}
+# Policy -> its own knobs between server and training, (parameter, values) each. None: as it is.
+OURS = [("tpot_share", [0.3, 0.6]), ("late_share", [0.01, 0.05, 0.15])]
 IN_TURNS = {
     "passthrough": None,
-    "serving_slack": ("tpot_share", PACES),
-    "gpreempt": ("low_slice", ["200us", "1ms", "2ms", "5ms", "10ms"]),
-    "xsched_fixed_priority": ("idle_after", ["20us", "200us"]),
-    "xsched_fair": ("weights", [{"chat": 1, "train": weight} for weight in (0.1, 0.25, 0.5, 1, 2, 4)]),
-    "xsched_utilization": ("utilizations", [{"chat": round(1 - part, 2), "train": part}
-                                            for part in (0.1, 0.25, 0.5, 0.65, 0.75)]),
-    "xsched_lax": ("laxity", [{"chat": ms} for ms in (2, 5, 10, 15, 20, 30, 40)]),
-    "tgs": ("band", [0.03, 0.1, 0.3]),
-    "nvshare": ("quantum", ["10ms", "30ms", "100ms", "1s"]),
-    "gaiagpu": ("limits", [{"train": limit} for limit in (0.1, 0.25, 0.5, 0.75)]),
-    "block_time_limiter": ("limits", [{"train": limit} for limit in (0.1, 0.25, 0.4, 0.5, 0.6, 0.75)]),
-    "gemini": ("limits", [{"train": limit} for limit in (0.1, 0.25, 0.5, 0.75)]),
+    "serving_slack": OURS,
+    "gpreempt": [("low_slice", ["200us", "1ms", "5ms"])],
+    "xsched_fixed_priority": None,
+    "xsched_lax": [("laxity", [{"chat": ms} for ms in (5, 10, 20, 40)])],
+    "xsched_fair": [("weights", [{"chat": 1, "train": weight} for weight in (0.1, 0.25, 1, 2)])],
+    "xsched_utilization": [("utilizations", [{"chat": round(1 - part, 2), "train": part}
+                                             for part in (0.1, 0.25, 0.65)])],
+    "tgs": [("band", [0.03, 0.3])],
+    "nvshare": [("quantum", ["10ms", "100ms"])],
+    "block_time_limiter": [("limits", [{"train": limit} for limit in (0.1, 0.4)])],
 }
 AT_ONCE = {
     "passthrough": None,
-    "serving_slack": ("tpot_share", PACES),
+    "serving_slack": OURS,
     "stream_priority": None,
-    "orion": ("duration_threshold", ["100us", "500us", "2ms", "10ms"]),
-    "reef": ("device_queue", [2, 16]),
-    "mps_percentage": ("percentages", [{"chat": chat, "train": train} for chat, train in (
-        (90, 10), (80, 20), (70, 30), (60, 40), (50, 50), (40, 60), (30, 70), (20, 80), (100, 30), (100, 50), (100, 70))]),
-    "green_contexts": ("shares", [{"chat": round(1 - part, 2), "train": part} for part in (0.1, 0.25, 0.5, 0.65, 0.75)]),
+    "orion": [("duration_threshold", ["500us", "10ms"])],
+    "mps_percentage": [("percentages", [{"chat": chat, "train": train} for chat, train in (
+        (90, 10), (80, 20), (60, 40), (40, 60), (30, 70), (20, 80), (100, 20), (100, 50), (100, 70))])],
 }
+FIXED = {"tgs": "report_period: 500ms, "}  # of 5 s, it would learn during all of the run
 HEAD = """# A server of a language model and a training on one GPU: goodput and training throughput under every policy.
 version: 1
 name: slo_aware
@@ -40,7 +37,7 @@ description: >
   Three loads of a server that promises 500 ms to the first token and 50 ms per token, next to a training. Each policy
   at several values of its own knob, in turns and, where its mechanism needs that, with kernels of both at once.
 device: h200
-horizon: 40s
+horizon: 30s
 warmup: 5s
 seeds: 5
 record: { frames: none, decisions: none }
@@ -71,18 +68,21 @@ def written(value):
     return str(value)
 
 
-def label(policy, value):
+def label(policy, parameter, value):
     parts = value.values() if isinstance(value, dict) else [value]
-    return "_".join([policy, *(str(part).replace(".", "") for part in parts)])
+    named = [parameter.partition("_")[0]] if policy == "serving_slack" else []
+    return "_".join([policy, *named, *(str(part).replace(".", "") for part in parts)])
 
 
 def settings(policies):
-    for policy, knob in policies.items():
-        if knob is None:
+    for policy, knobs in policies.items():
+        if knobs is None:
             yield f"      - {policy}"
-            continue
-        for value in knob[1]:
-            yield f"      - {{ {policy}: {{ {knob[0]}: {written(value)} }}, as: {label(policy, value)} }}"
+        for parameter, values in knobs or []:
+            fixed = FIXED.get(policy, "")
+            for value in values:
+                name = label(policy, parameter, value)
+                yield f"      - {{ {policy}: {{ {fixed}{parameter}: {written(value)} }}, as: {name} }}"
 
 
 def main():

@@ -56,6 +56,15 @@ void LiveClient::set_memory(const MemoryTerms& terms) {
   lane_.is_managed = terms.is_managed ? 1 : 0;
 }
 
+bool LiveClient::tell_server() {
+  if (server_ == nullptr) return false;
+  const ServerView says = server_->read(clock_);
+  const bool has_changed = says.steps != said_.steps || says.oldest_request != said_.oldest_request;
+  said_ = says;
+  arbiter_.tell_server(id_, says);
+  return has_changed;
+}
+
 bool LiveClient::poll() {
   const bool has_frames = poll_frames();
   const bool has_launches = poll_launches();

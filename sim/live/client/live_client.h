@@ -12,7 +12,7 @@
 #include "sim/live/client/live_jobs.h"
 #include "sim/live/client/live_ops.h"
 #include "sim/live/client/profile.h"
-#include "sim/live/server_file.h"
+#include "sim/live/client/server_file.h"
 #include "sim/workload/client_spec.h"
 #include "tracer/gate/channel/channel.h"
 
@@ -72,10 +72,8 @@ class LiveClient {
 
   /// Its program is a server, which says in `file` how it stands. The file outlives this.
   void set_server(const ServerFile& file) { server_ = &file; }
-  /// Reports to the arbiter what a server says; nothing of another program.
-  void tell_server() {
-    if (server_ != nullptr) arbiter_.tell_server(id_, server_->read(clock_));
-  }
+  /// Reports to the arbiter what a server says; nothing of another program. True if that has changed.
+  bool tell_server();
 
   /// What its programs may allocate, from now on: to be called before they start.
   void set_memory(const MemoryTerms& terms);
@@ -128,6 +126,7 @@ class LiveClient {
   LiveJobs jobs_;
   MemoryTerms memory_;
   const ServerFile* server_ = nullptr;  // nullptr: it is none
+  ServerView said_{};                   // by it, last
   std::uint64_t next_number_ = 0;       // for the arbiter
   Time last_question_ = kNever;
   Time ended_ = kRunStart;  // of its launches, the last

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "sim/run/open_gates.h"
 #include "sim/run/run.h"
@@ -76,6 +78,36 @@ TEST(Server, AnAnsweredRequestIsAJobOfTheClient) {
   EXPECT_EQ(served.jobs[1].number, 1u);
   EXPECT_EQ(served.jobs[1].arrival, kRunStart + 100ms);
   EXPECT_EQ(served.jobs[1].end, served.requests[1].end);
+}
+
+/// Notes what the first client's server says, whenever it has changed.
+class Listener : public OpenGates {
+ public:
+  Hears hears() const override { return {}; }
+  void decide(const GpuView& view, Actions& actions) override {
+    OpenGates::decide(view, actions);
+    const ServerView& server = view.clients[0].server;
+    if (said.empty() || said.back().second.steps != server.steps ||
+        said.back().second.oldest_request != server.oldest_request)
+      said.emplace_back(view.now, server);
+  }
+  std::vector<std::pair<Time, ServerView>> said;
+};
+
+TEST(Server, SaysHowManyStepsHaveEndedAndWhichRequestHasNoTokenYet) {
+  Listener policy;
+  Served served;
+  RunInput input{DeviceSpec{}, {server({{3ms, 100, 2}, {4ms, 100, 1}})}, &policy, "open", 1s, Duration{0}, 1};
+  simulate(input, served);
+  const auto is = [](const std::pair<Time, ServerView>& entry, Duration at, std::uint64_t steps, Time oldest) {
+    return entry.first == kRunStart + at && entry.second.steps == steps && entry.second.oldest_request == oldest;
+  };
+  ASSERT_EQ(policy.said.size(), 5u);
+  EXPECT_TRUE(is(policy.said[0], 0ms, 0, kNever));
+  EXPECT_TRUE(is(policy.said[1], 3ms, 0, kRunStart + 3ms));
+  EXPECT_TRUE(is(policy.said[2], 5ms, 1, kRunStart + 4ms)) << "a decode in between";
+  EXPECT_TRUE(is(policy.said[3], 10'100us, 2, kRunStart + 4ms));
+  EXPECT_TRUE(is(policy.said[4], 12'100us, 3, kNever));
 }
 
 TEST(Server, WithConcurrencyEachEndIsAnArrival) {

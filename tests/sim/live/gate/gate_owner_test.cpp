@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "sim/executor/host/wall_clock.h"
+#include "sim/live/client/server_file.h"
 #include "sim/live/quality_file.h"
 #include "tracer/gate/channel/process.h"
 #include "tracer/gate/channel/word.h"
@@ -181,6 +182,28 @@ TEST(QualityFile, HoldsTheLevelAsAGameReadsIt) {
     EXPECT_EQ(level(), std::string("\2\1\0\0", 4));
   }
   EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST(ServerFile, ReadsWhatAServerWrites) {
+  const live::GateOwner owner(1);
+  const executor::WallClock clock;
+  live::ServerFile file(owner.folder() + "/server-0");
+  EXPECT_EQ(file.read(clock).steps, 0U);
+  EXPECT_EQ(file.read(clock).oldest_request, kNever);
+  const std::int64_t said[] = {executor::WallClock::monotonic_ns(), 7};
+  std::fstream(file.path(), std::ios::in | std::ios::out | std::ios::binary)
+      .write(reinterpret_cast<const char*>(said), sizeof(said));
+  EXPECT_EQ(file.read(clock).steps, 7U);
+  EXPECT_EQ(file.read(clock).oldest_request, clock.at(said[0]));
+}
+
+TEST(ServerFile, SaysNothingOfAFileThatWasMadeShorter) {
+  const live::GateOwner owner(1);
+  const executor::WallClock clock;
+  live::ServerFile file(owner.folder() + "/server-0");
+  std::filesystem::resize_file(file.path(), 9);
+  EXPECT_EQ(file.read(clock).steps, 0U);
+  EXPECT_EQ(file.read(clock).oldest_request, kNever);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "sim/live/server_file.h"
+#include "sim/live/client/server_file.h"
 
 #include <fcntl.h>
 #include <unistd.h>
