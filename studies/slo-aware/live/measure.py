@@ -7,8 +7,7 @@
 
 `live` adds a row a cell to FOLDER/measured.jsonl. A cell is a scenario of live.yaml under a policy. Its programs start
 under the policy; when the server is ready and the training has had some seconds to warm up, serving begins, and lasts
-for 20 s. Figures of the server are those of its requests that ended within them, those of the training its steps within
-them.
+for 20 s. Figures are those of what ended behind the first five of them: requests of the server, steps of the training.
 """
 
 import argparse
@@ -35,13 +34,14 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 sys.path.append(str(ROOT / "studies" / "serving"))
 from processes import Daemon  # noqa: E402
-from programs_at_gates import LOADS, POLICIES, SECONDS, experiment, name_of  # noqa: E402
+from programs_at_gates import FROM, LOADS, POLICIES, SECONDS, experiment, name_of  # noqa: E402
 
 SCRATCH = ROOT / "results" / "slo-live"  # as live.yaml has it
 TTFT_S, TPOT_S = 0.5, 0.05
 READY_S, WARM_S, END_S = 150, 6, 40
-FIGURES = {"goodput_per_s": "goodput, /s", "train_per_s": "training, steps/s", "ttft_p50_ms": "TTFT p50, ms",
-           "ttft_p99_ms": "TTFT p99, ms", "tpot_p50_ms": "TPOT p50, ms", "tpot_p99_ms": "TPOT p99, ms"}
+FIGURES = {"answered_per_s": "answered, /s", "goodput_per_s": "goodput, /s", "train_per_s": "training, steps/s",
+           "ttft_p50_ms": "TTFT p50, ms", "ttft_p99_ms": "TTFT p99, ms", "tpot_p50_ms": "TPOT p50, ms",
+           "tpot_p99_ms": "TPOT p99, ms"}
 
 
 def quantile(values, part):
@@ -51,20 +51,21 @@ def quantile(values, part):
 
 def served(path):
     with open(path, encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["end_s"] and float(row["end_s"]) <= SECONDS]
+        rows = [row for row in csv.DictReader(file) if row["end_s"] and FROM <= float(row["end_s"]) < SECONDS]
     ttft = [float(row["first_token_s"]) - float(row["arrival_s"]) for row in rows]
     tpot = [(float(row["end_s"]) - float(row["first_token_s"])) / (int(row["output"]) - 1)
             if int(row["output"]) > 1 else 0.0 for row in rows]
     kept = sum(first <= TTFT_S and each <= TPOT_S for first, each in zip(ttft, tpot))
     tpot = [each for each, row in zip(tpot, rows) if int(row["output"]) > 1]
-    return {"answered_per_s": len(rows) / SECONDS, "goodput_per_s": kept / SECONDS,
+    return {"answered_per_s": len(rows) / (SECONDS - FROM), "goodput_per_s": kept / (SECONDS - FROM),
             "ttft_p50_ms": quantile(ttft, 0.5), "ttft_p99_ms": quantile(ttft, 0.99),
             "tpot_p50_ms": quantile(tpot, 0.5), "tpot_p99_ms": quantile(tpot, 0.99)}
 
 
 def trained(path, begin_ns):
     ends = json.loads(path.read_text(encoding="utf-8"))["step_ends_ns"]
-    return {"train_per_s": sum(begin_ns <= end < begin_ns + 1e9 * SECONDS for end in ends) / SECONDS}
+    counted = sum(FROM <= (end - begin_ns) / 1e9 < SECONDS for end in ends)
+    return {"train_per_s": counted / (SECONDS - FROM)}
 
 
 class Run:
@@ -144,8 +145,8 @@ def predictions(options):
     with contextlib.closing(sqlite3.connect(f"file:{options.results}?mode=ro", uri=True)) as database:
         for scenario, policy, client, metric, value in database.execute(
                 "SELECT r.scenario, r.policy, m.client, m.metric, m.value FROM metrics m JOIN runs r ON r.id = m.run"):
-            if client == "train" and metric == "throughput_per_s":
-                metric = "train_per_s"
+            if metric == "throughput_per_s":
+                metric = "train_per_s" if client == "train" else "answered_per_s"
             if metric in FIGURES:
                 values[f"{scenario}.{policy}", metric].append(value)
     cells = collections.defaultdict(dict)

@@ -7,10 +7,12 @@
 import itertools
 
 LOADS = ["low", "middle"]  # files of studies/serving/requests
-POLICIES = {"turns": ["passthrough", "xsched_fixed_priority", "{ xsched_lax: { laxity: { chat: 20 } } }",
+POLICIES = {"turns": ["passthrough",
+                      "{ xsched_fixed_priority: { buffer: false } }",
+                      "{ xsched_lax: { laxity: { chat: 20 }, buffer: false } }",
                       "{ serving_slack: { patience: 3ms } }"],
             "at_once": ["passthrough", "{ serving_slack: { patience: 3ms } }"]}
-SECONDS = 20
+FROM, SECONDS = 5, 20  # of serving, figures are those of what ends in between
 HEAD = """\
 # The server of servers/language and a training as they are: simulated, and run at gates (programs_at_gates.py).
 version: 1
@@ -18,7 +20,7 @@ name: slo_aware_live
 device: h200
 gate: {{ frame_heard: 30us, end_heard: 100us, answer: 8us, wake: 60us }}  # of the real one (docs/live.md)
 horizon: {horizon}s
-warmup: 0s
+warmup: {start}s
 seeds: 3
 record: {{ frames: none, decisions: none }}
 output: {root}/results/slo_aware_live.sqlite
@@ -55,7 +57,7 @@ DEVICES = {"turns": "h200", "at_once": "{ model: h200, sharing: concurrent }"}
 
 def experiment(cells, root, horizon):
     """Of (load, way, policies); `root` is that of the repository, from the file's folder."""
-    yield HEAD.format(root=root, horizon=horizon)
+    yield HEAD.format(root=root, horizon=horizon, start=FROM)
     for load, way, policies in cells:
         yield SCENARIO.format(load=load, way=way, device=DEVICES[way], root=root, seconds=SECONDS,
                               policies="\n".join(f"      - {policy}" for policy in policies))
