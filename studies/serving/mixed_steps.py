@@ -5,16 +5,19 @@
     mixed_steps.py predict RESULTS > mixed_predicted.jsonl
     mixed_steps.py measure -o FOLDER [--simtrace FILE]
     mixed_steps.py score [PREDICTED]
+    mixed_steps.py once             by how much prefills and decodes apart are longer than both at once, of the grid's log
 
 `measure` serves the three loads of 1b, as measure.py does, and writes mixed.tar.gz; with --simtrace it also records
 mixed.corun, a grid that has mixed steps, and mixed.steps.csv, its log without a recorder.
 """
 
 import argparse
+import csv
 import json
 import os
 import pathlib
 import sqlite3
+import statistics
 import subprocess
 import sys
 import tarfile
@@ -93,6 +96,20 @@ def score(options):
     table(shown)
 
 
+def once(_):
+    times = {}
+    with open(HERE / "grid" / "mixed.steps.csv", encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            key = row["kind"], *(int(row[name]) for name in ("size", "context", "decodes", "decode_context"))
+            times.setdefault(key, []).append(1e3 * (float(row["end_s"]) - float(row["begin_s"])))
+    middle = {key: statistics.median(its) for key, its in times.items()}
+    less = sorted(middle["prefill", n, c, 0, 0] + middle["decode", b, k, 0, 0] - both
+                  for (kind, n, c, b, k), both in middle.items() if kind == "mixed")
+    quickest = min(both for (kind, *_), both in middle.items() if kind == "decode")
+    print(f"{len(less)} sizes: {statistics.median(less):.2f} ms, {less[0]:.2f} to {less[-1]:.2f}, four of five "
+          f"{less[len(less) // 10]:.2f} to {less[-(len(less) // 10)]:.2f}; the quickest decode takes {quickest:.2f} ms")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True)
@@ -112,6 +129,7 @@ def main():
     command = commands.add_parser("score")
     command.add_argument("predicted", type=pathlib.Path, nargs="?")
     command.set_defaults(do=score)
+    commands.add_parser("once").set_defaults(do=once)
     options = parser.parse_args()
     options.do(options)
 
