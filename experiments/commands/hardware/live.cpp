@@ -68,7 +68,7 @@ void add_metrics_option(Command& command, std::optional<live::ListenAddress>& ad
             address = live::ListenAddress::parse(text);
             if (!address) reject_value("--metrics", "an address and a port are expected, like :9400 or 10.0.0.1:9400");
           },
-          "Serve figures of the run to Prometheus, at 127.0.0.1 unless another address is named; port 0 = any free one")
+          "Serve figures of the run to Prometheus; at 127.0.0.1 if there is no ADDRESS, port 0 = any free one")
       .shows_value("[ADDRESS]:PORT");
 }
 

@@ -25,7 +25,7 @@ namespace {
 constexpr std::string_view kPath = "/metrics";
 constexpr std::string_view kPlain = "text/plain; charset=utf-8";
 constexpr std::string_view kExposition = "text/plain; version=0.0.4; charset=utf-8";
-constexpr int kLeastPriority = 19;
+constexpr int kNiceness = 10;  // yields to the scheduler, and is not starved where all processors are busy
 constexpr std::chrono::milliseconds kBetweenTries{10};  // where no more files can be opened
 
 std::string help_for(int failure) {
@@ -74,7 +74,7 @@ void MetricsServer::close_all() {
 }
 
 void MetricsServer::serve() {
-  setpriority(PRIO_PROCESS, 0, kLeastPriority);  // of this thread
+  setpriority(PRIO_PROCESS, 0, kNiceness);  // of this thread
   while (true) {
     std::vector<pollfd> awaited{{end_, POLLIN, 0}, {listener_, POLLIN, 0}};
     for (const Caller& caller : callers_)

@@ -12,7 +12,7 @@
 
 namespace corun::live {
 
-/// Answers `GET /metrics` over HTTP, from one thread of its own of the least priority.
+/// Answers `GET /metrics` over HTTP, from one thread of its own, of a lower priority than others.
 ///
 /// Everything is bounded: at most 16 connections, of which the oldest makes room for a new one; 8 KiB of a request; 5 s
 /// from the begin of a connection to its end. A server that only programs of this machine can reach answers no request

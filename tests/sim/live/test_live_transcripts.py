@@ -27,7 +27,7 @@ TRANSCRIPTS = sorted((HERE / "transcripts").glob("*.txt"))
 FIGURES = [(r"launched \d+", "launched [...]"), (r"[\d.]+ /s\b", "[...] /s"), (r"\) after [\d.]+ s", ") after [...] s"),
            (r"ended (.*)after [\d.]+ s", r"ended \1after [...] s"), (r"until [\d.]+ s", "until [...] s"),
            (r"(live, \w+:) .*", r"\1 [...]"), (r"(interrupted after) [\d.]+", r"\1 [...]"),
-           (r"\(engine .*\)", "(engine [...])")]
+           (r"\(engine .*\)", "(engine [...])"), (r"(127\.0\.0\.1:)\d+", r"\1[...]")]
 
 
 def run(command, folder):

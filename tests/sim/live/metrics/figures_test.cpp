@@ -164,6 +164,7 @@ TEST(FiguresBoardTest, TheSchedulerIsAskedAndItsNextFiguresAreTheAnswer) {
   for (const Duration expected : {2s, 3s, 4s}) EXPECT_GE(board.ask(10s).figures->elapsed, expected);
   is_over = true;
   scheduler.join();
+  EXPECT_FALSE(board.is_asked()) << "one answer is enough";
 }
 
 TEST(FiguresBoardTest, AfterItsPatienceThereIsTheNewestAndHowOldItIs) {

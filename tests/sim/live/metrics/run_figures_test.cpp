@@ -1,9 +1,8 @@
 // Live runs whose figures are read while they go on.
-#include "sim/live/metrics/live_metrics.h"
-
 #include <future>
 #include <regex>
 
+#include "sim/live/metrics/live_metrics.h"
 #include "tests/sim/live/live_fixture.h"
 #include "tests/sim/live/metrics/scraper.h"
 

@@ -16,8 +16,10 @@ namespace corun::testing {
 /// A program that asks a server of metrics.
 class Scraper {
  public:
-  explicit Scraper(const live::ListenAddress& address)
+  /// With `most_unread`, the system takes in no more for it than about so many bytes that it has not read.
+  explicit Scraper(const live::ListenAddress& address, int most_unread = 0)
       : socket_(socket(address.get()->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    if (most_unread > 0) setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &most_unread, sizeof(most_unread));
     if (connect(socket_, address.get(), address.size()) != 0) throw std::runtime_error("nothing listens");
   }
   ~Scraper() { close(socket_); }
@@ -27,9 +29,9 @@ class Scraper {
   /// False where the other side has closed the connection.
   bool say(std::string_view text) const { return send(socket_, text.data(), text.size(), MSG_NOSIGNAL) >= 0; }
   /// All that comes until the other side closes the connection, or comes no longer for this long.
-  std::string hear(int patience_ms = 3000) const {
+  std::string hear(int patience_ms = 20000) const {
     std::string all;
-    std::array<char, 4096> part;
+    std::array<char, 65536> part;
     pollfd awaited{socket_, POLLIN, 0};
     while (poll(&awaited, 1, patience_ms) > 0) {
       const ssize_t length = recv(socket_, part.data(), part.size(), 0);
