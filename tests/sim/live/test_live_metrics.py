@@ -76,7 +76,7 @@ def get(url):
 
 def await_line(url, *patterns):
     """A scrape that has a line like each of these."""
-    until = time.monotonic() + 10
+    until = time.monotonic() + 15
     while True:
         text = get(url)
         missing = [pattern for pattern in patterns if not re.search(f"^{pattern}$", text, re.MULTILINE)]
@@ -91,8 +91,8 @@ def scrapes_of_a_run(folder):
     """Under nvshare, which holds programs by its lock, and under GaiaGPU, which limits memory."""
     with started(folder, "--metrics", ":0", "-o", "told.sqlite") as process:
         url = url_of(process)
-        first = await_line(url, r'corun_held_seconds_total{client="train",policy="nvshare",reason="lock"} .*',
-                           r'corun_held_seconds_total{client="encode",policy="nvshare",reason="lock"} .*',
+        first = await_line(url, *(f'corun_held_seconds_total{{client="{client}",policy="nvshare",reason="{reason}"}} .*'
+                                  for client in ("train", "encode") for reason in ("lock", "pending_window")),
                            r'corun_actions_total{client="train",policy="nvshare",action="admit"} .*',
                            r'corun_job_time_p99_seconds{client="train",policy="nvshare"} .*',
                            r'corun_frames_total{client="game",policy="nvshare"} (?:\d{3}|[4-9]\d)')

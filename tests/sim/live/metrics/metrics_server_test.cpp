@@ -26,7 +26,7 @@ const ListenAddress kAnyPort = *ListenAddress::parse(":0");
 /// A page that no socket takes in at once; afterwards a short one.
 std::function<std::string()> first_large() {
   return [is_first = true]() mutable {
-    return std::exchange(is_first, false) ? std::string(16 << 20, 'a') : std::string("a 1\n");
+    return std::exchange(is_first, false) ? std::string(6 << 20, 'a') : std::string("a 1\n");
   };
 }
 
