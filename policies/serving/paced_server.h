@@ -62,7 +62,7 @@ class PacedServer {
   void begin(const ClientView& client, Time now) {
     begun_ = client.server.steps + 1;
     begun_at_ = is_urgent(client) ? kNever : now;
-    due_ = std::max(due_, now);
+    due_ = is_urgent(client) || is_silent(client) ? std::max(due_, now) : now + interval(client);
   }
   /// The step that waits at the gate begins. If it is late, but for its server, the next one is due as if it were not.
   void begin_paced(const ClientView& client, Time now) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Goodput of a server against throughput of a training, by policy, of a results file of experiment.yaml.
 
-usage: frontier.py RESULTS.sqlite > table.md
+usage: frontier.py RESULTS.sqlite... > table.md
 
 All figures are means over the seeds; `+-` is half of the 95 % interval. Throughput is that of the training over its own
 alone. Of each setting of serving_slack, two comparisons with every other policy, paired by seed:
@@ -32,12 +32,13 @@ SOLO_RATE = 205.99  # of the training, as in the experiment
 Point = collections.namedtuple("Point", "goodput throughput ttft_ms tpot_ms answered")
 
 
-def read(path):
+def read(paths):
     """load -> (way, setting) -> seed -> Point"""
-    with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
-        values = collections.defaultdict(dict)
-        for scenario, policy, seed, client, metric, value in database.execute(METRICS):
-            values[scenario, policy, seed][client, metric] = value
+    values = collections.defaultdict(dict)
+    for path in paths:
+        with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
+            for scenario, policy, seed, client, metric, value in database.execute(METRICS):
+                values[scenario, policy, seed][client, metric] = value
     points = collections.defaultdict(lambda: collections.defaultdict(dict))
     for (scenario, policy, seed), its in sorted(values.items()):
         load, _, way = scenario.partition("_")
@@ -107,15 +108,15 @@ def comparison(settings):
             print(f"| {way} {policy} | {' '.join(other)} | {difference(goodputs)} | {difference(throughputs)} |")
 
 
-def main(path):
+def main(paths):
     print("Written by frontier.py. `training`: part of its throughput alone.")
-    for load, settings in read(path).items():
+    for load, settings in read(paths).items():
         print(f"\n## Load: {load}\n")
         settings_table(settings)
         comparison(settings)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) < 2:
         sys.exit(__doc__)
-    main(sys.argv[1])
+    main(sys.argv[1:])

@@ -14,7 +14,8 @@ constexpr std::uint32_t kServer = 0, kTrain = 1;
 /// A server that promises 50 ms a token, and a training. A step is one kernel.
 class Served {
  public:
-  explicit Served(Duration promised_ttft = {}) : world(serving_slack_policy(), values(), clients(promised_ttft)) {
+  explicit Served(Duration promised_ttft = {}, Duration time_slice = 2ms)
+      : world(serving_slack_policy(), values(), clients(promised_ttft), device(time_slice)) {
     world.join(kServer);
     world.join(kTrain);
     world.set_depth(kTrain, 100);
@@ -43,6 +44,11 @@ class Served {
   FakeBackend world;
 
  private:
+  static DeviceView device(Duration time_slice) {
+    DeviceView device = fake_device();
+    device.time_slice = time_slice;
+    return device;
+  }
   static Parameters values() {
     Parameters parameters = serving_slack_policy().defaults();
     parameters.set("tpot_share", 0.8);
@@ -166,6 +172,25 @@ TEST(ServingSlack, LateFirstTokensShortenThePace) {
   const Parameters defaults = serving_slack_policy().defaults();
   const double pace = 1.0 - defaults.real("gain") * (1.0 - defaults.real("late_share"));
   EXPECT_NEAR(to_milliseconds(served.begins(kServer).back() - (kZero + 101ms)), 40.0 * pace, 0.01);
+}
+
+TEST(ServingSlack, WhereContextsRunAtOnceOthersRunAlongUntilStepsAreAsLongAsTheirInterval) {
+  Served served({}, Duration{});
+  // Each step takes 5 ms and 0.92 of the time in which the training runs along.
+  Duration length = 5ms;
+  Time now = kZero + 1ms;
+  served.train(kZero, 20'000, 250us);
+  for (std::uint64_t step = 1; step <= 60; ++step) {
+    served.step(now, length);
+    served.says(now + length, step);
+    served.world.run_until(now + length);
+    const std::vector<Time> train = served.begins(kTrain);
+    const auto along = std::ranges::count_if(train, [&](Time when) { return when > now && when < now + length; });
+    now += length;
+    length = 5ms + along * 230us;
+  }
+  EXPECT_NEAR(to_milliseconds(length), 40.0, 1.0);
+  EXPECT_EQ(served.begins(kServer).size(), 60U) << "no step waits";
 }
 
 TEST(ServingSlack, FillersRunFreelyWithoutAServer) {
