@@ -173,7 +173,8 @@ def table(options):
         texts = []
         for figure in FIGURES:
             found = [row[figure] for row in measured.get(cell, []) if row.get(figure) is not None]
-            texts.append(f"{own[figure]:.4g} / {statistics.fmean(found):.4g}" if found else f"{own[figure]:.4g} /")
+            told = f"{own[figure]:.4g}" if figure in own else "-"
+            texts.append(f"{told} / {statistics.fmean(found):.4g}" if found else f"{told} /")
         print(f"| {cell} |", " | ".join(texts), "|")
 
 
