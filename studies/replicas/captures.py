@@ -77,19 +77,20 @@ def higgs(capture, period, busy, shape, facts):
     prefills, decodes = (1, 20) if facts["is_coalesced"] else (2, int(facts["decode_steps"]))
     decode = (1 - facts["prefill_host"]) * period / decodes
     prefill = facts["prefill_host"] * period / prefills
-    prefill_device = (1 - facts["decode_share"]) * device / prefills
+    preparation = facts["launch_part"] * decode
+    graph = min(facts["decode_share"] * device / decodes, 0.95 * (decode - preparation))  # alone, no wait
+    prefill_device = (device - decodes * graph) / prefills
     for _ in range(prefills):
         pieces = kernels if shape == "pieces" else 1
         spread(capture, prefill - (prefill_device if pieces == 1 else prefill_device / kernels), prefill_device, pieces,
                kernels)
         capture.wait()
-    small = 9 if shape == "pieces" else 0
+    small = int(facts["small_operations"]) if shape == "pieces" else 0
     for _ in range(decodes):
         capture.wait()
-        preparation = facts["launch_part"] * decode
         for _ in range(small):
             capture.work(preparation / (small + 1) - 2.0)
             capture.launch(1, 2.0, grid=[1, 1, 1])
             capture.wait()
-        spread(capture, preparation / (small + 1), facts["decode_share"] * device / decodes, 1, kernels)
+        spread(capture, preparation / (small + 1), graph, 1, kernels)
         capture.work(decode - preparation)

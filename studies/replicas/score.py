@@ -11,7 +11,7 @@ import pathlib
 import statistics
 
 HERE = pathlib.Path(__file__).resolve().parent
-QUANTITIES = {"launches": "launches of a step", "busy": "share of time with a kernel", "grid": "SMs that a kernel fills",
+QUANTITIES = {"launches": "launches of a step", "busy": "share of time with a kernel", "grid": "SMs of a kernel",
               "period_ms": "length of a step", "host_speed": "host cores", "work": "one replica at this concurrency"}
 
 
@@ -92,14 +92,20 @@ def print_cells(scored):
     table(rows)
 
 
+def with_own_cores(scored):
+    """Cells of which the thread says that replicas had cores of their own."""
+    told = {row["cell"] for row in rows_of("cells.csv") if "pinned" in row["cores"] or "split" in row["cores"]}
+    return {cell: it for cell, it in scored.items() if cell in told}
+
+
 def print_summary(scored):
     rows = [["way", "cells", "inputs suffice", "direction right", "told ratio in the range", "ratio off, mean / worst"]]
     for way in ("turns", "MPS", "both"):
         those = [it for it in scored.values() if way in (it[0], "both")]
         enough = [it for it in those if it[5]]
         right = sum(it[5] == direction(it[2]) for it in enough)
-        inside = sum(it[3] * 0.98 <= it[2] <= it[4] * 1.02 for it in enough)
-        errors = [abs(math.sqrt(it[3] * it[4]) / it[2] - 1) for it in enough]
+        inside = sum(it[3] * 0.98 <= it[2] <= it[4] * 1.02 for it in enough if it[2])
+        errors = [abs(math.sqrt(it[3] * it[4]) / it[2] - 1) for it in enough if it[2]]
         off = f"{100 * statistics.fmean(errors):.0f} % / {100 * max(errors):.0f} %" if errors else ""
         share = f"{right} of {len(enough)}" + (f" ({100 * right / len(enough):.0f} %)" if enough else "")
         rows.append([way, str(len(those)), str(len(enough)), share, f"{inside} of {len(enough)}", off])
@@ -114,7 +120,7 @@ def print_nulls(scored):
     for name, model in models.items():
         right = {cell: direction(model(it[0], it[1])) == direction(it[2]) for cell, it in scored.items()}
         enough = [cell for cell, it in scored.items() if it[5]]
-        errors = [abs(model(*scored[cell][:2]) / scored[cell][2] - 1) for cell in enough]
+        errors = [abs(model(*scored[cell][:2]) / scored[cell][2] - 1) for cell in enough if scored[cell][2]]
         rows.append([name, f"{sum(right.values())} of {len(right)}",
                      f"{sum(right[cell] for cell in enough)} of {len(enough)}",
                      f"{100 * statistics.fmean(errors):.0f} % / {100 * max(errors):.0f} %"])
@@ -125,8 +131,8 @@ def print_open(scored):
     rows = [["cell", "open", "one of these alone would decide"]]
     for cell, it in scored.items():
         if it[5] is None:
-            alone = [QUANTITIES[name] for name in deciding(it[6])]
-            rows.append([cell, ", ".join(QUANTITIES[name] for name in open_of(it[6])), ", ".join(alone) or "none alone"])
+            unknown, alone = [[QUANTITIES[name] for name in of(it[6])] for of in (open_of, deciding)]
+            rows.append([cell, ", ".join(unknown), ", ".join(alone) or "none alone"])
     table(rows)
 
 
@@ -137,6 +143,8 @@ def main():
     scored = score(measured_ratios(), predicted)
     print("Rates of all replicas over that of one. Gain: above 1.05; loss: below 0.95; same: between.\n")
     print_summary(scored)
+    print("Of these, cells of which a thread says that each replica had cores of its own:\n")
+    print_summary(with_own_cores(scored))
     print_cells(scored)
     print("Null models.\n")
     print_nulls(scored)
