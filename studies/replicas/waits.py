@@ -18,7 +18,7 @@ WAITS = (0, 9, 30, 100)
 def simulate(simcli, folder, setup, device, counts, ends):
     place = folder / f"waits-{setup}"
     place.mkdir(parents=True, exist_ok=True)
-    text = (f"name: waits-{setup}\ndevice: {device}\nhorizon: 2s\nwarmup: 0.2s\nseeds: 1\n"
+    text = (f"name: waits-{setup}\ndevice: {device}\nhorizon: 5s\nwarmup: 0.5s\nseeds: 1\n"
             "defaults: { host_jitter: 10%, host_gaps: recorded, step: { range: iteration }, accept: [other_gpu] }\n"
             "policies: [passthrough]\nrecord: { frames: none, decisions: none }\nscenarios:\n")
     for name, capture in ends.items():
