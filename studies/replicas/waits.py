@@ -11,14 +11,15 @@ import sys
 import captures
 import stand_ins
 
-SETUPS = {"h200-higgs": ("h200", (2, 5)), "h100-higgs-speech": ("h100", (2, 3))}
+SETUPS = {"h100-higgs-speech": ("h100", (2, 3), 5), "h200-higgs": ("h200", (2, 5), 2)}  # device, replicas, seconds
 WAITS = (0, 9, 30, 100)
 
 
-def simulate(simcli, folder, setup, device, counts, ends):
+def simulate(simcli, folder, setup, ends):
+    device, counts, seconds = SETUPS[setup]
     place = folder / f"waits-{setup}"
     place.mkdir(parents=True, exist_ok=True)
-    text = (f"name: waits-{setup}\ndevice: {device}\nhorizon: 5s\nwarmup: 0.5s\nseeds: 1\n"
+    text = (f"name: waits-{setup}\ndevice: {device}\nhorizon: {seconds}s\nwarmup: {seconds / 10:g}s\nseeds: 1\n"
             "defaults: { host_jitter: 10%, host_gaps: recorded, step: { range: iteration }, accept: [other_gpu] }\n"
             "policies: [passthrough]\nrecord: { frames: none, decisions: none }\nscenarios:\n")
     for name, capture in ends.items():
@@ -32,7 +33,7 @@ def simulate(simcli, folder, setup, device, counts, ends):
 def main():
     inputs, folder = stand_ins.read_inputs(), pathlib.Path(sys.argv[2])
     simcli = str(pathlib.Path(sys.argv[1]).resolve())
-    for setup, (device, counts) in SETUPS.items():
+    for setup, (_, counts, _) in SETUPS.items():
         ends, own = {}, inputs[setup]
         for busy, waits in itertools.product(own["busy"], WAITS):
             facts = stand_ins.facts_of(setup, inputs) | {"small_operations": waits}
@@ -42,14 +43,14 @@ def main():
                 captures.higgs(capture, 1e3 * 87.0 * 48.2 / own["rate"][0], busy, "pieces", facts)
                 capture.mark(begin)
             ends[f"{busy:g}_{waits}"] = capture
-        found = simulate(simcli, folder, setup, device, counts, ends)
+        found = simulate(simcli, folder, setup, ends)
         print(f"{setup}: rate over that of one replica, {', '.join(map(str, counts))} replicas.\n")
         print("| busy share of one | waits of a decode | turns | MPS |\n|---|---|---|---|")
         for name in ends:
             told = [", ".join(f"{found[f'{way}-{count}-{name}'] / found[f'turns-1-{name}']:.2f}" for count in counts)
                     for way in ("turns", "mps")]
             print("| " + " | ".join([*name.split("_"), *told]) + " |")
-        print()
+        print(flush=True)
 
 
 if __name__ == "__main__":
