@@ -27,6 +27,9 @@ AT_ONCE = {
     "mps_percentage": [("percentages", [{"chat": chat, "train": train} for chat, train in (
         (90, 10), (80, 20), (40, 60), (30, 70), (100, 20), (100, 70))])],
 }
+# Settings for a training that wants about half of the device, and two that hardly differ from their neighbours.
+ONLY_LOW = {"serving_slack_tpot_06", "gpreempt_200us", "xsched_lax_40", "xsched_fair_1_1", "xsched_utilization_035_065",
+            "mps_percentage_40_60", "mps_percentage_30_70", "mps_percentage_100_70"}
 FIXED = {"tgs": "report_period: 500ms, "}  # of 5 s, it would learn during all of the run
 HEAD = """# A server of a language model and a training on one GPU: goodput and training throughput under every policy.
 version: 1
@@ -72,7 +75,7 @@ def label(policy, parameter, value):
     return "_".join([policy, *named, *(str(part).replace(".", "") for part in parts)])
 
 
-def settings(policies):
+def settings(policies, load):
     for policy, knobs in policies.items():
         if knobs is None:
             yield f"      - {policy}"
@@ -80,6 +83,8 @@ def settings(policies):
             fixed = FIXED.get(policy, "")
             for value in values:
                 name = label(policy, parameter, value)
+                if load != "low" and name in ONLY_LOW:
+                    continue
                 yield f"      - {{ {policy}: {{ {fixed}{parameter}: {written(value)} }}, as: {name} }}"
 
 
@@ -92,7 +97,7 @@ def main():
                 print("    device: { model: h200, sharing: concurrent }")
             print(CLIENTS.format(rate=round(CAPACITY_PER_S * share, 2), fewer_sms=FEWER_SMS * (way == "at_once")))
             print("    policies:")
-            print("\n".join(settings(policies)))
+            print("\n".join(settings(policies, load)))
 
 
 if __name__ == "__main__":

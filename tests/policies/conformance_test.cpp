@@ -26,7 +26,7 @@ struct Corner {
 
 const std::vector<QualityLevel> kMenu{{"high", 1.0, 1.0}, {"medium", 0.62, 0.88}, {"low", 0.33, 0.70}};
 
-/// Two games and two best-effort clients; one game has quality levels.
+/// Two games and two best-effort clients; one game has quality levels, and one best-effort client is a server.
 std::vector<ClientView> four_clients() {
   std::vector<ClientView> clients{fake_client("game", Role::kInteractive), fake_client("train"),
                                   fake_client("plain", Role::kInteractive), fake_client("serve")};
@@ -38,6 +38,8 @@ std::vector<ClientView> four_clients() {
   }
   clients[0].priority = 2;
   clients[3].priority = 1;
+  clients[3].promised_ttft = 10ms;
+  clients[3].promised_tpot = 5ms;
   return clients;
 }
 
@@ -166,6 +168,8 @@ class History {
       world.at(kRunStart + step * 10ms, [this, step] {
         for (std::uint32_t client = 0; client < 4; ++client)
           world.set_memory(client, random_() % 3'000'000'000, step * 100'000'000);
+        const Time arrival = step % 4 == 0 ? world.now() - 3ms : kNever;
+        world.arbiter().tell_server(ClientId{3}, {.steps = step / 2, .oldest_request = arrival});
       });
     world.at(kRunStart + 200ms, [this] { leave(0), leave(2); });
     world.at(kRunStart + 250ms, [this] { leave(1), leave(3); });
