@@ -158,7 +158,8 @@ class ResultsWriter::Store {
 
   void close() {
     for (const char* table : {"metrics", "frames", "decisions", "operations", "holds", "pods", kRequestsTable})
-      if (database_.tableExists(table)) database_.exec(fmt::format("CREATE INDEX IF NOT EXISTS {0}_by_run ON {0}(run)", table));
+      if (database_.tableExists(table))
+        database_.exec(fmt::format("CREATE INDEX IF NOT EXISTS {0}_by_run ON {0}(run)", table));
     if (is_complete())
       database_.exec(fmt::format("INSERT OR REPLACE INTO properties VALUES ('hash', '{}')", results_hash(database_)));
     // The log's NORMAL would sync the rollback journal once with its header, and its checksum skips most bytes: without

@@ -200,8 +200,8 @@ class Tables:
     def table(self, name: str, scenario: str | None = None, policy: str | None = None,
               client: str | None = None) -> "Table":
         """One table as a corun.Table, whose columns pandas, polars and Arrow share: `name` is "frames", "decisions",
-        "holds", "kills", "refusals", "requests", "operations" or "metrics", with the `scenario`, `policy` and `seed` of its runs in
-        front. The other arguments keep one of each. docs/results.md describes the columns.
+        "holds", "kills", "refusals", "requests", "operations" or "metrics", with the `scenario`, `policy` and `seed` of
+        its runs in front. The other arguments keep one of each. docs/results.md describes the columns.
 
         >>> frames = corun.open(QUICK).table("frames", policy="nvshare")
         >>> frames["seed"].to_list()[-1], frames["present_ns"].missing

@@ -79,8 +79,8 @@ def experiment(options):
     folder = options.folder
     (folder / "requests").mkdir(parents=True, exist_ok=True)
     subprocess.run([sys.executable, HERE / "served_steps.py", folder / "served"], check=True)
-    lines = [HEAD.replace("name: serving", "name: loads").replace("horizon: 14s", f"horizon: {SECONDS}s").replace("seeds: 3", "seeds: 1")
-             .replace("output: ../../results/serving.sqlite\n", "")]
+    lines = [HEAD.replace("name: serving", "name: loads").replace("horizon: 14s", f"horizon: {SECONDS}s")
+             .replace("seeds: 3", "seeds: 1").replace("output: ../../results/serving.sqlite\n", "")]
     for way, program, cell in load_cells():
         for rate in loads(way, program):
             name = at(way, program, rate)
@@ -94,7 +94,8 @@ def experiment(options):
                 text = text.replace(f"step_times: grid/{program}.steps.csv", f"step_times: served/{program}.steps.csv")
                 lines.append(re.sub(r"grid/", os.path.relpath(HERE / "grid", folder) + "/", text))
             if cell.way == "split":
-                shares = ", ".join(f"{p.requests or p.program}: {p.percentage}" for p in with_requests(cell, name).parties)
+                shares = ", ".join(f"{party.requests or party.program}: {party.percentage}"
+                                   for party in with_requests(cell, name).parties)
                 lines.append(f"    policies: [mps_percentage: {{ percentages: {{ {shares} }} }}]")
     (folder / "loads.yaml").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
@@ -178,7 +179,8 @@ def measure(options):
             share = now() + (until - now()) / (len(wanted) - place)
             if cell.way != "turns":
                 daemon.start()
-            company = Company(cell.parties, {} if cell.way == "turns" else daemon.environment, folder / f"{way}_{program}")
+            environment = {} if cell.way == "turns" else daemon.environment
+            company = Company(cell.parties, environment, folder / f"{way}_{program}")
             try:
                 for row in tried(company, cell, (way, program), start[way, program], folder, share, power):
                     with open(options.output / "loads.jsonl", "a", encoding="utf-8") as file:
@@ -207,7 +209,8 @@ def tried(company, cell, names, start, folder, until, power):
         its = served(folder / f"{cell_file(cell, name)}.requests.csv")
         points.append((rate, its))
         others = {program: row_of(name, program, one)["it_s"] for program, one in ends.items() if len(one) > 2}
-        yield {"way": names[0], "program": names[1], "rate_per_s": round(rate, 4)} | its | others | power.between(*within)
+        facts = {"way": names[0], "program": names[1], "rate_per_s": round(rate, 4)}
+        yield facts | its | others | power.between(*within)
 
 
 def cell_file(cell, name):
@@ -227,7 +230,8 @@ def score(options):
             continue
         errors.append(abs(told / largest - 1))
         shown.append([" ".join(key), f"{told:.3g}", f"{largest:.3g}", f"{100 * (told / largest - 1):+.1f} %", tries])
-    print(f"The largest load with a TTFT's p99 of {LEVEL['ttft_p99_ms']} ms and a TPOT's of {LEVEL['tpot_p99_ms']} ms.\n")
+    print(f"The largest load with a TTFT's p99 of {LEVEL['ttft_p99_ms']} ms and a TPOT's of {LEVEL['tpot_p99_ms']} "
+          "ms.\n")
     table(shown)
     if errors:
         print(f"{100 * sum(errors) / len(errors):.1f} % off on average, {100 * max(errors):.1f} at worst; "

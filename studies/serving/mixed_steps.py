@@ -5,7 +5,7 @@
     mixed_steps.py predict RESULTS > mixed_predicted.jsonl
     mixed_steps.py measure -o FOLDER [--simtrace FILE]
     mixed_steps.py score [PREDICTED]
-    mixed_steps.py once             by how much prefills and decodes apart are longer than both at once, of the grid's log
+    mixed_steps.py once             by how much prefills and decodes apart are longer than both at once, by the grid
 
 `measure` serves the three loads of 1b, as measure.py does, and writes mixed.tar.gz; with --simtrace it also records
 mixed.corun, a grid that has mixed steps, and mixed.steps.csv, its log without a recorder.
@@ -35,14 +35,15 @@ def experiment(options):
     folder = options.folder
     subprocess.run([sys.executable, HERE / "served_steps.py", folder / "served"], check=True)
     home = os.path.relpath(HERE, folder)
+    capture = os.path.relpath(options.capture, folder) if options.capture else f"{home}/grid/1b.corun"
+    steps = os.path.relpath(options.steps, folder) if options.steps else "served/1b.steps.csv"
     lines = [HEAD.replace("name: serving", "name: mixed").replace("output: ../../results/serving.sqlite\n", "")]
     for load in LOADS:
         lines += [f"  - name: mixed_1b_{load}", "    clients:", f"      - name: 1b_{load}",
-                  f"        trace: {os.path.relpath(options.capture, folder) if options.capture else home + '/grid/1b.corun'}",
-                  "        server:", f"          requests: {{ file: {home}/requests/1b_{load}.csv }}",
+                  f"        trace: {capture}", "        server:",
+                  f"          requests: {{ file: {home}/requests/1b_{load}.csv }}",
                   "          batching: mixed", "          max_batch: 32", f"          kv_tokens: {KV_TOKENS['1b']}",
-                  "          pads: true",
-                  f"          step_times: {options.steps and os.path.relpath(options.steps, folder) or 'served/1b.steps.csv'}"]
+                  "          pads: true", f"          step_times: {steps}"]
     (folder / "mixed.yaml").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
