@@ -3,15 +3,15 @@
 
 usage: frontier.py RESULTS.sqlite... > table.md
 
-All figures are means over the seeds; `+-` is half of the 95 % interval. Throughput is that of the training over its own
-alone. serving_slack at its defaults is compared with each other policy, paired by seed:
+All figures are means over the seeds; `+-` is half of the 95 % interval, most of which is how many requests a seed has.
+Throughput is that of the training over its own alone. serving_slack at its defaults
+(late_share 0.05) and at 0.15 is compared with each other policy:
 
-    goodput at the same training     the most that a policy's settings reach with at least that training throughput,
-                                     straight lines between any two of them included, as if a share of the time could
-                                     have each
-    training at the same goodput     likewise, the training's with at least 98 % of that goodput
+    goodput at the same training     with the setting, or the mixture of two, that has at least that training throughput
+                                     on average and the most goodput, as if a share of the time could have each
+    training at the same goodput     with the one that has at least 98 % of that goodput and the most training throughput
 
-"out of reach": in so many of the seeds no setting of the policy has as much.
+Differences are paired by seed, with 95 % intervals. "out of reach": no setting has as much.
 
 Needs the package (PYTHONPATH=build/release/python).
 """
@@ -26,7 +26,8 @@ import sys
 
 from corun.statistics import paired_interval
 
-OURS, DEFAULTS, NEAR = "serving_slack", "serving_slack_late_005", 0.98
+LOADS = ["low", "middle", "high"]
+OURS, COMPARED, NEAR = "serving_slack", ["serving_slack_late_005", "serving_slack_late_015"], 0.98
 METRICS = """SELECT r.scenario, r.policy, r.seed, m.client, m.metric, m.value FROM metrics m JOIN runs r ON r.id = m.run
              WHERE m.metric IN ('goodput_per_s', 'ttft_p99_ms', 'tpot_p99_ms', 'throughput_per_s')"""
 SOLO_RATE = 205.99  # of the training, as in the experiment
@@ -57,15 +58,18 @@ def family(setting):
     return way, re.sub(r"(_(tpot|late|\d+|\d+us|\d+ms))+$", "", policy)
 
 
-def most(points, given, wanted, least):
-    """The most of `wanted` with at least that much of `given`, of the points and the lines between two; None beyond."""
-    best = [getattr(point, wanted) for point in points if getattr(point, given) >= least]
-    for low, high in itertools.permutations(points, 2):
+def best(settings, given, wanted, least):
+    """The setting, or the mixture of two, with at least that much of `given` on average and the most of `wanted`, as
+    [(setting, weight)]; None beyond all."""
+    means = {name: Point(*map(statistics.fmean, zip(*by_seed.values()))) for name, by_seed in settings.items()}
+    found = [(getattr(mean, wanted), [(name, 1.0)]) for name, mean in means.items() if getattr(mean, given) >= least]
+    for (one, low), (other, high) in itertools.permutations(means.items(), 2):
         a, b = getattr(low, given), getattr(high, given)
         if a < least < b:
             part = (least - a) / (b - a)
-            best.append(getattr(low, wanted) + part * (getattr(high, wanted) - getattr(low, wanted)))
-    return max(best, default=None)
+            value = getattr(low, wanted) + part * (getattr(high, wanted) - getattr(low, wanted))
+            found.append((value, [(one, 1 - part), (other, part)]))
+    return max(found, default=(0, None), key=lambda entry: entry[0])[1]
 
 
 def spread(values):
@@ -76,11 +80,12 @@ def spread(values):
     return f"{effect:.3f}" if low is None else f"{effect:.3f} +- {(high - low) / 2:.3f}"
 
 
-def difference(pairs):
-    missing = sum(other is None for _, other in pairs)
-    if missing:
-        return f"out of reach ({missing} of {len(pairs)})"
-    effect, low, high = paired_interval([own for own, _ in pairs], [other for _, other in pairs])
+def difference(ours, settings, given, wanted, near=1.0):
+    mixture = best(settings, given, wanted, near * statistics.fmean(getattr(point, given) for point in ours.values()))
+    if mixture is None:
+        return "out of reach"
+    theirs = [sum(weight * getattr(settings[name][seed], wanted) for name, weight in mixture) for seed in ours]
+    effect, low, high = paired_interval([getattr(point, wanted) for point in ours.values()], theirs)
     return f"{effect:+.3f}" if low is None else f"{effect:+.3f} ({low:+.3f} to {high:+.3f})"
 
 
@@ -94,27 +99,24 @@ def settings_table(settings):
 
 
 def comparison(settings):
-    rivals = collections.defaultdict(list)
+    rivals = collections.defaultdict(dict)
     for (way, policy), by_seed in settings.items():
         if family((way, policy))[1] != OURS:
-            rivals[" ".join(family((way, policy)))].append(by_seed)
-            rivals[f"any policy, {way}"].append(by_seed)
+            rivals[" ".join(family((way, policy)))][policy] = by_seed
+            rivals[f"any policy, {way}"][policy] = by_seed
     print("\n| ours | compared with | goodput at the same training | training at the same goodput |")
     print("|---|---|---|---|")
-    for way in ("turns", "at_once"):
-        ours = settings[way, DEFAULTS]
+    for way, policy in itertools.product(("turns", "at_once"), COMPARED):
+        ours = settings[way, policy]
         for name, theirs in sorted(rivals.items()):
-            goodputs, throughputs = [], []
-            for seed, point in ours.items():
-                points = [one[seed] for one in theirs]
-                goodputs.append((point.goodput, most(points, "throughput", "goodput", point.throughput)))
-                throughputs.append((point.throughput, most(points, "goodput", "throughput", NEAR * point.goodput)))
-            print(f"| {way} | {name} | {difference(goodputs)} | {difference(throughputs)} |")
+            print(f"| {way} {policy[-3:]} | {name} | {difference(ours, theirs, 'throughput', 'goodput')} "
+                  f"| {difference(ours, theirs, 'goodput', 'throughput', NEAR)} |")
 
 
 def main(paths):
     print("Written by frontier.py. `training`: part of its throughput alone.")
-    for load, settings in read(paths).items():
+    loads = read(paths)
+    for load, settings in ((load, loads[load]) for load in LOADS):
         print(f"\n## Load: {load}\n")
         settings_table(settings)
         comparison(settings)
