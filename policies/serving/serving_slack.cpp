@@ -28,6 +28,7 @@ using std::chrono_literals::operator""ms;
 bool is_server(const ClientView& client) {
   return client.promised_ttft > Duration::zero() || client.promised_tpot > Duration::zero();
 }
+bool is_known(const OpView& op) { return op.predicted_by_name != kUnknownDuration; }
 bool is_filler(const ClientView& client) { return !is_server(client) && client.role == Role::kBestEffort; }
 
 class ServingSlack : public Policy {
@@ -53,13 +54,17 @@ class ServingSlack : public Policy {
     if (is_filler(client)) {
       turns_.serve(id);
       is_fresh_ = false;
-      if (op.predicted_by_name != kUnknownDuration) launches_.launched(id, op.predicted_by_name);
+      if (is_known(op)) launches_.launched(id, op.predicted_by_name);
+      unknown_ += is_known(op) ? 0 : 1;
     } else if (is_server(client) && !server.is_in_step(client)) {
       server.end(client, view.now);
       server.begin(client, view.now);
     }
   }
-  void on_completed(const GpuView& view, ClientId id, const OpView&, Duration) override { ended_[id.value] = view.now; }
+  void on_completed(const GpuView& view, ClientId id, const OpView& op, Duration) override {
+    ended_[id.value] = view.now;
+    if (is_filler(view.client(id)) && !is_known(op)) --unknown_;
+  }
 
   void decide(const GpuView& view, Actions& actions) override {
     const bool is_shared = has(view, is_server) && has(view, is_filler);
@@ -189,16 +194,13 @@ class ServingSlack : public Policy {
   }
 
   /// One without a prediction runs alone.
-  Duration cost(const OpView& op) const {
-    return op.predicted_by_name != kUnknownDuration ? op.predicted_by_name : ahead_limit_;
-  }
+  Duration cost(const OpView& op) const { return is_known(op) ? op.predicted_by_name : ahead_limit_; }
 
   /// Predicted, of the fillers' launches in flight, each as if it had just begun.
   Duration unfinished(const GpuView& view) const {
-    Duration work{};
+    Duration work = unknown_ * ahead_limit_;
     for (const ClientView& client : view.clients)
-      if (client.is_present && is_filler(client) && client.in_flight > 0)
-        work += client.in_flight_predicted > Duration::zero() ? client.in_flight_predicted : ahead_limit_;
+      if (client.is_present && is_filler(client)) work += client.in_flight_predicted;
     return work;
   }
 
@@ -209,6 +211,7 @@ class ServingSlack : public Policy {
   std::vector<Time> ended_;           // by client: its newest completion
   LaunchesAhead launches_;
   Turns turns_;
+  std::int64_t unknown_ = 0;  // of fillers' launches in flight: those without a prediction
   Time until_ = kRunStart;
   bool is_fresh_ = false;  // nothing has been launched in the present slack
 };

@@ -170,6 +170,7 @@ class History {
           world.set_memory(client, random_() % 3'000'000'000, step * 100'000'000);
         const Time arrival = step % 4 == 0 ? world.now() - 3ms : kNever;
         world.arbiter().tell_server(ClientId{3}, {.steps = step / 2, .oldest_request = arrival});
+        world.request_decision();
       });
     world.at(kRunStart + 200ms, [this] { leave(0), leave(2); });
     world.at(kRunStart + 250ms, [this] { leave(1), leave(3); });
