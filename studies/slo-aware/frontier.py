@@ -10,7 +10,7 @@ Throughput is that of the training over its own alone. serving_slack at its defa
     goodput at the same training     with the setting, or the mixture of two, that has at least that training
                                      throughput on average and the most goodput, as if a share of the time could
                                      have each
-    training at the same goodput     with the one that has at least 98 % of that goodput and the most training throughput
+    training at the same goodput     with the one that has at least 98 % of that goodput and the most of the training
 
 Differences are paired by seed, with 95 % intervals. "out of reach": no setting has as much.
 
