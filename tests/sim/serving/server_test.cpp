@@ -97,7 +97,8 @@ class Listener : public OpenGates {
 TEST(Server, SaysHowManyStepsHaveEndedAndWhichRequestHasNoTokenYet) {
   Listener policy;
   Served served;
-  RunInput input{DeviceSpec{}, {server({{3ms, 100, 2}, {4ms, 100, 1}})}, &policy, "open", 1s, Duration{0}, 1};
+  RunInput input{
+      DeviceSpec{}, {server({{3ms, 100, 2}, {4ms, 100, 1}, {1s, 1, 1}})}, &policy, "open", 50ms, Duration{0}, 1};
   simulate(input, served);
   const auto is = [](const std::pair<Time, ServerView>& entry, Duration at, std::uint64_t steps, Time oldest) {
     return entry.first == kRunStart + at && entry.second.steps == steps && entry.second.oldest_request == oldest;
