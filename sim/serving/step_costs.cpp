@@ -28,6 +28,18 @@ double interpolate(const Map& map, std::uint32_t key, Value value) {
   return (1 - part) * value(below->second) + part * value(above->second);
 }
 
+/// Of captured mixed steps, the quickest one that is as large in all respects; nullptr where there is none.
+template <class Mixed>
+const typename Mixed::mapped_type* quickest_as_large(const Mixed& mixed, const StepSize& size) {
+  const typename Mixed::mapped_type* quickest = nullptr;
+  for (const auto& [captured, point] : mixed) {
+    const bool is_as_large = captured.count >= size.count && captured.context >= size.context &&
+                             captured.decodes >= size.decodes && captured.decode_context >= size.decode_context;
+    if (is_as_large && (quickest == nullptr || point.mean_ns < quickest->mean_ns)) quickest = &point;
+  }
+  return quickest;
+}
+
 }  // namespace
 
 StepCosts::StepCosts(const std::vector<CapturedStep>& steps, bool pads) : pads_(pads) {
@@ -49,13 +61,8 @@ StepCosts::StepCosts(const std::vector<CapturedStep>& steps, bool pads) : pads_(
 
 /// The captured mixed step to be replayed for one, if there is any.
 const StepCosts::Point* StepCosts::mixed_template_of(const StepSize& size) const {
-  const Point* quickest = nullptr;
-  for (const auto& [captured, point] : mixed_) {
-    const bool is_as_large = captured.count >= size.count && captured.context >= size.context &&
-                             captured.decodes >= size.decodes && captured.decode_context >= size.decode_context;
-    if (is_as_large && (quickest == nullptr || point.mean_ns < quickest->mean_ns)) quickest = &point;
-  }
-  if (mixed_.empty() || (pads_ && quickest != nullptr)) return quickest;
+  const Point* const padded = pads_ ? quickest_as_large(mixed_, size) : nullptr;
+  if (mixed_.empty() || padded != nullptr) return padded;
   // Too few tokens are worse than any number too many.
   const auto far = [&](const auto& entry) {
     const std::uint32_t tokens = entry.first.count + entry.first.decodes, asked = size.count + size.decodes;
@@ -99,7 +106,10 @@ double StepCosts::mixed_error() const {
 }
 
 double StepCosts::time_of(const StepSize& size) const {
-  if (size.kind == StepSize::Kind::kMixed && !(pads_ && has_mixed())) return apart_ns(size) - done_once_ns_;
+  if (size.kind == StepSize::Kind::kMixed) {
+    const Point* const padded = pads_ ? quickest_as_large(mixed_, size) : nullptr;
+    return padded != nullptr ? padded->mean_ns : apart_ns(size) - done_once_ns_;
+  }
   if (pads_) return template_of(size).mean_ns;
   const auto with_context = [&](const ByContext& contexts) {
     return interpolate(contexts, size.context, [](const Point& point) { return point.mean_ns; });

@@ -114,6 +114,9 @@ TEST(StepCosts, AnEngineThatPadsComputesTheQuickestMixedStepThatIsAsLarge) {
   const StepCosts costs(steps, true);
   EXPECT_EQ(costs.device_time(mixed(100, 4, 10)), 200us);
   EXPECT_EQ(costs.device_time(mixed(100, 4, 1001)), 400us);
+  const std::vector<CapturedStep> small = {
+      {prefill(512), 0, 500us}, {decode(32, 4000), 1, 100us}, {mixed(128, 8, 1000), 2, 50us}};
+  EXPECT_GE(StepCosts(small, true).device_time(mixed(512, 32, 4000)), 500us) << "none is as large";
 }
 
 TEST(StepCosts, TheErrorIsThatOfACapturedSizeAmongItsNeighbours) {
