@@ -12,7 +12,6 @@ The largest is where the first of them crosses its limit, on a line between the 
 """
 
 import argparse
-import collections
 import csv
 import itertools
 import json
@@ -20,7 +19,6 @@ import math
 import os
 import pathlib
 import re
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -28,7 +26,8 @@ import tempfile
 from cells import HERE, TRAININGS, Cell, Party
 from make_experiment import HEAD, client
 from make_requests import CAPACITY_PER_S, SHARE
-from score import quantile, table
+from predictions import figures_by_party
+from score import figures_of, table
 
 SECONDS = 20
 LEVEL = {"ttft_p99_ms": 500, "tpot_p99_ms": 50}
@@ -121,11 +120,7 @@ def between(low, high, name):
 
 
 def predict(options):
-    figures = collections.defaultdict(dict)
-    rows = sqlite3.connect(options.results).execute(
-        "SELECT scenario, client, metric, avg(value) FROM runs JOIN metrics ON run = id GROUP BY 1, 2, 3")
-    for scenario, party, metric, value in rows:
-        figures[scenario, party][metric] = value
+    figures = figures_by_party(options.results)
     for way, program, cell in load_cells():
         names = {rate: at(way, program, rate) for rate in loads(way, program)}
         points = [(rate, figures[name, name]) for rate, name in names.items()]
@@ -143,12 +138,8 @@ def rows_of(path):
 
 def served(path):
     with open(path, encoding="utf-8", newline="") as file:
-        ended = [row for row in csv.DictReader(file) if row["end_s"] and float(row["end_s"]) <= SECONDS]
-    ttft = [1e3 * (float(row["first_token_s"]) - float(row["arrival_s"])) for row in ended]
-    tpot = [1e3 * (float(row["end_s"]) - float(row["first_token_s"])) / (int(row["output"]) - 1)
-            for row in ended if int(row["output"]) > 1]
-    return {"ttft_p99_ms": round(quantile(ttft, .99), 2), "tpot_p99_ms": round(quantile(tpot, .99), 3),
-            "tokens_per_s": round(sum(int(row["output"]) for row in ended) / SECONDS, 1), "ended": len(ended)}
+        figures = figures_of(csv.DictReader(file), SECONDS)
+    return {name: round(figures[name], 3) for name in [*LEVEL, "tokens_per_s", "ended"]}
 
 
 def next_load(points, start):

@@ -2,7 +2,7 @@
 """Steps of prompts and decodes at once, told from captured steps of one kind each: 1b with `batching: mixed`, alone.
 
     mixed_steps.py experiment FOLDER [GRID.corun]   FOLDER/mixed.yaml; the second one out of a capture with mixed steps
-    mixed_steps.py predict RESULTS > mixed_predicted.jsonl
+    predictions.py RESULTS > mixed_predicted.jsonl
     mixed_steps.py measure -o FOLDER [--simtrace FILE]
     mixed_steps.py score [PREDICTED]
     mixed_steps.py once             by how much prefills and decodes apart are longer than both at once, by the grid
@@ -16,7 +16,6 @@ import csv
 import json
 import os
 import pathlib
-import sqlite3
 import statistics
 import subprocess
 import sys
@@ -45,17 +44,6 @@ def experiment(options):
                   "          batching: mixed", "          max_batch: 32", f"          kv_tokens: {KV_TOKENS['1b']}",
                   "          pads: true", f"          step_times: {steps}"]
     (folder / "mixed.yaml").write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def predict(options):
-    rows = sqlite3.connect(options.results).execute(
-        "SELECT scenario, client, metric, avg(value) FROM runs JOIN metrics ON run = id GROUP BY 1, 2, 3")
-    figures = {}
-    for scenario, client, metric, value in rows:
-        if client != "device" and metric in SERVING:
-            figures.setdefault((scenario, client), {})[metric] = round(value, 3)
-    for (scenario, client), its in sorted(figures.items()):
-        print(json.dumps({"run": scenario, "w": client} | its))
 
 
 def measure(options):
@@ -119,9 +107,6 @@ def main():
     command.add_argument("capture", type=pathlib.Path, nargs="?")
     command.add_argument("--steps", type=pathlib.Path)
     command.set_defaults(do=experiment)
-    command = commands.add_parser("predict")
-    command.add_argument("results", type=pathlib.Path)
-    command.set_defaults(do=predict)
     command = commands.add_parser("measure")
     command.add_argument("-o", "--output", type=pathlib.Path, required=True)
     command.add_argument("--simtrace", type=os.path.abspath)

@@ -12,13 +12,18 @@ import sys
 SERVING = ["ttft_p50_ms", "ttft_p99_ms", "tpot_p50_ms", "tpot_p99_ms", "tokens_per_s"]
 
 
-def main():
+def figures_by_party(results):
+    """(scenario, client) -> metric -> mean over seeds."""
     figures = collections.defaultdict(dict)
-    rows = sqlite3.connect(sys.argv[1]).execute(
+    rows = sqlite3.connect(results).execute(
         "SELECT scenario, client, metric, avg(value) FROM runs JOIN metrics ON run = id GROUP BY 1, 2, 3")
     for scenario, client, metric, value in rows:
         figures[scenario, client][metric] = value
-    for (scenario, client), its in sorted(figures.items()):
+    return figures
+
+
+def main():
+    for (scenario, client), its in sorted(figures_by_party(sys.argv[1]).items()):
         if client == "device":
             continue
         kept = SERVING if "ttft_p99_ms" in its else ["throughput_per_s"]

@@ -32,12 +32,16 @@ def quantile(values, part):
 def served(archive, cell, party):
     """The same figures of a server as the simulator's, of the requests that were answered in time."""
     text = archive.extractfile(f"{cell}.{party}.requests.csv").read().decode()
-    ended = [row for row in csv.DictReader(io.StringIO(text))
-             if row["end_s"] and float(row["end_s"]) <= SECONDS]
+    return figures_of(csv.DictReader(io.StringIO(text)), SECONDS)
+
+
+def figures_of(requests, seconds):
+    """Of the requests, as rows of their CSV file, that ended within so many seconds."""
+    ended = [row for row in requests if row["end_s"] and float(row["end_s"]) <= seconds]
     ttft = [1e3 * (float(row["first_token_s"]) - float(row["arrival_s"])) for row in ended]
     tpot = [1e3 * (float(row["end_s"]) - float(row["first_token_s"])) / (int(row["output"]) - 1)
             for row in ended if int(row["output"]) > 1]
-    return {"tokens_per_s": sum(int(row["output"]) for row in ended) / SECONDS,
+    return {"ended": len(ended), "tokens_per_s": sum(int(row["output"]) for row in ended) / seconds,
             "ttft_p50_ms": quantile(ttft, .5), "ttft_p99_ms": quantile(ttft, .99),
             "tpot_p50_ms": quantile(tpot, .5), "tpot_p99_ms": quantile(tpot, .99)}
 
