@@ -142,10 +142,15 @@ def served(path):
     return {name: round(figures[name], 3) for name in [*LEVEL, "tokens_per_s", "ended"]}
 
 
+def parted(points):
+    """The rates that hold, and those that do not."""
+    held = [rate for rate, its in points if all(its[name] <= limit for name, limit in LEVEL.items())]
+    return held, [rate for rate, _ in points if rate not in held]
+
+
 def next_load(points, start):
     """Up or down by a tenth until one load holds and the next does not, then between the two."""
-    held = [rate for rate, its in points if all(its[name] <= limit for name, limit in LEVEL.items())]
-    broken = [rate for rate, _ in points if rate not in held]
+    held, broken = parted(points)
     if not points:
         return start
     if not broken:
@@ -189,8 +194,7 @@ def tried(company, cell, names, start, folder, until, power):
 
     points = []
     for _ in range(TRIES):
-        held = [rate for rate, its in points if all(its[name] <= limit for name, limit in LEVEL.items())]
-        broken = [rate for rate, _ in points if rate not in held]
+        held, broken = parted(points)
         if now() + SECONDS + 4 > until or (held and broken and min(broken) < STEP * max(held)):
             return
         rate = next_load(points, start)
