@@ -97,9 +97,9 @@ class ServingSlack : public Policy {
   static bool has(const GpuView& view, Is is) {
     return std::ranges::any_of(view.clients, [&](const ClientView& client) { return client.is_present && is(client); });
   }
+  /// Of a client that has submitted something.
   Time quiet_at(const ClientView& client) const {
-    const Time submitted = client.last_submitted == kNever ? kRunStart : client.last_submitted;
-    return std::max(ended_[client.id.value], submitted) + patience_;
+    return std::max(ended_[client.id.value], client.last_submitted) + patience_;
   }
   /// Whether it has work or may soon have.
   bool is_active(Time now, const ClientView& client, Actions& actions) const {
