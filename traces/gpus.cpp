@@ -113,6 +113,36 @@ GpuMemory memory_of(const Provenance& provenance, std::uint32_t gpu) {
   return sum;
 }
 
+PowerMean power_of(const Provenance& provenance, std::uint32_t gpu) {
+  const auto known = std::ranges::find(provenance.power, gpu, &PowerMean::device);
+  return known == provenance.power.end() ? PowerMean{} : *known;
+}
+
+double load_of(const CompactCapture& capture) {
+  std::int64_t first_ns = INT64_MAX, last_ns = 0;
+  double sum_ns = 0;
+  for (std::size_t op = 0; op < capture.op_count(); ++op) {
+    first_ns = std::min(first_ns, capture.starts[op]);
+    last_ns = std::max(last_ns, capture.end_of(op));
+    sum_ns += static_cast<double>(capture.durations[op]);
+  }
+  return last_ns > first_ns ? sum_ns / static_cast<double>(last_ns - first_ns) : 0.0;
+}
+
+double collective_share_of(const CompactCapture& capture) {
+  std::vector<bool> is_one;
+  for (const OpRecord& op : capture.prototypes)
+    is_one.push_back(op.kind == OpKind::kKernel && is_collective(capture.rest.text(op.name)));
+  if (std::ranges::find(is_one, true) == is_one.end()) return 0.0;
+  double collective_ns = 0, all_ns = 0;
+  for (std::size_t op = 0; op < capture.op_count(); ++op) {
+    const auto duration_ns = static_cast<double>(capture.durations[op]);
+    all_ns += duration_ns;
+    if (is_one[capture.prototype_of[op]]) collective_ns += duration_ns;
+  }
+  return all_ns > 0 ? collective_ns / all_ns : 0.0;
+}
+
 void keep_gpu(CompactCapture& capture, std::uint32_t gpu) {
   std::set<std::uint32_t> calls_of_others;  // blocking copies among them
   for (std::size_t op = 0; op < capture.op_count(); ++op)

@@ -34,6 +34,16 @@ struct GpuMemory {
 /// Allocations where they are recorded, else what was in use on the GPU.
 GpuMemory memory_of(const Provenance& provenance, std::uint32_t gpu);
 
+/// What a GPU drew while the capture was made; 0 W where that was not recorded.
+PowerMean power_of(const Provenance& provenance, std::uint32_t gpu);
+
+/// Durations of all operations over the time from the first one's begin to the last one's end: above 1 where they
+/// overlap. 0 where there are none.
+double load_of(const CompactCapture& capture);
+
+/// Part of the capture's device time in kernels that wait for other GPUs (is_collective).
+double collective_share_of(const CompactCapture& capture);
+
 /// Leaves out what other GPUs and the processes that use only these do. Waits for their work become time of the host.
 void keep_gpu(CompactCapture& capture, std::uint32_t gpu);
 

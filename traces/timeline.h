@@ -217,6 +217,16 @@ struct MemoryPeak {
   static constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50;  ///< more is no figure of a device
 };
 
+/// What a device drew on average while the operations of a capture ran on it, and the clock of its SMs meanwhile.
+struct PowerMean {
+  std::uint32_t device = 0;  ///< as QueueRecord::device
+  double watts = 0.0;        ///< of the whole board, (0, kMostWatts]
+  double sm_mhz = 0.0;       ///< (0, kMostMhz]; 0 = not known
+  friend auto operator<=>(const PowerMean&, const PowerMean&) = default;
+
+  static constexpr double kMostWatts = 100'000, kMostMhz = 100'000;  ///< more is no figure of a device
+};
+
 /// Where a timeline came from and what was lost on the way.
 struct Provenance {
   std::string source_format;      ///< importer's name: "kineto", "nsys", "presentmon", ..., "corun"
@@ -233,6 +243,7 @@ struct Provenance {
   std::optional<UntracedRate> untraced_rate;      ///< where an untraced pass was made
   std::int64_t tracer_ns = 0;                     ///< host time that the capture itself took, as far as it was seen
   std::vector<MemoryPeak> memory_peaks;           ///< in order of device, process and source; see Timeline
+  std::vector<PowerMean> power;                   ///< of devices whose draw was recorded
   friend bool operator==(const Provenance&, const Provenance&) = default;
 };
 

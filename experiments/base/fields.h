@@ -30,6 +30,8 @@ class ScalarReader {
   std::optional<double> rate(const Node& node);
   static constexpr double kLeastRate = 1e-9, kMostRate = 1e9;
   std::optional<double> number(const Node& node, double minimum, double maximum);  ///< "0.4" or "40%"
+  /// The same with its unit behind it: "690W".
+  std::optional<double> number_of(std::string_view unit, const Node& node, double minimum, double maximum);
   std::optional<std::uint64_t> integer(const Node& node, std::uint64_t minimum, std::uint64_t maximum);
   std::optional<bool> boolean(const Node& node);
   /// Index of the choice.
@@ -63,6 +65,14 @@ struct Field {
 
 template <class T>
 using FieldTable = std::vector<Field<T>>;
+
+/// A number that has one unit: "690W", "1980MHz".
+template <class T>
+Field<T> unit_field(std::string_view key, std::string_view unit, double T::*member, double minimum, double maximum) {
+  return {key, "number with its unit", [=](const Node& node, T& out, ScalarReader& read) {
+            if (const auto value = read.number_of(unit, node, minimum, maximum)) out.*member = *value;
+          }};
+}
 
 template <class Table>
 std::vector<std::string_view> keys_of(const Table& table) {

@@ -34,6 +34,14 @@ std::string memory_line(const Provenance& from, std::uint32_t gpu, bool names_gp
                                          format_size(memory.bytes), to_string(memory.source)));
 }
 
+std::string power_line(const Provenance& from, std::uint32_t gpu, bool names_gpu) {
+  const PowerMean power = power_of(from, gpu);
+  if (power.watts == 0) return "";
+  const std::string clock = power.sm_mhz > 0 ? fmt::format(" at {:.0f} MHz", power.sm_mhz) : "";
+  return fact_line("power", fmt::format("{}{:.0f} W{} on average, what idles included",
+                                        names_gpu ? fmt::format("GPU {}: ", gpu) : "", power.watts, clock));
+}
+
 /// Part of the device time in kernels that wait for other GPUs.
 double collective_ratio(const Timeline& timeline) {
   std::vector<bool> is_one;
@@ -67,6 +75,8 @@ std::string gpu_report(const Timeline& timeline) {
     text += fact_line("", fmt::format("a client replays one of them: state `gpu: {}` or another", gpus.front().gpu));
   for (const GpuUse& use : gpus) text += memory_line(from, use.gpu, gpus.size() > 1);
   if (gpus.empty()) text += memory_line(from, 0, false);
+  for (const GpuUse& use : gpus) text += power_line(from, use.gpu, gpus.size() > 1);
+  if (gpus.empty()) text += power_line(from, 0, false);
   if (const double ratio = collective_ratio(timeline); ratio > 0)
     text += fact_line("collectives",
                       fmt::format("{:.1f} % of the device time is in kernels that wait for other GPUs: replay "
@@ -81,7 +91,10 @@ void add_gpu_report(Json& json, const Timeline& timeline) {
     const CapturedDevice device = device_of(timeline.provenance(), use.gpu);
     json.object().field("gpu", use.gpu).field("device", device.name).field("sm_count", device.sm_count);
     json.field("memory_bytes", device.memory_bytes).field("operations", use.ops).field("busy_ns", use.busy_ns);
-    json.field("peak_memory_bytes", memory_of(timeline.provenance(), use.gpu).bytes).end();
+    json.field("peak_memory_bytes", memory_of(timeline.provenance(), use.gpu).bytes);
+    const PowerMean power = power_of(timeline.provenance(), use.gpu);
+    if (power.watts > 0) json.field("mean_power_w", power.watts).field("sm_clock_mhz", power.sm_mhz);
+    json.end();
   }
   json.end().field("collective_ratio", collective_ratio(timeline));
 }

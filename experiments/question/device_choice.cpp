@@ -111,6 +111,13 @@ std::string block_text(const DeviceSpec& d) {
   return fmt::format("eviction_ns={}\nfault_group_ns={}\npaging=blocks\n", to_ns(d.eviction), to_ns(d.fault_group));
 }
 
+/// Of devices whose clock depends on power.
+std::string power_text(const DeviceSpec& d) {
+  if (d.power_limit_w == 0) return "";
+  return fmt::format("clock_energy_exponent={}\nclock_time_exponent={}\nfull_clock={}\nidle_power={}\npower_limit={}\n",
+                     d.clock_energy_exponent, d.clock_time_exponent, d.full_clock_mhz, d.idle_power_w, d.power_limit_w);
+}
+
 std::string device_text(const DeviceSpec& d) {
   const std::string memory = fmt::format(
       "context_create_ns={}\ncontext_memory={}\nfrom_device_bandwidth={}\nhandover_bandwidth={}\nmemory={}\n"
@@ -139,7 +146,8 @@ std::string device_text(const DeviceSpec& d) {
   const std::string gaps = d.mps_gap_scale > 1 ? fmt::format("company_gap_scale={}\n", d.mps_gap_scale) : "";
   const std::string stall =
       d.mps_launch_stall > Duration{} ? fmt::format("company_stall_ns={}\n", to_ns(d.mps_launch_stall)) : "";
-  return memory + multiprocessors + scheduling + state + carveout + drain + overhead + gaps + stall + block_text(d);
+  return memory + multiprocessors + scheduling + state + carveout + drain + overhead + gaps + stall + block_text(d) +
+         power_text(d);
 }
 
 }  // namespace corun

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "traces/timeline.h"
+
 namespace corun {
 
 namespace {
@@ -215,6 +217,11 @@ const FieldTable<DeviceSpec>& device_fields() {
       number_field("one_wave_drain", &DeviceSpec::one_wave_drain, 0.0, 1.0),
       number_field("mps_gap_scale", &DeviceSpec::mps_gap_scale, 1.0, 100.0, "company_gap_scale"),
       duration_field("mps_launch_stall", &DeviceSpec::mps_launch_stall, Duration(0), Duration(1ms), "company_stall"),
+      unit_field("power_limit", "W", &DeviceSpec::power_limit_w, 1, PowerMean::kMostWatts),
+      unit_field("idle_power", "W", &DeviceSpec::idle_power_w, 1, PowerMean::kMostWatts),
+      unit_field("full_clock", "MHz", &DeviceSpec::full_clock_mhz, 1, PowerMean::kMostMhz),
+      number_field("clock_time_exponent", &DeviceSpec::clock_time_exponent, 0.0, 1.0),
+      number_field("clock_energy_exponent", &DeviceSpec::clock_energy_exponent, 0.1, 3.0),
   };
   return table;
 }

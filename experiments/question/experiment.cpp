@@ -8,6 +8,7 @@
 #include "experiments/question/overrides/set_option.h"
 #include "experiments/question/scenario_reader.h"
 #include "experiments/question/written_experiment.h"
+#include "traces/native/native.h"
 #include "traces/reader.h"
 
 namespace corun {
@@ -205,6 +206,19 @@ Experiment read_experiment(const std::string& path, const ExperimentOverrides& o
   return parse_experiment(read_text_file(path), path, overrides, policies);
 }
 
+namespace {
+
+bool has_known_power(const ClientChoice& client) { return client.power || !recorded_power(client.trace).empty(); }
+
+/// Where nothing is known of the power of any client, its device is one without a limit.
+void leave_out_unknown_power(Experiment& experiment) {
+  for (Scenario& scenario : experiment.scenarios)
+    if (scenario.device.power_limit_w > 0 && std::ranges::none_of(scenario.clients, has_known_power))
+      scenario.device.power_limit_w = 0;
+}
+
+}  // namespace
+
 Experiment parse_experiment(const std::string& text, const std::string& path, const ExperimentOverrides& overrides,
                             PolicyRegistry& policies) {
   Diagnostics diagnostics;
@@ -223,6 +237,7 @@ Experiment parse_experiment(const std::string& text, const std::string& path, co
     diagnostics.throw_if_any();
   }
   apply_overrides(overrides, out);
+  leave_out_unknown_power(out);
   return out;
 }
 

@@ -38,6 +38,21 @@ void doubt_expectations(const Scenario& scenario, ClientBuilder& builder, Senten
   }
 }
 
+void doubt_power(const Scenario& scenario, ClientBuilder& builder, Sentences& found) {
+  if (scenario.device.power_limit_w == 0 || !builder.replays()) return;
+  std::vector<std::string> unknown;
+  for (const ClientChoice& client : scenario.clients) {
+    const bool is_known =
+        client.power || builder.as_captured(scenario, client, scenario.seeds.front()).workload->power.watts > 0;
+    if (!is_known) unknown.push_back(client.name);
+  }
+  if (unknown.empty()) return;
+  found.push_back(
+      fmt::format("what {} draws is not known (`power`): the device's clock follows the others alone, and "
+                  "may be too high",
+                  fmt::join(unknown, ", ")));
+}
+
 }  // namespace
 
 Sentences scenario_doubts(const Scenario& scenario, ClientBuilder& builder) {
@@ -48,6 +63,7 @@ Sentences scenario_doubts(const Scenario& scenario, ClientBuilder& builder) {
     found.push_back(fmt::format("a switch between contexts takes {}, no less than a time slice, {}",
                                 format_duration(device.switch_cost), format_duration(device.time_slice)));
   doubt_expectations(scenario, builder, found);
+  doubt_power(scenario, builder, found);
   return found;
 }
 

@@ -49,12 +49,19 @@ enum class Access : std::uint8_t {
   kSawtooth,    ///< forth and back, as training goes through its layers; needs paging in blocks
 };
 
+/// What the operations of a program draw, as they were recorded.
+struct PowerDraw {
+  double watts = 0.0;  ///< above the idle power while one of them runs; 0 = not known
+  double clock = 1.0;  ///< of the SMs then, in times of the full clock: their durations are those of this clock
+};
+
 /// What the device needs to know of a client that joins.
 struct ContextSpec {
   double sm_cap = 1.0;  ///< MPS active-thread percentage as a fraction in (0, 1]; reserves nothing
   Access access = Access::kSequential;
   std::uint64_t working_set_bytes = 0;  ///< 0 = fits, paging is not modelled for it
   Duration touch_period{};              ///< compute time in which it touches its working set once; 0 = at first use
+  PowerDraw power{};                    ///< counts where the device has a power limit
 };
 
 /// How the device treats a client's work; may change while the run goes on. What each mechanism is on real parts and
@@ -84,6 +91,7 @@ struct DeviceUsage {
   Duration busy{};       ///< at least one operation progressed on the compute or graphics side
   Duration switching{};  ///< between contexts
   Duration paging{};     ///< stalled on memory that had been evicted
+  Duration clocked{};    ///< time in times of the full clock: elapsed time where power never held the SMs back
 };
 
 /// A GPU as a passive object: it knows neither engine nor policy.
@@ -127,6 +135,9 @@ class DeviceModel {
   /// Device time a client has received so far: what a driver's per-process counter would show.
   virtual Duration device_time(ClientId client) const = 0;
   virtual std::span<const Duration> device_times() const = 0;  ///< the same of all clients
+  /// Energy in joules that the client's operations took above the idle power so far, of those that have ended; 0 where
+  /// its draw is not known or the device has no power limit.
+  virtual double energy_j(ClientId client) const = 0;
   /// First start of a running operation, kNever if it has not begun: what a GPU timestamp at its head would show.
   virtual Time begin_of(Ticket ticket) const = 0;
 };

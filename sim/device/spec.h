@@ -114,6 +114,13 @@ struct DeviceSpec {
   // Where clients share the SMs (studies/mps-model):
   double mps_gap_scale = 1.0;  ///< dispatch gaps of a client while kernels of others are there, over those alone; >= 1
   Duration mps_launch_stall{0};  ///< for which a kernel that begins stalls the running kernels of other clients
+
+  // Power and clock (sim/device/model/power_governor.h); of a device without a limit neither is modelled.
+  double power_limit_w = 0.0;   ///< of the board, which lowers the clock of the SMs to keep it; 0 = none is modelled
+  double idle_power_w = 0.0;    ///< with contexts and no work, at the full clock
+  double full_clock_mhz = 0.0;  ///< of the SMs while power does not hold them back
+  double clock_time_exponent = 1.0;    ///< kernels take (full clock / clock)^this times as long; [0, 1]
+  double clock_energy_exponent = 1.0;  ///< and (clock / full clock)^this times the energy; [0, 3]
 };
 
 /// Whether working sets may exceed the device's memory.

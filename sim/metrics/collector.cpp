@@ -273,6 +273,18 @@ void Collector::add_serving(Sheet& sheet, const ServerSpec& server, const Series
   if (use.rejected > 0) sheet.add("rejected", static_cast<double>(use.rejected - use.rejected_before));
 }
 
+/// In a simulation, of a client whose draw is known.
+bool Collector::has_energy(const RunResult& result, const ClientSpec& client) const {
+  return input_.device.power_limit_w > 0 && client.context.power.watts > 0 && !result.energy_j.empty();
+}
+
+/// A client's part of what the idle device takes, by its device time.
+double Collector::idle_energy_j(const RunResult& result, std::size_t index, Duration window) const {
+  Duration sum{};
+  for (const Duration time : result.device_time) sum += time;
+  return input_.device.idle_power_w * to_seconds(window) * ratio(result.device_time[index], sum);
+}
+
 std::vector<Metric> Collector::metrics(const RunResult& result, const std::vector<SoloBaseline>& solo) const {
   std::vector<Metric> metrics;
   const Time begin = kRunStart + input_.warmup;
@@ -306,6 +318,10 @@ std::vector<Metric> Collector::metrics(const RunResult& result, const std::vecto
     if (client.server) add_serving(sheet, *client.server, series, present);
     if (!series.wait_ns.empty()) sheet.add_ms("wait_p99_ms", quantile(series.wait_ns, 0.99));
     sheet.add("gpu_busy_ratio", ratio(result.device_time[i], window));
+    if (has_jobs && !series.job_ends.empty() && has_energy(result, client)) {
+      const double joules = result.energy_j[i] + idle_energy_j(result, i, window);
+      sheet.add("energy_per_job_j", joules / static_cast<double>(series.job_ends.size()));
+    }
     if (series.kills > 0) {
       sheet.add("kills", static_cast<double>(series.kills));
       sheet.add("lost_ratio", ratio(series.lost, window));
@@ -322,6 +338,11 @@ std::vector<Metric> Collector::metrics(const RunResult& result, const std::vecto
   if (harvested >= 0) device.add("harvest_ratio", harvested);
   device.add("gpu_busy_ratio", ratio(result.usage.busy, window));
   device.add("switch_ratio", ratio(result.usage.switching, window));
+  if (std::ranges::all_of(input_.clients, [&](const ClientSpec& client) { return has_energy(result, client); })) {
+    const double joules = std::accumulate(result.energy_j.begin(), result.energy_j.end(), 0.0);
+    device.add("power_w", input_.device.idle_power_w + joules / to_seconds(window));
+    device.add("sm_clock_mhz", input_.device.full_clock_mhz * ratio(result.usage.clocked, window));
+  }
   if (result.usage.paging > Duration::zero()) device.add("paging_ratio", ratio(result.usage.paging, window));
   return metrics;
 }

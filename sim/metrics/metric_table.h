@@ -29,7 +29,7 @@ std::string_view to_string(Better better);      ///< "more", "less", "neither"
 /// the program.
 struct MetricDescriptor {
   std::string_view name;  ///< "frame_time_p99_ms"; the ending of a time, rate or ratio says its unit
-  std::string_view unit;  ///< of stored values: "fps", "ms", "s", "ratio", "1/s" or "count"
+  std::string_view unit;  ///< of stored values: "fps", "ms", "s", "ratio", "1/s", "J", "W", "MHz" or "count"
   MetricOwner owner = MetricOwner::kClient;
   Better better = Better::kNeither;
   std::string_view noun = {};        ///< in sentences: "p99 frame time"; "" = the name

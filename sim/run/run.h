@@ -36,6 +36,7 @@ struct RunResult {
   Time end;                                  ///< horizon, or when everything had finished
   DeviceUsage usage;                         ///< over [warmup, end)
   std::vector<Duration> device_time;         ///< per client, over [warmup, end)
+  std::vector<double> energy_j;              ///< per client, above the idle power, over [warmup, end)
   std::vector<std::uint64_t> jobs_finished;  ///< per client, over the whole run
   /// Per client: its jobs are not what its trace calls one, so nothing is known of their rate. Empty: of no client.
   std::vector<bool> has_unknown_rate;

@@ -46,6 +46,7 @@ Simulation::Simulation(const RunInput& input, Engine& engine, Recorder& recorder
   resume_events_.resize(clients_.size());
   promised_.resize(clients_.size(), UINT64_MAX);
   warm_time_.resize(clients_.size());
+  warm_energy_j_.resize(clients_.size());
 }
 
 void Simulation::schedule() {
@@ -79,6 +80,7 @@ RunResult Simulation::finish() {
   result.usage = difference(device.usage(), warm_usage_);
   for (std::uint32_t i = 0; i < clients_.size(); ++i) {
     result.device_time.push_back(device.device_time(ClientId{i}) - warm_time_[i]);
+    result.energy_j.push_back(device.energy_j(ClientId{i}) - warm_energy_j_[i]);
     result.jobs_finished.push_back(clients_[i]->jobs_finished());
   }
   return result;
@@ -265,7 +267,10 @@ void Simulation::remember_warm_usage() {
   driver_.change([&](const DeviceModel& device, auto&) {
     invariants_.compare(device, now());
     warm_usage_ = device.usage();
-    for (std::uint32_t i = 0; i < clients_.size(); ++i) warm_time_[i] = device.device_time(ClientId{i});
+    for (std::uint32_t i = 0; i < clients_.size(); ++i) {
+      warm_time_[i] = device.device_time(ClientId{i});
+      warm_energy_j_[i] = device.energy_j(ClientId{i});
+    }
   });
 }
 

@@ -73,7 +73,7 @@ class Simulation : public Backend, public ClientHost, private DeviceDriver::List
   };
 
   static DeviceUsage difference(const DeviceUsage& a, const DeviceUsage& b) {
-    return DeviceUsage{a.busy - b.busy, a.switching - b.switching, a.paging - b.paging};
+    return DeviceUsage{a.busy - b.busy, a.switching - b.switching, a.paging - b.paging, a.clocked - b.clocked};
   }
   static Simulation& self(void* subject) { return *static_cast<Simulation*>(subject); }
   static void on_join(void* subject, std::uint64_t client) {
@@ -134,6 +134,7 @@ class Simulation : public Backend, public ClientHost, private DeviceDriver::List
   Time measured_ = kNever;           ///< DeviceDriver::moved_to() when the device's times were read last
   DeviceUsage warm_usage_;           ///< at the end of the warm-up
   std::vector<Duration> warm_time_;  ///< by client, likewise
+  std::vector<double> warm_energy_j_;
   const Finished on_finished_;
 };
 

@@ -85,6 +85,8 @@ struct Workload {
   CapturedDevice captured_on;      ///< device of its operations, as far as the capture says
   double collective_share = 0.0;   ///< of the device time of a capture, in kernels that wait for other GPUs
   GpuMemory memory;                ///< most that the program held at a time, as far as the capture says
+  PowerMean power;                 ///< of the device while the capture was made; 0 W = not recorded
+  double recorded_load = 0.0;      ///< load_of() its capture, where its power was recorded; 0 = that of the jobs
   std::vector<std::string> notes;  ///< what was assumed, one sentence each; results repeat them
 
   /// Sum of operation durations of one job.

@@ -3,6 +3,7 @@
     mixes.py draw TRUTH.jsonl > EXPERIMENT.yaml
     mixes.py draw-splits [--second] TRUTH.jsonl > EXPERIMENT.yaml
     mixes.py draw-choices [--second | --third | --fourth | --fifth] [--rates RATES.jsonl] TRUTH.jsonl > EXPERIMENT.yaml
+    mixes.py draw-power --rates RATES.jsonl > EXPERIMENT.yaml
     mixes.py predictions RESULTS.sqlite > PREDICTIONS.jsonl
     mixes.py measure [--only solo] [--repeat N] [--seconds S] [--limit SECONDS] EXPERIMENT.yaml -o MEASURED.jsonl
 
@@ -12,7 +13,8 @@ takes ten pairs of programs that were captured with fewer SMs, too (record.py --
 without. `draw-choices` takes 18 pairs of programs of which no two were ever measured together, in turns, under MPS and
 with three splits; RATES.jsonl, measured of the scenarios `solo_`, has their rates alone. The third draw has 16 pairs of
 programs that are drawn, too, and each alone with each percentage; the fourth and the fifth have 16 pairs of programs
-that the device binds, in the same ways. `measure` starts each program once for each way of sharing and parks it
+that the device binds, in the same ways. `draw-power` takes eight pairs of six of these programs, in turns and under MPS,
+with what they draw alone. `measure` starts each program once for each way of sharing and parks it
 (loop.py): a mix is a few seconds in which its programs run. In turns there is no daemon; under MPS each percentage is a
 process of its own. FILE gets a row a program, with the watts that the device drew and its clock meanwhile.
 """
@@ -54,6 +56,8 @@ NEW = [program for program in CHOSEN if program not in NEWER]
 DEVICE_BOUND = {4: SCRIPTS["device_bound_programs.py"], 5: SCRIPTS["more_device_bound_programs.py"]}  # by draw
 UNSURE = ["recommender", "spectra", "numba_options", "jax_recurrent", "long_attention",
           "wave_equation", "patch_reading"]  # the steps found are unsure: they are stated
+POWERED = ["prompt_reading", "long_attention", "patch_reading", "spectrum_filter", "clustering",
+           "embedding_training"]  # the first three draw most of all
 SPECIAL = {"triton": ["step: { launches: 8 }"], "timm": ["allow_co_run: true"], "loader": ["allow_co_run: true"],
            "jax_recurrent": ["accept: [solo_rate]"]}
 SETTLE_S = 0.3
@@ -119,6 +123,16 @@ def drawn_choices(draw):
             yield kind, programs, [percentage, 100 - percentage or 100]
 
 
+def drawn_power():
+    """Each alone, and eight pairs of which one draws much, in turns and under MPS."""
+    pairs = [pair for pair in itertools.combinations(POWERED, 2) if pair[0] in POWERED[:3]]
+    for program in POWERED:
+        yield "solo", (program,), [100]
+    for kind in ("timeslice", "mps"):
+        for programs in random.Random(40).sample(pairs, 8):
+            yield kind, programs, [100, 100]
+
+
 def truth_of(path, kind):
     """{program: its row of that kind} of a truth.jsonl"""
     rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
@@ -165,6 +179,29 @@ def draw_choices(options):
                          f"solo_rate: {rates.get(program, row['alone_per_second'])}/s"]
                for program, row in truth_of(options.truth, "window").items()}
     draw_scenarios(drawn_choices(options.draw), clients)
+
+
+def power_alone(path):
+    """{program: mean watts and clock alone}"""
+    found = {}
+    for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+        if row["run"].startswith("solo_"):
+            found.setdefault(row["w"], []).append((row["watts"], row["sm_mhz"]))
+    return {program: [statistics.mean(column) for column in zip(*rows)] for program, rows in found.items()}
+
+
+def draw_power(options):
+    rates, power = rates_alone(options.rates), power_alone(options.rates)
+    clients = {}
+    for folder in ("fourth", "fifth"):
+        for program, row in truth_of(HERE.parents[1] / "studies/advice" / folder / "truth.jsonl", "window").items():
+            if program not in POWERED:
+                continue
+            watts, mhz = power[program]
+            clients[program] = [f"trace: ../advice/{folder}/captures/{row['file']}", *stated_keys(program, row),
+                                "accept: [other_gpu, solo_rate]", f"solo_rate: {rates[program]}/s",
+                                f"power: {{ mean: {watts:.0f}W, clock: {mhz:.0f}MHz }}"]
+    draw_scenarios(drawn_power(), clients)
 
 
 def draw_scenarios(mixes, clients):
@@ -276,6 +313,7 @@ def measure(options):
     until = now() + options.limit
     names = set(re.findall(r"- name: (\w+)", options.experiment.read_text(encoding="utf-8")))
     drawn = {f"{mix[0]}_{'_'.join(mix[1])}": mix for mix in [*drawn_mixes(), *drawn_splits(), *drawn_splits(True),
+                                                         *drawn_power(),
                                                          *itertools.chain(*map(drawn_choices, range(1, 7)))]}
     mixes = [mix for name, mix in drawn.items() if name in names and re.match(options.only, name)]
     in_turns = [mix for mix in mixes if mix[0] in ("solo", "timeslice")]
@@ -322,6 +360,9 @@ def main():
     command.add_argument("--fourth", dest="draw", action="store_const", const=4, help="of programs the device binds")
     command.add_argument("--fifth", dest="draw", action="store_const", const=5, help="of others that it binds")
     command.set_defaults(do=draw_choices)
+    command = commands.add_parser("draw-power")
+    command.add_argument("--rates", type=pathlib.Path, required=True)
+    command.set_defaults(do=draw_power)
     command = commands.add_parser("predictions")
     command.add_argument("results", type=pathlib.Path)
     command.set_defaults(do=predictions)

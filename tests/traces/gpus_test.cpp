@@ -35,6 +35,11 @@ TimelineBuilder two_gpus() {
   return builder;
 }
 
+Timeline two_gpus_sealed() {
+  TimelineBuilder builder = two_gpus();
+  return std::move(builder).seal();
+}
+
 TEST(Gpus, AreBusyForTheUnionOfTheirStreams) {
   TimelineBuilder builder = two_gpus();
   builder.provenance().devices = {{.name = "NVIDIA A100"}, {.name = "NVIDIA T4"}};
@@ -48,6 +53,8 @@ TEST(Gpus, AreBusyForTheUnionOfTheirStreams) {
   EXPECT_EQ(gpus[1].busy_ns, 4 * us);
   EXPECT_EQ(summarize(timeline).busy_ns, 25 * us) << "never more than the span";
 }
+
+TEST(Gpus, AreLoadedByAllOperationsThatOverlap) { EXPECT_DOUBLE_EQ(load_of(compact(two_gpus_sealed())), 0.34); }
 
 TEST(Gpus, HaveTheDeviceOfTheirNumberAmongThoseOfTheHost) {
   Provenance from;

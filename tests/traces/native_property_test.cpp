@@ -102,6 +102,11 @@ void add_origin(TimelineBuilder& b) {
                                    .duration_ns = *rc::gen::inRange<std::int64_t>(1, INT64_MAX),
                                    .jitter_ppm = *rc::gen::arbitrary<std::uint32_t>()};
   }
+  p.power.resize(any_count());
+  for (PowerMean& mean : p.power)
+    mean = {.device = *rc::gen::arbitrary<std::uint32_t>(),
+            .watts = static_cast<double>(*rc::gen::inRange(1, 100'000)),
+            .sm_mhz = static_cast<double>(*rc::gen::inRange(0, 100'000))};
   p.devices.resize(any_count());
   for (CapturedDevice& device : p.devices) {
     device.name = *rc::gen::arbitrary<std::string>();

@@ -81,6 +81,18 @@ TEST(Native, AFileOnDiskReadsBackAndIsNotOverwrittenByAccident) {
   EXPECT_EQ(verify_native(folder / "a.corun").rows, 6u);
 }
 
+TEST(Native, PowerIsKnownFromTheBeginningOfAFile) {
+  const testing::TemporaryFolder folder;
+  TimelineBuilder builder;
+  builder.provenance().power = {{.device = 0, .watts = 690, .sm_mhz = 1845}};
+  write_native(std::move(builder).seal(), folder / "a.corun", false);
+  write_native(tiny_timeline(), folder / "without.corun", false);
+  EXPECT_EQ(recorded_power(folder / "a.corun").at(0).watts, 690);
+  EXPECT_TRUE(recorded_power(folder / "without.corun").empty());
+  EXPECT_TRUE(recorded_power(folder / "absent.corun").empty());
+  EXPECT_TRUE(recorded_power("/").empty());
+}
+
 TEST(Native, AGoodFileIsReportedWhole) {
   const NativeReport report = verify_native(encode_native(tiny_timeline()), "a.corun");
   EXPECT_TRUE(report.has_footer);

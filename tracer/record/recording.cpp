@@ -116,6 +116,7 @@ int Recording::run_traced_pass(Environment environment) {
   while (!is_over(child)) {
     take_signal(child, kTickMs);
     look_at_memory();
+    if (!is_finished_) power_.look();
     look_around();
     watch_window(child);
   }
@@ -229,7 +230,7 @@ void Recording::finish() {
 }
 
 void Recording::write_capture() {
-  const Session session = merge_session(folder_);
+  const Session session = merge_session(folder_, power_);
   if (!session.has_anything) return tell_nothing_was_recorded(session);
   write_native(session.timeline, options_.output, options_.overwrite);
   remove_parts(session);

@@ -12,6 +12,7 @@
 #include "tracer/record/neighbours.h"
 #include "tracer/record/options.h"
 #include "tracer/record/parts_folder.h"
+#include "tracer/record/power_watch.h"
 #include "tracer/record/session.h"
 
 namespace corun::record {
@@ -61,6 +62,7 @@ class Recording {
   Signals signals_;
   Neighbours neighbours_;
   MemoryWatch memory_;
+  PowerWatch power_;
   std::vector<std::string> notes_;
 
   Clock::time_point begin_;

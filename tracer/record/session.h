@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tracer/record/parts_folder.h"
+#include "tracer/record/power_watch.h"
 #include "traces/parts/merge.h"
 
 namespace corun::record {
@@ -36,6 +37,7 @@ struct Session {
 
 /// Reads the parts of a session and merges them. A part that cannot be read is a note, and an unended one of a program
 /// that lives is another. Where no frame of those wanted is there, there is nothing.
-Session merge_session(const PartsFolder& folder);
+/// `power` is what was seen of it meanwhile; nothing where the recorder was killed.
+Session merge_session(const PartsFolder& folder, const PowerWatch& power);
 
 }  // namespace corun::record

@@ -90,6 +90,19 @@ void read_peak(const schema::Meta::MemoryPeak& wire, TimelineBuilder& builder) {
                        .source = static_cast<MemorySource>(wire.source())});
 }
 
+void write_power(const PowerMean& mean, schema::Meta::PowerMean& wire) {
+  wire.set_device(mean.device);
+  wire.set_watts(mean.watts);
+  wire.set_sm_mhz(mean.sm_mhz);
+}
+
+// A figure that no device has says nothing.
+void read_power(const schema::Meta::PowerMean& wire, std::vector<PowerMean>& power) {
+  const bool is_power = wire.watts() > 0 && wire.watts() <= PowerMean::kMostWatts;
+  const bool is_clock = wire.sm_mhz() >= 0 && wire.sm_mhz() <= PowerMean::kMostMhz;
+  if (is_power && is_clock) power.push_back({.device = wire.device(), .watts = wire.watts(), .sm_mhz = wire.sm_mhz()});
+}
+
 void write_provenance(const Provenance& provenance, schema::Meta& wire) {
   wire.set_source_format(provenance.source_format);
   wire.set_source_version(provenance.source_version);
@@ -111,6 +124,7 @@ void write_provenance(const Provenance& provenance, schema::Meta& wire) {
     program.set_name(name);
   }
   for (const MemoryPeak& peak : provenance.memory_peaks) write_peak(peak, *wire.add_memory_peak());
+  for (const PowerMean& mean : provenance.power) write_power(mean, *wire.add_power());
   wire.set_tracer_ns(provenance.tracer_ns);
   if (provenance.untraced_rate) write_rate(*provenance.untraced_rate, *wire.mutable_untraced_rate());
 }
@@ -129,8 +143,10 @@ Provenance read_provenance(const schema::Meta& wire) {
                         .programs = {},
                         .untraced_rate = read_rate(wire),
                         .tracer_ns = wire.tracer_ns(),
-                        .memory_peaks = {}};
+                        .memory_peaks = {},
+                        .power = {}};
   for (const schema::Meta::Device& device : wire.device()) provenance.devices.push_back(read_device(device));
+  for (const schema::Meta::PowerMean& mean : wire.power()) read_power(mean, provenance.power);
   for (const schema::Meta::Program& program : wire.program()) provenance.programs[program.process()] = program.name();
   for (const schema::Meta::Skipped& skipped : wire.skipped()) provenance.skipped[skipped.reason()] += skipped.count();
   return provenance;

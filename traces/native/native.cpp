@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,8 @@ constexpr std::array kDictionaries{ChunkKind::kStrings, ChunkKind::kQueues, Chun
                                    ChunkKind::kSwapchains};
 constexpr std::array kTimedRows{ChunkKind::kOps, ChunkKind::kCalls, ChunkKind::kFrames, ChunkKind::kMarks,
                                 ChunkKind::kDraws};
+
+constexpr std::size_t kMostMetaBytes = 1 << 20;  // of a file's first chunk, to be read alone
 
 class FileWriter {
  public:
@@ -213,6 +216,22 @@ std::optional<CompactCapture> read_native_compact(std::string bytes, const std::
     return std::move(rows).take(std::move(rest));
   } catch (const Error&) {
     return std::nullopt;
+  }
+}
+
+std::vector<PowerMean> recorded_power(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string beginning(kMostMetaBytes, '\0');
+  file.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
+  beginning.resize(static_cast<std::size_t>(file.gcount()));
+  const std::optional<Chunk> first = ChunkReader(beginning).next();
+  if (!first || first->header.kind != static_cast<std::uint32_t>(ChunkKind::kMeta)) return {};
+  try {
+    TimelineBuilder builder;
+    decode_meta(first->payload, builder);
+    return builder.provenance().power;
+  } catch (const Error&) {
+    return {};
   }
 }
 

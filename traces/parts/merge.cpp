@@ -48,6 +48,7 @@ class Merge {
     for (PartContent& part : parts_) add_rows(part);
     name_renderers();
     note_memory_of_frames();
+    note_power();
     finish();
     return std::move(builder_).seal();
   }
@@ -159,6 +160,25 @@ class Merge {
     const auto known = index_of_.find(uuid);
     builder_.note_memory(
         {.device = known == index_of_.end() ? 0 : known->second, .bytes = bytes, .source = MemorySource::kInUse});
+  }
+
+  // While foreign programs ran, power is theirs as well.
+  void note_power() {
+    if (!options_.power_between || options_.other_contexts || builder_.op_count() == 0) return;
+    std::int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+    for (std::uint32_t i = 0; i < builder_.op_count(); ++i) {
+      const OpRecord& op = builder_.op(i);
+      first_ns = std::min(first_ns, op.start_ns);
+      last_ns = std::max(last_ns, op.start_ns + op.duration_ns);
+    }
+    const std::map<std::string, PowerMean> means = options_.power_between(first_ns, last_ns);
+    for (auto [uuid, mean] : means) {
+      const auto known = index_of_.find(uuid);
+      const bool is_clear = known != index_of_.end() || (index_of_.empty() && means.size() == 1);
+      if (!is_clear) continue;
+      mean.device = known == index_of_.end() ? 0 : known->second;
+      builder_.provenance().power.push_back(mean);
+    }
   }
 
   static CapturedDevice described(const part::DeviceRecord& device, const PartContent& part) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -18,6 +19,8 @@ struct MergeOptions {
   bool other_contexts = false;  ///< foreign programs were on the device: marks the capture co-run
   /// Device memory that came into use meanwhile, by the GPU's uuid as uuid_text() writes it.
   std::map<std::string, std::uint64_t> memory_in_use = {};
+  /// Mean power of GPUs between two instants of the parts' clock, likewise by uuid.
+  std::function<std::map<std::string, PowerMean>(std::int64_t from_ns, std::int64_t to_ns)> power_between = {};
   std::optional<UntracedRate> untraced_rate =
       {};                         ///< of the untraced pass, where there was one: kept in the provenance
   std::string source_file = {};   ///< base name, for the provenance

@@ -69,6 +69,7 @@ struct ClientChoice : ClientTerms {
   std::optional<Pacing> pacing;  ///< default: as recorded
   std::optional<std::uint32_t> queued_ahead;
   std::optional<double> solo_rate;  ///< jobs per second of the untraced program alone; default: the capture's, if any
+  std::optional<PowerMean> power;   ///< of the device while the program ran alone; default: the capture's, if any
   HostGaps host_gaps = HostGaps::kRange;
   bool is_bound = false;        ///< `host_gaps` is an end of its range, and not stated (with_host_ranges)
   bool has_bound_draw = false;  ///< `draw` is such an end (with_draw_ranges)

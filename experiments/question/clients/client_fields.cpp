@@ -121,6 +121,23 @@ void read_trace(const Node& node, ClientReading& out, ScalarReader& read) {
   out.choice.synthetic.reset();
 }
 
+void read_power(const Node& node, ClientReading& out, ScalarReader& read) {
+  static const FieldTable<PowerMean> table = {
+      unit_field("mean", "W", &PowerMean::watts, 1, PowerMean::kMostWatts),
+      unit_field("clock", "MHz", &PowerMean::sm_mhz, 1, PowerMean::kMostMhz),
+  };
+  if (!read.expect(node, Node::Kind::kMapping, "{ mean: 690W, clock: 1845MHz }")) return;
+  PowerMean mean;
+  read_fields(node, table, "key", mean, read);
+  if (node.find("mean") == nullptr)
+    read.wrong(node, "`power` needs its `mean`", "the watts that nvidia-smi shows while the program runs alone");
+  out.choice.power = mean;
+}
+
+void write_power(const ClientChoice& client, CanonicalLines& lines) {
+  if (client.power) lines.add("power", fmt::format("{} {}", client.power->watts, client.power->sm_mhz));
+}
+
 void read_capped_rates(const Node& node, ClientReading& out, ScalarReader& read) {
   constexpr double kLeast = 0.01, kMost = 0.99;
   for (const Node::Entry& entry : node.entries) {
@@ -351,6 +368,7 @@ std::vector<ClientField> work_fields() {
       field("gpu", "whole number", option(&WorkloadOptions::gpu), whole_number(0, 1023),
             where_stated("gpu", WorkloadOptions::kOnlyGpu)),
       field("solo_rate", "rate", &ClientChoice::solo_rate, rate, always_or("solo_rate", 0.0)),
+      field("power", "mapping", read_power, write_power),
       field("server", "mapping", read_server, write_server),
   };
 }
@@ -448,6 +466,8 @@ bool read_client(const Node& node, const ClientReading& defaults, ClientChoice& 
                  "give it a `trace:` or a `synthetic:`, or a `command:` for a live run");
   if (const Node* rate = node.find("solo_rate"); rate != nullptr && out.trace.empty())
     reader.wrong(*rate, "`solo_rate` corrects the host gaps of a capture: a synthetic client has none");
+  if (const Node* power = node.find("power"); power != nullptr && out.trace.empty())
+    reader.wrong(*power, "`power` is of a captured program: a synthetic client draws none that is known");
   if (const Node* rates = node.find("fewer_sms"); rates != nullptr && rates->is_mapping() && out.trace.empty())
     reader.wrong(*rates, "rates with fewer SMs are those of a captured program: a synthetic client has none");
   if (const Node* gaps = node.find("host_gaps"); gaps != nullptr && out.solo_rate)

@@ -3,6 +3,7 @@
 #include "experiments/question/device_choice.h"
 #include "experiments/run/clients/server_builder.h"
 #include "experiments/run/clients/serving_files.h"
+#include "sim/workload/power_draw.h"
 
 namespace corun {
 
@@ -86,6 +87,7 @@ ClientSpec ClientBuilder::client(const Scenario& scenario, const ClientChoice& c
   if (!choice.capped_rates.empty() && replays_) spec.workload = capped_fit(scenario, choice).workload;
   if (spec.server && !choice.server->step_times.path.empty())
     spec.workload = step_times_fit(scenario, choice, spec).workload;
+  spec.context.power = power_draw(spec, choice.power, solo_rate(choice, *spec.workload).value_or(0.0), scenario.device);
   if (!has_rate && choice.host_gaps == HostGaps::kNone) spec.host_gap_scale = 0;
   spec.host_gap_scale /= choice.host_speed;
   return spec;

@@ -44,6 +44,7 @@ DeviceUsage together(const DeviceUsage& a, const DeviceUsage& b, Duration elapse
 
 Device::Device(const DeviceSpec& spec)
     : spec_(spec),
+      power_(spec),
       link_(spec),
       residency_(make_residency(spec, link_)),
       ring_(spec_, ops_, ledger_, residency_.get()),
@@ -65,6 +66,7 @@ void Device::join(ClientId client, const ContextSpec& context) {
   clients_.push_back({place, place});
   controls_.push_back({.sm_cap = context.sm_cap});
   ledger_.join();
+  power_.join(context.power);
   if (residency_) residency_->join(context);
   if (shared_ != nullptr) shared_->treat(controls_, without_instances_);
 }
@@ -75,6 +77,10 @@ void Device::submit(const DeviceOp& op, Time now) {
   CORUN_ASSERT(op.client.value < clients_.size(), "ticket {} of client {}, which has not joined", op.ticket,
                op.client.value);
   const OpIndex index = ops_.insert(op);
+  if (power_.is_on() && direction_of(op.kind) == kNoDirection) {
+    Work& work = ops_[index].work;
+    ops_[index].work_left = work = work_of(power_.duration_now(op.client, op.duration));
+  }
   if (spec_.sharing == Sharing::kTimeSliced && op.kind == OpKind::kCopyHostToDevice && op.bytes > 0 &&
       op.bytes <= kMostBytesInLine)
     ops_[index].kind = OpKind::kMemset;  // which takes no SMs here
@@ -124,6 +130,12 @@ void Device::advance(Time to, std::vector<Completion>& completions) {
     settle();
   } while (next_change_ == now_);
   check_usage();
+}
+
+DeviceUsage Device::usage() const {
+  DeviceUsage usage = usage_;
+  usage.clocked = power_.clocked(now_);
+  return usage;
 }
 
 Time Device::begin_of(Ticket ticket) const {
@@ -235,6 +247,7 @@ void Device::complete_finished(std::vector<Completion>& completions) {
 void Device::complete(OpIndex index, std::vector<Completion>& completions) {
   const ActiveOp& op = ops_[index];
   completions.push_back({op.ticket, op.client, op.begin == kNever ? now_ : op.begin, now_, op.device_time});
+  if (power_.is_on()) power_.ended(op.client, time_for(op.work, kFullRate), now_);
   if (direction_of(op.kind) != kNoDirection) --copying_;
   freed_.clear();
   ops_.remove(index, now_, freed_);

@@ -8,6 +8,7 @@
 #include "sim/device/device_model.h"
 #include "sim/device/model/context_ring.h"
 #include "sim/device/model/host_link.h"
+#include "sim/device/model/power_governor.h"
 #include "sim/device/spatial/spatial_set.h"
 
 namespace corun {
@@ -33,9 +34,10 @@ class Device : public DeviceModel {
   void leave(ClientId client, Time now) override;
   void prefetch(ClientId client, Time now) override;
   MemoryUse memory(ClientId client) const override;
-  DeviceUsage usage() const override { return usage_; }
+  DeviceUsage usage() const override;
   Duration device_time(ClientId client) const override { return ledger_.device_times()[client.value]; }
   std::span<const Duration> device_times() const override { return ledger_.device_times(); }
+  double energy_j(ClientId client) const override { return power_.energy_j(client); }
   Time begin_of(Ticket ticket) const override;
 
  private:
@@ -87,6 +89,7 @@ class Device : public DeviceModel {
   const DeviceSpec spec_;
   OpTable ops_;
   ClientLedger ledger_;
+  PowerGovernor power_;
   HostLink link_;
   const std::unique_ptr<Residency> residency_;  ///< null where memory is not modelled
   ContextRing ring_;

@@ -467,21 +467,6 @@ std::uint32_t choose_gpu(const CompactCapture& capture, const WorkloadOptions& o
   return is_stated ? options.gpu : gpus.empty() ? 0 : *gpus.begin();
 }
 
-/// Part of its device time in kernels that wait for other GPUs.
-double collective_share_of(const CompactCapture& capture) {
-  std::vector<bool> is_one;
-  for (const OpRecord& op : capture.prototypes)
-    is_one.push_back(op.kind == OpKind::kKernel && is_collective(capture.rest.text(op.name)));
-  if (std::ranges::find(is_one, true) == is_one.end()) return 0.0;
-  double collective_ns = 0, all_ns = 0;
-  for (std::size_t op = 0; op < capture.op_count(); ++op) {
-    const auto duration_ns = static_cast<double>(capture.durations[op]);
-    all_ns += duration_ns;
-    if (is_one[capture.prototype_of[op]]) collective_ns += duration_ns;
-  }
-  return all_ns > 0 ? collective_ns / all_ns : 0.0;
-}
-
 /// "left out of its capture: 2 x row without a time"; empty where nothing was.
 std::string note_of_skipped(const Provenance& from) {
   constexpr std::size_t kMostReasons = 3;
@@ -507,12 +492,16 @@ Workload workload_from_capture(CompactCapture capture, const WorkloadOptions& op
   if (has_others) keep_gpu(capture, gpu);
   const CapturedDevice captured_on = device_of(capture.rest.provenance(), gpu);
   const GpuMemory memory = memory_of(capture.rest.provenance(), gpu);
+  const PowerMean power = power_of(capture.rest.provenance(), gpu);
+  const double load = power.watts > 0 && !is_frames_alone(capture) ? load_of(capture) : 0.0;
   const double collective_share = collective_share_of(capture);
   Workload workload = is_frames_alone(capture) ? workload_from_frames(capture.rest, options)
                                                : Conversion(std::move(capture), options, has_others).run();
   if (!skipped.empty()) workload.notes.insert(workload.notes.begin(), skipped);
   workload.captured_on = captured_on;
   workload.memory = memory;
+  workload.power = power;
+  workload.recorded_load = load;
   workload.collective_share = collective_share;
   workload.check();
   return workload;

@@ -138,6 +138,23 @@ TEST(PolicyNames, ThatOthersUseAreUnderstood) {
   }
 }
 
+TEST(Clients, PowerHasUnitsAndIsOfCaptures) {
+  const auto with = [](const std::string& work) {
+    return "name: x\nhorizon: 1s\ndevice: h200\npolicies: [passthrough]\nclients: [{ name: a, " + work + " }]\n";
+  };
+  const Experiment known = read_text(with("trace: a.csv, power: { mean: 690W, clock: 1845MHz }"));
+  EXPECT_EQ(known.scenarios[0].clients[0].power->watts, 690);
+  EXPECT_EQ(known.scenarios[0].clients[0].power->sm_mhz, 1845);
+  EXPECT_EQ(known.scenarios[0].device.power_limit_w, 700);
+  EXPECT_EQ(read_text(with("trace: a.csv")).scenarios[0].device.power_limit_w, 0) << "nothing is known of any draw";
+  EXPECT_EQ(complaints(with("trace: a.csv, power: { mean: 690 }"))[0],
+            "5:49: E0202 found `690`, expected 1W to 100000W");
+  EXPECT_EQ(complaints(with("trace: a.csv, power: { clock: 1845MHz }"))[0],
+            "5:40: E0202 `power` needs its `mean` / the watts that nvidia-smi shows while the program runs alone");
+  EXPECT_EQ(complaints(with("synthetic: { game: rdr2 }, power: { mean: 690W }"))[0],
+            "5:53: E0202 `power` is of a captured program: a synthetic client draws none that is known");
+}
+
 TEST(Clients, DoubtsAreAcceptedByName) {
   const auto accepting = [](const std::string& list) {
     return fmt::format(

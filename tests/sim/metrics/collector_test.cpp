@@ -77,6 +77,24 @@ TEST_F(CollectorTest, FrameTimesAreFromPresentToPresentAndTheSlowestHundredthIsT
   EXPECT_DOUBLE_EQ(values.at("game.render_time_p99_ms"), 5);
 }
 
+TEST_F(CollectorTest, EnergyIsThatOfTheJobsAndAPartOfWhatTheIdleDeviceTakes) {
+  input_.device.power_limit_w = 700;
+  input_.device.idle_power_w = 70;
+  input_.device.full_clock_mhz = 2000;
+  result_.energy_j = {400, 900};
+  result_.usage.clocked = 9s;
+  input_.clients[1].context.power.watts = 300;
+  Collector collector(input_);
+  for (int i = 0; i < 10; ++i) job(collector, 1s, 2s + i * 100ms);
+  auto values = metrics(collector);
+  EXPECT_DOUBLE_EQ(values.at("train.energy_per_job_j"), (900 + 700 * 3.0 / 7) / 10);
+  EXPECT_FALSE(values.contains("device.power_w")) << "what the game draws is not known";
+  input_.clients[0].context.power.watts = 100;
+  values = metrics(collector);
+  EXPECT_DOUBLE_EQ(values.at("device.power_w"), 70 + 1300.0 / 10);
+  EXPECT_DOUBLE_EQ(values.at("device.sm_clock_mhz"), 1800);
+}
+
 TEST_F(CollectorTest, ARateThatIsNotKnownIsLeftOutAndNotZero) {
   Collector collector(input_);
   for (int i = 0; i < 5; ++i) job(collector, Duration{0}, (2 + i) * 1s);

@@ -38,6 +38,7 @@ ClientSpec server() {
 std::vector<Metric> figures_of_a_run() {
   RunInput input;
   input.horizon = 10s;
+  input.device.power_limit_w = 700;
   for (const char* name : {"game", "late", "train"}) {
     ClientSpec client;
     client.name = name;
@@ -46,9 +47,11 @@ std::vector<Metric> figures_of_a_run() {
     input.clients.push_back(std::move(client));
   }
   input.clients.push_back(server());
+  for (ClientSpec& client : input.clients) client.context.power.watts = 100;
   RunResult result;
   result.end = Time(10s);
   result.device_time = {4s, 0s, 3s, 1s};
+  result.energy_j = {400, 0, 300, 100};
   result.jobs_finished = {0, 0, 0, 0};
   result.usage = {7s, 1s, 1s};
   Collector collector(input);
@@ -121,7 +124,8 @@ TEST(MetricTable, RunsGiveEveryMetricOfTheTableAndNoOther) {
 TEST(MetricTable, FiguresHaveTheUnitOfTheTableWhichTheNameStates) {
   for (const std::vector<Metric>& metrics : {figures_of_a_run(), figures_of_a_cluster()})
     for (const Metric& metric : metrics) EXPECT_EQ(metric.unit, metric_named(metric.name).unit) << metric.name;
-  const std::map<std::string, std::string> units = {{"_ms", "ms"}, {"_s", "s"}, {"_ratio", "ratio"}, {"_per_s", "1/s"}};
+  const std::map<std::string, std::string> units = {{"_ms", "ms"}, {"_s", "s"}, {"_ratio", "ratio"}, {"_per_s", "1/s"},
+                                                    {"_j", "J"},   {"_w", "W"}, {"_mhz", "MHz"}};
   for (const MetricDescriptor& metric : metric_table()) {
     for (const auto& [ending, unit] : units) {
       const bool is_rate = metric.name.ends_with("_per_s") && ending == "_s";

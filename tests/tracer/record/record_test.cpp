@@ -290,6 +290,17 @@ TEST_F(Recorder, TheCaptureSaysHowMuchMemoryCameIntoUse) {
   EXPECT_EQ(capture().memory_peaks(), expected) << "what was in use before is not the program's";
 }
 
+TEST_F(Recorder, TheCaptureSaysWhatTheGpuDrewWhileItsKernelsRan) {
+  const std::vector<std::string> words = {"open=cuda", "kernels=3", "sleep=1200", "kernels=3"};
+  EXPECT_EQ(record({}, words, {{"LD_LIBRARY_PATH", CORUN_FAKE_NVML}}).code, 0);
+  const std::vector<PowerMean> power = capture().provenance().power;
+  ASSERT_EQ(power.size(), 1u);
+  EXPECT_NEAR(power[0].watts, 300, 3);
+  EXPECT_EQ(power[0].sm_mhz, 1410);
+  EXPECT_EQ(record({"-f"}, {"open=cuda", "kernels=3"}, {{"LD_LIBRARY_PATH", CORUN_FAKE_NVML}}).code, 0);
+  EXPECT_TRUE(capture().provenance().power.empty()) << "too short for the meter";
+}
+
 TEST_F(Recorder, WithoutTheDriversLibraryNoMemoryIsClaimed) {
   EXPECT_EQ(record({}, {"open=cuda", "kernels=3", "touch=allocated", "sleep=300"}).code, 0);
   EXPECT_TRUE(capture().memory_peaks().empty());

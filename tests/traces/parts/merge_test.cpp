@@ -461,6 +461,23 @@ TEST(Merge, MemoryOfAGameIsThatOfTheOnlyGpu) {
   EXPECT_TRUE(merge({game.bytes()}, options).memory_peaks().empty()) << "which of them drew is not known";
 }
 
+TEST(Merge, PowerIsTheMeanWhileOperationsRanUnlessOthersRanToo) {
+  PartBuilder part;
+  part.add(RecordType::kDevice, part::DeviceRecord{.device = 0, .uuid = {1}});
+  part.add(RecordType::kContext, part::ContextRecord{.device = 0, .context = 1});
+  part.add(RecordType::kKernel, kernel(1'000, 9'000));
+  MergeOptions options;
+  options.power_between = [](std::int64_t from_ns, std::int64_t to_ns) {
+    const PowerMean mean{.watts = static_cast<double>(to_ns - from_ns), .sm_mhz = 1'000};
+    return std::map<std::string, PowerMean>{{"GPU-01000000-0000-0000-0000-000000000000", mean},
+                                            {"GPU-02000000-0000-0000-0000-000000000000", mean}};
+  };
+  const std::vector<PowerMean> expected = {{.device = 0, .watts = 8'000, .sm_mhz = 1'000}};
+  EXPECT_EQ(merge({part.bytes()}, options).provenance().power, expected);
+  options.other_contexts = true;
+  EXPECT_TRUE(merge({part.bytes()}, options).provenance().power.empty());
+}
+
 TEST(Merge, OnlyOverheadOfTheTracerItselfCountsAsItsTime) {
   PartBuilder part;
   part.add(RecordType::kKernel, kernel(10, 20));

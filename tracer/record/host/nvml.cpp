@@ -11,6 +11,7 @@ namespace {
 
 // The library's binary interface, as far as it is used; it has been stable for a decade.
 constexpr int kSuccess = 0, kNotFound = 6;
+constexpr unsigned kSmClock = 1;
 
 struct RunningProcess {
   unsigned process;
@@ -44,6 +45,8 @@ struct Nvml::Calls {
   int (*uuid)(void*, char*, unsigned);
   int (*compute_processes)(void*, unsigned*, RunningProcess*);
   int (*memory)(void*, Memory*);
+  int (*energy)(void*, unsigned long long*);
+  int (*clock)(void*, unsigned, unsigned*);
   int (*process_utilization)(void*, ProcessSample*, unsigned*, unsigned long long);
 
   bool load(void* library) {
@@ -54,6 +57,8 @@ struct Nvml::Calls {
     find(compute_processes, "nvmlDeviceGetComputeRunningProcesses_v3") ||
         find(compute_processes, "nvmlDeviceGetComputeRunningProcesses_v2");
     find(memory, "nvmlDeviceGetMemoryInfo");
+    find(energy, "nvmlDeviceGetTotalEnergyConsumption");
+    find(clock, "nvmlDeviceGetClockInfo");
     find(process_utilization, "nvmlDeviceGetProcessUtilization");
     return find(init, "nvmlInit_v2") && find(shutdown, "nvmlShutdown") &&
            find(driver_version, "nvmlSystemGetDriverVersion") && find(device_count, "nvmlDeviceGetCount_v2") &&
@@ -113,6 +118,18 @@ std::vector<Nvml::MemoryInUse> Nvml::memory_in_use() const {
     Memory memory{};
     if (calls_->memory == nullptr || calls_->memory(device, &memory) != kSuccess) continue;
     answers.push_back({uuid_of(device), memory.used});
+  }
+  return answers;
+}
+
+std::vector<Nvml::Meter> Nvml::meters() const {
+  std::vector<Meter> answers;
+  for (void* device : devices()) {
+    unsigned long long energy_mj = 0;
+    unsigned mhz = 0;
+    if (calls_->energy == nullptr || calls_->energy(device, &energy_mj) != kSuccess) continue;
+    if (calls_->clock == nullptr || calls_->clock(device, kSmClock, &mhz) != kSuccess) mhz = 0;
+    answers.push_back({uuid_of(device), energy_mj, mhz});
   }
   return answers;
 }

@@ -33,6 +33,15 @@ class Nvml {
   };
   std::vector<MemoryInUse> memory_in_use() const;
 
+  /// The energy that a GPU has taken since the driver was loaded, and the clock of its SMs now (0 = not told).
+  struct Meter {
+    std::string uuid;
+    std::uint64_t energy_mj = 0;
+    std::uint32_t sm_mhz = 0;
+  };
+  /// Of GPUs that have such a meter (Volta and later).
+  std::vector<Meter> meters() const;
+
   /// A process at work on a GPU since the last question.
   struct Worker {
     std::int64_t process = 0;
