@@ -44,6 +44,11 @@ class TraceImporter {
 /// Every importer of the build, native format first.
 const std::vector<std::unique_ptr<TraceImporter>>& importers();
 
+/// What a file in our own format says of the power of its devices, read from its beginning alone: a capture of any size
+/// takes little time. Empty where it says nothing, and of a file that cannot be read or is of another format or
+/// compressed.
+std::vector<PowerMean> recorded_power(const std::string& path);
+
 /// Reads a trace of any known format: the importer that is surest of the bytes, or the one called `format` unless that
 /// is empty or "auto". Throws Error(kInput) with the list of known formats where none fits, and where a foreign format
 /// has been read and nothing in it was understood.

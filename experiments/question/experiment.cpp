@@ -8,7 +8,6 @@
 #include "experiments/question/overrides/set_option.h"
 #include "experiments/question/scenario_reader.h"
 #include "experiments/question/written_experiment.h"
-#include "traces/native/native.h"
 #include "traces/reader.h"
 
 namespace corun {

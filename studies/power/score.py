@@ -54,22 +54,31 @@ def summary(errors):
     return f"{statistics.mean(map(abs, errors)):.1f} ({max(map(abs, errors)):.1f})" if errors else "-"
 
 
+def kept(rates, alone):
+    """Sum of what programs keep of their rates alone."""
+    return sum(rate / alone[program] for program, rate in rates.items())
+
+
 def score(predicted, without, measured):
     truth = measured_runs(measured)
     told, plain = ({row["run"]: row for row in lines(path)} for path in (predicted, without))
     print("| run | watts: predicted, measured | MHz: predicted, measured | rates: off by, % | without power, % |")
     print("|---|---|---|---|---|")
+    alone = {next(iter(rates)): next(iter(rates.values())) for run, (rates, *_) in truth.items() if "solo" in run}
     kinds = {}
     for run, (rates, watts, mhz) in truth.items():
-        row, errors = told[run], kinds.setdefault(run.split("_")[0], ([], [], [], []))
+        row, errors = told[run], kinds.setdefault(run.split("_")[0], ([], [], [], [], [], []))
         errors[0].append(100 * (row["watts"] / watts - 1))
         errors[1].append(100 * (row["sm_mhz"] / mhz - 1))
         off = [[100 * (one["rates"][client] / rate - 1) for client, rate in rates.items()] for one in (row, plain[run])]
         errors[2].extend(off[0])
         errors[3].extend(off[1])
+        for errors_of_sum, one in zip(errors[4:], (row, plain[run])):
+            errors_of_sum.append(100 * (kept({p: one["rates"][p] for p in rates}, alone) / kept(rates, alone) - 1))
         texts = [", ".join(f"{value:+.1f}" for value in values) for values in off]
         print(f"| {run} | {row['watts']:.0f}, {watts:.0f} | {row['sm_mhz']:.0f}, {mhz:.0f} | {texts[0]} | {texts[1]} |")
-    print("\n| runs | watts, mean (worst) % | clock | rates | rates without power |\n|---|---|---|---|---|")
+    print("\n| runs | watts, mean (worst) % | clock | rates | without power | sum of what both keep | without power |")
+    print("|---|---|---|---|---|---|---|")
     for kind, errors in kinds.items():
         print(f"| {kind} | {' | '.join(map(summary, errors))} |")
 

@@ -13,9 +13,9 @@ takes ten pairs of programs that were captured with fewer SMs, too (record.py --
 without. `draw-choices` takes 18 pairs of programs of which no two were ever measured together, in turns, under MPS and
 with three splits; RATES.jsonl, measured of the scenarios `solo_`, has their rates alone. The third draw has 16 pairs of
 programs that are drawn, too, and each alone with each percentage; the fourth and the fifth have 16 pairs of programs
-that the device binds, in the same ways. `draw-power` takes eight pairs of six of these programs, in turns and under MPS,
-with what they draw alone. `measure` starts each program once for each way of sharing and parks it
-(loop.py): a mix is a few seconds in which its programs run. In turns there is no daemon; under MPS each percentage is a
+that the device binds, in the same ways. `draw-power` takes eight pairs of six of these programs, in turns and under
+MPS, with what they draw alone. `measure` starts each program once for each way of sharing and parks it (loop.py): a mix
+is a few seconds in which its programs run. In turns there is no daemon; under MPS each percentage is a
 process of its own. FILE gets a row a program, with the watts that the device drew and its clock meanwhile.
 """
 

@@ -36,10 +36,6 @@ struct NativeRead {
 /// Throws Error(kInput) that names chunk and byte of the damage, kUnsupported for a newer version of the format.
 Timeline read_native(std::string_view bytes, const std::string& path, const NativeRead& options = {});
 
-/// What a native file says of the power of its devices, read from its beginning alone: a capture of any size takes
-/// little time. Empty where it says nothing, and of a file that cannot be read or is of another format or compressed.
-std::vector<PowerMean> recorded_power(const std::string& path);
-
 /// The first place at which a native file is not what was written.
 struct NativeDamage {
   std::uint64_t chunk = 0;  ///< number of the chunk, from 1

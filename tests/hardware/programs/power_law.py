@@ -3,10 +3,10 @@
     power_law.py measure [--seconds S] -o FILE [PROGRAM...]
     power_law.py table FILE
 
-A program is a workload of torch_loop.py, alone on the GPU. It runs for S seconds with no pause between bursts of steps
-of some 20 ms, and with pauses that leave it a part of the time; and the device holds a context and does nothing.
-`measure` writes a JSON row for each: steps a second, device ms of a step, watts and clock (programs/power.py).
-`table` prints what follows: energy of a step above the idle power, and both exponents of the clock
+A program is a workload of ../torch_loop.py, alone on the GPU. It runs for S seconds with no pause between bursts of
+steps of some 20 ms, and with pauses that leave it a part of the time; and the device holds a context and does nothing.
+`measure` writes a JSON row for each: steps a second, device ms of a step, watts and clock (power.py). `table` prints
+what follows: energy of a step above the idle power, and both exponents of the clock
 (sim/device/model/power_governor.h), between the run without pause and the means of those at the full clock.
 """
 
@@ -18,8 +18,7 @@ import statistics
 import sys
 import time
 
-HERE = pathlib.Path(__file__).parent
-sys.path.insert(0, str(HERE / "programs"))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from power import Power  # noqa: E402
 
 PARTS = [1.0, 0.7, 0.5, 0.3]
@@ -76,7 +75,8 @@ def table(options):
     rows = [json.loads(line) for line in options.file.read_text(encoding="utf-8").splitlines()]
     idle = statistics.mean(row["watts"] for row in rows if row["program"] == "none")
     print(f"Idle: {idle:.0f} W\n")
-    print("| program | part of the time | clock, MHz | power, W | device ms a step | J a step |\n|---|---|---|---|---|---|")
+    print("| program | part of the time | clock, MHz | power, W | device ms a step | J a step |")
+    print("|---|---|---|---|---|---|")
     runs = {}
     for row in rows:
         if row["program"] == "none":
