@@ -278,11 +278,21 @@ bool Collector::has_energy(const RunResult& result, const ClientSpec& client) co
   return input_.device.power_limit_w > 0 && client.context.power.watts > 0 && !result.energy_j.empty();
 }
 
-/// A client's part of what the idle device takes, by its device time.
-double Collector::idle_energy_j(const RunResult& result, std::size_t index, Duration window) const {
+/// Of a client: with a part of what the idle device takes, by its device time.
+double Collector::energy_j(const RunResult& result, std::size_t index, Duration window) const {
   Duration sum{};
   for (const Duration time : result.device_time) sum += time;
-  return input_.device.idle_power_w * to_seconds(window) * ratio(result.device_time[index], sum);
+  const double idle_j = input_.device.idle_power_w * to_seconds(window);
+  return result.energy_j[index] + idle_j * ratio(result.device_time[index], sum);
+}
+
+/// Only where the draw of all clients is known.
+void Collector::add_power(Sheet& device, const RunResult& result, Duration window) const {
+  const auto is_unknown = [&](const ClientSpec& client) { return !has_energy(result, client); };
+  if (input_.device.power_limit_w == 0 || std::ranges::any_of(input_.clients, is_unknown)) return;
+  const double joules = std::accumulate(result.energy_j.begin(), result.energy_j.end(), 0.0);
+  device.add("power_w", input_.device.idle_power_w + joules / to_seconds(window));
+  device.add("sm_clock_mhz", input_.device.full_clock_mhz * ratio(result.usage.clocked, window));
 }
 
 std::vector<Metric> Collector::metrics(const RunResult& result, const std::vector<SoloBaseline>& solo) const {
@@ -318,10 +328,8 @@ std::vector<Metric> Collector::metrics(const RunResult& result, const std::vecto
     if (client.server) add_serving(sheet, *client.server, series, present);
     if (!series.wait_ns.empty()) sheet.add_ms("wait_p99_ms", quantile(series.wait_ns, 0.99));
     sheet.add("gpu_busy_ratio", ratio(result.device_time[i], window));
-    if (has_jobs && !series.job_ends.empty() && has_energy(result, client)) {
-      const double joules = result.energy_j[i] + idle_energy_j(result, i, window);
-      sheet.add("energy_per_job_j", joules / static_cast<double>(series.job_ends.size()));
-    }
+    if (has_jobs && has_energy(result, client))
+      sheet.add("energy_per_job_j", energy_j(result, i, window) / static_cast<double>(series.job_ends.size()));
     if (series.kills > 0) {
       sheet.add("kills", static_cast<double>(series.kills));
       sheet.add("lost_ratio", ratio(series.lost, window));
@@ -338,11 +346,7 @@ std::vector<Metric> Collector::metrics(const RunResult& result, const std::vecto
   if (harvested >= 0) device.add("harvest_ratio", harvested);
   device.add("gpu_busy_ratio", ratio(result.usage.busy, window));
   device.add("switch_ratio", ratio(result.usage.switching, window));
-  if (std::ranges::all_of(input_.clients, [&](const ClientSpec& client) { return has_energy(result, client); })) {
-    const double joules = std::accumulate(result.energy_j.begin(), result.energy_j.end(), 0.0);
-    device.add("power_w", input_.device.idle_power_w + joules / to_seconds(window));
-    device.add("sm_clock_mhz", input_.device.full_clock_mhz * ratio(result.usage.clocked, window));
-  }
+  add_power(device, result, window);
   if (result.usage.paging > Duration::zero()) device.add("paging_ratio", ratio(result.usage.paging, window));
   return metrics;
 }

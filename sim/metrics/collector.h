@@ -62,7 +62,8 @@ class Collector : public Recorder {
   static void add_serving(Sheet& sheet, const ServerSpec& server, const Series& series, const Presence& present);
   double harvest(const RunResult& result, const std::vector<SoloBaseline>& solo, Duration window) const;
   bool has_energy(const RunResult& result, const ClientSpec& client) const;
-  double idle_energy_j(const RunResult& result, std::size_t index, Duration window) const;
+  double energy_j(const RunResult& result, std::size_t index, Duration window) const;
+  void add_power(Sheet& device, const RunResult& result, Duration window) const;
   const RunInput& input_;
   std::vector<Series> series_;
 };
