@@ -101,11 +101,8 @@ std::optional<double> ScalarReader::number(const Node& node, double minimum, dou
 
 std::optional<double> ScalarReader::number_of(std::string_view unit, const Node& node, double minimum, double maximum) {
   if (!is_text(node, "a number with its unit")) return std::nullopt;
-  std::string_view text = node.text;
-  const bool has_unit = text.ends_with(unit);
-  if (has_unit) text.remove_suffix(unit.size());
-  const auto value = parse_real(text);
-  if (has_unit && value && *value >= minimum && *value <= maximum) return value;
+  const auto value = parse_of(unit, node.text);
+  if (value && *value >= minimum && *value <= maximum) return value;
   wrong(node, fmt::format("found `{}`, expected {}{} to {}{}", node.text, minimum, unit, maximum, unit));
   return std::nullopt;
 }

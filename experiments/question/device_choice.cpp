@@ -90,6 +90,14 @@ void use_mapping(const Node& node, const std::string& folder, DeviceFile& device
       device.facts.spreads.erase(std::string(field.key));
 }
 
+void check_power(const Node& node, const DeviceSpec& device, ScalarReader& reader) {
+  if (device.power_limit_w > 0 && device.power_limit_w <= device.idle_power_w)
+    reader.wrong(node, fmt::format("the `power_limit` is {}W, and the device takes {}W without work",
+                                   device.power_limit_w, device.idle_power_w));
+  if (device.power_limit_w > 0 && device.full_clock_mhz == 0)
+    reader.wrong(node, "a `power_limit` lowers the clock of the SMs, so the device needs its `full_clock`");
+}
+
 }  // namespace
 
 void read_device(const Node& node, const std::string& folder, DeviceSpec& device, DeviceFacts& facts,
@@ -101,6 +109,7 @@ void read_device(const Node& node, const std::string& folder, DeviceSpec& device
   } else {
     use_mapping(node, folder, found, reader);
   }
+  check_power(node, found.spec, reader);
   device = std::move(found.spec);
   facts = std::move(found.facts);
 }

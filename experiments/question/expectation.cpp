@@ -99,6 +99,7 @@ class Parser {
     if (unit == "s") return {seconds(text), "`90s` or `2h`"};
     if (unit == "ratio") return {parse_real(text), "`0.7` or `70%`"};
     if (unit == "count") return {parse_real(text), "`12`"};
+    if (unit == "J" || unit == "W" || unit == "MHz") return {parse_of(unit, text), fmt::format("`500{}`", unit)};
     return {rate(text), "`55fps` or `55/s`"};
   }
 

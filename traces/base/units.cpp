@@ -119,6 +119,12 @@ std::optional<double> parse_real(std::string_view text) {
   return is_percent ? value / 100.0 : value;
 }
 
+std::optional<double> parse_of(std::string_view unit, std::string_view text) {
+  if (!text.ends_with(unit)) return std::nullopt;
+  text.remove_suffix(unit.size());
+  return text.ends_with('%') ? std::nullopt : parse_real(text);
+}
+
 std::string format_size(std::uint64_t bytes) {
   const double gib = static_cast<double>(bytes) / static_cast<double>(1U << 30);
   if (gib < 1) return fmt::format("{:.3g} MiB", gib * 1024);

@@ -22,6 +22,8 @@ std::optional<std::uint64_t> parse_bytes(std::string_view text);
 std::optional<double> parse_rate(std::string_view text);
 /// "0.4", "40%", "1e-3".
 std::optional<double> parse_real(std::string_view text);
+/// A number of the one unit there is: "690W" of "W".
+std::optional<double> parse_of(std::string_view unit, std::string_view text);
 
 /// Shortest exact form with one unit: "300us", "16.667ms", "1.5s".
 std::string format_duration(Duration duration);

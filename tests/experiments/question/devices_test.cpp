@@ -151,6 +151,14 @@ TEST(Clients, PowerHasUnitsAndIsOfCaptures) {
             "5:49: E0202 found `690`, expected 1W to 100000W");
   EXPECT_EQ(complaints(with("trace: a.csv, power: { clock: 1845MHz }"))[0],
             "5:40: E0202 `power` needs its `mean` / the watts that nvidia-smi shows while the program runs alone");
+  const auto limited = [](const std::string& keys) {
+    return complaints("name: x\nhorizon: 1s\ndevice: { " + keys + " }\npolicies: [passthrough]\n" +
+                      "clients: [{ name: a, synthetic: { game: rdr2 } }]\n");
+  };
+  EXPECT_EQ(limited("model: h200, power_limit: 100W")[0],
+            "3:9: E0202 the `power_limit` is 100W, and the device takes 118W without work");
+  EXPECT_EQ(limited("power_limit: 300W")[0],
+            "3:9: E0202 a `power_limit` lowers the clock of the SMs, so the device needs its `full_clock`");
   EXPECT_EQ(complaints(with("synthetic: { game: rdr2 }, power: { mean: 690W }"))[0],
             "5:53: E0202 `power` is of a captured program: a synthetic client draws none that is known");
 }

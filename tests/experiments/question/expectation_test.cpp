@@ -26,6 +26,8 @@ TEST(Expectation, ComparesInTheUnitOfTheMetric) {
   EXPECT_FALSE(read("a.b.fps_mean > 55fps")->holds(55, 0));
   EXPECT_TRUE(read("a.device.harvest_ratio >= 70%")->holds(0.7, 0));
   EXPECT_TRUE(read("a.b.throughput < 120/min")->holds(1.9, 0));
+  EXPECT_TRUE(read("a.device.power_w <= 650W")->holds(649, 0));
+  EXPECT_TRUE(read("a.b.energy_per_job_j < 3.5J")->holds(3.4, 0));
 }
 
 TEST(Expectation, ComparesWithAnotherFigure) {
@@ -36,9 +38,9 @@ TEST(Expectation, ComparesWithAnotherFigure) {
 }
 
 TEST(Expectation, RefusesWhatItCannotMean) {
-  for (const char* text :
-       {"game.fps_mean >= 55fps", "a.b.fps_mean == 55fps", "a.b.fps_mean >= 55", "a.b.frame_time_p99 <= 16.7",
-        "a.b.speed >= 1", "a.b.harvest_ratio >= lots", "a.b.throughput >= x * c.d.throughput", ""})
+  for (const char* text : {"game.fps_mean >= 55fps", "a.b.fps_mean == 55fps", "a.b.fps_mean >= 55",
+                           "a.device.power_w <= 650", "a.b.frame_time_p99 <= 16.7", "a.b.speed >= 1",
+                           "a.b.harvest_ratio >= lots", "a.b.throughput >= x * c.d.throughput", ""})
     EXPECT_FALSE(read(text)) << text;
 }
 
