@@ -148,9 +148,9 @@ TEST(Clients, PowerHasUnitsAndIsOfCaptures) {
   EXPECT_EQ(known.scenarios[0].device.power_limit_w, 700);
   EXPECT_EQ(read_text(with("trace: a.csv")).scenarios[0].device.power_limit_w, 0) << "nothing is known of any draw";
   EXPECT_EQ(complaints(with("trace: a.csv, power: { mean: 690 }"))[0],
-            "5:49: E0202 found `690`, expected 1W to 100000W");
+            "5:51: E0202 found `690`, expected 1W to 100000W");
   EXPECT_EQ(complaints(with("trace: a.csv, power: { clock: 1845MHz }"))[0],
-            "5:40: E0202 `power` needs its `mean` / the watts that nvidia-smi shows while the program runs alone");
+            "5:43: E0202 `power` needs its `mean` / the watts that nvidia-smi shows while the program runs alone");
   const auto limited = [](const std::string& keys) {
     return complaints("name: x\nhorizon: 1s\ndevice: { " + keys + " }\npolicies: [passthrough]\n" +
                       "clients: [{ name: a, synthetic: { game: rdr2 } }]\n");
@@ -160,7 +160,7 @@ TEST(Clients, PowerHasUnitsAndIsOfCaptures) {
   EXPECT_EQ(limited("power_limit: 300W")[0],
             "3:9: E0202 a `power_limit` lowers the clock of the SMs, so the device needs its `full_clock`");
   EXPECT_EQ(complaints(with("synthetic: { game: rdr2 }, power: { mean: 690W }"))[0],
-            "5:53: E0202 `power` is of a captured program: a synthetic client draws none that is known");
+            "5:56: E0202 `power` is of a captured program: a synthetic client draws none that is known");
 }
 
 TEST(Clients, DoubtsAreAcceptedByName) {

@@ -70,10 +70,11 @@ TEST(Power, BelowTheLimitTheClockIsTheFullOne) {
 
 TEST(Power, NextToACoolProgramAHotOneIsFasterThanItWasRecorded) {
   Busy pair(limited(), {{.watts = 600, .clock = 0.8}, {.watts = 100, .clock = 1}});
-  EXPECT_EQ(pair.clock(), 1) << "half of 937 W and half of 100 W are below 600 W";
-  EXPECT_NEAR(pair.ops_per_s(0), 500 / 0.8, 4);
-  EXPECT_NEAR(pair.watts(0), 600 / 0.64 / 2, 4);
-  EXPECT_NEAR(pair.ops_per_s(1), 500, 4);
+  EXPECT_EQ(pair.clock(), 1);
+  const double turns_per_s = 1e3 / (0.8 + 1);  // ms of each, where both would take 1 ms at their recorded clocks
+  EXPECT_NEAR(pair.ops_per_s(0), turns_per_s, 1);
+  EXPECT_NEAR(pair.ops_per_s(1), turns_per_s, 1);
+  EXPECT_NEAR(pair.watts(0), turns_per_s * 0.8e-3 * 600 / 0.64, 1);
 }
 
 TEST(Power, TwoHotProgramsShareTheLimit) {
