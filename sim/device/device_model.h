@@ -105,7 +105,7 @@ class DeviceModel {
   /// Announces a client. Clients are numbered densely from 0 in joining order.
   virtual void join(ClientId client, const ContextSpec& context) = 0;
 
-  /// Hands an operation over at `now`; the device must have been advanced to `now`.
+  /// Hands an operation over at `now`. It must be advanced to `now` before, if it pages or shares SMs in space.
   virtual void submit(const DeviceOp& op, Time now) = 0;
 
   /// Earliest instant at which the device's state changes without a further submit(); kNever if none.

@@ -32,24 +32,17 @@ EventHandle Engine::at(Time when, Phase phase, EventAction action, void* subject
 
 StopReason Engine::run(Time end) {
   stopped_ = false;
+  end_ = end;
   while (queue_.next_time() < end) {
-    if (interrupt_ != nullptr && interrupt_->load(std::memory_order_relaxed)) throw Interrupted{};
-    fire(queue_.pop());
+    if (is_interrupted()) throw Interrupted{};
+    const EventQueue::Event event = queue_.pop();
+    enter(event.time, event.phase);
+    event.action(event.subject, event.argument);
     if (stopped_) return StopReason::kStopped;
   }
   if (queue_.empty()) return StopReason::kDrained;
   if (end > now_) now_ = end;
   return StopReason::kHorizon;
-}
-
-void Engine::fire(const EventQueue::Event& event) {
-  CORUN_ASSERT(event.time >= now_, "time went back from {} ns to {} ns", to_ns(now_), to_ns(event.time));
-  if (event.time > now_) fired_at_now_ = 0;
-  now_ = event.time;
-  ++fired_;
-  recent_phases_ = recent_phases_ << 8 | static_cast<std::uint8_t>(event.phase);
-  if (++fired_at_now_ > kMaxEventsPerInstant) throw_zero_time_loop();
-  event.action(event.subject, event.argument);
 }
 
 void Engine::throw_zero_time_loop() const {

@@ -43,6 +43,19 @@ class Engine {
     return at(now_ + delay, phase, action, subject, argument);
   }
 
+  /// For an action that would end by scheduling an event: whether that event would be the very next one. Then it has
+  /// fired, is counted, and the caller does at once what it would have done: now() is `when`. False, and nothing has
+  /// happened, where another event comes before, also at the same (time, phase), or run() returns before.
+  bool goes_on(Time when, Phase phase) {
+    const bool is_next = when < end_ && !stopped_ && !is_step_by_step_ && queue_.would_be_first(when, phase);
+    if (!is_next || is_interrupted()) return false;
+    enter(when, phase);
+    return true;
+  }
+  /// From now on every event is scheduled, and nothing is put off to a later one. For tests: nothing else differs.
+  void go_step_by_step() { is_step_by_step_ = true; }
+  bool is_step_by_step() const { return is_step_by_step_; }
+
   /// Takes a pending event back. False, and harmless, if it has fired, was cancelled or was never scheduled.
   bool cancel(EventHandle handle) { return queue_.cancel(handle); }
 
@@ -55,16 +68,28 @@ class Engine {
   std::uint64_t events_fired() const { return fired_; }
 
  private:
-  void fire(const EventQueue::Event& event);
+  bool is_interrupted() const { return interrupt_ != nullptr && interrupt_->load(std::memory_order_relaxed); }
+  void enter(Time when, Phase phase);
   [[noreturn]] void throw_zero_time_loop() const;
 
   const std::atomic<bool>* interrupt_;
   EventQueue queue_;
   Time now_ = kRunStart;
+  Time end_ = kRunStart;  ///< of the present run()
   std::uint64_t fired_ = 0;
   std::uint64_t fired_at_now_ = 0;
   std::uint64_t recent_phases_ = 0;  ///< of the last eight events, a byte each, newest lowest
   bool stopped_ = false;
+  bool is_step_by_step_ = false;
 };
+
+inline void Engine::enter(Time when, Phase phase) {
+  CORUN_ASSERT(when >= now_, "time went back from {} ns to {} ns", to_ns(now_), to_ns(when));
+  if (when > now_) fired_at_now_ = 0;
+  now_ = when;
+  ++fired_;
+  recent_phases_ = recent_phases_ << 8 | static_cast<std::uint8_t>(phase);
+  if (++fired_at_now_ > kMaxEventsPerInstant) throw_zero_time_loop();
+}
 
 }  // namespace corun

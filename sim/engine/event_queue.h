@@ -53,6 +53,8 @@ class EventQueue {
   std::size_t size() const { return near_ + keys_ - (root_is_hole_ ? 1 : 0); }
   Time next_time();  ///< kNever if empty
   Event pop();       ///< the earliest; must not be empty
+  /// Whether an event pushed now for that time and phase would be the earliest.
+  bool would_be_first(Time time, Phase phase) const;
 
  private:
   struct Key {
@@ -74,6 +76,7 @@ class EventQueue {
     return (Both{static_cast<std::uint64_t>(a.time_ns)} << 64 | a.order) <
            (Both{static_cast<std::uint64_t>(b.time_ns)} << 64 | b.order);
   }
+  static std::uint64_t bits_of(Phase phase) { return std::uint64_t{static_cast<std::uint8_t>(phase)} << kSequenceBits; }
   static std::uint32_t slot_of(std::uint64_t order) { return static_cast<std::uint32_t>(order & kMaxSlot); }
   /// Keys by their number in the heap. The root has a line of its own; the children of `i` are line i + 1.
   Key& key(std::size_t i) { return lines_[(i + kArity - 1) / kArity].keys[(i + kArity - 1) % kArity]; }
@@ -123,8 +126,7 @@ inline EventHandle EventQueue::push(Time time, Phase phase, EventAction action, 
   entry.subject = subject;
   entry.argument = argument;
   CORUN_ASSERT(next_sequence_ >> kSequenceBits == 0, "{} events were scheduled in one run", next_sequence_);
-  const std::uint64_t phase_bits = std::uint64_t{static_cast<std::uint8_t>(phase)} << kSequenceBits;
-  const Key pushed{to_ns(time), (phase_bits | next_sequence_++) << kSlotBits | slot};
+  const Key pushed{to_ns(time), (bits_of(phase) | next_sequence_++) << kSlotBits | slot};
   if (near_ < kMostNear && precedes_heap(pushed)) {
     push_near(pushed);
   } else {
@@ -162,6 +164,11 @@ inline void EventQueue::push_into_heap(const Key& pushed) {
     if (keys_ + kArity - 1 == kArity * lines_.size()) lines_.emplace_back();
     sift_up(keys_++, pushed);
   }
+}
+
+inline bool EventQueue::would_be_first(Time time, Phase phase) const {
+  const Key pushed{to_ns(time), (bits_of(phase) | next_sequence_) << kSlotBits};
+  return (near_ == 0 || before(pushed, nearest_[near_ - 1])) && precedes_heap(pushed);
 }
 
 inline Time EventQueue::next_time() {

@@ -9,7 +9,9 @@ DelayedEvents::DelayedEvents(const GateDelays& delays, std::vector<bool> renders
     : delays_(delays), renders_(std::move(renders)), engine_(engine), arbiter_(arbiter), pending_(renders_.size()) {}
 
 void DelayedEvents::complete(ClientId client, std::uint64_t number, Duration device_time) {
-  send(client, delay_of(client), Completed{number, device_time});
+  const Duration delay = delay_of(client);
+  if (is_at_once(client, delay)) return arbiter_.complete(client, number, device_time);
+  send(client, delay, Completed{number, device_time});
 }
 
 /// The program's own call reports the start of a frame, so it is not delayed.
@@ -20,8 +22,8 @@ void DelayedEvents::frame(ClientId client, FrameEvent event, const FrameView& fr
 void DelayedEvents::shadow(ClientId client, const ShadowFrame& shadow) { send(client, delay_of(client), shadow); }
 
 void DelayedEvents::send(ClientId client, Duration delay, const std::variant<Completed, Framed, ShadowFrame>& what) {
+  if (is_at_once(client, delay)) return deliver(client, what);
   std::deque<Pending>& waiting = pending_[client.value];
-  if (delay == Duration{} && waiting.empty()) return deliver(client, what);
   const Time due = std::max(engine_.now() + delay, waiting.empty() ? kRunStart : waiting.back().due);
   waiting.push_back({due, engine_.at(due, Phase::kCompletion, &DelayedEvents::on_due, this, client.value), what});
 }

@@ -47,6 +47,9 @@ class DelayedEvents {
   static void on_due(void* subject, std::uint64_t client);
   void send(ClientId client, Duration delay, const std::variant<Completed, Framed, ShadowFrame>& what);
   void deliver(ClientId client, const std::variant<Completed, Framed, ShadowFrame>& what);
+  bool is_at_once(ClientId client, Duration delay) const {
+    return delay == Duration{} && pending_[client.value].empty();
+  }
   Duration delay_of(ClientId client) const { return renders_[client.value] ? delays_.frame_heard : delays_.end_heard; }
 
   const GateDelays delays_;

@@ -1,11 +1,12 @@
 #include "sim/run/device_driver.h"
 
-#include <utility>
-
 namespace corun {
 
-void DeviceDriver::watch() {
-  const Time due = completions_.empty() && !report_is_due_ ? device_->next_change() : engine_.now();
+Time DeviceDriver::next_due() const {
+  return completions_.empty() && !report_is_due_ ? device_->next_change() : engine_.now();
+}
+
+void DeviceDriver::watch(Time due) {
   if (due == event_time_) return;
   engine_.cancel(event_);
   event_time_ = due;
@@ -13,20 +14,23 @@ void DeviceDriver::watch() {
 }
 
 void DeviceDriver::reach_change() {
-  event_time_ = kNever;
-  report_is_due_ = false;
-  catch_up();
-  if (!completions_.empty()) report_completions();
-  listener_.device_moved();
-  watch();
+  Time due;
+  do {
+    event_time_ = kNever;
+    report_is_due_ = false;
+    catch_up();
+    if (!completions_.empty()) report_completions();
+    listener_.device_moved();
+    due = next_due();
+  } while (event_time_ == kNever && engine_.goes_on(due, Phase::kCompletion));
+  watch(due);
 }
 
 /// What completes while they are reported is reported at the next change, which is now.
 void DeviceDriver::report_completions() {
-  std::vector<Completion> reporting = std::exchange(completions_, std::exchange(reported_, {}));
-  for (const Completion& completion : reporting) listener_.completed(completion);
-  reporting.clear();
-  reported_ = std::move(reporting);
+  reporting_.swap(completions_);
+  for (const Completion& completion : reporting_) listener_.completed(completion);
+  reporting_.clear();
 }
 
 }  // namespace corun

@@ -116,8 +116,7 @@ void Simulation::launch(ClientId client, std::uint64_t number) {
   const Duration held = held_for(client, launcher.submission(number));
   launcher.launched(number, held);
   const DeviceOp op = device_op(client, launcher.submission(number), held);
-  driver_.change([&](DeviceModel& device, auto&) {
-    device.submit(op, now());
+  driver_.submit(op, [&] {
     if (has_begun(launcher.frame_awaiting_begin(), client)) driver_.report_at_once();
   });
 }
@@ -219,6 +218,7 @@ void Simulation::measure_memory(std::span<ClientView> clients) const {
 
 void Simulation::measure_times(std::span<ClientView> clients, DeviceView& device) {
   measured_ = driver_.moved_to();
+  driver_.catch_up_device();
   device.busy = driver_.device().usage().busy;
   const std::span<const Duration> times = driver_.device().device_times();
   for (ClientView& client : clients) client.device_time = times[client.id.value];

@@ -61,6 +61,7 @@ class Simulation : public Backend, public ClientHost, private DeviceDriver::List
     engine_.cancel(resume_events_[client.value]);
     resume_events_[client.value] = engine_.at(when, Phase::kArrival, &Simulation::on_resume, this, client.value);
   }
+  bool goes_on_at(Time when) override { return is_resuming_ && engine_.goes_on(when, Phase::kArrival); }
   bool submit(ClientId client, const Submission& submission) override;
   void tell_server(ClientId client, const ServerView& server) override { arbiter_.tell_server(client, server); }
   void finished(ClientId client) override;
@@ -83,7 +84,11 @@ class Simulation : public Backend, public ClientHost, private DeviceDriver::List
   static void on_adjust(void* subject, std::uint64_t number) {
     self(subject).arbiter_.adjust(self(subject).input_.adjustments[number]);
   }
-  static void on_resume(void* subject, std::uint64_t client) { self(subject).clients_[client]->resume(); }
+  static void on_resume(void* subject, std::uint64_t client) {
+    self(subject).is_resuming_ = true;
+    self(subject).clients_[client]->resume();
+    self(subject).is_resuming_ = false;
+  }
   static void on_refused(void* subject, std::uint64_t client) { self(subject).clients_[client]->refused(); }
   static void on_context_created(void* subject, std::uint64_t client) {
     self(subject).restore(ClientId{static_cast<std::uint32_t>(client)});
@@ -121,6 +126,7 @@ class Simulation : public Backend, public ClientHost, private DeviceDriver::List
   ContextCopies copies_;
   std::vector<std::uint64_t> promised_;  ///< by client: its newest submission that may pass its closed gate unasked
   std::vector<EventHandle> resume_events_;
+  bool is_resuming_ = false;  ///< an event does nothing but resume a client
   EventHandle wake_event_;
   Time wake_time_ = kNever;
   bool decision_is_due_ = false;

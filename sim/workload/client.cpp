@@ -219,13 +219,16 @@ void Client::resume() {
 
 /// Goes on with the current job; true when its last step is done, false where the host has to wait.
 bool Client::run_steps() {
-  const Workload& workload = *spec_.workload;
-  while (step_ < jobs_.back().job->step_count) {
-    const HostStep step = workload.steps[jobs_.back().job->first_step + step_];
-    const Duration gap = scaled(step.gap, spec_.host_gap_scale * jobs_.back().gap_factor);
+  const JobProgress& current = jobs_.back();
+  while (step_ < current.job->step_count) {
+    const HostStep step = spec_.workload->steps[current.job->first_step + step_];
+    const Duration gap = scaled(step.gap, spec_.host_gap_scale * current.gap_factor);
     if (!gap_served_ && gap > Duration{0}) {
-      wait_until(State::kGap, host_.now() + gap);
-      return false;
+      state_ = State::kGap;
+      if (!host_.goes_on_at(host_.now() + gap)) {
+        wait_until(State::kGap, host_.now() + gap);
+        return false;
+      }
     }
     gap_served_ = true;
     if (step.kind != StepKind::kSubmit) {

@@ -22,6 +22,11 @@ class ClientHost {
   virtual Time now() const = 0;
   /// Calls Client::resume at `when` (once; one wish at a time per client).
   virtual void resume_at(ClientId client, Time when) = 0;
+  /// In place of resume_at() by a client that then returns: true if it is `when` now, and the client goes on at once.
+  virtual bool goes_on_at(Time when) {
+    static_cast<void>(when);
+    return false;
+  }
   /// Hands the client's newest submission to the arbiter. True if it passed the gate at once.
   virtual bool submit(ClientId client, const Submission& submission) = 0;
   /// Its server begins or has ended a step.

@@ -72,8 +72,8 @@ void Device::join(ClientId client, const ContextSpec& context) {
 }
 
 void Device::submit(const DeviceOp& op, Time now) {
-  CORUN_ASSERT(now == now_, "ticket {} was submitted at {} ns to a device that is at {} ns", op.ticket, to_ns(now),
-               to_ns(now_));
+  CORUN_ASSERT(now == now_ || (is_steady() && now > now_ && now < next_change_),
+               "ticket {} was submitted at {} ns to a device that is at {} ns", op.ticket, to_ns(now), to_ns(now_));
   CORUN_ASSERT(op.client.value < clients_.size(), "ticket {} of client {}, which has not joined", op.ticket,
                op.client.value);
   const OpIndex index = ops_.insert(op);
@@ -86,6 +86,7 @@ void Device::submit(const DeviceOp& op, Time now) {
     ops_[index].kind = OpKind::kMemset;  // which takes no SMs here
   if (shared_ != nullptr || without_instances_ < 1.0) fit(ops_[index]);
   if (ops_[index].unmet > 0) return;
+  if (now > now_) progress(now);
   const std::size_t wakes = wakes_.size();
   free_op(index);
   if (wakes_.size() > wakes) {
@@ -113,6 +114,20 @@ void Device::advance(Time to, std::vector<Completion>& completions) {
   CORUN_ASSERT(to >= now_ && to <= next_change_, "the device at {} ns, next change at {} ns, was moved to {} ns",
                to_ns(now_), to_ns(next_change_), to_ns(to));
   if (to == now_ && next_change_ > now_) return;  // this instant is settled
+  const bool is_change = to == next_change_;
+  progress(to);
+  // Between changes there is nothing to settle. Memory moves all the time, and shares in space follow what kernels ask.
+  if (!is_change && is_steady()) return check_usage();
+  do {
+    start_due();
+    if (next_end_ <= now_) complete_finished(completions);  // what this frees cannot finish before settle()
+    settle();
+  } while (next_change_ == now_);
+  check_usage();
+}
+
+/// Moves to `to`, before which nothing changes.
+void Device::progress(Time to) {
   DeviceUsage step = ring_.progress(to);
   for (const auto& instance : instances_) step = together(step, instance->progress(to), to - now_);
   usage_.busy += step.busy;
@@ -122,14 +137,6 @@ void Device::advance(Time to, std::vector<Completion>& completions) {
   if (is_copying())
     for (FirstComeSet& engine : copies_) engine.progress(now_, to, nullptr);
   now_ = to;
-  // Between changes there is nothing to settle. Memory moves all the time, and shares in space follow what kernels ask.
-  if (to < next_change_ && shared_ == nullptr && !residency_) return check_usage();
-  do {
-    start_due();
-    if (next_end_ <= now_) complete_finished(completions);  // what this frees cannot finish before settle()
-    settle();
-  } while (next_change_ == now_);
-  check_usage();
 }
 
 DeviceUsage Device::usage() const {

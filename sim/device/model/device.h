@@ -70,6 +70,9 @@ class Device : public DeviceModel {
   void start(OpIndex op);
   void start_due();
   bool is_copying() const { return copying_ > 0; }
+  /// Whether time that passes between changes makes no difference but by its length.
+  bool is_steady() const { return shared_ == nullptr && !residency_; }
+  void progress(Time to);
   void settle();
   void ask_for_host_link();
   void share_host_link();

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,94 @@ TEST(Engine, AnEventScheduledForItsOwnInstantFiresByPhaseBeforeLaterPhases) {
   log.engine.run(kNever);
   ASSERT_EQ(log.fired.size(), 3u);
   for (std::uint64_t i = 0; i < 3; ++i) EXPECT_EQ(log.fired[i], (std::pair<std::int64_t, std::uint64_t>{5, i + 1}));
+}
+
+/// An action that goes on every ten nanoseconds as long as it may, then schedules itself.
+struct Walk : Log {
+  static void step(void* self, std::uint64_t name) {
+    auto& walk = *static_cast<Walk*>(self);
+    do {
+      note(static_cast<Log*>(&walk), name);
+    } while (walk.engine.goes_on(walk.engine.now() + Duration{10}, Phase::kTimer));
+    walk.engine.after(Duration{10}, Phase::kTimer, step, self, name);
+    ++walk.scheduled;
+  }
+  int scheduled = 0;
+};
+
+TEST(Engine, GoesOnToWhatWouldBeTheNextEventAndCountsIt) {
+  Walk walk;
+  walk.engine.at(time_from_ns(10), Phase::kTimer, Walk::step, &walk, 1);
+  EXPECT_EQ(walk.engine.run(time_from_ns(50)), StopReason::kHorizon);
+  EXPECT_EQ(walk.fired, (std::vector<std::pair<std::int64_t, std::uint64_t>>{{10, 1}, {20, 1}, {30, 1}, {40, 1}}));
+  EXPECT_EQ(walk.engine.events_fired(), 4U);
+  EXPECT_EQ(walk.engine.now(), time_from_ns(50)) << "the event at the end is scheduled, and does not fire";
+  EXPECT_EQ(walk.scheduled, 1);
+  EXPECT_EQ(walk.engine.run(time_from_ns(51)), StopReason::kHorizon);
+  EXPECT_EQ(walk.engine.events_fired(), 5U);
+}
+
+TEST(Engine, DoesNotGoOnPastAnotherEventNorATie) {
+  Walk walk;
+  walk.engine.at(time_from_ns(10), Phase::kTimer, Walk::step, &walk, 1);
+  walk.engine.at(time_from_ns(20), Phase::kTimer, Log::note, static_cast<Log*>(&walk), 2);
+  walk.engine.at(time_from_ns(30), Phase::kCompletion, Log::note, static_cast<Log*>(&walk), 3);
+  walk.engine.at(time_from_ns(40), Phase::kDecide, Log::note, static_cast<Log*>(&walk), 4);
+  walk.engine.run(time_from_ns(41));
+  EXPECT_EQ(walk.fired, (std::vector<std::pair<std::int64_t, std::uint64_t>>{
+                            {10, 1}, {20, 2}, {20, 1}, {30, 3}, {30, 1}, {40, 1}, {40, 4}}));
+  EXPECT_EQ(walk.engine.events_fired(), 7U);
+}
+
+TEST(Engine, DoesNotGoOnWhenStoppedOrInterruptedOrStepByStepOrOutsideOfRun) {
+  std::atomic<bool> interrupt = false;
+  Engine engine(&interrupt);
+  EXPECT_FALSE(engine.goes_on(time_from_ns(1), Phase::kTimer));
+  const auto ask = [](void* self, std::uint64_t ends) {
+    auto& asked = *static_cast<Engine*>(self);
+    EXPECT_TRUE(asked.goes_on(asked.now(), Phase::kTimer));
+    if (ends == 0) asked.stop();
+    if (ends == 1) asked.go_step_by_step();
+    EXPECT_FALSE(asked.goes_on(asked.now(), Phase::kTimer));
+  };
+  engine.at(time_from_ns(1), Phase::kTimer, ask, &engine, 0);
+  EXPECT_EQ(engine.run(time_from_ns(9)), StopReason::kStopped);
+  engine.at(time_from_ns(2), Phase::kTimer, ask, &engine, 1);
+  engine.run(time_from_ns(9));
+  EXPECT_EQ(engine.events_fired(), 4U);
+}
+
+TEST(Engine, AnActionThatIsInterruptedSchedulesWhatItWouldGoOnTo) {
+  std::atomic<bool> interrupt = false;
+  Engine engine(&interrupt);
+  struct Asked {
+    Engine& engine;
+    std::atomic<bool>& interrupt;
+  } asked{engine, interrupt};
+  engine.at(
+      time_from_ns(1), Phase::kTimer,
+      [](void* self, std::uint64_t) {
+        auto& [its_engine, its_interrupt] = *static_cast<Asked*>(self);
+        its_interrupt = true;
+        EXPECT_FALSE(its_engine.goes_on(time_from_ns(2), Phase::kTimer));
+        its_engine.at(
+            time_from_ns(2), Phase::kTimer, [](void*, std::uint64_t) {}, nullptr);
+      },
+      &asked);
+  EXPECT_THROW(engine.run(time_from_ns(9)), Interrupted);
+}
+
+TEST(Engine, GoingOnAtOneInstantForEverIsAZeroTimeLoopToo) {
+  Engine engine;
+  engine.at(
+      time_from_ns(1), Phase::kTimer,
+      [](void* self, std::uint64_t) {
+        auto& its = *static_cast<Engine*>(self);
+        while (its.goes_on(its.now(), Phase::kTimer)) {
+        }
+      },
+      &engine);
+  EXPECT_THROW(engine.run(time_from_ns(9)), Error);
 }
 
 TEST(Engine, ACancelledEventDoesNotFire) {
