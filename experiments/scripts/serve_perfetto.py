@@ -11,6 +11,7 @@ import hmac
 import html
 import http.server
 import importlib.util
+import json
 import mimetypes
 import pathlib
 import secrets
@@ -25,6 +26,7 @@ POLICY = ("default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' '
           "connect-src 'self' data: blob:; worker-src 'self' blob:; object-src 'none'; base-uri 'self'; "
           "form-action 'none'; frame-ancestors 'none'")
 TRACE = "trace.pftrace"
+COMMANDS = [{"id": "dev.perfetto.ExpandTracksByRegex", "args": ["."]}]  # closed groups would show nothing
 NOT_SERVED = {"service_worker.js"}  # would stay in the browser behind the server's end
 
 
@@ -100,7 +102,8 @@ def main(port, opens):
         server.daemon_threads = True
         server.folder, server.token, server.trace = folder, secrets.token_urlsafe(24), sys.stdin.buffer.read()
         base = f"http://127.0.0.1:{server.server_port}/{server.token}/"
-        address = f"{base}#!/?url={urllib.parse.quote(base + TRACE, safe='')}"
+        asked = {"url": base + TRACE, "startupCommands": json.dumps(COMMANDS, separators=(",", ":"))}
+        address = f"{base}#!/?{urllib.parse.urlencode(asked)}"
         print(address, flush=True)
         print("open this address in a browser; an interrupt (Ctrl-C) ends the server", file=sys.stderr)
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # past the end of `opened`

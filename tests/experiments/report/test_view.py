@@ -64,7 +64,7 @@ def test_the_page_and_the_trace_are_behind_a_token(fake):
         assert get(port, base)[:2] == (200, b"the page")
         status, trace, _ = get(port, base + "trace.pftrace")
         assert status == 200 and Export(trace).processes == {4242: "train", 77: "game"}
-        assert f"%3A{port}%2F" in address and address.endswith("trace.pftrace")
+        assert f"%3A{port}%2F" in address and "trace.pftrace&startupCommands=" in address
         for path in ("/", "/trace.pftrace", base.replace(base[5], "x"), "//", "/" + "a" * 32 + "/"):
             assert get(port, path)[0] == 404, path
 
@@ -148,5 +148,6 @@ def test_the_perfetto_ui_shows_the_tracks():
     with view(CAPTURE) as (port, _, address), browser.page() as page:
         page.open(address)
         page.wait_for("document.body.innerText.includes('train 4242') && document.body.innerText.includes('game 77')")
+        page.wait_for("document.body.innerText.includes('stream ')")  # inside of a group: it is open
         outside = [url for url in page.requests if not url.startswith((f"http://127.0.0.1:{port}/", "data:", "blob:"))]
         assert set(outside) <= page.blocked
