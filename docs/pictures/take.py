@@ -22,6 +22,9 @@ BOX = """(() => {{ const a = document.querySelector('{first}').getBoundingClient
   b = document.querySelector('{last}').getBoundingClientRect();
   return {{x: 0, y: a.top + scrollY - 12, width: innerWidth, height: b.bottom - a.top + 16}}; }})()"""
 
+CHOOSE = """(select => {{ select.value = [...select.options].findIndex(option => option.text === '{name}');
+  select.dispatchEvent(new Event('change')); }})(document.querySelector('figure[data-figure=timeline] select'))"""
+
 
 def save(page, name, first=None, last=None):
     path = PICTURES / f"{name}.png"
@@ -37,17 +40,24 @@ def simulate(results, *options):
                    check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
+def opened(page, report, scheme, width, height):
+    page.prefer(scheme)
+    page.resize(width, height)
+    page.open(report.as_uri())
+    page.evaluate("document.querySelectorAll('figure').forEach(figure => figure.dataset.drawn || figure.draw())")
+
+
 def of_the_report(page, report):
-    for scheme, name in (("light", "report"), ("dark", "report-dark")):
-        page.prefer(scheme)
-        page.resize(1100, 900)
-        page.open(report.as_uri())
-        if name == "report":
-            save(page, "report", "header", "section[id] > .scroll")
-            save(page, "report-trade-off", "figure[data-figure=trade-off]", "figure[data-figure=rates] .drawing")
-            save(page, "report-frames", "figure[data-figure=distribution]", "figure[data-figure=parts] .drawing")
-        else:
-            save(page, "report-late-dark", "figure[data-figure=late]", "figure[data-figure=device] .drawing")
+    opened(page, report, "light", 1280, 800)
+    save(page, "report")
+    save(page, "report-frames", "#scenario-1 figure[data-figure=distribution]",
+         "#scenario-1 figure[data-figure=distribution] .drawing")
+    opened(page, report, "dark", 1100, 900)
+    page.evaluate(CHOOSE.format(name="nvshare"))
+    save(page, "report-late-dark", "#scenario-1 figure[data-figure=timeline]",
+         "#scenario-1 figure[data-figure=device] .drawing")
+    opened(page, report, "light", 420, 900)
+    save(page, "report-narrow")
 
 
 def of_the_timeline(page, results, python):

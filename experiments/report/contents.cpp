@@ -14,6 +14,7 @@
 #include "experiments/base/terminal.h"
 #include "experiments/question/expectation.h"
 #include "experiments/report/frame_figures.h"
+#include "experiments/report/kept.h"
 #include "experiments/report/measured.h"
 #include "experiments/report/palette.h"
 #include "experiments/report/verdicts.h"
@@ -173,6 +174,7 @@ void add_scenario(const Measured& measured, const Scenario& scenario, Json& json
   add_texts("notes", notes_of(measured, scenario), json);
   add_settings(scenario, json);
   add_values(scenario, json);
+  add_kept(scenario, json);
   json.field("bands", about_bands(measured, scenario));
   json.key("verdicts").array();
   for (const Verdict& verdict : verdicts(measured, scenario))

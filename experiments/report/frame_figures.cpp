@@ -8,6 +8,7 @@
 
 #include "experiments/report/frames.h"
 #include "experiments/report/late_frames.h"
+#include "experiments/report/timeline.h"
 #include "experiments/results/cells.h"
 
 namespace corun::report {
@@ -22,11 +23,11 @@ struct Pool {
   std::vector<std::pair<std::int64_t, FrameParts>> parts;  ///< by interval
 };
 
-/// The run with the longest wait for a frame.
+/// The run with the longest wait for a frame, and when that ended; the first one where none showed a frame.
 struct Chosen {
   const Run* run = nullptr;
   FramesOfRun frames;
-  std::int64_t longest_ns = -1;
+  std::int64_t longest_ns = -1, at_ns = 0;
 };
 
 struct Frames {
@@ -38,7 +39,7 @@ Frames read(const Measured& measured, const Setting& setting) {
   Frames out;
   for (const Run& run : setting.runs) {
     FramesOfRun frames = read_frames(*measured.databases[run.file], run.id);
-    std::int64_t longest = -1;
+    std::int64_t longest = -1, at = 0;
     for (const auto& [client, its] : frames)
       for (const ShownFrame& frame : its) {
         const bool counts = frame.interval_ns >= 0 && frame.present_ns - frame.interval_ns >= run.warmup_ns;
@@ -46,9 +47,10 @@ Frames read(const Measured& measured, const Setting& setting) {
         Pool& pool = out.pools[client];
         pool.intervals_ns.push_back(frame.interval_ns);
         pool.parts.emplace_back(frame.interval_ns, parts_of(frame));
-        longest = std::max(longest, frame.interval_ns);
+        if (frame.interval_ns > longest) longest = frame.interval_ns, at = frame.present_ns;
       }
-    if (!frames.empty() && longest > out.chosen.longest_ns) out.chosen = {&run, std::move(frames), longest};
+    const bool is_longer = !frames.empty() && longest > out.chosen.longest_ns;
+    if (is_longer || out.chosen.run == nullptr) out.chosen = {&run, std::move(frames), longest, at};
   }
   for (auto& [client, pool] : out.pools) std::ranges::sort(pool.intervals_ns);
   return out;
@@ -101,6 +103,29 @@ void add_course(const std::vector<ShownFrame>& frames, const std::string& client
   json.field("at_us", packed(at)).field("us", packed(interval)).field("missed", packed(missed)).end();
 }
 
+std::size_t timeline_count(const Measured& measured) {
+  std::size_t count = 0;
+  for (const Scenario& scenario : measured.scenarios) count += std::min(scenario.settings.size(), kMostDetailed);
+  return std::max<std::size_t>(count, 1);
+}
+
+void add_chosen_runs(const Measured& measured, const std::vector<Frames>& frames, Json& json) {
+  const std::size_t most_rows = std::max(kTimelineRows / timeline_count(measured), kFewestTimelineRows);
+  const auto for_each_run = [&](const auto& add) {
+    for (std::size_t i = 0; i < frames.size(); ++i)
+      if (const Run* run = frames[i].chosen.run) add(*measured.databases[run->file], *run, i, frames[i].chosen);
+  };
+  json.key("late").array();
+  for_each_run([&](SQLite::Database& results, const Run& run, std::size_t setting, const Chosen& chosen) {
+    if (!chosen.frames.empty()) add_late_frames(results, run, setting, chosen.frames, json);
+  });
+  json.end().key("timelines").array();
+  for_each_run([&](SQLite::Database& results, const Run& run, std::size_t setting, const Chosen& chosen) {
+    add_timeline(results, run, setting, chosen.frames, chosen.at_ns, most_rows, json);
+  });
+  json.end();
+}
+
 }  // namespace
 
 std::string packed(const std::vector<std::int64_t>& numbers) { return fmt::format("{}", fmt::join(numbers, " ")); }
@@ -133,11 +158,8 @@ void add_frame_figures(const Measured& measured, const Scenario& scenario, Json&
   json.end().key("courses").array();
   for (std::size_t i = 0; i < frames.size(); ++i)
     for (const auto& [client, its] : frames[i].chosen.frames) add_course(its, client, i, *frames[i].chosen.run, json);
-  json.end().key("late").array();
-  for (std::size_t i = 0; i < frames.size(); ++i)
-    if (const Run* run = frames[i].chosen.run; run != nullptr)
-      add_late_frames(*measured.databases[run->file], *run, i, frames[i].chosen.frames, json);
   json.end();
+  add_chosen_runs(measured, frames, json);
 }
 
 void add_decisions(const Measured& measured, const Scenario& scenario, Json& json) {

@@ -17,7 +17,7 @@ std::string packed(const std::vector<std::int64_t>& numbers);
 /// left.
 const std::vector<double>& probabilities();
 
-/// Adds to the open object of a scenario: "distributions", "courses", "parts" and "late".
+/// Adds to the open object of a scenario: "distributions", "courses", "parts", "late" and "timelines".
 void add_frame_figures(const Measured& measured, const Scenario& scenario, Json& json);
 
 /// Adds "decisions": how often each setting asked for what, over its runs.

@@ -1,7 +1,6 @@
 #include "experiments/report/late_frames.h"
 
 #include <SQLiteCpp/SQLiteCpp.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
@@ -13,9 +12,7 @@ namespace corun::report {
 
 namespace {
 
-constexpr std::size_t kMostFrames = 3;        // of each kind
-constexpr std::size_t kMostRows = 300;        // of a table around a frame
-constexpr std::int64_t kMargin = 20'000'000;  // on both sides of a frame
+constexpr std::size_t kMostFrames = 3;  // of each kind
 
 struct LateFrame {
   std::string client;
@@ -46,27 +43,6 @@ std::vector<LateFrame> latest(const Run& run, const FramesOfRun& frames) {
   return chosen;
 }
 
-/// Rows of a query on [begin, end) of a run as lines of text, tabs between the fields, times relative to `begin` in
-/// microseconds. Tabs and line ends do not occur in what is written there but in names, where they are made spaces.
-std::string lines(SQLite::Database& results, const std::string& query, const Run& run, std::int64_t begin,
-                  std::int64_t end, int times) {
-  SQLite::Statement row(results, query);
-  row.bind(1, run.id), row.bind(2, begin), row.bind(3, end);
-  std::string text;
-  for (std::size_t count = 0; count < kMostRows && row.executeStep(); ++count) {
-    for (int i = 0; i < row.getColumnCount(); ++i) {
-      const bool is_time = i < times;
-      std::string field =
-          is_time ? fmt::format("{}", (instant_at(row, i) - begin) / kNsPerUs) : row.getColumn(i).getString();
-      std::ranges::replace_if(
-          field, [](char c) { return c == '\t' || c == '\n'; }, ' ');
-      text += (i > 0 ? "\t" : "") + field;
-    }
-    text += '\n';
-  }
-  return text;
-}
-
 /// The rule that held the client longest before the frame came to the device.
 std::optional<std::pair<std::string, std::int64_t>> longest_hold(SQLite::Database& results, const Run& run,
                                                                  const LateFrame& late) {
@@ -80,30 +56,6 @@ std::optional<std::pair<std::string, std::int64_t>> longest_hold(SQLite::Databas
   return std::pair(row.getColumn(0).getString(), row.getColumn(1).getInt64());
 }
 
-void add_surroundings(SQLite::Database& results, const Run& run, const LateFrame& late, Json& json) {
-  const std::int64_t begin = std::max<std::int64_t>(0, late.begin() - kMargin);
-  const std::int64_t end = late.frame.present_ns + kMargin;
-  const auto add = [&](const char* name, const char* query, int times) {
-    json.field(name, has_table(results, name) ? lines(results, query, run, begin, end, times) : "");
-  };
-  json.field("begin_us", begin / kNsPerUs).field("length_us", (end - begin) / kNsPerUs);
-  add("frames",
-      "SELECT start_ns, gpu_begin_ns, gpu_end_ns, present_ns, client, number FROM frames WHERE run = ?1 AND present_ns "
-      "> ?2 AND min(start_ns, gpu_begin_ns) < ?3 ORDER BY present_ns",
-      4);
-  add("holds",
-      "SELECT begin_ns, end_ns, client, rule FROM holds WHERE run = ?1 AND end_ns > ?2 AND begin_ns < ?3 ORDER BY "
-      "begin_ns",
-      2);
-  add("decisions",
-      "SELECT time_ns, client, action FROM decisions WHERE run = ?1 AND time_ns >= ?2 AND time_ns < ?3 ORDER BY seq",
-      1);
-  add("operations",
-      "SELECT begin_ns, end_ns, client, name FROM operations WHERE run = ?1 AND end_ns > ?2 AND begin_ns < ?3 ORDER BY "
-      "begin_ns",
-      2);
-}
-
 void add_frame(SQLite::Database& results, const Run& run, const LateFrame& late, Json& json) {
   const FrameParts parts = parts_of(late.frame);
   std::vector<std::int64_t> in_us;
@@ -115,7 +67,6 @@ void add_frame(SQLite::Database& results, const Run& run, const LateFrame& late,
     json.field("rule", hold->first).field("held_us", hold->second / kNsPerUs);
   const bool is_recorded = !run.recorded_until_ns || late.frame.present_ns <= *run.recorded_until_ns;
   json.field("is_recorded", is_recorded);
-  add_surroundings(results, run, late, json);
   json.end();
 }
 

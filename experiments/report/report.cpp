@@ -54,7 +54,7 @@ std::string make_report(const std::vector<std::string>& files, const ReportChoic
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src {}; style-src {}">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src {} {}; style-src {}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="generator" content="Corun simcli report">
 <title>Corun report</title>
@@ -64,10 +64,12 @@ std::string make_report(const std::vector<std::string>& files, const ReportChoic
 <main id="report"><noscript>The figures of this report are drawn by its own script, which is switched off.</noscript></main>
 <script type="application/json" id="contents">{}</script>
 <script>{}</script>
+<script>{}</script>
 </body>
 </html>
 )",
-                     content_source(script), content_source(style), style, as_json_island(contents), script);
+                     content_source(chart_library()), content_source(script), content_source(style), style,
+                     as_json_island(contents), chart_library(), script);
 }
 
 }  // namespace corun

@@ -1,9 +1,9 @@
 "use strict";
 // The page is built from `contents` alone. Texts become text nodes or attributes, never markup.
 const contents = JSON.parse(document.getElementById("contents").textContent);
-const SVG = "http://www.w3.org/2000/svg";
 
-function fill(node, attributes, children) {
+function html(tag, attributes, ...children) {
+  const node = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes || {})) {
     if (value === undefined || value === null || value === false) continue;
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
@@ -12,13 +12,27 @@ function fill(node, attributes, children) {
   node.append(...children.flat(Infinity).filter(child => child !== null && child !== undefined && child !== ""));
   return node;
 }
-const html = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
-const svg = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
 const numbers = text => text === "" ? [] : text.split(" ").map(Number);
 const sum = list => list.reduce((a, b) => a + b, 0);
 const unique = list => [...new Set(list)];
+const counted = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+const shortened = (words, most) => words.length > most ? words.slice(0, most - 1) + "…" : words;
 
-// One tip for the whole page: shown by mouse and by keyboard, and said to screen readers through aria-label.
+// What is closed at first, and made when it is opened: long tables cost nothing until then.
+function more(summary, make, isOpen = false) {
+  const node = html("details", {}, html("summary", {}, summary));
+  const fill = () => {
+    if (node.children.length === 1) node.append(make());
+  };
+  node.addEventListener("toggle", fill);
+  if (isOpen) {
+    fill();
+    node.open = true;
+  }
+  return node;
+}
+
+// One tip for the whole page: shown by mouse and by keyboard, and said to screen readers.
 const tip = html("div", {class: "tip", role: "status", hidden: true});
 function showTip(text, x, y) {
   tip.textContent = text;
@@ -54,12 +68,13 @@ function metricWord(text, metric) {
 }
 
 function number(value, digits = 3) {
-  if (value === null || !isFinite(value)) return "–";
+  if (value === null || value === undefined || !isFinite(value)) return "–";
   if (value === 0) return "0";
   const size = Math.abs(value);
   if (size >= 1e6 || size < 1e-3) return value.toExponential(1);
   return String(size >= 1000 ? Math.round(value) : Number(value.toPrecision(digits)));
 }
+const percent = part => isFinite(part) ? `${number(part * 100)} %` : "–";
 function duration(ms) {
   if (ms === null || !isFinite(ms)) return "–";
   if (Math.abs(ms) >= 1000) return `${number(ms / 1000)} s`;

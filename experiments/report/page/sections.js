@@ -1,12 +1,10 @@
-const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
-
 const small = words => html("span", {class: "interval"}, words);
 
 function resultsTable(scenario, values) {
   const columns = [{name: "rate", metric: null, better: "more"}, ...contents.columns];
   const clients = scenario.clients.filter(isClient);
   const get = (i, client, {metric, of}) => metric === null ?
-      rateOf(values, i, client) :
+      values.rate(i, client) :
       of === "device" ?
       (client === clients.find(c => !values.get(i, c, "fps_mean")) ? values.get(i, "device", metric) : undefined) :
       metric === "job_time_p99_ms" && values.get(i, client, "fps_mean") ? undefined :
@@ -40,7 +38,7 @@ function resultsTable(scenario, values) {
     };
   };
   // The points of a sweep may have different clients.
-  const isThere = (i, client) => !scenario.settings[i].runs || rateOf(values, i, client) ||
+  const isThere = (i, client) => !scenario.settings[i].runs || values.rate(i, client) ||
       values.get(i, client, "gpu_busy_ratio") || values.get(i, client, "refused");
   const absence = (setting, i, client) => !setting.runs ? "failed" :
       values.get(i, client, "refused")                  ? "refused" :
@@ -50,7 +48,7 @@ function resultsTable(scenario, values) {
                           .map((client, k) => [
                             {text: setting.label, sort: i, isRepeated: k > 0}, {text: client},
                             ...used.map(column => {
-                              if (column.metric === null && !rateOf(values, i, client))
+                              if (column.metric === null && !values.rate(i, client))
                                 return {text: absence(setting, i, client), sort: -Infinity};
                               return cell(get(i, client, column), client, column);
                             })
@@ -81,74 +79,98 @@ function warningsOf(scenario) {
   return warnings.length ? html("ul", {class: "plain"}, warnings.map(words => html("li", {}, words))) : null;
 }
 
-const verdictList = verdicts => verdicts.length ?
-    html(
-        "ul", {class: "verdicts"},
-        verdicts.map(
-            v => html(
-                "li", {class: v.holds ? "yes" : "no"}, html("strong", {}, v.holds ? "met: " : "not met: "), v.text))) :
-    null;
+const verdictList = verdicts => html(
+    "ul", {class: "verdicts"},
+    verdicts.map(
+        v => html("li", {class: v.holds ? "yes" : "no"}, html("strong", {}, v.holds ? "met: " : "not met: "), v.text)));
 
+const effectsOf = scenario =>
+    contents.effects.filter(e => e.scenario === scenario.name && e.backend === scenario.backend).map(e => e.text);
+const MOST_SENTENCES = 3, MOST_FAILED = 3;  // on the first screen
+
+// The verdict in a few sentences: expectations as a number, those that fail by name, then what the closing table says.
+function verdict() {
+  const verdicts = contents.scenarios.flatMap(s => s.verdicts), decided = verdicts.filter(v => v.decides);
+  const failed = decided.filter(v => !v.holds), isMany = contents.scenarios.length > 1;
+  const said = contents.scenarios.flatMap(s => s.sentences.map(words => html(
+      "p", {}, isMany ? [html("a", {href: `#${idOf(s)}`}, s.name), ": "] : "", words)));
+  const judged = decided.length && html(
+      "p", {},
+      html(
+          "strong", {},
+          failed.length ? `${failed.length} of ${decided.length} expectations are not met.` :
+                          `All ${decided.length} expectations are met.`));
+  return [
+    judged, failed.length ? verdictList(failed.slice(0, MOST_FAILED)) : null, said.slice(0, MOST_SENTENCES),
+    said.length > MOST_SENTENCES ?
+        more(
+            `${said.length - MOST_SENTENCES} more on other scenarios`,
+            () => html("div", {}, said.slice(MOST_SENTENCES))) :
+        null
+  ].flat().filter(Boolean);
+}
+function effects(scenario) {
+  const texts = effectsOf(scenario), isMany = contents.scenarios.length > 1;
+  if (!texts.length) return null;
+  const summary = `${counted(texts.length, "effect")} against ${contents.baseline}, paired by seed`;
+  return more(
+      isMany ? `${scenario.name}: ${summary}` : summary,
+      () => html("ul", {class: "plain"}, texts.map(words => html("li", {}, words))));
+}
+
+// The first screen: the verdict, what every client keeps, and one figure; all else is below.
 function answer() {
-  const verdicts = contents.scenarios.flatMap(scenario => scenario.verdicts), decided = verdicts.filter(v => v.decides);
-  const box = html("section", {class: "answer", id: "answer"}, html("h3", {}, "What was found"));
-  if (decided.length)
-    box.append(html(
-        "p", {},
-        html(
-            "strong", {},
-            decided.every(v => v.holds) ?
-                `All ${decided.length} expectations are met.` :
-                `${decided.filter(v => !v.holds).length} of ${decided.length} expectations are not met.`)));
-  for (const scenario of contents.scenarios) {
-    const effects =
-        contents.effects.filter(e => e.scenario === scenario.name && e.backend === scenario.backend).map(e => e.text);
-    if (!scenario.sentences.length && !scenario.verdicts.length && !effects.length) continue;
-    if (contents.scenarios.length > 1)
-      box.append(html("h3", {}, html("a", {href: `#${idOf(scenario)}`}, scenario.name)));
-    box.append(
-        ...[verdictList(scenario.verdicts)].filter(Boolean), ...scenario.sentences.map(words => html("p", {}, words)));
-    const isAll = !scenario.sentences.length && !scenario.verdicts.length;
-    if (effects.length)
-      box.append(html(
-          "details", {open: isAll ? "" : null},
-          html("summary", {}, `${counted(effects.length, "effect")} against ${contents.baseline}, paired by seed`),
-          html("ul", {class: "plain"}, effects.map(words => html("li", {}, words)))));
-  }
-  return box.children.length > 1 ? box : null;
+  const all = contents.scenarios.map(scenario => ({scenario, values: new Values(scenario)}));
+  const verdicts = contents.scenarios.flatMap(s => s.verdicts);
+  const place = html("div", {class: "main-figure"});
+  const show = ({scenario, values}) => {
+    const main = tradeOffFigure(scenario, values) || ratesFigure(scenario, values);
+    place.replaceChildren(...[keptTable(scenario, values), main].filter(Boolean));
+    paintSwatches();
+  };
+  show(all[0]);
+  const several = all.length > 1 &&
+      html(
+          "div", {class: "controls"},
+          choice("figure and % kept of", all.map(({scenario}) => scenario.name), 0, i => show(all[i])));
+  return html(
+      "section", {class: "answer", id: "answer"}, html("h2", {}, "What was found"), verdict(), several || "", place,
+      verdicts.length ? more(counted(verdicts.length, "expectation"), () => verdictList(verdicts)) : "",
+      contents.scenarios.map(effects));
 }
 
 const idOf = scenario => `scenario-${contents.scenarios.indexOf(scenario) + 1}`;
+const WHERE = {simulation: "simulated", gpu: "measured on the GPU", live: "measured, live"};
 function scenarioSection(scenario) {
   const values = new Values(scenario), seeds = scenario.seeds ? scenario.seeds.split(" ").length : 0;
-  const where = scenario.backend === "simulation" ? "simulated" :
-      scenario.backend === "gpu"                  ? "measured on the GPU" :
-      scenario.backend === "live"                 ? "measured, live" :
-                                                    scenario.backend;
+  const clients = scenario.clients.filter(isClient), {settings} = scenario;
+  const isFirst = scenario === contents.scenarios[0], isOnTop = isFirst && !hasTradeOff(scenario, values);
+  const results = () =>
+      html("div", {}, resultsTable(scenario, values), html("p", {class: "soft"}, scenario.bands || ""));
   return html(
       "section", {id: idOf(scenario)}, html("h2", {}, scenario.name),
       html(
           "p", {class: "overview"},
-          `${counted(scenario.clients.filter(isClient).length, "client")} on ` +
-              `${scenario.device}, ${where}; ${counted(scenario.settings.length, "setting")}, ` +
+          `${counted(clients.length, "client")} on ${scenario.device}, ` +
+              `${WHERE[scenario.backend] || scenario.backend}; ${counted(settings.length, "setting")}, ` +
               `${counted(seeds, "seed")}; ${duration(scenario.horizon_ms)} each, of which ` +
               `${duration(scenario.warmup_ms)} warm-up are left out.`),
-      scenario.clients.some(isClient) ? resultsTable(scenario, values) : null, clusterTable(scenario, values),
-      scenario.bands ? html("p", {class: "soft"}, scenario.bands) : null,
       warningsOf(scenario),
-      scenario.settings.length > scenario.detailed ?
+      clients.length ? more(`All figures of ${counted(settings.length, "setting")}`, results) : null,
+      clusterTable(scenario, values),
+      settings.length > scenario.detailed ?
           html(
               "p", {class: "soft"},
-              `Figures made of single frames show the first ${scenario.detailed} of ` +
-                  `${scenario.settings.length} settings.`) :
+              `Figures made of single frames show the first ${scenario.detailed} of ${settings.length} settings.`) :
           null,
-      tradeOffFigure(scenario, values), ratesFigure(scenario, values), sensitivityFigure(scenario, values),
-      distributionFigure(scenario, values), coursesFigure(scenario, values), partsFigure(scenario, values),
-      lateFigure(scenario), deviceFigure(scenario, values), fairness(scenario, values), decisionsTable(scenario),
+      isFirst ? null : tradeOffFigure(scenario, values), isOnTop ? null : ratesFigure(scenario, values),
+      sensitivityFigure(scenario, values), distributionFigure(scenario, values), coursesFigure(scenario, values),
+      partsFigure(scenario, values), timelineFigure(scenario), deviceFigure(scenario, values),
+      fairness(scenario, values), decisionsTable(scenario),
       scenario.notes.length ?
-          html(
-              "details", {}, html("summary", {}, `${counted(scenario.notes.length, "note")} on what was assumed`),
-              html("ul", {class: "plain"}, scenario.notes.map(words => html("li", {}, words)))) :
+          more(
+              `${counted(scenario.notes.length, "note")} on what was assumed`,
+              () => html("ul", {class: "plain"}, scenario.notes.map(words => html("li", {}, words)))) :
           null);
 }
 
@@ -176,27 +198,28 @@ function provenance() {
               all.map(s => html("div", {}, `${s.name}: `, html("code", {}, s.traces || "no captures")))),
           term("this report", html("code", {}, contents.command))));
   const parameters = all.flatMap(
-      s => s.settings.filter(t => t.parameters).map(t => [{text: s.name}, {text: t.label}, {text: t.parameters}]));
+      s => s.settings.filter(t => t.parameters).map(t => [s.name, t.label, t.parameters]));
   for (const experiment of contents.experiments)
     node.append(
         html("h3", {}, `Experiment ${experiment.name}`), html("p", {}, experiment.description),
         html("p", {}, "Run it again: ", html("code", {}, experiment.again)),
-        html(
-            "details", {}, html("summary", {}, `${experiment.file}, sha256 ${experiment.sha256}`),
-            html("pre", {}, experiment.text)));
+        more(`${experiment.file}, sha256 ${experiment.sha256}`, () => html("pre", {}, experiment.text)));
   if (parameters.length)
-    node.append(html(
-        "details", {}, html("summary", {}, "Parameters of the policies, with defaults"),
-        table(
-            [{name: "scenario", isText: true}, {name: "setting", isText: true}, {name: "parameters", isText: true}],
-            parameters)));
+    node.append(more(
+        "Parameters of the policies, with defaults",
+        () => table(["scenario", "setting", "parameters"].map(name => ({name, isText: true})), parameters)));
   return node;
 }
 
+const paintSwatches = () => document.querySelectorAll("canvas.swatch").forEach(canvas => canvas.paint());
+const allFigures = () => [...document.querySelectorAll("figure")];
 function themeButton() {
   const set = name => {
     document.documentElement.dataset.theme = name;
     button.textContent = name === "dark" ? "Light" : "Dark";
+    takeColours();
+    allFigures().forEach(node => node.redraw());
+    paintSwatches();
   };
   const button = html("button", {type: "button", class: "theme", "aria-label": "Switch between light and dark"});
   button.addEventListener("click", () => set(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
@@ -205,36 +228,42 @@ function themeButton() {
   addEventListener("beforeprint", () => {
     before = document.documentElement.dataset.theme;
     set("light");
-    document.querySelectorAll("figure").forEach(f => f.redraw());
+    allFigures().forEach(node => node.draw());
   });
   addEventListener("afterprint", () => set(before));
   return button;
 }
 
-const names = unique(contents.files.flatMap(file => file.experiments)), title = names.join(", ");
-document.title = `${title} – Corun report`;
-document.getElementById("report").replaceChildren(
-    ...[html(
-            "header", {}, html("div", {class: "line"}, html("h1", {}, title), themeButton()),
-            contents.experiments.map(experiment => html("p", {}, experiment.description)),
-            html(
-                "nav", {"aria-label": "Sections"},
-                contents.scenarios.map(s => html("a", {href: `#${idOf(s)}`}, s.name)),
-                contents.validation.length ? html("a", {href: "#validation"}, "Predictions against measurements") :
-                                             null,
-                html("a", {href: "#provenance"}, "Where this comes from"))),
-        answer(),
-        contents.warnings.length ?
-            html(
-                "section", {class: "answer warnings"}, html("h3", {}, "Before you rely on this"),
-                html("ul", {class: "plain"}, contents.warnings.map(words => html("li", {}, words)))) :
-            null,
-        ...contents.scenarios.map(scenarioSection),
-        contents.validation.length ?
-            html(
-                "section", {id: "validation"}, html("h2", {}, "Predictions against measurements"), validationFigure()) :
-            null,
-        provenance()]
-        .filter(Boolean));
-document.body.append(tip);
-document.querySelectorAll("figure").forEach(node => node.redraw());
+const KEYS = "In figures: a drag zooms and so does the wheel after a click; arrow keys walk through marks, + − 0 " +
+    "zoom, Shift with arrows moves.";
+function header() {
+  const title = unique(contents.files.flatMap(file => file.experiments)).join(", ");
+  document.title = `${title} – Corun report`;
+  const sections = [
+    ...contents.scenarios.map(s => [`#${idOf(s)}`, s.name]),
+    ...contents.validation.length ? [["#validation", "Predictions against measurements"]] : [],
+    ["#provenance", "Where this comes from"]
+  ];
+  return [
+    html(
+        "header", {}, html("div", {class: "line"}, html("h1", {}, title), themeButton()),
+        contents.experiments.map(experiment => html("p", {class: "soft"}, experiment.description))),
+    html("nav", {"aria-label": "Sections"}, sections.map(([href, name]) => html("a", {href}, name)))
+  ];
+}
+function build() {
+  const [top, nav] = header();
+  const warnings = contents.warnings.length && html(
+      "section", {class: "answer warnings"}, html("h3", {}, "Before you rely on this"),
+      html("ul", {class: "plain"}, contents.warnings.map(words => html("li", {}, words))));
+  document.body.append(tip);
+  document.getElementById("report").replaceChildren(
+      top, answer(), warnings || "", nav, html("p", {class: "soft", id: "keys"}, KEYS),
+      ...contents.scenarios.map(scenarioSection),
+      contents.validation.length ?
+          html("section", {id: "validation"}, html("h2", {}, "Predictions against measurements"), validationFigure()) :
+          "",
+      provenance());
+  paintSwatches();
+}
+build();

@@ -1,106 +1,28 @@
 """What `simcli report` writes, looked at in a headless Chromium as its reader would."""
 
 import gzip
-import json
 import pathlib
 import re
 import shutil
 import sqlite3
 import subprocess
-import sys
 
 import pytest
 
+from report_pages import figures, report, run, show
 from test_transcripts import ROOT, simcli
 from written_results import Results, throughputs
-
-sys.path.insert(0, str(ROOT / "tests" / "support"))
-import browser  # noqa: E402
 
 HOSTILE = "</script><img src=x onerror=\"window.hacked=1\"><svg onload='window.hacked=1'>${7*7}\u2028\"'&amp;"
 LIVE = [*sorted((ROOT / "studies" / "live" / "short-windows").glob("*.sqlite.gz")),
         ROOT / "studies" / "live" / "players" / "players.sqlite.gz"]
 VALIDATION = ROOT / "studies" / "validation" / "h200" / "part1.sqlite.gz"
-EXPERIMENT = """\
-version: 1
-name: small
-description: A game beside training.
-device: h200
-horizon: 2s
-seeds: 2
-clients:
-  - name: game
-    trace: {root}/traces/samples/h200/openarena_4k.corun
-    pacing: 60fps
-    qos: {{ fps_mean: ">= 59fps" }}
-  - name: train
-    synthetic: {{ training: {{ profile: resnet50 }} }}
-policies: [exclusive, passthrough, pilotfish]
-record: {{ operations: all }}
-expect:
-  - exclusive.game.fps_mean >= 59fps
-  - passthrough.train.throughput <= 0.5 * exclusive.train.throughput
-"""
-
-
-def run(*arguments, check=True):
-    done = subprocess.run([str(simcli()), *map(str, arguments)], capture_output=True, text=True, timeout=120)
-    assert not check or done.returncode in (0, 6), done.stderr
-    return done
-
-
-def report(results, *options):
-    """The path of the report on a results file, and what it draws."""
-    output = results.with_suffix(".html")
-    run("report", results, "-o", output, "-f", *options)
-    island = re.search(r'<script type="application/json" id="contents">(.*?)</script>', output.read_text(),
-                       re.DOTALL)[1]
-    return output, json.loads(island)
-
-
-@pytest.fixture(name="results", scope="module")
-def results_of_an_experiment(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("report")
-    (folder / "small.yaml").write_text(EXPERIMENT.format(root=ROOT))
-    run("run", folder / "small.yaml", "-o", folder / "small.sqlite", "--progress", "none")
-    return folder / "small.sqlite"
-
-
-@pytest.fixture(name="page", scope="module")
-def page_of_a_browser():
-    if browser.PROGRAM is None:
-        pytest.skip("no Chromium is installed")
-    with browser.page() as page:
-        page.resize(1100, 900)
-        yield page
-
-
-def show(page, path):
-    page.requests.clear()
-    page.complaints.clear()
-    page.open(path.as_uri())
-    assert page.complaints == []
-    assert page.requests == [path.as_uri()]
-
-
-# Name, whether it is drawn, how many shapes it has, and attributes that are no numbers.
-FIGURES = """[...document.querySelectorAll('figure')].map(f => [f.dataset.figure, f.dataset.drawn === 'yes',
-  f.querySelectorAll('.drawing rect, .drawing path, .drawing circle').length,
-  [...f.querySelectorAll('.drawing *')]
-      .filter(n => [...n.attributes].some(a => /NaN|undefined|Infinity/.test(a.value))).length])"""
-
-
-def figures(page):
-    found = page.evaluate(FIGURES)
-    for name, is_drawn, shapes, broken in found:
-        assert is_drawn and shapes > 0 and broken == 0, (name, is_drawn, shapes, broken)
-    return [name for name, *_ in found]
 
 
 def test_every_figure_is_drawn_without_a_complaint_or_a_request(page, results):
     path, _ = report(results)
     show(page, path)
-    assert figures(page) == ["trade-off", "rates", "distribution", "courses", "parts", "late", "device"]
+    assert figures(page) == ["trade-off", "rates", "distribution", "courses", "parts", "timeline", "device"]
     assert page.evaluate("document.querySelector('h1').textContent") == "small"
 
 
@@ -181,24 +103,17 @@ def test_every_metric_is_explained(results):
     assert contents["metrics"]["fps_1low"].startswith("rate of the mean of the slowest 1 % of frame times")
 
 
-def test_a_mark_says_what_it_is_to_the_keyboard_too(page, results):
-    path, _ = report(results)
-    show(page, path)
-    page.evaluate("document.querySelector('figure[data-figure=rates] [tabindex]').focus()")
-    assert "game" in page.evaluate("document.querySelector('.tip').textContent")
-    assert page.evaluate("!document.querySelector('.tip').hidden")
-
-
 def test_switching_series_and_frames_redraws(page, results):
     path, _ = report(results)
     show(page, path)
-    curves = "document.querySelectorAll('figure[data-figure=distribution] .curve').length"
+    figures(page)
+    curves = "document.querySelector('figure[data-figure=distribution]').charts.map(c => c.data.datasets.length)"
     before = page.evaluate(curves)
     page.evaluate("document.querySelector('figure[data-figure=distribution] .legend button').click()")
-    assert page.evaluate(curves) == before - 2
+    assert page.evaluate(curves) == [count - 1 for count in before]
     words = "document.querySelector('.why').textContent"
     first = page.evaluate(words)
-    page.evaluate("document.querySelectorAll('figure[data-figure=late] .frames button')[1].click()")
+    page.evaluate("document.querySelectorAll('figure[data-figure=timeline] .frames button')[1].click()")
     assert page.evaluate(words) != first
     assert page.complaints == []
 
@@ -219,9 +134,9 @@ def test_hostile_names_stay_text(page, results, tmp_path):
     database.commit()
     database.close()
     path, _ = report(hostile)
-    assert path.read_text().count("<script") == 2
+    assert path.read_text().count("<script") == 3
     show(page, path)
-    assert "late" in figures(page)
+    assert "timeline" in figures(page)
     assert page.evaluate("window.hacked") is None
     assert page.evaluate("document.querySelectorAll('img, iframe, [onerror], [onload]').length") == 0
     assert page.evaluate("document.querySelector('h1').textContent") == "small" + HOSTILE
@@ -300,7 +215,9 @@ sweep: { clients.load.count: [1, 3] }
     show(page, path)
     text = page.evaluate("document.getElementById('report').innerText")
     assert "refused" not in text
-    rows = page.evaluate("[...document.querySelector('table').querySelectorAll('tbody tr')].length")
+    page.evaluate("document.querySelector('#scenario-1 details').open = true")
+    page.wait_for("document.querySelector('#scenario-1 details table') !== null")
+    rows = page.evaluate("document.querySelector('#scenario-1 details').querySelectorAll('tbody tr').length")
     assert rows == 4, "one client at the first point, three at the second"
 
 
