@@ -30,7 +30,7 @@ std::string answered(Answer answer) {
 /// The advice as JSON.
 std::string advise_in_words(const AdviceWords& words) {
   return answered([&](unsigned jobs) {
-    const AdviceQuestion question = question_of(words);
+    const AdviceQuestion question = question_of(words, builtin_policies());
     return advice_json(question, advise(question, builtin_policies(), Bands::built_in(), jobs));
   });
 }
@@ -38,7 +38,7 @@ std::string advise_in_words(const AdviceWords& words) {
 /// The answer as JSON.
 std::string fit_in_words(const FitWords& words) {
   return answered([&](unsigned jobs) {
-    const FitQuestion question = question_of(words);
+    const FitQuestion question = question_of(words, builtin_policies());
     return fit_json(question, fit(question, builtin_policies(), jobs));
   });
 }
@@ -47,11 +47,12 @@ std::string fit_in_words(const FitWords& words) {
 
 void bind_advise(py::module_& module) {
   using Words = std::vector<std::string>;
-  module.def("advise",
-             [](const Words& traces, const Words& rates, const Words& keys, const Words& kept, const Words& p99,
-                const Words& fps, const Words& modes, const std::string& gpu, bool is_for_most_work) {
-               return advise_in_words({traces, rates, keys, kept, p99, fps, modes, gpu, is_for_most_work});
-             });
+  module.def("advise", [](const Words& traces, const Words& rates, const Words& keys, const Words& kept,
+                          const Words& p99, const Words& fps, const Words& modes, const Words& policies,
+                          const std::string& gpu, bool is_for_most_work, bool has_largest_load) {
+    return advise_in_words(
+        {traces, rates, keys, kept, p99, fps, modes, policies, gpu, is_for_most_work, has_largest_load});
+  });
   module.def("fit", [](const std::string& game, const Words& fillers, const Words& rates, const Words& keys,
                        const Words& policies, const std::string& fps, const std::string& p99, const std::string& low,
                        const std::string& missed, const std::string& quality, const std::string& most,

@@ -20,6 +20,7 @@ constexpr double kLongest_s = 120;  ///< simulated
 Verdict verdict_of(const Advice& advice) {
   if (!advice.best) return Verdict::kNoWay;
   const TriedWay& best = advice.ways[*advice.best];
+  if (best.is_close) return Verdict::kClose;
   if (!best.broken.empty()) return best.may_keep ? Verdict::kCannotTell : Verdict::kNoWay;
   if (!(advice.unknown_rates.empty() && advice.unknown_draws.empty()) && advice.second) {
     const TriedWay& other = advice.ways[*advice.second];
@@ -48,11 +49,14 @@ std::vector<std::string> names_in(const AdviceQuestion& question, const std::set
 class Adviser {
  public:
   Adviser(const AdviceQuestion& question, const PolicyRegistry& policies, const Bands& bands, unsigned jobs)
-      : question_(question), bands_(bands), means_(policies, jobs) {}
+      : question_(question), policies_(policies), bands_(bands), means_(policies, jobs) {}
 
   Advice advice() {
     try_ways();
+    try_alone();
+    if (question_.has_largest_load) search_loads();
     advice_.warnings = warnings_of(question_, means_.warnings());
+    warn_of_few_requests();
     advice_.unknown_rates = names_in(question_, means_.unknown_rates());
     advice_.unknown_draws = names_in(question_, means_.unknown_draws());
     advice_.best = best_of(advice_.ways);
@@ -64,14 +68,28 @@ class Adviser {
   }
 
  private:
+  void try_alone() {
+    for (const AskedProgram& program : question_.programs) {
+      if (!program.is_server()) continue;
+      AdviceQuestion alone = question_;
+      alone.programs = {program};
+      alone.modes = {"time_sliced"};
+      alone.policies.clear();
+      SharingWay turns = sharing_ways(alone).front();
+      advice_.alone[program.name] = server_share(
+          program.name, settled(alone, turns, means_.of(advice_experiment(alone, {turns})).front()), bands_);
+    }
+  }
+
   void try_ways() {
-    std::vector<SharingWay> common, instances;
-    for (SharingWay& way : sharing_ways(question_)) (way.mode == "mig" ? instances : common).push_back(std::move(way));
+    std::vector<SharingWay> common, doubtful;  // those that a device or a policy may refuse
+    for (SharingWay& way : sharing_ways(question_))
+      (way.mode == "mig" || way.mode == "policy" ? doubtful : common).push_back(std::move(way));
     advice_.bounds.assign(question_.programs.size(), "any");
     std::vector<SimulatedBounds> simulated;
     if (!common.empty()) simulated = means_.of(advice_experiment(question_, common));
     for (std::size_t w = 0; w < common.size(); ++w) add_settled(common[w], std::move(simulated[w]));
-    for (SharingWay& way : instances) {
+    for (SharingWay& way : doubtful) {
       try {
         add_settled(way, means_.of(advice_experiment(question_, {way})).front());
       } catch (const Error& refused) {
@@ -80,14 +98,22 @@ class Adviser {
     }
   }
 
-  /// Once more and longer where a program ended too few steps for a rate.
   void add_settled(SharingWay& way, SimulatedBounds simulated) {
-    const double jobs = std::ranges::min(simulated | std::views::transform(&SimulatedRuns::fewest_jobs));
-    if (jobs < kFewestJobs) {
-      way.horizon_s = std::min(kLongest_s, way.horizon_s * kEnough * kFewestJobs / std::max(jobs, 1.0));
-      simulated = means_.of(advice_experiment(question_, {way})).front();
-    }
+    simulated = settled(question_, way, std::move(simulated));
     add(way, simulated);
+  }
+
+  /// Once more and longer where a program ended too few steps for a rate, or a server too few requests.
+  SimulatedBounds settled(const AdviceQuestion& question, SharingWay& way, SimulatedBounds simulated) {
+    const double enough = std::ranges::min(simulated | std::views::transform(&SimulatedRuns::enough));
+    if (enough >= 1) return simulated;
+    way.horizon_s = std::min(kLongest_s, way.horizon_s * kEnough / std::max(enough, 1 / kFewestJobs));
+    return means_.of(advice_experiment(question, {way})).front();
+  }
+
+  void search_loads() {
+    for (TriedWay& tried : advice_.ways)
+      if (tried.impossible.empty()) tried.loads = loads_of(question_, tried.way, policies_, bands_);
   }
 
   void add(const SharingWay& way, const SimulatedBounds& simulated) {
@@ -109,6 +135,19 @@ class Adviser {
     }
   }
 
+  void warn_of_few_requests() {
+    for (std::size_t i = 0; i < question_.programs.size(); ++i) {
+      double fewest = kFewestRequests;
+      for (const TriedWay& way : advice_.ways)
+        if (way.impossible.empty() && way.programs[i].server)
+          fewest = std::min(fewest, way.programs[i].server->answered);
+      if (std::lround(fewest) < kFewestRequests)
+        advice_.warnings.push_back(
+            fmt::format("{}: in the shortest case it answered {:.0f} requests; a 99th percentile needs {:.0f}",
+                        question_.programs[i].name, fewest, kFewestRequests));
+    }
+  }
+
   TriedWay at_bound(std::size_t way, std::size_t bound) const {
     return tried_way(question_, advice_.ways[way].way, {simulated_[way][bound]}, bands_);
   }
@@ -124,7 +163,7 @@ class Adviser {
       rates[bound] = simulated_[best][bound].clients.at(its.program).of("solo_throughput_per_s").value_or(0);
       const TriedWay first = at_bound(best, bound);
       if (!advice_.ways[best].broken.empty()) {
-        answers[bound] = first.broken.empty() ? "kept" : "broken";
+        answers[bound] = first.broken.empty() ? "kept" : first.may_keep ? "in doubt" : "broken";
         continue;
       }
       const TriedWay other = at_bound(*advice_.second, bound);
@@ -142,6 +181,7 @@ class Adviser {
   }
 
   const AdviceQuestion& question_;
+  const PolicyRegistry& policies_;
   const Bands& bands_;
   SimulatedMeans means_;
   Advice advice_;

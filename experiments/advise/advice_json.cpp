@@ -3,12 +3,24 @@
 #include <array>
 
 #include "experiments/advise/advice_text.h"
+#include "experiments/advise/figures/server_json.h"
 #include "experiments/base/json.h"
 
 namespace corun {
 
+namespace {
+
+void add_loads(Json& json, const WayLoads& loads) {
+  json.key("largest_load").object();
+  add_spread(json, "rate_per_s", loads.largest);
+  add_spread(json, "surely_per_s", loads.surely);
+  json.field("beyond", loads.beyond).end();
+}
+
+}  // namespace
+
 std::string advice_json(const AdviceQuestion& question, const Advice& advice) {
-  constexpr std::array<std::string_view, 4> kVerdicts = {"share", "apart", "no_way", "cannot_tell"};
+  constexpr std::array<std::string_view, 5> kVerdicts = {"share", "apart", "no_way", "cannot_tell", "close"};
   Json json;
   json.object().field("schema_version", 1).field("verdict", kVerdicts[static_cast<std::size_t>(advice.verdict)]);
   json.field("text", verdict_text(question, advice));
@@ -29,9 +41,12 @@ std::string advice_json(const AdviceQuestion& question, const Advice& advice) {
       add_spread(json, "p99_ms", share.p99_ms);
       add_spread(json, "p99_band", share.p99_band);
       add_spread(json, "fps", share.fps);
+      if (share.server) add_server(json, *share.server);
       json.end();
     }
-    json.end().end();
+    json.end();
+    if (way.loads) add_loads(json, *way.loads);
+    json.end();
   }
   json.end().key("unknown_rates").array();
   for (const std::string& name : advice.unknown_rates) json.value(name);
@@ -45,7 +60,13 @@ std::string advice_json(const AdviceQuestion& question, const Advice& advice) {
     if (its->changes_at_per_s) json.field("changes_at_per_s", *its->changes_at_per_s);
     json.end();
   }
-  json.key("warnings").array();
+  json.key("alone").object();
+  for (const auto& [server, alone] : advice.alone) {
+    json.key(server).object();
+    add_server(json, alone);
+    json.end();
+  }
+  json.end().key("warnings").array();
   for (const std::string& warning : advice.warnings) json.value(warning);
   return json.end().end().text();
 }

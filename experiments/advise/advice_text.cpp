@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "experiments/advise/deploy.h"
+#include "experiments/advise/figures/server_text.h"
 #include "experiments/base/terminal.h"
 #include "traces/base/error.h"
 
@@ -13,14 +14,28 @@ namespace corun {
 
 namespace {
 
+bool has_servers(const AdviceQuestion& question) {
+  return std::ranges::any_of(question.programs, &AskedProgram::is_server);
+}
+
 std::string kept_text(const ProgramShare& share) { return with_band(share.kept, share.kept_band, 2); }
 
-std::string keeps(const AdviceQuestion& question, const TriedWay& way, bool with_bands) {
+/// "a keeps 0.92, b 0.71", or with servers "chat: TTFT 35.1 of 500 ms, TPOT 14.0 of 50 ms; train keeps 0.85". Of
+/// servers whose promises are named already there is nothing more.
+std::string keeps(const AdviceQuestion& question, const TriedWay& way, bool with_bands, bool names_servers = true) {
+  const bool is_served = has_servers(question);
   std::vector<std::string> parts;
-  for (std::size_t i = 0; i < way.programs.size(); ++i)
-    parts.push_back(fmt::format("{}{} {}", question.programs[i].name, i == 0 ? " keeps" : "",
-                                with_bands ? kept_text(way.programs[i]) : spread_text(way.programs[i].kept, 2)));
-  return fmt::format("{}", fmt::join(parts, ", "));
+  for (std::size_t i = 0; i < way.programs.size(); ++i) {
+    const ProgramShare& share = way.programs[i];
+    const std::string& name = question.programs[i].name;
+    if (share.server) {
+      if (names_servers) parts.push_back(server_text(name, *share.server, !with_bands));
+      continue;
+    }
+    parts.push_back(fmt::format("{}{} {}", name, is_served || i == 0 ? " keeps" : "",
+                                with_bands ? kept_text(share) : spread_text(share.kept, 2)));
+  }
+  return fmt::format("{}", fmt::join(parts, is_served ? "; " : ", "));
 }
 
 /// What would tell: of the programs of which something is not known, about the one whose part is the widest range.
@@ -30,6 +45,8 @@ std::string measuring(const AdviceQuestion& question, const Advice& advice) {
     const Spread& kept = advice.ways[*advice.best].programs[program - question.programs.begin()].kept;
     return kept.high - kept.low;
   };
+  if (advice.unknown_rates.empty() && advice.unknown_draws.empty())
+    return "a measurement of this way at this load would tell";
   if (advice.unknown_rates.empty()) return unknown_draws_text(std::ranges::max(advice.unknown_draws, {}, width));
   const std::string name = std::ranges::max(advice.unknown_rates, {}, width);
   return fmt::format(
@@ -56,7 +73,10 @@ std::string ends_text(const Advice& advice) {
 
 /// A way that may be better, but whose mechanism was never compared with hardware, or that the best one is such.
 std::string not_compared(const AdviceQuestion& question, const Advice& advice) {
-  if (!advice.ways[*advice.best].is_compared) return " This mechanism was never compared with hardware.";
+  const TriedWay& best = advice.ways[*advice.best];
+  if (!best.is_compared && has_servers(question) && best.way.mode != "mig" && best.way.mode != "policy")
+    return " Nothing like these programs was compared with hardware.";
+  if (!best.is_compared) return " This mechanism was never compared with hardware.";
   const TriedWay* found = nullptr;
   for (const TriedWay& way : advice.ways)
     if (way.impossible.empty() && !way.is_compared && way.broken.empty() &&
@@ -72,47 +92,98 @@ std::string capitalised(std::string text) {
   return text;
 }
 
-std::string table_text(const AdviceQuestion& question, const Advice& advice) {
-  const bool has_times = !question.most_p99_ms.empty(), has_fps = !question.least_fps.empty();
+/// Of all promises together, where servers promise something.
+std::string state_text(const TriedWay& way) {
+  const auto promises = [](const ProgramShare& share) { return share.server && share.server->has_promises(); };
+  if (way.broken.empty()) return std::ranges::any_of(way.programs, promises) ? "kept" : "";
+  if (!way.may_keep) return "broken";
+  return way.is_close ? "close" : "in doubt";
+}
+
+/// "9.41 (surely 7.62)", in requests per second.
+std::string load_text(const WayLoads& loads) {
+  const auto number = [](const Spread& spread) {
+    if (spread.high <= 0) return std::string("none");
+    return spread.low == spread.high ? fmt::format("{:.3g}", spread.low)
+                                     : fmt::format("{:.3g} to {:.3g}", spread.low, spread.high);
+  };
+  return fmt::format("{} ({})", number(loads.largest), loads.surely ? "surely " + number(*loads.surely) : "no band");
+}
+
+std::vector<std::string> heading_of(const AdviceQuestion& question) {
   std::vector<std::string> heading = {"way"};
   for (const AskedProgram& program : question.programs) {
-    heading.push_back(program.name + " keeps");
-    if (has_times) heading.push_back("p99 ms");
-    if (has_fps) heading.push_back("FPS");
+    if (program.is_server())
+      heading.insert(heading.end(), {program.name + " TTFT ms", "TPOT ms", "good"});
+    else
+      heading.push_back(program.name + " keeps");
+    if (!question.most_p99_ms.empty()) heading.push_back("p99 ms");
+    if (!question.least_fps.empty()) heading.push_back("FPS");
   }
-  heading.insert(heading.end(), {"work", ""});
-  std::vector<std::vector<std::string>> rows = {heading};
+  heading.emplace_back("work");
+  if (question.has_largest_load) heading.emplace_back("largest load /s");
+  heading.emplace_back(has_servers(question) ? "promises" : "");
+  return heading;
+}
+
+void add_cells(const AdviceQuestion& question, const ProgramShare& share, std::vector<std::string>& row) {
+  if (share.server)
+    row.insert(row.end(),
+               {p99_text(share.server->ttft), p99_text(share.server->tpot), spread_text(share.server->good, 2)});
+  else
+    row.push_back(kept_text(share));
+  if (!question.most_p99_ms.empty())
+    row.push_back(with_band(share.p99_ms, share.p99_band, digits_of_milliseconds(share.p99_ms.value_or(Spread{}))));
+  if (!question.least_fps.empty()) row.push_back(spread_text(share.fps, 1));
+}
+
+std::string table_text(const AdviceQuestion& question, const Advice& advice) {
+  std::vector<std::vector<std::string>> rows = {heading_of(question)};
   for (const TriedWay& way : advice.ways) {
     std::vector<std::string> row = {way.way.label};
-    for (const ProgramShare& share : way.programs) {
-      row.push_back(kept_text(share));
-      if (has_times)
-        row.push_back(with_band(share.p99_ms, share.p99_band, digits_of_milliseconds(share.p99_ms.value_or(Spread{}))));
-      if (has_fps) row.push_back(spread_text(share.fps, 1));
+    for (const ProgramShare& share : way.programs) add_cells(question, share, row);
+    if (way.impossible.empty()) {
+      row.push_back(fmt::format("{:.2f}", way.work()));
+      if (way.loads) row.push_back(load_text(*way.loads));
+      row.push_back(has_servers(question) ? state_text(way) : fmt::format("{}", fmt::join(way.broken, "; ")));
+    } else {
+      row.resize(rows.front().size() - 1);
+      row.push_back(way.impossible.substr(0, 90));
     }
-    row.resize(heading.size() - 2);
-    row.push_back(way.impossible.empty() ? fmt::format("{:.2f}", way.work()) : "");
-    row.push_back(way.impossible.empty() ? fmt::format("{}", fmt::join(way.broken, "; "))
-                                         : way.impossible.substr(0, 90));
     rows.push_back(row);
   }
   return aligned(rows);
+}
+
+/// What the columns of servers mean.
+std::string legend_of_servers(const AdviceQuestion& question) {
+  std::string text =
+      "TTFT     99th percentile of the time to the first token, TPOT per further token; good: requests within both "
+      "promises\n";
+  text += fmt::format(
+      "promises in doubt: the brackets hold what is promised; close: no brackets, and it is less than {:.0f} % away\n",
+      100 * kNear);
+  if (question.has_largest_load)
+    text += "load     the largest that keeps the promises, surely where the brackets do, too\n";
+  return text;
 }
 
 std::string assumptions_text(const AdviceQuestion& question, const Advice& advice) {
   std::string text;
   std::vector<std::string> bound;
   for (std::size_t i = 0; i < question.programs.size(); ++i)
-    if (advice.bounds[i] != "any") bound.push_back(question.programs[i].name + " by the " + advice.bounds[i]);
+    if (advice.bounds[i] != "any" && !question.programs[i].is_server())
+      bound.push_back(question.programs[i].name + " by the " + advice.bounds[i]);
   text += fmt::format(
       "\nkeeps    rate over the rate alone; in brackets where 90 % of measured figures lie, which were predicted so\n");
+  if (has_servers(question)) text += legend_of_servers(question);
   text += fmt::format("work     what all keep together; one after the other makes 1\n");
   if (!bound.empty()) text += fmt::format("bound    alone: {}\n", fmt::join(bound, ", "));
   for (const std::string& name : advice.unknown_rates)
     text += fmt::format("assumed  {}'s rate alone is not known: the ends are its fastest and slowest host\n", name);
   for (const std::string& name : advice.unknown_draws) text += fmt::format("assumed  {}\n", unknown_draws_text(name));
   for (const AskedProgram& program : question.programs)
-    if (std::ranges::count(question.programs, program.trace, &AskedProgram::trace) > 1) {
+    if (!program.trace.empty() && std::ranges::count(question.programs, program.trace, &AskedProgram::trace) > 1) {
       text +=
           fmt::format("think of one process for all that are like {}: no way here shares as well as larger batches\n",
                       program.name);
@@ -122,12 +193,49 @@ std::string assumptions_text(const AdviceQuestion& question, const Advice& advic
   return text;
 }
 
+/// " Largest load that keeps the promises: 9.41 (surely 7.62) requests a second in turns, ..."
+std::string loads_text(const Advice& advice) {
+  std::vector<std::string> parts;
+  for (const TriedWay& way : advice.ways)
+    if (way.loads) parts.push_back(fmt::format("{} {}", way.way.label, load_text(*way.loads)));
+  if (parts.empty()) return "";
+  return fmt::format(" Largest load that keeps the promises, in requests per second: {}.", fmt::join(parts, ", "));
+}
+
+/// "chat misses its promises even alone: TTFT 612.0 of 500 ms. ", or "".
+std::string missed_alone(const Advice& advice) {
+  std::string text;
+  for (const auto& [server, alone] : advice.alone)
+    if (const std::string missed = alone_text(server, alone); !missed.empty()) text += missed + ". ";
+  return text;
+}
+
+std::string cannot_tell(const AdviceQuestion& question, const Advice& advice) {
+  const TriedWay& best = advice.ways[*advice.best];
+  if (best.broken.empty())
+    return fmt::format("Cannot tell between {} and {}: {}.{}", best.way.label, advice.ways[*advice.second].way.label,
+                       measuring(question, advice), ends_text(advice));
+  return fmt::format("Cannot tell whether they may share. {}{}: {}; {}.{}", missed_alone(advice),
+                     capitalised(best.way.label), fmt::join(best.broken, "; "), measuring(question, advice),
+                     ends_text(advice));
+}
+
+std::string no_way(const AdviceQuestion& question, const Advice& advice) {
+  const TriedWay& best = advice.ways[*advice.best];
+  const std::string missed = missed_alone(advice), kept = keeps(question, best, true, false);
+  std::vector<std::string> parts = best.broken;
+  if (!kept.empty()) parts.insert(has_servers(question) ? parts.end() : parts.begin(), kept);
+  return fmt::format("Do not share: {}he nearest is {}: {}.",
+                     missed.empty() ? "no way keeps what was asked. T" : missed + "T", best.way.label,
+                     fmt::join(parts, "; "));
+}
+
 }  // namespace
 
 std::string verdict_text(const AdviceQuestion& question, const Advice& advice) {
   if (!advice.best) return "No way of sharing could be tried.\n";
   const TriedWay& best = advice.ways[*advice.best];
-  std::string other;
+  std::string text, other;
   if (advice.second) {
     const TriedWay& second = advice.ways[*advice.second];
     const bool is_alike = second.broken.empty() && second.goal.middle() >= best.goal.middle() * (1 - kAlike);
@@ -136,23 +244,26 @@ std::string verdict_text(const AdviceQuestion& question, const Advice& advice) {
   }
   switch (advice.verdict) {
     case Verdict::kShare:
-      return fmt::format("Share them: {}. {}.{}{}\n", best.way.label, keeps(question, best, true), other,
+      text = fmt::format("Share them: {}. {}.{}{}", best.way.label, keeps(question, best, true), other,
                          not_compared(question, advice));
+      break;
     case Verdict::kApart:
-      return fmt::format(
-          "Do not share: one after the other does as much work. The best way, {}, does {:.2f} of it: {}.\n",
-          best.way.label, best.work(), keeps(question, best, true));
+      text =
+          fmt::format("Do not share: one after the other does as much work. The best way, {}, does {:.2f} of it: {}.",
+                      best.way.label, best.work(), keeps(question, best, true));
+      break;
     case Verdict::kNoWay:
-      return fmt::format("Do not share: no way keeps what was asked. The nearest is {}: {}; {}.\n", best.way.label,
-                         keeps(question, best, true), fmt::join(best.broken, "; "));
+      text = no_way(question, advice);
+      break;
     case Verdict::kCannotTell:
-      if (!best.broken.empty())
-        return fmt::format("Cannot tell whether they may share. {}: {}; {}.{}\n", capitalised(best.way.label),
-                           fmt::join(best.broken, "; "), measuring(question, advice), ends_text(advice));
-      return fmt::format("Cannot tell between {} and {}: {}.{}\n", best.way.label,
-                         advice.ways[*advice.second].way.label, measuring(question, advice), ends_text(advice));
+      text = cannot_tell(question, advice);
+      break;
+    case Verdict::kClose:
+      text = fmt::format("Close: {}{}, and nothing like it was measured: {}; {}.", missed_alone(advice), best.way.label,
+                         fmt::join(best.broken, "; "), measuring(question, advice));
+      break;
   }
-  return {};
+  return text + loads_text(advice) + "\n";
 }
 
 std::string advice_text(const AdviceQuestion& question, const Advice& advice) {

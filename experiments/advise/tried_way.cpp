@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "experiments/advise/figures/server_text.h"
+
 namespace corun {
 
 namespace {
@@ -23,6 +25,7 @@ ProgramShare share_of(const std::string& program, const SimulatedBounds& simulat
     if (alone > 0) widen(share.kept_band, runs.band(bands, program, "throughput_per_s"), 1 / alone);
   }
   share.kept = kept.value_or(Spread{});
+  if (simulated.front().servers.contains(program)) share.server = server_share(program, simulated, bands);
   if (share.kept_band) share.kept_band->high = std::min(share.kept_band->high, 1.0);
   return share;
 }
@@ -33,9 +36,14 @@ double goal_of(AdviceGoal goal, const std::vector<double>& kept) {
                                       : std::accumulate(kept.begin(), kept.end(), 0.0);
 }
 
+/// What keeps its promises needs no more: a server counts where all programs are such.
+bool counts(const ProgramShare& program) { return !program.server || !program.server->has_promises(); }
+
 Spread goal_of(AdviceGoal goal, const std::vector<ProgramShare>& programs) {
+  const bool counts_all = std::ranges::none_of(programs, counts);
   std::vector<double> low, high;
   for (const ProgramShare& program : programs) {
+    if (!counts_all && !counts(program)) continue;
     low.push_back(program.kept.low);
     high.push_back(program.kept.high);
   }
@@ -47,6 +55,15 @@ void add_broken(const Promises& promises, const std::string& program, Breaks bre
                 std::vector<std::string>& broken) {
   const auto promise = promises.find(program);
   if (promise != promises.end() && breaks(promise->second)) broken.push_back(phrase(promise->second));
+}
+
+void add_broken(const std::string& program, const ServerShare& server, bool at_worse_ends,
+                std::vector<std::string>& broken) {
+  const PromiseState most = at_worse_ends ? PromiseState::kKept : PromiseState::kInDoubt;
+  for (const PromisedFigure* figure : {&server.ttft, &server.tpot})
+    if (figure->state() > most) broken.push_back(promise_text(program, *figure));
+  if (server.rejected > 0 && server.has_promises())
+    broken.push_back(fmt::format("{} rejects {:.3g} requests", program, server.rejected));
 }
 
 /// At the worse ends of what is not known, or else at the better ones.
@@ -75,8 +92,20 @@ std::vector<std::string> broken_promises(const AdviceQuestion& question, const s
                          : fmt::format("{} has no frames", name);
         },
         broken);
+    if (its.server) add_broken(name, *its.server, at_worse_ends, broken);
   }
   return broken;
+}
+
+/// Nothing else than promises of servers, and of these none that a range leaves open.
+bool is_close(const std::vector<ProgramShare>& programs, std::size_t broken) {
+  std::size_t close = 0;
+  for (const ProgramShare& program : programs) {
+    if (!program.server) continue;
+    for (const PromisedFigure* figure : {&program.server->ttft, &program.server->tpot})
+      close += figure->state() == PromiseState::kClose ? 1 : 0;
+  }
+  return broken > 0 && close == broken;
 }
 
 }  // namespace
@@ -100,6 +129,7 @@ TriedWay tried_way(const AdviceQuestion& question, const SharingWay& way, const 
       std::ranges::any_of(tried.programs, [](const ProgramShare& share) { return share.kept_band.has_value(); });
   tried.broken = broken_promises(question, tried.programs, true);
   tried.may_keep = broken_promises(question, tried.programs, false).empty();
+  tried.is_close = is_close(tried.programs, tried.broken.size());
   tried.goal = goal_of(question.goal, tried.programs);
   return tried;
 }

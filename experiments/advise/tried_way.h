@@ -5,9 +5,11 @@
 #include <tuple>
 #include <vector>
 
+#include "experiments/advise/figures/server_share.h"
+#include "experiments/advise/figures/simulated_means.h"
+#include "experiments/advise/figures/spread.h"
 #include "experiments/advise/question.h"
-#include "experiments/advise/simulated_means.h"
-#include "experiments/advise/spread.h"
+#include "experiments/advise/way_loads.h"
 #include "experiments/advise/ways.h"
 #include "experiments/bands/bands.h"
 
@@ -21,6 +23,7 @@ struct ProgramShare {
   std::optional<Spread> p99_ms;     ///< 99th percentile of its frame times or else of its job times
   std::optional<Spread> p99_band;
   std::optional<Spread> fps;  ///< of a program with frames
+  std::optional<ServerShare> server{};
 };
 
 /// One way of sharing, tried.
@@ -31,9 +34,11 @@ struct TriedWay {
   std::vector<ProgramShare> programs{};
   std::vector<std::string> broken{};  ///< promises that it does not surely keep, a phrase each
   bool may_keep = false;              ///< it keeps all promises at the better ends of what is not known
-  Spread goal{};                      ///< the least kept rate, or the sum of all
-  double work() const;                ///< sum of kept rates; one program at a time makes 1
-  double score() const;               ///< the goal at the worse end of what is not known, MPS first among what is alike
+  bool is_close = false;              ///< what it does not surely keep is near to what is promised, without bands
+  std::optional<WayLoads> loads{};
+  Spread goal{};         ///< the least kept rate, or the sum of all
+  double work() const;   ///< sum of kept rates; one program at a time makes 1
+  double score() const;  ///< the goal at the worse end of what is not known, MPS first among what is alike
   /// Greater is better, see advise().
   std::tuple<bool, bool, bool, double> rank() const;
 };

@@ -41,6 +41,23 @@ SharingWay instances(const AdviceQuestion& question, const std::vector<int>& sli
           fmt::format("  - name: {}\n    policies: [mig: {{ instances: {} }}]\n", name, by_program(question, slices))};
 }
 
+const SharingWay kTurns = {
+    "time_sliced", "in turns", {}, "  - name: time_sliced\n    device: { sharing: time_sliced }\n"};
+
+/// The driver's own turns are `passthrough`. A policy that works inside one context shares as MPS does.
+SharingWay under(const std::string& policy) {
+  if (policy == "passthrough") return kTurns;
+  return {"policy",
+          "under " + policy,
+          {},
+          fmt::format("  - name: under_{0}\n    device: {{ sharing: time_sliced }}\n    policies: [{0}]\n", policy)};
+}
+
+bool is_tried(const AdviceQuestion& question, const std::string& mode) {
+  if (question.modes.empty()) return question.policies.empty();
+  return std::ranges::find(question.modes, mode) != question.modes.end();
+}
+
 }  // namespace
 
 const std::vector<std::string>& advice_modes() {
@@ -49,16 +66,14 @@ const std::vector<std::string>& advice_modes() {
 }
 
 std::vector<SharingWay> sharing_ways(const AdviceQuestion& question) {
-  std::vector<SharingWay> all = {
-      {"time_sliced", "in turns", {}, "  - name: time_sliced\n    device: { sharing: time_sliced }\n"},
-      {"mps", "MPS", {}, "  - name: mps\n    device: { sharing: concurrent }\n"}};
+  std::vector<SharingWay> all = {kTurns, {"mps", "MPS", {}, "  - name: mps\n    device: { sharing: concurrent }\n"}};
   if (question.programs.size() == 2) {
     for (const int first : {30, 50, 70}) all.push_back(split(question, {first, 100 - first}));
     for (const auto& [first, second] : {std::pair{3, 4}, {4, 3}}) all.push_back(instances(question, {first, second}));
   }
-  std::erase_if(all, [&](const SharingWay& way) {
-    return !question.modes.empty() && std::ranges::find(question.modes, way.mode) == question.modes.end();
-  });
+  std::erase_if(all, [&](const SharingWay& way) { return !is_tried(question, way.mode); });
+  for (const std::string& policy : question.policies)
+    if (policy != "passthrough" || !is_tried(question, kTurns.mode)) all.push_back(under(policy));
   return all;
 }
 

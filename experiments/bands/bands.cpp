@@ -1,5 +1,7 @@
 #include "experiments/bands/bands.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <ranges>
@@ -57,7 +59,8 @@ std::optional<Band> Bands::of(std::string_view figure, std::string_view mechanis
       if (measured == Measured::kPart || is_of_pairs) return Band{row->least, row->most, row->count};
       return Band{row->low, row->high, row->count};
     }
-  return std::nullopt;
+  const bool is_pooled = mechanism.starts_with(kAny) || !mechanism.ends_with(kWithServers);
+  return is_pooled ? std::nullopt : of(figure, fmt::format("{}{}", kAny, kWithServers), bound, programs, measured);
 }
 
 }  // namespace corun

@@ -11,6 +11,9 @@ namespace corun {
 /// A program that the device works for at least so much of the time, alone, is bound by the device, else by the host.
 inline constexpr double kDeviceBound = 0.9;
 
+/// Ends the mechanism of programs of which one at least is a server: "turns with servers".
+inline constexpr std::string_view kWithServers = " with servers";
+
 /// What is between prediction and hardware.
 struct Band {
   double low = 1, high = 1;  ///< factors on a predicted figure
@@ -26,17 +29,20 @@ enum class Measured : std::uint8_t {
 /// How far predicted figures were off, in classes of what was measured: by figure ("kept", the part of its rate that a
 /// program keeps, and "p99" of its frame or step times), by mechanism ("turns", "mps", "split", and "games": turns of
 /// games and of programs next to them), by what bounds the program: the device, the host, or frames, and by the number
-/// of programs: two, or more. Made by studies/bands/make.py; its page says what of it is blind.
+/// of programs: two, or more. With servers a mechanism is another one ("turns with servers"): of servers ("requests")
+/// there are "kept" and the 99th percentiles "ttft" and "tpot", of programs next to them ("programs") "kept". Made by
+/// studies/bands/make.py; its page says what of it is blind.
 class Bands {
  public:
   /// A table with the columns figure,mechanism,bound,programs,count,low,high,least,most; `bound` is "device", "host",
-  /// "frames" or "any", `programs` "2", "3+" or "any". The last two are ends of all residuals.
+  /// "frames", "requests", "programs" or "any", `programs` "2", "3+" or "any". The last two are ends of all residuals.
   explicit Bands(std::string_view csv);
   /// The built-in table.
   static const Bands& built_in();
 
-  /// Of the class, or else of the mechanism whatever the number of programs or bound; where only pairs were measured,
-  /// a band of more programs is that of Measured::kPart. nullopt: nothing like it was ever measured.
+  /// Of the class, or else of the mechanism whatever the number of programs or bound, or else, with servers, of all
+  /// mechanisms ("any with servers"); where only pairs were measured, a band of more programs is that of
+  /// Measured::kPart. nullopt: nothing like it was ever measured.
   std::optional<Band> of(std::string_view figure, std::string_view mechanism, std::string_view bound,
                          std::size_t programs, Measured measured = Measured::kAll) const;
 

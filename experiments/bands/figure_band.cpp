@@ -73,6 +73,13 @@ class Predicted {
     return FigureBand{*alone / rates->high, *alone / rates->low};
   }
 
+  /// Of a server's first tokens ("ttft"), or of its further ones ("tpot").
+  std::optional<FigureBand> tokens(const char* figure, std::string_view metric) const {
+    const auto value = mean(metric);
+    const auto band = band_of(figure);
+    return value && band ? std::optional(FigureBand{*value * band->low, *value * band->high}) : std::nullopt;
+  }
+
   /// Of frames, or of jobs of programs that wait for each.
   std::optional<FigureBand> tail(std::string_view metric) const {
     const auto value = mean(metric), rate = mean("throughput_per_s"), median = mean("job_time_p50_ms");
@@ -104,6 +111,7 @@ class Predicted {
   /// "any" where the run does not tell. Turns do not lengthen what the device does for a program; other mechanisms do.
   std::string_view bound(const std::string& mechanism) const {
     if (mean("fps_mean")) return "frames";
+    if (mechanism.ends_with(kWithServers)) return mean("ttft_p99_ms") ? "requests" : "programs";
     const auto rate = mean("throughput_per_s"), alone = mean("solo_throughput_per_s"), busy = mean("gpu_busy_ratio");
     if (!rate || !alone || !busy || *rate <= 0) return "any";
     const bool is_busy = *busy * *alone / *rate >= kDeviceBound;
@@ -139,6 +147,8 @@ std::optional<FigureBand> figure_band(const Bands& bands, const PredictedRuns& r
   if (metric == "throughput_per_s" || metric == "fps_mean") return predicted.rate();
   if (metric == "slowdown") return predicted.slowdown();
   if (metric == "frame_time_p99_ms" || metric == "job_time_p99_ms") return predicted.tail(metric);
+  if (metric == "ttft_p99_ms") return predicted.tokens("ttft", metric);
+  if (metric == "tpot_p99_ms") return predicted.tokens("tpot", metric);
   return std::nullopt;
 }
 

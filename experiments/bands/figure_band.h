@@ -28,10 +28,10 @@ struct PredictedRuns {
 };
 
 /// The band of a client's predicted figure: of rates (`throughput_per_s`, `fps_mean`, never above the rate alone), of
-/// `slowdown`, and of the tails `frame_time_p99_ms` and, of programs that wait for each job, `job_time_p99_ms`. Where
-/// the draws of a game are unknown, only its own frame rate has one, around the ends that its note says. nullopt: no
-/// such figure was measured often enough. Of few jobs (kFewestJobs) a rate may be that of one job fewer or more, and a
-/// tail has no band.
+/// `slowdown`, and of the tails `frame_time_p99_ms`, of servers `ttft_p99_ms` and `tpot_p99_ms`, and of programs that
+/// wait for each job `job_time_p99_ms`. Where the draws of a game are unknown, only its own frame rate has one, around
+/// the ends that its note says. nullopt: no such figure was measured often enough. Of few jobs (kFewestJobs) a rate may
+/// be that of one job fewer or more, and a tail has no band.
 std::optional<FigureBand> figure_band(const Bands& bands, const PredictedRuns& runs, const std::string& client,
                                       std::string_view metric);
 

@@ -5,8 +5,9 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 
-#include "experiments/advise/simulated_means.h"
+#include "experiments/advise/figures/simulated_means.h"
 #include "experiments/question/experiment.h"
 #include "experiments/run/clients/captured_gpu.h"
 #include "experiments/run/clients/client_builder.h"
@@ -21,7 +22,9 @@ namespace corun {
 namespace {
 
 constexpr std::size_t kFewestFrames = 100;
-constexpr int kWholeCurve = 8;  ///< up to so many sessions every number is a point
+constexpr double kShortest_s = 3, kLongest_s = 120;  ///< simulated, of servers
+constexpr double kEnough = 1.1;                      ///< so many times the requests that a percentile needs
+constexpr int kWholeCurve = 8;                       ///< up to so many sessions every number is a point
 /// A game has stalls of its own if it has at least so much of the rate alone, and not more of its frames are longer on
 /// the GPU than a period.
 constexpr double kOwnPart = 0.9, kSlowFrames = 0.001;
@@ -58,7 +61,7 @@ class Fit {
       : question_(question), policies_(policies), tick_(tick), means_(policies, jobs) {}
 
   FitAnswer answer() {
-    look_at_capture();
+    look_at_program();
     add_curves();
     find_borders();
     for (const std::string& warning : means_.warnings())  // the first session's; clock and pacing are in the text
@@ -71,18 +74,32 @@ class Fit {
  private:
   using Key = std::pair<std::string, FitTrial>;  // policy first
 
+  /// Only a game has frames to count; others need a server, which says what is enough.
+  void look_at_program() {
+    setting().has_frames = !question_.game.is_server() && !(question_.has_servers() && question_.game.trace.empty());
+    if (setting().has_frames) look_at_capture();
+  }
+
+  FitSetting& setting() { return answer_.setting; }
+
   void look_at_capture() {
+    if (question_.game.trace.empty())
+      throw Error(ErrorKind::kInput, {},
+                  fmt::format("`{}` has no capture, expected one of a game", question_.game.name),
+                  "sessions are counted of captured games, and of servers");
     PolicyRegistry policies = policies_;
-    const Experiment experiment =
-        parse_experiment(fit_experiment(question_, {{}}, {"passthrough"}), kMadeExperiment, {}, policies);
+    const Experiment experiment = parse_experiment(
+        fit_experiment(question_, {{}}, {"passthrough"}, {.has_frames = false}), kMadeExperiment, {}, policies);
     const FileHashes hashes = make_plan(experiment).hashes;
     ClientBuilder builder(hashes, true);
     const Scenario& scenario = experiment.scenarios.front();
     const auto workload = builder.as_captured(scenario, scenario.clients.front(), scenario.seeds.front()).workload;
-    if (workload->job_kind != JobKind::kFrame)
+    setting().has_frames = workload->job_kind == JobKind::kFrame;
+    if (!setting().has_frames && question_.has_servers()) return;
+    if (!setting().has_frames)
       throw Error(ErrorKind::kInput, SourceLocation{question_.game.trace},
                   "it has no frames, expected a capture of a game",
-                  "`simcli advise` says whether programs may share a GPU");
+                  "`simcli advise` says whether programs may share a GPU; a server states `server`");
     if (workload->jobs.size() < kFewestFrames)
       throw Error(ErrorKind::kInput, SourceLocation{question_.game.trace},
                   fmt::format("it has {} frame{}, and sessions are counted by the 99th percentile of frame times: "
@@ -90,7 +107,7 @@ class Fit {
                               workload->jobs.size(), workload->jobs.size() == 1 ? "" : "s", kFewestFrames),
                   "a log of a minute of play; `simcli info` says what of a log is read");
     answer_.whose_times = whose_times(workload->captured_on, scenario.device);
-    answer_.has_limiter = workload->limiter_period > Duration{};
+    setting().has_limiter = workload->limiter_period > Duration{};
     answer_.is_lower_bound = may_have_low_clock(*workload);
     answer_.has_unknown_draws = FrameDraws::are_unknown(*workload);
     const auto is_slow = [&](const Job& frame) { return to_seconds(workload->device_time(frame)) > 1 / question_.fps; };
@@ -106,15 +123,20 @@ class Fit {
     return fmt::format("Its times are those of {}, and not scaled to {}.", captured.name, question_.gpu);
   }
 
-  /// Each with one session; a policy may be refused, the driver's turns may not.
+  /// Copies of a program without frames are counted next to servers alone.
+  bool is_counted_next_to_servers() const { return !answer_.setting.has_frames && !question_.game.is_server(); }
+
+  /// Each with one session, or, next to servers, with none; a policy may be refused, the driver's turns may not.
   void add_curves() {
+    const int first = is_counted_next_to_servers() ? 0 : 1;
     for (const bool has_fillers : {false, true}) {
-      if (has_fillers && question_.fillers.empty()) continue;
+      if (has_fillers ? question_.fillers.empty() : is_counted_next_to_servers()) continue;
       const std::vector<std::string>& policies = has_fillers ? question_.policies_with_fillers : question_.policies;
       for (const std::string& policy : policies) {
         FitCurve curve{.policy = policy, .has_fillers = has_fillers};
         try {
-          run({{{1, has_fillers, 1}, {policy}}});
+          if (question_.has_servers()) settle({first, has_fillers, 1}, policy);
+          run({{{first, has_fillers, 1}, {policy}}});
         } catch (const Error& error) {
           if (policies.size() == 1 || policy == "passthrough") throw;
           curve.refused = error.message();
@@ -124,20 +146,30 @@ class Fit {
     }
   }
 
+  /// The time in which a server answers enough requests for a 99th percentile.
+  void settle(const FitTrial& trial, const std::string& policy) {
+    if (setting().horizon_s > 0) return;
+    setting().horizon_s = kShortest_s;
+    const auto simulated = means_.of(fit_experiment(question_, {trial}, {policy}, setting()));
+    const double enough = std::ranges::min(simulated.front() | std::views::transform(&SimulatedRuns::enough));
+    setting().horizon_s = std::clamp(kShortest_s * kEnough / std::max(enough, 1e-3), kShortest_s, kLongest_s);
+  }
+
   void find_borders() {
-    simulate_first();
+    if (setting().has_frames) simulate_first();
     search(&FitCurve::sessions, 1, &FitPoint::holds, [&](const FitCurve& curve) {
       Border known(question_.most_sessions);
       for (const auto& [key, point] : known_)
         if (is_of(curve, key, 1)) known.learn(point.sessions, point.holds);
       return known;
     });
-    search(&FitCurve::surely, 1 + kGameError, &FitPoint::holds, [&](const FitCurve& curve) {
+    const double error = setting().has_frames ? kGameError : 0;
+    search(&FitCurve::surely, 1 + error, &FitPoint::surely_holds, [&](const FitCurve& curve) {
       Border below(question_.most_sessions);
       below.learn(curve.sessions + 1, false);
       return below;
     });
-    search(&FitCurve::perhaps, 1 - kGameError, &FitPoint::may_hold, [&](const FitCurve& curve) {
+    search(&FitCurve::perhaps, 1 - error, &FitPoint::may_hold, [&](const FitCurve& curve) {
       Border above(question_.most_sessions);
       above.learn(curve.sessions, true);
       return above;
@@ -180,7 +212,8 @@ class Fit {
       for (auto& [curve, border] : borders)
         if (const int sessions = border.next(); sessions > 0) {
           asked.emplace_back(curve, FitTrial{sessions, curve->has_fillers, load});
-          trials[asked.back().second].push_back(curve->policy);
+          if (!known_.contains({curve->policy, asked.back().second}))
+            trials[asked.back().second].push_back(curve->policy);
         }
       run(trials);
       for (const auto& [curve, trial] : asked)
@@ -199,7 +232,7 @@ class Fit {
 
   void simulate(const std::vector<FitTrial>& trials, const std::vector<std::string>& policies) {
     if (tick_) tick_(fmt::format("{} to {} sessions {}", trials.front().sessions, trials.back().sessions, policies));
-    const auto simulated = means_.of(fit_experiment(question_, trials, policies, answer_.has_limiter));
+    const auto simulated = means_.of(fit_experiment(question_, trials, policies, setting()));
     for (std::size_t i = 0; i < simulated.size(); ++i)
       take(trials[i / policies.size()], policies[i % policies.size()], simulated[i]);
   }
@@ -209,24 +242,67 @@ class Fit {
     point.sessions = trial.sessions;
     point.kept.resize(trial.has_fillers ? question_.fillers.size() : 0);
     point.kept_band.resize(point.kept.size());
+    for (const auto& [client, level] : simulated.front().servers) {
+      const std::string& program = is_session(client) ? question_.game.name : client;
+      const ServerShare share = server_share(client, simulated, Bands::built_in());
+      const auto [its, is_first] = point.servers.try_emplace(program, share);
+      if (!is_first) its->second = worse_of(its->second, share);
+    }
     for (const SimulatedRuns& runs : simulated) {
       const auto& clients = runs.clients;
-      const ClientMeans worst = worst_session(clients);
-      if (known_.size() == 1) learn_own_fps(worst.of("fps_mean").value_or(0));
-      for (const auto& [name, means] : clients)
-        if (is_session(name) && means.of("fps_mean") == worst.of("fps_mean"))
-          widen(point.fps_band, runs.band(Bands::built_in(), name, "fps_mean"), 1);
-      widen(point.fps, worst.of("fps_mean"));
-      widen(point.low, worst.of("fps_1low"));
-      widen(point.p99_ms, worst.of("frame_time_p99_ms"));
-      widen(point.missed, worst.of("missed_frame_ratio"));
-      if (!question_.quality.empty()) widen(point.quality, worst.of("quality_mean"));
       for (std::size_t i = 0; i < point.kept.size(); ++i) take_filler(question_.fillers[i].name, runs, i, point);
-      const bool holds = holds_rate(worst, trial.load);
+      bool holds = true;
+      if (setting().has_frames) {
+        const ClientMeans worst = worst_session(clients);
+        take_frames(runs, worst, point);
+        holds = holds_rate(worst, trial.load);
+      } else if (is_counted_next_to_servers()) {
+        take_copies(runs, point);
+      }
       point.holds = point.holds && holds;
       point.may_hold = point.may_hold || holds;
-      busy_ = std::max(busy_, clients.at(question_.game.name).of("gpu_busy_ratio").value_or(0));
+      if (trial.sessions > 0) busy_ = std::max(busy_, clients.at(question_.game.name).of("gpu_busy_ratio").value_or(0));
     }
+    take_promises(point);
+  }
+
+  static void take_promises(FitPoint& point) {
+    point.surely_holds = point.holds;
+    for (const auto& [program, share] : point.servers) {
+      point.holds = point.holds && share.keeps_by_figures();
+      point.surely_holds = point.surely_holds && share.keeps_by_figures() && share.state() == PromiseState::kKept;
+      point.may_hold = point.may_hold && (share.keeps_by_figures() || share.state() != PromiseState::kBroken);
+    }
+  }
+
+  void take_frames(const SimulatedRuns& runs, const ClientMeans& worst, FitPoint& point) {
+    if (known_.size() == 1) learn_own_fps(worst.of("fps_mean").value_or(0));
+    for (const auto& [name, means] : runs.clients)
+      if (is_session(name) && means.of("fps_mean") == worst.of("fps_mean"))
+        widen(point.fps_band, runs.band(Bands::built_in(), name, "fps_mean"), 1);
+    widen(point.fps, worst.of("fps_mean"));
+    widen(point.low, worst.of("fps_1low"));
+    widen(point.p99_ms, worst.of("frame_time_p99_ms"));
+    widen(point.missed, worst.of("missed_frame_ratio"));
+    if (!question_.quality.empty()) widen(point.quality, worst.of("quality_mean"));
+  }
+
+  /// The one that keeps least. A game without a capture has no frame rate to hold here.
+  void take_copies(const SimulatedRuns& runs, FitPoint& point) const {
+    const ClientMeans* worst = nullptr;
+    const std::string* name_of_worst = nullptr;
+    for (const auto& [name, means] : runs.clients) {
+      if (!is_session(name)) continue;
+      if (means.of("fps_mean"))
+        throw Error(ErrorKind::kInput, {}, fmt::format("`{}` is a game without a capture", question_.game.name),
+                    "sessions are counted of captured games, and of servers");
+      if (worst == nullptr || means.kept() < worst->kept()) worst = &means, name_of_worst = &name;
+    }
+    if (worst == nullptr) return;
+    widen(point.copies_kept, worst->kept());
+    const double alone = worst->of("solo_throughput_per_s").value_or(0);
+    if (alone > 0)
+      widen(point.copies_band, runs.band(Bands::built_in(), *name_of_worst, "throughput_per_s"), 1 / alone);
   }
 
   static void take_filler(const std::string& name, const SimulatedRuns& runs, std::size_t i, FitPoint& point) {

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "experiments/advise/spread.h"
+#include "experiments/advise/figures/server_share.h"
+#include "experiments/advise/figures/spread.h"
 #include "experiments/fit/question.h"
 #include "sim/policy/descriptor.h"
 
@@ -20,8 +22,12 @@ struct FitPoint {
   /// Of fps and kept: see figure_band(). nullopt: too few co-runs like it were measured.
   std::optional<Spread> fps_band;
   std::vector<std::optional<Spread>> kept_band;
-  bool holds = true;      ///< every session holds the rate, at both ends of what is not known
-  bool may_hold = false;  ///< at one of them
+  std::optional<Spread> copies_kept, copies_band;  ///< of the copy of a program without frames that keeps least
+  std::map<std::string, ServerShare> servers{};    ///< by program; of the counted one's copies the worst in each figure
+  bool holds = true;         ///< every session holds the rate, at both ends of what is not known, and all servers their
+                             ///< promises by their figures
+  bool surely_holds = true;  ///< the same, of servers by their bands
+  bool may_hold = false;     ///< at one of these ends; servers at the better ends of their bands
 };
 
 /// What a policy makes of more and more sessions.
@@ -31,13 +37,13 @@ struct FitCurve {
   std::string refused{};           ///< why the policy cannot be tried; "" = it was
   std::vector<FitPoint> points{};  ///< rising; those that were simulated
   int sessions = 0;                ///< most that hold, at both ends of what is not known
-  int surely = 0;                  ///< also if the model is off by kGameError: see fit()
+  int surely = 0;                  ///< also if the model is off by kGameError, or by bands: see fit()
   int perhaps = 0;                 ///< if the model is off by it the other way, at one end of what is not known
 };
 
 struct FitAnswer {
   std::vector<FitCurve> curves;  ///< without fillers, then with them; policies as asked
-  bool has_limiter = false;      ///< of the capture; sessions then have one, too
+  FitSetting setting{};
   bool has_unknown_draws = false;
   /// Of one session alone, where waits of its host keep it a little below the rate: all are held to 99 % of it then.
   std::optional<double> own_fps{};
@@ -51,10 +57,11 @@ struct FitAnswer {
 inline constexpr double kGameError = 0.08;
 
 /// Simulates one session, then more, until they hold the frame rate no longer, by halving where there are many.
-/// `surely` are as many as hold kGameError more frames per second, `perhaps` as hold so many fewer. Where the capture
-/// does not say what the device draws without a break, draws of 0.5 ms and of whole frames are the ends. `tick` is
-/// called before each batch of simulations, with what it tries. Throws InvalidInput or Error where the captures cannot
-/// be replayed, or the game's has no frames.
+/// `surely` are as many as hold kGameError more frames per second, `perhaps` as hold so many fewer; of servers as many
+/// as keep their promises at the upper and at the lower ends of their bands. Next to a server the points begin at none.
+/// Where the capture does not say what the device draws without a break, draws of 0.5 ms and of whole frames are the
+/// ends. `tick` is called before each batch of simulations, with what it tries. Throws InvalidInput or Error where the
+/// captures cannot be replayed, or the game's has no frames and there is no server.
 FitAnswer fit(const FitQuestion& question, const PolicyRegistry& policies, unsigned jobs,
               const std::function<void(const std::string&)>& tick = {});
 

@@ -1,5 +1,6 @@
 #include "experiments/fit/fit_json.h"
 
+#include "experiments/advise/figures/server_json.h"
 #include "experiments/base/json.h"
 #include "experiments/fit/fit_text.h"
 
@@ -20,6 +21,15 @@ void add_point(Json& json, const FitQuestion& question, const FitPoint& point) {
   json.end().key("kept_band").object();
   for (std::size_t i = 0; i < point.kept_band.size(); ++i)
     add_spread(json, question.fillers[i].name.c_str(), point.kept_band[i]);
+  json.end();
+  add_spread(json, "copies_kept", point.copies_kept);
+  add_spread(json, "copies_kept_band", point.copies_band);
+  json.field("surely_holds", point.surely_holds).key("servers").object();
+  for (const auto& [server, share] : point.servers) {
+    json.key(server).object();
+    add_server(json, share);
+    json.end();
+  }
   json.end().end();
 }
 

@@ -5,69 +5,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 
 #include "experiments/base/terminal.h"
+#include "experiments/fit/fit_words.h"
+#include "experiments/fit/server_fit_text.h"
 #include "experiments/run/clients/doubts.h"
 
 namespace corun {
 
 namespace {
-
-std::string policy_text(const std::string& policy) { return policy == "passthrough" ? "in turns" : "under " + policy; }
-
-/// "3 (surely 2, perhaps 4)"
-std::string count_text(const FitAnswer& answer, const FitCurve& curve, int most) {
-  const auto number = [&](int sessions) {
-    return fmt::format("{}{}", sessions, answer.is_lower_bound || sessions >= most ? " or more" : "");
-  };
-  std::string text = number(curve.sessions);
-  if (curve.surely < curve.sessions || (curve.perhaps > curve.sessions && !answer.is_lower_bound))
-    text += fmt::format(" (surely {}", curve.surely);
-  else
-    return text;
-  return text + (answer.is_lower_bound ? ")" : fmt::format(", perhaps {})", number(curve.perhaps)));
-}
-
-const FitPoint* point_at(const FitCurve& curve, int sessions) {
-  const auto found = std::ranges::find(curve.points, sessions, &FitPoint::sessions);
-  return found == curve.points.end() ? nullptr : &*found;
-}
-
-double kept_in_all(const FitCurve& curve) {
-  const FitPoint* point = point_at(curve, curve.sessions);
-  double sum = 0;
-  if (point != nullptr)
-    for (const auto& kept : point->kept) sum += kept ? kept->low : 0;
-  return sum;
-}
-
-/// The curve with most sessions; of alike ones that under which the fillers keep most.
-const FitCurve* best_of(const FitAnswer& answer, bool has_fillers) {
-  const FitCurve* best = nullptr;
-  const auto rank = [](const FitCurve& curve) { return std::tuple(curve.sessions, curve.surely, kept_in_all(curve)); };
-  for (const FitCurve& curve : answer.curves)
-    if (curve.has_fillers == has_fillers && curve.refused.empty() && (best == nullptr || rank(curve) > rank(*best)))
-      best = &curve;
-  return best;
-}
-
-/// ", where train keeps 0.31"
-std::string fillers_text(const FitQuestion& question, const FitCurve& curve) {
-  const FitPoint* point = point_at(curve, curve.sessions);
-  if (point == nullptr || point->kept.empty()) return "";
-  std::vector<std::string> parts;
-  for (std::size_t i = 0; i < point->kept.size(); ++i)
-    parts.push_back(
-        fmt::format("{} keeps {}", question.fillers[i].name, with_band(point->kept[i], point->kept_band[i], 2)));
-  return fmt::format(", where {}", fmt::join(parts, ", "));
-}
-
-std::string names_of(const std::vector<AskedProgram>& programs) {
-  std::vector<std::string> names;
-  for (const AskedProgram& program : programs) names.push_back(program.name);
-  return fmt::format("{}", fmt::join(names, " and "));
-}
 
 std::string bar(double fps, double of) {
   constexpr double kWidth = 20;
@@ -174,16 +120,21 @@ std::string count_sentence(const FitQuestion& question, const FitAnswer& answer)
 }  // namespace
 
 bool fits(const FitAnswer& answer) {
-  const FitCurve* best = best_of(answer, false);
-  return best != nullptr && best->sessions > 0;
+  return std::ranges::any_of(answer.curves, [&](const FitCurve& curve) {
+    return curve.has_fillers == answer.curves.front().has_fillers && curve.sessions > 0;
+  });
 }
 
 std::string fit_sentence(const FitQuestion& question, const FitAnswer& answer) {
+  if (question.has_servers()) return server_fit_sentence(question, answer) + "\n";
   return fmt::format("{}{}{}\n", count_sentence(question, answer), answer.whose_times.empty() ? "" : " ",
                      answer.whose_times);
 }
 
 std::string fit_text(const FitQuestion& question, const FitAnswer& answer) {
+  if (question.has_servers())
+    return fmt::format("{}\n{}\n{}", fit_sentence(question, answer), server_fit_table(question, answer),
+                       server_fit_legend(question, answer));
   return fit_sentence(question, answer) + "\n" + table_text(question, answer) + assumptions_text(question, answer);
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "experiments/advise/asked/asked_experiment.h"
 #include "traces/base/error.h"
 #include "traces/base/units.h"
 
@@ -39,9 +40,11 @@ void take_policies(const FitWords& words, FitQuestion& question) {
   if (words.policies.empty()) {
     question.policies = {"passthrough"};
     if (!words.quality.empty()) question.policies.insert(question.policies.end(), {"djay", "stimpack"});
+    if (question.has_servers()) question.policies.emplace_back(kMps);
   }
+  std::ranges::stable_partition(question.policies, [](const std::string& policy) { return policy != kMps; });
   question.policies_with_fillers = question.policies;
-  if (words.policies.empty()) question.policies_with_fillers.emplace_back("pilotfish");
+  if (words.policies.empty() && !question.has_servers()) question.policies_with_fillers.emplace_back("pilotfish");
 }
 
 void take_limits(const FitWords& words, FitQuestion& question) {
@@ -56,15 +59,16 @@ void take_limits(const FitWords& words, FitQuestion& question) {
 
 }  // namespace
 
-FitQuestion question_of(const FitWords& words) {
+FitQuestion question_of(const FitWords& words, const PolicyRegistry& policies) {
   FitQuestion question;
   std::vector<std::string> traces = {words.game};
   traces.insert(traces.end(), words.fillers.begin(), words.fillers.end());
-  std::vector<AskedProgram> programs = asked_programs(traces);
+  const AskedPrograms asked = programs_of(traces, policies);
+  std::vector<AskedProgram> programs = asked.programs;
   state_keys(programs, words.rates, words.keys);
   question.game = programs.front();
   question.fillers = {programs.begin() + 1, programs.end()};
-  question.gpu = words.gpu;
+  question.gpu = gpu_of(words.gpu, asked);
   question.quality = words.quality;
   take_limits(words, question);
   if (!words.most.empty()) question.most_sessions = whole("--most", words.most);
@@ -72,28 +76,58 @@ FitQuestion question_of(const FitWords& words) {
   return question;
 }
 
+bool FitQuestion::has_servers() const {
+  return game.is_server() || std::ranges::any_of(fillers, &AskedProgram::is_server);
+}
+
+namespace {
+
+std::string clients_of(const FitQuestion& question, const FitTrial& trial, const FitSetting& setting) {
+  const double fps = question.fps * trial.load;
+  std::map<std::string, std::string> keys = {{"count", fmt::format("{}", trial.sessions)}};
+  if (setting.has_frames)
+    keys["pacing"] =
+        setting.has_limiter ? fmt::format("{{ rate: {:.6g}/s, vsync: false }}", fps) : fmt::format("{:.6g}fps", fps);
+  if (!question.quality.empty()) keys["quality"] = question.quality;
+  std::string text = "    clients:\n";
+  if (trial.sessions > 0) text += fmt::format("      - {}\n", client_text(question.game, keys));
+  if (!trial.has_fillers) return text;
+  for (const AskedProgram& filler : question.fillers) text += fmt::format("      - {}\n", client_text(filler));
+  return text;
+}
+
+std::string name_of(const FitTrial& trial) {
+  std::string name = fmt::format("{}_session{}", trial.sessions, trial.sessions == 1 ? "" : "s");
+  if (trial.has_fillers) name += "_and_fillers";
+  if (trial.load != 1) name += fmt::format("_at_{:.4g}", trial.load);
+  return name;
+}
+
+std::string time_of(const FitQuestion& question, const FitSetting& setting) {
+  if (setting.horizon_s > 0) return fmt::format("horizon: {:.1f}s\nwarmup: 1s", setting.horizon_s);
+  return question.quality.empty() ? kTime : kTimeToSettle;
+}
+
+}  // namespace
+
 std::string fit_experiment(const FitQuestion& question, const std::vector<FitTrial>& trials,
-                           const std::vector<std::string>& policies, bool has_limiter) {
+                           const std::vector<std::string>& policies, const FitSetting& setting) {
   std::vector<std::string> items;
-  for (const std::string& policy : policies) items.push_back(policy_text(policy, question.fps));
+  for (const std::string& policy : policies)
+    if (policy != kMps) items.push_back(policy_text(policy, question.fps));
   std::string text = fmt::format(
       "# What `simcli fit` tried.\nversion: 1\nname: fit\ndevice: {}\n{}\nseeds: 2\n"
       "defaults: {{ phase: random, first_job: random }}\npolicies: [{}]\nrecord: {{ frames: none, decisions: none }}\n"
       "scenarios:\n",
-      question.gpu, question.quality.empty() ? kTime : kTimeToSettle, fmt::join(items, ", "));
+      question.gpu, time_of(question, setting),
+      items.empty() ? "passthrough" : fmt::format("{}", fmt::join(items, ", ")));
   for (const FitTrial& trial : trials) {
-    const double fps = question.fps * trial.load;
-    std::map<std::string, std::string> keys = {
-        {"count", fmt::format("{}", trial.sessions)},
-        {"pacing",
-         has_limiter ? fmt::format("{{ rate: {:.6g}/s, vsync: false }}", fps) : fmt::format("{:.6g}fps", fps)}};
-    if (!question.quality.empty()) keys["quality"] = question.quality;
-    std::string name = fmt::format("{}_session{}", trial.sessions, trial.sessions == 1 ? "" : "s");
-    if (trial.has_fillers) name += "_and_fillers";
-    if (trial.load != 1) name += fmt::format("_at_{:.4g}", trial.load);
-    text += fmt::format("  - name: {}\n    clients:\n      - {}\n", name, client_text(question.game, keys));
-    if (!trial.has_fillers) continue;
-    for (const AskedProgram& filler : question.fillers) text += fmt::format("      - {}\n", client_text(filler));
+    const std::string clients = clients_of(question, trial, setting);
+    if (!items.empty()) text += fmt::format("  - name: {}\n{}", name_of(trial), clients);
+    if (items.size() < policies.size())
+      text +=
+          fmt::format("  - name: {}_under_mps\n    device: {{ sharing: concurrent }}\n    policies: [passthrough]\n{}",
+                      name_of(trial), clients);
   }
   return text;
 }

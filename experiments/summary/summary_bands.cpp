@@ -67,7 +67,8 @@ std::string Summary::kept_cell(const Scenario& scenario, const std::string& poli
 
 std::string Summary::bands(const Scenario& scenario) const {
   if (scenario.cluster || scenario.backend != kSimulation || scenario.clients.size() < 2) return "";
-  std::vector<std::vector<std::string>> rows = {{"policy", "client", "keeps", "rate", "p99", ""}};
+  std::vector<std::vector<std::string>> rows = {
+      {"policy", "client", "keeps", "rate", "p99", "p99 TTFT", "p99 TPOT", ""}};
   std::vector<std::string> never;
   for (const PolicyChoice& policy : scenario.policies) {
     const auto classes = error_classes(scenario, policy);
@@ -83,7 +84,11 @@ std::string Summary::bands(const Scenario& scenario) const {
       its.push_back(
           {std::exchange(is_first, false) ? policy.label : "", client.name,
            kept_cell(scenario, policy.label, client.name), band_cell(scenario, policy.label, client.name, rate),
-           band_cell(scenario, policy.label, client.name, has_frames ? "frame_time_p99_ms" : "job_time_p99_ms"),
+           client.server
+               ? ""
+               : band_cell(scenario, policy.label, client.name, has_frames ? "frame_time_p99_ms" : "job_time_p99_ms"),
+           band_cell(scenario, policy.label, client.name, "ttft_p99_ms"),
+           band_cell(scenario, policy.label, client.name, "tpot_p99_ms"),
            is_wide ? fmt::format("wider: nothing measured {}", its_class->second.unmeasured) : ""});
     }
     if (has_band)

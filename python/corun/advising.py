@@ -1,4 +1,4 @@
-"""Advice: may captured programs share a GPU, and what does each get? How many sessions of a game does one hold?"""
+"""Advice: may programs share a GPU, and what does each get? How many sessions of a game, or servers, does one hold?"""
 
 import json
 import os
@@ -14,8 +14,14 @@ __all__ = ["Advice", "Fit", "advise", "fit"]
 
 
 def _words(values: Mapping[str, object] | None, unit: str = "") -> list[str]:
-    """{"a": 31} as ["a=31/s"]; text has its unit already."""
-    return [f"{name}={value if isinstance(value, str) else f'{value}{unit}'}" for name, value in (values or {}).items()]
+    """{"a": 31} as ["a=31/s"]; text has its unit already, and mappings and lists become YAML."""
+    return [f"{name}={_word(value, unit)}" for name, value in (values or {}).items()]
+
+
+def _word(value: object, unit: str) -> str:
+    if isinstance(value, str):
+        return value
+    return json.dumps(value) if isinstance(value, (dict, list)) else f"{value}{unit}"
 
 
 class Advice(dict[str, Any]):
@@ -29,14 +35,16 @@ class Advice(dict[str, Any]):
 
     @property
     def shares(self) -> "DataFrame":
-        """What each program gets in each way that was tried, as a table (pandas): middles of `kept` and `p99_ms`, with
-        the ends between which 90 % of measured figures lie, which were predicted so (NaN where none were measured)."""
+        """What each program gets in each way that was tried, as a table (pandas): middles of `kept` and `p99_ms`, of
+        servers also of `ttft_p99_ms` and `tpot_p99_ms`, with the ends between which 90 % of measured figures lie, which
+        were predicted so (NaN where none were measured), and of servers whether their `promises` are kept."""
         import pandas
         return pandas.DataFrame([
             {"way": way["label"], "mode": way["mode"], "program": program["name"],
-             **{name + end: value for name, band in (("kept", "kept_band"), ("p99_ms", "p99_band"))
+             **{name + end: value for name, band in _figures_of(program)
                 for end, value in (("", _middle(program.get(name))), ("_low", program.get(band, {}).get("low")),
-                                   ("_high", program.get(band, {}).get("high")))}}
+                                   ("_high", program.get(band, {}).get("high")))},
+             **_promises_of(program)}
             for way in self["ways"] if not way["impossible"] for program in way["programs"]])
 
     def _repr_html_(self) -> str:
@@ -49,6 +57,20 @@ class Advice(dict[str, Any]):
             + (f"<td>{html.escape(way['impossible'])}</td>" if way["impossible"] else "") + "</tr>"
             for way in self["ways"])
         return f"<p>{html.escape(str(self))}</p><table>{head}{rows}</table>"
+
+
+def _figures_of(program: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Figures with their bands."""
+    served = [("ttft_p99_ms", "ttft_p99_band"), ("tpot_p99_ms", "tpot_p99_band")] if "promises" in program else []
+    return [("kept", "kept_band"), ("p99_ms", "p99_band"), *served]
+
+
+def _promises_of(server: Mapping[str, Any]) -> dict[str, str]:
+    """The worst state of a server's promises, and nothing of other programs."""
+    if "promises" not in server:
+        return {}
+    states = [promise["state"] for promise in server["promises"]]
+    return {"promises": max(states, key=["kept", "close", "in_doubt", "broken"].index, default="kept")}
 
 
 def _first_line(answer: "Advice | Fit") -> str:
@@ -67,15 +89,18 @@ def _kept(program: Mapping[str, Any]) -> str:
         f" ({band['low']:.2f} to {band['high']:.2f})" if band else " (no band)")
 
 
-def advise(traces: Iterable[str | os.PathLike[str]], *, gpu: str = "h200",
+def advise(traces: Iterable[str | os.PathLike[str]], *, gpu: str = "",
            solo_rate: Mapping[str, float | str] | None = None, keep: Mapping[str, float] | None = None,
            p99: Mapping[str, str] | None = None, fps: Mapping[str, float] | None = None,
-           keys: Mapping[str, object] | None = None, modes: Iterable[str] = (), most_work: bool = False) -> Advice:
+           keys: Mapping[str, object] | None = None, modes: Iterable[str] = (), policies: Iterable[str] = (),
+           most_work: bool = False, largest_load: bool = False) -> Advice:
     """Simulates the programs of `traces` in all ways of sharing `gpu` and says which is best.
 
-    Programs are called as their files, without endings. `solo_rate` {"a": 31} are steps per second alone; `keep`
-    {"a": 0.9}, `p99` {"a": "30ms"} and `fps` {"game": 60} are promises; `keys` {"game.pacing": "60fps"} are keys of
-    clients. Raises InputError where a word or a capture is wrong.
+    Programs are called as their files, without endings; an experiment file stands for all of its clients. `solo_rate`
+    {"a": 31} are steps per second alone; `keep` {"a": 0.9}, `p99` {"a": "30ms"} and `fps` {"game": 60} are promises;
+    `keys` {"game.pacing": "60fps"} are keys of clients: {"chat.server": {...}} makes a server of a captured engine,
+    whose `slo` is its promise. `policies` are tried, too; `largest_load` searches the largest load that keeps the
+    server's promises. Raises InputError where a word or a capture is wrong.
 
     >>> name = "resnet50_train_bs64"
     >>> advice = corun.advise([CAPTURE, CAPTURE], solo_rate={name: 31, name + "_2": 31}, modes=["time_sliced", "mps"])
@@ -85,7 +110,7 @@ def advise(traces: Iterable[str | os.PathLike[str]], *, gpu: str = "h200",
     [['resnet50_train_bs64', 0.58], ['resnet50_train_bs64_2', 0.58]]
     """
     text = _core.advise([os.fspath(trace) for trace in traces], _words(solo_rate, "/s"), _words(keys), _words(keep),
-                                _words(p99), _words(fps), list(modes), gpu, most_work)
+                        _words(p99), _words(fps), list(modes), list(policies), gpu, most_work, largest_load)
     return Advice(json.loads(text))
 
 
@@ -100,13 +125,16 @@ class Fit(dict[str, Any]):
 
     @property
     def points(self) -> "DataFrame":
-        """All points of all curves as a table (pandas): policy, fillers, sessions, whether they hold, worst figures."""
+        """All points of all curves as a table (pandas): policy, fillers, sessions, whether they hold, worst figures, of
+        servers as `chat_ttft_p99_ms`."""
         import pandas
         return pandas.DataFrame([
             {"policy": curve["policy"], "has_fillers": curve["has_fillers"], "sessions": point["sessions"],
              "holds": point["holds"],
              **{name: _middle(point[name]) for name in _FIGURES if name in point},
-             **{f"{filler}_kept": _middle(kept) for filler, kept in point["kept"].items()}}
+             **{f"{filler}_kept": _middle(kept) for filler, kept in point["kept"].items()},
+             **{f"{server}_{name}": _middle(its[name]) for server, its in point["servers"].items()
+                for name in ("ttft_p99_ms", "tpot_p99_ms") if name in its}}
             for curve in self["curves"] for point in curve["points"]])
 
     def _repr_html_(self) -> str:
@@ -114,17 +142,19 @@ class Fit(dict[str, Any]):
         return f"<p>{html.escape(str(self))}</p>{self.points.to_html(index=False)}"
 
 
-_FIGURES = ("fps_mean", "fps_1low", "frame_time_p99_ms", "missed_frame_ratio", "quality_mean")
+_FIGURES = ("fps_mean", "fps_1low", "frame_time_p99_ms", "missed_frame_ratio", "quality_mean", "copies_kept")
 
 
 def fit(game: str | os.PathLike[str], fps: float = 60, *, beside: Iterable[str | os.PathLike[str]] = (),
-        gpu: str = "h200", quality: str = "", policies: Iterable[str] = (), p99: str = "", low: float | None = None,
+        gpu: str = "", quality: str = "", policies: Iterable[str] = (), p99: str = "", low: float | None = None,
         missed: float | None = None, most: int = 64, solo_rate: Mapping[str, float | str] | None = None,
         keys: Mapping[str, object] | None = None) -> Fit:
-    """Simulates more and more sessions of the game of a capture until they hold `fps` no longer.
+    """Simulates more and more sessions of the game of a capture until they hold `fps` no longer, more and more servers
+    until they keep their promises no longer, or copies of a program until a server next to them does not.
 
     `beside` are captures of programs that run, too; `p99` "20ms", `low` and `missed` are what a session must hold;
-    `solo_rate` and `keys` are as of advise(). Raises InputError where a word or a capture is wrong.
+    `solo_rate` and `keys` are as of advise(), and so are experiment files. Raises InputError where a word or a capture
+    is wrong.
 
     >>> found = corun.fit("traces/samples/h200/openarena_4k.corun", most=2)
     >>> found["fits"], found["curves"][0]["sessions"], len(found.points)

@@ -2,7 +2,8 @@
 """How far figures of the present model are from measured ones, by class; writes the bands of predicted figures.
 
     make.py [--simcli PROGRAM] [--residuals residuals.csv]     runs the studies below, twenty minutes, and writes all
-    make.py --only STUDY                                       the same, of one study; the residuals of others stay
+    make.py --only STUDY                                       the same, of one study; the residuals of others stay:
+                                                               `servers` (studies/serving), minutes
     make.py --from residuals.csv                               writes bands.csv and coverage.md out of kept residuals
 
 Two figures: `kept`, what a program keeps: its rate in company over its rate alone, both measured or both predicted; and
@@ -12,6 +13,11 @@ same kind lies inside with 90 % (split-conformal, 5 % on either side); a class h
 its outermost residuals. In the class "games" there are games (bound: "frames", their frame rates and frame times) and
 programs next to them, in turns. `programs` counts those on the GPU together. `coverage.md` says how many residuals of a
 study lie inside the bands that all other studies give.
+
+With servers a mechanism is another one, "turns with servers", with classes of its own: of servers ("requests") `kept`,
+answered requests per second, and the 99th percentiles `ttft` and `tpot`; of programs next to them ("programs") `kept`.
+"any with servers" has those of all mechanisms. Each measured figure is told twice, with a log of the grid and with one
+of servers alone.
 """
 
 import argparse
@@ -35,11 +41,13 @@ from accuracy import comparisons, measured_means, measured_tails  # noqa: E402
 STUDIES = ["training-encoder-game", "profiled-networks", "cuda-graphs", "transformers-and-stencil",
            "diffusion-gnn-speech", "experts-and-particles", "host-bound-programs", "mps-mixes", "mps-small-kernels",
            "calibrated-h100", "mixes-of-others", "sm-caps", "split-choices", "advice", "advice/second",
-           "advice/fourth", "advice/fifth", "game-engine", "sessions"]
+           "advice/fourth", "advice/fifth", "game-engine", "sessions", "servers"]
 MECHANISM = {"timeslice": "turns", "mps": "mps", "split": "split"}
 CLIENT = re.compile(r"- \{ name: (\w+), (trace: .*) \}\s*$")
 DEVICE_BOUND = 0.9  # as in experiments/bands/bands.h
 LEAST = 20
+WITH_SERVERS = " with servers"
+SERVING = ROOT / "studies/serving"
 WAITS = 0.1  # jobs follow one another where rate and median time are that near to 1 together
 COLUMNS = ["study", "run", "program", "figure", "mechanism", "programs", "bound", "measured_over_predicted"]
 
@@ -97,9 +105,90 @@ def residuals_of_sessions(simcli):
                f"{sum(values) / len(values) / predicted[cell][name]:.4f}"]
 
 
+def residuals_of_servers(simcli, folder):
+    """Of servers and of programs next to them, told with either log of steps: cells that were measured on two hosts,
+    and loads around the largest."""
+    sys.path.insert(0, str(SERVING))
+    from score import rows_of
+
+    subprocess.run([sys.executable, SERVING / "served_steps.py", folder / "served"], check=True)
+    measurements = [rows_of(f"measured/{name}.jsonl") for name in ("serving", "second")]
+    for log in (SERVING / "grid", folder / "served"):
+        predicted = predicted_cells(simcli, folder, log)
+        for number, measured in enumerate(measurements):
+            yield from residuals_of_cells(f"{log.name} host {number + 1}", predicted, measured)
+        yield from residuals_of_loads(simcli, folder, log, predicted, measurements[0])
+
+
+def predicted_cells(simcli, folder, log):
+    """What serving.yaml tells with the steps' times of a log."""
+    from predictions import figures_by_party
+
+    text = (SERVING / "serving.yaml").read_text(encoding="utf-8").replace("step_times: grid/", "step_times: LOG/")
+    text = re.sub(r"\b(grid|requests)/", rf"{SERVING}/\1/", text).replace("LOG/", f"{log}/")
+    (folder / "cells.yaml").write_text(text, encoding="utf-8")
+    run(simcli, folder / "cells.yaml", folder / "cells.sqlite")
+    return figures_by_party(folder / "cells.sqlite")
+
+
+def residuals_of_cells(inputs, predicted, measured):
+    from score import SECONDS
+
+    for (cell, name), row in measured.items():
+        if row["parties"] == 1:
+            continue
+        its = predicted[cell, name]
+        if "token_ms" in row:
+            ratios = {"kept": row["ended"] / SECONDS / answered_per_s(its),
+                      "ttft": row["first_token_ms"]["p99"] / its["ttft_p99_ms"],
+                      "tpot": row["token_ms"]["p99"] / its["tpot_p99_ms"]}
+        else:
+            ratios = {"kept": kept_by_training(row["it_s"], its, name, predicted, measured)}
+        yield from rows_with(f"{cell} ({inputs})", name, row["way"] + WITH_SERVERS, ratios)
+
+
+def residuals_of_loads(simcli, folder, log, predicted, measured):
+    import largest_load
+    from predictions import figures_by_party
+
+    tried = [row for row in largest_load.rows_of(SERVING / "measured/loads.jsonl") if row["way"] != "alone"]
+    largest_load.write_experiment(folder, [(row["way"], row["program"], row["rate_per_s"]) for row in tried], log)
+    run(simcli, folder / "loads.yaml", folder / "loads.sqlite")
+    at_loads = figures_by_party(folder / "loads.sqlite")
+    for row in tried:
+        label, mechanism = largest_load.at(row["way"], row["program"], row["rate_per_s"]), row["way"] + WITH_SERVERS
+        its, told = at_loads[label, label], f"{label} ({log.name})"
+        yield from rows_with(told, row["program"], mechanism,
+                             {"kept": row["ended"] / largest_load.SECONDS / answered_per_s(its),
+                              "ttft": row["ttft_p99_ms"] / its["ttft_p99_ms"],
+                              "tpot": row["tpot_p99_ms"] / its["tpot_p99_ms"]})
+        for training in row.keys() & {"wide_training", "embedding_training"}:
+            ratio = kept_by_training(row[training], at_loads[label, training], training, predicted, measured)
+            yield from rows_with(told, training, mechanism, {"kept": ratio})
+
+
+def answered_per_s(figures):
+    return figures["progress_ratio"] * figures["solo_throughput_per_s"]
+
+
+def kept_by_training(measured_per_s, figures, name, predicted, measured):
+    cell = f"turns_{name}"
+    measured_alone, predicted_alone = measured[cell, name]["it_s"], predicted[cell, name]["throughput_per_s"]
+    return measured_per_s / measured_alone / (figures["throughput_per_s"] / predicted_alone)
+
+
+def rows_with(label, program, mechanism, ratios):
+    bound = "requests" if "ttft" in ratios else "programs"
+    for figure, ratio in ratios.items():
+        yield ["servers", label, program, figure, mechanism, "2", bound, f"{ratio:.4f}"]
+
+
 def residuals_of(simcli, study, folder):
     if study == "sessions":
         yield from residuals_of_sessions(simcli)
+        return
+    if study == "servers":
+        yield from residuals_of_servers(simcli, folder)
         return
     experiment = ROOT / "studies" / study / "experiment.yaml"
     run(simcli, experiment, folder / "all.sqlite")
@@ -142,8 +231,11 @@ def band(ratios, outside=0.1):
 def classes(rows):
     found = collections.defaultdict(list)
     for study, _, _, figure, mechanism, programs, bound, ratio in rows:
-        for key in itertools.product((bound, "any"), ("2" if programs == "2" else "3+", "any")):
-            found[figure, mechanism, *key].append((study, float(ratio)))
+        is_served = mechanism.endswith(WITH_SERVERS)
+        mechanisms, bounds = (mechanism, "any" + WITH_SERVERS) if is_served else (mechanism,), (bound, "any")
+        for key in itertools.product(mechanisms, bounds[:1] if is_served else bounds,
+                                     ("2" if programs == "2" else "3+", "any")):
+            found[figure, *key].append((study, float(ratio)))
     return {key: values for key, values in sorted(found.items()) if len(values) >= LEAST}
 
 

@@ -75,27 +75,32 @@ def with_requests(cell, name):
 
 
 def experiment(options):
-    folder = options.folder
+    subprocess.run([sys.executable, HERE / "served_steps.py", options.folder / "served"], check=True)
+    write_experiment(options.folder, [(*names, rate) for *names, _ in load_cells() for rate in loads(*names)], "served")
+
+
+def write_experiment(folder, tried, log):
+    """FOLDER/loads.yaml: a scenario each (way, program, rate), with the steps' times of `log`/SERVER.steps.csv."""
     (folder / "requests").mkdir(parents=True, exist_ok=True)
-    subprocess.run([sys.executable, HERE / "served_steps.py", folder / "served"], check=True)
+    cells = {(way, program): cell for way, program, cell in load_cells()}
     lines = [HEAD.replace("name: serving", "name: loads").replace("horizon: 14s", f"horizon: {SECONDS}s")
              .replace("seeds: 3", "seeds: 1").replace("output: ../../results/serving.sqlite\n", "")]
-    for way, program, cell in load_cells():
-        for rate in loads(way, program):
-            name = at(way, program, rate)
-            write_requests(folder / "requests" / f"{name}.csv", program, rate)
-            lines.append(f"  - name: {name}")
-            if cell.way != "turns":
-                lines.append("    device: { model: h200, sharing: concurrent }")
-            lines.append("    clients:")
-            for party in with_requests(cell, name).parties:
-                text = "\n".join(f"      {line}" for line in client(party, cell.way != "turns"))
-                text = text.replace(f"step_times: grid/{program}.steps.csv", f"step_times: served/{program}.steps.csv")
-                lines.append(re.sub(r"grid/", os.path.relpath(HERE / "grid", folder) + "/", text))
-            if cell.way == "split":
-                shares = ", ".join(f"{party.requests or party.program}: {party.percentage}"
-                                   for party in with_requests(cell, name).parties)
-                lines.append(f"    policies: [mps_percentage: {{ percentages: {{ {shares} }} }}]")
+    for way, program, rate in tried:
+        cell, name = cells[way, program], at(way, program, rate)
+        write_requests(folder / "requests" / f"{name}.csv", program, rate)
+        lines.append(f"  - name: {name}")
+        if cell.way != "turns":
+            lines.append("    device: { model: h200, sharing: concurrent }")
+        lines.append("    clients:")
+        for party in with_requests(cell, name).parties:
+            text = "\n".join(f"      {line}" for line in client(party, cell.way != "turns"))
+            text = text.replace("step_times: grid/", "step_times: LOG/")
+            text = text.replace("grid/", os.path.relpath(HERE / "grid", folder) + "/")
+            lines.append(text.replace("LOG/", f"{log}/"))
+        if cell.way == "split":
+            shares = ", ".join(f"{party.requests or party.program}: {party.percentage}"
+                               for party in with_requests(cell, name).parties)
+            lines.append(f"    policies: [mps_percentage: {{ percentages: {{ {shares} }} }}]")
     (folder / "loads.yaml").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

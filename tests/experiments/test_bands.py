@@ -154,3 +154,34 @@ def test_a_band_of_an_unmeasured_device_is_wider_and_says_so(folder, tmp_path):
     kept = re.compile(r"vit +\S+ \(([\d.]+) to ([\d.]+)\)")
     wide, narrow = (kept.search(words.split("in brackets")[1]) for words in (text, (folder / "said.txt").read_text()))
     assert float(wide[2]) / float(wide[1]) > 1.2 * float(narrow[2]) / float(narrow[1])
+
+
+SERVED = """\
+version: 1
+name: served
+device: h200
+horizon: 1500ms
+warmup: 300ms
+clients:
+  - name: chat
+    trace: {grid}/1b.corun
+    server: {{ requests: {{ rate: 30/s, prompt: 200, output: 10 }}, max_batch: 32, kv_tokens: 65536, pads: true,
+               step_times: {grid}/1b.steps.csv }}
+  - {{ name: train, trace: {grid}/wide_training.corun, solo_rate: 488/s }}
+policies: [passthrough]
+record: {{ frames: none, decisions: none }}
+"""
+
+
+def test_a_server_and_a_program_next_to_it_have_bands_of_their_own(tmp_path):
+    (tmp_path / "served.yaml").write_text(SERVED.format(grid=ROOT / "studies/serving/grid"))
+    arguments = "run", tmp_path / "served.yaml", "-o", tmp_path / "served.sqlite", "-f", "--progress", "none"
+    [scenario] = json.loads(said(*arguments, "--json"))["scenarios"]
+    shown = {client["client"]: client["metrics"] for client in scenario["clients"]}
+    for client, metric, figure, bound in (("chat", "ttft_p99_ms", "ttft", "requests"),
+                                          ("chat", "tpot_p99_ms", "tpot", "requests")):
+        row, its = TABLE[figure, "turns with servers", bound, "2"], shown[client][metric]
+        assert its["band_high"] == pytest.approx(its["mean"] * float(row["high"]), rel=1e-3), metric
+    row, rate = TABLE["kept", "any with servers", "programs", "2"], shown["train"]["throughput_per_s"]
+    assert rate["band_low"] == pytest.approx(rate["mean"] * float(row["low"]), rel=1e-3)
+    assert "p99 TTFT" in said(*arguments).partition("in brackets")[2]

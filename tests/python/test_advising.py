@@ -1,5 +1,6 @@
 """corun.advise and corun.fit: the answers of `simcli advise` and `simcli fit` as nested dicts."""
 
+import json
 import pathlib
 
 import pytest
@@ -74,3 +75,56 @@ def test_points_of_a_fit_are_a_table_of_sessions_and_figures(fitted):
 def test_what_cannot_be_fitted_is_an_input_error(words, what):
     with pytest.raises(corun.InputError, match=what):
         corun.fit(GAME, **words)
+
+
+SERVER = {"requests": {"rate": "20/s", "prompt": 200, "output": 20}, "max_batch": 8, "kv_tokens": 10000}
+ENGINE = "{ engine: { prefill: { per_token: 10us }, decode: { base: 2ms } } }"
+
+
+@pytest.fixture
+def served(tmp_path):
+    """The experiment of a made-up server next to a training."""
+    path = tmp_path / "served.yaml"
+    path.write_text("name: served\ndevice: h200\nhorizon: 3s\npolicies: [passthrough]\nclients:\n"
+                    f"  - {{ name: chat, synthetic: {ENGINE}, server: {json.dumps(SERVER)} }}\n"
+                    "  - { name: train, synthetic: { training: resnet50 } }\n")
+    return path
+
+
+def with_promise(ttft):
+    return {"chat.server": SERVER | {"slo": {"ttft": ttft, "tpot": "50ms"}}}
+
+
+@pytest.mark.parametrize("ttft, verdict, state", [("2s", "share", "kept"), ("1ms", "no_way", "broken")])
+def test_advice_says_whether_a_server_keeps_its_promises(served, ttft, verdict, state):
+    advice = corun.advise([served], modes=["time_sliced"], keys=with_promise(ttft))
+    assert advice["verdict"] == verdict
+    chat = advice["ways"][0]["programs"][0]
+    assert {promise["figure"]: promise["state"] for promise in chat["promises"]} == {"TTFT": state, "TPOT": "kept"}
+    assert ("misses its promises even alone" in str(advice)) == (state == "broken")
+    pytest.importorskip("pandas")
+    shares = advice.shares.set_index("program")
+    assert shares.promises["chat"] == state and shares.ttft_p99_ms["chat"] > 0
+
+
+def test_advice_has_the_largest_load_of_each_way(served):
+    advice = corun.advise([served], policies=["passthrough"], largest_load=True, keys=with_promise("500ms"))
+    [way] = advice["ways"]
+    assert way["largest_load"]["rate_per_s"]["low"] > 20 and "surely_per_s" not in way["largest_load"]
+
+
+def test_fit_counts_servers_and_programs_next_to_one(served):
+    servers = corun.fit(served, policies=["passthrough"], most=1, keys=with_promise("2s"))
+    alone, with_training = servers["curves"]
+    assert servers["fits"] and alone["sessions"] == with_training["sessions"] == 1
+    assert not corun.fit(served, policies=["passthrough"], most=1, keys=with_promise("1ms"))["fits"]
+    pytest.importorskip("pandas")
+    assert servers.points.chat_ttft_p99_ms.gt(0).all() and servers.points.train_kept.dropna().between(0, 1).all()
+
+
+def test_a_captured_engine_with_keys_is_a_server():
+    grid = SAMPLES.parents[1] / "studies" / "serving" / "grid"
+    keys = {"chat.server": {"requests": {"rate": "40/s", "prompt": 200, "output": 20}, "max_batch": 32,
+                            "kv_tokens": 65536, "slo": {"ttft": "5s", "tpot": "1s"}}}
+    found = corun.fit(f"chat={grid / '1b.corun'}", policies=["passthrough"], most=1, keys=keys)
+    assert found["curves"][0]["sessions"] == 1 and "servers like chat" in str(found)

@@ -26,7 +26,7 @@ void write_experiment(AdviceQuestion question, const Advice& advice, const Advis
 }
 
 int advise_command(const CommonOptions& common, const AdviseOptions& options) {
-  const AdviceQuestion question = question_of(options.words);
+  const AdviceQuestion question = question_of(options.words, builtin_policies());
   const Advice advice =
       advise(question, builtin_policies(), Bands::built_in(), static_cast<unsigned>(usable_processors()));
   if (common.json) {
@@ -44,9 +44,12 @@ int advise_command(const CommonOptions& common, const AdviseOptions& options) {
 void add_advise(Commands& commands) {
   auto [command, options] = commands.add(
       "advise", "Say whether captured programs may share a GPU, in which way, and what each gets", &advise_command);
-  command.option("CAPTURE", &options.words.traces, "A capture of each program, or NAME=CAPTURE; two at least")
+  command
+      .option("CAPTURE", &options.words.traces,
+              "A capture of each program, or NAME=CAPTURE, or an experiment, whose clients are programs; two at least")
       .required();
-  command.option("--gpu", &options.words.gpu, "The GPU: a built-in device").shows_default("h200");
+  command.option("--gpu", &options.words.gpu, "The GPU: a built-in device")
+      .shows_default("that of the experiment, or h200");
   command
       .option("--solo-rate", &options.words.rates,
               "PROGRAM=RATE: its steps per second alone and untraced; PROGRAM@50%=RATE with so much of the SMs")
@@ -61,6 +64,12 @@ void add_advise(Commands& commands) {
   command.flag("--most-work", &options.words.is_for_most_work, "Look for most work in all, not for the fairest way");
   command.option("--modes", &options.words.modes, "Ways to try: time_sliced,mps,mps_split,mig; all if not given")
       .comma_separated();
+  command
+      .option("--policies", &options.words.policies,
+              "Policies to try: passthrough,serving_slack; these alone without --modes")
+      .comma_separated();
+  command.flag("--largest-load", &options.words.has_largest_load,
+               "Search the largest load that keeps the server's promises, in each way");
   command.option("--write", &options.experiment, "Write the experiment that was tried to this file")
       .shows_value("FILE");
   command.flag("-f,--force", &options.overwrites, "Overwrite an existing file");

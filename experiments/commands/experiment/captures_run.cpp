@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "experiments/advise/asked_program.h"
+#include "experiments/advise/asked/asked_program.h"
 #include "traces/base/error.h"
 #include "traces/reader.h"
 

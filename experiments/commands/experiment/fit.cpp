@@ -35,11 +35,11 @@ void write_experiment(FitQuestion question, const FitAnswer& answer, const FitOp
   for (const FitCurve& curve : answer.curves)
     if (curve.refused.empty() && std::ranges::find(policies, curve.policy) == policies.end())
       policies.push_back(curve.policy);
-  write_file(options.experiment, fit_experiment(question, trials, policies, answer.has_limiter), options.overwrites);
+  write_file(options.experiment, fit_experiment(question, trials, policies, answer.setting), options.overwrites);
 }
 
 int fit_command(const CommonOptions& common, const FitOptions& options) {
-  const FitQuestion question = question_of(options.words);
+  const FitQuestion question = question_of(options.words, builtin_policies());
   const auto show = [&](const std::string& trial) {
     if (common.err.is_interactive) put_err(fmt::format("\r\033[K{}", trial));
   };

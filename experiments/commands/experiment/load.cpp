@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "experiments/base/json.h"
 #include "experiments/commands/commands.h"
 #include "experiments/commands/experiment/experiment_options.h"
@@ -18,30 +20,27 @@ struct LoadOptions {
   double precision = 2;  ///< per cent
 };
 
-/// What ends the loads that hold.
-std::string reason(const LargestLoad& load) {
-  const LoadPoint& beyond = load.beyond;
-  if (beyond.rate_per_s == 0) return "more was not tried";
-  if (beyond.rejected > 0) return fmt::format("{:.0f} rejected", beyond.rejected);
-  if (beyond.ttft_p99_ms > to_milliseconds(load.level.ttft)) return fmt::format("TTFT {:.3g} ms", beyond.ttft_p99_ms);
-  return fmt::format("TPOT {:.3g} ms", beyond.tpot_p99_ms);
+std::string rate_text(double rate_per_s) {
+  return rate_per_s > 0 ? fmt::format("{:.3g} /s", rate_per_s) : "none that was tried";
 }
 
 void print_table(const std::vector<LargestLoad>& loads) {
+  const bool has_bands = std::ranges::any_of(loads, [](const auto& load) { return load.surely_per_s.has_value(); });
   std::vector<std::vector<std::string>> rows = {
-      {"scenario", "policy", "server", "largest load", "p99 TTFT", "p99 TPOT", "beyond", "others"}};
+      {"scenario", "policy", "server", "largest load", "surely", "p99 TTFT", "p99 TPOT", "beyond", "others"}};
   for (const LargestLoad& load : loads) {
     std::vector<std::string> others;
-    for (const NeighbourRate& neighbour : load.neighbours)
+    for (const NeighbourRate& neighbour : load.at.neighbours)
       others.push_back(fmt::format("{} {:.3g} /s", neighbour.client, neighbour.throughput_per_s));
+    const std::string no_band = has_bands ? "no band" : "";
     const bool is_some = load.at.rate_per_s > 0;
-    rows.push_back({load.scenario, load.policy, load.client,
-                    is_some ? fmt::format("{:.3g} /s", load.at.rate_per_s) : "none that was tried",
+    rows.push_back({load.scenario, load.policy, load.client, rate_text(load.at.rate_per_s),
+                    load.surely_per_s ? rate_text(*load.surely_per_s) : no_band,
                     is_some ? fmt::format("{:.3g} ms", load.at.ttft_p99_ms) : "",
-                    is_some ? fmt::format("{:.3g} ms", load.at.tpot_p99_ms) : "", reason(load),
+                    is_some ? fmt::format("{:.3g} ms", load.at.tpot_p99_ms) : "", reason_of(load),
                     fmt::format("{}", fmt::join(others, ", "))});
   }
-  put_out(aligned(rows, {3, 4, 5}));
+  put_out(aligned(rows, {3, 4, 5, 6}));
 }
 
 void write_point(Json& json, std::string_view key, const LoadPoint& point) {
@@ -62,8 +61,9 @@ void print_json(const std::vector<LargestLoad>& loads) {
     json.object().field("scenario", load.scenario).field("policy", load.policy).field("client", load.client);
     write_point(json, "largest", load.at);
     write_point(json, "beyond", load.beyond);
+    if (load.surely_per_s) json.field("surely_per_s", *load.surely_per_s);
     json.key("others").object();
-    for (const NeighbourRate& neighbour : load.neighbours) json.field(neighbour.client, neighbour.throughput_per_s);
+    for (const NeighbourRate& neighbour : load.at.neighbours) json.field(neighbour.client, neighbour.throughput_per_s);
     json.end().end();
   }
   print_out("{}\n", json.end().end().text());

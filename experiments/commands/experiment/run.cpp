@@ -1,4 +1,4 @@
-#include "experiments/advise/simulated_means.h"
+#include "experiments/advise/figures/simulated_means.h"
 #include "experiments/commands/commands.h"
 #include "experiments/commands/experiment/captures_run.h"
 #include "experiments/commands/experiment/experiment_run.h"

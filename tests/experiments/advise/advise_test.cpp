@@ -6,7 +6,7 @@
 
 #include "experiments/advise/advice.h"
 #include "experiments/advise/advice_text.h"
-#include "experiments/advise/asked_program.h"
+#include "experiments/advise/asked/asked_program.h"
 #include "experiments/advise/deploy.h"
 #include "experiments/base/diagnostic.h"
 #include "experiments/question/experiment.h"

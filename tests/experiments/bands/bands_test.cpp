@@ -41,6 +41,20 @@ TEST(Bands, OfWhatWasMeasuredInPartAloneHoldAllOfItsClass) {
   EXPECT_TRUE(three->low == 0.40 && three->high == 1.80) << "only pairs were measured under it";
 }
 
+TEST(Bands, WithServersAreThoseOfTheMechanismOrElseOfAllMechanismsAndNeverOfTrainings) {
+  const Bands bands{std::string(kTable) +
+                    "ttft,turns with servers,requests,2,18,0.60,2.00,0.60,2.00\n"
+                    "ttft,any with servers,requests,2,45,0.70,2.50,0.40,3.00\n"
+                    "kept,any with servers,programs,any,25,0.80,1.30,0.70,1.40\n"};
+  EXPECT_EQ(bands.of("ttft", "turns with servers", "requests", 2)->high, 2.00);
+  EXPECT_EQ(bands.of("ttft", "split with servers", "requests", 2)->high, 2.50) << "too few of this mechanism";
+  EXPECT_EQ(bands.of("ttft", "split with servers", "requests", 2, Measured::kPart)->high, 3.00);
+  EXPECT_EQ(bands.of("kept", "turns with servers", "programs", 2)->low, 0.80);
+  EXPECT_FALSE(bands.of("kept", "turns with servers", "requests", 2)) << "a server is no program next to it";
+  EXPECT_FALSE(bands.of("ttft", "games", "requests", 2));
+  EXPECT_FALSE(bands.of("kept", "turns with servers with games", "programs", 2)) << "never measured";
+}
+
 TEST(Bands, BuiltInOnesHoldWhatIsPredictedAndAreNarrowerWhereTheDeviceBinds) {
   const Bands& bands = Bands::built_in();
   for (const char* mechanism : {"turns", "mps"}) {
@@ -85,6 +99,17 @@ TEST(ErrorClasses, AreNoneOfWhatWasNeverCompared) {
   Experiment alone = made_up;
   alone.scenarios[0].clients.pop_back();
   EXPECT_TRUE(error_classes(alone.scenarios[0], alone.scenarios[0].policies[0]).empty());
+}
+
+TEST(ErrorClasses, OfServersAndOfProgramsNextToThemAreTheirOwn) {
+  const std::string server = ", server: { requests: { rate: 1/s, prompt: 8, output: 8 }, max_batch: 4, kv_tokens: 99";
+  const auto classes = classes_of("passthrough", server + ", step_times: s.csv }");
+  EXPECT_EQ(classes.at("a").label(), "turns with servers of 2 programs");
+  EXPECT_EQ(classes.at("b").label(), "turns with servers of 2 programs");
+  EXPECT_EQ(classes_of("passthrough", server + " }").at("a").unmeasured, "the times of its steps alone");
+  EXPECT_EQ(classes_of("passthrough", server + ", batching: mixed, step_times: s.csv }").at("a").unmeasured,
+            "mixed steps in company");
+  EXPECT_TRUE(classes_of("gpreempt", server + " }").empty());
 }
 
 TEST(ErrorClasses, SayWhatNothingMeasured) {

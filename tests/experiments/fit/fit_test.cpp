@@ -21,7 +21,9 @@ FitWords words_of(const std::string& game, const std::string& fps = "60") {
   return words;
 }
 
-FitAnswer answer_to(const FitWords& words) { return fit(question_of(words), builtin_policies(), 2); }
+FitAnswer answer_to(const FitWords& words) {
+  return fit(question_of(words, builtin_policies()), builtin_policies(), 2);
+}
 
 std::string message_of(const FitWords& words) {
   try {
@@ -61,7 +63,7 @@ TEST(Fit, NoMoreAreTriedThanWanted) {
   const FitAnswer answer = answer_to(words);
   EXPECT_EQ(answer.curves[0].sessions, 4);
   EXPECT_EQ(answer.curves[0].points.back().sessions, 4);
-  EXPECT_TRUE(has(fit_sentence(question_of(words), answer), "4 or more sessions"));
+  EXPECT_TRUE(has(fit_sentence(question_of(words, builtin_policies()), answer), "4 or more sessions"));
 }
 
 TEST(Fit, FramesOfAnIdleGpuGiveALowerBound) {
@@ -69,7 +71,7 @@ TEST(Fit, FramesOfAnIdleGpuGiveALowerBound) {
   const FitAnswer answer = answer_to(words);
   EXPECT_TRUE(answer.is_lower_bound) << "paced at 60 FPS, busy for 29 % of the time";
   EXPECT_LT(answer.curves[0].sessions, 5) << "measured";
-  const std::string text = fit_text(question_of(words), answer);
+  const std::string text = fit_text(question_of(words, builtin_policies()), answer);
   EXPECT_TRUE(has(text, " or more")) << text;
   EXPECT_TRUE(has(text, "capture it uncapped")) << text;
   EXPECT_FALSE(has(text, "  no  ")) << "more may hold it, too\n" << text;
@@ -80,14 +82,15 @@ TEST(Fit, AGameThatDoesNotHoldTheRateAloneSaysWhatItHas) {
   const FitWords words = words_of("large.uncapped", "144");
   const FitAnswer answer = answer_to(words);
   EXPECT_FALSE(fits(answer));
-  EXPECT_TRUE(has(fit_sentence(question_of(words), answer), "does not hold 144 FPS on h200 even alone: it has 1"))
-      << fit_sentence(question_of(words), answer);
+  EXPECT_TRUE(has(fit_sentence(question_of(words, builtin_policies()), answer),
+                  "does not hold 144 FPS on h200 even alone: it has 1"))
+      << fit_sentence(question_of(words, builtin_policies()), answer);
 }
 
 TEST(Fit, FramesOfAnIdleGpuDoNotTellThatARateIsOutOfReach) {
   const FitWords words = words_of("small", "400");
   const FitAnswer answer = answer_to(words);
-  EXPECT_EQ(fit_sentence(question_of(words), answer),
+  EXPECT_EQ(fit_sentence(question_of(words, builtin_policies()), answer),
             "Cannot tell whether small holds 400 FPS on h200: its capture left the GPU idle; capture it uncapped.\n");
 }
 
@@ -96,7 +99,8 @@ TEST(Fit, AFillerKeepsLessOfItsRateNextToMoreSessions) {
   words.fillers = {"traces/samples/cnn_train_small.kineto.json.gz"};
   words.keys = {"cnn_train_small.pacing=sync_each_job", "cnn_train_small.host_gaps=recorded"};
   words.most = "2";
-  EXPECT_EQ(question_of(words).policies_with_fillers, (std::vector<std::string>{"passthrough", "pilotfish"}));
+  EXPECT_EQ(question_of(words, builtin_policies()).policies_with_fillers,
+            (std::vector<std::string>{"passthrough", "pilotfish"}));
   words.policies = {"passthrough"};
   const FitAnswer answer = answer_to(words);
   ASSERT_EQ(answer.curves.size(), 2U) << "without the filler, and with it";
@@ -104,7 +108,7 @@ TEST(Fit, AFillerKeepsLessOfItsRateNextToMoreSessions) {
   ASSERT_EQ(points.size(), 2U);
   EXPECT_LT(points[0].kept[0]->high, 1);
   EXPECT_LT(points[1].kept[0]->high, points[0].kept[0]->low);
-  const std::string sentence = fit_sentence(question_of(words), answer);
+  const std::string sentence = fit_sentence(question_of(words, builtin_policies()), answer);
   EXPECT_TRUE(has(sentence, " With cnn_train_small: 2")) << sentence;
 }
 
@@ -145,7 +149,7 @@ TEST(Fit, AGameWhoseHostStallsIsHeldToWhatItHasAlone) {
   words.game = log_with_stalls(folder, 1200, 100);
   words.fps = "60", words.most = "3";
   const FitAnswer answer = answer_to(words);
-  const std::string text = fit_text(question_of(words), answer);
+  const std::string text = fit_text(question_of(words, builtin_policies()), answer);
   ASSERT_TRUE(answer.own_fps) << text;
   EXPECT_LT(*answer.own_fps, 59.4);
   EXPECT_TRUE(fits(answer)) << text;
@@ -167,7 +171,7 @@ TEST(Fit, FramesInCompanyHaveBandsAndFillersOfPoliciesNeverMeasuredHaveNone) {
   EXPECT_LT(turns.fps_band->low, turns.fps->low);
   EXPECT_LT(turns.kept_band[0]->low, turns.kept[0]->low);
   EXPECT_FALSE(answer.curves[2].points[0].kept_band[0]) << "under pilotfish";
-  EXPECT_TRUE(has(fit_text(question_of(words), answer), "(no band)"));
+  EXPECT_TRUE(has(fit_text(question_of(words, builtin_policies()), answer), "(no band)"));
 }
 
 TEST(Fit, EachStatedLimitMustBeHeld) {
@@ -199,7 +203,8 @@ TEST(Fit, TheExperimentHoldsEveryPointAndCanBeRead) {
   FitWords words = words_of("large");
   words.fillers = {kTraining};
   PolicyRegistry policies = builtin_policies();
-  const std::string text = fit_experiment(question_of(words), {{1, false, 1}, {2, true, 1.08}}, {"pilotfish"}, true);
+  const std::string text = fit_experiment(question_of(words, builtin_policies()), {{1, false, 1}, {2, true, 1.08}},
+                                          {"pilotfish"}, {.has_limiter = true});
   const Experiment experiment = parse_experiment(text, "fit.yaml", {}, policies);
   ASSERT_EQ(experiment.scenarios.size(), 2U);
   EXPECT_EQ(experiment.scenarios[1].clients.size(), 3U) << "two sessions and the filler";

@@ -1,4 +1,4 @@
-#include "experiments/advise/asked_program.h"
+#include "experiments/advise/asked/asked_program.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -39,14 +39,13 @@ std::string unique_name(const std::string& name, const std::vector<AskedProgram>
   return unique;
 }
 
-/// In single quotes, as YAML takes any text.
+}  // namespace
+
 std::string yaml_text(const std::string& text) {
   std::string quoted = "'";
   for (const char c : text) quoted += c == '\'' ? "''" : std::string(1, c);
   return quoted + "'";
 }
-
-}  // namespace
 
 std::pair<std::string, std::string> name_and_file(const std::string& word) {
   const auto equals = word.find('=');
@@ -58,11 +57,18 @@ std::pair<std::string, std::string> name_and_file(const std::string& word) {
 
 std::vector<AskedProgram> asked_programs(const std::vector<std::string>& traces) {
   std::vector<AskedProgram> programs;
-  for (const std::string& word : traces) {
-    const auto [name, file] = name_and_file(word);
-    programs.push_back({unique_name(name.empty() ? name_of_file(file) : name, programs), file});
-  }
+  for (const std::string& word : traces) add_captured(word, programs);
   return programs;
+}
+
+void add_captured(const std::string& word, std::vector<AskedProgram>& programs) {
+  const auto [name, file] = name_and_file(word);
+  add_named({name.empty() ? name_of_file(file) : name, file}, programs);
+}
+
+void add_named(AskedProgram program, std::vector<AskedProgram>& programs) {
+  program.name = unique_name(program.name, programs);
+  programs.push_back(std::move(program));
 }
 
 AskedProgram& program_called(std::vector<AskedProgram>& programs, const std::string& option, const std::string& name) {
@@ -115,6 +121,7 @@ void state_keys(std::vector<AskedProgram>& programs, const std::vector<std::stri
 }
 
 void make_absolute(AskedProgram& program) {
+  if (program.trace.empty()) return;
   program.trace = std::filesystem::absolute(program.trace).lexically_normal().string();
 }
 
@@ -152,7 +159,8 @@ std::string clients_text(const std::vector<AskedProgram>& programs) {
 std::string client_text(const AskedProgram& program, const std::map<std::string, std::string>& more) {
   std::map<std::string, std::string> keys = program.keys;
   keys.insert(more.begin(), more.end());
-  std::string text = fmt::format("{{ name: {}, trace: {}", program.name, yaml_text(program.trace));
+  std::string text = fmt::format("{{ name: {}", program.name);
+  if (!program.trace.empty()) text += fmt::format(", trace: {}", yaml_text(program.trace));
   for (const auto& [key, value] : keys) text += fmt::format(", {}: {}", key, value);
   return text + " }";
 }

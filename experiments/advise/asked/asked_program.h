@@ -8,11 +8,12 @@
 
 namespace corun {
 
-/// A captured program of which something is asked.
+/// A program of which something is asked, as a client of an experiment.
 struct AskedProgram {
   std::string name;                           ///< as in results; unlike all others
-  std::string trace;                          ///< path of its capture
+  std::string trace;                          ///< path of its capture; "" = it has none
   std::map<std::string, std::string> keys{};  ///< further keys of its client, as in experiments: solo_rate, "31/s"
+  bool is_server() const { return keys.contains("server"); }
 };
 
 /// A frame rate that is promised is held from so much of it on: a display's 60 Hz may be 59.9.
@@ -24,6 +25,11 @@ std::pair<std::string, std::string> name_and_file(const std::string& word);
 /// Programs of these captures, called as in "game=a.csv", or else as their files, without endings and without what a
 /// client's name cannot hold.
 std::vector<AskedProgram> asked_programs(const std::vector<std::string>& traces);
+
+/// Adds one of them to the others.
+void add_captured(const std::string& word, std::vector<AskedProgram>& programs);
+/// Adds a program whose name is made unlike those of the others.
+void add_named(AskedProgram program, std::vector<AskedProgram>& programs);
 
 /// The program that an option names. Throws Error(kInput) where there is none.
 AskedProgram& program_called(std::vector<AskedProgram>& programs, const std::string& option, const std::string& name);
@@ -50,6 +56,9 @@ std::optional<double> milliseconds(const std::string& text);
 
 /// The clients of a scenario in an experiment file, a line each below `clients:`.
 std::string clients_text(const std::vector<AskedProgram>& programs);
+
+/// In single quotes, as YAML takes any text.
+std::string yaml_text(const std::string& text);
 
 /// Its client in an experiment file: "{ name: a, trace: 'a.corun', solo_rate: 31/s }". `more` are keys unless the
 /// program states them itself.

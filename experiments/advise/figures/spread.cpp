@@ -1,4 +1,4 @@
-#include "experiments/advise/spread.h"
+#include "experiments/advise/figures/spread.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "experiments/advise/simulated_means.h"
+#include "experiments/advise/figures/simulated_means.h"
 
 #include <algorithm>
 #include <limits>
@@ -43,6 +43,18 @@ InvalidInput once(const InvalidInput& refused) {
   return InvalidInput(std::move(kept), 0, refused.kind());
 }
 
+/// What no metric says of a server: kGoodPart and kSilentRuns.
+void add_of_server(const std::vector<Metric>& metrics, const std::string& server, ClientMeans& means) {
+  const auto value = [&](std::string_view name) {
+    const auto found = std::ranges::find_if(
+        metrics, [&](const Metric& metric) { return metric.client == server && metric.name == name; });
+    return found == metrics.end() ? 0 : found->value;
+  };
+  if (value("ttft_p99_ms") <= 0) means.add(kSilentRuns, 1);
+  const double answered = value("progress_ratio") * value("solo_throughput_per_s");
+  if (answered > 0) means.add(kGoodPart, std::min(1.0, value("goodput_per_s") / answered));
+}
+
 }  // namespace
 
 std::optional<double> ClientMeans::of(const std::string& metric) const {
@@ -55,11 +67,16 @@ double ClientMeans::kept() const {
   return alone > 0 ? of("throughput_per_s").value_or(0) / alone : 0;
 }
 
-double SimulatedRuns::fewest_jobs() const {
-  double fewest = std::numeric_limits<double>::infinity();
+double SimulatedRuns::jobs_of(const std::string& client) const {
+  return clients.at(client).of("throughput_per_s").value_or(0) * measured_s;
+}
+
+double SimulatedRuns::enough() const {
+  double least = std::numeric_limits<double>::infinity();
   for (const auto& [name, means] : clients)
-    if (const auto rate = means.of("throughput_per_s")) fewest = std::min(fewest, *rate * measured_s);
-  return fewest;
+    if (means.of("throughput_per_s"))
+      least = std::min(least, jobs_of(name) / (servers.contains(name) ? kFewestRequests / seeds : kFewestJobs));
+  return least;
 }
 
 std::optional<FigureBand> SimulatedRuns::band(const Bands& bands, const std::string& client,
@@ -103,7 +120,13 @@ std::vector<SimulatedBounds> SimulatedMeans::simulate(const std::string& text) {
     its.measured_s = scenario.measured_s();
     its.classes = error_classes(scenario, scenario.policies[spec.policy]);
     for (const Metric& metric : outcome.metrics) its.clients[metric.client].add(metric.name, metric.value);
+    for (const ClientChoice& client : scenario.clients) {
+      if (!client.server) continue;
+      its.servers[client.name] = client.server->level;
+      add_of_server(outcome.metrics, client.name, its.clients[client.name]);
+    }
     for (auto& [client, means] : its.clients) means.end_run();
+    its.seeds += 1;
   });
   return joined(experiment, runs);
 }

@@ -15,6 +15,11 @@
 
 namespace corun {
 
+/// The part of a server's answered requests that it answered within its service level, as a metric of ClientMeans.
+inline constexpr const char* kGoodPart = "good_part";
+/// And the part of the runs in which a server answered none.
+inline constexpr const char* kSilentRuns = "silent_runs";
+
 /// One client of a scenario under a policy: means of its metrics over seeds.
 class ClientMeans {
  public:
@@ -35,10 +40,16 @@ struct SimulatedRuns {
   std::map<std::string, ClientMeans> clients;
   std::map<std::string, ErrorClass> classes;  ///< by client: error_classes()
 
-  double measured_s = 0;  ///< Scenario::measured_s()
+  std::map<std::string, ServiceLevel> servers;  ///< by client that is one: its `slo`
 
-  /// Of the client that ended the fewest in the measured time.
-  double fewest_jobs() const;
+  double measured_s = 0;  ///< Scenario::measured_s()
+  double seeds = 0;       ///< how many runs these are
+
+  /// How many jobs a client ended in the measured time, a mean over seeds.
+  double jobs_of(const std::string& client) const;
+  /// Of the client that ended the fewest: of those that a rate needs, or, of a server, of those that a 99th percentile
+  /// needs over all seeds; 1 = enough.
+  double enough() const;
   /// See figure_band().
   std::optional<FigureBand> band(const Bands& bands, const std::string& client, std::string_view metric) const;
 };
@@ -48,6 +59,9 @@ using SimulatedBounds = std::vector<SimulatedRuns>;
 
 /// What errors call an experiment that a command made.
 inline constexpr const char* kMadeExperiment = "the experiment that `--write FILE` writes";
+
+/// Over so many requests, of all seeds, a 99th percentile is more than the longest.
+inline constexpr double kFewestRequests = 100;
 
 /// Simulates experiments that a command made, and keeps what their runs warn of.
 class SimulatedMeans {

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+
+#include "experiments/fit/fit.h"
+
+namespace corun {
+
+/// "in turns", "under MPS", "under pilotfish".
+std::string policy_text(const std::string& policy);
+
+/// "3 (surely 2, perhaps 4)"
+std::string count_text(const FitAnswer& answer, const FitCurve& curve, int most);
+
+/// nullptr: so many were not simulated.
+const FitPoint* point_at(const FitCurve& curve, int sessions);
+
+/// The curve with most sessions; of alike ones that under which the fillers keep most. nullptr: none could be tried.
+const FitCurve* best_of(const FitAnswer& answer, bool has_fillers);
+
+/// ", where train keeps 0.31"; "" without fillers.
+std::string fillers_text(const FitQuestion& question, const FitCurve& curve);
+
+/// "train and encoder"
+std::string names_of(const std::vector<AskedProgram>& programs);
+
+}  // namespace corun
