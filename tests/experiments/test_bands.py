@@ -182,6 +182,6 @@ def test_a_server_and_a_program_next_to_it_have_bands_of_their_own(tmp_path):
                                           ("chat", "tpot_p99_ms", "tpot", "requests")):
         row, its = TABLE[figure, "turns with servers", bound, "2"], shown[client][metric]
         assert its["band_high"] == pytest.approx(its["mean"] * float(row["high"]), rel=1e-3), metric
-    row, rate = TABLE["kept", "any with servers", "programs", "2"], shown["train"]["throughput_per_s"]
+    row, rate = TABLE["kept", "turns with servers", "programs", "2"], shown["train"]["throughput_per_s"]
     assert rate["band_low"] == pytest.approx(rate["mean"] * float(row["low"]), rel=1e-3)
     assert "p99 TTFT" in said(*arguments).partition("in brackets")[2]

@@ -17,6 +17,7 @@ std::string figure_text(const PromisedFigure& figure, bool is_short) {
 }  // namespace
 
 std::string p99_text(const PromisedFigure& figure) {
+  if (!figure.p99_ms && figure.name == "TTFT") return "no answer";
   return with_band(figure.p99_ms, figure.band_ms, digits_of_milliseconds(figure.p99_ms.value_or(Spread{})));
 }
 

@@ -13,7 +13,7 @@ std::string server_text(const std::string& server, const ServerShare& share, boo
 /// A promise that is not surely kept: "chat's p99 TTFT is 300.1 (120.3 to 612.0) ms, promised 500".
 std::string promise_text(const std::string& server, const PromisedFigure& figure);
 
-/// "300.1 (120.3 to 612.0)", or "300.1 (no band)".
+/// "300.1 (120.3 to 612.0)", or "300.1 (no band)", or "no answer".
 std::string p99_text(const PromisedFigure& figure);
 
 /// What a server promises and does not keep even without neighbours: "chat misses its promises even alone: TTFT 612.0
