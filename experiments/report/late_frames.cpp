@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "experiments/report/frame_figures.h"
-#include "experiments/results/cells.h"
 
 namespace corun::report {
 

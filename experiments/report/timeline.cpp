@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <utility>
 
 #include "experiments/report/frame_figures.h"
 #include "experiments/results/cells.h"

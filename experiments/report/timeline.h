@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 
 #include "experiments/base/json.h"
 #include "experiments/report/frames.h"

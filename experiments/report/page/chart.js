@@ -29,12 +29,15 @@ const axis = (title, options = {}) => ({title: {display: Boolean(title), text: t
 const logTick = function(value, i, ticks) {
   return Chart.Ticks.formatters.logarithmic.call(this, value, i, ticks) && number(value);
 };
-// Ends that are no steps of the scale get no tick.
+// Ticks at the steps of a scale alone: Chart.js gives its ends ticks instead of the steps next to them.
 const stepsAlone = scale => {
   const at = scale.ticks.map(tick => tick.value), gaps = at.slice(1).map((value, i) => value - at[i]);
   const step = gaps.length > 2 ? gaps[1] : Math.max(...gaps);
   const isEven = i => Math.abs(gaps[Math.max(0, i - 1)] - step) < step / 1e3;
-  scale.ticks = scale.ticks.filter((_, i) => gaps.length < 2 || 0 < i && i < gaps.length || isEven(i));
+  const even = scale.ticks.filter((_, i) => gaps.length < 2 || 0 < i && i < gaps.length || isEven(i));
+  const before = even[0].value - step, after = even.at(-1).value + step;
+  const more = [before, after].filter(value => value >= scale.min && value <= scale.max);
+  scale.ticks = [...even, ...more.map(value => ({value}))].sort((a, b) => a.value - b.value);
 };
 const linear = (title, options = {}) =>
     axis(title, {ticks: {callback: v => number(v)}, afterBuildTicks: stepsAlone, ...options});

@@ -118,6 +118,9 @@ function effects(scenario) {
       () => html("ul", {class: "plain"}, texts.map(words => html("li", {}, words))));
 }
 
+// Whose figure the first screen shows first: a scenario that has two goals, if there is one.
+const firstShown = contents.scenarios.find(s => hasTradeOff(s, new Values(s))) || contents.scenarios[0];
+
 // The first screen: the verdict, what every client keeps, and one figure; all else is below.
 function answer() {
   const all = contents.scenarios.map(scenario => ({scenario, values: new Values(scenario)}));
@@ -128,11 +131,13 @@ function answer() {
     place.replaceChildren(...[keptTable(scenario, values), main].filter(Boolean));
     paintSwatches();
   };
-  show(all[0]);
+  show(all.find(({scenario}) => scenario === firstShown));
   const several = all.length > 1 &&
       html(
           "div", {class: "controls"},
-          choice("figure and % kept of", all.map(({scenario}) => scenario.name), 0, i => show(all[i])));
+          choice(
+              "figure and % kept of", all.map(({scenario}) => scenario.name), contents.scenarios.indexOf(firstShown),
+              i => show(all[i])));
   return html(
       "section", {class: "answer", id: "answer"}, html("h2", {}, "What was found"), verdict(), several || "", place,
       verdicts.length ? more(counted(verdicts.length, "expectation"), () => verdictList(verdicts)) : "",
@@ -144,7 +149,7 @@ const WHERE = {simulation: "simulated", gpu: "measured on the GPU", live: "measu
 function scenarioSection(scenario) {
   const values = new Values(scenario), seeds = scenario.seeds ? scenario.seeds.split(" ").length : 0;
   const clients = scenario.clients.filter(isClient), {settings} = scenario;
-  const isFirst = scenario === contents.scenarios[0], isOnTop = isFirst && !hasTradeOff(scenario, values);
+  const isFirst = scenario === firstShown, isOnTop = isFirst && !hasTradeOff(scenario, values);
   const results = () =>
       html("div", {}, resultsTable(scenario, values), html("p", {class: "soft"}, scenario.bands || ""));
   return html(
