@@ -45,6 +45,9 @@ class EventQueue {
   std::size_t size() const { return events_.size(); }
   Time next_time() const { return events_.empty() ? kNever : events_.begin()->second.time; }
   Event pop() { return events_.extract(events_.begin()).mapped(); }
+  bool would_be_first(Time time, Phase phase) const {
+    return events_.empty() || std::tuple(time, phase, next_) < events_.begin()->first;
+  }
 
  private:
   std::map<std::tuple<Time, Phase, std::uint64_t>, Event> events_;
