@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
 
 #include "experiments/base/terminal.h"
 #include "experiments/question/overrides/set_option.h"
@@ -207,12 +208,18 @@ Experiment read_experiment(const std::string& path, const ExperimentOverrides& o
 
 namespace {
 
-bool has_known_power(const ClientChoice& client) { return client.power || !recorded_power(client.trace).empty(); }
-
-/// Where nothing is known of the power of any client, its device is one without a limit.
+/// Where nothing is known of the power of any client, its device is one without a limit. Points of a sweep have the
+/// same captures: each is looked at once.
 void leave_out_unknown_power(Experiment& experiment) {
+  std::map<std::string, bool> says_power = {{"", false}};  // by capture
+  const auto is_known = [&](const ClientChoice& client) {
+    if (client.power) return true;
+    const auto [found, is_new] = says_power.try_emplace(client.trace);
+    if (is_new) found->second = !recorded_power(client.trace).empty();
+    return found->second;
+  };
   for (Scenario& scenario : experiment.scenarios)
-    if (scenario.device.power_limit_w > 0 && std::ranges::none_of(scenario.clients, has_known_power))
+    if (scenario.device.power_limit_w > 0 && std::ranges::none_of(scenario.clients, is_known))
       scenario.device.power_limit_w = 0;
 }
 
