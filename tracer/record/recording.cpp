@@ -230,7 +230,8 @@ void Recording::finish() {
 }
 
 void Recording::write_capture() {
-  const Session session = merge_session(folder_, power_);
+  const Session session =
+      merge_session(folder_, [&](std::int64_t from_ns, std::int64_t to_ns) { return power_.between(from_ns, to_ns); });
   if (!session.has_anything) return tell_nothing_was_recorded(session);
   write_native(session.timeline, options_.output, options_.overwrite);
   remove_parts(session);

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "tracer/record/parts_folder.h"
-#include "tracer/record/power_watch.h"
 #include "traces/parts/merge.h"
 
 namespace corun::record {
@@ -37,7 +36,7 @@ struct Session {
 
 /// Reads the parts of a session and merges them. A part that cannot be read is a note, and an unended one of a program
 /// that lives is another. Where no frame of those wanted is there, there is nothing.
-/// `power` is what was seen of it meanwhile; nothing where the recorder was killed.
-Session merge_session(const PartsFolder& folder, const PowerWatch& power);
+/// `power_between` tells what was seen of power meanwhile; nothing does where the recorder was killed.
+Session merge_session(const PartsFolder& folder, const PowerBetween& power_between = {});
 
 }  // namespace corun::record

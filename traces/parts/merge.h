@@ -12,6 +12,9 @@
 
 namespace corun {
 
+/// Mean power of GPUs between two instants of the parts' clock, by the GPU's uuid as uuid_text() writes it.
+using PowerBetween = std::function<std::map<std::string, PowerMean>(std::int64_t from_ns, std::int64_t to_ns)>;
+
 /// How parts become one timeline.
 struct MergeOptions {
   std::uint64_t first_frame = 1;  ///< with `last_frame`: all rows are cut to the span of these frames
@@ -19,8 +22,7 @@ struct MergeOptions {
   bool other_contexts = false;  ///< foreign programs were on the device: marks the capture co-run
   /// Device memory that came into use meanwhile, by the GPU's uuid as uuid_text() writes it.
   std::map<std::string, std::uint64_t> memory_in_use = {};
-  /// Mean power of GPUs between two instants of the parts' clock, likewise by uuid.
-  std::function<std::map<std::string, PowerMean>(std::int64_t from_ns, std::int64_t to_ns)> power_between = {};
+  PowerBetween power_between = {};  ///< empty: nothing is known of power
   std::optional<UntracedRate> untraced_rate =
       {};                         ///< of the untraced pass, where there was one: kept in the provenance
   std::string source_file = {};   ///< base name, for the provenance

@@ -34,7 +34,7 @@ void check(const Session& session, const std::string& parts) {
 int merge_command(const MergeCommandOptions& options) {
   const std::string output = options.output.empty() ? output_beside(options.parts) : options.output;
   const PartsFolder folder = PartsFolder::open(options.parts);
-  const Session session = merge_session(folder, {});
+  const Session session = merge_session(folder);
   check(session, options.parts);
   write_native(session.timeline, output, options.overwrite);
   const Summary summary{session, output, total_bytes({output}), {}, {}, {}};
