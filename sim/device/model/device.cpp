@@ -141,7 +141,7 @@ void Device::progress(Time to) {
 
 DeviceUsage Device::usage() const {
   DeviceUsage usage = usage_;
-  usage.clocked = power_.clocked(now_);
+  usage.clocked = power_.is_on() ? power_.clocked(now_) : now_ - kRunStart;
   return usage;
 }
 
