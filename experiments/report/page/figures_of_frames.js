@@ -8,6 +8,18 @@ const worstClient = (scenario, values, clients) => {
       Math.max(...scenario.settings.map((_, i) => values.mean(i, client, "frame_time_p99_ms")).filter(isFinite), 0);
   return Math.max(0, clients.indexOf([...clients].sort((a, b) => worst(b) - worst(a))[0]));
 };
+// The game that a figure shows, at first the one with the longest frames, and the control that chooses another; null
+// where there is none.
+function shownGame(scenario, values, rows, redraw) {
+  const games = gamesOf(rows);
+  if (!games.length) return null;
+  let chosen = worstClient(scenario, values, games);
+  const choose = i => {
+    chosen = i;
+    redraw();
+  };
+  return {name: () => games[chosen], control: choiceOfGame(games, chosen, choose)};
+}
 const millis = packed => numbers(packed).map(us => us / 1000);
 
 // One panel of the curves of frame times: the share of all frames on a linear axis, that of the tail on a logarithmic
@@ -51,30 +63,25 @@ function distributionPanel(series, labels, isTail) {
 
 // Frame times of one client: how many are slower, on linear and on logarithmic axes.
 function distributionFigure(scenario, values) {
-  const clients = gamesOf(scenario.distributions);
-  if (!clients.length) return null;
-  let chosen = worstClient(scenario, values, clients);
+  const game = shownGame(scenario, values, scenario.distributions, () => node.redraw());
+  if (!game) return null;
   const settings = scenario.settings.slice(0, scenario.detailed), labels = settings.map(s => s.label);
   const shown = new Set(labels.map((_, i) => i).slice(0, 8));
   const entries = settings.map(s => ({name: s.label, look: s.look}));
   const panels = () => {
     node.legend = entries.filter((_, i) => shown.has(i));
-    const series = scenario.distributions.filter(d => d.client === clients[chosen] && shown.has(d.setting))
+    const series = scenario.distributions.filter(d => d.client === game.name() && shown.has(d.setting))
                        .map(d => ({...d, ms: millis(d.us), look: settings[d.setting].look}));
     return series.length ? [false, true].map(isTail => distributionPanel(series, labels, isTail)) : [];
   };
   const at = (d, share) => millis(d.us)[contents.probabilities.findIndex(v => v >= share - 1e-9)];
-  const choose = i => {
-    chosen = i;
-    node.redraw();
-  };
   const node = figure(
       "distribution", "How long frames take.",
       "Time from present to present over all seeds, behind the warm-up: the share of frames at most so long, and the " +
           "share that is longer, by powers of ten, where stutters show.",
       {
         panels,
-        controls: [choiceOfGame(clients, chosen, choose), legend(entries, shown, () => node.redraw())],
+        controls: [game.control, legend(entries, shown, () => node.redraw())],
         numbers: () => ({
           columns: [
             {name: "setting", isText: true}, {name: "client", isText: true}, {name: "frames"},
@@ -128,10 +135,9 @@ function courseStrip(scenario, course, end, isLast) {
 
 // Frame times of one run over time, a strip a setting.
 function coursesFigure(scenario, values) {
-  const clients = gamesOf(scenario.courses);
-  if (!clients.length) return null;
-  let chosen = worstClient(scenario, values, clients);
-  const own = () => scenario.courses.filter(c => c.client === clients[chosen] && c.us);
+  const game = shownGame(scenario, values, scenario.courses, () => node.redraw());
+  if (!game) return null;
+  const own = () => scenario.courses.filter(c => c.client === game.name() && c.us);
   const panels = () => {
     const end = Math.max(scenario.horizon_ms / 1000 || 0, ...own().map(c => numbers(c.at_us).at(-1) / 1e6));
     return own().map((course, i) => courseStrip(scenario, course, end, i === own().length - 1));
@@ -143,12 +149,7 @@ function coursesFigure(scenario, values) {
       {
         panels,
         height: own().length * 122,
-        controls: choiceOfGame(
-            clients, chosen,
-            i => {
-              chosen = i;
-              node.redraw();
-            }),
+        controls: game.control,
         numbers: () => ({
           columns: [{name: "setting", isText: true}, {name: "client", isText: true}, {name: "at, s"}, {name: "ms"}],
           rows: scenario.courses.flatMap(c => {
@@ -181,12 +182,11 @@ function stackPanel(title, names, parts, width, xLabel, most) {
 
 // Where a frame's time goes: of all frames, and of the slowest hundredth.
 function partsFigure(scenario, values) {
-  const clients = gamesOf(scenario.parts);
-  if (!clients.length) return null;
-  let chosen = worstClient(scenario, values, clients);
+  const game = shownGame(scenario, values, scenario.parts, () => node.redraw());
+  if (!game) return null;
   const labels = scenario.settings.map(s => s.label);
   const panels = width => ["all", "slow"].map(kind => {
-    const own = scenario.parts.filter(d => d.client === clients[chosen]), times = own.map(d => millis(d[kind]));
+    const own = scenario.parts.filter(d => d.client === game.name()), times = own.map(d => millis(d[kind]));
     const names = own.map(d => labels[d.setting]), totals = times.map(sum);
     const ofAll = row => `, of ${duration(totals[row])}`;
     const unit = row => kind === "slow" ? totals[row] / 100 : 1;
@@ -207,12 +207,7 @@ function partsFigure(scenario, values) {
       {
         panels,
         series: PARTS.map(([name, fill]) => ({name, fill: () => css(fill)})),
-        controls: choiceOfGame(
-            clients, chosen,
-            i => {
-              chosen = i;
-              node.redraw();
-            }),
+        controls: game.control,
         numbers: () => ({
           columns: [
             {name: "setting", isText: true}, {name: "client", isText: true}, {name: "frames", isText: true},
