@@ -86,16 +86,14 @@ std::string assumptions_text(const FitQuestion& question, const FitAnswer& answe
 
 /// "With train: 2 under pilotfish, where train keeps 0.31; 1 in turns, where train keeps 0.5."
 std::string with_fillers(const FitQuestion& question, const FitAnswer& answer) {
-  const FitCurve* best = best_of(answer, true);
-  if (best == nullptr) return "";
   std::vector<std::string> parts;
-  const auto add = [&](const FitCurve& curve) {
-    parts.push_back(fmt::format("{}, {}{}", count_text(answer, curve, question.most_sessions),
-                                policy_text(curve.policy), fillers_text(question, curve)));
-  };
-  add(*best);
-  for (const FitCurve& curve : answer.curves)
-    if (curve.has_fillers && curve.refused.empty() && &curve != best) add(curve);
+  for (const FitCurve* curve : best_first(answer, true)) {
+    const FitPoint* point = point_at(*curve, curve->sessions);
+    const std::string where = point == nullptr ? "" : where_text(filler_parts(question, *point));
+    parts.push_back(
+        fmt::format("{}, {}{}", count_text(answer, *curve, question.most_sessions), policy_text(curve->policy), where));
+  }
+  if (parts.empty()) return "";
   return fmt::format(" With {}: {}.", names_of(question.fillers), fmt::join(parts, "; "));
 }
 

@@ -51,14 +51,26 @@ const FitCurve* best_of(const FitAnswer& answer, bool has_fillers) {
   return best;
 }
 
-std::string fillers_text(const FitQuestion& question, const FitCurve& curve) {
-  const FitPoint* point = point_at(curve, curve.sessions);
-  if (point == nullptr || point->kept.empty()) return "";
+std::vector<const FitCurve*> best_first(const FitAnswer& answer, bool has_fillers) {
+  const FitCurve* best = best_of(answer, has_fillers);
+  std::vector<const FitCurve*> curves;
+  if (best != nullptr) curves.push_back(best);
+  for (const FitCurve& curve : answer.curves)
+    if (curve.has_fillers == has_fillers && curve.refused.empty() && &curve != best) curves.push_back(&curve);
+  return curves;
+}
+
+std::vector<std::string> filler_parts(const FitQuestion& question, const FitPoint& point) {
   std::vector<std::string> parts;
-  for (std::size_t i = 0; i < point->kept.size(); ++i)
-    parts.push_back(
-        fmt::format("{} keeps {}", question.fillers[i].name, with_band(point->kept[i], point->kept_band[i], 2)));
-  return fmt::format(", where {}", fmt::join(parts, ", "));
+  for (std::size_t i = 0; i < point.kept.size(); ++i)
+    if (!question.fillers[i].is_server())
+      parts.push_back(
+          fmt::format("{} keeps {}", question.fillers[i].name, with_band(point.kept[i], point.kept_band[i], 2)));
+  return parts;
+}
+
+std::string where_text(const std::vector<std::string>& parts) {
+  return parts.empty() ? "" : fmt::format(", where {}", fmt::join(parts, ", "));
 }
 
 std::string names_of(const std::vector<AskedProgram>& programs) {

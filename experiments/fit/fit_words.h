@@ -18,8 +18,14 @@ const FitPoint* point_at(const FitCurve& curve, int sessions);
 /// The curve with most sessions; of alike ones that under which the fillers keep most. nullptr: none could be tried.
 const FitCurve* best_of(const FitAnswer& answer, bool has_fillers);
 
-/// ", where train keeps 0.31"; "" without fillers.
-std::string fillers_text(const FitQuestion& question, const FitCurve& curve);
+/// The curves that were not refused, best_of() them first and the others in their order.
+std::vector<const FitCurve*> best_first(const FitAnswer& answer, bool has_fillers);
+
+/// "train keeps 0.31" of each filler that is no server.
+std::vector<std::string> filler_parts(const FitQuestion& question, const FitPoint& point);
+
+/// ", where train keeps 0.31, encoder keeps 0.2"; "" without parts.
+std::string where_text(const std::vector<std::string>& parts);
 
 /// "train and encoder"
 std::string names_of(const std::vector<AskedProgram>& programs);

@@ -32,10 +32,7 @@ std::vector<std::string> kept_parts(const FitQuestion& question, const FitPoint&
   if (point.copies_kept)
     parts.push_back(fmt::format("{} keeps {}", point.sessions == 1 ? "it" : "each of them",
                                 with_band(point.copies_kept, point.copies_band, 2)));
-  for (std::size_t i = 0; i < point.kept.size(); ++i)
-    if (!question.fillers[i].is_server())
-      parts.push_back(
-          fmt::format("{} keeps {}", question.fillers[i].name, with_band(point.kept[i], point.kept_band[i], 2)));
+  std::ranges::move(filler_parts(question, point), std::back_inserter(parts));
   return parts;
 }
 
@@ -44,18 +41,12 @@ std::string curve_text(const FitQuestion& question, const FitAnswer& answer, con
   std::string text = fmt::format("{} {}", count_text(answer, curve, question.most_sessions), policy_text(curve.policy));
   const FitPoint* point = point_at(curve, curve.sessions);
   if (curve.sessions == 0 || point == nullptr) return text;
-  const std::vector<std::string> parts = kept_parts(question, *point);
-  return parts.empty() ? text : fmt::format("{}, where {}", text, fmt::join(parts, ", "));
+  return text + where_text(kept_parts(question, *point));
 }
 
-/// The best curve first.
 std::string curves_text(const FitQuestion& question, const FitAnswer& answer, bool has_fillers) {
-  const FitCurve* best = best_of(answer, has_fillers);
-  if (best == nullptr) return "";
-  std::vector<std::string> parts = {curve_text(question, answer, *best)};
-  for (const FitCurve& curve : answer.curves)
-    if (curve.has_fillers == has_fillers && curve.refused.empty() && &curve != best)
-      parts.push_back(curve_text(question, answer, curve));
+  std::vector<std::string> parts;
+  for (const FitCurve* curve : best_first(answer, has_fillers)) parts.push_back(curve_text(question, answer, *curve));
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
