@@ -27,10 +27,12 @@ std::string busy_line(const Timeline& timeline, const TimelineSummary& summary) 
   return fact_line("busy", is_known ? busy_text(summary.busy_ns, summary.span_ns) : "not recorded");
 }
 
+std::string prefix_of(std::uint32_t gpu, bool names_gpu) { return names_gpu ? fmt::format("GPU {}: ", gpu) : ""; }
+
 std::string memory_line(const Provenance& from, std::uint32_t gpu, bool names_gpu) {
   const GpuMemory memory = memory_of(from, gpu);
   if (memory.bytes == 0) return "";
-  return fact_line("memory", fmt::format("{}{} at most at a time, {}", names_gpu ? fmt::format("GPU {}: ", gpu) : "",
+  return fact_line("memory", fmt::format("{}{} at most at a time, {}", prefix_of(gpu, names_gpu),
                                          format_size(memory.bytes), to_string(memory.source)));
 }
 
@@ -38,8 +40,8 @@ std::string power_line(const Provenance& from, std::uint32_t gpu, bool names_gpu
   const PowerMean power = power_of(from, gpu);
   if (power.watts == 0) return "";
   const std::string clock = power.sm_mhz > 0 ? fmt::format(" at {:.0f} MHz", power.sm_mhz) : "";
-  return fact_line("power", fmt::format("{}{:.0f} W{} on average, what idles included",
-                                        names_gpu ? fmt::format("GPU {}: ", gpu) : "", power.watts, clock));
+  return fact_line("power", fmt::format("{}{:.0f} W{} on average, what idles included", prefix_of(gpu, names_gpu),
+                                        power.watts, clock));
 }
 
 /// Part of the device time in kernels that wait for other GPUs.
@@ -73,10 +75,10 @@ std::string gpu_report(const Timeline& timeline) {
                                     busy_text(use.busy_ns, summary.span_ns)));
   if (gpus.size() > 1)
     text += fact_line("", fmt::format("a client replays one of them: state `gpu: {}` or another", gpus.front().gpu));
-  for (const GpuUse& use : gpus) text += memory_line(from, use.gpu, gpus.size() > 1);
-  if (gpus.empty()) text += memory_line(from, 0, false);
-  for (const GpuUse& use : gpus) text += power_line(from, use.gpu, gpus.size() > 1);
-  if (gpus.empty()) text += power_line(from, 0, false);
+  for (const auto line : {memory_line, power_line}) {
+    for (const GpuUse& use : gpus) text += line(from, use.gpu, gpus.size() > 1);
+    if (gpus.empty()) text += line(from, 0, false);
+  }
   if (const double ratio = collective_ratio(timeline); ratio > 0)
     text += fact_line("collectives",
                       fmt::format("{:.1f} % of the device time is in kernels that wait for other GPUs: replay "

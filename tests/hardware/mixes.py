@@ -163,13 +163,17 @@ def stated_keys(program, row):
         + [f"iterations: {row['steps_inside']}"] * (program in UNSURE)
 
 
-def rates_alone(path, kind="solo_"):
-    """{program: mean of its measured rates alone}"""
+def means_alone(path, figure, kind="solo_"):
+    """{program: mean of a figure that was measured of it alone}"""
     found = {}
     for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
         if row["run"].startswith(kind):
-            found.setdefault(row["w"], []).append(row["it_s"])
-    return {program: round(statistics.mean(values), 3) for program, values in found.items()}
+            found.setdefault(row["w"], []).append(row[figure])
+    return {program: statistics.mean(values) for program, values in found.items()}
+
+
+def rates_alone(path, kind="solo_"):
+    return {program: round(rate, 3) for program, rate in means_alone(path, "it_s", kind).items()}
 
 
 def draw_choices(options):
@@ -181,26 +185,17 @@ def draw_choices(options):
     draw_scenarios(drawn_choices(options.draw), clients)
 
 
-def power_alone(path):
-    """{program: mean watts and clock alone}"""
-    found = {}
-    for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
-        if row["run"].startswith("solo_"):
-            found.setdefault(row["w"], []).append((row["watts"], row["sm_mhz"]))
-    return {program: [statistics.mean(column) for column in zip(*rows)] for program, rows in found.items()}
-
-
 def draw_power(options):
-    rates, power = rates_alone(options.rates), power_alone(options.rates)
+    rates = rates_alone(options.rates)
+    watts, mhz = (means_alone(options.rates, figure) for figure in ("watts", "sm_mhz"))
     clients = {}
     for folder in ("fourth", "fifth"):
         for program, row in truth_of(HERE.parents[1] / "studies/advice" / folder / "truth.jsonl", "window").items():
             if program not in POWERED:
                 continue
-            watts, mhz = power[program]
             clients[program] = [f"trace: ../advice/{folder}/captures/{row['file']}", *stated_keys(program, row),
                                 "accept: [other_gpu, solo_rate]", f"solo_rate: {rates[program]}/s",
-                                f"power: {{ mean: {watts:.0f}W, clock: {mhz:.0f}MHz }}"]
+                                f"power: {{ mean: {watts[program]:.0f}W, clock: {mhz[program]:.0f}MHz }}"]
     draw_scenarios(drawn_power(), clients)
 
 
