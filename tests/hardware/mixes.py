@@ -4,6 +4,7 @@
     mixes.py draw-splits [--second] TRUTH.jsonl > EXPERIMENT.yaml
     mixes.py draw-choices [--second | --third | --fourth | --fifth] [--rates RATES.jsonl] TRUTH.jsonl > EXPERIMENT.yaml
     mixes.py draw-power --rates RATES.jsonl > EXPERIMENT.yaml
+    mixes.py draw-fresh --rates RATES.jsonl TRUTH.jsonl > EXPERIMENT.yaml
     mixes.py predictions RESULTS.sqlite > PREDICTIONS.jsonl
     mixes.py measure [--only solo] [--repeat N] [--seconds S] [--limit SECONDS] EXPERIMENT.yaml -o MEASURED.jsonl
 
@@ -14,7 +15,8 @@ without. `draw-choices` takes 18 pairs of programs of which no two were ever mea
 with three splits; RATES.jsonl, measured of the scenarios `solo_`, has their rates alone. The third draw has 16 pairs of
 programs that are drawn, too, and each alone with each percentage; the fourth and the fifth have 16 pairs of programs
 that the device binds, in the same ways. `draw-power` takes eight pairs of six of these programs, in turns and under
-MPS, with what they draw alone. `measure` starts each program once for each way of sharing and parks it (loop.py): a mix
+MPS, with what they draw alone. `draw-fresh` takes 12 pairs of ten of them that were in no other draw, in turns, under
+MPS and with three splits, captured alone on the GPU that measures them, with fewer SMs, too. `measure` starts each program once for each way of sharing and parks it (loop.py): a mix
 is a few seconds in which its programs run. In turns there is no daemon; under MPS each percentage is a
 process of its own. FILE gets a row a program, with the watts that the device drew and its clock meanwhile.
 """
@@ -133,6 +135,21 @@ def drawn_power():
             yield kind, programs, [100, 100]
 
 
+def drawn_fresh():
+    """Each alone with each percentage, and twelve pairs that are in no other draw."""
+    chance = random.Random(50)
+    every = [*DEVICE_BOUND[4], *DEVICE_BOUND[5]]
+    seen = {frozenset(programs) for _, programs, _ in itertools.chain(drawn_power(), *map(drawn_choices, (4, 5, 6)))}
+    programs = chance.sample(every, 10)
+    pairs = chance.sample([pair for pair in itertools.combinations(programs, 2) if frozenset(pair) not in seen], 12)
+    for percentage in [100, *PERCENTAGES]:
+        for program in programs:
+            yield "solo" if percentage == 100 else f"solo{percentage}", (program,), [percentage]
+    for kind, percentage in [("timeslice", 100), ("mps", 100)] + [(f"split{part}", part) for part in PERCENTAGES]:
+        for pair in pairs:
+            yield kind, pair, [percentage, 100 - percentage or 100]
+
+
 def truth_of(path, kind):
     """{program: its row of that kind} of a truth.jsonl"""
     rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
@@ -199,6 +216,20 @@ def draw_power(options):
     draw_scenarios(drawn_power(), clients)
 
 
+def draw_fresh(options):
+    rates = rates_alone(options.rates)
+    watts, mhz = (means_alone(options.rates, figure) for figure in ("watts", "sm_mhz"))
+    fewer = [truth_of(options.truth, kind) for kind in ("sms70", "sms50", "sms30")]
+    clients = {}
+    for program, row in truth_of(options.truth, "window").items():
+        files = ", ".join("captures/" + rows[program]["file"] for rows in fewer if program in rows)
+        clients[program] = [f"trace: captures/{row['file']}", f"fewer_sms: [{files}]",
+                            "accept: [solo_rate]", f"solo_rate: {rates[program]}/s", "allocated: 4GiB",
+                            "allow_co_run: true",  # of a program that gave the GPU up before the window began
+                            f"power: {{ mean: {watts[program]:.0f}W, clock: {mhz[program]:.0f}MHz }}"]
+    draw_scenarios(drawn_fresh(), clients)
+
+
 def draw_scenarios(mixes, clients):
     for kind, programs, percentages in mixes:
         print(f"  - name: {kind}_{'_'.join(programs)}")
@@ -214,13 +245,17 @@ def draw_scenarios(mixes, clients):
 
 
 def predictions(options):
+    """Rates, and 99th percentiles of the times between ends of steps."""
     database = sqlite3.connect(f"{options.results.resolve().as_uri()}?mode=ro", uri=True)
-    rates = {}
-    for scenario, client, value in database.execute(
-            "SELECT scenario, client, value FROM metrics JOIN runs ON runs.id = run WHERE metric = 'throughput_per_s'"):
-        rates.setdefault((scenario, client), []).append(value)
-    for (scenario, client), values in rates.items():
-        print(json.dumps({"run": scenario, "client": client, "predicted_per_s": round(statistics.mean(values), 3)}))
+    figures = {}
+    for scenario, client, metric, value in database.execute(
+            "SELECT scenario, client, metric, value FROM metrics JOIN runs ON runs.id = run "
+            "WHERE metric IN ('throughput_per_s', 'job_interval_p99_ms')"):
+        name = "predicted_per_s" if metric == "throughput_per_s" else "predicted_p99_ms"
+        figures.setdefault((scenario, client), {}).setdefault(name, []).append(value)
+    for (scenario, client), its in figures.items():
+        means = {name: round(statistics.mean(its[name]), 3) for name in sorted(its, reverse=True)}
+        print(json.dumps({"run": scenario, "client": client} | means))
 
 
 class Parked:
@@ -308,7 +343,7 @@ def measure(options):
     until = now() + options.limit
     names = set(re.findall(r"- name: (\w+)", options.experiment.read_text(encoding="utf-8")))
     drawn = {f"{mix[0]}_{'_'.join(mix[1])}": mix for mix in [*drawn_mixes(), *drawn_splits(), *drawn_splits(True),
-                                                         *drawn_power(),
+                                                         *drawn_power(), *drawn_fresh(),
                                                          *itertools.chain(*map(drawn_choices, range(1, 7)))]}
     mixes = [mix for name, mix in drawn.items() if name in names and re.match(options.only, name)]
     in_turns = [mix for mix in mixes if mix[0] in ("solo", "timeslice")]
@@ -358,6 +393,10 @@ def main():
     command = commands.add_parser("draw-power")
     command.add_argument("--rates", type=pathlib.Path, required=True)
     command.set_defaults(do=draw_power)
+    command = commands.add_parser("draw-fresh")
+    command.add_argument("truth", type=pathlib.Path)
+    command.add_argument("--rates", type=pathlib.Path, required=True)
+    command.set_defaults(do=draw_fresh)
     command = commands.add_parser("predictions")
     command.add_argument("results", type=pathlib.Path)
     command.set_defaults(do=predictions)
