@@ -7,6 +7,7 @@
 #include <ranges>
 #include <utility>
 
+#include "experiments/advise/slower_hosts.h"
 #include "experiments/run/clients/doubts.h"
 #include "traces/base/error.h"
 
@@ -86,21 +87,28 @@ class Adviser {
     for (SharingWay& way : sharing_ways(question_))
       (way.mode == "mig" || way.mode == "policy" ? doubtful : common).push_back(std::move(way));
     advice_.bounds.assign(question_.programs.size(), "any");
-    std::vector<SimulatedBounds> simulated;
-    if (!common.empty()) simulated = means_.of(advice_experiment(question_, common));
-    for (std::size_t w = 0; w < common.size(); ++w) add_settled(common[w], std::move(simulated[w]));
+    if (!common.empty()) try_common(common);
     for (SharingWay& way : doubtful) {
       try {
-        add_settled(way, means_.of(advice_experiment(question_, {way})).front());
+        SimulatedBounds simulated = means_.of(advice_experiment(question_, {way})).front();
+        simulated = settled(question_, way, std::move(simulated));
+        add(way, simulated, simulated);
       } catch (const Error& refused) {
         advice_.ways.push_back({.way = way, .impossible = refused.message()});
       }
     }
   }
 
-  void add_settled(SharingWay& way, SimulatedBounds simulated) {
-    simulated = settled(question_, way, std::move(simulated));
-    add(way, simulated);
+  /// With hosts as alone, and where these may be slower in company, with such ones, too.
+  void try_common(std::vector<SharingWay>& ways) {
+    std::vector<SimulatedBounds> simulated = means_.of(advice_experiment(question_, ways));
+    for (std::size_t w = 0; w < ways.size(); ++w) {
+      simulated[w] = settled(question_, ways[w], std::move(simulated[w]));
+      SimulatedBounds all = simulated[w];
+      if (const auto slower = with_slower_hosts(question_, all.front()))
+        add_bound(all, means_.of(advice_experiment(*slower, {ways[w]})).front());
+      add(ways[w], simulated[w], all);
+    }
   }
 
   /// Once more and longer where a program ended too few steps for a rate, or a server too few requests.
@@ -116,8 +124,9 @@ class Adviser {
       if (tried.impossible.empty()) tried.loads = loads_of(question_, tried.way, policies_, bands_);
   }
 
-  void add(const SharingWay& way, const SimulatedBounds& simulated) {
-    TriedWay tried = tried_way(question_, way, simulated, bands_);
+  /// `all`: with what hosts that are slower give, too.
+  void add(const SharingWay& way, const SimulatedBounds& simulated, const SimulatedBounds& all) {
+    TriedWay tried = tried_way(question_, way, all, bands_);
     if (way.mode == "mig" && std::ranges::any_of(tried.programs, [](const auto& its) { return its.fps.has_value(); }))
       throw Error(ErrorKind::kUnsupported, {}, "MIG instances draw no frames");
     if (way.mode == "time_sliced") learn_bounds(simulated);

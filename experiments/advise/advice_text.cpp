@@ -7,6 +7,7 @@
 
 #include "experiments/advise/deploy.h"
 #include "experiments/advise/figures/server_text.h"
+#include "experiments/advise/slower_hosts.h"
 #include "experiments/base/terminal.h"
 #include "traces/base/error.h"
 
@@ -168,6 +169,16 @@ std::string legend_of_servers(const AdviceQuestion& question) {
   return text;
 }
 
+/// Whether what some program keeps in a way is a range, and no program's rate or draw is unknown.
+bool hangs_on_hosts(const Advice& advice) {
+  const auto is_range = [](const ProgramShare& share) {
+    return spread_text(share.kept, 2).find(" to ") != std::string::npos;
+  };
+  return advice.unknown_rates.empty() && advice.unknown_draws.empty() &&
+         std::ranges::any_of(advice.ways,
+                             [&](const TriedWay& way) { return std::ranges::any_of(way.programs, is_range); });
+}
+
 std::string assumptions_text(const AdviceQuestion& question, const Advice& advice) {
   std::string text;
   std::vector<std::string> bound;
@@ -178,6 +189,9 @@ std::string assumptions_text(const AdviceQuestion& question, const Advice& advic
       "\nkeeps    rate over the rate alone; in brackets where 90 % of measured figures lie, which were predicted so\n");
   if (has_servers(question)) text += legend_of_servers(question);
   text += fmt::format("work     what all keep together; one after the other makes 1\n");
+  if (hangs_on_hosts(advice))
+    text += fmt::format("hosts    a range from x to y: hosts as quick in company as alone, and {} times as quick\n",
+                        kSlowerHost);
   if (!bound.empty()) text += fmt::format("bound    alone: {}\n", fmt::join(bound, ", "));
   for (const std::string& name : advice.unknown_rates)
     text += fmt::format("assumed  {}'s rate alone is not known: the ends are its fastest and slowest host\n", name);

@@ -18,7 +18,7 @@ ProgramShare share_of(const std::string& program, const SimulatedBounds& simulat
     const ClientMeans& means = runs.clients.at(program);
     widen(kept, means.kept());
     widen(share.fps, means.of("fps_mean"));
-    const char* tail = means.of("frame_time_p99_ms") ? "frame_time_p99_ms" : "job_time_p99_ms";
+    const char* tail = means.of("frame_time_p99_ms") ? "frame_time_p99_ms" : "job_interval_p99_ms";
     widen(share.p99_ms, means.of(tail));
     widen(share.p99_band, runs.band(bands, program, tail), 1);
     const double alone = means.of("solo_throughput_per_s").value_or(0);

@@ -15,7 +15,7 @@ constexpr std::string_view kUnknownDraws =
     ": its capture does not hold what the device draws without a break, and its frame rate hangs on it. From draws of "
     "500us to one a frame, in fps with the first seed: ";
 constexpr std::string_view kWarning = "warning: ";
-constexpr double kMostUnderWay = 1.5;
+constexpr double kMostUnderWay = 2.5;
 
 /// "43.0 to 60.0" behind the policy's name.
 std::optional<FigureBand> range_in(std::string_view ranges, const std::string& policy) {
@@ -80,11 +80,11 @@ class Predicted {
     return value && band ? std::optional(FigureBand{*value * band->low, *value * band->high}) : std::nullopt;
   }
 
-  /// Of frames, or of jobs of programs that wait for each.
+  /// Of frames, or of steps of programs whose host is not far ahead.
   std::optional<FigureBand> tail(std::string_view metric) const {
     const auto value = mean(metric), rate = mean("throughput_per_s"), median = mean("job_time_p50_ms");
     const bool is_of_frames = metric == "frame_time_p99_ms";
-    const bool is_like = is_of_frames || (!mean("fps_mean") && rate && median && waits_for_each_job(*rate, *median));
+    const bool is_like = is_of_frames || (rate && median && *rate * *median / 1e3 <= kMostUnderWay);
     const auto band = band_of("p99");
     if (!value || !is_like || !band || draws_.are_some || few_jobs()) return std::nullopt;
     return FigureBand{*value * band->low, *value * band->high};
@@ -131,10 +131,6 @@ std::string unknown_draws_note(const std::string& client, const std::vector<std:
   return fmt::format("{}{}{}{}; state draw", kWarning, client, kUnknownDraws, fmt::join(ranges, ", "));
 }
 
-bool waits_for_each_job(double rate_per_s, double job_time_p50_ms) {
-  return rate_per_s * job_time_p50_ms / 1e3 <= kMostUnderWay;
-}
-
 std::string mechanism_among(const std::string& mechanism, bool has_games) {
   if (!has_games) return mechanism;
   return mechanism == "turns" ? "games" : mechanism + " with games";
@@ -146,7 +142,7 @@ std::optional<FigureBand> figure_band(const Bands& bands, const PredictedRuns& r
   const Predicted predicted(bands, runs, client);
   if (metric == "throughput_per_s" || metric == "fps_mean") return predicted.rate();
   if (metric == "slowdown") return predicted.slowdown();
-  if (metric == "frame_time_p99_ms" || metric == "job_time_p99_ms") return predicted.tail(metric);
+  if (metric == "frame_time_p99_ms" || metric == "job_interval_p99_ms") return predicted.tail(metric);
   if (metric == "ttft_p99_ms") return predicted.tokens("ttft", metric);
   if (metric == "tpot_p99_ms") return predicted.tokens("tpot", metric);
   return std::nullopt;

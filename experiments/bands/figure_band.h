@@ -29,17 +29,14 @@ struct PredictedRuns {
 
 /// The band of a client's predicted figure: of rates (`throughput_per_s`, `fps_mean`, never above the rate alone), of
 /// `slowdown`, and of the tails `frame_time_p99_ms`, of servers `ttft_p99_ms` and `tpot_p99_ms`, and of programs that
-/// wait for each job `job_time_p99_ms`. Where the draws of a game are unknown, only its own frame rate has one, around
-/// the ends that its note says. nullopt: no such figure was measured often enough. Of few jobs (kFewestJobs) a rate may
-/// be that of one job fewer or more, and a tail has no band.
+/// have about two jobs or fewer under way `job_interval_p99_ms`. Where the draws of a game are unknown, only its own
+/// frame rate has one, around the ends that its note says. nullopt: no such figure was measured often enough. Of few
+/// jobs (kFewestJobs) a rate may be that of one job fewer or more, and a tail has no band.
 std::optional<FigureBand> figure_band(const Bands& bands, const PredictedRuns& runs, const std::string& client,
                                       std::string_view metric);
 
 /// The note of a run on a client whose frame rate hangs on unknown draws: by policy, its ends in fps.
 std::string unknown_draws_note(const std::string& client, const std::vector<std::string>& ranges);
-
-/// Whether a client has about one job under way at a time, as measured tails are of.
-bool waits_for_each_job(double rate_per_s, double job_time_p50_ms);
 
 /// "turns" with games is "games"; nothing compared another mechanism with them ("mps with games").
 std::string mechanism_among(const std::string& mechanism, bool has_games);

@@ -86,7 +86,7 @@ std::string Summary::bands(const Scenario& scenario) const {
            kept_cell(scenario, policy.label, client.name), band_cell(scenario, policy.label, client.name, rate),
            client.server
                ? ""
-               : band_cell(scenario, policy.label, client.name, has_frames ? "frame_time_p99_ms" : "job_time_p99_ms"),
+               : band_cell(scenario, policy.label, client.name, has_frames ? "frame_time_p99_ms" : "job_interval_p99_ms"),
            band_cell(scenario, policy.label, client.name, "ttft_p99_ms"),
            band_cell(scenario, policy.label, client.name, "tpot_p99_ms"),
            is_wide ? fmt::format("wider: nothing measured {}", its_class->second.unmeasured) : ""});

@@ -24,9 +24,9 @@ bool is_shown(const Metric& metric, const RunOutcome& outcome) {
 
 /// What figure_band() asks for.
 bool is_asked_for(std::string_view metric) {
-  constexpr std::string_view kAsked[] = {"fps_mean",       "throughput_per_s",  "solo_throughput_per_s",
-                                         "gpu_busy_ratio", "frame_time_p99_ms", "job_time_p50_ms",
-                                         "job_time_p99_ms"};
+  constexpr std::string_view kAsked[] = {"fps_mean",           "throughput_per_s",  "solo_throughput_per_s",
+                                         "gpu_busy_ratio",     "frame_time_p99_ms", "job_time_p50_ms",
+                                         "job_interval_p99_ms"};
   return std::ranges::find(kAsked, metric) != std::end(kAsked);
 }
 

@@ -105,6 +105,18 @@ void add_rates(Sheet& sheet, const std::vector<Time>& job_ends, const Presence& 
   sheet.add("progress_ratio", jobs_per_s / solo->throughput_per_s);
 }
 
+/// Jobs that follow one another as the steps of a program do.
+bool has_steps(const ClientSpec& client) {
+  return client.replay == Replay::kClosed && client.workload->job_kind != JobKind::kFrame && !client.server;
+}
+
+void add_steps(Sheet& sheet, const std::vector<Time>& job_ends, const Presence& present) {
+  if (job_ends.size() < 2) return;
+  const std::vector<std::int64_t> lengths = intervals(job_ends, present.begin, present.end);
+  sheet.add_ms("job_interval_p50_ms", quantile(lengths, 0.5));
+  sheet.add_ms("job_interval_p99_ms", quantile(lengths, 0.99));
+}
+
 bool has_known_rate(const RunResult& result, std::size_t client) {
   return result.has_unknown_rate.empty() || !result.has_unknown_rate[client];
 }
@@ -325,6 +337,7 @@ std::vector<Metric> Collector::metrics(const RunResult& result, const std::vecto
       sheet.add_ms("job_time_p50_ms", quantile(series.job_latency_ns, 0.5));
       sheet.add_ms("job_time_p99_ms", quantile(series.job_latency_ns, 0.99));
     }
+    if (has_jobs && has_steps(client)) add_steps(sheet, series.job_ends, present);
     if (client.server) add_serving(sheet, *client.server, series, present);
     if (!series.wait_ns.empty()) sheet.add_ms("wait_p99_ms", quantile(series.wait_ns, 0.99));
     sheet.add("gpu_busy_ratio", ratio(result.device_time[i], window));

@@ -42,9 +42,10 @@ inline constexpr std::string_view kCompare[] = {"throughput_per_s", "fps_1low", 
 
 /// The table of a report, behind policy, client and rate.
 inline constexpr std::string_view kReport[] = {
-    "solo_throughput_per_s", "fps_1low",         "frame_time_p99_ms", "render_time_p99_ms", "missed_frame_ratio",
-    "quality_mean",          "job_time_p99_ms",  "harvest_ratio",     "ttft_p99_ms",        "tpot_p99_ms",
-    "goodput_per_s",         "energy_per_job_j", "power_w",           "sm_clock_mhz"};
+    "solo_throughput_per_s", "fps_1low",     "frame_time_p99_ms", "render_time_p99_ms",
+    "missed_frame_ratio",    "quality_mean", "job_time_p99_ms",   "job_interval_p99_ms",
+    "harvest_ratio",         "ttft_p99_ms",  "tpot_p99_ms",       "goodput_per_s",
+    "energy_per_job_j",      "power_w",      "sm_clock_mhz"};
 
 /// What a report of very many settings keeps: what its table and its figures draw.
 inline constexpr std::string_view kDrawn[] = {"fps_mean",
@@ -65,10 +66,10 @@ inline constexpr std::string_view kDrawn[] = {"fps_mean",
                                               "refused"};
 
 /// The summary that Python shows of a results file.
-inline constexpr std::string_view kSummary[] = {"fps_mean",           "fps_1low",        "frame_time_p99_ms",
-                                                "missed_frame_ratio", "quality_mean",    "throughput_per_s",
-                                                "slowdown",           "job_time_p99_ms", "harvest_ratio",
-                                                "ttft_p99_ms",        "tpot_p99_ms",     "goodput_per_s",
-                                                "energy_per_job_j",   "power_w",         "sm_clock_mhz"};
+inline constexpr std::string_view kSummary[] = {
+    "fps_mean",         "fps_1low",    "frame_time_p99_ms", "missed_frame_ratio",  "quality_mean",
+    "throughput_per_s", "slowdown",    "job_time_p99_ms",   "job_interval_p99_ms", "harvest_ratio",
+    "ttft_p99_ms",      "tpot_p99_ms", "goodput_per_s",     "energy_per_job_j",    "power_w",
+    "sm_clock_mhz"};
 
 }  // namespace corun::headlines

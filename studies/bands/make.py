@@ -7,7 +7,8 @@
     make.py --from residuals.csv                               writes bands.csv and coverage.md out of kept residuals
 
 Two figures: `kept`, what a program keeps: its rate in company over its rate alone, both measured or both predicted; and
-`p99`, the 99th percentile of its frame times or step times in company, of programs that wait for each step alone. A
+`p99`, the 99th percentile of its frame times in company, or of the times between the ends of its steps, of programs
+whose host is at most about two steps ahead alone: of others the end of a call is not the end of its work. A
 residual is measured over predicted. A band of a class lies between two of its residuals so that a further one of the
 same kind lies inside with 90 % (split-conformal, 5 % on either side); a class has at least 20. `least` and `most` are
 its outermost residuals. In the class "games" there are games (bound: "frames", their frame rates and frame times) and
@@ -41,14 +42,15 @@ from accuracy import comparisons, measured_means, measured_tails  # noqa: E402
 STUDIES = ["training-encoder-game", "profiled-networks", "cuda-graphs", "transformers-and-stencil",
            "diffusion-gnn-speech", "experts-and-particles", "host-bound-programs", "mps-mixes", "mps-small-kernels",
            "calibrated-h100", "mixes-of-others", "sm-caps", "split-choices", "advice", "advice/second",
-           "advice/fourth", "advice/fifth", "game-engine", "sessions", "servers"]
+           "advice/fourth", "advice/fifth", "power", "captured-alone",
+           "game-engine", "sessions", "servers"]
 MECHANISM = {"timeslice": "turns", "mps": "mps", "split": "split"}
 CLIENT = re.compile(r"- \{ name: (\w+), (trace: .*) \}\s*$")
 DEVICE_BOUND = 0.9  # as in experiments/bands/bands.h
 LEAST = 20
 WITH_SERVERS = " with servers"
 SERVING = ROOT / "studies/serving"
-WAITS = 0.1  # jobs follow one another where rate and median time are that near to 1 together
+MOST_UNDER_WAY = 2.5  # as in experiments/bands/figure_band.cpp
 COLUMNS = ["study", "run", "program", "figure", "mechanism", "programs", "bound", "measured_over_predicted"]
 
 
@@ -66,7 +68,7 @@ def run(simcli, experiment, output):
 
 
 def alone(simcli, study, text, folder):
-    """{client: (rate, part of the time that the device works for it, whether it waits for each step)}, alone"""
+    """{client: (rate, part of the time that the device works for it, whether its host is not far ahead)}, alone"""
     clients = dict(CLIENT.search(line).groups() for line in text.splitlines() if CLIENT.search(line))
     device = re.search(r"^device: .*$", text, re.M)[0]
     lines = [f"version: 1\nname: alone\n{device}\nhorizon: 2s\nwarmup: 0.5s\npolicies: [passthrough]",
@@ -82,7 +84,7 @@ def alone(simcli, study, text, folder):
     rates, busy, times = (metric(folder / "alone.sqlite", name)
                           for name in ("throughput_per_s", "gpu_busy_ratio", "job_time_p50_ms"))
     return {client: (rates[client, client], busy[client, client],
-                     abs(rates[client, client] * times[client, client] / 1e3 - 1) <= WAITS) for client in clients}
+                     rates[client, client] * times[client, client] / 1e3 <= MOST_UNDER_WAY) for client in clients}
 
 
 def residuals_of_sessions(simcli):
@@ -192,7 +194,7 @@ def residuals_of(simcli, study, folder):
         return
     experiment = ROOT / "studies" / study / "experiment.yaml"
     run(simcli, experiment, folder / "all.sqlite")
-    rates, tails = (metric(folder / "all.sqlite", name) for name in ("throughput_per_s", "job_time_p99_ms"))
+    rates, tails = (metric(folder / "all.sqlite", name) for name in ("throughput_per_s", "job_interval_p99_ms"))
     lone = alone(simcli, study, experiment.read_text(encoding="utf-8"), folder)
     games = experiment.parent / "games.txt"
     measured = measured_means(experiment.parent / "measured.jsonl", games if games.exists() else None)
@@ -212,11 +214,11 @@ def residuals_of(simcli, study, folder):
         kind = "games" if scenario in with_games else MECHANISM.get(kind)
         if kind is None or programs[scenario] == 1 or client not in lone:
             continue
-        rate, busy, waits = lone[client]
+        rate, busy, is_near = lone[client]
         bound = "device" if busy >= DEVICE_BOUND else "host"
         ratio = (value / measured_alone.get(client, rate)) / (predicted / rate)
         yield [study, run_name, client, "kept", kind, together, bound, f"{ratio:.4f}"]
-        if waits and (run_name, name) in real_tails:
+        if is_near and (run_name, name) in real_tails:
             tail = real_tails[run_name, name] / tails[scenario, client]
             yield [study, run_name, client, "p99", kind, together, bound, f"{tail:.4f}"]
 

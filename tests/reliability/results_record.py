@@ -30,6 +30,7 @@ QUICK = ["quickstart", "rivals", "tiny", "held", "sweep", "partition", "elastic"
          "pilotfish", "djay_join", "nvshare_table", "gaiagpu_pairs", "paging_slices", "xsched_gv100"]  # a few seconds
 PROSE = {("runs", "notes"), ("runs", "engine_version"), ("runs", "experiment")}
 LATER_TABLES = {"requests"}  # that came after the revision; metrics are computed of their rows
+LATER_METRICS = {"job_interval_p50_ms", "job_interval_p99_ms"}  # likewise; ends of jobs are in others, too
 
 
 def experiments():
@@ -41,11 +42,15 @@ def experiments():
     return {path.parent.name if path.stem == "experiment" else path.stem: path for path in known}
 
 
+def is_later(row):
+    table, values = row
+    return table in LATER_TABLES or (table == "metrics" and not LATER_METRICS.isdisjoint(values))
+
+
 def result_hash(path):
     """Of all rows of all runs, without what names a run or describes it in words."""
     runs = results_rows.rows_by_run(path, ignored=results_rows.IGNORED | PROSE)
-    texts = sorted(repr([row for row in rows if row[0] not in LATER_TABLES]).replace(run, "")
-                   for run, rows in runs.items())
+    texts = sorted(repr([row for row in rows if not is_later(row)]).replace(run, "") for run, rows in runs.items())
     return hashlib.sha256(repr(texts).encode()).hexdigest()[:32]
 
 

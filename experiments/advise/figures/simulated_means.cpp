@@ -62,6 +62,10 @@ std::optional<double> ClientMeans::of(const std::string& metric) const {
   return found == sums_.end() ? std::nullopt : std::optional(found->second / runs_);
 }
 
+void ClientMeans::take(const std::string& metric, const ClientMeans& other) {
+  if (const auto mean = other.of(metric)) sums_[metric] = *mean * runs_;
+}
+
 double ClientMeans::kept() const {
   const double alone = of("solo_throughput_per_s").value_or(0);
   return alone > 0 ? of("throughput_per_s").value_or(0) / alone : 0;
@@ -121,6 +125,7 @@ std::vector<SimulatedBounds> SimulatedMeans::simulate(const std::string& text) {
     its.classes = error_classes(scenario, scenario.policies[spec.policy]);
     for (const Metric& metric : outcome.metrics) its.clients[metric.client].add(metric.name, metric.value);
     for (const ClientChoice& client : scenario.clients) {
+      if (client.is_bound) its.unknown_rates.insert(client.name);
       if (!client.server) continue;
       its.servers[client.name] = client.server->level;
       add_of_server(outcome.metrics, client.name, its.clients[client.name]);

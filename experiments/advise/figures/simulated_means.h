@@ -25,6 +25,8 @@ class ClientMeans {
  public:
   void add(const std::string& metric, double value) { sums_[metric] += value; }
   void end_run() { runs_ += 1; }
+  /// Has the other's mean of a metric in place of its own.
+  void take(const std::string& metric, const ClientMeans& other);
   /// nullopt: it has no such metric.
   std::optional<double> of(const std::string& metric) const;
   /// Its rate over its rate alone; 0 where it has none alone.
@@ -38,8 +40,8 @@ class ClientMeans {
 /// A scenario under a policy, over its seeds.
 struct SimulatedRuns {
   std::map<std::string, ClientMeans> clients;
-  std::map<std::string, ErrorClass> classes;  ///< by client: error_classes()
-
+  std::map<std::string, ErrorClass> classes;    ///< by client: error_classes()
+  std::set<std::string> unknown_rates;          ///< clients whose hosts' speed is an end of a range
   std::map<std::string, ServiceLevel> servers;  ///< by client that is one: its `slo`
 
   double measured_s = 0;  ///< Scenario::measured_s()

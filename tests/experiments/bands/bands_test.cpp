@@ -124,9 +124,9 @@ TEST(ErrorClasses, SayWhatNothingMeasured) {
 PredictedRuns two_programs(const std::string& mechanism = "turns") {
   std::map<std::pair<std::string, std::string>, double> figures = {
       {{"a", "throughput_per_s"}, 10}, {{"a", "solo_throughput_per_s"}, 25}, {{"a", "gpu_busy_ratio"}, 0.38},
-      {{"a", "slowdown"}, 2.5},        {{"a", "job_time_p50_ms"}, 100},      {{"a", "job_time_p99_ms"}, 120},
+      {{"a", "slowdown"}, 2.5},        {{"a", "job_time_p50_ms"}, 100},      {{"a", "job_interval_p99_ms"}, 120},
       {{"b", "throughput_per_s"}, 9},  {{"b", "solo_throughput_per_s"}, 10}, {{"b", "gpu_busy_ratio"}, 0.2},
-      {{"b", "job_time_p50_ms"}, 300}, {{"b", "job_time_p99_ms"}, 330},      {{"b", "wait_p99_ms"}, 5}};
+      {{"b", "job_time_p50_ms"}, 300}, {{"b", "job_interval_p99_ms"}, 330},      {{"b", "wait_p99_ms"}, 5}};
   return {
       {{"a", {mechanism, 2}}, {"b", {mechanism, 2}}}, "passthrough", {}, [figures](const auto& client, auto metric) {
         const auto found = figures.find({client, std::string(metric)});
@@ -165,11 +165,11 @@ TEST(FigureBand, UnderMpsADeviceBoundProgramIsNotToldFromAnyOther) {
   expect_band(two_programs("mps"), "b", "throughput_per_s", 7.2, 10);
 }
 
-TEST(FigureBand, OfATailIsOfProgramsThatWaitForEachJob) {
-  expect_band(two_programs(), "a", "job_time_p99_ms", 60, 288);
-  EXPECT_FALSE(figure_band(Bands(kTable), two_programs(), "b", "job_time_p99_ms")) << "three jobs are under way";
+TEST(FigureBand, OfATailIsOfProgramsWhoseHostIsNotFarAhead) {
+  expect_band(two_programs(), "a", "job_interval_p99_ms", 60, 288);
+  EXPECT_FALSE(figure_band(Bands(kTable), two_programs(), "b", "job_interval_p99_ms")) << "three jobs are under way";
   EXPECT_FALSE(figure_band(Bands(kTable), two_programs(), "b", "wait_p99_ms")) << "never compared";
-  EXPECT_FALSE(figure_band(Bands(kTable), two_programs("mps"), "a", "job_time_p99_ms"));
+  EXPECT_FALSE(figure_band(Bands(kTable), two_programs("mps"), "a", "job_interval_p99_ms"));
 }
 
 TEST(FigureBand, WithAGameTurnsAreAClassOfTheirOwnAndMpsHasNone) {
@@ -196,10 +196,10 @@ TEST(FigureBand, OfFewJobsReachesOverOneJobFewerOrMoreAndATailOfThemHasNone) {
   for (auto& [client, its] : runs.classes) its.measured_s = 0.5;  // five jobs of a
   expect_band(runs, "a", "throughput_per_s", 9.5 * 4 / 5, 10.4 * 6 / 5);
   expect_band(runs, "a", "slowdown", 25 / (10.4 * 6 / 5), 25 / (9.5 * 4 / 5));
-  EXPECT_FALSE(figure_band(Bands(kTable), runs, "a", "job_time_p99_ms"));
+  EXPECT_FALSE(figure_band(Bands(kTable), runs, "a", "job_interval_p99_ms"));
   for (auto& [client, its] : runs.classes) its.measured_s = 1;
   expect_band(runs, "a", "throughput_per_s", 9.5, 10.4);
-  expect_band(runs, "a", "job_time_p99_ms", 60, 288);
+  expect_band(runs, "a", "job_interval_p99_ms", 60, 288);
 }
 
 TEST(FigureBand, IsWiderWhereTheDeviceWasNeverMeasured) {

@@ -109,6 +109,18 @@ TEST_F(CollectorTest, ARateThatIsNotKnownIsLeftOutAndNotZero) {
   EXPECT_TRUE(values.contains("game.throughput_per_s"));
 }
 
+TEST_F(CollectorTest, StepTimesAreBetweenTheEndsOfJobsAndOfClosedReplayAlone) {
+  Collector collector(input_);
+  for (const Duration end : {2s, 3s, 4s, 7s, 8s}) job(collector, end - 100ms, end);
+  const auto values = metrics(collector);
+  EXPECT_DOUBLE_EQ(values.at("train.job_interval_p50_ms"), 1000);
+  EXPECT_DOUBLE_EQ(values.at("train.job_interval_p99_ms"), 3000);
+  EXPECT_DOUBLE_EQ(values.at("train.job_time_p99_ms"), 100) << "what lies between jobs is in no job time";
+  EXPECT_FALSE(values.contains("game.job_interval_p99_ms")) << "frames have frame times";
+  input_.clients[1].replay = Replay::kOpen;
+  EXPECT_FALSE(metrics(collector).contains("train.job_interval_p99_ms"));
+}
+
 TEST_F(CollectorTest, TheLongestFrameTimeIsTold) {
   Collector collector(input_);
   for (const Duration at : {2s, 3s, 7s, 8s}) frame(collector, at);

@@ -9,7 +9,8 @@ HOMES = {"sim/metrics/metric_table.cpp", "sim/metrics/headlines.h", "sim/metrics
 # What sentences, figures and goals ask for by name; kills is also a table of results files, and power_w and
 # sm_clock_mhz are also what a capture and a validation say of the device.
 NAMED_ELSEWHERE = {"fps_mean", "fps_1low", "frame_time_p50_ms", "frame_time_p99_ms", "throughput_per_s",
-                   "solo_throughput_per_s", "job_time_p50_ms", "job_time_p99_ms", "slowdown", "wait_p99_ms",
+                   "solo_throughput_per_s", "job_time_p50_ms", "job_time_p99_ms", "job_interval_p99_ms",
+                   "slowdown", "wait_p99_ms",
                    "harvest_ratio", "gpu_busy_ratio", "switch_ratio", "paging_ratio", "quality_mean",
                    "missed_frame_ratio", "refused", "kills", "render_time_p50_ms", "render_time_p99_ms",
                    "ttft_p99_ms", "tpot_p99_ms", "rejected", "goodput_per_s", "progress_ratio", "power_w",

@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""Rates and 99th percentiles of step times, told and measured, by way of sharing (`solo30`: alone
+with 30 % of the SMs).
+
+    score.py slower > EXPERIMENT.yaml        the experiment with hosts 0.6 times as quick, for `simcli run`
+    score.py score [--each]                  mean errors (worst); with each row's
+
+slower.jsonl is what the experiment says with slower hosts. A rate *hangs on hosts* where it differs from that with
+hosts as alone by more than 3 %; it is *inside* where it lies between the two, or at most 3 % beyond.
+"""
+
+import collections
+import json
+import pathlib
+import re
+import sys
+
+HERE = pathlib.Path(__file__).parent
+BEYOND, SLOWER = 0.03, 0.6
+
+
+def told(name):
+    rows = map(json.loads, (HERE / name).read_text(encoding="utf-8").splitlines())
+    return {(row["run"], row["client"]): row for row in rows}
+
+
+def slower():
+    text = (HERE / "experiment.yaml").read_text(encoding="utf-8")
+    print(re.sub(r"- \{ name: (\w+), ", rf"- {{ name: \1, host_speed: {SLOWER}, ", text), end="")
+
+
+def is_inside(value, ends):
+    return min(ends) * (1 - BEYOND) <= value <= max(ends) * (1 + BEYOND)
+
+
+def shown(errors):
+    return f"{sum(errors) / len(errors):.1f} % ({max(errors):.1f}) of {len(errors)}" if errors else ""
+
+
+def score(is_each):
+    alone, slow = told("predictions.jsonl"), told("slower.jsonl")
+    found = collections.defaultdict(lambda: collections.defaultdict(list))
+    for row in map(json.loads, (HERE / "measured.jsonl").read_text(encoding="utf-8").splitlines()):
+        key, way = (row["run"], row["w"]), row["run"].split("_")[0]
+        ends = [its[key]["predicted_per_s"] for its in (alone, slow)]
+        rate = 100 * (ends[0] / row["it_s"] - 1)
+        tail = 100 * (alone[key]["predicted_p99_ms"] / row["p99_ms"] - 1)
+        hangs = abs(ends[1] / ends[0] - 1) > BEYOND
+        for kind in (way, f"{way.rstrip('0123456789')} in all") if way[-1].isdigit() else (way,):
+            found[kind]["rates"].append(abs(rate))
+            found[kind]["hang" if hangs else "do not"].append(abs(rate))
+            found[kind]["p99"].append(abs(tail))
+            found[kind]["inside"].append(is_inside(row["it_s"], ends))
+        if is_each:
+            print(f"{row['run']:46}{row['w']:20}{rate:+7.1f} %  p99 {tail:+7.1f} %{'  hangs on hosts' * hangs}")
+    print("| way | rates | that hang on hosts | that do not | inside | p99 of step times |\n|---|---|---|---|---|---|")
+    for way, its in sorted(found.items(), key=lambda item: item[0].endswith("in all")):
+        print(f"| {way} | {shown(its['rates'])} | {shown(its['hang'])} | {shown(its['do not'])} | "
+              f"{sum(its['inside'])} of {len(its['inside'])} | {shown(its['p99'])} |")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["slower"]:
+        slower()
+    elif sys.argv[1:] in (["score"], ["score", "--each"]):
+        score("--each" in sys.argv)
+    else:
+        sys.exit(__doc__)
