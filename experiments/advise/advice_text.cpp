@@ -138,7 +138,7 @@ void add_cells(const AdviceQuestion& question, const ProgramShare& share, std::v
   if (!question.least_fps.empty()) row.push_back(spread_text(share.fps, 1));
 }
 
-std::string table_text(const AdviceQuestion& question, const Advice& advice) {
+std::string table_text(const AdviceQuestion& question, const Advice& advice, std::size_t width) {
   std::vector<std::vector<std::string>> rows = {heading_of(question)};
   for (const TriedWay& way : advice.ways) {
     std::vector<std::string> row = {way.way.label};
@@ -153,8 +153,10 @@ std::string table_text(const AdviceQuestion& question, const Advice& advice) {
     }
     rows.push_back(row);
   }
-  return aligned(rows);
+  return aligned(rows, {}, width);
 }
+
+constexpr std::size_t kLegendIndent = 9;
 
 /// What the columns of servers mean.
 std::string legend_of_servers(const AdviceQuestion& question) {
@@ -280,8 +282,9 @@ std::string verdict_text(const AdviceQuestion& question, const Advice& advice) {
   return text + loads_text(advice) + "\n";
 }
 
-std::string advice_text(const AdviceQuestion& question, const Advice& advice) {
-  return verdict_text(question, advice) + "\n" + table_text(question, advice) + assumptions_text(question, advice);
+std::string advice_text(const AdviceQuestion& question, const Advice& advice, std::size_t width) {
+  return verdict_text(question, advice) + "\n" + table_text(question, advice, width) +
+         wrapped(assumptions_text(question, advice), width, kLegendIndent);
 }
 
 std::string deployment_text(const std::string& kind, const AdviceQuestion& question, const Advice& advice) {

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "experiments/advise/advice.h"
+#include "experiments/base/table.h"
 
 namespace corun {
 
@@ -11,7 +12,7 @@ namespace corun {
 std::string verdict_text(const AdviceQuestion& question, const Advice& advice);
 
 /// The verdict, a table of all ways, and what was assumed.
-std::string advice_text(const AdviceQuestion& question, const Advice& advice);
+std::string advice_text(const AdviceQuestion& question, const Advice& advice, std::size_t width = kAnyWidth);
 
 /// What sets up the best way of those that `kind` (of deploy_kinds()) can. Throws Error(kInput) where it can none.
 std::string deployment_text(const std::string& kind, const AdviceQuestion& question, const Advice& advice);

@@ -54,7 +54,7 @@ std::string printable(std::string_view text) {
 }
 
 std::string fact_line(std::string_view label, std::string_view text) {
-  return fmt::format("{:<12} {}\n", label, printable(text));
+  return fmt::format("{:<{}} {}\n", label, kFactIndent - 1, printable(text));
 }
 
 std::string as_utf8(std::string_view text) {
@@ -96,35 +96,13 @@ std::size_t display_width(std::string_view text) {
       std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
-std::string aligned(const std::vector<std::vector<std::string>>& rows, const std::vector<std::size_t>& right) {
-  std::vector<std::size_t> widths(rows.empty() ? 0 : rows[0].size());
-  std::vector<bool> is_used(widths.size());
-  for (const auto& row : rows)
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      widths[i] = std::max(widths[i], display_width(row[i]));
-      if (&row != &rows[0] && !row[i].empty()) is_used[i] = true;
-    }
-  std::string text;
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      if (!is_used[i]) continue;
-      const std::string padding(widths[i] - display_width(row[i]), ' ');
-      line += std::ranges::find(right, i) != right.end() ? padding + row[i] : row[i] + padding;
-      line += "  ";
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
-  return text;
-}
-
-Terminal inspect_terminal(int fd, bool allow_color) {
+Terminal inspect_terminal(int fd, const TerminalWishes& wishes) {
   Terminal terminal;
   terminal.is_interactive = isatty(fd) == 1;
-  terminal.has_color = terminal.is_interactive && allow_color;
+  terminal.has_color = terminal.is_interactive && wishes.allows_color;
   winsize size{};
   if (terminal.is_interactive && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) terminal.width = size.ws_col;
+  if (wishes.width > 0) terminal.width = wishes.width;
   return terminal;
 }
 

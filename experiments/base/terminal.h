@@ -1,9 +1,10 @@
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <string>
 #include <string_view>
-#include <vector>
+
+#include "experiments/base/table.h"
 
 namespace corun {
 
@@ -11,7 +12,8 @@ namespace corun {
 /// invalid UTF-8 become \xNN, a tab one space.
 std::string printable(std::string_view text);
 
-/// A line of a list of facts: `label` in a column of 12, then `text` as printable().
+inline constexpr std::size_t kFactIndent = 13;
+/// A line of a list of facts: `label` in a column of kFactIndent, then `text` as printable().
 std::string fact_line(std::string_view label, std::string_view text);
 
 /// The text with every byte that is not UTF-8 replaced by U+FFFD.
@@ -28,19 +30,23 @@ std::size_t begin_of_character(std::string_view text, std::size_t byte);
 /// Columns that `text` takes on a terminal, counting one per Unicode scalar.
 std::size_t display_width(std::string_view text);
 
-/// Rows of text in aligned columns, two spaces between them. The first row is the heading. Columns start left-aligned;
-/// those named in `right` (by index) are right-aligned. Columns that are empty in every row but the heading are left
-/// out.
-std::string aligned(const std::vector<std::vector<std::string>>& rows, const std::vector<std::size_t>& right = {});
-
 /// What an output stream can show.
 struct Terminal {
   bool is_interactive = false;  ///< a person may be looking
   bool has_color = false;
   std::size_t width = 80;
+
+  /// Columns for a table; in a file it may have any number.
+  std::size_t table_width() const { return is_interactive ? width : kAnyWidth; }
 };
 
-/// Looks at file descriptor `fd`; `allow_color` is false where NO_COLOR is set to something or TERM is "dumb".
-Terminal inspect_terminal(int fd, bool allow_color);
+/// What the environment says of every terminal.
+struct TerminalWishes {
+  bool allows_color = true;  ///< false where NO_COLOR is set to something or TERM is "dumb"
+  std::size_t width = 0;     ///< COLUMNS; 0: as wide as it is
+};
+
+/// Looks at file descriptor `fd`.
+Terminal inspect_terminal(int fd, const TerminalWishes& wishes);
 
 }  // namespace corun

@@ -145,7 +145,7 @@ CommandLine::CommandLine(int argc, char** argv)
 
 CommandLine::~CommandLine() = default;
 
-int CommandLine::parse_and_run(bool allow_color) {
+int CommandLine::parse_and_run(const TerminalWishes& wishes) {
   std::string answer;
   add_shell_commands(*app_, fmt::format("simcli {}", engine_version()), answer);
   try {
@@ -154,7 +154,11 @@ int CommandLine::parse_and_run(bool allow_color) {
   } catch (const CLI::ParseError& error) {
     const bool is_help = error.get_exit_code() == 0;
     app_->exit(error, is_help ? std::cout : std::cerr, std::cerr);
-    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && takes_one_experiment(argc_ > 1 ? argv_[1] : ""))
+    if (argc_ == 1) std::cerr << app_->help();
+    std::cerr << meant_option(*app_);
+    const std::vector<std::string> unexpected = app_->remaining(true);
+    const bool is_file = !unexpected.empty() && !unexpected.front().starts_with('-');
+    if (is_file && takes_one_experiment(argv_[1]))
       std::cerr << "one experiment file (YAML) is expected: captures stand in it, as `trace` of its clients "
                    "(docs/tutorial.md)\n";
     return is_help ? 0 : kExitUsage;
@@ -163,8 +167,8 @@ int CommandLine::parse_and_run(bool allow_color) {
     put_out(answer);
     return 0;
   }
-  common_.out = inspect_terminal(1, allow_color);
-  common_.err = inspect_terminal(2, allow_color);
+  common_.out = inspect_terminal(1, wishes);
+  common_.err = inspect_terminal(2, wishes);
   try {
     return body_(common_);
   } catch (const Error& error) {

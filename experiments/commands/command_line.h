@@ -145,7 +145,7 @@ class CommandLine {
 
   Commands commands() { return {*this, *app_}; }
   /// Runs the command that is named, once all commands have been added. Returns the exit code of the program.
-  int parse_and_run(bool allow_color);
+  int parse_and_run(const TerminalWishes& wishes);
 
  private:
   friend class Commands;

@@ -57,7 +57,7 @@ int inspect_command(const CommonOptions& common, const InspectOptions& options) 
     add_trace_report(json, timeline, options.recover);
     print_out("{}\n", json.text());
   } else {
-    put_out(trace_report(timeline, options.file));
+    put_out(wrapped(trace_report(timeline, options.file), common.out.table_width(), kFactIndent));
     if (recovers) print_out("written to   {}\n", printable(options.recover));
   }
   return 0;

@@ -1,3 +1,4 @@
+#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -26,11 +27,16 @@ void add_commands(Commands commands) {
   for (const auto add : {add_identify, add_version}) add(commands);
 }
 
-bool allows_color() {
-  const char* terminal = std::getenv("TERM");
-  const bool is_dumb = terminal != nullptr && std::string_view(terminal) == "dumb";
-  const char* no_color = std::getenv("NO_COLOR");
-  return (no_color == nullptr || *no_color == '\0') && !is_dumb;
+std::string_view variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+TerminalWishes terminal_wishes() {
+  TerminalWishes wishes{.allows_color = variable("NO_COLOR").empty() && variable("TERM") != "dumb"};
+  const std::string_view columns = variable("COLUMNS");
+  std::from_chars(columns.data(), columns.data() + columns.size(), wishes.width);
+  return wishes;
 }
 
 bool is_main_over = false;
@@ -55,7 +61,7 @@ int main(int argc, char** argv) {
     corun::keep_reproductions({argv, argv + argc});
     corun::CommandLine line(argc, argv);
     corun::add_commands(line.commands());
-    const int code = corun::exit_code_after_output(line.parse_and_run(corun::allows_color()));
+    const int code = corun::exit_code_after_output(line.parse_and_run(corun::terminal_wishes()));
     corun::is_main_over = true;
     return code;
   } catch (const std::bad_alloc&) {

@@ -27,7 +27,7 @@ std::string fps_text(const FitCurve& curve, const FitPoint& point) {
   return is_alone ? spread_text(point.fps, 1) : with_band(point.fps, point.fps_band, 1);
 }
 
-std::string table_text(const FitQuestion& question, const FitAnswer& answer) {
+std::string table_text(const FitQuestion& question, const FitAnswer& answer, std::size_t width) {
   std::vector<std::string> heading = {"", "sessions", "holds", "FPS", "1 % low", "p99 ms", "missed %", "quality"};
   for (const AskedProgram& filler : question.fillers) heading.push_back(filler.name + " keeps");
   heading.push_back(fmt::format("FPS of {:.6g}", question.fps));
@@ -51,8 +51,10 @@ std::string table_text(const FitQuestion& question, const FitAnswer& answer) {
     }
     rows.back().resize(heading.size());
   }
-  return aligned(rows, {1});
+  return aligned(rows, {1}, width);
 }
+
+constexpr std::size_t kLegendIndent = 9, kServerLegendIndent = 12;
 
 std::string assumptions_text(const FitQuestion& question, const FitAnswer& answer) {
   std::string text = fmt::format(
@@ -129,11 +131,12 @@ std::string fit_sentence(const FitQuestion& question, const FitAnswer& answer) {
                      answer.whose_times);
 }
 
-std::string fit_text(const FitQuestion& question, const FitAnswer& answer) {
+std::string fit_text(const FitQuestion& question, const FitAnswer& answer, std::size_t width) {
   if (question.has_servers())
-    return fmt::format("{}\n{}\n{}", fit_sentence(question, answer), server_fit_table(question, answer),
-                       server_fit_legend(question, answer));
-  return fit_sentence(question, answer) + "\n" + table_text(question, answer) + assumptions_text(question, answer);
+    return fmt::format("{}\n{}\n{}", fit_sentence(question, answer), server_fit_table(question, answer, width),
+                       wrapped(server_fit_legend(question, answer), width, kServerLegendIndent));
+  return fit_sentence(question, answer) + "\n" + table_text(question, answer, width) +
+         wrapped(assumptions_text(question, answer), width, kLegendIndent);
 }
 
 }  // namespace corun

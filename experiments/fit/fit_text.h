@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "experiments/base/table.h"
 #include "experiments/fit/fit.h"
 
 namespace corun {
@@ -14,6 +15,6 @@ bool fits(const FitAnswer& answer);
 std::string fit_sentence(const FitQuestion& question, const FitAnswer& answer);
 
 /// The sentence, a table of all points with a bar for the frame rate, and what was assumed.
-std::string fit_text(const FitQuestion& question, const FitAnswer& answer);
+std::string fit_text(const FitQuestion& question, const FitAnswer& answer, std::size_t width = kAnyWidth);
 
 }  // namespace corun

@@ -122,7 +122,7 @@ std::string server_fit_sentence(const FitQuestion& question, const FitAnswer& an
   return text;
 }
 
-std::string server_fit_table(const FitQuestion& question, const FitAnswer& answer) {
+std::string server_fit_table(const FitQuestion& question, const FitAnswer& answer, std::size_t width) {
   std::vector<std::vector<std::string>> rows = {heading_of(question, answer)};
   for (const FitCurve& curve : answer.curves) {
     std::string label = policy_text(curve.policy);
@@ -134,7 +134,7 @@ std::string server_fit_table(const FitQuestion& question, const FitAnswer& answe
     }
   }
   for (std::vector<std::string>& row : rows) row.resize(rows.front().size());
-  return aligned(rows, {1});
+  return aligned(rows, {1}, width);
 }
 
 std::string server_fit_legend(const FitQuestion& question, const FitAnswer& answer) {

@@ -11,7 +11,7 @@ namespace corun {
 std::string server_fit_sentence(const FitQuestion& question, const FitAnswer& answer);
 
 /// A line each point.
-std::string server_fit_table(const FitQuestion& question, const FitAnswer& answer);
+std::string server_fit_table(const FitQuestion& question, const FitAnswer& answer, std::size_t width);
 
 /// What its columns mean, and what was assumed.
 std::string server_fit_legend(const FitQuestion& question, const FitAnswer& answer);

@@ -60,7 +60,8 @@ std::string figure_name(const Figure& figure) { return fmt::format("{} {}", figu
 
 const RuleVerdict& runner_up(const Identification& found) { return found.verdicts[found.verdicts.size() > 1 ? 1 : 0]; }
 
-std::string table_of_trials(const Identification& found, Predictions& predictions, const IdentifyOptions& options) {
+std::string table_of_trials(const Identification& found, Predictions& predictions, const IdentifyOptions& options,
+                            std::size_t width) {
   std::vector<std::vector<std::string>> rows = {
       {"trial", "bits", "figure", "measured", "best rule", "runner-up", "off", "most likely after it", ""}};
   for (std::size_t i = 0; i < found.steps.size(); ++i) {
@@ -74,15 +75,15 @@ std::string table_of_trials(const Identification& found, Predictions& prediction
                     fmt::format("{:.1f}", found.misfits[i]), name_of(likely, predictions),
                     fmt::format("{:.3f}", likely.probability)});
   }
-  return aligned(rows, {1, 3, 4, 5, 6, 8});
+  return aligned(rows, {1, 3, 4, 5, 6, 8}, width);
 }
 
-std::string table_of_rules(const Identification& found, const Predictions& predictions) {
+std::string table_of_rules(const Identification& found, const Predictions& predictions, std::size_t width) {
   std::vector<std::vector<std::string>> rows = {{"rule", "probability"}};
   for (const RuleVerdict& verdict : found.verdicts)
     rows.push_back({name_of(verdict, predictions),
                     verdict.probability < 1e-4 ? "below 0.0001" : fmt::format("{:.4f}", verdict.probability)});
-  return aligned(rows, {1});
+  return aligned(rows, {1}, width);
 }
 
 std::string misfit_sentence(const Identification& found, Predictions& predictions, const IdentifyOptions& options) {
@@ -152,10 +153,12 @@ std::vector<std::string> findings(const Identification& found, Predictions& pred
   return sentences;
 }
 
-std::string report_text(const Identification& found, Predictions& predictions, const IdentifyOptions& options) {
+std::string report_text(const Identification& found, Predictions& predictions, const IdentifyOptions& options,
+                        std::size_t width) {
   std::string text;
   if (!found.steps.empty())
-    text = fmt::format("{}\n{}\n", table_of_trials(found, predictions, options), table_of_rules(found, predictions));
+    text = fmt::format("{}\n{}\n", table_of_trials(found, predictions, options, width),
+                       table_of_rules(found, predictions, width));
   for (const std::string& sentence : findings(found, predictions, options)) text += sentence + "\n";
   return text;
 }

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/base/table.h"
 #include "experiments/identify/identify.h"
 #include "experiments/question/device_file.h"
 
@@ -14,7 +15,8 @@ std::vector<std::string> findings(const Identification& found, Predictions& pred
                                   const IdentifyOptions& options);
 
 /// A table of the trials that were run, one of the rules, and the findings.
-std::string report_text(const Identification& found, Predictions& predictions, const IdentifyOptions& options);
+std::string report_text(const Identification& found, Predictions& predictions, const IdentifyOptions& options,
+                        std::size_t width = kAnyWidth);
 
 /// The same with every figure: measured, and as each rule that stood at the time predicted it.
 std::string report_json(const Identification& found, Predictions& predictions, const IdentifyOptions& options,

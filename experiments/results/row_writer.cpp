@@ -26,8 +26,8 @@ std::string text_of(const Cell& cell) {
 
 class AlignedWriter : public RowWriter {
  public:
-  AlignedWriter(const std::vector<std::string>& columns, Sink sink)
-      : sink_(std::move(sink)), lines_(1), is_number_(columns.size(), true) {
+  AlignedWriter(const std::vector<std::string>& columns, Sink sink, std::size_t width)
+      : sink_(std::move(sink)), width_(width), lines_(1), is_number_(columns.size(), true) {
     for (const std::string& column : columns) lines_[0].push_back(printable(column));
   }
   void row(const std::vector<Cell>& cells) override {
@@ -41,11 +41,12 @@ class AlignedWriter : public RowWriter {
     std::vector<std::size_t> right;
     for (std::size_t i = 0; i < is_number_.size(); ++i)
       if (is_number_[i]) right.push_back(i);
-    sink_(aligned(lines_, right));
+    sink_(aligned(lines_, right, width_));
   }
 
  private:
   Sink sink_;
+  std::size_t width_;
   std::vector<std::vector<std::string>> lines_;
   std::vector<bool> is_number_;
 };
@@ -173,7 +174,7 @@ std::string markdown_text(std::string_view text) {
 }
 
 std::unique_ptr<RowWriter> make_row_writer(RowFormat format, const std::vector<std::string>& columns,
-                                           RowWriter::Sink sink) {
+                                           RowWriter::Sink sink, std::size_t width) {
   switch (format) {
     case RowFormat::kCsv:
       return std::make_unique<CsvWriter>(columns, std::move(sink));
@@ -186,13 +187,13 @@ std::unique_ptr<RowWriter> make_row_writer(RowFormat format, const std::vector<s
     case RowFormat::kAligned:
       break;
   }
-  return std::make_unique<AlignedWriter>(columns, std::move(sink));
+  return std::make_unique<AlignedWriter>(columns, std::move(sink), width);
 }
 
-void write_rows(SQLite::Statement& statement, RowFormat format, RowWriter::Sink sink) {
+void write_rows(SQLite::Statement& statement, RowFormat format, RowWriter::Sink sink, std::size_t width) {
   std::vector<std::string> columns;
   for (int i = 0; i < statement.getColumnCount(); ++i) columns.emplace_back(statement.getColumnName(i));
-  const auto writer = make_row_writer(format, columns, std::move(sink));
+  const auto writer = make_row_writer(format, columns, std::move(sink), width);
   while (statement.executeStep()) {
     std::vector<Cell> cells;
     for (int i = 0; i < statement.getColumnCount(); ++i) cells.push_back(cell_of(statement.getColumn(i)));

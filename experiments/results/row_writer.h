@@ -8,6 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include "experiments/base/table.h"
+
 namespace corun {
 
 /// A value of a table: missing, a whole number, a number or text.
@@ -40,13 +42,13 @@ class Statement;
 namespace corun {
 
 /// Writes what a statement gives, whose parameters are bound, to its end.
-void write_rows(SQLite::Statement& statement, RowFormat format, RowWriter::Sink sink);
+void write_rows(SQLite::Statement& statement, RowFormat format, RowWriter::Sink sink, std::size_t width = kAnyWidth);
 
 /// Text of a results file as plain text of a Markdown document.
 std::string markdown_text(std::string_view text);
 
-/// `sink` gets the text, in order.
+/// `sink` gets the text, in order. kAligned is aligned() to the width.
 std::unique_ptr<RowWriter> make_row_writer(RowFormat format, const std::vector<std::string>& columns,
-                                           RowWriter::Sink sink);
+                                           RowWriter::Sink sink, std::size_t width = kAnyWidth);
 
 }  // namespace corun

@@ -175,7 +175,7 @@ const char* Summary::absence(const Scenario& scenario, const std::string& policy
   return is_done(scenario, policy) ? "not measured" : "not run";
 }
 
-std::string Summary::cluster_table(const Scenario& scenario) const {
+std::string Summary::cluster_table(const Scenario& scenario, std::size_t width) const {
   std::vector<std::vector<std::string>> rows = {{"policy"}};
   for (const std::string_view metric : headlines::kCluster) rows.front().emplace_back(metric_named(metric).heading);
   for (const PolicyChoice& policy : scenario.policies) {
@@ -185,11 +185,11 @@ std::string Summary::cluster_table(const Scenario& scenario) const {
     if (row[1].empty()) row[1] = absence(scenario, policy.label);
     rows.push_back(std::move(row));
   }
-  return aligned(rows);
+  return aligned(rows, {}, width);
 }
 
-std::string Summary::table(const Scenario& scenario) const {
-  if (scenario.cluster) return cluster_table(scenario);
+std::string Summary::table(const Scenario& scenario, std::size_t width) const {
+  if (scenario.cluster) return cluster_table(scenario, width);
   std::vector<std::vector<std::string>> rows = {{"policy", "client", "rate"}};
   for (const headlines::Column& column : headlines::kRun)
     rows.front().emplace_back(metric_named(column.metric).heading);
@@ -220,7 +220,7 @@ std::string Summary::table(const Scenario& scenario) const {
       rows.push_back(std::move(row));
     }
   }
-  return aligned(rows);
+  return aligned(rows, {}, width);
 }
 
 std::vector<std::string> Summary::sentences(const Scenario& scenario) const {

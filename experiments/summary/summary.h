@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "experiments/bands/figure_band.h"
+#include "experiments/base/table.h"
 #include "experiments/run/runner.h"
 #include "experiments/statistics/statistics.h"
 
@@ -31,15 +32,15 @@ class Summary {
   /// What was assumed in a scenario, each sentence once; and of which clients nothing counts.
   std::vector<std::string> notes(const Scenario& scenario) const;
 
-  /// Policy by client with the main metrics, aligned. Of scenarios that bound one another (with_host_ranges), the first
-  /// one's table holds all of them: "31.0 to 44.2 /s".
-  std::string table(const Scenario& scenario) const;
+  /// Policy by client with the main metrics, aligned() to the width. Of scenarios that bound one another
+  /// (with_host_ranges), the first one's table holds all of them: "31.0 to 44.2 /s".
+  std::string table(const Scenario& scenario, std::size_t width = kAnyWidth) const;
   /// The scenarios that bound the same one, in order; a scenario of its own alone.
   std::vector<const Scenario*> bounds_with(const Scenario& scenario) const;
   /// Where measured figures lie that were predicted so, a line each client of the policies that were compared with
   /// hardware, and the names of the others. Of scenarios that bound one another, around the ends. "" of what was not
   /// simulated, of clusters and of a client alone.
-  std::string bands(const Scenario& scenario) const;
+  std::string bands(const Scenario& scenario, std::size_t width = kAnyWidth) const;
   /// nullopt: no such figure was ever compared.
   std::optional<FigureBand> band(const Scenario& scenario, const std::string& policy, const std::string& client,
                                  const std::string& metric) const;
@@ -56,7 +57,7 @@ class Summary {
  private:
   /// What stands where there is no figure: the run failed, was not done, or ended too soon.
   const char* absence(const Scenario& scenario, const std::string& policy) const;
-  std::string cluster_table(const Scenario& scenario) const;
+  std::string cluster_table(const Scenario& scenario, std::size_t width) const;
   PredictedRuns predicted(const Scenario& scenario, const PolicyChoice& policy) const;
   std::string band_cell(const Scenario& scenario, const std::string& policy, const std::string& client,
                         const std::string& metric) const;

@@ -65,7 +65,7 @@ std::string Summary::kept_cell(const Scenario& scenario, const std::string& poli
   return fmt::format("{} ({:.2f} to {:.2f})", figure, all->low, std::min(1.0, all->high));
 }
 
-std::string Summary::bands(const Scenario& scenario) const {
+std::string Summary::bands(const Scenario& scenario, std::size_t width) const {
   if (scenario.cluster || scenario.backend != kSimulation || scenario.clients.size() < 2) return "";
   std::vector<std::vector<std::string>> rows = {
       {"policy", "client", "keeps", "rate", "p99", "p99 TTFT", "p99 TPOT", ""}};
@@ -98,7 +98,7 @@ std::string Summary::bands(const Scenario& scenario) const {
   }
   std::string text;
   if (rows.size() > 1)
-    text = "in brackets, where 90 % of measured figures lie that were predicted so:\n" + aligned(rows);
+    text = "in brackets, where 90 % of measured figures lie that were predicted so:\n" + aligned(rows, {}, width);
   if (!never.empty())
     text +=
         fmt::format("no band, too few measured co-runs: {}\n", printable(fmt::format("{}", fmt::join(never, ", "))));

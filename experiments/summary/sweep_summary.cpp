@@ -104,11 +104,11 @@ std::vector<std::string> SweepSummary::row(const Key& key, const ByPoint& means)
           is_constant ? "" : point_text(highest->first)};
 }
 
-std::string SweepSummary::table() const {
+std::string SweepSummary::table(std::size_t width) const {
   std::vector<std::vector<std::string>> rows = {
       {"scenario", "policy", "client", "figure", "lowest", "at", "highest", "at"}};
   for (const Key& key : order_) rows.push_back(row(key, figures_.at(key)));
-  return rows.size() > 1 ? aligned(rows, {4, 6}) : "";
+  return rows.size() > 1 ? aligned(rows, {4, 6}, width) : "";
 }
 
 }  // namespace corun

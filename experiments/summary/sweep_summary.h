@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "experiments/bands/figure_band.h"
+#include "experiments/base/table.h"
 #include "experiments/run/runner.h"
 
 namespace corun {
@@ -19,7 +20,7 @@ class SweepSummary {
 
   /// The main figures of every client under every policy: lowest and highest mean over the seeds of a point, with their
   /// bands (figure_band()) where there are some, and the first points that have them. Aligned, for people.
-  std::string table() const;
+  std::string table(std::size_t width = kAnyWidth) const;
 
  private:
   using Key = std::tuple<std::string, std::string, std::string, std::string>;  // scenario, policy, client, metric

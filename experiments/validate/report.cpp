@@ -305,8 +305,8 @@ std::string validation_report(const Validation& validation, const ValidationResu
   return text;
 }
 
-std::string validation_table(const ValidationResult& result) {
-  std::string text = aligned(groups_table(result), {3, 4, 5, 6, 7});
+std::string validation_table(const ValidationResult& result, std::size_t width) {
+  std::string text = aligned(groups_table(result), {3, 4, 5, 6, 7}, width);
   text += coverage_sentence(result) + "\n";
   for (const ScoreGroup& group : result.groups)
     for (const NullScore& null : group.nulls)

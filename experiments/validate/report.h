@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/base/table.h"
 #include "experiments/validate/validation.h"
 
 namespace corun::validation {
@@ -21,7 +22,7 @@ struct ReportFacts {
 std::string validation_report(const Validation& validation, const ValidationResult& result, const ReportFacts& facts);
 
 /// The table of groups for a terminal, and the sentences that follow from it.
-std::string validation_table(const ValidationResult& result);
+std::string validation_table(const ValidationResult& result, std::size_t width = kAnyWidth);
 
 /// Whether every group that was scored meets its goal.
 bool meets_goals(const ValidationResult& result);

@@ -57,6 +57,33 @@ def test_help_goes_down_to_commands_of_two_words_and_names_the_near_one_of_a_sli
     assert "`lst`; did you mean `list`?" in slip.stderr
 
 
+def test_the_name_of_the_program_alone_shows_what_there_is():
+    done = ask(BUILD / "simcli")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "A subcommand is required" in done.stderr and "  advise " in done.stderr
+
+
+@pytest.mark.parametrize("words, meant", [
+    ("simcli run x.yaml --outputt y.sqlite", "--output"), ("simcli run x.yaml --output-file=y.sqlite", "--output"),
+    ("simcli run x.yaml --out y.sqlite", "--output"), ("simcli report x.sqlite --outptu y.html", "--output"),
+    ("simcli policy list --plugn x.so", "--plugin"), ("simtrace merge --outputt x.corun y.parts", "--output")])
+def test_the_near_option_of_a_slip_is_named(words, meant):
+    program, *rest = words.split()
+    done = ask(BUILD / program, *rest)
+    assert done.returncode == 2
+    assert f"did you mean `{meant}`?" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("words", ["simcli run x.yaml --frobnicate", "simcli check x.yaml -q", "simcli run --sit x y"])
+def test_no_option_is_named_that_is_not_near(words):
+    assert "did you mean" not in ask(BUILD / "simcli", *words.split()[1:]).stderr
+
+
+def test_a_name_that_others_use_for_a_policy_is_not_taken_for_a_slip():
+    assert "did you mean `mps_percentage`" in ask(BUILD / "simcli", "policy", "list", "mps").stderr
+    assert "did you mean `passthrough`" in ask(BUILD / "simcli", "policy", "list", "time-slicing").stderr
+
+
 def completed(shell, words, text, program="simcli"):
     """The candidates behind the words, the last of which is begun."""
     script = {"bash": BASH, "fish": FISH}[shell].format(program=program, words=words, text=text)

@@ -1,10 +1,12 @@
 #include "traces/shell/shell_commands.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <vector>
 
 #include "traces/base/command_name.h"
+#include "traces/base/units.h"
 #include "traces/shell/completions.h"
 #include "traces/shell/man_page.h"
 
@@ -13,6 +15,7 @@ namespace corun {
 namespace {
 
 constexpr int kWrongUsage = 2;
+constexpr std::size_t kShortest = 3;  ///< letters; a word of as many is near to too many
 
 /// The help of the command that the words name, at least one.
 std::string help_of(const CLI::App& program, const std::vector<std::string>& words) {
@@ -36,6 +39,21 @@ void check_command(const CLI::App& app, const std::string& word) {
     names.push_back(command->get_name());
   if (const std::string unknown = unknown_command(word, names); !unknown.empty())
     throw CLI::ParseError(unknown, kWrongUsage);
+}
+
+std::string meant_option(const CLI::App& app) {
+  const std::vector<std::string> unexpected = app.remaining(true);
+  if (unexpected.empty() || unexpected.front().size() < 3 || !unexpected.front().starts_with("--")) return "";
+  const std::string word = unexpected.front().substr(2, unexpected.front().find('=') - 2);
+  const CLI::App* command = &app;
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command->get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back(name);
+  const auto begun = std::ranges::find_if(
+      names, [&](const std::string& name) { return name.starts_with(word) || word.starts_with(name + "-"); });
+  const std::string meant = begun != names.end() ? *begun : word.size() > kShortest ? nearest_name(word, names) : "";
+  return meant.empty() ? "" : "did you mean `--" + meant + "`?\n";
 }
 
 void add_shell_commands(CLI::App& app, const std::string& version, std::string& answer) {

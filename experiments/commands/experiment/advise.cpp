@@ -32,7 +32,7 @@ int advise_command(const CommonOptions& common, const AdviseOptions& options) {
   if (common.json) {
     print_out("{}\n", advice_json(question, advice));
   } else if (options.deploy.empty()) {
-    put_out(advice_text(question, advice));
+    put_out(advice_text(question, advice, common.out.table_width()));
   }
   if (!options.experiment.empty()) write_experiment(question, advice, options);
   if (!options.deploy.empty()) put_out(deployment_text(options.deploy, question, advice));

@@ -48,7 +48,7 @@ int fit_command(const CommonOptions& common, const FitOptions& options) {
   if (common.json)
     print_out("{}\n", fit_json(question, answer));
   else
-    put_out(fit_text(question, answer));
+    put_out(fit_text(question, answer, common.out.table_width()));
   if (!options.experiment.empty()) write_experiment(question, answer, options);
   return fits(answer) ? 0 : kExitExpectation;
 }

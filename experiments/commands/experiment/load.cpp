@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "experiments/base/json.h"
+#include "experiments/base/table.h"
 #include "experiments/commands/commands.h"
 #include "experiments/commands/experiment/experiment_options.h"
 #include "experiments/run/ranges.h"
@@ -24,7 +25,7 @@ std::string rate_text(double rate_per_s) {
   return rate_per_s > 0 ? fmt::format("{:.3g} /s", rate_per_s) : "none that was tried";
 }
 
-void print_table(const std::vector<LargestLoad>& loads) {
+void print_table(const CommonOptions& common, const std::vector<LargestLoad>& loads) {
   const bool has_bands = std::ranges::any_of(loads, [](const auto& load) { return load.surely_per_s.has_value(); });
   std::vector<std::vector<std::string>> rows = {
       {"scenario", "policy", "server", "largest load", "surely", "p99 TTFT", "p99 TPOT", "beyond", "others"}};
@@ -40,7 +41,7 @@ void print_table(const std::vector<LargestLoad>& loads) {
                     is_some ? fmt::format("{:.3g} ms", load.at.tpot_p99_ms) : "", reason_of(load),
                     fmt::format("{}", fmt::join(others, ", "))});
   }
-  put_out(aligned(rows, {3, 4, 5, 6}));
+  put_out(aligned(rows, {3, 4, 5, 6}, common.out.table_width()));
 }
 
 void write_point(Json& json, std::string_view key, const LoadPoint& point) {
@@ -81,7 +82,7 @@ int load_command(const CommonOptions& common, const LoadOptions& options) {
   if (common.json)
     print_json(loads);
   else
-    print_table(loads);
+    print_table(common, loads);
   return 0;
 }
 

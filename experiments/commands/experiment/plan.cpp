@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "experiments/base/json.h"
+#include "experiments/base/table.h"
 #include "experiments/commands/commands.h"
 #include "experiments/commands/counted.h"
 #include "experiments/commands/experiment/experiment_options.h"
@@ -58,14 +59,14 @@ void print_json(const Experiment& experiment, const Plan& plan) {
   print_out("{}\n", json.end().text());
 }
 
-void print_points(const Experiment& experiment) {
+void print_points(const CommonOptions& common, const Experiment& experiment) {
   std::vector<std::vector<std::string>> rows = {{"point"}};
   for (const PointValue& value : experiment.points.front()) rows[0].push_back(printable(value.parameter));
   for (const std::vector<PointValue>& point : experiment.points) {
     rows.push_back({std::to_string(rows.size() - 1)});
     for (const PointValue& value : point) rows.back().push_back(printable(value.text));
   }
-  print_out("{}{}\n\n", aligned(rows, {0}), counted(experiment.points.size(), "point"));
+  print_out("{}{}\n\n", aligned(rows, {0}, common.out.table_width()), counted(experiment.points.size(), "point"));
 }
 
 int plan_command(const CommonOptions& common, const ExperimentOptions& options) {
@@ -76,7 +77,7 @@ int plan_command(const CommonOptions& common, const ExperimentOptions& options) 
     print_json(experiment, plan);
     return 0;
   }
-  if (!experiment.points.empty()) print_points(experiment);
+  if (!experiment.points.empty()) print_points(common, experiment);
   std::vector<std::vector<std::string>> rows = {{"run", "scenario", "policy", "seed", "horizon", "id"}};
   Duration total{};
   for (const RunSpec& spec : plan.runs) {
@@ -86,7 +87,8 @@ int plan_command(const CommonOptions& common, const ExperimentOptions& options) 
                     printable(scenario.policies[spec.policy].label), std::to_string(spec.seed),
                     format_duration(scenario.horizon), spec.id});
   }
-  print_out("{}{} runs, {} simulated\n", aligned(rows, {0, 3}), plan.runs.size(), format_duration(total));
+  print_out("{}{} runs, {} simulated\n", aligned(rows, {0, 3}, common.out.table_width()), plan.runs.size(),
+            format_duration(total));
   return 0;
 }
 

@@ -144,7 +144,7 @@ bool RunReport::print_results(std::size_t runs) const {
 }
 
 void RunReport::print_sweep(std::size_t runs) const {
-  if (!common_.json) return print_out("\n{}", sweep_.table());
+  if (!common_.json) return print_out("\n{}", sweep_.table(common_.out.table_width()));
   Json json;
   json.object().field("schema_version", 1).field("experiment", experiment_.name).field("output", output_);
   json.field("points", experiment_.points.size()).field("runs", runs).field("failed", summary_.failures()).end();
@@ -163,8 +163,9 @@ std::vector<std::string> RunReport::warnings_of(const std::vector<const Scenario
 /// True if every expectation holds.
 bool RunReport::print_scenario(const Scenario& scenario) const {
   const std::vector<const Scenario*> bounds = summary_.bounds_with(scenario);
-  if (bounds.front() == &scenario) print_out("\n{}{}", heading(scenario), summary_.table(scenario));
-  if (bounds.front() == &scenario) print_out("{}", summary_.bands(scenario));
+  const std::size_t width = common_.out.table_width();
+  if (bounds.front() == &scenario) print_out("\n{}{}", heading(scenario), summary_.table(scenario, width));
+  if (bounds.front() == &scenario) print_out("{}", summary_.bands(scenario, width));
   if (bounds.front() == &scenario)
     for (const std::string& warning : warnings_of(bounds)) print_out("{}\n", printable(warning));
   if (bounds.size() > 1) print_out("{}:\n", printable(scenario.name));

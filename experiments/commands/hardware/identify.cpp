@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "experiments/base/json.h"
+#include "experiments/base/table.h"
 #include "experiments/base/yaml.h"
 #include "experiments/commands/commands.h"
 #include "experiments/commands/hardware/hardware_options.h"
@@ -66,7 +67,7 @@ int list_trials(const CommonOptions& common, const std::vector<Trial>& trials) {
     rows.push_back({trial.name, trial.description});
     json.object().field("name", trial.name).field("description", trial.description).end();
   }
-  put_out(common.json ? json.end().end().text() + "\n" : aligned(rows));
+  put_out(common.json ? json.end().end().text() + "\n" : aligned(rows, {}, common.out.table_width()));
   return 0;
 }
 
@@ -139,7 +140,7 @@ int identify_command(const CommonOptions& common, const IdentifyCommandOptions& 
   if (common.json) {
     print_out("{}\n", report_json(found, predictions, how, unknown));
   } else {
-    const std::string report = fmt::format("\n{}", report_text(found, predictions, how));
+    const std::string report = fmt::format("\n{}", report_text(found, predictions, how, common.out.table_width()));
     if (options.output == kStandardOutput) put_err(report);
     if (options.output != kStandardOutput) put_out(report);
   }

@@ -116,7 +116,8 @@ int validate_command(const CommonOptions& common, const ValidateOptions& options
   }
   if (backend) validator.measure(*backend);
   const validation::ValidationResult& result = validator.score();
-  put_out(common.json ? validation_json(validator.validation(), result) + "\n" : validation_table(result));
+  put_out(common.json ? validation_json(validator.validation(), result) + "\n"
+                      : validation_table(result, common.out.table_width()));
   flush_out();
   print_err("report: {}\nresults: {}\n", printable(its.report), printable(its.output));
   return exit_code(result);

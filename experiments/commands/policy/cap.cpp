@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "experiments/base/json.h"
+#include "experiments/base/table.h"
 #include "experiments/commands/commands.h"
 #include "experiments/question/device_file.h"
 #include "experiments/run/caps.h"
@@ -56,7 +57,8 @@ void print_json(const CapOptions& options, const DeviceSpec& device, const Launc
   print_out("{}\n", json.end().end().text());
 }
 
-void print_table(const CapOptions& options, const DeviceSpec& device, const LaunchProfile& profile) {
+void print_table(const CommonOptions& common, const CapOptions& options, const DeviceSpec& device,
+                 const LaunchProfile& profile) {
   print_out("{} on {}: {} launches, {:.4g} blocks/ms, {:.0f} % busy alone, launches of {} (longest {})\n\n",
             printable(options.file), device.name, profile.launches, profile.blocks_per_ms, 100.0 * profile.busy_alone,
             format_duration(profile.mean_launch), format_duration(profile.longest_launch));
@@ -67,7 +69,7 @@ void print_table(const CapOptions& options, const DeviceSpec& device, const Laun
       rows.push_back({fmt::format("{} %", cap), fmt::format("{:.0f} %", verdict.predicted),
                       verdict.is_held ? "held" : "not held", verdict.reason});
     }
-    print_out("{}\n", aligned(rows, {0, 1}));
+    print_out("{}\n", aligned(rows, {0, 1}, common.out.table_width()));
   }
   print_out(
       "use: predicted mean utilisation of the program alone in its first minute; held: within {:.0f} % of the cap,\n"
@@ -86,7 +88,7 @@ int policy_cap_command(const CommonOptions& common, const CapOptions& options) {
   if (common.json) {
     print_json(options, device, profile);
   } else {
-    print_table(options, device, profile);
+    print_table(common, options, device, profile);
   }
   return 0;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "experiments/base/json.h"
+#include "experiments/base/table.h"
 #include "experiments/commands/commands.h"
 #include "policies/pilotfish/guarantee_choice.h"
 #include "traces/base/streams.h"
@@ -43,14 +44,16 @@ void print_json(const std::vector<GuaranteeChoice>& choices, const GuaranteeChoi
   print_out("{}\n", json.end().end().text());
 }
 
-void print_table(const std::vector<GuaranteeChoice>& choices, const GuaranteeChoice& best) {
+void print_table(const CommonOptions& common, const std::vector<GuaranteeChoice>& choices,
+                 const GuaranteeChoice& best) {
   std::vector<std::vector<std::string>> rows = {{"margin", "frames overrun", "snapshot every", "kept of windows"}};
   for (const GuaranteeChoice& choice : choices)
     rows.push_back({format_duration(choice.overruns.margin), fmt::format("{:.3g} %", 100 * choice.overruns.per_frame),
                     choice.snapshot_every == 0 ? "never" : fmt::format("{} frames", choice.snapshot_every),
                     fmt::format("{:.1f} %", 100 * choice.kept)});
-  print_out("{}\n- pilotfish: {{ guarantee: hard, margin: {}, snapshot_every: {} }}\n", aligned(rows, {0, 1, 2, 3}),
-            format_duration(best.overruns.margin), best.snapshot_every);
+  print_out("{}\n- pilotfish: {{ guarantee: hard, margin: {}, snapshot_every: {} }}\n",
+            aligned(rows, {0, 1, 2, 3}, common.out.table_width()), format_duration(best.overruns.margin),
+            best.snapshot_every);
 }
 
 int policy_guarantee_command(const CommonOptions& common, const GuaranteeOptions& options) {
@@ -68,7 +71,7 @@ int policy_guarantee_command(const CommonOptions& common, const GuaranteeOptions
   if (common.json) {
     print_json(choices, best);
   } else {
-    print_table(choices, best);
+    print_table(common, choices, best);
   }
   return 0;
 }

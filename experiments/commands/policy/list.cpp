@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include "experiments/base/json.h"
+#include "experiments/base/table.h"
 #include "experiments/commands/commands.h"
 #include "experiments/question/plugin.h"
+#include "experiments/question/policy_names.h"
 #include "policies/builtin.h"
 #include "policies/catalogue.h"
 #include "traces/base/streams.h"
@@ -50,7 +52,7 @@ std::string range_text(const ParameterDescriptor& parameter) {
   }
 }
 
-void print_one(const PolicyDescriptor& policy) {
+void print_one(const CommonOptions& common, const PolicyDescriptor& policy) {
   print_out("{}\n  {}\n\nsource\n  {}\n", policy.name, policy.summary, policy.source);
   print_out("\nneeds\n  {}\n", needs_text(policy));
   if (!policy.parameters.empty()) {
@@ -59,7 +61,7 @@ void print_one(const PolicyDescriptor& policy) {
     for (const ParameterDescriptor& p : policy.parameters)
       rows.push_back({"  " + p.name, std::string(type_name(p.type)), format_parameter(p.default_value), range_text(p),
                       p.meaning + (p.is_adjustable ? " Adjustable in a run." : ""), p.source});
-    print_out("\n{}", aligned(rows));
+    print_out("\n{}", aligned(rows, {}, common.out.table_width()));
   }
   if (!policy.deviations.empty()) print_out("\ndeparts from its source\n");
   for (const std::string& deviation : policy.deviations) print_out("  - {}\n", deviation);
@@ -93,9 +95,9 @@ const PolicyDescriptor& find_policy(const PolicyRegistry& policies, const std::s
   if (const PolicyDescriptor* policy = policies.find(name)) return *policy;
   std::vector<std::string> names;
   for (const PolicyDescriptor& policy : policies.all()) names.push_back(policy.name);
-  const std::string nearest = nearest_name(name, names);
+  const std::string nearest = nearest_name(name, names), meant = policy_meant_by(name);
   throw Error(ErrorKind::kInput, {}, fmt::format("there is no policy `{}`; there are {}", name, fmt::join(names, ", ")),
-              nearest.empty() ? "" : fmt::format("did you mean `{}`?", nearest));
+              !meant.empty() || nearest.empty() ? meant : fmt::format("did you mean `{}`?", nearest));
 }
 
 int policy_list_command(const CommonOptions& common, const PolicyOptions& options) {
@@ -113,12 +115,12 @@ int policy_list_command(const CommonOptions& common, const PolicyOptions& option
     return 0;
   }
   if (!options.name.empty()) {
-    print_one(*chosen.front());
+    print_one(common, *chosen.front());
     return 0;
   }
   std::vector<std::vector<std::string>> rows = {{"policy", "summary"}};
   for (const PolicyDescriptor* policy : chosen) rows.push_back({policy->name, policy->summary});
-  put_out(aligned(rows));
+  put_out(aligned(rows, {}, common.out.table_width()));
   return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "experiments/base/json.h"
+#include "experiments/base/table.h"
 #include "experiments/commands/commands.h"
 #include "experiments/results/file.h"
 #include "experiments/results/results.h"
@@ -129,7 +130,7 @@ std::string amount(double value, const std::string& unit) {
 
 std::string instant(std::int64_t ns) { return fmt::format("{:.6f} s", static_cast<double>(ns) * 1e-9); }
 
-void print_table(const std::vector<Answer>& answers) {
+void print_table(const CommonOptions& common, const std::vector<Answer>& answers) {
   std::vector<std::vector<std::string>> rows = {
       {"scenario", "policy", "seed", "state", "rule", "needs", "there is", "since", "until"}};
   for (const Answer& a : answers) {
@@ -140,7 +141,7 @@ void print_table(const std::vector<Answer>& answers) {
                     has_span || a.state == "refused" ? instant(a.since_ns) : "",
                     has_span && a.until_ns ? instant(*a.until_ns) : ""});
   }
-  put_out(aligned(rows));
+  put_out(aligned(rows, {}, common.out.table_width()));
   for (const Answer& a : answers)
     if (a.state == "not recorded")
       print_out("{}: kept up to {} only; `record: {{ decisions: all }}` keeps all\n", a.run.policy,
@@ -193,7 +194,7 @@ int policy_why_command(const CommonOptions& common, const WhyOptions& options) {
   if (common.json) {
     print_json(answers);
   } else {
-    print_table(answers);
+    print_table(common, answers);
   }
   return 0;
 }

@@ -193,12 +193,13 @@ Cell pairs_of(const Comparison& row) {
 
 /// The rows of one scenario and backend, which stand together.
 std::string table(const Comparisons& found, std::vector<Comparison>::const_iterator begin,
-                  std::vector<Comparison>::const_iterator end, RowFormat format) {
+                  std::vector<Comparison>::const_iterator end, RowFormat format, std::size_t width) {
   std::string text;
-  const auto writer = make_row_writer(format,
-                                      joined(joined({"client", "metric", "policy"}, point_headings(found)),
-                                             {"value", found.baseline, "times", "difference", "pairs"}),
-                                      [&](std::string_view part) { text += part; });
+  const auto writer = make_row_writer(
+      format,
+      joined(joined({"client", "metric", "policy"}, point_headings(found)),
+             {"value", found.baseline, "times", "difference", "pairs"}),
+      [&](std::string_view part) { text += part; }, width);
   for (auto row = begin; row != end; ++row)
     writer->row(joined(
         joined({row->client, row->metric, row->policy}, point_cells(found, *row)),
@@ -208,7 +209,7 @@ std::string table(const Comparisons& found, std::vector<Comparison>::const_itera
   return text;
 }
 
-std::string tables(const Comparisons& found, RowFormat format) {
+std::string tables(const Comparisons& found, RowFormat format, std::size_t width = kAnyWidth) {
   std::string text;
   for (auto begin = found.rows.begin(); begin != found.rows.end();) {
     const auto end = std::find_if(begin, found.rows.end(), [&](const Comparison& row) {
@@ -219,7 +220,7 @@ std::string tables(const Comparisons& found, RowFormat format) {
         fmt::format("{} ({}), compared with {}: {}paired by seed, 95 % intervals", begin->scenario, begin->backend,
                     found.baseline, begin->point ? "point by point, " : "");
     text += is_markdown ? fmt::format("### {}\n\n", markdown_text(heading)) : printable(heading) + "\n";
-    text += table(found, begin, end, format) + "\n";
+    text += table(found, begin, end, format, width) + "\n";
     begin = end;
   }
   return text;
@@ -234,7 +235,7 @@ std::string as_markdown(const Comparisons& found, const CompareOptions& options)
 }
 
 void print_text(const CommonOptions& common, const Comparisons& found, const CompareOptions& options) {
-  put_out(tables(found, RowFormat::kAligned));
+  put_out(tables(found, RowFormat::kAligned, common.out.table_width()));
   if (const std::string line = about_bands(found); !line.empty()) print_out("{}\n\n", line);
   for (const std::string& line : sentences(found, options)) print_out("{}\n", printable(line));
   flush_out();

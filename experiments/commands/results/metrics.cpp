@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "experiments/base/json.h"
+#include "experiments/base/table.h"
 #include "experiments/commands/commands.h"
 #include "sim/metrics/metric_table.h"
 #include "traces/base/streams.h"
@@ -54,7 +55,7 @@ int metrics_command(const CommonOptions& common, const MetricsOptions& options) 
     for (const MetricDescriptor& metric : metric_table())
       rows.push_back({std::string(metric.name), std::string(metric.unit), std::string(to_string(metric.owner)),
                       std::string(metric.meaning)});
-    put_out(aligned(rows));
+    put_out(aligned(rows, {}, common.out.table_width()));
   }
   return 0;
 }

@@ -66,8 +66,8 @@ std::string identifier(const std::string& name) {
   return text + '"';
 }
 
-void print_schema(SQLite::Database& results, RowFormat format) {
-  const auto writer = make_row_writer(format, {"table", "rows", "columns"}, to_stdout);
+void print_schema(SQLite::Database& results, RowFormat format, std::size_t width) {
+  const auto writer = make_row_writer(format, {"table", "rows", "columns"}, to_stdout, width);
   SQLite::Statement table(results, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid");
   while (table.executeStep()) {
     const std::string name = table.getColumn(0);
@@ -85,9 +85,9 @@ int sql_command(const CommonOptions& common, const SqlOptions& options) {
   try {
     if (options.query) {
       SQLite::Statement statement(*results, *options.query);
-      write_rows(statement, format, to_stdout);
+      write_rows(statement, format, to_stdout, common.out.table_width());
     } else {
-      print_schema(*results, format);
+      print_schema(*results, format, common.out.table_width());
     }
   } catch (const SQLite::Exception& failure) {
     throw_input({options.file}, "{}", reason(failure));

@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
+
+#include "traces/base/units.h"
 
 namespace corun {
 
@@ -112,11 +116,19 @@ class Path {
       Node& node = list.items[i];
       if (step.index ? i == *step.index : is_named(node, step.key)) return enter(node, step);
     }
-    refuse(step.where,
-           step.index ? fmt::format("there are {} items, counted from 0", list.items.size())
-                      : fmt::format("no item of the list is called `{}`", step.key),
-           "");
+    if (step.index)
+      refuse(step.where, fmt::format("there are {} items, counted from 0", list.items.size()), "");
+    else
+      refuse_name(list, step);
     return nullptr;
+  }
+
+  void refuse_name(const Node& list, const Step& step) {
+    std::vector<std::string> names;
+    for (const Node& node : list.items) names.push_back(name_of(node));
+    const std::string nearest = nearest_name(step.key, names);
+    refuse(step.where, fmt::format("no item of the list is called `{}`", step.key),
+           nearest.empty() ? "" : fmt::format("did you mean `{}`?", nearest));
   }
 
   static bool is_policy(const Node& node) {
@@ -128,6 +140,13 @@ class Path {
     for (const char* key : {"name", "as"})
       if (const Node* value = node.find(key); value != nullptr && value->text == name) return true;
     return is_policy(node) && node.entries[0].key == name;
+  }
+
+  /// A name that is_named() takes.
+  static std::string name_of(const Node& node) {
+    if (node.is_scalar()) return node.text;
+    if (const Node* value = node.find("name")) return value->text;
+    return is_policy(node) ? node.entries[0].key : "";
   }
 
   /// A policy that is only named becomes `{ name: {} }` when one of its parameters is set.

@@ -25,6 +25,42 @@ TEST(Aligned, ColumnsLineUpAndEmptyOnesAreLeftOut) {
   EXPECT_EQ(aligned({{"n"}, {"5"}, {"10"}}, {0}), " n\n 5\n10\n");
 }
 
+TEST(Aligned, LongTextsAreWrappedInTheirColumnToTheWidth) {
+  const std::string text = "forty letters and more, all of which are to be read";
+  EXPECT_EQ(aligned({{"name", "meaning"}, {"a", text}, {"b", "short"}}, {}, 40),
+            "name  meaning\n"
+            "a     forty letters and more, all of\n"
+            "      which are to be read\n"
+            "b     short\n");
+}
+
+const std::vector<std::vector<std::string>> kRates = {{"policy", "client", "rate", "missed", "harvest"},
+                                                      {"nvshare", "game", "34.4 fps", "7.4 %", ""},
+                                                      {"", "train", "15.7 /s", "", "112.0 %"}};
+
+TEST(Aligned, ColumnsThatDoNotFitStandBelowBehindWhatTellsTheRowsApart) {
+  EXPECT_EQ(aligned(kRates, {3}, 33),
+            "policy   client  rate      missed\n"
+            "nvshare  game    34.4 fps   7.4 %\n"
+            "         train   15.7 /s\n"
+            "\n"
+            "policy   client  harvest\n"
+            "nvshare  train   112.0 %\n");
+}
+
+TEST(Aligned, RowsBecomeListsWhereNoColumnFitsNextToTheirNames) {
+  EXPECT_EQ(aligned(kRates, {3}, 20),
+            "policy   nvshare\nclient   game\nrate     34.4 fps\nmissed   7.4 %\n"
+            "\n"
+            "policy   nvshare\nclient   train\nrate     15.7 /s\nharvest  112.0 %\n");
+}
+
+TEST(Wrapped, LinesGoOnIndentedAndWordsStayWhole) {
+  EXPECT_EQ(wrapped("busy  a b c d e f g h i j k l\n\nx", 26, 6), "busy  a b c d e f g h i j\n      k l\n\nx");
+  EXPECT_EQ(wrapped("see a/path/of/more/than/twenty/letters now", 26, 4),
+            "see\n    a/path/of/more/than/twenty/letters\n    now");
+}
+
 TEST(Json, NestsAndEscapes) {
   Json json;
   json.object()

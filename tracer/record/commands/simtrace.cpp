@@ -92,6 +92,7 @@ class CommandLine {
     } catch (const CLI::ParseError& error) {
       const bool is_help = error.get_exit_code() == 0;
       app_.exit(error, is_help ? std::cout : std::cerr, std::cerr);
+      std::cerr << meant_option(app_);
       if (!is_help && own == argc && argc > 1 && std::strcmp(argv[1], "record") == 0)
         std::cerr << "The program to record comes behind two dashes: simtrace record [OPTIONS] -- CMD...\n";
       return is_help ? 0 : kExitUsage;
