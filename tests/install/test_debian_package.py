@@ -46,7 +46,7 @@ def test_holds_programs_recorders_headers_pages_and_the_quickstart(package, tmp_
     for path in ("bin/simcli", "bin/simtrace", "bin/corun-worker", "bin/corun-probe", "lib/corun/libcorun_cuda.so",
                  "lib/corun/libcorun_gate.so", "include/corun/sim/policy/policy.h", "lib/cmake/Corun/CorunConfig.cmake",
                  "lib/python3/dist-packages/corun/__init__.py", "share/man/man1/simcli.1", "share/doc/corun/copyright",
-                 "share/doc/corun/chart.js.txt", "share/corun/grafana/corun-live.json"):
+                 "share/doc/corun/licences/chart.js.txt", "share/corun/grafana/corun-live.json"):
         assert (tmp_path / "usr" / path).is_file(), path
     version = subprocess.run([tmp_path / "usr/bin/simcli", "version"], capture_output=True, text=True).stdout
     assert version.startswith(f"simcli {said_by('dpkg-deb', '-f', package, 'Version').strip()} ")
