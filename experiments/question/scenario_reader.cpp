@@ -141,7 +141,8 @@ void ScenarioReader::read_clients(const Node* node, const Node& where, Scenario&
 
 void ScenarioReader::add_client(const Node& item, ClientChoice client, Scenario& out) {
   const bool is_new = std::ranges::find(out.clients, client.name, &ClientChoice::name) == out.clients.end();
-  if (!is_new) reader_.wrong(item, fmt::format("client `{}` is given twice", client.name));
+  if (!is_new)
+    reader_.wrong(item, fmt::format("client `{}` is given twice", client.name), "two that are alike are `count: 2`");
   if (is_new) out.clients.push_back(std::move(client));
 }
 

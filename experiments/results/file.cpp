@@ -50,6 +50,11 @@ void restrict(sqlite3* database) {
   sqlite3_limit(database, SQLITE_LIMIT_SQL_LENGTH, kMostStatementBytes);
 }
 
+[[noreturn]] void refuse(const std::string& path, const std::string& reason) {
+  throw Error(ErrorKind::kInput, {path}, "these are no results of simcli: " + reason,
+              "`simcli run EXPERIMENT -o FILE` writes them");
+}
+
 /// Our tables are read as tables: a view, a virtual table or a column that is computed may take for ever to read.
 void refuse_what_is_no_table(SQLite::Database& results, const std::string& path) {
   SQLite::Database own(":memory:", SQLite::OPEN_READWRITE);
@@ -135,15 +140,14 @@ std::unique_ptr<SQLite::Database> open_results(const std::string& path) {
     refuse_what_is_no_table(*results, path);
     bound_steps(results->getHandle(), path);
     for (const char* table : {"runs", "metrics"})
-      if (columns_of(*results, table).empty())
-        throw_input({path}, "these are no results of simcli: there is no table `{}`", table);
+      if (columns_of(*results, table).empty()) refuse(path, fmt::format("there is no table `{}`", table));
     const int version = results->execAndGet("PRAGMA user_version").getInt();
     if (version > kResultsVersion)
       throw Error(ErrorKind::kInput, {path}, fmt::format("schema {} is newer than {}", version, kResultsVersion),
                   "read it with the Corun that wrote it");
     return results;
   } catch (const SQLite::Exception& error) {
-    throw_input({path}, "these are no results of simcli: {}", error.what());
+    refuse(path, error.what());
   }
 }
 
