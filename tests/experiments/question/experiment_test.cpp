@@ -60,7 +60,7 @@ policies:
   EXPECT_EQ(found[2],
             "4:10: E0202 found `soon`, expected a duration in ns, us, ms, s, min or h / for example `16.6ms`");
   EXPECT_EQ(found[3], "6:35: E0303 unknown game `rdr3` / did you mean `rdr2`?");
-  EXPECT_EQ(found[5], "7:5: E0202 client `a` is given twice");
+  EXPECT_EQ(found[5], "7:5: E0202 client `a` is given twice / two that are alike are `count: 2`");
   EXPECT_EQ(found[6], "9:5: E0301 unknown policy `pilotfsh` / did you mean `pilotfish`?");
   EXPECT_EQ(found[7], "10:16: E0203 unknown parameter of policy `nvshare`: `quantm` / did you mean `quantum`?");
   EXPECT_TRUE(found[8].starts_with("10:37: E0204 parameter 'quantum' is '3'")) << found[8];
