@@ -100,9 +100,14 @@ def measure(options):
                               daemon.environment if way == "mps" else {}, folder / way)
             try:
                 for game, cell in its:
-                    ends = beside_game(options, company, game, cell, folder)
+                    try:
+                        ends = beside_game(options, company, game, cell, folder)
+                        rows = [row(cell.name, program, one) for program, one in ends.items()]
+                    except (RuntimeError, OSError, ValueError, IndexError) as error:  # the other cells count, too
+                        print(f"{cell.name}: {error!r}", flush=True)
+                        continue
                     with open(options.output / "measured.jsonl", "a", encoding="utf-8") as file:
-                        file.writelines(json.dumps(row(cell.name, program, one)) + "\n" for program, one in ends.items())
+                        file.writelines(json.dumps(one) + "\n" for one in rows)
                     print(cell.name, flush=True)
             finally:
                 company.end()
