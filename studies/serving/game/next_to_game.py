@@ -6,8 +6,8 @@
     next_to_game.py measure --simtrace FILE --scene FILE -o FOLDER [--only REGEX]
     next_to_game.py score [--simcli FILE] > scored.md
 
-`measure` needs a GPU. It writes measured.jsonl, a row a training, and measured.tar.gz, the CSV files of each serving and
-a recording of the game's frames in the same seconds.
+`measure` needs a GPU. It writes measured.jsonl, a row a training, and measured.tar.gz, the CSV files of each serving
+and a recording of the game's frames in the same seconds.
 """
 
 import argparse
@@ -28,7 +28,7 @@ STUDIES = HERE.parents[1]
 sys.path += [str(STUDIES / "sessions"), str(HERE.parent)]
 from cells import Cell, Party  # noqa: E402
 from make_experiment import HEAD, client  # noqa: E402
-from measure import GAMES, recorded  # noqa: E402
+from measure import recorded  # noqa: E402
 from predictions import SERVING, figures_by_party  # noqa: E402
 from score import SECONDS, served, table  # noqa: E402
 
@@ -154,9 +154,10 @@ def score(options):
                     "throughput_per_s": steps[cell.name, who]["it_s"]}
             for who, got in parties.items():
                 for figure in (name for name in [*FRAMES, *SERVING, "throughput_per_s"] if name in got):
-                    value, error = told[cell.name, who][figure], told[cell.name, who][figure] / got[figure] - 1
-                    errors[way_of(cell), figure].append(100 * abs(error))
-                    shown.append([cell.name, who, figure, f"{value:.4g}", f"{got[figure]:.4g}", f"{100 * error:+.0f} %"])
+                    value = told[cell.name, who][figure]
+                    error = 100 * (value / got[figure] - 1)
+                    errors[way_of(cell), figure].append(abs(error))
+                    shown.append([cell.name, who, figure, f"{value:.4g}", f"{got[figure]:.4g}", f"{error:+.0f} %"])
     table(shown)
     print("Errors in per cent: mean (worst).\n")
     figures, ways = dict.fromkeys(figure for _, figure in errors), dict.fromkeys(way for way, _ in errors)
