@@ -9,6 +9,8 @@ next is decided by one of three ways:
     chunked         one chunk of the oldest prompt, then one decode of all running sequences, and so on
     mixed           both in one part, whose tokens are at most a chunk
 
+Or prompts are computed while sequences are decoded, on SMs of their own: then the next part of either kind is asked
+for.
 Sizes are padded up to those of a grid, since a CUDA graph has fixed sizes. Equal calls give equal parts.
 """
 
@@ -45,19 +47,20 @@ class Request:
 class Part:
     """One prefill, one decode or both at once, with the padded sizes that the GPU computes."""
     kind: str  # prefill, decode, mixed
-    size: int  # tokens of a prefill, sequences of a decode
+    size: int  # tokens of a prefill, of all its prompts; sequences of a decode
     context: int  # prefill: tokens in the cache before; decode: tokens of a sequence, with the new one
     requests: tuple  # mixed: that of the prompt first
-    tokens: int  # not padded: of the chunk; of a decode one a sequence
+    tokens: int  # not padded: of the prompts; of a decode one a sequence
     queue: int  # requests that wait, and reserved tokens of the KV cache, while the part runs
     kv_tokens: int
     decodes: int = 0  # mixed: sequences of the decode, and their context
     decode_context: int = 0
+    prompts: int = 1  # of a prefill, each of size / prompts tokens; if several, each is whole
 
     @property
     def key(self):
         """Its padded sizes."""
-        return self.kind, self.size, self.context, self.decodes, self.decode_context
+        return self.kind, self.size, self.context, self.decodes, self.decode_context, self.prompts
 
     @property
     def name(self):
@@ -65,6 +68,7 @@ class Part:
         if self.kind == "decode":
             return f"decode batch={self.size} context={self.context}"
         rest = f" batch={self.decodes} decode_context={self.decode_context}" if self.kind == "mixed" else ""
+        rest += f" prompts={self.prompts}" if self.prompts > 1 else ""
         return f"{self.kind} tokens={self.size} context={self.context}{rest}"
 
     @property
@@ -77,8 +81,15 @@ class Part:
         return self.requests[1:] if self.kind == "mixed" else () if self.kind == "prefill" else self.requests
 
     @property
+    def chunks(self):
+        """The requests of which it reads the prompt, and how many tokens of each."""
+        if self.prompts > 1:
+            return [(request, request.prompt) for request in self.requests]
+        return [(self.requests[0], self.tokens)] if self.reads_prompt else []
+
+    @property
     def is_last_chunk(self):
-        return self.reads_prompt and self.requests[0].computed + self.tokens == self.requests[0].prompt
+        return all(request.computed + tokens == request.prompt for request, tokens in self.chunks)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,6 +101,7 @@ class Sizes:
     chunk: int
     context_step: int
     smallest_prefill: int
+    prompts_per_step: int = 1
 
     @property
     def batches(self):
@@ -121,10 +133,17 @@ class Sizes:
 
     def all(self, batching):
         """The keys of every part that can occur."""
-        mixed = [("mixed", n, c, b, k) for n in self.mixed_prompts for c in self.mixed_contexts
+        mixed = [("mixed", n, c, b, k, 1) for n in self.mixed_prompts for c in self.mixed_contexts
                  for b in self.mixed_batches for k in self.decode_contexts] if batching == "mixed" else []
-        return [("decode", b, k, 0, 0) for b in self.batches for k in self.decode_contexts] + [
-            ("prefill", n, c, 0, 0) for n in self.prefill_tokens for c in self.prompt_contexts(batching)] + mixed
+        several = [("prefill", n * p, 0, 0, 0, p) for p in self.prompt_counts[1:] for n in self.prefill_tokens
+                   if n * p <= self.chunk]
+        return [("decode", b, k, 0, 0, 1) for b in self.batches for k in self.decode_contexts] + [
+            ("prefill", n, c, 0, 0, 1) for n in self.prefill_tokens
+            for c in self.prompt_contexts(batching)] + several + mixed
+
+    @property
+    def prompt_counts(self):
+        return [1 << n for n in range(20) if 1 << n < self.prompts_per_step] + [self.prompts_per_step]
 
     @property
     def mixed_contexts(self):
@@ -139,6 +158,7 @@ class Batcher:
     def __init__(self, sizes, batching, kv_tokens):
         self.sizes, self.batching, self.kv_tokens = sizes, batching, kv_tokens
         self.waiting, self.running, self.prefilling = collections.deque(), [], None
+        self.together = []  # whole prompts that are computed with that one
         self.free_slots = list(range(sizes.max_batch))
         self.reserved, self.is_decode_due = 0, False
 
@@ -161,17 +181,27 @@ class Batcher:
             return self._prefill()
         return self._decode() if self.running else None
 
+    def next_of(self, kind):
+        """The next prefill or decode where both run at the same time, each one after the other; None: there is none."""
+        if kind == "decode":
+            return self._decode() if self.running else None
+        self._admit()
+        return self._prefill() if self.prefilling else None
+
     def finish(self, part, now_s):
         """The part has run and its tokens were read at `now_s`. Returns the requests that received a token."""
         self.is_decode_due = part.reads_prompt
         receivers = part.decoded
         if part.reads_prompt:
-            is_last, request = part.is_last_chunk, part.requests[0]
-            request.computed += part.tokens
+            is_last, read = part.is_last_chunk, [request for request, _ in part.chunks]
+            for request, tokens in part.chunks:
+                request.computed += tokens
             if is_last:
-                request.first_token_s, self.prefilling = now_s, None
-                self.running.append(request)
-                receivers = (request, *receivers)
+                for request in read:
+                    request.first_token_s = now_s
+                self.prefilling, self.together = None, []
+                self.running.extend(read)
+                receivers = (*read, *receivers)
         for request in receivers:
             request.given += 1
             if request.given == request.output:
@@ -179,12 +209,29 @@ class Batcher:
         return receivers
 
     def _admit(self):
-        if self.prefilling or not self.waiting or not self.free_slots:
-            return
-        wanted = self.waiting[0].prompt + self.waiting[0].output
-        if self.reserved + wanted <= self.kv_tokens:
-            self.prefilling, self.reserved = self.waiting.popleft(), self.reserved + wanted
-            self.prefilling.slot = self.free_slots.pop(0)
+        if self.prefilling is None and self._has_room():
+            self.prefilling = self._admitted()
+            while self._has_room() and self._goes_along(self.waiting[0]):
+                self.together.append(self._admitted())
+
+    def _has_room(self):
+        """For the request that waits first."""
+        return self.waiting and self.free_slots and (
+            self.reserved + self.waiting[0].prompt + self.waiting[0].output <= self.kv_tokens)
+
+    def _admitted(self):
+        request = self.waiting.popleft()
+        self.reserved += request.prompt + request.output
+        request.slot = self.free_slots.pop(0)
+        return request
+
+    def _goes_along(self, request):
+        """Whether a further whole prompt fits into the prefill of those admitted."""
+        read, sizes = [self.prefilling, *self.together, request], self.sizes
+        longest = max(one.prompt for one in read)
+        if self.batching == "mixed" or len(read) > sizes.prompts_per_step or longest > sizes.chunk:
+            return False
+        return padded(longest, sizes.prefill_tokens) * padded(len(read), sizes.prompt_counts) <= sizes.chunk
 
     def _leave(self, request, now_s):
         request.end_s = now_s
@@ -194,6 +241,12 @@ class Batcher:
 
     def _prefill(self):
         request = self.prefilling
+        if self.together:
+            read = (request, *self.together)
+            count = padded(len(read), self.sizes.prompt_counts)
+            longest = padded(max(one.prompt for one in read), self.sizes.prefill_tokens)
+            return Part("prefill", longest * count, 0, read, sum(one.prompt for one in read), len(self.waiting),
+                        self.reserved, prompts=count)
         tokens = min(self.sizes.chunk, request.prompt - request.computed)
         return Part("prefill", padded(tokens, self.sizes.prefill_tokens),
                     padded(request.computed, self.sizes.prompt_contexts(self.batching)), (request,), tokens,

@@ -23,15 +23,16 @@ READY_S, PATIENCE_S = 120, 20
 
 
 class Server:
-    """A server that takes orders: engine.py with the options of SERVERS."""
+    """A server that takes orders: engine.py with the options of SERVERS, and others."""
 
-    def __init__(self, party, environment, folder):
+    def __init__(self, party, environment, folder, options=()):
         self.log = folder / f"{party.label}.log"
         variables = os.environ | environment
         if party.percentage < 100:
             variables["CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"] = str(party.percentage)
         with open(self.log, "w", encoding="utf-8") as log:
-            self.process = subprocess.Popen([sys.executable, SERVER, "serve", "--orders", *SERVERS[party.program]],
+            self.process = subprocess.Popen([sys.executable, SERVER, "serve", "--orders", *SERVERS[party.program],
+                                             *options],
                                             env=variables, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                             stderr=log)
         self.lines = queue.Queue()

@@ -1,5 +1,6 @@
 """servers/language/batching.py: which part comes next."""
 
+import dataclasses
 import pathlib
 import random
 import sys
@@ -55,6 +56,39 @@ def test_a_mixed_part_reads_what_decodes_leave_of_the_chunk():
                            "mixed tokens=32 context=32 batch=4 decode_context=32", "decode batch=2 context=64",
                            "decode batch=1 context=32"]
     assert [part.tokens for part, _, _ in seen] == [5, 31, 9, 2, 1]
+
+
+def test_whole_prompts_that_fit_together_are_computed_in_one_part():
+    sizes = dataclasses.replace(SIZES, prompts_per_step=3)
+    batcher = Batcher(sizes, "prefill_first", 512)
+    requests = [Request(0, 0, 6, 2), Request(1, 0, 8, 2), Request(2, 0, 5, 1), Request(3, 0, 40, 1)]
+    seen = run_all(batcher, {0: requests})
+    assert names(seen) == ["prefill tokens=24 context=0 prompts=3", "prefill tokens=32 context=0",
+                           "prefill tokens=8 context=32", "decode batch=2 context=32"]
+    assert seen[0][0].tokens == 19 and [one.first_token_s for one in requests] == [1, 1, 1, 3]
+    assert requests[2].end_s == 1 and batcher.reserved == 0
+
+
+def test_prompts_whose_padded_sizes_exceed_the_chunk_are_computed_apart():
+    batcher = Batcher(dataclasses.replace(SIZES, prompts_per_step=4), "chunked", 512)
+    seen = run_all(batcher, {0: [Request(0, 0, 9, 1), Request(1, 0, 9, 1), Request(2, 0, 3, 1)]})
+    assert names(seen) == ["prefill tokens=32 context=0 prompts=2", "prefill tokens=8 context=0"]
+
+
+def test_prompts_and_decodes_are_formed_independently_where_they_run_at_the_same_time():
+    batcher = Batcher(SIZES, "chunked", 512)
+    first, second = Request(0, 0, 5, 3), Request(1, 0, 40, 2)
+    batcher.arrive(first)
+    assert batcher.next_of("decode") is None, "nothing was read"
+    batcher.finish(batcher.next_of("prefill"), 1.0)
+    batcher.arrive(second)
+    reading, decoding = batcher.next_of("prefill"), batcher.next_of("decode")
+    assert (reading.requests, decoding.requests) == ((second,), (first,))
+    batcher.finish(decoding, 2.0)
+    assert batcher.next_of("decode").requests == (first,), "the second is still being read"
+    batcher.finish(reading, 3.0)
+    batcher.finish(batcher.next_of("prefill"), 4.0)
+    assert batcher.next_of("decode").requests == (first, second) and batcher.next_of("prefill") is None
 
 
 def test_the_last_chunk_gives_the_first_token_and_each_decode_one_more():

@@ -51,11 +51,11 @@ def next_tokens(model, tokens):
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("batching", BATCHINGS)
+@pytest.mark.parametrize("ways", [["--batching", batching] for batching in BATCHINGS] + [
+    ["--prefill-share", "50"], ["--prompts-per-step", "3"]], ids=[*BATCHINGS, "divided", "several"])
 @torch.no_grad()
-def test_served_tokens_are_those_of_each_request_computed_alone(batching, device):
-    engine = serving.Engine(serving.parsed_options(["serve", "--orders", *SMALL, "--batching", batching, "--device",
-                                                    device]))
+def test_served_tokens_are_those_of_each_request_computed_alone(ways, device):
+    engine = serving.Engine(serving.parsed_options(["serve", "--orders", *SMALL, *ways, "--device", device]))
     chance = random.Random(5)
     requests = []
     for number in range(14):
@@ -63,14 +63,16 @@ def test_served_tokens_are_those_of_each_request_computed_alone(batching, device
         requests.append(Request(number, number * 3.0, prompt, chance.randrange(1, 129 - prompt)))
         engine.executor.admit(requests[-1])
     ticks = iter(range(10 ** 9))
-    server = serving.Server(engine.executor, lambda: float(next(ticks)), serving.Standing())
+    kind, works = (serving.DividedServer, engine.lanes) if engine.lanes else (serving.Server, engine.executor)
+    server = kind(works, lambda: float(next(ticks)), serving.Standing())
     server.serve(engine.batcher(), requests, float("inf"))
     for request in requests:
         history = engine.executor.history[request]
         assert len(history) == request.prompt + request.output
         alone = next_tokens(engine.executor.model, history[:-1])
         assert history[request.prompt:] == alone[request.prompt - 1:], request
-    assert max(int(row[5]) for row in server.steps) == 4, "sequences were batched"
+    batched = max(int(row[serving.STEP_COLUMNS.index("sequences")]) for row in server.steps)
+    assert batched >= 4, "sequences were batched"
 
 
 def rows(path):
@@ -126,12 +128,13 @@ def test_a_go_file_is_waited_for_and_an_order_begins_when_it_says(tmp_path):
         process.wait()
 
 
-@pytest.mark.parametrize("batching", BATCHINGS)
-def test_the_grid_holds_every_size_as_often_as_asked_for(tmp_path, batching):
-    options = ["grid", "--device", "cpu", *SMALL, "--batching", batching]
+@pytest.mark.parametrize("ways", [["--batching", batching] for batching in BATCHINGS] + [["--prompts-per-step", "4"]],
+                         ids=[*BATCHINGS, "several"])
+def test_the_grid_holds_every_size_as_often_as_asked_for(tmp_path, ways):
+    options = ["grid", "--device", "cpu", *SMALL, *ways]
     subprocess.run([sys.executable, SCRIPT, *options, "--repeat", "3", "--out", tmp_path / "g"], check=True)
     sizes = serving.Engine(serving.parsed_options(options)).executor.keys
-    steps = [(row["kind"], *(int(row[size]) for size in ("size", "context", "decodes", "decode_context")))
+    steps = [(row["kind"], *(int(row[size]) for size in ("size", "context", "decodes", "decode_context", "prompts")))
              for row in rows(tmp_path / "g.steps.csv")]
     assert sorted(steps) == sorted(sizes * 3)
     assert all(steps[n] == steps[n + 1] == steps[n + 2] for n in range(0, len(steps), 3))
