@@ -43,7 +43,8 @@ def experiment(options):
     folder, serving = options.folder, os.path.relpath(HERE.parent, options.folder)
     subprocess.run([sys.executable, HERE.parent / "served_steps.py", folder / "served"], check=True)
     head = HEAD[HEAD.index("version"):].replace("name: serving", "name: split")
-    head = re.sub("output: .*\n", "", head).replace("horizon: 14s", f"horizon: {SECONDS}s").replace("seeds: 3", "seeds: 1")
+    head = re.sub("output: .*\n", "", head).replace("horizon: 14s", f"horizon: {SECONDS}s")
+    head = head.replace("seeds: 3", "seeds: 1")
     lines = ["# A server that reads prompts on SMs of their own: divided_server.py, as scenarios.",
              head.replace("device: h200", "device: { model: h200, sharing: concurrent }")]
     for share, given in SHARES.items():
