@@ -27,7 +27,9 @@ std::string mechanism_of(const Scenario& scenario, const PolicyChoice& policy) {
 std::string unmeasured(const Scenario& scenario, const ClientChoice& client) {
   if (!scenario.device_facts.is_measured) return "the device";
   if (client.server) {
+    if (client.server->prefill_share > 0) return "divided servers in company";
     if (client.server->limits.batching == Batching::kMixed) return "mixed steps in company";
+    if (client.server->limits.prompts_per_step > 1) return "steps of several prompts";
     return client.server->step_times.path.empty() ? "the times of its steps alone" : "";
   }
   const bool is_assumed = client.is_bound || client.host_gaps != HostGaps::kRange;

@@ -267,6 +267,7 @@ void check_template(const ClientChoice& client, ScalarReader& reader) {
          "pods say how many come, and when");
   refuse(client.requested_share > 0 || client.requested_bytes > 0 || !client.resizes.empty(), "a request of its own",
          "a pod asks with `cards` and `card_memory`, and is not resized");
+  refuse(client.server && client.server->prefill_share > 0, "`prefill_share`", "leave it out");
   refuse(!client.qos.empty(), "`qos`", "`expect:` knows the figures of a cluster");
   refuse(client.name == "cluster", "this name", "`cluster` is the cluster's own");
 }

@@ -41,6 +41,11 @@ std::string trace_hashes_text(const Scenario& scenario, const FileHashes& hashes
   return text;
 }
 
+const std::string& name_of(const Scenario& scenario, const RunOutcome& outcome, ClientId id) {
+  const std::size_t stated = scenario.clients.size();
+  return id.value < stated ? scenario.clients[id.value].name : outcome.readers[id.value - stated];
+}
+
 /// Binds one row after the other to a statement, in the order of its columns.
 class Row {
  public:
@@ -129,7 +134,7 @@ class ResultsWriter::Store {
     SQLite::Transaction transaction(database_);
     const Scenario& scenario = experiment.scenarios[spec.scenario];
     write_run(experiment, scenario, hashes, spec, outcome);
-    const auto name = [&](ClientId id) -> const std::string& { return scenario.clients[id.value].name; };
+    const auto name = [&](ClientId id) -> const std::string& { return name_of(scenario, outcome, id); };
     SQLite::Statement metric(database_, "INSERT INTO metrics VALUES (?,?,?,?,?)");
     for (const Metric& m : outcome.metrics) (Row(metric) << spec.id << m.client << m.name << m.value << m.unit).done();
     SQLite::Statement frame(database_, "INSERT INTO frames VALUES (?,?,?,?,?,?,?,?,?,?,?,?)");
@@ -248,13 +253,13 @@ class ResultsWriter::Store {
   void write_requests(const Scenario& scenario, const RunSpec& spec, const RunOutcome& outcome) {
     SQLite::Statement request(database_, "INSERT INTO requests VALUES (?,?,?,?,?,?,?,?)");
     for (const RequestFact& r : outcome.requests)
-      (Row(request) << spec.id << scenario.clients[r.client.value].name << r.number << r.arrival << r.first_token
+      (Row(request) << spec.id << name_of(scenario, outcome, r.client) << r.number << r.arrival << r.first_token
                     << r.end << r.prompt << r.output)
           .done();
   }
 
   void write_holds(const Scenario& scenario, const RunSpec& spec, const RunOutcome& outcome) {
-    const auto name = [&](ClientId id) -> const std::string& { return scenario.clients[id.value].name; };
+    const auto name = [&](ClientId id) -> const std::string& { return name_of(scenario, outcome, id); };
     SQLite::Statement hold(database_, "INSERT INTO holds VALUES (?,?,?,?,?,?,?,?)");
     for (const HoldFact& h : outcome.holds)
       (Row(hold) << spec.id << name(h.client) << h.begin << h.end << h.hold.rule << h.hold.needed << h.hold.available

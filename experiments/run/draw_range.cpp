@@ -15,16 +15,12 @@ namespace {
 double fps_with(const Scenario& scenario, ClientBuilder& builder, const PolicyDescriptor& policy,
                 const PolicyChoice& choice, std::size_t client, Duration draw) {
   const std::uint64_t seed = scenario.seeds.front();
-  std::vector<ClientSpec> specs;
-  for (std::size_t i = 0; i < scenario.clients.size(); ++i) {
-    ClientChoice of = scenario.clients[i];
-    if (i == client) of.options.draw = draw;
-    specs.push_back(builder.client(scenario, of, seed));
-  }
+  std::vector<ClientChoice> choices = scenario.clients;
+  choices[client].options.draw = draw;
   const std::unique_ptr<Policy> made = policy.create(choice.parameters);
   RunInput input;
   input.device = scenario.device;
-  input.clients = std::move(specs);
+  input.clients = builder.clients(scenario, choices, seed);
   input.policy = made.get();
   input.policy_name = choice.label;
   if (policy.needs.shared_context) input.device.sharing = Sharing::kConcurrent;

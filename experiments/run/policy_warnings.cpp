@@ -162,7 +162,7 @@ void add_streams(const Scenario& scenario, const PolicyChoice& policy, const std
   constexpr double kFelt = 0.5;
   const auto is_capped = [&](const ClientSpec& client) { return cap_of(client, policy) < 1; };
   if (clients.size() < 2 || std::ranges::none_of(clients, is_capped)) return;
-  for (std::size_t i = 0; i < clients.size(); ++i) {
+  for (std::size_t i = 0; i < scenario.clients.size(); ++i) {
     const Workload& workload = *clients[i].workload;
     const bool is_captured = !workload.sm_curves.empty() && scenario.clients[i].capped_rates.empty();
     const double part = is_captured ? streaming_part(workload, scenario.device) : 0;

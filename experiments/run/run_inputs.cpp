@@ -86,7 +86,7 @@ SoloBaseline RunInputs::baseline(const Scenario& scenario, const ClientChoice& c
   CORUN_ASSERT(passthrough != nullptr, "baselines need the policy `passthrough`");
   const std::unique_ptr<Policy> policy = passthrough->create(passthrough->defaults());
   const RunInput input{.device = scenario.device,
-                       .clients = {clients_.client(scenario, choice, seed)},
+                       .clients = clients_.clients(scenario, {&choice, 1}, seed),
                        .policy = policy.get(),
                        .policy_name = passthrough->name,
                        .horizon = scenario.horizon,

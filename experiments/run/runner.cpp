@@ -115,6 +115,8 @@ void execute(const Experiment& experiment, const RunSpec& spec, RunInputs& run_i
                  .adjustments = choice.adjustments,
                  .adjustable = AdjustableParameters(descriptor, choice.parameters),
                  .interrupt = run_inputs.interrupt()};
+  for (std::size_t i = scenario.clients.size(); i < input.clients.size(); ++i)
+    outcome.readers.push_back(input.clients[i].name);
   if (descriptor.needs.shared_context && input.device.sharing != Sharing::kConcurrent) {
     input.device.sharing = Sharing::kConcurrent;
     notes.push_back(one_context_note(choice.label));

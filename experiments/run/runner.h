@@ -33,6 +33,7 @@ struct RunOutcome {
   std::vector<KillFact> kills;
   std::vector<PodFact> pods;  ///< of a cluster
   std::vector<RequestFact> requests;
+  std::vector<std::string> readers;  ///< names of the run's clients behind the scenario's: loops of divided servers
   std::uint64_t events = 0;
   double wall_time_s = 0.0;  ///< the one figure here that differs from time to time
   std::string notes;         ///< what was assumed, a line each

@@ -245,16 +245,18 @@ void Collector::on_kill(const KillFact& kill) {
 /// Device time of the best-effort clients over what the interactive ones leave idle when alone; negative = not defined.
 double Collector::harvest(const RunResult& result, const std::vector<SoloBaseline>& solo, Duration window) const {
   double busy_alone = 0, harvested = 0;
-  std::size_t interactive = 0;
+  std::size_t interactive = 0, others = 0;
   for (std::size_t i = 0; i < input_.clients.size(); ++i) {
     if (input_.clients[i].role == Role::kInteractive) {
+      if (input_.clients[i].reads_prompts_of) continue;  // in its server's baseline
       ++interactive;
       busy_alone += solo[i].device_busy_ratio;
     } else {
+      ++others;
       harvested += ratio(std::max(Duration::zero(), result.device_time[i] - series_[i].lost), window);
     }
   }
-  const bool is_defined = interactive > 0 && interactive < input_.clients.size() && busy_alone < 1;
+  const bool is_defined = interactive > 0 && others > 0 && busy_alone < 1;
   return is_defined ? harvested / (1 - busy_alone) : -1;
 }
 
@@ -326,7 +328,7 @@ std::vector<Metric> Collector::metrics(const RunResult& result, const std::vecto
     const Presence present = presence(input_, result, i, series.job_ends);
     if (present.length() <= Duration::zero()) continue;
     const bool has_jobs = has_known_rate(result, i);
-    if (has_jobs) add_rates(sheet, series.job_ends, present, solo.empty() ? nullptr : &solo[i]);
+    if (has_jobs) add_rates(sheet, series.job_ends, present, i < solo.size() ? &solo[i] : nullptr);
     if (client.workload->job_kind == JobKind::kFrame) {
       const Presence watched{present.begin, std::min(present.end, series.refused_at)};
       const bool has_shown = watched.length() > Duration::zero() && !series.frames.empty();
@@ -370,7 +372,10 @@ SoloBaseline Collector::baseline(const RunResult& result, std::size_t index) con
   const Duration window = result.end - (kRunStart + input_.warmup);
   if (present.length() <= Duration::zero() || window <= Duration::zero()) return {};
   const double rate = rate_per_s(series.job_ends, present.begin, present.end);
-  return {has_known_rate(result, index) ? rate : std::nan(""), ratio(result.device_time[index], window)};
+  Duration busy = result.device_time[index];
+  for (std::size_t i = 0; i < input_.clients.size(); ++i)
+    if (input_.clients[i].reads_prompts_of == index) busy += result.device_time[i];
+  return {has_known_rate(result, index) ? rate : std::nan(""), ratio(busy, window)};
 }
 
 }  // namespace corun

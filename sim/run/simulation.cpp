@@ -43,6 +43,8 @@ Simulation::Simulation(const RunInput& input, Engine& engine, Recorder& recorder
                               ? sm_demands_[same - input.clients.begin()]
                               : std::make_shared<const std::vector<double>>(sm_demands(input.device, *spec.workload)));
   }
+  for (std::uint32_t i = 0; i < clients_.size(); ++i)
+    if (const auto decoding = input.clients[i].reads_prompts_of) clients_[i]->share_server_of(*clients_[*decoding]);
   resume_events_.resize(clients_.size());
   promised_.resize(clients_.size(), UINT64_MAX);
   warm_time_.resize(clients_.size());
@@ -165,7 +167,20 @@ void Simulation::prefetch(ClientId client) {
   driver_.change([&](DeviceModel& device, auto&) { device.prefetch(client, now()); });
 }
 
+/// A server whose SMs are divided already.
+bool Simulation::is_divided(ClientId client) const {
+  const auto is_part_of_it = [&](const ClientSpec& spec) { return spec.reads_prompts_of == client.value; };
+  return input_.clients[client.value].reads_prompts_of || std::ranges::any_of(input_.clients, is_part_of_it);
+}
+
 void Simulation::control(const Action& action) {
+  const bool divides_sms = action.kind == Action::Kind::kSetSmCap || action.kind == Action::Kind::kSetSmShare ||
+                           action.kind == Action::Kind::kSetInstance;
+  if (divides_sms && is_divided(action.client))
+    throw Error(ErrorKind::kUnsupported, SourceLocation{},
+                fmt::format("policy '{}' sets SMs of client '{}', which divides its SMs by itself", input_.policy_name,
+                            input_.clients[action.client.value].name),
+                "leave out `prefill_share`, or take a policy that leaves the SMs alone");
   ContextControls& controls = controls_[action.client.value];
   switch (action.kind) {
     case Action::Kind::kSetSlice:

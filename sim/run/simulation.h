@@ -104,6 +104,7 @@ class Simulation : public Backend, public ClientHost, private DeviceDriver::List
     const auto& [client, resize, event] = resizes_[number];
     arbiter_.resize(client, resize.share, resize.bytes);
   }
+  bool is_divided(ClientId client) const;
   void measure_memory(std::span<ClientView> clients) const;
   void measure_times(std::span<ClientView> clients, DeviceView& device);
   void completed(const Completion& completion) override;

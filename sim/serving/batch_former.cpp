@@ -1,6 +1,7 @@
 #include "sim/serving/batch_former.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace corun {
 
@@ -20,11 +21,6 @@ void BatchFormer::admit() {
   }
 }
 
-BatchFormer::Sequence* BatchFormer::first_unread() {
-  const auto found = std::ranges::find_if(active_, [](const Sequence& sequence) { return !sequence.is_read(); });
-  return found == active_.end() ? nullptr : &*found;
-}
-
 std::uint32_t BatchFormer::longest_decoded() const {
   std::uint32_t longest = 0;
   for (const Sequence& sequence : active_)
@@ -32,23 +28,52 @@ std::uint32_t BatchFormer::longest_decoded() const {
   return longest;
 }
 
-std::uint32_t BatchFormer::room_for_prompt(std::uint32_t decodes) const {
+std::uint32_t BatchFormer::room_for_prompts(std::uint32_t decodes) const {
   if (decodes == 0 || limits_.batching == Batching::kPrefillFirst) return limits_.chunk;
   if (limits_.batching == Batching::kChunked) return is_decode_due_ ? 0 : limits_.chunk;
   return limits_.chunk > decodes ? limits_.chunk - decodes : 0;
 }
 
-std::optional<StepSize> BatchFormer::begin_step() {
+bool BatchFormer::has_step(StepLoop loop) {
   admit();
-  const auto decodes = static_cast<std::uint32_t>(std::ranges::count_if(active_, &Sequence::is_read));
-  const Sequence* unread = first_unread();
-  chunk_ = unread == nullptr ? 0 : std::min(room_for_prompt(decodes), unread->prompt - unread->read);
-  decodes_ = decodes > 0 && (chunk_ == 0 || limits_.batching == Batching::kMixed);
-  is_decode_due_ = chunk_ > 0;
-  if (chunk_ > 0 && decodes_) return StepSize{StepSize::Kind::kMixed, chunk_, unread->read, decodes, longest_decoded()};
-  if (chunk_ > 0) return StepSize{StepSize::Kind::kPrefill, chunk_, unread->read};
-  if (!decodes_) return std::nullopt;
-  return StepSize{StepSize::Kind::kDecode, decodes, longest_decoded()};
+  if (loop == StepLoop::kAll) return !is_idle();
+  const bool wants_read = loop == StepLoop::kDecodes;
+  return std::ranges::any_of(active_, [&](const Sequence& sequence) { return sequence.is_read() == wants_read; });
+}
+
+StepSize BatchFormer::begin_prompts(std::uint32_t room) {
+  StepSize size{.kind = StepSize::Kind::kPrefill, .prompts = 0};
+  std::uint64_t attended = 0;  // tokens before each token that is read, twice and without half a token each
+  for (Sequence& sequence : active_) {
+    if (room == 0 || size.prompts == limits_.prompts_per_step) break;
+    if (sequence.is_read()) continue;
+    sequence.reading = std::min(room, sequence.prompt - sequence.read);
+    room -= sequence.reading;
+    size.count += sequence.reading;
+    ++size.prompts;
+    attended += std::uint64_t{sequence.reading} * (2 * std::uint64_t{sequence.read} + sequence.reading);
+  }
+  if (size.count == 0) return size;
+  const std::uint64_t of_each = attended / size.count;
+  size.context = static_cast<std::uint32_t>(of_each > size.count ? (of_each - size.count) / 2 : 0);
+  return size;
+}
+
+std::optional<StepSize> BatchFormer::begin_step(StepLoop loop) {
+  admit();
+  const auto read = static_cast<std::uint32_t>(std::ranges::count_if(active_, &Sequence::is_read));
+  const std::uint32_t decodes = loop == StepLoop::kPrompts ? 0 : read;
+  StepSize size = begin_prompts(loop == StepLoop::kDecodes ? 0 : room_for_prompts(decodes));
+  const bool reads = size.count > 0;
+  is_decode_due_ = reads;
+  if (decodes == 0 || (reads && limits_.batching != Batching::kMixed))
+    return reads ? std::optional(size) : std::nullopt;
+  for (Sequence& sequence : active_) sequence.is_being_decoded = sequence.is_read();
+  if (!reads) return StepSize{StepSize::Kind::kDecode, decodes, longest_decoded()};
+  size.kind = StepSize::Kind::kMixed;
+  size.decodes = decodes;
+  size.decode_context = longest_decoded();
+  return size;
 }
 
 std::optional<std::size_t> BatchFormer::oldest_unanswered() const {
@@ -70,15 +95,14 @@ void BatchFormer::give_token(Sequence& sequence, Progress& progress) {
   if (sequence.generated == sequence.output) progress.ended.push_back(sequence.request);
 }
 
-BatchFormer::Progress BatchFormer::end_step() {
+BatchFormer::Progress BatchFormer::end_step(StepLoop loop) {
   Progress progress;
-  Sequence* const reading = chunk_ > 0 ? first_unread() : nullptr;
-  if (decodes_)
-    for (Sequence& sequence : active_)
-      if (sequence.is_read()) give_token(sequence, progress);
-  if (reading != nullptr) {
-    reading->read += chunk_;
-    if (reading->is_read()) give_token(*reading, progress);
+  for (Sequence& sequence : active_)
+    if (loop != StepLoop::kPrompts && std::exchange(sequence.is_being_decoded, false)) give_token(sequence, progress);
+  for (Sequence& sequence : active_) {
+    if (loop == StepLoop::kDecodes || sequence.reading == 0) continue;
+    sequence.read += std::exchange(sequence.reading, 0);
+    if (sequence.is_read()) give_token(sequence, progress);
   }
   std::erase_if(active_, [this](const Sequence& sequence) {
     const bool has_ended = sequence.is_read() && sequence.generated >= sequence.output;

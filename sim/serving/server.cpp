@@ -23,21 +23,21 @@ void Server::admit_arrivals(Time now) {
   }
 }
 
-Time Server::next_step(Time now) {
+Time Server::next_step(Time now, StepLoop loop) {
   admit_arrivals(now);
-  if (!batch_.is_idle()) return now;
-  const bool comes_more = spec_.concurrency == 0 && next_request_ < spec_.requests.size();
-  return comes_more ? begin_ + spec_.requests[next_request_].arrival : kNever;
+  if (batch_.has_step(loop)) return now;
+  const bool begins_requests = loop != StepLoop::kDecodes;
+  return begins_requests && comes_more() ? begin_ + spec_.requests[next_request_].arrival : kNever;
 }
 
-StepReplay Server::begin_step(Time now) {
-  step_ = *batch_.begin_step();
-  step_begin_ = now;
-  if (step_.decoded() > 0 && !spec_.pads) {
-    std::uint32_t& context = step_.kind == StepSize::Kind::kDecode ? step_.context : step_.decode_context;
-    context = static_cast<std::uint32_t>(batch_.decoded_context() / step_.decoded());
+StepReplay Server::begin_step(StepLoop loop) {
+  StepSize& step = begun_[static_cast<std::size_t>(loop)];
+  step = *batch_.begin_step(loop);
+  if (step.decoded() > 0 && !spec_.pads) {
+    std::uint32_t& context = step.kind == StepSize::Kind::kDecode ? step.context : step.decode_context;
+    context = static_cast<std::uint32_t>(batch_.decoded_context() / step.decoded());
   }
-  return costs_.next(step_);
+  return costs_.next(step);
 }
 
 Time Server::oldest_unanswered() const {
@@ -45,8 +45,8 @@ Time Server::oldest_unanswered() const {
   return oldest ? times_[*oldest].arrival : kNever;
 }
 
-std::vector<RequestTimes> Server::end_step(Time now) {
-  const BatchFormer::Progress progress = batch_.end_step();
+std::vector<RequestTimes> Server::end_step(Time now, StepLoop loop) {
+  const BatchFormer::Progress progress = batch_.end_step(loop);
   ++steps_;
   for (const std::size_t request : progress.began) times_[request].first_token = now;
   std::vector<RequestTimes> ended;

@@ -37,30 +37,35 @@ struct RequestTimes {
 
 /// The state of a server in a run: its requests, its batch, and what the next step is.
 ///
-/// Steps do not overlap: the engine reads the tokens of one before it forms the next.
+/// Steps of a loop do not overlap: the engine reads the tokens of one before it forms the next. Of a server that reads
+/// prompts while it decodes the two loops are asked one by one; the end of a step may give the other loop its next one.
 class Server {
  public:
   /// `spec` must outlive it. `begin` is when it starts to serve: arrivals count from there.
   Server(const ServerSpec& spec, const std::vector<CapturedStep>& steps, Time begin);
 
-  /// When the next step may begin, at or after `now`; kNever = all requests have been served.
-  Time next_step(Time now);
-  /// Begins it. next_step(now) must be `now`.
-  StepReplay begin_step(Time now);
+  /// When the loop's next step may begin, at or after `now`; kNever = it has none until the other loop has ended one,
+  /// if there is one.
+  Time next_step(Time now, StepLoop loop = StepLoop::kAll);
+  /// Begins it, at the instant that next_step() gave.
+  StepReplay begin_step(StepLoop loop = StepLoop::kAll);
   /// Ends it; returns the requests that ended with it, in order.
-  std::vector<RequestTimes> end_step(Time now);
+  std::vector<RequestTimes> end_step(Time now, StepLoop loop = StepLoop::kAll);
+  /// Nothing is left to do, and no request comes any more.
+  bool has_served() const { return batch_.is_idle() && !comes_more(); }
 
   std::uint64_t steps() const { return steps_; }  ///< that have ended
   /// Arrival of the oldest request that it knows of and that has no token yet; kNever = there is none.
   Time oldest_unanswered() const;
-  const StepSize& step() const { return step_; }  ///< the one that was begun last
-  Time step_begin() const { return step_begin_; }
+  /// The loop's step that was begun last.
+  const StepSize& step(StepLoop loop = StepLoop::kAll) const { return begun_[static_cast<std::size_t>(loop)]; }
   const BatchFormer& batch() const { return batch_; }
   std::uint64_t rejected() const { return rejected_; }
 
  private:
   void admit_arrivals(Time now);
   void arrive(std::size_t request, Time when);
+  bool comes_more() const { return spec_.concurrency == 0 && next_request_ < spec_.requests.size(); }
 
   const ServerSpec& spec_;
   const Time begin_;
@@ -68,8 +73,7 @@ class Server {
   StepCosts costs_;
   std::size_t next_request_ = 0;
   std::uint64_t rejected_ = 0;
-  StepSize step_;
-  Time step_begin_;
+  StepSize begun_[3];  ///< by loop
   std::uint64_t steps_ = 0;
   std::vector<RequestTimes> times_;  ///< by request
 };

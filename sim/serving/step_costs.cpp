@@ -28,17 +28,20 @@ double interpolate(const Map& map, std::uint32_t key, Value value) {
   return (1 - part) * value(below->second) + part * value(above->second);
 }
 
-/// Of captured mixed steps, the quickest one that is as large in all respects; nullptr where there is none.
-template <class Mixed>
-const typename Mixed::mapped_type* quickest_as_large(const Mixed& mixed, const StepSize& size) {
-  const typename Mixed::mapped_type* quickest = nullptr;
-  for (const auto& [captured, point] : mixed) {
+/// Of captured steps, the quickest one that is as large in all respects; nullptr where there is none.
+template <class BySize>
+const typename BySize::mapped_type* quickest_as_large(const BySize& steps, const StepSize& size) {
+  const typename BySize::mapped_type* quickest = nullptr;
+  for (const auto& [captured, point] : steps) {
     const bool is_as_large = captured.count >= size.count && captured.context >= size.context &&
-                             captured.decodes >= size.decodes && captured.decode_context >= size.decode_context;
+                             captured.decodes >= size.decodes && captured.decode_context >= size.decode_context &&
+                             captured.prompts >= size.prompts;
     if (is_as_large && (quickest == nullptr || point.mean_ns < quickest->mean_ns)) quickest = &point;
   }
   return quickest;
 }
+
+bool has_several(const StepSize& size) { return size.kind == StepSize::Kind::kPrefill && size.prompts > 1; }
 
 }  // namespace
 
@@ -46,12 +49,25 @@ StepCosts::StepCosts(const std::vector<CapturedStep>& steps, bool pads) : pads_(
   for (const CapturedStep& step : steps) {
     const bool is_mixed = step.size.kind == StepSize::Kind::kMixed;
     Point& point = is_mixed ? mixed_[step.size]
-                            : points_[static_cast<std::size_t>(step.size.kind)][step.size.count][step.size.context];
+                   : has_several(step.size)
+                       ? several_[step.size]
+                       : points_[static_cast<std::size_t>(step.size.kind)][step.size.count][step.size.context];
     const auto before = static_cast<double>(point.jobs.size());
     point.mean_ns = (point.mean_ns * before + static_cast<double>(to_ns(step.device_time))) / (before + 1);
     point.jobs.push_back(step.job);
   }
-  if (!has(StepSize::Kind::kPrefill) || !has(StepSize::Kind::kDecode)) return;
+  if (has(StepSize::Kind::kPrefill)) learn_further_prompts();
+  if (has(StepSize::Kind::kPrefill) && has(StepSize::Kind::kDecode)) learn_mixed();
+}
+
+void StepCosts::learn_further_prompts() {
+  if (several_.empty()) return;
+  double sum = 0;
+  for (const auto& [size, point] : several_) sum += (point.mean_ns - of_one_kind_ns(size)) / (size.prompts - 1);
+  further_prompt_ns_ = std::max(0.0, sum / static_cast<double>(several_.size()));
+}
+
+void StepCosts::learn_mixed() {
   done_once_ns_ = quickest_decode_ns() / 2;
   if (mixed_.empty()) return;
   double sum = 0;
@@ -59,23 +75,24 @@ StepCosts::StepCosts(const std::vector<CapturedStep>& steps, bool pads) : pads_(
   done_once_ns_ = std::clamp(sum / static_cast<double>(mixed_.size()), 0.0, quickest_decode_ns());
 }
 
-/// The captured mixed step to be replayed for one, if there is any.
-const StepCosts::Point* StepCosts::mixed_template_of(const StepSize& size) const {
-  const Point* const padded = pads_ ? quickest_as_large(mixed_, size) : nullptr;
-  if (mixed_.empty() || padded != nullptr) return padded;
+const StepCosts::Point* StepCosts::template_among(const BySize& captured, const StepSize& size) const {
+  const Point* const padded = pads_ ? quickest_as_large(captured, size) : nullptr;
+  if (captured.empty() || padded != nullptr) return padded;
   // Too few tokens are worse than any number too many.
   const auto far = [&](const auto& entry) {
     const std::uint32_t tokens = entry.first.count + entry.first.decodes, asked = size.count + size.decodes;
     return tokens >= asked ? tokens - asked : UINT32_MAX - tokens;
   };
-  return &std::ranges::min_element(mixed_, {}, far)->second;
+  return &std::ranges::min_element(captured, {}, far)->second;
 }
 
 const StepCosts::Point& StepCosts::template_of(const StepSize& size) const {
   if (size.kind == StepSize::Kind::kMixed) {
-    const Point* const mixed = mixed_template_of(size);
+    const Point* const mixed = template_among(mixed_, size);
     return mixed != nullptr ? *mixed : template_of(size.prefill_alone());
   }
+  if (has_several(size))
+    if (const Point* const several = template_among(several_, size)) return *several;
   CORUN_ASSERT(has(size.kind), "no step of kind {} was captured", static_cast<int>(size.kind));
   return next_larger(next_larger(of(size.kind), size.count)->second, size.context)->second;
 }
@@ -99,22 +116,37 @@ std::pair<Duration, Duration> StepCosts::mixed_range(const StepSize& mixed) cons
   return {Duration{std::llround(least)}, Duration{std::llround(apart)}};
 }
 
-double StepCosts::mixed_error() const {
+std::pair<Duration, Duration> StepCosts::prompts_range(const StepSize& several) const {
+  const StepSize one{StepSize::Kind::kPrefill, std::max(1U, several.count / several.prompts), several.context};
+  const double least = of_one_kind_ns(several), most = several.prompts * of_one_kind_ns(one);
+  return {Duration{std::llround(least)}, Duration{std::llround(std::max(least, most))}};
+}
+
+double StepCosts::error_of(const BySize& captured) const {
   double largest = 0;
-  for (const auto& [size, point] : mixed_) largest = std::max(largest, std::abs(time_of(size) / point.mean_ns - 1));
+  for (const auto& [size, point] : captured) largest = std::max(largest, std::abs(time_of(size) / point.mean_ns - 1));
   return largest;
 }
 
-double StepCosts::time_of(const StepSize& size) const {
-  if (size.kind == StepSize::Kind::kMixed) {
-    const Point* const padded = pads_ ? quickest_as_large(mixed_, size) : nullptr;
-    return padded != nullptr ? padded->mean_ns : apart_ns(size) - done_once_ns_;
-  }
-  if (pads_) return template_of(size).mean_ns;
+double StepCosts::mixed_error() const { return error_of(mixed_); }
+
+double StepCosts::several_prompts_error() const { return error_of(several_); }
+
+/// As one prompt, or one decode, of all its tokens.
+double StepCosts::of_one_kind_ns(const StepSize& size) const {
+  if (pads_) return next_larger(next_larger(of(size.kind), size.count)->second, size.context)->second.mean_ns;
   const auto with_context = [&](const ByContext& contexts) {
     return interpolate(contexts, size.context, [](const Point& point) { return point.mean_ns; });
   };
   return interpolate(of(size.kind), size.count, with_context);
+}
+
+double StepCosts::time_of(const StepSize& size) const {
+  const bool is_mixed = size.kind == StepSize::Kind::kMixed;
+  if (!is_mixed && !has_several(size)) return of_one_kind_ns(size);
+  const Point* const padded = pads_ ? quickest_as_large(is_mixed ? mixed_ : several_, size) : nullptr;
+  if (padded != nullptr) return padded->mean_ns;
+  return is_mixed ? apart_ns(size) - done_once_ns_ : of_one_kind_ns(size) + (size.prompts - 1) * further_prompt_ns_;
 }
 
 StepReplay StepCosts::next(const StepSize& size) {

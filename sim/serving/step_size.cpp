@@ -38,6 +38,12 @@ class Scanner {
   std::string_view rest_;
 };
 
+/// ` prompts=3`, which may be left out. False where it is no number of prompts that have a token each.
+bool read_prompts(Scanner& scan, StepSize& size) {
+  if (scan.skip(" prompts=") && !scan.number(size.prompts)) return false;
+  return size.prompts > 0 && size.prompts <= size.count;
+}
+
 /// `prefill tokens=512 context=0`, `decode batch=8`
 std::optional<StepSize> plain_size(std::string_view range) {
   Scanner scan(range);
@@ -46,6 +52,7 @@ std::optional<StepSize> plain_size(std::string_view range) {
   if (size.kind == StepSize::Kind::kDecode && !scan.skip("decode batch=")) return std::nullopt;
   if (!scan.number(size.count) || size.count == 0) return std::nullopt;
   if (scan.skip(" context=") && !scan.number(size.context)) return std::nullopt;
+  if (size.reads_prompt() && !read_prompts(scan, size)) return std::nullopt;
   return scan.is_done() ? std::optional(size) : std::nullopt;
 }
 
@@ -57,6 +64,7 @@ std::optional<StepSize> mixed_size(std::string_view range) {
   if (scan.skip(" context=") && !scan.number(size.context)) return std::nullopt;
   if (!scan.skip(" batch=") || !scan.number(size.decodes)) return std::nullopt;
   if (scan.skip(" decode_context=") && !scan.number(size.decode_context)) return std::nullopt;
+  if (!read_prompts(scan, size)) return std::nullopt;
   return scan.is_done() && size.count > 0 && size.decodes > 0 ? std::optional(size) : std::nullopt;
 }
 
@@ -103,8 +111,9 @@ std::optional<StepSize> size_of_vllm(std::string_view range) {
 std::string to_string(const StepSize& size) {
   if (size.kind == StepSize::Kind::kMixed)
     return fmt::format("{} with {}", to_string(size.prefill_alone()), to_string(size.decode_alone()));
-  return fmt::format("{} of {} at {}", size.kind == StepSize::Kind::kPrefill ? "prefill" : "decode", size.count,
-                     size.context);
+  const std::string prompts = size.prompts > 1 ? fmt::format(" of {} prompts", size.prompts) : "";
+  return fmt::format("{} of {}{} at {}", size.kind == StepSize::Kind::kPrefill ? "prefill" : "decode", size.count,
+                     prompts, size.context);
 }
 
 std::optional<StepSize> step_size_of(std::string_view range) {

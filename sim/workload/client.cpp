@@ -80,7 +80,7 @@ Client::Client(ClientId id, const ClientSpec& spec, std::uint64_t seed, const Ga
 }
 
 std::uint32_t Client::queued_ahead() const {
-  if (spec_.server || spec_.pacing.mode == Pacing::Mode::kSyncEachJob) return 0;
+  if (spec_.server || spec_.reads_prompts_of || spec_.pacing.mode == Pacing::Mode::kSyncEachJob) return 0;
   if (spec_.pacing.queued_ahead != Pacing::kByMode) return spec_.pacing.queued_ahead;
   if (!has_frames_ || is_open()) return UINT32_MAX;
   return spec_.pacing.mode == Pacing::Mode::kUncapped ? 1 : 0;
@@ -88,8 +88,29 @@ std::uint32_t Client::queued_ahead() const {
 
 void Client::start() {
   grid_ = host_.now();
-  if (spec_.server) server_.emplace(*spec_.server, spec_.captured_steps(), grid_);
+  if (spec_.server) server_ = std::make_shared<Server>(*spec_.server, spec_.captured_steps(), grid_);
+  if (spec_.reads_prompts_of) {
+    if (other_loop_ == nullptr)
+      throw Error(ErrorKind::kUnsupported,
+                  fmt::format("client '{}' reads prompts for a server that is not there: only simulated runs of one "
+                              "device divide a server",
+                              spec_.name));
+    server_ = other_loop_->server_;
+    awaits_server_ = server_ == nullptr;
+    if (awaits_server_) return;
+  }
+  if (other_loop_ != nullptr && std::exchange(other_loop_->awaits_server_, false)) {
+    other_loop_->server_ = server_;
+    other_loop_->look_for_step();
+  }
   advance_host();
+}
+
+void Client::share_server_of(Client& decoding) {
+  other_loop_ = &decoding;
+  decoding.other_loop_ = this;
+  loop_ = StepLoop::kPrompts;
+  decoding.loop_ = StepLoop::kDecodes;
 }
 
 void Client::wait_until(State state, Time when) {
@@ -136,8 +157,8 @@ void Client::advance_host() {
 
 bool Client::next_job_may_begin() {
   const bool has_stayed = spec_.stay > Duration{0} && host_.now() >= grid_ + spec_.stay;
-  if (server_ && jobs_.empty()) release_ = server_->next_step(host_.now());
-  const bool has_served = server_ && jobs_.empty() && release_ == kNever;
+  if (server_ && jobs_.empty()) release_ = server_->next_step(host_.now(), loop_);
+  const bool has_served = server_ && jobs_.empty() && server_->has_served();
   if (next_job_ == jobs_total_ || has_stayed || has_served) {
     if (jobs_.empty()) {
       state_ = State::kFinished;
@@ -146,6 +167,7 @@ bool Client::next_job_may_begin() {
     return false;
   }
   if (jobs_.size() > queued_ahead()) return false;  // a completion comes back here
+  if (server_ && release_ == kNever) return false;  // the other loop's step does
   if (release_ == kNever) release_ = next_release();
   if (release_ <= host_.now()) return true;
   wait_until(State::kPacing, release_);
@@ -158,10 +180,10 @@ void Client::begin_job() {
   progress.number = next_job_;
   std::size_t job = (first_job_ + next_job_) % workload.jobs.size();
   if (server_) {
-    const StepReplay step = server_->begin_step(host_.now());
+    const StepReplay step = server_->begin_step(loop_);
     job = step.job;
     progress.step_factor = step.factor;
-    host_.tell_server(id_, {server_->steps(), server_->oldest_unanswered()});
+    host_.tell_server(spec_.server ? id_ : other_loop_->id_, {server_->steps(), server_->oldest_unanswered()});
   }
   progress.job = &workload.jobs[job];
   progress.first_submission = next_submission_;
@@ -463,23 +485,35 @@ void Client::report(const JobProgress& job) {
   recorder_.on_frame(frame);
 }
 
+/// Steps that read prompts next to decodes are jobs of their client, and those of the other one tell how the server is.
 void Client::report_step(const JobProgress& step) {
   const Time now = host_.now();
   const BatchFormer& batch = server_->batch();
-  ServerStepFact fact{id_, step.start, now, server_->step()};
+  ServerStepFact fact{id_, step.start, now, server_->step(loop_)};
   fact.sequences = static_cast<std::uint32_t>(batch.sequences());
   fact.waiting = static_cast<std::uint32_t>(batch.waiting());
   fact.kv_tokens = batch.kv_tokens();
-  const std::vector<RequestTimes> ended = server_->end_step(now);
-  host_.tell_server(id_, {server_->steps(), server_->oldest_unanswered()});
+  const std::vector<RequestTimes> ended = server_->end_step(now, loop_);
+  Client& owner = spec_.server ? *this : *other_loop_;
+  host_.tell_server(owner.id_, {server_->steps(), server_->oldest_unanswered()});
   fact.rejected = server_->rejected();
-  recorder_.on_server_step(fact);
+  if (spec_.server) recorder_.on_server_step(fact);
+  owner.report_requests(ended);
+  if (!spec_.server) recorder_.on_job(JobFact{id_, jobs_finished_++, step.start, step.start, now});
+  if (other_loop_ != nullptr) other_loop_->look_for_step();
+}
+
+void Client::report_requests(const std::vector<RequestTimes>& ended) {
   for (const RequestTimes& times : ended) {
     const ServedRequest& request = spec_.server->requests[times.request];
     recorder_.on_request(
         RequestFact{id_, times.request, times.arrival, times.first_token, times.end, request.prompt, request.output});
     recorder_.on_job(JobFact{id_, jobs_finished_++, times.arrival, times.arrival, times.end});
   }
+}
+
+void Client::look_for_step() {
+  if (server_ && state_ == State::kPacing && jobs_.empty()) host_.resume_at(id_, host_.now());
 }
 
 std::uint64_t Client::first_of_unbegun_frame() const {

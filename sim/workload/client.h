@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -70,6 +71,8 @@ class Client {
   bool is_finished() const { return state_ == State::kFinished; }
   std::uint64_t jobs_finished() const { return jobs_finished_; }  ///< of a server: requests answered
 
+  /// Of a client with `reads_prompts_of`, before either starts: the other loop of its server.
+  void share_server_of(Client& decoding);
   void start();   ///< it has joined
   void resume();  ///< the instant asked for with resume_at has come
   /// Submission `number` has passed the gate, at once or after waiting there. The host resumes `held` after now.
@@ -147,6 +150,8 @@ class Client {
   void finish_if_refused();
   void report(const JobProgress& job);
   void report_step(const JobProgress& step);
+  void report_requests(const std::vector<RequestTimes>& ended);
+  void look_for_step();
   Time shown(const JobProgress& job) const;
   bool is_missed(const JobProgress& job, Time present) const;
   void wait_until(State state, Time when);
@@ -166,8 +171,11 @@ class Client {
   Time arrival_;
   State state_ = State::kPacing;
 
-  std::optional<Server> server_;  // once it has started
-  std::uint64_t first_job_ = 0;   // index of the one with number 0
+  std::shared_ptr<Server> server_;  // once it has started
+  Client* other_loop_ = nullptr;    // of the same server
+  StepLoop loop_ = StepLoop::kAll;
+  bool awaits_server_ = false;   ///< it has started, and the other loop has not
+  std::uint64_t first_job_ = 0;  // index of the one with number 0
   std::uint64_t next_job_ = 0;
   std::uint64_t jobs_total_ = 0;  ///< UINT64_MAX = forever
   std::uint64_t jobs_finished_ = 0;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -71,6 +72,9 @@ struct ClientSpec : ClientTerms {
   Pacing pacing{};
   /// A server: its jobs are requests, and its host forms steps of them, each a job of the workload that has its size.
   std::shared_ptr<const ServerSpec> server{};
+  /// Reads the prompts of that client of the run, a server, while it decodes; the two are one program with two
+  /// contexts. Its jobs are the steps in which it does so.
+  std::optional<std::uint32_t> reads_prompts_of{};
   std::uint64_t repeat = 0;           ///< passes over the workload's jobs; 0 = forever
   bool random_phase = false;          ///< adds a uniform fraction of its first job's length to the arrival
   bool random_first_job = false;      ///< begins with any of its jobs, drawn with the seed and its name; closed replay

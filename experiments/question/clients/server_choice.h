@@ -20,6 +20,7 @@ struct ServerChoice {
   SourceLocation where;
   BatchLimits limits;
   bool pads = false;
+  double prefill_share = 0;  ///< of its SMs on which it reads prompts while it decodes on the rest; 0 = takes turns
   std::uint32_t concurrency = 0;  ///< 0 = requests arrive as drawn or recorded
   CapturedFile requests;          ///< a file of them; its path is "" where they are drawn
   RequestLoad load;               ///< those that are drawn

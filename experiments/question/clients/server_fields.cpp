@@ -13,6 +13,7 @@ using namespace std::chrono_literals;
 constexpr std::array<std::string_view, 3> kBatchings = {"prefill_first", "chunked", "mixed"};
 constexpr std::array<std::string_view, 3> kWaysOfArriving = {"poisson", "periodic", "bursts"};
 constexpr std::uint64_t kMostTokens = 10'000'000;
+constexpr double kLeastShare = 0.01;
 
 /// What reading a server needs besides what it fills in.
 struct ServerReading {
@@ -122,6 +123,11 @@ const FieldTable<ServerReading>& server_fields() {
            out.choice.limits.batching = static_cast<Batching>(*index);
        }},
       count_field<ServerReading>("chunk", limit(&BatchLimits::chunk), 1, kMostTokens),
+      count_field<ServerReading>("prompts_per_step", limit(&BatchLimits::prompts_per_step), 1, 100'000),
+      {"prefill_share", "number",
+       [](const Node& node, ServerReading& out, ScalarReader& read) {
+         out.choice.prefill_share = read.number(node, kLeastShare, 1 - kLeastShare).value_or(0);
+       }},
       count_field<ServerReading>("max_batch", limit(&BatchLimits::max_batch), 1, 100'000),
       count_field<ServerReading>("kv_tokens", limit(&BatchLimits::kv_tokens), 1, 1'000'000'000'000),
       count_field<ServerReading>("max_queue", limit(&BatchLimits::max_queue), 1, 1'000'000'000),
@@ -158,6 +164,8 @@ void read_server(const Node& node, ClientReading& out, ScalarReader& read) {
   read_fields(node, server_fields(), "key", reading, read);
   for (const std::string_view key : {"requests", "max_batch", "kv_tokens"})
     if (node.find(key) == nullptr) read.wrong(node, fmt::format("a server needs `{}`", key));
+  if (const Node* batching = node.find("batching"); batching != nullptr && reading.choice.prefill_share > 0)
+    read.wrong(*batching, "`batching` means nothing here: with `prefill_share` prompts are read while it decodes");
   out.choice.server = std::move(reading.choice);
 }
 
@@ -177,6 +185,8 @@ void write_server(const ClientChoice& client, CanonicalLines& lines) {
                 : lines.hash_of(server.requests.path));
   if (!server.step_times.path.empty()) lines.add("server.step_times", lines.hash_of(server.step_times.path));
   if (server.concurrency > 0) lines.add("server.concurrency", server.concurrency);
+  if (limits.prompts_per_step > 1) lines.add("server.prompts_per_step", limits.prompts_per_step);
+  if (server.prefill_share > 0) lines.add("server.prefill_share", server.prefill_share);
 }
 
 void settle_server(const Node& node, ClientChoice& out, ScalarReader& read) {

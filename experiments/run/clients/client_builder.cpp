@@ -93,9 +93,41 @@ ClientSpec ClientBuilder::client(const Scenario& scenario, const ClientChoice& c
   return spec;
 }
 
-std::vector<ClientSpec> ClientBuilder::clients(const Scenario& scenario, std::uint64_t seed) {
+namespace {
+
+/// Divides a server's SMs: the loop that reads its prompts is a program with a context of its own.
+ClientSpec prompt_reader_of(ClientSpec& server, std::uint32_t number, double share) {
+  ClientSpec reader = server;
+  reader.name += ".prefill";
+  reader.server = nullptr;
+  reader.reads_prompts_of = number;
+  reader.promised_ttft = reader.promised_tpot = Duration{0};
+  reader.context.working_set_bytes = 0;
+  reader.resizes.clear();
+  reader.context.sm_cap *= share;
+  server.context.sm_cap *= 1 - share;
+  return reader;
+}
+
+void refuse_turns(const Scenario& scenario, const ClientChoice& client) {
+  if (scenario.device.sharing == Sharing::kConcurrent) return;
+  throw Error(
+      ErrorKind::kInput, client.server->where,
+      fmt::format("client `{}`: `prefill_share` divides SMs, and programs take turns on this device", client.name),
+      "state `device: { model: ..., sharing: concurrent }`");
+}
+
+}  // namespace
+
+std::vector<ClientSpec> ClientBuilder::clients(const Scenario& scenario, std::span<const ClientChoice> choices,
+                                               std::uint64_t seed) {
   std::vector<ClientSpec> specs;
-  for (const ClientChoice& choice : scenario.clients) specs.push_back(client(scenario, choice, seed));
+  for (const ClientChoice& choice : choices) specs.push_back(client(scenario, choice, seed));
+  for (std::uint32_t i = 0; i < choices.size(); ++i) {
+    if (!specs[i].server || choices[i].server->prefill_share == 0) continue;
+    refuse_turns(scenario, choices[i]);
+    specs.push_back(prompt_reader_of(specs[i], i, choices[i].server->prefill_share));
+  }
   return specs;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,8 +39,13 @@ class ClientBuilder {
   ClientBuilder(const FileHashes& hashes, bool replays, std::shared_ptr<FitMemo> memo = std::make_shared<FitMemo>())
       : hashes_(hashes), replays_(replays), workloads_(hashes), memo_(std::move(memo)) {}
 
-  /// Of every client of a scenario, in order. Throws as WorkloadCache::of.
-  std::vector<ClientSpec> clients(const Scenario& scenario, std::uint64_t seed);
+  /// Of every client of a scenario, in order; behind them the loops of servers that read prompts on SMs of their own,
+  /// as clients with `reads_prompts_of`. Throws as WorkloadCache::of.
+  std::vector<ClientSpec> clients(const Scenario& scenario, std::uint64_t seed) {
+    return clients(scenario, scenario.clients, seed);
+  }
+  /// The same of some of its clients.
+  std::vector<ClientSpec> clients(const Scenario& scenario, std::span<const ClientChoice> choices, std::uint64_t seed);
   ClientSpec client(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed);
   /// The same with the times of its capture, which takes no runs.
   ClientSpec as_captured(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed);

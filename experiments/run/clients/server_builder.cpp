@@ -37,11 +37,12 @@ struct Reach {
 
 Reach reach_of(const ServerSpec& server) {
   Reach reach;
-  const bool mixes = server.limits.batching == Batching::kMixed;
+  const std::uint64_t at_once = server.limits.prompts_per_step;
+  const bool begin_anywhere = server.limits.batching == Batching::kMixed || at_once > 1;
   for (const ServedRequest& request : server.requests) {
     const std::uint32_t chunk = std::min(server.limits.chunk, request.prompt);
-    reach.chunk = std::max(reach.chunk, chunk);
-    const std::uint32_t last_begin = mixes ? request.prompt - 1 : (request.prompt - 1) / chunk * chunk;
+    reach.chunk = std::max<std::uint32_t>(reach.chunk, std::min<std::uint64_t>(server.limits.chunk, at_once * chunk));
+    const std::uint32_t last_begin = begin_anywhere ? request.prompt - 1 : (request.prompt - 1) / chunk * chunk;
     reach.prefill_context = std::max(reach.prefill_context, last_begin);
     reach.decode_context = std::max(reach.decode_context, request.prompt + request.output - 1);
   }
@@ -69,8 +70,8 @@ void check_counts(const ClientChoice& client, const ServerSpec& server, const St
   const std::uint32_t chunk = costs.largest_count(Kind::kPrefill), batch = costs.largest_count(Kind::kDecode);
   if (reach.chunk > chunk)
     refuse(client,
-           fmt::format("steps read up to {} tokens of a prompt, and the largest that was captured reads {}",
-                       reach.chunk, chunk),
+           fmt::format("steps read up to {} tokens of {}, and the largest that was captured reads {}", reach.chunk,
+                       server.limits.prompts_per_step > 1 ? "prompts" : "a prompt", chunk),
            fmt::format("`chunk: {}`, or a capture with larger ones", chunk));
   if (decodes && server.limits.max_batch > batch)
     refuse(client,
@@ -124,6 +125,26 @@ void note_mixed_steps(ServerSpec& server, const StepCosts& costs, const Reach& r
       to_milliseconds(costs.device_time(largest)), to_milliseconds(least), to_milliseconds(most)));
 }
 
+/// What is not known of steps of several prompts.
+void note_several_prompts(ServerSpec& server, const StepCosts& costs, const Reach& reach) {
+  const std::uint32_t prompts = std::min({server.limits.prompts_per_step, server.limits.max_batch, reach.chunk});
+  if (prompts < 2) return;
+  if (costs.has_several_prompts()) {
+    if (const double error = costs.several_prompts_error(); error > kNotableError)
+      server.notes.push_back(fmt::format(
+          "warning: its captured steps of several prompts are told within {:.0f} %: those between them are that "
+          "uncertain",
+          100 * error));
+    return;
+  }
+  const StepSize two{.kind = StepSize::Kind::kPrefill, .count = reach.chunk, .prompts = 2};
+  const auto [least, most] = costs.prompts_range(two);
+  server.notes.push_back(
+      fmt::format("warning: its capture has no step of several prompts; the largest of two is taken as one prompt of "
+                  "all tokens, {:.3g} ms, and may be up to {:.3g} ms",
+                  to_milliseconds(least), to_milliseconds(most)));
+}
+
 }  // namespace
 
 std::shared_ptr<const ServerSpec> server_of(const ClientChoice& client, const std::vector<CapturedStep>& steps,
@@ -142,6 +163,7 @@ std::shared_ptr<const ServerSpec> server_of(const ClientChoice& client, const st
     check_counts(client, *server, costs, reach);
     check_contexts(client, steps, *server, costs, reach);
     note_mixed_steps(*server, costs, reach);
+    note_several_prompts(*server, costs, reach);
   }
   if (const double error = costs.interpolation_error(); error > kNotableError)
     server->notes.push_back(fmt::format(

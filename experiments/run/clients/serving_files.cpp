@@ -112,10 +112,10 @@ struct LoggedStep {
   std::int64_t begin_ns = 0, end_ns = 0;
 };
 
-/// The columns of a log of steps; the last two where it has mixed ones.
+/// The columns of a log of steps; the last three where it has mixed ones, or such of several prompts.
 struct StepColumns {
   std::size_t kind, size, context, begin, end;
-  std::optional<std::size_t> decodes, decode_context;
+  std::optional<std::size_t> decodes, decode_context, prompts;
 };
 
 StepColumns step_columns_of(const CsvFile& file) {
@@ -133,7 +133,8 @@ StepColumns step_columns_of(const CsvFile& file) {
           found[3],
           found[4],
           file.columns().find({"decodes"}),
-          file.columns().find({"decode_context"})};
+          file.columns().find({"decode_context"}),
+          file.columns().find({"prompts"})};
 }
 
 std::uint32_t whole_number(const CsvFile& file, std::size_t column, std::int64_t least) {
@@ -163,6 +164,7 @@ LoggedStep step_of(const CsvFile& file, const StepColumns& columns) {
     step.size.decodes = whole_number(file, *columns.decodes, 1);
     step.size.decode_context = whole_number(file, *columns.decode_context, 0);
   }
+  if (columns.prompts && step.size.reads_prompt()) step.size.prompts = whole_number(file, *columns.prompts, 1);
   step.begin_ns = nanoseconds(file, columns.begin);
   step.end_ns = nanoseconds(file, columns.end);
   if (step.end_ns <= step.begin_ns) throw_input(file.where(), "the step ends before it begins");

@@ -173,7 +173,7 @@ std::vector<Cell> make_cells(const Experiment& experiment, const FileHashes& has
                 scenario.is_seen,
                 scenario.horizon - scenario.warmup_or_default(),
                 {}};
-      for (std::size_t i = 0; i < specs.size(); ++i) {
+      for (std::size_t i = 0; i < scenario.clients.size(); ++i) {
         const auto& [solo, name] = solos.at(work_of(scenario.clients[i], hashes));
         cell.clients.push_back({specs[i].name, solo, name, specs[i].workload->job_kind == JobKind::kFrame,
                                 has_tiny_kernels(*specs[i].workload)});

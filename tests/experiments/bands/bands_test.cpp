@@ -109,6 +109,10 @@ TEST(ErrorClasses, OfServersAndOfProgramsNextToThemAreTheirOwn) {
   EXPECT_EQ(classes_of("passthrough", server + " }").at("a").unmeasured, "the times of its steps alone");
   EXPECT_EQ(classes_of("passthrough", server + ", batching: mixed, step_times: s.csv }").at("a").unmeasured,
             "mixed steps in company");
+  EXPECT_EQ(classes_of("passthrough", server + ", prefill_share: 25%, step_times: s.csv }").at("a").unmeasured,
+            "divided servers in company");
+  EXPECT_EQ(classes_of("passthrough", server + ", prompts_per_step: 2, step_times: s.csv }").at("a").unmeasured,
+            "steps of several prompts");
   EXPECT_TRUE(classes_of("gpreempt", server + " }").empty());
 }
 

@@ -50,6 +50,18 @@ TEST(ServerKey, StatesLimitsRequestsAndServiceLevel) {
   EXPECT_EQ(server.load.output.mean, 100);
 }
 
+TEST(ServerKey, StatesPromptsOfAStepAndTheShareOfSmsThatReadsThem) {
+  const std::string requests = "{ requests: { rate: 4/s, prompt: 9, output: 9 }, max_batch: 8, kv_tokens: 99";
+  EXPECT_EQ(server_of(with_server(requests + "}")).limits.prompts_per_step, 1u);
+  const ServerChoice server = server_of(with_server(requests + ", prompts_per_step: 4, prefill_share: 25% }"));
+  EXPECT_EQ(server.limits.prompts_per_step, 4u);
+  EXPECT_EQ(server.prefill_share, 0.25);
+  EXPECT_NE(complaint(with_server(requests + ", prefill_share: 100% }")), "");
+  EXPECT_NE(
+      complaint(with_server(requests + ", prefill_share: 25%, batching: mixed }")).find("`batching` means nothing"),
+      std::string::npos);
+}
+
 TEST(ServerKey, ReadsTheRangesOfItsCapture) {
   const std::string text = with_client(fmt::format("trace: engine.corun, server: {}", kServer));
   EXPECT_EQ(read_text(text).scenarios.front().clients.front().options.step.by, StepChoice::By::kSized);

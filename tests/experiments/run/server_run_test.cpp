@@ -1,10 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "experiments/load/load.h"
 #include "experiments/run/clients/server_builder.h"
 #include "experiments/run/clients/serving_files.h"
+#include "experiments/run/plan.h"
+#include "experiments/run/runner.h"
 #include "tests/experiments/question/experiment_text.h"
 #include "tests/support/temporary_folder.h"
 #include "traces/base/error.h"
@@ -107,6 +110,20 @@ std::string note_with(const std::string& words, const ServerSpec& server) {
   return "";
 }
 
+TEST(ServerRun, StepsOfSeveralPromptsThatWereNotCapturedAreWarnedOfWithTheirRange) {
+  ClientChoice several = client();
+  several.server->limits.prompts_per_step = 4;
+  several.server->load.prompt = {.mean = 300};
+  EXPECT_EQ(note_with("several prompts", *server_of(several, kGrid, 10s, 1)),
+            "warning: its capture has no step of several prompts; the largest of two is taken as one prompt of all "
+            "tokens, 3 ms, and may be up to 3.33 ms");
+  std::vector<CapturedStep> more = kGrid;
+  more.push_back({{.kind = StepSize::Kind::kPrefill, .count = 512, .prompts = 2}, 6, 3ms});
+  EXPECT_EQ(note_with("several prompts", *server_of(several, more, 10s, 1)), "");
+  several.server->limits.prompts_per_step = 1;
+  EXPECT_EQ(note_with("several prompts", *server_of(several, kGrid, 10s, 1)), "");
+}
+
 TEST(ServerRun, MixedStepsThatWereNotCapturedAreWarnedOfWithTheRangeInWhichTheyLie) {
   ClientChoice mixing = client();
   mixing.server->limits.batching = Batching::kMixed;
@@ -123,6 +140,42 @@ TEST(ServerRun, MixedPromptsNeedCapturesOfAllContextsThatTheyReach) {
   mixing.server->limits.batching = Batching::kMixed;
   mixing.server->load.prompt = {.mean = 600};
   EXPECT_NE(refusal(mixing).find("prompts reach a context of 599 tokens"), std::string::npos) << refusal(mixing);
+}
+
+/// A server that reads prompts on a quarter of the SMs, next to nothing.
+RunOutcome divided_on(const std::string& device) {
+  const Experiment experiment = read_text(fmt::format(
+      "name: e\ndevice: {}\nhorizon: 5s\nclients:\n  - name: chat\n    synthetic: {{ engine: {{ prefill: {{ "
+      "per_token: 20us }}, decode: {{ base: 6ms }} }} }}\n    server: {{ requests: {{ rate: 3/s, prompt: 200, output: "
+      "50 }}, max_batch: 8, kv_tokens: 10000, prefill_share: 25% }}\npolicies: [passthrough]\n",
+      device));
+  const Plan plan = make_plan(experiment);
+  RunInputs inputs(experiment, plan.hashes, testing_policies());
+  return run_one(experiment, plan.runs.front(), inputs, testing_policies());
+}
+
+TEST(ServerRun, ADividedServerHasALoopOfItsOwnBehindTheClientsOfTheExperiment) {
+  const RunOutcome outcome = divided_on("{ model: h200, sharing: concurrent }");
+  ASSERT_FALSE(outcome.error) << outcome.error->what();
+  EXPECT_EQ(outcome.readers, std::vector<std::string>{"chat.prefill"});
+  const auto value = [&](const std::string& client, const std::string& name) {
+    const auto is_it = [&](const Metric& m) { return m.client == client && m.name == name; };
+    const auto found = std::ranges::find_if(outcome.metrics, is_it);
+    return found == outcome.metrics.end() ? -1 : found->value;
+  };
+  EXPECT_NEAR(value("chat", "tpot_p50_ms"), 6 / 0.75, 0.2) << "decodes on three quarters of the SMs";
+  EXPECT_GE(value("chat", "ttft_p50_ms"), 4 / 0.25) << "prompts on a quarter";
+  EXPECT_LT(value("chat", "ttft_p50_ms"), 4 / 0.25 + 1) << "which no decode holds up";
+  EXPECT_NEAR(value("chat", "throughput_per_s"), value("chat", "solo_throughput_per_s"), 0.01) << "alone with its loop";
+  EXPECT_GT(value("chat.prefill", "throughput_per_s"), 1) << "steps";
+  EXPECT_EQ(value("chat.prefill", "ttft_p50_ms"), -1) << "requests are those of the server";
+}
+
+TEST(ServerRun, ADividedServerIsRefusedWhereProgramsTakeTurns) {
+  const RunOutcome outcome = divided_on("h200");
+  ASSERT_TRUE(outcome.error);
+  EXPECT_NE(std::string(outcome.error->what()).find("`prefill_share` divides SMs"), std::string::npos);
+  EXPECT_NE(outcome.error->help().find("sharing: concurrent"), std::string::npos);
 }
 
 TEST(LargestLoad, HoldsTheServiceLevelAndALittleMoreDoesNot) {
@@ -185,6 +238,15 @@ TEST(StepLog, TellsTheMedianOfEachSizeWithPausesUntilTheNextStep) {
   const auto times = read_step_times(path);
   EXPECT_EQ(times.at(decode(4, 512)), Duration{100ms});
   EXPECT_EQ(times.at(prefill(64, 0)), Duration{50ms});
+}
+
+TEST(StepLog, StepsOfSeveralPromptsStateTheirNumber) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "steps.csv";
+  std::ofstream(path) << "begin_s,end_s,kind,size,context,prompts\n0,0.1,prefill,480,0,3\n0.2,0.3,decode,4,8,1\n";
+  const StepSize three{.kind = StepSize::Kind::kPrefill, .count = 480, .prompts = 3};
+  EXPECT_EQ(read_step_times(path).at(three), Duration{100ms});
+  EXPECT_EQ(read_step_times(path).at(decode(4, 8)), Duration{100ms});
 }
 
 TEST(StepLog, MixedStepsStateBothOfTheirParts) {

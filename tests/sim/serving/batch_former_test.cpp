@@ -24,6 +24,7 @@ std::string steps_of(BatchFormer& batch, int most = 100) {
     if (!text.empty()) text += ' ';
     const bool reads = step->reads_prompt();
     text += fmt::format("{}{}{}{}", reads ? 'p' : 'd', step->count, reads ? '+' : '@', step->context);
+    if (step->prompts > 1) text += fmt::format("({} prompts)", step->prompts);
     if (step->kind == StepSize::Kind::kMixed) text += fmt::format("d{}@{}", step->decodes, step->decode_context);
     batch.end_step();
   }
@@ -67,6 +68,67 @@ TEST(BatchFormer, PrefillFirstReadsAllThatFitsBeforeItDecodes) {
   EXPECT_EQ(steps_of(batch), "p100+0 p100+0 p100+100 p100+200 d2@301 d1@102");
 }
 
+TEST(BatchFormer, AStepOfSeveralPromptsIsFilledInOrderOfArrival) {
+  BatchLimits several = limits(Batching::kPrefillFirst);
+  several.prompts_per_step = 2;
+  BatchFormer batch(several);
+  for (const std::size_t request : {0u, 1u, 2u}) batch.arrive(request, 60, 1);
+  EXPECT_EQ(steps_of(batch), "p100+0(2 prompts) p80+0(2 prompts)") << "60 and 40, then the other 20 and 60";
+}
+
+TEST(BatchFormer, EachBatchingReadsSeveralPromptsInAStep) {
+  for (const auto& [batching, steps] : {std::pair{Batching::kPrefillFirst, "p30+0(2 prompts) d2@21 d2@22"},
+                                        std::pair{Batching::kChunked, "p30+0(2 prompts) d2@21 d2@22"},
+                                        std::pair{Batching::kMixed, "p30+0(2 prompts) d2@21 d2@22"}}) {
+    BatchLimits several = limits(batching);
+    several.prompts_per_step = 8;
+    BatchFormer batch(several);
+    batch.arrive(0, 10, 3);
+    batch.arrive(1, 20, 3);
+    EXPECT_EQ(steps_of(batch), steps);
+  }
+}
+
+TEST(BatchFormer, AMixedStepReadsSeveralPromptsNextToItsDecodes) {
+  BatchLimits several = limits(Batching::kMixed);
+  several.prompts_per_step = 3;
+  BatchFormer batch(several);
+  batch.arrive(0, 10, 3);
+  steps_of(batch, 1);
+  for (const std::size_t request : {1u, 2u}) batch.arrive(request, 20, 1);
+  EXPECT_EQ(steps_of(batch), "p40+0(2 prompts)d1@11 d1@12");
+}
+
+TEST(BatchFormer, TheContextOfSeveralPromptsIsThatOfAsMuchAttention) {
+  BatchLimits several = limits(Batching::kPrefillFirst);
+  several.prompts_per_step = 2;
+  BatchFormer batch(several);
+  batch.arrive(0, 350, 1);
+  steps_of(batch, 3);
+  batch.arrive(1, 50, 1);
+  // 50 tokens behind 300 and 50 behind none attend to 17,500 tokens, as 100 tokens behind 125 do.
+  EXPECT_EQ(steps_of(batch), "p100+125(2 prompts)");
+}
+
+TEST(BatchFormer, PromptsAreReadWhileOtherSequencesAreDecoded) {
+  BatchFormer batch(limits(Batching::kChunked));
+  batch.arrive(0, 100, 3);
+  EXPECT_EQ(batch.begin_step(StepLoop::kDecodes), std::nullopt) << "nothing is read yet";
+  EXPECT_EQ(batch.begin_step(StepLoop::kPrompts), (StepSize{StepSize::Kind::kPrefill, 100, 0}));
+  EXPECT_EQ(batch.end_step(StepLoop::kPrompts).began, std::vector<std::size_t>{0});
+  batch.arrive(1, 50, 3);
+  EXPECT_EQ(batch.begin_step(StepLoop::kDecodes), (StepSize{StepSize::Kind::kDecode, 1, 101}));
+  EXPECT_EQ(batch.begin_step(StepLoop::kPrompts), (StepSize{StepSize::Kind::kPrefill, 50, 0}));
+  EXPECT_EQ(batch.end_step(StepLoop::kPrompts).began, std::vector<std::size_t>{1});
+  EXPECT_TRUE(batch.end_step(StepLoop::kDecodes).ended.empty());
+  EXPECT_EQ(batch.begin_step(StepLoop::kDecodes), (StepSize{StepSize::Kind::kDecode, 2, 102}))
+      << "the second was read while the first was decoded: both have tokens to come";
+  EXPECT_EQ(batch.end_step(StepLoop::kDecodes).ended, std::vector<std::size_t>{0});
+  batch.begin_step(StepLoop::kDecodes);
+  EXPECT_EQ(batch.end_step(StepLoop::kDecodes).ended, std::vector<std::size_t>{1});
+  EXPECT_TRUE(batch.is_idle());
+}
+
 TEST(BatchFormer, ARequestWaitsUntilTheCacheHasRoomForAllOfItsTokens) {
   BatchLimits few = limits(Batching::kPrefillFirst);
   few.kv_tokens = 250;
@@ -96,6 +158,7 @@ RC_GTEST_PROP(BatchFormer, EveryRequestGetsAllOfItsTokensWithinTheLimits, ()) {
   bounds.max_batch = *rc::gen::inRange(1u, 6u);
   bounds.chunk = *rc::gen::inRange(1u, 40u);
   bounds.kv_tokens = *rc::gen::inRange(100u, 300u);
+  bounds.prompts_per_step = *rc::gen::inRange(1u, 4u);
   BatchFormer batch(bounds);
   const auto asked = *rc::gen::container<std::vector<std::pair<std::uint32_t, std::uint32_t>>>(
       rc::gen::pair(rc::gen::inRange(1u, 60u), rc::gen::inRange(1u, 40u)));
@@ -112,6 +175,7 @@ RC_GTEST_PROP(BatchFormer, EveryRequestGetsAllOfItsTokensWithinTheLimits, ()) {
     if (!step) continue;
     RC_ASSERT(batch.kv_tokens() <= bounds.kv_tokens && batch.sequences() <= bounds.max_batch);
     if (step->reads_prompt()) read += step->count;
+    RC_ASSERT(step->prompts >= 1 && step->prompts <= bounds.prompts_per_step);
     decoded += step->decoded();
     RC_ASSERT(!step->reads_prompt() || step->count + step->decodes <= bounds.chunk);
     RC_ASSERT(step->decoded() <= bounds.max_batch);

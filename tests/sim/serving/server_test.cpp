@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -62,6 +63,83 @@ TEST(Server, ALoneRequestTakesItsPrefillAndADecodeForEachFurtherToken) {
   EXPECT_EQ(request.arrival, kRunStart + 3ms);
   EXPECT_EQ(request.first_token - request.arrival, Duration{2ms});
   EXPECT_EQ(request.end - request.first_token, Duration{10 * 5100us});
+}
+
+/// A server that reads prompts on half of the SMs and decodes on the rest, as two clients.
+std::vector<ClientSpec> divided(std::vector<ServedRequest> requests) {
+  ClientSpec decoding = server(std::move(requests));
+  decoding.context.sm_cap = 0.5;
+  ClientSpec reading = decoding;
+  reading.name = "chat.prefill";
+  reading.server = nullptr;
+  reading.reads_prompts_of = 0;
+  return {decoding, reading};
+}
+
+DeviceSpec shared_in_space() {
+  DeviceSpec device;
+  device.sharing = Sharing::kConcurrent;
+  return device;
+}
+
+Served serve(const DeviceSpec& device, std::vector<ClientSpec> clients, Policy& policy) {
+  Served served;
+  RunInput input{device, std::move(clients), &policy, "open", 1s, Duration{0}, 1};
+  simulate(input, served);
+  return served;
+}
+
+TEST(Server, ADividedServerReadsAPromptWithoutHoldingUpItsDecodes) {
+  OpenGates policy;
+  const std::vector<ServedRequest> requests = {{0ms, 100, 40}, {60ms, 400, 5}};
+  const Served together = serve(shared_in_space(), {server(requests)}, policy);
+  const Served divided_sms = serve(shared_in_space(), divided(requests), policy);
+  ASSERT_EQ(divided_sms.requests.size(), 2u);
+  const auto tpot = [](const RequestFact& request) {
+    return (request.end - request.first_token) / (request.output - 1);
+  };
+  const RequestFact& oldest = divided_sms.requests[1];
+  EXPECT_EQ(oldest.number, 0u);
+  EXPECT_GT(tpot(oldest), Duration{2 * 5100us}) << "kernels that fill the device take twice as long on half of it";
+  EXPECT_LT(tpot(oldest), Duration{2 * 5200us + 100us}) << "and no prompt lies between two tokens";
+  EXPECT_GT(tpot(together.requests[1]), Duration{5100us});
+  EXPECT_EQ(divided_sms.requests[0].first_token - kRunStart, Duration{60ms + 2 * 5ms}) << "as if it were alone";
+}
+
+TEST(Server, TheLoopsOfADividedServerMayJoinInEitherOrder) {
+  OpenGates policy;
+  for (const std::uint64_t seed : {1u, 2u, 3u, 4u, 5u, 6u}) {
+    Served served;
+    RunInput input{shared_in_space(), divided({{0ms, 100, 3}, {5ms, 100, 3}}), &policy, "open", 1s, Duration{0}, seed};
+    simulate(input, served);
+    EXPECT_EQ(served.requests.size(), 2u);
+    EXPECT_EQ(std::ranges::count(served.jobs, ClientId{1}, &JobFact::client), 2) << "a chunk of each prompt, no more";
+  }
+}
+
+TEST(Server, StepsThatReadPromptsOnSmsOfTheirOwnAreJobsOfAClient) {
+  OpenGates policy;
+  const Served served = serve(shared_in_space(), divided({{0ms, 600, 1}, {50ms, 10, 3}}), policy);
+  const auto of = [&](std::uint32_t client) {
+    return std::ranges::count(served.jobs, ClientId{client}, &JobFact::client);
+  };
+  EXPECT_EQ(of(0), 2) << "requests";
+  EXPECT_EQ(of(1), 3) << "two chunks of the first, the whole second";
+  EXPECT_EQ(served.requests[0].end, served.requests[0].first_token) << "answered where its prompt was read";
+}
+
+/// Sets the SMs of all clients.
+class SetsSms : public OpenGates {
+ public:
+  void decide(const GpuView& view, Actions& actions) override {
+    OpenGates::decide(view, actions);
+    for (const ClientView& client : view.clients) actions.set_sm_cap(client.id, 0.5);
+  }
+};
+
+TEST(Server, APolicyThatDividesTheSmsOfADividedServerIsRefused) {
+  SetsSms policy;
+  EXPECT_THROW(serve(shared_in_space(), divided({{0ms, 10, 2}}), policy), Error);
 }
 
 TEST(Server, SequencesShareTheirDecodes) {

@@ -119,6 +119,39 @@ TEST(StepCosts, AnEngineThatPadsComputesTheQuickestMixedStepThatIsAsLarge) {
   EXPECT_GE(StepCosts(small, true).device_time(mixed(512, 32, 4000)), 500us) << "none is as large";
 }
 
+StepSize several(std::uint32_t tokens, std::uint32_t prompts) {
+  return {.kind = StepSize::Kind::kPrefill, .count = tokens, .prompts = prompts};
+}
+
+TEST(StepCosts, SeveralPromptsCostAsOneOfAllTokensWhereNoneWereCaptured) {
+  StepCosts costs(both_kinds(), false);
+  EXPECT_EQ(costs.device_time(several(100, 4)), Duration{100us});
+  EXPECT_EQ(costs.prompts_range(several(100, 4)), std::pair(Duration{100us}, Duration{100us})) << "no base: no range";
+  const std::vector<CapturedStep> flat = {{prefill(50), 0, 90us}, {prefill(100), 1, 100us}, {decode(1), 2, 10us}};
+  EXPECT_EQ(StepCosts(flat, false).prompts_range(several(100, 2)), std::pair(Duration{100us}, Duration{180us}));
+}
+
+TEST(StepCosts, CapturedStepsOfSeveralPromptsTellWhatAFurtherOneTakes) {
+  std::vector<CapturedStep> steps = both_kinds();
+  steps.push_back({several(100, 2), 100, 103us});
+  steps.push_back({several(300, 4), 101, 315us});
+  StepCosts costs(steps, false);
+  EXPECT_TRUE(costs.has_several_prompts());
+  EXPECT_EQ(costs.device_time(several(200, 3)), Duration{208us}) << "3 us of the first, 5 us each of the second";
+  EXPECT_EQ(costs.next(several(200, 3)).job, 101u) << "the one that has as many tokens";
+  EXPECT_EQ(costs.device_time(prefill(200)), Duration{200us}) << "one prompt costs what it did";
+  EXPECT_NEAR(costs.several_prompts_error(), 1.0 / 103, 1e-9);
+}
+
+TEST(StepCosts, AnEngineThatPadsComputesTheQuickestCapturedStepOfAsManyPrompts) {
+  std::vector<CapturedStep> steps = both_kinds();
+  steps.push_back({several(512, 2), 100, 600us});
+  steps.push_back({several(512, 4), 101, 700us});
+  const StepCosts costs(steps, true);
+  EXPECT_EQ(costs.device_time(several(100, 2)), Duration{600us});
+  EXPECT_EQ(costs.device_time(several(100, 3)), Duration{700us});
+}
+
 TEST(StepCosts, TheErrorIsThatOfACapturedSizeAmongItsNeighbours) {
   EXPECT_LT(StepCosts(grid(), false).interpolation_error(), 1e-9) << "the grid is linear";
   const StepCosts bent({{decode(1), 0, 10us}, {decode(2), 1, 10us}, {decode(3), 2, 20us}}, false);

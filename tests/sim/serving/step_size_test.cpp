@@ -13,6 +13,13 @@ TEST(StepSize, ARangeStatesTokensOrSequencesAndTheirContext) {
   EXPECT_EQ(step_size_of("decode batch=8"), (StepSize{Kind::kDecode, 8, 0}));
 }
 
+TEST(StepSize, AStepOfSeveralPromptsSaysSo) {
+  const StepSize three{.kind = Kind::kPrefill, .count = 512, .context = 64, .prompts = 3};
+  EXPECT_EQ(step_size_of("prefill tokens=512 context=64 prompts=3"), three);
+  EXPECT_EQ(to_string(three), "prefill of 512 of 3 prompts at 64");
+  EXPECT_EQ(step_size_of("mixed tokens=480 batch=32 prompts=2"), (StepSize{Kind::kMixed, 480, 0, 32, 0, 2}));
+}
+
 TEST(StepSize, RangesOfSglangAndVllmAreRead) {
   EXPECT_EQ(step_size_of("step[DECODE bs=32]"), (StepSize{Kind::kDecode, 32, 0}));
   EXPECT_EQ(step_size_of("step[EXTEND bs=2 toks=900]"), (StepSize{Kind::kPrefill, 900, 0}));
@@ -41,7 +48,8 @@ TEST(StepSize, ItsTextNamesEachPart) {
 
 TEST(StepSize, OtherNamesStateNone) {
   for (const char* name : {"", "step", "prefill", "prefill tokens=", "prefill tokens=0",
-                           "decode batch=8 context=", "decode batch=8 context=2 more", "decode batch=99999999999",
+                           "decode batch=8 context=", "decode batch=8 context=2 more", "decode batch=8 prompts=2",
+                           "prefill tokens=2 prompts=3", "prefill tokens=2 prompts=0", "decode batch=99999999999",
                            "step[DECODE bs=]", "mixed tokens=480", "mixed tokens=480 batch=0", "mixed tokens=0 batch=4",
                            "execute_context_x(1)_generation_0(0)", "execute_context_0(0)_generation_0(0)"})
     EXPECT_FALSE(step_size_of(name)) << name;
