@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "experiments/base/gpu_model.h"
+#include "experiments/question/clients/gpu_model.h"
 #include "traces/base/units.h"
 
 namespace corun {

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "experiments/base/fields.h"
@@ -24,5 +25,9 @@ struct PolicyChoice {
 /// `registry`. nullopt after a diagnostic.
 std::optional<PolicyChoice> read_policy(const Node& node, const std::string& folder, PolicyRegistry& registry,
                                         ScalarReader& reader);
+
+/// "did you mean `passthrough` (the driver's own time slices)?" of "time-slicing": what others call a policy that has
+/// another name here. Empty where nothing is called so.
+std::string policy_meant_by(std::string_view name);
 
 }  // namespace corun

@@ -78,18 +78,17 @@ std::string Summary::bands(const Scenario& scenario, std::size_t width) const {
     for (const ClientChoice& client : scenario.clients) {
       const bool has_frames = get(scenario, policy.label, client.name, "fps_mean").has_value();
       const std::string rate = has_frames ? "fps_mean" : "throughput_per_s";
+      const std::string tail = has_frames ? "frame_time_p99_ms" : "job_interval_p99_ms";
       has_band = has_band || band(scenario, policy.label, client.name, rate).has_value();
       const auto its_class = classes.find(client.name);
       const bool is_wide = its_class != classes.end() && !its_class->second.unmeasured.empty();
-      its.push_back(
-          {std::exchange(is_first, false) ? policy.label : "", client.name,
-           kept_cell(scenario, policy.label, client.name), band_cell(scenario, policy.label, client.name, rate),
-           client.server
-               ? ""
-               : band_cell(scenario, policy.label, client.name, has_frames ? "frame_time_p99_ms" : "job_interval_p99_ms"),
-           band_cell(scenario, policy.label, client.name, "ttft_p99_ms"),
-           band_cell(scenario, policy.label, client.name, "tpot_p99_ms"),
-           is_wide ? fmt::format("wider: nothing measured {}", its_class->second.unmeasured) : ""});
+      its.push_back({std::exchange(is_first, false) ? policy.label : "", client.name,
+                     kept_cell(scenario, policy.label, client.name),
+                     band_cell(scenario, policy.label, client.name, rate),
+                     client.server ? "" : band_cell(scenario, policy.label, client.name, tail),
+                     band_cell(scenario, policy.label, client.name, "ttft_p99_ms"),
+                     band_cell(scenario, policy.label, client.name, "tpot_p99_ms"),
+                     is_wide ? fmt::format("wider: nothing measured {}", its_class->second.unmeasured) : ""});
     }
     if (has_band)
       rows.insert(rows.end(), its.begin(), its.end());

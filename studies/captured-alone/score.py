@@ -4,6 +4,7 @@ with 30 % of the SMs).
 
     score.py slower > EXPERIMENT.yaml        the experiment with hosts 0.6 times as quick, for `simcli run`
     score.py score [--each]                  mean errors (worst); with each row's
+    score.py again                           the same of again.jsonl, and how far three measurements are apart
 
 slower.jsonl is what the experiment says with slower hosts. A rate *hangs on hosts* where it differs from that with
 hosts as alone by more than 3 %; it is *inside* where it lies between the two, or at most 3 % beyond.
@@ -59,9 +60,31 @@ def score(is_each):
               f"{sum(its['inside'])} of {len(its['inside'])} | {shown(its['p99'])} |")
 
 
+def again():
+    alone, slow, first = told("predictions.jsonl"), told("slower.jsonl"), collections.defaultdict(list)
+    for name in ("measured.jsonl", "again.jsonl"):
+        for row in map(json.loads, (HERE / name).read_text(encoding="utf-8").splitlines()):
+            first[row["run"], row["w"]].append(row["it_s"])
+    found = collections.defaultdict(lambda: collections.defaultdict(list))
+    for key, rates in first.items():
+        if len(rates) < 3:
+            continue
+        ends = [its[key]["predicted_per_s"] for its in (alone, slow)]
+        its = found[key[0].split("_")[0], abs(ends[1] / ends[0] - 1) > BEYOND]
+        its["apart"].append(100 * (max(rates) / min(rates) - 1))
+        its["errors"] += [100 * abs(ends[0] / rate - 1) for rate in rates[1:]]
+        its["inside"] += [is_inside(rate, ends) for rate in rates[1:]]
+    print("| way | hang on hosts | three measurements are apart by | errors of two | inside |\n|---|---|---|---|---|")
+    for (way, hangs), its in found.items():
+        print(f"| {way} | {'yes' if hangs else 'no'} | {shown(its['apart'])} | {shown(its['errors'])} | "
+              f"{sum(its['inside'])} of {len(its['inside'])} |")
+
+
 if __name__ == "__main__":
     if sys.argv[1:] == ["slower"]:
         slower()
+    elif sys.argv[1:] == ["again"]:
+        again()
     elif sys.argv[1:] in (["score"], ["score", "--each"]):
         score("--each" in sys.argv)
     else:

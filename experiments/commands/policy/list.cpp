@@ -4,7 +4,7 @@
 #include "experiments/base/table.h"
 #include "experiments/commands/commands.h"
 #include "experiments/question/plugin.h"
-#include "experiments/question/policy_names.h"
+#include "experiments/question/policy_choice.h"
 #include "policies/builtin.h"
 #include "policies/catalogue.h"
 #include "traces/base/streams.h"

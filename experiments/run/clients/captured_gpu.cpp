@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "experiments/base/gpu_model.h"
+#include "experiments/question/clients/gpu_model.h"
 
 namespace corun {
 

@@ -130,7 +130,7 @@ PredictedRuns two_programs(const std::string& mechanism = "turns") {
       {{"a", "throughput_per_s"}, 10}, {{"a", "solo_throughput_per_s"}, 25}, {{"a", "gpu_busy_ratio"}, 0.38},
       {{"a", "slowdown"}, 2.5},        {{"a", "job_time_p50_ms"}, 100},      {{"a", "job_interval_p99_ms"}, 120},
       {{"b", "throughput_per_s"}, 9},  {{"b", "solo_throughput_per_s"}, 10}, {{"b", "gpu_busy_ratio"}, 0.2},
-      {{"b", "job_time_p50_ms"}, 300}, {{"b", "job_interval_p99_ms"}, 330},      {{"b", "wait_p99_ms"}, 5}};
+      {{"b", "job_time_p50_ms"}, 300}, {{"b", "job_interval_p99_ms"}, 330},  {{"b", "wait_p99_ms"}, 5}};
   return {
       {{"a", {mechanism, 2}}, {"b", {mechanism, 2}}}, "passthrough", {}, [figures](const auto& client, auto metric) {
         const auto found = figures.find({client, std::string(metric)});

@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "experiments/base/gpu_model.h"
+#include "experiments/question/clients/gpu_model.h"
 #include "experiments/question/device_file.h"
 #include "tests/experiments/question/experiment_text.h"
 

@@ -1,4 +1,4 @@
-#include "experiments/base/gpu_model.h"
+#include "experiments/question/clients/gpu_model.h"
 
 #include <algorithm>
 #include <array>
