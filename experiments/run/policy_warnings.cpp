@@ -175,6 +175,17 @@ void add_streams(const Scenario& scenario, const PolicyChoice& policy, const std
   }
 }
 
+/// What a policy does to one program at a time it does to either loop of a divided server.
+void add_divided_servers(const Scenario& scenario, const PolicyChoice& policy, std::vector<std::string>& warnings) {
+  if (policy.policy == "passthrough") return;
+  for (const ClientChoice& client : scenario.clients)
+    if (client.server && client.server->prefill_share > 0)
+      warnings.push_back(fmt::format(
+          "warning: {0}: it takes {1} and {1}.prefill for two programs and may let one wait for the other; on a GPU "
+          "they are one process (docs/serving.md)",
+          policy.label, client.name));
+}
+
 }  // namespace
 
 std::vector<std::string> policy_warnings(const Scenario& scenario, const PolicyChoice& policy,
@@ -183,6 +194,7 @@ std::vector<std::string> policy_warnings(const Scenario& scenario, const PolicyC
   if (std::ranges::find(kNeverCompared, policy.policy) != kNeverCompared.end())
     warnings.push_back(
         fmt::format("warning: {}: this mechanism was never compared with hardware (docs/mechanisms.md)", policy.label));
+  add_divided_servers(scenario, policy, warnings);
   for (const Adjustment& adjustment : policy.adjustments)
     if (adjustment.at >= scenario.horizon)
       warnings.push_back(fmt::format("warning: {}: {} comes at {}, when the run is over", policy.label,

@@ -143,12 +143,12 @@ TEST(ServerRun, MixedPromptsNeedCapturesOfAllContextsThatTheyReach) {
 }
 
 /// A server that reads prompts on a quarter of the SMs, next to nothing.
-RunOutcome divided_on(const std::string& device) {
+RunOutcome divided_on(const std::string& device, const std::string& policy = "passthrough") {
   const Experiment experiment = read_text(fmt::format(
       "name: e\ndevice: {}\nhorizon: 5s\nclients:\n  - name: chat\n    synthetic: {{ engine: {{ prefill: {{ "
       "per_token: 20us }}, decode: {{ base: 6ms }} }} }}\n    server: {{ requests: {{ rate: 3/s, prompt: 200, output: "
-      "50 }}, max_batch: 8, kv_tokens: 10000, prefill_share: 25% }}\npolicies: [passthrough]\n",
-      device));
+      "50 }}, max_batch: 8, kv_tokens: 10000, prefill_share: 25% }}\npolicies: [{}]\n",
+      device, policy));
   const Plan plan = make_plan(experiment);
   RunInputs inputs(experiment, plan.hashes, testing_policies());
   return run_one(experiment, plan.runs.front(), inputs, testing_policies());
@@ -169,6 +169,13 @@ TEST(ServerRun, ADividedServerHasALoopOfItsOwnBehindTheClientsOfTheExperiment) {
   EXPECT_NEAR(value("chat", "throughput_per_s"), value("chat", "solo_throughput_per_s"), 0.01) << "alone with its loop";
   EXPECT_GT(value("chat.prefill", "throughput_per_s"), 1) << "steps";
   EXPECT_EQ(value("chat.prefill", "ttft_p50_ms"), -1) << "requests are those of the server";
+}
+
+TEST(ServerRun, APolicyThatTakesADividedServerForTwoProgramsIsWarnedOf) {
+  const std::string device = "{ model: h200, sharing: concurrent }";
+  EXPECT_NE(divided_on(device, "nvshare").notes.find("takes chat and chat.prefill for two programs"),
+            std::string::npos);
+  EXPECT_EQ(divided_on(device).notes.find("two programs"), std::string::npos);
 }
 
 TEST(ServerRun, ADividedServerIsRefusedWhereProgramsTakeTurns) {
