@@ -13,7 +13,7 @@ namespace {
 using Row = std::vector<std::string>;
 
 constexpr std::size_t kGap = 2;
-constexpr std::size_t kLongText = 32;   ///< columns of a cell that may be wrapped, and what it keeps at least
+constexpr std::size_t kLongText = 24;   ///< columns of a cell that may be wrapped, and what it keeps at least
 constexpr std::size_t kLeastText = 20;  ///< columns next to an indentation
 
 struct TableColumn {
