@@ -28,9 +28,10 @@ def rate(row: Row | None) -> str:
     return f"{estimate(row)} {'/s' if row['unit'] == '1/s' else row['unit']}{band}"
 
 
-# A client's rate is the first of these that it has; what only others than games show.
+# A client's rate is the first of these that it has; a figure of jobs, and what clients have that show none.
 _RATES = ("fps_mean", "throughput_per_s")
 _OF_JOBS = "job_time_p99_ms"
+_IN_ITS_PLACE = ("fps_mean", "job_interval_p99_ms")
 _SHARED = ("device", "cluster")
 
 
@@ -65,7 +66,8 @@ def _cells(key: tuple[str, str, str], figures: Mapping[tuple[str, str, str], dic
     others = [other for other in figures if other[:2] == key[:2] and other[2] not in _SHARED]
     jobs = [other for other in others if "fps_mean" not in figures[other]]
     of_device = figures.get((*key[:2], "device"), {}) if key == (jobs or others or [key])[0] else {}
-    own = {metric: row for metric, row in figures[key].items() if metric != _OF_JOBS or "fps_mean" not in figures[key]}
+    shows_jobs = not any(metric in figures[key] for metric in _IN_ITS_PLACE)
+    own = {metric: row for metric, row in figures[key].items() if metric != _OF_JOBS or shows_jobs}
     return {metric: row for metric, row in of_device.items() if metric not in _RATES} | own
 
 

@@ -149,7 +149,7 @@ def test_the_summary_is_shown(quick):
     assert "10 runs (0 failed), policies passthrough, nvshare" in text
     heading, *lines = text.splitlines()[1:]
     assert heading.split("  ")[0] == "policy" and re.split("  +", heading)[1:] == [
-        "client", "rate", "1% low (fps)", "p99 frame (ms)", "missed", "slowdown", "p99 job (ms)", "harvest"]
+        "client", "rate", "1% low (fps)", "p99 frame (ms)", "missed", "slowdown", "p99 step (ms)", "harvest"]
     assert len(lines) == 4 and max(map(len, lines)) <= 120, "a line a client and policy; the device has none"
     fps = results.summary("fps_mean").set_index("policy").value["nvshare"]
     harvest = results.summary("harvest_ratio").set_index("policy").value["nvshare"]
