@@ -9,7 +9,7 @@ namespace corun {
 
 /// How quick a host is at least in company, next to alone. What hosts do between a wait for the device and the next
 /// launches took 0.6 to 3 times as long in company as in captures of the same programs, differently in each process; a
-/// fifth of the pairs hangs on it, and what these kept lies between hosts as alone and hosts at this speed
+/// quarter of the pairs hangs on it, and what these kept lies between hosts as alone and hosts at this speed
 /// (studies/captured-alone).
 inline constexpr double kSlowerHost = 0.6;
 
