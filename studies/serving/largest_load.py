@@ -11,7 +11,6 @@ load is kept if the 99th percentiles of TTFT and TPOT of the requests that ended
 The largest is where the first of them crosses its limit, on a line between the loads around it.
 """
 
-import argparse
 import csv
 import itertools
 import json
@@ -24,6 +23,7 @@ import sys
 import tempfile
 
 from cells import HERE, TRAININGS, Cell, Party
+from command_line import commands
 from make_experiment import HEAD, client
 from make_requests import CAPACITY_PER_S, SHARE
 from predictions import figures_by_party
@@ -239,20 +239,9 @@ def score(options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = parser.add_subparsers(required=True)
-    command = commands.add_parser("experiment")
-    command.add_argument("folder", type=pathlib.Path)
-    command.set_defaults(do=experiment)
-    command = commands.add_parser("predict")
-    command.add_argument("results", type=pathlib.Path)
-    command.set_defaults(do=predict)
-    command = commands.add_parser("measure")
-    command.add_argument("-o", "--output", type=pathlib.Path, required=True)
-    command.add_argument("--limit", type=float, default=540, help="seconds")
-    command.add_argument("--only", default="", help="cells in which this is found, a regex: alone_1b")
-    command.set_defaults(do=measure)
-    commands.add_parser("score").set_defaults(do=score)
+    parser, measuring, _ = commands(__doc__, experiment, predict, measure, score)
+    measuring.add_argument("--limit", type=float, default=540, help="seconds")
+    measuring.add_argument("--only", default="", help="cells in which this is found, a regex: alone_1b")
     options = parser.parse_args()
     options.do(options)
 

@@ -10,7 +10,6 @@
 and a recording of the game's frames in the same seconds.
 """
 
-import argparse
 import collections
 import json
 import os
@@ -27,6 +26,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 STUDIES = HERE.parents[1]
 sys.path += [str(STUDIES / "sessions"), str(HERE.parent)]
 from cells import Cell, Party  # noqa: E402
+from command_line import commands  # noqa: E402
 from make_experiment import HEAD, client  # noqa: E402
 from measure import recorded  # noqa: E402
 from predictions import SERVING, figures_by_party  # noqa: E402
@@ -167,23 +167,11 @@ def score(options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = parser.add_subparsers(required=True)
-    command = commands.add_parser("experiment")
-    command.add_argument("folder", type=pathlib.Path)
-    command.set_defaults(do=experiment)
-    command = commands.add_parser("predict")
-    command.add_argument("results")
-    command.set_defaults(do=predict)
-    command = commands.add_parser("measure")
-    command.add_argument("--simtrace", type=os.path.abspath, required=True)
-    command.add_argument("--scene", type=os.path.abspath, required=True)
-    command.add_argument("-o", "--output", type=pathlib.Path, required=True)
-    command.add_argument("--only", default="", help="cells in whose names this is found, a regex")
-    command.set_defaults(do=measure)
-    command = commands.add_parser("score")
-    command.add_argument("--simcli", default=STUDIES.parent / "build" / "release" / "simcli")
-    command.set_defaults(do=score)
+    parser, measuring, scoring = commands(__doc__, experiment, predict, measure, score)
+    measuring.add_argument("--simtrace", type=os.path.abspath, required=True)
+    measuring.add_argument("--scene", type=os.path.abspath, required=True)
+    measuring.add_argument("--only", default="", help="cells in whose names this is found, a regex")
+    scoring.add_argument("--simcli", default=STUDIES.parent / "build" / "release" / "simcli")
     options = parser.parse_args()
     options.do(options)
 

@@ -9,7 +9,6 @@
 The server is 1b at its three loads, with each of SHARES for prompts, and as it is otherwise.
 """
 
-import argparse
 import collections
 import csv
 import io
@@ -26,6 +25,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent))
 from cells import LOADS, Party  # noqa: E402
+from command_line import commands  # noqa: E402
 from make_experiment import HEAD, KV_TOKENS  # noqa: E402
 from predictions import SERVING, figures_by_party  # noqa: E402
 from score import figures_of, table  # noqa: E402
@@ -116,18 +116,7 @@ def score(_):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = parser.add_subparsers(required=True)
-    command = commands.add_parser("experiment")
-    command.add_argument("folder", type=pathlib.Path)
-    command.set_defaults(do=experiment)
-    command = commands.add_parser("predict")
-    command.add_argument("results")
-    command.set_defaults(do=predict)
-    command = commands.add_parser("measure")
-    command.add_argument("-o", "--output", type=pathlib.Path, required=True)
-    command.set_defaults(do=measure)
-    commands.add_parser("score").set_defaults(do=score)
+    parser, _, _ = commands(__doc__, experiment, predict, measure, score)
     options = parser.parse_args()
     options.do(options)
 
