@@ -102,12 +102,25 @@ class Adviser {
   /// With hosts as alone, and where these may be slower in company, with such ones, too.
   void try_common(std::vector<SharingWay>& ways) {
     std::vector<SimulatedBounds> simulated = means_.of(advice_experiment(question_, ways));
-    for (std::size_t w = 0; w < ways.size(); ++w) {
-      simulated[w] = settled(question_, ways[w], std::move(simulated[w]));
-      SimulatedBounds all = simulated[w];
-      if (const auto slower = with_slower_hosts(question_, all.front()))
-        add_bound(all, means_.of(advice_experiment(*slower, {ways[w]})).front());
-      add(ways[w], simulated[w], all);
+    for (std::size_t w = 0; w < ways.size(); ++w) simulated[w] = settled(question_, ways[w], std::move(simulated[w]));
+    std::vector<SimulatedBounds> all = simulated;
+    add_slower_hosts(ways, all);
+    for (std::size_t w = 0; w < ways.size(); ++w) add(ways[w], simulated[w], all[w]);
+  }
+
+  /// Ways in which hosts of the same programs may be slower are simulated at once, since each simulation reads all
+  /// captures.
+  void add_slower_hosts(const std::vector<SharingWay>& ways, std::vector<SimulatedBounds>& all) {
+    std::map<std::string, std::vector<std::size_t>> alike;  // ways by their clients
+    for (std::size_t w = 0; w < ways.size(); ++w)
+      if (const auto slower = with_slower_hosts(question_, all[w].front()))
+        alike[clients_text(slower->programs)].push_back(w);
+    for (const auto& [clients, indices] : alike) {
+      const AdviceQuestion question = *with_slower_hosts(question_, all[indices.front()].front());
+      std::vector<SharingWay> chosen;
+      for (const std::size_t w : indices) chosen.push_back(ways[w]);
+      const std::vector<SimulatedBounds> slower = means_.of(advice_experiment(question, chosen));
+      for (std::size_t i = 0; i < indices.size(); ++i) add_bound(all[indices[i]], slower[i]);
     }
   }
 

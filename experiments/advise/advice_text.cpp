@@ -173,12 +173,10 @@ std::string legend_of_servers(const AdviceQuestion& question) {
 
 /// Whether what some program keeps in a way is a range, and no program's rate or draw is unknown.
 bool hangs_on_hosts(const Advice& advice) {
-  const auto is_range = [](const ProgramShare& share) {
-    return spread_text(share.kept, 2).find(" to ") != std::string::npos;
-  };
+  const auto keeps_a_range = [](const ProgramShare& share) { return is_range(share.kept, 2); };
   return advice.unknown_rates.empty() && advice.unknown_draws.empty() &&
          std::ranges::any_of(advice.ways,
-                             [&](const TriedWay& way) { return std::ranges::any_of(way.programs, is_range); });
+                             [&](const TriedWay& way) { return std::ranges::any_of(way.programs, keeps_a_range); });
 }
 
 std::string assumptions_text(const AdviceQuestion& question, const Advice& advice) {

@@ -19,6 +19,10 @@ void widen(std::optional<Spread>& spread, const std::optional<FigureBand>& band,
   widen(spread, band->high * scale);
 }
 
+bool is_range(const Spread& spread, int digits) {
+  return fmt::format("{:.{}f}", spread.low, digits) != fmt::format("{:.{}f}", spread.high, digits);
+}
+
 std::string spread_text(const std::optional<Spread>& spread, int digits, double scale) {
   if (!spread) return "";
   const std::string low = fmt::format("{:.{}f}", scale * spread->low, digits),

@@ -20,6 +20,9 @@ void widen(std::optional<Spread>& spread, std::optional<double> value);
 /// The same for both ends of a band, in another unit by `scale`.
 void widen(std::optional<Spread>& spread, const std::optional<FigureBand>& band, double scale);
 
+/// Whether both ends differ in so many digits.
+bool is_range(const Spread& spread, int digits);
+
 /// "0.46 to 0.52", or one number where both ends are the same in so many digits; "" without a spread. `scale` is a
 /// factor on both.
 std::string spread_text(const std::optional<Spread>& spread, int digits, double scale = 1);
