@@ -2,6 +2,7 @@
 """Rates and 99th percentiles of step times, told and measured, by way of sharing (`solo30`: alone
 with 30 % of the SMs).
 
+    score.py [--in STUDY] ...                another study's experiment, predictions and measurements
     score.py slower > EXPERIMENT.yaml        the experiment with hosts 0.6 times as quick, for `simcli run`
     score.py score [--each]                  mean errors (worst); with each row's
     score.py again                           the same of again.jsonl, and how far three measurements are apart
@@ -81,6 +82,9 @@ def again():
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["--in"]:
+        HERE = pathlib.Path(sys.argv[2])
+        del sys.argv[1:3]
     if sys.argv[1:] == ["slower"]:
         slower()
     elif sys.argv[1:] == ["again"]:

@@ -4,7 +4,7 @@
     mixes.py draw-splits [--second] TRUTH.jsonl > EXPERIMENT.yaml
     mixes.py draw-choices [--second | --third | --fourth | --fifth] [--rates RATES.jsonl] TRUTH.jsonl > EXPERIMENT.yaml
     mixes.py draw-power --rates RATES.jsonl > EXPERIMENT.yaml
-    mixes.py draw-fresh --rates RATES.jsonl TRUTH.jsonl > EXPERIMENT.yaml
+    mixes.py draw-fresh [--above] --rates RATES.jsonl TRUTH.jsonl > EXPERIMENT.yaml
     mixes.py predictions RESULTS.sqlite > PREDICTIONS.jsonl
     mixes.py measure [--only solo] [--repeat N] [--seconds S] [--limit SECONDS] EXPERIMENT.yaml -o MEASURED.jsonl
 
@@ -16,7 +16,9 @@ with three splits; RATES.jsonl, measured of the scenarios `solo_`, has their rat
 programs that are drawn, too, and each alone with each percentage; the fourth and the fifth have 16 pairs of programs
 that the device binds, in the same ways. `draw-power` takes eight pairs of six of these programs, in turns and under
 MPS, with what they draw alone. `draw-fresh` takes 12 pairs of ten of them that were in no other draw, in turns, under
-MPS and with three splits, captured alone on the GPU that measures them, with fewer SMs, too. `measure` starts
+MPS and with three splits, captured alone on the GPU that measures them, with fewer SMs, too; `--above` takes twelve
+other pairs of these ten, in turns, under MPS, and under MPS with either one above the other (`above_`, the first one),
+whose MPS client priority is below normal. `measure` starts
 each program once for each way of sharing and parks it (loop.py): a mix is a few seconds in which its programs run. In
 turns there is no daemon; under MPS each percentage is a process of its own. FILE gets a row a program, with the watts
 that the device drew and its clock meanwhile.
@@ -64,6 +66,7 @@ POWERED = ["prompt_reading", "long_attention", "patch_reading", "spectrum_filter
 SPECIAL = {"triton": ["step: { launches: 8 }"], "timm": ["allow_co_run: true"], "loader": ["allow_co_run: true"],
            "jax_recurrent": ["accept: [solo_rate]"]}
 SETTLE_S = 0.3
+BELOW = "below"  # in place of a percentage: all SMs, below normal priority
 
 
 def drawn_mixes():
@@ -136,19 +139,38 @@ def drawn_power():
             yield kind, programs, [100, 100]
 
 
-def drawn_fresh():
-    """Each alone with each percentage, and twelve pairs that are in no other draw."""
+def fresh_pairs():
+    """Ten programs, twelve pairs of them that are in no older draw, and twelve more."""
     chance = random.Random(50)
     every = [*DEVICE_BOUND[4], *DEVICE_BOUND[5]]
     seen = {frozenset(programs) for _, programs, _ in itertools.chain(drawn_power(), *map(drawn_choices, (4, 5, 6)))}
     programs = chance.sample(every, 10)
-    pairs = chance.sample([pair for pair in itertools.combinations(programs, 2) if frozenset(pair) not in seen], 12)
+    unseen = [pair for pair in itertools.combinations(programs, 2) if frozenset(pair) not in seen]
+    pairs = chance.sample(unseen, 12)
+    return programs, pairs, random.Random(51).sample([pair for pair in unseen if pair not in pairs], 12)
+
+
+def drawn_fresh():
+    """Each alone with each percentage, and twelve pairs that are in no other draw."""
+    programs, pairs, _ = fresh_pairs()
     for percentage in [100, *PERCENTAGES]:
         for program in programs:
             yield "solo" if percentage == 100 else f"solo{percentage}", (program,), [percentage]
     for kind, percentage in [("timeslice", 100), ("mps", 100)] + [(f"split{part}", part) for part in PERCENTAGES]:
         for pair in pairs:
             yield kind, pair, [percentage, 100 - percentage or 100]
+
+
+def drawn_above():
+    """The same programs alone, and twelve more pairs, with priorities, too."""
+    programs, _, pairs = fresh_pairs()
+    for program in programs:
+        yield "solo", (program,), [100]
+    for kind in ("timeslice", "mps", "above"):
+        for pair in pairs:
+            yield kind, pair, [100, BELOW if kind == "above" else 100]
+            if kind == "above":
+                yield kind, pair[::-1], [100, BELOW]
 
 
 def truth_of(path, kind):
@@ -221,14 +243,15 @@ def draw_fresh(options):
     rates = rates_alone(options.rates)
     watts, mhz = (means_alone(options.rates, figure) for figure in ("watts", "sm_mhz"))
     fewer = [truth_of(options.truth, kind) for kind in ("sms70", "sms50", "sms30")]
+    folder = "../captured-alone/captures" if options.above else "captures"
     clients = {}
     for program, row in truth_of(options.truth, "window").items():
-        files = ", ".join("captures/" + rows[program]["file"] for rows in fewer if program in rows)
-        clients[program] = [f"trace: captures/{row['file']}", f"fewer_sms: [{files}]",
+        files = ", ".join(f"{folder}/{rows[program]['file']}" for rows in fewer if program in rows)
+        clients[program] = [f"trace: {folder}/{row['file']}", f"fewer_sms: [{files}]",
                             "accept: [solo_rate]", f"solo_rate: {rates[program]}/s", "allocated: 4GiB",
                             "allow_co_run: true",  # of a program that gave the GPU up before the window began
                             f"power: {{ mean: {watts[program]:.0f}W, clock: {mhz[program]:.0f}MHz }}"]
-    draw_scenarios(drawn_fresh(), clients)
+    draw_scenarios(drawn_above() if options.above else drawn_fresh(), clients)
 
 
 def draw_scenarios(mixes, clients):
@@ -236,7 +259,10 @@ def draw_scenarios(mixes, clients):
         print(f"  - name: {kind}_{'_'.join(programs)}")
         if not kind.startswith(("solo_", "timeslice")) and kind != "solo":
             print("    device: { sharing: concurrent }")
-        if min(percentages) < 100:
+        if BELOW in percentages:
+            levels = ", ".join(f"{program}: {int(part != BELOW)}" for program, part in zip(programs, percentages))
+            print(f"    policies: [stream_priority: {{ priorities: {{ {levels} }} }}]")
+        elif min(percentages) < 100:
             parts = ", ".join(f"{program}: {part}" for program, part in zip(programs, percentages))
             print(f"    policies: [mps_percentage: {{ percentages: {{ {parts} }} }}]")
         print("    clients:")
@@ -260,7 +286,7 @@ def predictions(options):
 
 
 class Parked:
-    """Programs that wait for their turn: one process for each (program, percentage)."""
+    """Programs that wait for their turn: one process for each (program, percentage or BELOW)."""
 
     def __init__(self, folder, wanted, environment):
         self.folder, self.environment, self.processes, self.number = folder, environment, {}, 0
@@ -271,7 +297,9 @@ class Parked:
         label = f"{program}@{percentage}"
         variables = os.environ | self.environment | {"PARK": str(self.folder), "PARKED_AS": label,
                                                      "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
-        if percentage < 100:
+        if percentage == BELOW:
+            variables["CUDA_MPS_CLIENT_PRIORITY"] = "1"
+        elif percentage < 100:
             variables["CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"] = str(percentage)
         log = open(self.folder / f"{label}.log", "w", encoding="utf-8")
         self.processes[label] = subprocess.Popen([sys.executable, HERE / "programs" / SCRIPT[program], program],
@@ -344,7 +372,7 @@ def measure(options):
     until = now() + options.limit
     names = set(re.findall(r"- name: (\w+)", options.experiment.read_text(encoding="utf-8")))
     drawn = {f"{mix[0]}_{'_'.join(mix[1])}": mix for mix in [*drawn_mixes(), *drawn_splits(), *drawn_splits(True),
-                                                         *drawn_power(), *drawn_fresh(),
+                                                         *drawn_power(), *drawn_fresh(), *drawn_above(),
                                                          *itertools.chain(*map(drawn_choices, range(1, 7)))]}
     mixes = [mix for name, mix in drawn.items() if name in names and re.match(options.only, name)]
     in_turns = [mix for mix in mixes if mix[0] in ("solo", "timeslice")]
@@ -397,6 +425,7 @@ def main():
     command = commands.add_parser("draw-fresh")
     command.add_argument("truth", type=pathlib.Path)
     command.add_argument("--rates", type=pathlib.Path, required=True)
+    command.add_argument("--above", action="store_true", help="twelve more pairs, with priorities")
     command.set_defaults(do=draw_fresh)
     command = commands.add_parser("predictions")
     command.add_argument("results", type=pathlib.Path)
