@@ -4,7 +4,7 @@
     mixes.py draw-splits [--second] TRUTH.jsonl > EXPERIMENT.yaml
     mixes.py draw-choices [--second | --third | --fourth | --fifth] [--rates RATES.jsonl] TRUTH.jsonl > EXPERIMENT.yaml
     mixes.py draw-power --rates RATES.jsonl > EXPERIMENT.yaml
-    mixes.py draw-fresh [--above] --rates RATES.jsonl TRUTH.jsonl > EXPERIMENT.yaml
+    mixes.py draw-fresh [--above | --further] --rates RATES.jsonl TRUTH.jsonl... > EXPERIMENT.yaml
     mixes.py predictions RESULTS.sqlite > PREDICTIONS.jsonl
     mixes.py measure [--only solo] [--repeat N] [--seconds S] [--limit SECONDS] EXPERIMENT.yaml -o MEASURED.jsonl
 
@@ -18,7 +18,8 @@ that the device binds, in the same ways. `draw-power` takes eight pairs of six o
 MPS, with what they draw alone. `draw-fresh` takes 12 pairs of ten of them that were in no other draw, in turns, under
 MPS and with three splits, captured alone on the GPU that measures them, with fewer SMs, too; `--above` takes twelve
 other pairs of these ten, in turns, under MPS, and under MPS with either one above the other (`above_`, the first one),
-whose MPS client priority is below normal. `measure` starts
+whose MPS client priority is below normal; `--further` takes 20 more pairs under MPS, of these and of the six programs that
+were left. `measure` starts
 each program once for each way of sharing and parks it (loop.py): a mix is a few seconds in which its programs run. In
 turns there is no daemon; under MPS each percentage is a process of its own. FILE gets a row a program, with the watts
 that the device drew and its clock meanwhile.
@@ -140,19 +141,22 @@ def drawn_power():
 
 
 def fresh_pairs():
-    """Ten programs, twelve pairs of them that are in no older draw, and twelve more."""
+    """Ten programs, twelve pairs of them that are in no older draw, twelve more, and twenty with the other six, too."""
     chance = random.Random(50)
     every = [*DEVICE_BOUND[4], *DEVICE_BOUND[5]]
     seen = {frozenset(programs) for _, programs, _ in itertools.chain(drawn_power(), *map(drawn_choices, (4, 5, 6)))}
     programs = chance.sample(every, 10)
     unseen = [pair for pair in itertools.combinations(programs, 2) if frozenset(pair) not in seen]
     pairs = chance.sample(unseen, 12)
-    return programs, pairs, random.Random(51).sample([pair for pair in unseen if pair not in pairs], 12)
+    more = random.Random(51).sample([pair for pair in unseen if pair not in pairs], 12)
+    seen |= set(map(frozenset, pairs + more))
+    unseen = [pair for pair in itertools.combinations(every, 2) if frozenset(pair) not in seen]
+    return programs, pairs, more, random.Random(52).sample(unseen, 20)
 
 
 def drawn_fresh():
     """Each alone with each percentage, and twelve pairs that are in no other draw."""
-    programs, pairs, _ = fresh_pairs()
+    programs, pairs, *_ = fresh_pairs()
     for percentage in [100, *PERCENTAGES]:
         for program in programs:
             yield "solo" if percentage == 100 else f"solo{percentage}", (program,), [percentage]
@@ -163,7 +167,7 @@ def drawn_fresh():
 
 def drawn_above():
     """The same programs alone, and twelve more pairs, with priorities, too."""
-    programs, _, pairs = fresh_pairs()
+    programs, _, pairs, _ = fresh_pairs()
     for program in programs:
         yield "solo", (program,), [100]
     for kind in ("timeslice", "mps", "above"):
@@ -171,6 +175,14 @@ def drawn_above():
             yield kind, pair, [100, BELOW if kind == "above" else 100]
             if kind == "above":
                 yield kind, pair[::-1], [100, BELOW]
+
+
+def drawn_further():
+    """Programs alone, and twenty more pairs under MPS."""
+    for program in [*DEVICE_BOUND[4], *DEVICE_BOUND[5]]:
+        yield "solo", (program,), [100]
+    for pair in fresh_pairs()[-1]:
+        yield "mps", pair, [100, 100]
 
 
 def truth_of(path, kind):
@@ -240,18 +252,25 @@ def draw_power(options):
 
 
 def draw_fresh(options):
-    rates = rates_alone(options.rates)
-    watts, mhz = (means_alone(options.rates, figure) for figure in ("watts", "sm_mhz"))
-    fewer = [truth_of(options.truth, kind) for kind in ("sms70", "sms50", "sms30")]
-    folder = "../captured-alone/captures" if options.above else "captures"
     clients = {}
-    for program, row in truth_of(options.truth, "window").items():
+    for truth in options.truth:
+        clients |= fresh_clients(truth, options.rates)
+    draw_scenarios(options.draw(), clients)
+
+
+def fresh_clients(truth, path):
+    """Programs by their captures, which lie next to their truth.jsonl; a path as it is from the experiment's folder."""
+    rates = rates_alone(path)
+    watts, mhz = (means_alone(path, figure) for figure in ("watts", "sm_mhz"))
+    fewer = [truth_of(truth, kind) for kind in ("sms70", "sms50", "sms30")]
+    folder, clients = truth.parent / "captures", {}
+    for program, row in truth_of(truth, "window").items():
         files = ", ".join(f"{folder}/{rows[program]['file']}" for rows in fewer if program in rows)
-        clients[program] = [f"trace: {folder}/{row['file']}", f"fewer_sms: [{files}]",
+        clients[program] = [f"trace: {folder}/{row['file']}", *[f"fewer_sms: [{files}]"] * bool(files),
                             "accept: [solo_rate]", f"solo_rate: {rates[program]}/s", "allocated: 4GiB",
                             "allow_co_run: true",  # of a program that gave the GPU up before the window began
                             f"power: {{ mean: {watts[program]:.0f}W, clock: {mhz[program]:.0f}MHz }}"]
-    draw_scenarios(drawn_above() if options.above else drawn_fresh(), clients)
+    return clients
 
 
 def draw_scenarios(mixes, clients):
@@ -373,6 +392,7 @@ def measure(options):
     names = set(re.findall(r"- name: (\w+)", options.experiment.read_text(encoding="utf-8")))
     drawn = {f"{mix[0]}_{'_'.join(mix[1])}": mix for mix in [*drawn_mixes(), *drawn_splits(), *drawn_splits(True),
                                                          *drawn_power(), *drawn_fresh(), *drawn_above(),
+                                                         *drawn_further(),
                                                          *itertools.chain(*map(drawn_choices, range(1, 7)))]}
     mixes = [mix for name, mix in drawn.items() if name in names and re.match(options.only, name)]
     in_turns = [mix for mix in mixes if mix[0] in ("solo", "timeslice")]
@@ -423,9 +443,12 @@ def main():
     command.add_argument("--rates", type=pathlib.Path, required=True)
     command.set_defaults(do=draw_power)
     command = commands.add_parser("draw-fresh")
-    command.add_argument("truth", type=pathlib.Path)
+    command.add_argument("truth", type=pathlib.Path, nargs="+", help="captures/ lies next to it")
     command.add_argument("--rates", type=pathlib.Path, required=True)
-    command.add_argument("--above", action="store_true", help="twelve more pairs, with priorities")
+    command.add_argument("--above", dest="draw", action="store_const", const=drawn_above, default=drawn_fresh,
+                         help="twelve more pairs, with priorities")
+    command.add_argument("--further", dest="draw", action="store_const", const=drawn_further,
+                         help="twenty more pairs under MPS")
     command.set_defaults(do=draw_fresh)
     command = commands.add_parser("predictions")
     command.add_argument("results", type=pathlib.Path)
