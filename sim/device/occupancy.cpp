@@ -120,6 +120,7 @@ Occupancy occupancy_of(const DeviceSpec& spec, OpKind kind, const LaunchShape& s
   const Waves waves = waves_of(spec, shape.blocks(), capacity, fraction);
   const double last = waves.tail > 0 ? waves.tail : 1.0;
   const bool is_one = waves.count() <= 1.0;
+  occupancy.is_one_wave = is_one;
   occupancy.has_few_waves = !is_one && waves.count() < 2.0;
   if (is_one) {
     occupancy.room = share_of(last);

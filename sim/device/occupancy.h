@@ -31,6 +31,7 @@ struct Occupancy {
   std::array<SmShare, kSteps> drain_throughput{};  ///< by step, the last one first
   std::uint32_t blocks_per_sm = 1;                 ///< that an SM has room for
   Duration wave{};             ///< duration of a block: its SMs come free after each such time; 0 = only at its end
+  bool is_one_wave = false;    ///< its blocks all find room at once
   bool has_few_waves = false;  ///< more than one and fewer than two
 
   /// SMs on which blocks with so much room lie: blocks go to empty SMs first.
@@ -38,6 +39,8 @@ struct Occupancy {
   /// Throughput that blocks with so much room keep from later kernels, even from one that has the least (rule 4 of
   /// DispatchOrderSet).
   SmShare kept_by(SmShare blocks) const { return has_few_waves ? blocks : sms_for(blocks); }
+  /// Whether its blocks all find room at once, lie on all SMs and fill a part of each.
+  bool lies_thin() const { return is_one_wave && room < kAllSms && sms_for(room) == kAllSms; }
   SmShare room_at(Work work_left) const {
     return work_left > drain_work ? room : drain_room * (2 * step_at(work_left) + 1) / (2 * kSteps);
   }

@@ -2,10 +2,11 @@
 """Rates and 99th percentiles of step times, told and measured, by way of sharing (`solo30`: alone
 with 30 % of the SMs).
 
-    score.py [--in STUDY] ...                another study's experiment, predictions and measurements
+    score.py [--in STUDY] [--told FILE] ...  another study's files; other predictions of it than predictions.jsonl
     score.py slower > EXPERIMENT.yaml        the experiment with hosts 0.6 times as quick, for `simcli run`
     score.py score [--each]                  mean errors (worst); with each row's
     score.py again                           the same of again.jsonl, and how far three measurements are apart
+    score.py starts                          of starts.jsonl: rates of pairs of which each was started several times
 
 slower.jsonl is what the experiment says with slower hosts. A rate *hangs on hosts* where it differs from that with
 hosts as alone by more than 3 %; it is *inside* where it lies between the two, or at most 3 % beyond.
@@ -15,10 +16,12 @@ import collections
 import json
 import pathlib
 import re
+import statistics
 import sys
 
 HERE = pathlib.Path(__file__).parent
 BEYOND, SLOWER = 0.03, 0.6
+TOLD = "predictions.jsonl"
 
 
 def told(name):
@@ -40,7 +43,7 @@ def shown(errors):
 
 
 def score(is_each):
-    alone, slow = told("predictions.jsonl"), told("slower.jsonl")
+    alone, slow = told(TOLD), told("slower.jsonl")
     found = collections.defaultdict(lambda: collections.defaultdict(list))
     for row in map(json.loads, (HERE / "measured.jsonl").read_text(encoding="utf-8").splitlines()):
         key, way = (row["run"], row["w"]), row["run"].split("_")[0]
@@ -62,7 +65,7 @@ def score(is_each):
 
 
 def again():
-    alone, slow, first = told("predictions.jsonl"), told("slower.jsonl"), collections.defaultdict(list)
+    alone, slow, first = told(TOLD), told("slower.jsonl"), collections.defaultdict(list)
     for name in ("measured.jsonl", "again.jsonl"):
         for row in map(json.loads, (HERE / name).read_text(encoding="utf-8").splitlines()):
             first[row["run"], row["w"]].append(row["it_s"])
@@ -81,14 +84,37 @@ def again():
               f"{sum(its['inside'])} of {len(its['inside'])} |")
 
 
+def starts():
+    """The place of a rate: 0 where it is as told with hosts as alone, 1 with slower ones."""
+    alone, slow, found = told(TOLD), told("slower.jsonl"), collections.defaultdict(list)
+    places, errors = [], []
+    for row in map(json.loads, (HERE / "starts.jsonl").read_text(encoding="utf-8").splitlines()):
+        if (row["run"], row["w"]) in alone and not row["run"].startswith("solo"):
+            found[row["run"], row["w"]].append(row["it_s"])
+    print("| pair | program | told | with slower hosts | least | median | most | starts |\n|---|---|" + "---:|" * 6)
+    for key, rates in found.items():
+        ends = [its[key]["predicted_per_s"] for its in (alone, slow)]
+        places += [(rate - ends[0]) / (ends[1] - ends[0]) for rate in rates]
+        errors += [100 * abs(ends[0] / rate - 1) for rate in rates]
+        figures = [*ends, min(rates), statistics.median(rates), max(rates)]
+        shown_rates = " | ".join(f"{rate:.0f}" for rate in figures)
+        print(f"| {key[0].partition('_')[2]} | {key[1]} | {shown_rates} | {len(rates)} |")
+    tenths = statistics.quantiles(places, n=10)
+    print(f"\n{len(places)} rates: places {tenths[0]:.2f} to {tenths[-1]:.2f} (8 in 10), "
+          f"{statistics.median(places):.2f} in the middle, {max(places):.2f} at most; errors {shown(errors)}")
+
+
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--in"]:
         HERE = pathlib.Path(sys.argv[2])
         del sys.argv[1:3]
+    if sys.argv[1:2] == ["--told"]:
+        TOLD = sys.argv[2]
+        del sys.argv[1:3]
     if sys.argv[1:] == ["slower"]:
         slower()
-    elif sys.argv[1:] == ["again"]:
-        again()
+    elif sys.argv[1:] in (["again"], ["starts"]):
+        {"again": again, "starts": starts}[sys.argv[1]]()
     elif sys.argv[1:] in (["score"], ["score", "--each"]):
         score("--each" in sys.argv)
     else:

@@ -18,8 +18,8 @@ that the device binds, in the same ways. `draw-power` takes eight pairs of six o
 MPS, with what they draw alone. `draw-fresh` takes 12 pairs of ten of them that were in no other draw, in turns, under
 MPS and with three splits, captured alone on the GPU that measures them, with fewer SMs, too; `--above` takes twelve
 other pairs of these ten, in turns, under MPS, and under MPS with either one above the other (`above_`, the first one),
-whose MPS client priority is below normal; `--further` takes 20 more pairs under MPS, of these and of the six programs that
-were left. `measure` starts
+whose MPS client priority is below normal; `--further` takes 20 more pairs under MPS, of these and of the six programs
+that were left. `measure` starts
 each program once for each way of sharing and parks it (loop.py): a mix is a few seconds in which its programs run. In
 turns there is no daemon; under MPS each percentage is a process of its own. FILE gets a row a program, with the watts
 that the device drew and its clock meanwhile.

@@ -25,7 +25,11 @@ namespace corun {
 ///    It gets what earlier kernels leave, but at least as much as the SMs on which no earlier kernel lies; after an
 ///    earlier kernel of one to two waves at least as much as the room that this one leaves. A kernel progresses in
 ///    proportion to what it gets.
-/// 5. Whole. Where more than the whole throughput of a part was given out, each kernel gets less in proportion.
+/// 5. Shared SMs. A kernel of one wave that fills a part of each SM, and another client's kernel that has more blocks
+///    than room, have at least as much throughput as room; the latter what it keeps on as many SMs, where that was
+///    captured (SmCurve) and is more. What is too much then is taken back from them, the earlier one first.
+/// 6. Whole. Where more than the whole throughput of a part was given out beyond rule 5, each kernel gets less in
+///    proportion.
 ///
 /// Priorities: kernels of higher priority are served first in 1 and 4, and no running block is displaced. A kernel
 /// keeps its room until its blocks end, every `Occupancy::wave` of its running time, all together; then it yields what

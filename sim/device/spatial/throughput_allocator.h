@@ -8,7 +8,7 @@
 
 namespace corun {
 
-/// Gives kernels throughput for the room that their blocks have: rules 4 and 5 of DispatchOrderSet.
+/// Gives kernels throughput for the room that their blocks have: rules 4 to 6 of DispatchOrderSet.
 class ThroughputAllocator {
  public:
   /// `division` must outlive it.
@@ -21,6 +21,9 @@ class ThroughputAllocator {
   std::span<const SmShare> given() const { return given_; }
 
  private:
+  void find_floors(Kernels kernels);
+  bool shares_sms(Kernels kernels, std::size_t i) const;
+  void take_back(Kernels kernels, ServiceOrder order);
   void scale_to_whole(Kernels kernels);
 
   const SmDivision& division_;
@@ -28,7 +31,9 @@ class ThroughputAllocator {
   // Of the present or the last allocate().
   std::vector<SmShare> shares_;    ///< by kernel
   std::vector<SmShare> free_sms_;  ///< by part: SMs on which no kernel that was served has blocks
+  std::vector<SmShare> floors_;    ///< by kernel: the least that it has on SMs that it shares
   std::vector<SmShare> given_;     ///< by part
+  std::vector<SmShare> wholes_;    ///< by part: what may be given of it
 };
 
 }  // namespace corun
