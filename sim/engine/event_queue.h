@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "sim/engine/event_key.h"
+#include "sim/engine/far_events.h"
 #include "traces/base/error.h"
 #include "traces/base/time.h"
 
@@ -28,15 +30,20 @@ struct EventHandle {
   std::uint64_t order = UINT64_MAX;  ///< of the event's key: no other event of the run has it
 };
 
-/// Pending events of a run, ordered by (time, phase, sequence): a 4-ary heap of 16-byte keys over reused slots.
+/// Pending events of a run, ordered by (time, phase, sequence): a 4-ary heap of 16-byte keys over reused slots, and
+/// behind it, once it has thousands, a store of those that lie too far ahead to be ordered yet.
 ///
 /// Sequence numbers make ties first in, first out. Four siblings are one cache line, and places without a key hold one
 /// that is later than all, so that a walk down compares without looking for the end. A pop leaves a hole at the root
 /// that the next push fills, since most events schedule a successor: one walk instead of two. What comes before the
 /// whole heap when it is pushed never enters it: a few such events are kept apart, in order. Most of what is
 /// scheduled for the present instant, and all of a small run, is of that kind. Cancelling is O(log n) and really
-/// removes: a key left behind would cost its walk later, and times change at almost every event. Limits, asserted: 2^24
-/// events pending at a time, 2^37 pushed in all.
+/// removes: a key left behind would cost its walk later, and times change at almost every event.
+///
+/// A heap of more than kMostInHeap keys costs a miss of the cache for each level. So it is spread out then: its keys go
+/// to FarEvents, and about kFetched of them come back each time that it is empty. From then on, what lies at or after
+/// the time up to which they were fetched is far, and the heap is short. Limits, asserted: 2^24 events pending at a
+/// time, 2^37 pushed in all.
 class EventQueue {
  public:
   struct Event {
@@ -50,17 +57,14 @@ class EventQueue {
   EventHandle push(Time time, Phase phase, EventAction action, void* subject, std::uint64_t argument);
   bool cancel(EventHandle handle);
   bool empty() const { return size() == 0; }
-  std::size_t size() const { return near_ + keys_ - (root_is_hole_ ? 1 : 0); }
+  std::size_t size() const { return near_ + keys_ - (root_is_hole_ ? 1 : 0) + far_.size(); }
   Time next_time();  ///< kNever if empty
   Event pop();       ///< the earliest; must not be empty
   /// Whether an event pushed now for that time and phase would be the earliest.
-  bool would_be_first(Time time, Phase phase) const;
+  bool would_be_first(Time time, Phase phase);
 
  private:
-  struct Key {
-    std::int64_t time_ns = INT64_MAX;
-    std::uint64_t order = UINT64_MAX;  ///< phase, sequence and slot, from the top: 3, 37 and 24 bits
-  };
+  using Key = EventKey;
   struct alignas(64) Siblings {
     Key keys[4];
   };
@@ -71,11 +75,6 @@ class EventQueue {
     std::uint64_t order = kNoOrder;  ///< of the event; kNoOrder while the slot is free
   };
 
-  static bool before(const Key& a, const Key& b) {
-    using Both = unsigned __int128;  // one comparison without a branch; times of a run are not negative
-    return (Both{static_cast<std::uint64_t>(a.time_ns)} << 64 | a.order) <
-           (Both{static_cast<std::uint64_t>(b.time_ns)} << 64 | b.order);
-  }
   static std::uint64_t bits_of(Phase phase) { return std::uint64_t{static_cast<std::uint8_t>(phase)} << kSequenceBits; }
   static std::uint32_t slot_of(std::uint64_t order) { return static_cast<std::uint32_t>(order & kMaxSlot); }
   /// Keys by their number in the heap. The root has a line of its own; the children of `i` are line i + 1.
@@ -88,11 +87,16 @@ class EventQueue {
   void give_slot(std::uint32_t slot);
   bool precedes_heap(const Key& earlier) const;
   bool is_near_first() const { return near_ > 0 && precedes_heap(nearest_[near_ - 1]); }
-  void push_near(const Key& pushed);
+  void push_near(Key pushed);
   void cancel_pending(std::uint64_t order);
   void cancel_near(std::uint64_t order);
   void cancel_in_heap(std::uint32_t slot);
-  void push_into_heap(const Key& pushed);
+  void push_into_heap(Key pushed);
+  void add_to_heap(Key added);
+  void push_far(Key pushed);  // by value: a key that is passed in registers is not read back from memory
+  void spread_out();
+  void fetch_from_far();
+  bool is_alive(const Key& key) const { return slots_[slot_of(key.order)].order == key.order; }
   void close_hole();
   void sift_up(std::size_t hole, Key key);
   void sift_down(std::size_t hole, Key key);
@@ -103,6 +107,9 @@ class EventQueue {
   static constexpr std::size_t kArity = 4;
   static constexpr std::size_t kMostNear = 16;
   static constexpr std::uint32_t kIsNear = UINT32_MAX;
+  static constexpr std::uint32_t kIsFar = UINT32_MAX - 1;
+  static constexpr std::size_t kMostInHeap = 2048;  ///< 32 KiB of keys
+  static constexpr std::size_t kFetched = 64;
   static constexpr std::uint64_t kNoOrder = UINT64_MAX - 1;
   static constexpr std::uint64_t kNoSlot = UINT64_MAX;
 
@@ -110,11 +117,15 @@ class EventQueue {
   std::size_t near_ = 0;                ///< how many they are
   std::vector<Siblings> lines_ = std::vector<Siblings>(2);
   std::size_t keys_ = 0;                 ///< in the heap, the hole included
-  std::vector<std::uint32_t> place_of_;  ///< in the heap, by slot; or kIsNear
+  std::vector<std::uint32_t> place_of_;  ///< in the heap, by slot; or kIsNear or kIsFar
   std::vector<Slot> slots_;
   std::uint64_t free_ = kNoSlot;  ///< the slot that became free last
   std::uint64_t next_sequence_ = 0;
   bool root_is_hole_ = false;
+  std::uint64_t far_from_ns_ = UINT64_MAX;  ///< events at or after that are far, and no others
+  std::size_t heap_limit_ = kMostInHeap;    ///< keys in the heap from which on it is spread, unless more are far
+  FarEvents far_;
+  std::vector<Key> fetched_;  ///< from there, while they are put into the heap
 };
 
 // Here rather than in a file of its own, so that the loop of the engine has them inline.
@@ -127,12 +138,14 @@ inline EventHandle EventQueue::push(Time time, Phase phase, EventAction action, 
   entry.argument = argument;
   CORUN_ASSERT(next_sequence_ >> kSequenceBits == 0, "{} events were scheduled in one run", next_sequence_);
   const Key pushed{to_ns(time), (bits_of(phase) | next_sequence_++) << kSlotBits | slot};
-  if (near_ < kMostNear && precedes_heap(pushed)) {
+  entry.order = pushed.order;
+  if (static_cast<std::uint64_t>(pushed.time_ns) >= far_from_ns_) {
+    push_far(pushed);
+  } else if (near_ < kMostNear && precedes_heap(pushed)) {
     push_near(pushed);
   } else {
     push_into_heap(pushed);
   }
-  entry.order = pushed.order;
   return {pushed.order};
 }
 
@@ -149,24 +162,30 @@ inline bool EventQueue::precedes_heap(const Key& earlier) const {
   return before(earlier, child[0]) & before(earlier, child[1]) & before(earlier, child[2]) & before(earlier, child[3]);
 }
 
-inline void EventQueue::push_near(const Key& pushed) {
+inline void EventQueue::push_near(Key pushed) {
   std::size_t place = near_++;
   for (; place > 0 && before(nearest_[place - 1], pushed); --place) nearest_[place] = nearest_[place - 1];
   nearest_[place] = pushed;
   place_of_[slot_of(pushed.order)] = kIsNear;
 }
 
-inline void EventQueue::push_into_heap(const Key& pushed) {
+inline void EventQueue::push_into_heap(Key pushed) {
   if (root_is_hole_) {
     root_is_hole_ = false;
     sift_down(0, pushed);
   } else {
-    if (keys_ + kArity - 1 == kArity * lines_.size()) lines_.emplace_back();
-    sift_up(keys_++, pushed);
+    add_to_heap(pushed);
+    if (keys_ >= heap_limit_ && keys_ > far_.size()) spread_out();
   }
 }
 
-inline bool EventQueue::would_be_first(Time time, Phase phase) const {
+inline void EventQueue::add_to_heap(Key added) {
+  if (keys_ + kArity - 1 == kArity * lines_.size()) lines_.emplace_back();
+  sift_up(keys_++, added);
+}
+
+inline bool EventQueue::would_be_first(Time time, Phase phase) {
+  if (static_cast<std::uint64_t>(to_ns(time)) >= far_from_ns_) next_time();  // which fetches what precedes
   const Key pushed{to_ns(time), (bits_of(phase) | next_sequence_) << kSlotBits};
   return (near_ == 0 || before(pushed, nearest_[near_ - 1])) && precedes_heap(pushed);
 }
@@ -174,6 +193,7 @@ inline bool EventQueue::would_be_first(Time time, Phase phase) const {
 inline Time EventQueue::next_time() {
   if (is_near_first()) return time_from_ns(nearest_[near_ - 1].time_ns);
   close_hole();
+  if (keys_ == 0) fetch_from_far();
   return keys_ == 0 ? kNever : time_from_ns(key(0).time_ns);
 }
 
@@ -183,6 +203,7 @@ inline EventQueue::Event EventQueue::pop() {
     first = nearest_[--near_];
   } else {
     close_hole();
+    if (keys_ == 0) fetch_from_far();
     CORUN_ASSERT(keys_ > 0, "pop of an empty event queue");
     first = key(0);
     root_is_hole_ = true;

@@ -4,6 +4,9 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <random>
 #include <tuple>
 
 namespace corun {
@@ -91,6 +94,100 @@ RC_GTEST_PROP(EventQueueProperty, AgreesWithASortedListUnderRandomPushesPopsAndC
   }
   std::sort(model.begin(), model.end());
   for (const Entry& entry : model) RC_ASSERT(queue.pop().argument == std::get<2>(entry));
+}
+
+/// The queue and a sorted map, in which the same happens until they differ.
+class Pair {
+ public:
+  explicit Pair(unsigned seed) : random_(seed) {}
+
+  std::size_t size() const { return model_.size(); }
+  std::uint64_t draw(std::uint64_t below) { return random_() % below; }
+
+  void push(std::int64_t delay_ns) {
+    const auto phase = static_cast<int>(draw(5));
+    const std::tuple entry(now_ + delay_ns, phase, name_);
+    const bool is_first = model_.empty() || entry < model_.begin()->first;
+    ASSERT_EQ(queue_.would_be_first(time_from_ns(now_ + delay_ns), static_cast<Phase>(phase)), is_first);
+    model_[entry] = corun::push(queue_, now_ + delay_ns, static_cast<Phase>(phase), name_++);
+  }
+  void cancel(std::int64_t from_ns) {
+    auto chosen = model_.lower_bound({now_ + from_ns, 0, 0});
+    if (chosen == model_.end()) chosen = model_.begin();
+    ASSERT_TRUE(queue_.cancel(chosen->second));
+    ASSERT_FALSE(queue_.cancel(chosen->second));
+    model_.erase(chosen);
+  }
+  void pop() {
+    const auto [time, phase, name] = model_.begin()->first;
+    ASSERT_EQ(to_ns(queue_.next_time()), time);
+    const EventQueue::Event popped = queue_.pop();
+    ASSERT_EQ(popped.argument, name);
+    ASSERT_EQ(popped.phase, static_cast<Phase>(phase));
+    now_ = time;
+    model_.erase(model_.begin());
+  }
+  void check_size() const {
+    ASSERT_EQ(queue_.size(), model_.size());
+    ASSERT_EQ(queue_.empty(), model_.empty());
+  }
+
+ private:
+  std::mt19937_64 random_;
+  EventQueue queue_;
+  std::map<std::tuple<std::int64_t, int, std::uint64_t>, EventHandle> model_;
+  std::int64_t now_ = 0;
+  std::uint64_t name_ = 0;
+};
+
+class EventQueueOfThousands : public testing::TestWithParam<int> {};
+
+/// Grows to `most` events and shrinks again, twice, under pushes, cancels and pops in random order.
+void grow_and_shrink(Pair& pair, std::size_t most, const std::function<std::int64_t(Pair&)>& delay) {
+  for (int phase = 0; phase < 4; ++phase) {
+    const bool grows = phase % 2 == 0;
+    while (grows ? pair.size() < most : pair.size() > 0) {
+      const std::uint64_t choice = pair.draw(10);
+      if (choice < (grows ? 6 : 2) || pair.size() == 0) {
+        pair.push(delay(pair));
+      } else if (choice < (grows ? 7 : 4)) {
+        pair.cancel(static_cast<std::int64_t>(pair.draw(1'000'000'000)));
+      } else {
+        pair.pop();
+      }
+      pair.check_size();
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST_P(EventQueueOfThousands, AgreesWithASortedMapUnderRandomPushesPopsAndCancels) {
+  const std::function<std::int64_t(Pair&)> delays[] = {
+      [](Pair& pair) { return pair.draw(100); },                                             // many ties
+      [](Pair& pair) { return pair.draw(1'000'000'000); },                                   // evenly far
+      [](Pair& pair) { return pair.draw(2) == 0 ? pair.draw(50) : pair.draw(1ull << 50); },  // near, and very far
+      [](Pair& pair) { return std::int64_t{1} << pair.draw(55); },                           // of all magnitudes
+      [](Pair& pair) { return pair.draw(20) == 0 ? 5000 : 7000; },                           // first in, first out
+  };
+  Pair pair(static_cast<unsigned>(GetParam()));
+  grow_and_shrink(pair, 6000, delays[GetParam()]);
+}
+
+INSTANTIATE_TEST_SUITE_P(Delays, EventQueueOfThousands, testing::Range(0, 5));
+
+TEST(EventQueue, EventsThatAreMovedOverAndOverTakeNoMoreMemory) {
+  EventQueue queue;
+  std::vector<EventHandle> handles;
+  for (int i = 0; i < 10'000; ++i) handles.push_back(push(queue, 1'000'000 + i, Phase::kTimer, i));
+  for (int round = 0; round < 20; ++round)
+    for (std::size_t i = 0; i < handles.size(); ++i) {
+      EXPECT_TRUE(queue.cancel(handles[i]));
+      handles[i] = push(queue, static_cast<std::int64_t>(2'000'000 - 2 * i + round), Phase::kTimer, i);
+      ASSERT_LT(slot_of(handles[i]), 10'000U);
+    }
+  EXPECT_EQ(queue.size(), 10'000U);
+  std::vector<std::uint64_t> names = drain(queue);
+  EXPECT_TRUE(std::ranges::is_sorted(names, std::greater()));
 }
 
 }  // namespace
