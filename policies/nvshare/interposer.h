@@ -72,6 +72,10 @@ class NvshareInterposer {
 
   /// Whether the gate stands open: every operation passes until something is heard that shuts it.
   bool is_open() const { return has_lock_ && !probe_began_ && window_.is_unlimited(); }
+  /// Whether none passes before the lock is granted, and there is nothing to look at before: so it is with most.
+  bool stands_in_line(const ClientView& client) const {
+    return !has_lock_ && !may_slip_ && (client.waiting.empty() || intercepts(client.waiting.front()));
+  }
   /// How many of the first waiting operations pass the gate now.
   std::uint32_t passing(const ClientView& client) const;
   /// How many more would pass if they came now.

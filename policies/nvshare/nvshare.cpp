@@ -185,6 +185,11 @@ class Nvshare : public Policy {
       return actions.hold(client.id,
                           {"memory_reserve", static_cast<double>(client.allocated_bytes), most_bytes(view), "bytes"});
     }
+    if (interposer.stands_in_line(client)) {
+      if (client.gate_is_open) actions.close(client.id);
+      if (!client.waiting.empty()) actions.hold(client.id, interposer.hold(quantum_left));
+      return;
+    }
     actions.wake_at(interposer.next_look(view.now));
     if (interposer.is_open()) return actions.open(client.id);
     if (client.gate_is_open) actions.close(client.id);
