@@ -48,7 +48,7 @@ double quantile(std::vector<std::int64_t> values, double q) {
   return static_cast<double>(*at);
 }
 
-double quantile(const ShortNumbers& values, double q) {
+double quantile(const RankedNumbers& values, double q) {
   return static_cast<double>(values.ranked(rank_of(q, values.size())));
 }
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "sim/metrics/metric.h"
+#include "sim/metrics/ranked_numbers.h"
 #include "sim/run/run.h"
-#include "traces/base/short_numbers.h"
 
 namespace corun {
 
@@ -49,7 +49,7 @@ class Collector : public Recorder {
     std::uint64_t rejected = 0, rejected_before = 0;
   };
   struct Series {
-    ShortNumbers wait_ns;
+    RankedNumbers wait_ns;
     std::vector<Time> job_ends;
     std::vector<std::int64_t> job_latency_ns;
     std::vector<FrameFact> frames;
