@@ -15,7 +15,7 @@
 #include "experiments/run/clients/self_check.h"
 #include "experiments/run/draw_range.h"
 #include "experiments/run/scenario_doubts.h"
-#include "sim/cluster/shared_cards.h"
+#include "sim/cluster/pod_kinds.h"
 #include "sim/solo/solo.h"
 
 namespace corun {
@@ -61,6 +61,10 @@ CardSharing RunInputs::sharing(const Scenario& scenario, std::uint64_t seed) {
   sharing.make_policy = [create = policy.create, parameters = choice.parameters] { return create(parameters); };
   sharing.policy_name = choice.label;
   sharing.tells_exact_durations = policy.needs.oracle;
+  sharing.forgets = policy.forgets && std::ranges::none_of(choice.parameters.values(), [](const auto& parameter) {
+                      const auto* by_client = std::get_if<ByClient>(&parameter.second);
+                      return by_client != nullptr && !by_client->empty();
+                    });
   sharing.seed = seed;
   return sharing;
 }

@@ -63,6 +63,7 @@ PolicyDescriptor exclusive_policy() {
   policy.name = "exclusive";
   policy.summary = "Interactive clients have the device to themselves; without any, the others run one after another.";
   policy.source = "ours; the \"game alone\" and \"one job after another\" baselines";
+  policy.forgets = true;
   policy.create = [](const Parameters&) { return std::make_unique<Exclusive>(); };
   return policy;
 }

@@ -28,6 +28,7 @@ PolicyDescriptor passthrough_policy() {
   policy.name = "passthrough";
   policy.summary = "Every client launches whenever it likes; the device alone chooses what runs.";
   policy.source = "ours; what happens without any sharing software";
+  policy.forgets = true;
   policy.create = [](const Parameters&) { return std::make_unique<Passthrough>(); };
   return policy;
 }

@@ -158,6 +158,7 @@ PolicyDescriptor gaiagpu_policy() {
   };
   policy.parameters = parameters();
   policy.needs.device_time = true;
+  policy.forgets = true;
   policy.create = [](const Parameters& values) { return std::make_unique<GaiaGpu>(values); };
   return policy;
 }

@@ -182,6 +182,7 @@ PolicyDescriptor hami_policy() {
   };
   policy.parameters = parameters();
   policy.needs.device_time = true;
+  policy.forgets = true;
   policy.create = [](const Parameters& values) { return std::make_unique<Hami>(values); };
   return policy;
 }

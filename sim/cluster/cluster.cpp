@@ -22,11 +22,7 @@ Time next_multiple(Time now, Duration period) {
 class ClusterRun {
  public:
   explicit ClusterRun(const ClusterInput& input)
-      : input_(input),
-        books_(input),
-        held_(input.pods.size()),
-        engine_(input.interrupt),
-        cards_(input, engine_, [this](std::uint64_t pod, bool is_refused) { client_finished(pod, is_refused); }) {
+      : input_(input), books_(input), held_(input.pods.size()), engine_(input.interrupt), cards_(input) {
     if (input.policy->has_two_books()) managers_.emplace(input);
     if (input.times.registration > Duration{0}) {
       engine_.at(kRunStart + input.times.registration, Phase::kCompletion, &ClusterRun::on_registration, this);
@@ -46,9 +42,16 @@ class ClusterRun {
   }
 
   ClusterResult run() {
-    const bool is_drained = engine_.run(kRunStart + input_.horizon) == StopReason::kDrained;
-    result_.end = is_drained ? engine_.now() : kRunStart + input_.horizon;
-    result_.events = engine_.events_fired();
+    const Time end = kRunStart + input_.horizon;
+    while (true) {
+      const Time last = std::min(engine_.next_time(), end - Duration{1});
+      for (const SharedCards::End& finished : cards_.run(last)) client_finished(finished);
+      if (engine_.next_time() >= end) break;
+      engine_.run_through(engine_.next_time());
+    }
+    const std::optional<Time> last = engine_.next_time() == kNever ? cards_.last_event(end) : std::nullopt;
+    result_.end = last ? std::max(engine_.now(), *last) : end;
+    result_.events = engine_.events_fired() + cards_.count_events(end);
     return std::move(result_);
   }
 
@@ -169,18 +172,17 @@ class ClusterRun {
       engine_.after(spec.runtime, Phase::kCompletion, &ClusterRun::on_end, this, pod);
       return;
     }
-    cards_.begin(pod, fact.placement.node, fact.placement.cards.front());
+    cards_.begin(pod, fact.placement.node, fact.placement.cards.front(), engine_.now());
   }
 
-  /// Called by the card in the middle of its own event: the pod's end is one of its own.
-  void client_finished(std::uint64_t pod, bool is_refused) {
+  void client_finished(const SharedCards::End& end) {
+    const auto& [pod, when, is_refused] = end;
     const PodSpec& spec = input_.pods[pod];
     PodFact& fact = result_.pods[pod];
-    const Duration time = engine_.now() - fact.begin;
+    const Duration time = when - fact.begin;
     const bool is_done = !is_refused && (spec.runtime == Duration{0} || time < spec.runtime);
     if (is_done && spec.alone > Duration{0}) fact.slowdown = to_seconds(time) / to_seconds(spec.alone);
-    engine_.at(engine_.now(), Phase::kCompletion, is_refused ? &ClusterRun::on_refused : &ClusterRun::on_end, this,
-               pod);
+    engine_.at(when, Phase::kCompletion, is_refused ? &ClusterRun::on_refused : &ClusterRun::on_end, this, pod);
   }
 
   void end(std::uint64_t pod, PodState state) {

@@ -57,6 +57,8 @@ struct CardSharing {
   std::function<std::unique_ptr<Policy>()> make_policy;  ///< a fresh one for each card
   std::string policy_name;                               ///< for messages
   bool tells_exact_durations = false;                    ///< as RunInput's
+  /// PolicyDescriptor::forgets, and no parameter names a client: equal cards are simulated once, with equal results.
+  bool forgets = false;
   std::uint64_t seed = 1;
 };
 
@@ -132,7 +134,7 @@ struct ClusterResult {
 /// Replays pods on a cluster: each arrives, is placed as the policy says, runs and leaves. A pod for which there is no
 /// place waits. When a pod leaves, the policy is asked again, in order of arrival, about the waiting pods that could
 /// use what it left; a pod that does not fit delays no other. A pod that names a client runs it on its card until the
-/// client is done, together with the clients of other pods there; all cards share one clock. A pure function. Throws
+/// client is done, together with the clients of other pods there. A pure function. Throws
 /// Error(kPolicy) for an illegal placement, and what simulate() throws.
 ClusterResult simulate_cluster(const ClusterInput& input);
 

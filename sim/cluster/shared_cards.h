@@ -1,42 +1,64 @@
 #pragma once
 
-#include <functional>
-#include <map>
-#include <memory>
+#include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
-#include "sim/cluster/cluster.h"
-#include "sim/engine/engine.h"
+#include "sim/cluster/card_histories.h"
+#include "sim/cluster/pod_kinds.h"
 
 namespace corun {
 
-/// The work of a template under the pod's name, asking for what the pod asks for.
-ClientSpec pod_client(const ClientSpec& model, const PodSpec& pod);
-
-/// The cards on which pods do work: a device, a policy and clients each, made when the first such pod comes.
+/// The cards on which pods do work: a device, a policy and clients each. A card is simulated by itself, up to the next
+/// instant at which a pod can come, and cards on which the same has happened are simulated once (CardHistories).
 class SharedCards {
  public:
-  /// Called when a pod's client has finished; `is_refused`: with an error, since the policy turned it away.
-  using Ended = std::function<void(std::uint64_t pod, bool is_refused)>;
+  /// A pod's client has finished; `is_refused`: with an error, since the policy turned it away.
+  struct End {
+    std::uint64_t pod = 0;
+    Time time;
+    bool is_refused = false;
+  };
 
-  /// `input` and `engine` must outlive the cards.
-  SharedCards(const ClusterInput& input, Engine& engine, Ended on_ended);
-  ~SharedCards();
+  /// `input` must outlive the cards.
+  explicit SharedCards(const ClusterInput& input);
 
-  /// The pod's client joins now, on this card.
-  void begin(std::uint64_t pod, std::uint32_t node, std::uint32_t card);
+  /// The pod's client joins `now` on this card, after everything else that happens there at this instant.
+  void begin(std::uint64_t pod, std::uint32_t node, std::uint32_t card, Time now);
+
+  /// Goes through `last`, or through the first instant before it at which clients finish; these are returned. Those
+  /// that finish with equally many events of their instants before them are in the order in which they began.
+  std::vector<End> run(Time last);
+
+  /// Events on all cards before `end`, up to which they have been run.
+  std::uint64_t count_events(Time end);
+  /// When the last of them was; nullopt where more come at `end` or later.
+  std::optional<Time> last_event(Time end) const;
 
  private:
-  class Card;
+  struct Card {
+    CardHistory* history = nullptr;     ///< null while no pod has come
+    Time start;                         ///< the first pod of the history came
+    std::vector<std::uint64_t> pods{};  ///< of the history, in order of their coming
+    std::size_t ends = 0;               ///< of the history that were reported
+    std::uint32_t present = 0;          ///< pods
+    std::uint64_t events = 0;           ///< of histories before
+  };
+
   Card& card_at(std::uint32_t node, std::uint32_t card);
+  bool may_begin_anew(const Card& card, Time now) const;
+  void begin_anew(Card& card, Time now);
+  std::optional<Time> next_end(Card& card, Time last);
 
   const ClusterInput& input_;
-  Engine& engine_;
-  const Ended on_ended_;
-  std::vector<std::uint64_t> pods_;  ///< that have a client; by its number
-  std::vector<ClientId> clients_;    ///< by pod; means nothing for those that have none
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::unique_ptr<Card>> cards_;
+  const PodKinds kinds_;
+  CardHistories histories_;
+  bool time_matters_;                     ///< to a device whose power is known
+  std::vector<std::size_t> first_cards_;  ///< by node
+  std::vector<Card> cards_;
+  std::vector<std::uint64_t> begun_;  ///< by pod: how many began before
+  std::uint64_t pods_begun_ = 0;
 };
 
 }  // namespace corun

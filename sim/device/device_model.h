@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "sim/device/sm_curve.h"
 #include "sim/device/spec.h"
+#include "traces/base/error.h"
 #include "traces/base/ids.h"
 #include "traces/base/time.h"
 #include "traces/timeline.h"
@@ -94,6 +96,12 @@ struct DeviceUsage {
   Duration clocked{};    ///< time in times of the full clock: elapsed time where power never held the SMs back
 };
 
+/// Whose turn on a device was the last one.
+struct LastTurn {
+  ClientId client;
+  bool is_graphics = false;
+};
+
 /// A GPU as a passive object: it knows neither engine nor policy.
 ///
 /// Its driver submits operations, asks when something will change by itself, and advances it there. All times handed in
@@ -129,6 +137,12 @@ class DeviceModel {
   /// Begins to bring the client's working set into memory at the bulk bandwidth, in the background. No effect where
   /// paging is not modelled.
   virtual void prefetch(ClientId client, Time now) = 0;
+
+  /// Of a device on which nothing is in flight: whose turn was the last one, if a new device on which that was so would
+  /// go on as this one does. Nullopt where more than that is left, such as memory or power, or where that is not known.
+  virtual std::optional<LastTurn> last_turn() const { return std::nullopt; }
+  /// On a new device: the last turn was this one. Only of what last_turn() can return.
+  virtual void go_on_after(const LastTurn& turn) { CORUN_ASSERT(false, "a turn of client {}", turn.client.value); }
 
   virtual MemoryUse memory(ClientId client) const = 0;
   virtual DeviceUsage usage() const = 0;

@@ -31,18 +31,39 @@ EventHandle Engine::at(Time when, Phase phase, EventAction action, void* subject
 }
 
 StopReason Engine::run(Time end) {
+  const StopReason reason = fire_before(end);
+  if (reason == StopReason::kHorizon && end > now_) now_ = end;
+  return reason;
+}
+
+void Engine::wait_until(Time when) {
+  CORUN_ASSERT(when >= now_ && when <= queue_.next_time(), "from {} ns to {} ns, past an event", to_ns(now_),
+               to_ns(when));
+  if (when > now_) fired_at_now_ = 0;
+  now_ = when;
+}
+
+void Engine::run_now(Phase last) {
+  stopped_ = false;
+  end_ = now_ + Duration{1};
+  while (!queue_.would_be_first(now_, last)) fire_next();
+}
+
+inline void Engine::fire_next() {
+  if (is_interrupted()) throw Interrupted{};
+  const EventQueue::Event event = queue_.pop();
+  enter(event.time, event.phase);
+  event.action(event.subject, event.argument);
+}
+
+StopReason Engine::fire_before(Time end) {
   stopped_ = false;
   end_ = end;
   while (queue_.next_time() < end) {
-    if (is_interrupted()) throw Interrupted{};
-    const EventQueue::Event event = queue_.pop();
-    enter(event.time, event.phase);
-    event.action(event.subject, event.argument);
+    fire_next();
     if (stopped_) return StopReason::kStopped;
   }
-  if (queue_.empty()) return StopReason::kDrained;
-  if (end > now_) now_ = end;
-  return StopReason::kHorizon;
+  return queue_.empty() ? StopReason::kDrained : StopReason::kHorizon;
 }
 
 void Engine::throw_zero_time_loop() const {

@@ -62,13 +62,27 @@ class Engine {
   /// Fires events until one lies at or after `end`; then now() is `end`. May be called again with a later end.
   StopReason run(Time end);
 
+  /// As run() of everything up to `last` and at it, but now() stays at the last event.
+  StopReason run_through(Time last) { return fire_before(last + Duration{1}); }
+
+  /// Fires what is pending at now(), up to events of that phase.
+  void run_now(Phase last);
+
+  /// Moves on to `when`, before which nothing is pending (asserted).
+  void wait_until(Time when);
+
   /// Makes run() return after the current event.
   void stop() { stopped_ = true; }
 
+  Time next_time() { return queue_.next_time(); }  ///< of the earliest pending event; kNever if there is none
+
   std::uint64_t events_fired() const { return fired_; }
+  std::uint64_t events_fired_now() const { return fired_at_now_; }  ///< of them, at the present instant
 
  private:
   bool is_interrupted() const { return interrupt_ != nullptr && interrupt_->load(std::memory_order_relaxed); }
+  StopReason fire_before(Time end);
+  void fire_next();
   void enter(Time when, Phase phase);
   [[noreturn]] void throw_zero_time_loop() const;
 

@@ -59,6 +59,10 @@ struct PolicyDescriptor {
   std::vector<std::string> deviations;  ///< where this departs from paper or artifact, and why
   ParameterTable parameters;
   Needs needs;
+  /// Its decisions follow from the clients that are present and from what happened since the device was last without
+  /// any: not from names, nor from clients that have gone or not come, nor from how late it is. Cards of a cluster on
+  /// which the same happens are then simulated once.
+  bool forgets = false;
   std::function<std::unique_ptr<Policy>(const Parameters&)> create;                     ///< shares a device; or
   std::function<std::unique_ptr<PlacementPolicy>(const Parameters&)> create_placement;  ///< places pods on a cluster
 
@@ -92,7 +96,7 @@ class PolicyRegistry {
 ///
 /// returning a static object. Host and library must be built with the same compiler and this header's `kAbi`.
 struct PolicyPlugin {
-  static constexpr std::uint32_t kAbi = 10;
+  static constexpr std::uint32_t kAbi = 11;
   std::uint32_t size = sizeof(PolicyPlugin);
   std::uint32_t abi = kAbi;
   PolicyDescriptor (*describe)() = nullptr;

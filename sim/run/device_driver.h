@@ -32,6 +32,9 @@ class DeviceDriver {
   /// Before anything else happens.
   void join(ClientId client, const ContextSpec& context) { device_->join(client, context); }
 
+  /// Before anything happens on the device, see DeviceModel.
+  void go_on_after(const LastTurn& turn) { device_->go_on_after(turn); }
+
   /// The device as of moved_to(); what it says of times may be older before catch_up_device().
   const DeviceModel& device() const { return *device_; }
   Time moved_to() const { return moved_to_; }

@@ -33,6 +33,9 @@ class Simulation : public Backend, public ClientHost, private DeviceDriver::List
   void schedule();
   /// The client joins now.
   void join(ClientId client);
+  /// See DeviceModel; before any client joins.
+  void go_on_after(const LastTurn& turn) { driver_.go_on_after(turn); }
+  std::optional<LastTurn> last_turn() const { return driver_.device().last_turn(); }
   /// What happened until now, when the engine has come to the run's end; `events` are the engine's.
   RunResult finish();
 

@@ -53,6 +53,11 @@ void ContextRing::take_client(ContextIndex context, ClientId client, std::vector
   std::erase(ring_, context);
 }
 
+std::optional<ContextIndex> ContextRing::last_context() const {
+  if (state_ != State::kIdle || !ring_.empty() || loaded_ == kNoContext) return std::nullopt;
+  return contexts_[loaded_].saved == 0 ? std::optional(loaded_) : std::nullopt;
+}
+
 DeviceUsage ContextRing::progress(Time to) {
   DeviceUsage usage;
   if (state_ == State::kSwitching) usage.switching = to - now_;

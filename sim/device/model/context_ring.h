@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "sim/device/model/residency.h"
@@ -49,6 +50,11 @@ class ContextRing {
   /// Removes the client's operations from the context and appends them. decide() must follow before time moves on; a
   /// switch to a context that lost all its work is completed.
   void take_client(ContextIndex context, ClientId client, std::vector<OpIndex>& taken);
+
+  /// The context that ran last; nullopt where one runs or waits, or none has run.
+  std::optional<ContextIndex> last_context() const;
+  /// Of a new ring: that context ran last, until it had no more work.
+  void go_on_after(ContextIndex context) { current_ = loaded_ = context; }
 
   /// Earliest instant after the last decide() at which something changes by itself; kNever if none.
   Time next_change() const { return next_change_; }

@@ -145,6 +145,21 @@ DeviceUsage Device::usage() const {
   return usage;
 }
 
+std::optional<LastTurn> Device::last_turn() const {
+  if (!is_steady() || is_copying() || !instances_.empty() || power_.draws()) return std::nullopt;
+  const auto last = ring_.last_context();
+  for (std::uint32_t client = 0; last && client < clients_.size(); ++client) {
+    const Place& place = clients_[client].place;
+    if (place.compute == *last || place.graphics == *last) return LastTurn{ClientId{client}, place.compute != *last};
+  }
+  return std::nullopt;
+}
+
+void Device::go_on_after(const LastTurn& turn) {
+  const Place& place = clients_[turn.client.value].place;
+  ring_.go_on_after(turn.is_graphics ? place.graphics : place.compute);
+}
+
 Time Device::begin_of(Ticket ticket) const {
   const OpIndex index = ops_.find(ticket);
   return index == kNoOp ? kNever : ops_[index].begin;

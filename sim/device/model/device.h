@@ -33,6 +33,8 @@ class Device : public DeviceModel {
   void abort(ClientId client, Time now, std::vector<Completion>& completions) override;
   void leave(ClientId client, Time now) override;
   void prefetch(ClientId client, Time now) override;
+  std::optional<LastTurn> last_turn() const override;
+  void go_on_after(const LastTurn& turn) override;
   MemoryUse memory(ClientId client) const override;
   DeviceUsage usage() const override;
   Duration device_time(ClientId client) const override { return ledger_.device_times()[client.value]; }

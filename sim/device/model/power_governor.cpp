@@ -13,6 +13,10 @@ PowerGovernor::PowerGovernor(const DeviceSpec& spec)
                spec.idle_power_w);
 }
 
+bool PowerGovernor::draws() const {
+  return is_on() && std::ranges::any_of(clients_, [](const Client& client) { return client.full_watts > 0; });
+}
+
 void PowerGovernor::join(const PowerDraw& draw) {
   CORUN_ASSERT(draw.watts >= 0 && draw.clock > 0 && draw.clock <= 1, "a draw of {} W at {} of the full clock",
                draw.watts, draw.clock);

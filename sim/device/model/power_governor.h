@@ -24,6 +24,7 @@ class PowerGovernor {
   explicit PowerGovernor(const DeviceSpec& spec);
 
   bool is_on() const { return limit_w_ > 0; }
+  bool draws() const;  ///< any client does, as far as is known
   void join(const PowerDraw& draw);
 
   /// What an operation takes at the present clock that was recorded with `duration` at the client's. Only if on.
