@@ -12,7 +12,7 @@ namespace corun {
 /// four bytes each (ShortNumbers); beyond, equal ones are counted, at 16 bytes for each different one.
 class RankedNumbers {
  public:
-  static constexpr std::size_t kMostApart = std::size_t{1} << 22;
+  static constexpr std::size_t kMostApart = std::size_t{1} << 20;
 
   explicit RankedNumbers(std::size_t most_apart = kMostApart) : most_apart_(most_apart) {}
 
