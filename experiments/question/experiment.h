@@ -19,6 +19,8 @@ namespace corun {
 
 /// The backend of runs without hardware, as results name it.
 inline constexpr std::string_view kSimulation = "simulation";
+/// And of those with surrogates on a GPU.
+inline constexpr std::string_view kSurrogates = "gpu";
 
 /// One set of clients on one device, or one list of pods on one cluster, run under every policy with every seed.
 /// Clients of a cluster are templates: pods do their work, on cards that are each such a device.

@@ -129,7 +129,8 @@ ExecutionBackend live_backend(const live::LiveOptions& options, const std::strin
 
 ExecutionBackend hardware_backend(const executor::ExecuteOptions& options) {
   const executor::CudaDriver driver(options.library);  // says now what every run would
-  return {"gpu", [options](const RunInput& input, Recorder& recorder, std::vector<std::string>& notes) {
+  return {std::string(kSurrogates),
+          [options](const RunInput& input, Recorder& recorder, std::vector<std::string>& notes) {
             executor::ExecuteReport report;
             RunResult result = executor::execute(input, recorder, options, report);
             tell(report, notes);

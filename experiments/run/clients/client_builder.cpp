@@ -3,6 +3,7 @@
 #include "experiments/question/device_choice.h"
 #include "experiments/run/clients/server_builder.h"
 #include "experiments/run/clients/serving_files.h"
+#include "sim/workload/capture/frame_draws.h"
 #include "sim/workload/power_draw.h"
 
 namespace corun {
@@ -24,11 +25,18 @@ Pacing pacing_of(const ClientChoice& choice, const Workload& workload) {
   return pacing;
 }
 
+/// A GPU plays the draws of frames as they were captured: `draw` is what a prediction assumes.
+ClientChoice played(const ClientChoice& choice, const Scenario& scenario) {
+  ClientChoice its = choice;
+  if (scenario.backend == kSurrogates) its.options.draw = FrameDraws::as_captured_or(choice.options.draw);
+  return its;
+}
+
 }  // namespace
 
 ClientSpec ClientBuilder::as_captured(const Scenario& scenario, const ClientChoice& choice, std::uint64_t seed) {
   ClientSpec spec{choice};
-  spec.workload = workloads_.of(choice, scenario.horizon, seed);
+  spec.workload = workloads_.of(played(choice, scenario), scenario.horizon, seed);
   const bool has_frames = spec.workload->job_kind == JobKind::kFrame;
   spec.role = choice.role.value_or(has_frames ? Role::kInteractive : Role::kBestEffort);
   spec.replay = choice.replay_or_default();

@@ -21,7 +21,7 @@ namespace corun {
 class FrameDraws {
  public:
   /// Of the frames of one swap chain, which the timeline has. `stated`: length of a draw; 0 = not stated. It goes
-  /// before what was sampled.
+  /// before what was sampled, but for as_captured_or().
   FrameDraws(const Timeline& timeline, std::uint32_t swapchain, Duration stated);
 
   /// Device times of the pieces of a frame presented at `present_ns`, in order; their sum is `gpu`. At least one.
@@ -36,6 +36,15 @@ class FrameDraws {
   /// pieces.
   static constexpr Duration kUncut{2'000'000};
   static constexpr std::int64_t kMostPieces = 256;
+
+  /// What to state for frames that a GPU is to play as they were captured: draws as sampled, put together to pieces as
+  /// near to kPlayed as their ends allow, whatever length `draw` states. Of a capture without samples that length holds
+  /// (0 = not stated). So a wrong `draw` of a prediction differs from what is played.
+  static constexpr Duration as_captured_or(Duration draw) { return draw > Duration{0} ? -draw : Duration{-1}; }
+  /// A quarter of the time after which devices turn from graphics to another context (`graphics_slice`): a GPU chooses
+  /// itself between which of such pieces it does.
+  static constexpr Duration kPlayed{250'000};
+
   /// Whether neither the capture nor its client says how long the draws of this work are.
   static bool are_unknown(const Workload& workload);
 
@@ -53,6 +62,7 @@ class FrameDraws {
   const Sample& sample_for(std::int64_t present_ns) const;
 
   Duration stated_;
+  bool is_as_captured_;
   std::vector<Sample> samples_;  // in order of time
 };
 

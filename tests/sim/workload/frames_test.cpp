@@ -106,6 +106,19 @@ TEST(FrameDraws, AShortRestBelongsToThePieceBeforeIt) {
   EXPECT_EQ(pieces(game({31 * kMs / 10}, {{0, lengths}}), 0), (std::vector<Duration>{3100us}));
 }
 
+TEST(FrameDraws, AGpuPlaysThemAsTheyWereSampledWhateverAPredictionAssumes) {
+  const std::vector<std::int64_t> lengths{kMs / 10, kMs / 5, kMs / 5, 3 * kMs};
+  const Timeline sampled = game({7 * kMs}, {{0, lengths}});
+  for (const Duration assumed : {Duration{0}, Duration{1s}, Duration{500us}})
+    EXPECT_EQ(pieces(sampled, 0, FrameDraws::as_captured_or(assumed)),
+              (std::vector<Duration>{200us, 400us, 400us, 6ms}))
+        << "at twice their time, as near to 250 us as their ends allow";
+  const Timeline unknown = game({4 * kMs});
+  EXPECT_EQ(pieces(unknown, 0, FrameDraws::as_captured_or(1ms)), std::vector<Duration>(4, 1ms))
+      << "nothing was sampled: as stated";
+  EXPECT_EQ(pieces(unknown, 0, FrameDraws::as_captured_or(Duration{0})), std::vector<Duration>(2, 2ms));
+}
+
 TEST(FrameDraws, WhatWasTakenForDrawsIsSaid) {
   const auto note = [](const Timeline& timeline) { return workload_from_timeline(timeline, {}).notes.front(); };
   EXPECT_EQ(note(game({kMs})),
