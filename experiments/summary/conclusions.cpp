@@ -15,9 +15,9 @@ constexpr double kWhole = 0.98;     // a game that keeps this part of its rate a
 constexpr double kClearly = 1.005;  // less is not worth a sentence; the policy listed first wins
 
 /// The game that loses the largest part of its rate alone.
-const ClientMeans* worst_game(const PolicyMeans& policy) {
-  const ClientMeans* worst = nullptr;
-  for (const ClientMeans& client : policy.clients) {
+const ClientUnderPolicy* worst_game(const PolicyMeans& policy) {
+  const ClientUnderPolicy* worst = nullptr;
+  for (const ClientUnderPolicy& client : policy.clients) {
     if (!client.is_game()) continue;
     if (worst == nullptr || client.fps * worst->alone_per_s < worst->fps * client.alone_per_s) worst = &client;
   }
@@ -27,24 +27,24 @@ const ClientMeans* worst_game(const PolicyMeans& policy) {
 /// Speeds of the other clients, as parts of their speeds alone, added up.
 double guest_speed(const PolicyMeans& policy) {
   double sum = 0;
-  for (const ClientMeans& client : policy.clients)
+  for (const ClientUnderPolicy& client : policy.clients)
     if (!client.is_game() && client.alone_per_s > 0) sum += client.throughput_per_s / client.alone_per_s;
   return sum;
 }
 
 bool keeps_games_whole(const PolicyMeans& policy) {
-  const ClientMeans* game = worst_game(policy);
+  const ClientUnderPolicy* game = worst_game(policy);
   return game != nullptr && game->fps >= kWhole * game->alone_per_s;
 }
 
 std::string guests(const PolicyMeans& policy) {
   std::vector<std::string> names;
-  for (const ClientMeans& client : policy.clients)
+  for (const ClientUnderPolicy& client : policy.clients)
     if (!client.is_game()) names.push_back(client.name);
   return names.size() == 1 ? names[0] : fmt::format("the {} other clients", names.size());
 }
 
-std::string game_rate(const ClientMeans& game) {
+std::string game_rate(const ClientUnderPolicy& game) {
   return fmt::format("{} at {} fps (alone {})", game.name, short_number(game.fps), short_number(game.alone_per_s));
 }
 
@@ -77,14 +77,14 @@ std::vector<std::string> describe_harvest(const std::vector<PolicyMeans>& polici
   return sentences;
 }
 
-const ClientMeans& slowest_game(const PolicyMeans& policy) {
-  return *std::ranges::min_element(policy.clients, {}, &ClientMeans::fps);
+const ClientUnderPolicy& slowest_game(const PolicyMeans& policy) {
+  return *std::ranges::min_element(policy.clients, {}, &ClientUnderPolicy::fps);
 }
 
 /// " at quality 0.84", over all games; nothing where there is no menu.
 std::string quality_text(const PolicyMeans& policy) {
   double sum = 0;
-  for (const ClientMeans& client : policy.clients) sum += client.quality;
+  for (const ClientUnderPolicy& client : policy.clients) sum += client.quality;
   return std::isnan(sum) ? "" : fmt::format(" at quality {:.2f}", sum / static_cast<double>(policy.clients.size()));
 }
 
@@ -105,7 +105,7 @@ std::vector<std::string> describe_games(const std::vector<PolicyMeans>& policies
 
 /// Live, clients run alone only where that is asked for.
 bool knows_all_alone(const PolicyMeans& policy) {
-  return std::ranges::all_of(policy.clients, [](const ClientMeans& client) { return client.alone_per_s > 0; });
+  return std::ranges::all_of(policy.clients, [](const ClientUnderPolicy& client) { return client.alone_per_s > 0; });
 }
 
 std::vector<std::string> describe_work(const std::vector<PolicyMeans>& policies) {
@@ -113,14 +113,14 @@ std::vector<std::string> describe_work(const std::vector<PolicyMeans>& policies)
   const PolicyMeans& best = *std::ranges::max_element(policies, by_speed);
   if (!knows_all_alone(best)) return {};
   std::vector<std::string> parts;
-  for (const ClientMeans& client : best.clients)
+  for (const ClientUnderPolicy& client : best.clients)
     parts.push_back(fmt::format("{} at {:.3f}", client.name, client.throughput_per_s / client.alone_per_s));
   const std::string sum = best.clients.size() == 1 ? "" : fmt::format(", {:.3f} together", guest_speed(best));
   return {fmt::format("{} runs {} of the speed alone{}.", best.name, fmt::join(parts, ", "), sum)};
 }
 
-bool has_games(const PolicyMeans& policy) { return std::ranges::any_of(policy.clients, &ClientMeans::is_game); }
-bool has_guests(const PolicyMeans& policy) { return !std::ranges::all_of(policy.clients, &ClientMeans::is_game); }
+bool has_games(const PolicyMeans& policy) { return std::ranges::any_of(policy.clients, &ClientUnderPolicy::is_game); }
+bool has_guests(const PolicyMeans& policy) { return !std::ranges::all_of(policy.clients, &ClientUnderPolicy::is_game); }
 
 }  // namespace
 

@@ -6,7 +6,7 @@
 namespace corun {
 
 /// Means of one client under one policy; NaN where there is no such figure.
-struct ClientMeans {
+struct ClientUnderPolicy {
   std::string name;
   double fps;
   double throughput_per_s;
@@ -18,7 +18,7 @@ struct ClientMeans {
 struct PolicyMeans {
   std::string name;
   double harvest;  ///< NaN where no game shares with other work
-  std::vector<ClientMeans> clients;
+  std::vector<ClientUnderPolicy> clients;
 };
 
 /// One or two sentences on what a table means: which policy keeps the games whole and harvests most, and what the
