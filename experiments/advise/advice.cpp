@@ -7,7 +7,7 @@
 #include <ranges>
 #include <utility>
 
-#include "experiments/advise/slower_hosts.h"
+#include "experiments/advise/figures/slower_hosts.h"
 #include "experiments/run/clients/doubts.h"
 #include "traces/base/error.h"
 
@@ -113,10 +113,11 @@ class Adviser {
   void add_slower_hosts(const std::vector<SharingWay>& ways, std::vector<SimulatedBounds>& all) {
     std::map<std::string, std::vector<std::size_t>> alike;  // ways by their clients
     for (std::size_t w = 0; w < ways.size(); ++w)
-      if (const auto slower = with_slower_hosts(question_, all[w].front()))
-        alike[clients_text(slower->programs)].push_back(w);
+      if (const auto slower = with_slower_hosts(question_.programs, all[w].front()))
+        alike[clients_text(*slower)].push_back(w);
     for (const auto& [clients, indices] : alike) {
-      const AdviceQuestion question = *with_slower_hosts(question_, all[indices.front()].front());
+      AdviceQuestion question = question_;
+      question.programs = *with_slower_hosts(question_.programs, all[indices.front()].front());
       std::vector<SharingWay> chosen;
       for (const std::size_t w : indices) chosen.push_back(ways[w]);
       const std::vector<SimulatedBounds> slower = means_.of(advice_experiment(question, chosen));

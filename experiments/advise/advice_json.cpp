@@ -28,6 +28,7 @@ std::string advice_json(const AdviceQuestion& question, const Advice& advice) {
   json.key("ways").array();
   for (const TriedWay& way : advice.ways) {
     json.object().field("mode", way.way.mode).field("label", way.way.label).field("impossible", way.impossible);
+    json.field("basis", to_string(way.basis));
     json.key("parts").array();
     for (const int part : way.way.parts) json.value(part);
     json.end().key("broken").array();

@@ -4,10 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 #include "experiments/advise/deploy.h"
 #include "experiments/advise/figures/server_text.h"
-#include "experiments/advise/slower_hosts.h"
+#include "experiments/advise/figures/slower_hosts.h"
 #include "experiments/base/terminal.h"
 #include "traces/base/error.h"
 
@@ -112,7 +113,7 @@ std::string load_text(const WayLoads& loads) {
 }
 
 std::vector<std::string> heading_of(const AdviceQuestion& question) {
-  std::vector<std::string> heading = {"way"};
+  std::vector<std::string> heading = {"way", "basis"};
   for (const AskedProgram& program : question.programs) {
     if (program.is_server())
       heading.insert(heading.end(), {program.name + " TTFT ms", "TPOT ms", "good"});
@@ -141,7 +142,7 @@ void add_cells(const AdviceQuestion& question, const ProgramShare& share, std::v
 std::string table_text(const AdviceQuestion& question, const Advice& advice, std::size_t width) {
   std::vector<std::vector<std::string>> rows = {heading_of(question)};
   for (const TriedWay& way : advice.ways) {
-    std::vector<std::string> row = {way.way.label};
+    std::vector<std::string> row = {way.way.label, std::string(to_string(way.basis))};
     for (const ProgramShare& share : way.programs) add_cells(question, share, row);
     if (way.impossible.empty()) {
       row.push_back(fmt::format("{:.2f}", way.work()));
@@ -187,6 +188,9 @@ std::string assumptions_text(const AdviceQuestion& question, const Advice& advic
       bound.push_back(question.programs[i].name + " by the " + advice.bounds[i]);
   text += fmt::format(
       "\nkeeps    rate over the rate alone; in brackets where 90 % of measured figures lie, which were predicted so\n");
+  std::set<Basis> labels;
+  for (const TriedWay& way : advice.ways) labels.insert(way.basis);
+  text += legend_of(labels, kLegendIndent);
   if (has_servers(question)) text += legend_of_servers(question);
   text += fmt::format("work     what all keep together; one after the other makes 1\n");
   if (hangs_on_hosts(advice))

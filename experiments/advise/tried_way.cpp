@@ -122,7 +122,7 @@ double TriedWay::work() const {
 
 TriedWay tried_way(const AdviceQuestion& question, const SharingWay& way, const SimulatedBounds& simulated,
                    const Bands& bands) {
-  TriedWay tried{.way = way};
+  TriedWay tried{.way = way, .basis = simulated.front().basis()};
   for (const AskedProgram& program : question.programs)
     tried.programs.push_back(share_of(program.name, simulated, bands));
   tried.is_compared =

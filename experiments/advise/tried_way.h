@@ -12,6 +12,7 @@
 #include "experiments/advise/way_loads.h"
 #include "experiments/advise/ways.h"
 #include "experiments/bands/bands.h"
+#include "experiments/bands/basis.h"
 
 namespace corun {
 
@@ -29,7 +30,8 @@ struct ProgramShare {
 /// One way of sharing, tried.
 struct TriedWay {
   SharingWay way;
-  bool is_compared = false;  ///< its mechanism was compared with hardware: there are bands
+  Basis basis{};             ///< how it is known what it does on this GPU
+  bool is_compared = false;  ///< co-runs like this were measured: there are bands
   std::string impossible{};  ///< why it cannot be tried; "" = it was
   std::vector<ProgramShare> programs{};
   std::vector<std::string> broken{};  ///< promises that it does not surely keep, a phrase each

@@ -8,22 +8,6 @@ namespace corun {
 
 namespace {
 
-/// "" where no study compared it with hardware.
-std::string mechanism_of(const Scenario& scenario, const PolicyChoice& policy) {
-  if (policy.policy == "mps_percentage") return "split";
-  if (policy.policy != "passthrough") return "";
-  const auto is_capped = [](const ClientChoice& client) { return client.context.sm_cap < 1; };
-  switch (scenario.device.sharing) {
-    case Sharing::kTimeSliced:
-      return "turns";
-    case Sharing::kConcurrent:
-      return std::ranges::any_of(scenario.clients, is_capped) ? "split" : "mps";
-    case Sharing::kExclusive:
-      return "";
-  }
-  return "";
-}
-
 std::string unmeasured(const Scenario& scenario, const ClientChoice& client) {
   if (!scenario.device_facts.is_measured) return "the device";
   if (client.server) {
@@ -47,7 +31,7 @@ std::map<std::string, ErrorClass> error_classes(const Scenario& scenario, const 
     return !client.trace.empty() && client.replay_or_default() == Replay::kClosed;
   };
   if (scenario.cluster || scenario.backend != kSimulation || scenario.clients.size() < 2) return {};
-  std::string mechanism = mechanism_of(scenario, policy);
+  std::string mechanism = driver_mechanism(scenario, policy);
   if (mechanism.empty() || !std::ranges::all_of(scenario.clients, is_like)) return {};
   if (std::ranges::any_of(scenario.clients, [](const ClientChoice& client) { return client.server.has_value(); }))
     mechanism += kWithServers;

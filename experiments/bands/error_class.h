@@ -5,6 +5,7 @@
 #include <string>
 
 #include "experiments/bands/bands.h"
+#include "experiments/bands/mechanism.h"
 #include "experiments/question/experiment.h"
 
 namespace corun {

@@ -11,5 +11,6 @@ std::string_view chart_library();   ///< Chart.js, as the build found it, with i
 std::string_view parquet_script();  ///< experiments/scripts/write_parquet.py
 std::string_view viewer_script();   ///< experiments/scripts/serve_perfetto.py
 std::string_view bands_table();     ///< experiments/bands/bands.csv
+std::string_view compared_table();  ///< experiments/bands/compared.csv
 
 }  // namespace corun

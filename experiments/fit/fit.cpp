@@ -8,6 +8,7 @@
 #include <ranges>
 
 #include "experiments/advise/figures/simulated_means.h"
+#include "experiments/advise/figures/slower_hosts.h"
 #include "experiments/question/experiment.h"
 #include "experiments/run/clients/captured_gpu.h"
 #include "experiments/run/clients/client_builder.h"
@@ -176,7 +177,12 @@ class Fit {
     });
     for (FitCurve& curve : answer_.curves)
       for (const auto& [key, point] : known_)
-        if (is_of(curve, key, 1)) curve.points.push_back(point);
+        if (is_of(curve, key, 1)) add_point(curve, point);
+  }
+
+  static void add_point(FitCurve& curve, const FitPoint& point) {
+    curve.points.push_back(point);
+    curve.basis = std::max(curve.basis, point.basis);
   }
 
   static bool is_of(const FitCurve& curve, const Key& key, double load) {
@@ -232,14 +238,45 @@ class Fit {
 
   void simulate(const std::vector<FitTrial>& trials, const std::vector<std::string>& policies) {
     if (tick_) tick_(fmt::format("{} to {} sessions {}", trials.front().sessions, trials.back().sessions, policies));
-    const auto simulated = means_.of(fit_experiment(question_, trials, policies, setting()));
+    std::vector<SimulatedBounds> simulated = means_.of(fit_experiment(question_, trials, policies, setting()));
+    add_slower_hosts(trials, policies, simulated);
     for (std::size_t i = 0; i < simulated.size(); ++i)
       take(trials[i / policies.size()], policies[i % policies.size()], simulated[i]);
+  }
+
+  /// Hosts may be slower in company, in turns and under MPS; trials whose programs have the same are simulated at once.
+  void add_slower_hosts(const std::vector<FitTrial>& trials, const std::vector<std::string>& policies,
+                        std::vector<SimulatedBounds>& simulated) {
+    std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> alike;  // by policy and clients
+    for (std::size_t i = 0; i < simulated.size(); ++i) {
+      const std::string& policy = policies[i % policies.size()];
+      if (policy != "passthrough" && policy != kMps) continue;
+      if (const auto slower = with_slower_hosts(programs(), simulated[i].front()))
+        alike[{policy, clients_text(*slower)}].push_back(i);
+    }
+    for (const auto& [key, indices] : alike) {
+      const std::vector<AskedProgram> slower = *with_slower_hosts(programs(), simulated[indices.front()].front());
+      FitQuestion question = question_;
+      question.game = slower.front();
+      question.fillers = {slower.begin() + 1, slower.end()};
+      std::vector<FitTrial> its;
+      for (const std::size_t i : indices) its.push_back(trials[i / policies.size()]);
+      const auto found = means_.of(fit_experiment(question, its, {key.first}, setting()));
+      for (std::size_t i = 0; i < indices.size(); ++i) add_bound(simulated[indices[i]], found[i]);
+      answer_.has_slower_hosts = true;
+    }
+  }
+
+  std::vector<AskedProgram> programs() const {
+    std::vector<AskedProgram> all = {question_.game};
+    all.insert(all.end(), question_.fillers.begin(), question_.fillers.end());
+    return all;
   }
 
   void take(const FitTrial& trial, const std::string& policy, const SimulatedBounds& simulated) {
     FitPoint& point = known_[{policy, trial}];
     point.sessions = trial.sessions;
+    point.basis = simulated.front().basis();
     point.kept.resize(trial.has_fillers ? question_.fillers.size() : 0);
     point.kept_band.resize(point.kept.size());
     for (const auto& [client, level] : simulated.front().servers) {

@@ -39,11 +39,12 @@ std::string fit_json(const FitQuestion& question, const FitAnswer& answer) {
   Json json;
   json.object().field("schema_version", 1).field("text", fit_sentence(question, answer));
   json.field("fits", fits(answer)).field("fps", question.fps).field("has_unknown_draws", answer.has_unknown_draws);
-  json.field("is_lower_bound", answer.is_lower_bound);
+  json.field("is_lower_bound", answer.is_lower_bound).field("has_slower_hosts", answer.has_slower_hosts);
   if (answer.own_fps) json.field("own_fps", *answer.own_fps);
   json.key("curves").array();
   for (const FitCurve& curve : answer.curves) {
     json.object().field("policy", curve.policy).field("has_fillers", curve.has_fillers);
+    json.field("basis", to_string(curve.basis));
     json.field("refused", curve.refused).field("sessions", curve.sessions).field("surely", curve.surely);
     json.field("perhaps", curve.perhaps).key("points").array();
     for (const FitPoint& point : curve.points) add_point(json, question, point);

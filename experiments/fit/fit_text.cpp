@@ -28,7 +28,8 @@ std::string fps_text(const FitCurve& curve, const FitPoint& point) {
 }
 
 std::string table_text(const FitQuestion& question, const FitAnswer& answer, std::size_t width) {
-  std::vector<std::string> heading = {"", "sessions", "holds", "FPS", "1 % low", "p99 ms", "missed %", "quality"};
+  std::vector<std::string> heading = {"",        "sessions", "holds",    "basis",  "FPS",
+                                      "1 % low", "p99 ms",   "missed %", "quality"};
   for (const AskedProgram& filler : question.fillers) heading.push_back(filler.name + " keeps");
   heading.push_back(fmt::format("FPS of {:.6g}", question.fps));
   std::vector<std::vector<std::string>> rows = {heading};
@@ -41,8 +42,9 @@ std::string table_text(const FitQuestion& question, const FitAnswer& answer, std
                       point.holds                               ? "yes"
                       : point.may_hold || answer.is_lower_bound ? "perhaps"
                                                                 : "no",
-                      fps_text(curve, point), spread_text(point.low, 1), spread_text(point.p99_ms, 1),
-                      spread_text(point.missed, 1, 100), spread_text(point.quality, 2)});
+                      label.empty() ? "" : std::string(to_string(curve.basis)), fps_text(curve, point),
+                      spread_text(point.low, 1), spread_text(point.p99_ms, 1), spread_text(point.missed, 1, 100),
+                      spread_text(point.quality, 2)});
       for (std::size_t i = 0; i < point.kept.size(); ++i)
         rows.back().push_back(with_band(point.kept[i], point.kept_band[i], 2));
       rows.back().resize(heading.size() - 1);
@@ -54,7 +56,7 @@ std::string table_text(const FitQuestion& question, const FitAnswer& answer, std
   return aligned(rows, {1}, width);
 }
 
-constexpr std::size_t kLegendIndent = 9, kServerLegendIndent = 12;
+constexpr std::size_t kLegendIndent = 9;
 
 std::string assumptions_text(const FitQuestion& question, const FitAnswer& answer) {
   std::string text = fmt::format(
@@ -73,6 +75,7 @@ std::string assumptions_text(const FitQuestion& question, const FitAnswer& answe
     text += fmt::format(
         "alone    {} has {:.1f} FPS: its host waits, and not for the GPU; sessions are held to {:.3g} % of that\n",
         question.game.name, *answer.own_fps, 100 * kHeldPart);
+  text += basis_legend(answer, kLegendIndent) + hosts_legend(answer, kLegendIndent);
   if (!question.fillers.empty()) text += "keeps    rate over the rate alone\n";
   if (answer.is_lower_bound)
     text += fmt::format(

@@ -4,7 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 #include <tuple>
+
+#include "experiments/advise/figures/slower_hosts.h"
 
 namespace corun {
 
@@ -71,6 +74,20 @@ std::vector<std::string> filler_parts(const FitQuestion& question, const FitPoin
 
 std::string where_text(const std::vector<std::string>& parts) {
   return parts.empty() ? "" : fmt::format(", where {}", fmt::join(parts, ", "));
+}
+
+std::string basis_legend(const FitAnswer& answer, std::size_t indent) {
+  std::set<Basis> labels;
+  for (const FitCurve& curve : answer.curves) labels.insert(curve.basis);
+  return legend_of(labels, indent);
+}
+
+std::string hosts_legend(const FitAnswer& answer, std::size_t indent) {
+  if (!answer.has_slower_hosts) return "";
+  return fmt::format(
+      "{:<{}}a range from x to y: hosts as quick in company as alone, and {} times as quick; counted by the worse "
+      "end\n",
+      "hosts", indent, kSlowerHost);
 }
 
 std::string names_of(const std::vector<AskedProgram>& programs) {

@@ -27,6 +27,12 @@ std::vector<std::string> filler_parts(const FitQuestion& question, const FitPoin
 /// ", where train keeps 0.31, encoder keeps 0.2"; "" without parts.
 std::string where_text(const std::vector<std::string>& parts);
 
+/// What the labels in the table mean, a line each.
+std::string basis_legend(const FitAnswer& answer, std::size_t indent);
+
+/// Where hosts may be slower in company: what the ends of a range are, a line. "" elsewhere.
+std::string hosts_legend(const FitAnswer& answer, std::size_t indent);
+
 /// "train and encoder"
 std::string names_of(const std::vector<AskedProgram>& programs);
 

@@ -67,7 +67,7 @@ std::string what_is_counted(const FitQuestion& question, const FitAnswer& answer
 
 /// "TTFT of chat ms" and "TPOT of chat ms" of each server.
 std::vector<std::string> heading_of(const FitQuestion& question, const FitAnswer& answer) {
-  std::vector<std::string> heading = {"", "count", "holds"};
+  std::vector<std::string> heading = {"", "count", "holds", "basis"};
   if (answer.setting.has_frames) heading.emplace_back("FPS");
   if (is_of_copies(question, answer)) heading.push_back(question.game.name + " keeps");
   const auto add = [&](const AskedProgram& program) {
@@ -89,9 +89,10 @@ void add_server(const FitPoint& point, const std::string& server, std::vector<st
     row.insert(row.end(), {p99_text(its->second.ttft), p99_text(its->second.tpot), spread_text(its->second.good, 2)});
 }
 
-std::vector<std::string> row_of(const FitQuestion& question, const FitAnswer& answer, const FitPoint& point) {
+std::vector<std::string> row_of(const FitQuestion& question, const FitAnswer& answer, const FitPoint& point,
+                                std::string_view basis) {
   const char* holds = point.surely_holds ? "surely" : point.holds ? "yes" : point.may_hold ? "perhaps" : "no";
-  std::vector<std::string> row = {"", fmt::format("{}", point.sessions), holds};
+  std::vector<std::string> row = {"", fmt::format("{}", point.sessions), holds, std::string(basis)};
   if (answer.setting.has_frames) row.push_back(with_band(point.fps, point.fps_band, 1));
   if (is_of_copies(question, answer)) row.push_back(with_band(point.copies_kept, point.copies_band, 2));
   if (question.game.is_server()) add_server(point, question.game.name, row);
@@ -129,7 +130,7 @@ std::string server_fit_table(const FitQuestion& question, const FitAnswer& answe
     if (curve.has_fillers) label = fmt::format("with {}, {}", names_of(question.fillers), label);
     if (!curve.refused.empty()) rows.push_back({label, "", "refused"});
     for (const FitPoint& point : curve.points) {
-      rows.push_back(row_of(question, answer, point));
+      rows.push_back(row_of(question, answer, point, label.empty() ? "" : to_string(curve.basis)));
       rows.back().front() = std::exchange(label, "");
     }
   }
@@ -143,6 +144,7 @@ std::string server_fit_legend(const FitQuestion& question, const FitAnswer& answ
       "measured figures lie, which were predicted so\n"
       "good        part of the requests within both promises\n"
       "holds       yes: by the figures; surely, perhaps: by the ends of the brackets, or, without any, by a quarter\n";
+  text += basis_legend(answer, kServerLegendIndent) + hosts_legend(answer, kServerLegendIndent);
   if (is_of_copies(question, answer) || !question.fillers.empty()) text += "keeps       rate over the rate alone\n";
   for (const FitCurve& curve : answer.curves)
     if (!curve.refused.empty()) text += fmt::format("{}: refused: {}\n", curve.policy, printable(curve.refused));

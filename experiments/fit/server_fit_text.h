@@ -13,6 +13,9 @@ std::string server_fit_sentence(const FitQuestion& question, const FitAnswer& an
 /// A line each point.
 std::string server_fit_table(const FitQuestion& question, const FitAnswer& answer, std::size_t width);
 
+/// So far in begins what is behind a column's name in its legend.
+inline constexpr std::size_t kServerLegendIndent = 12;
+
 /// What its columns mean, and what was assumed.
 std::string server_fit_legend(const FitQuestion& question, const FitAnswer& answer);
 

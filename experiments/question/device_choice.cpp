@@ -1,6 +1,7 @@
 #include "experiments/question/device_choice.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "experiments/question/clients/gpu_model.h"
@@ -75,6 +76,12 @@ void use_file(const Node& node, const std::string& folder, DeviceFile& device, S
   }
 }
 
+/// What differs from machine to machine with the same part, and is no law of it.
+bool is_setting(std::string_view key) {
+  constexpr std::array<std::string_view, 4> kSettings = {"sharing", "power_limit", "context_create", "context_memory"};
+  return std::ranges::find(kSettings, key) != kSettings.end();
+}
+
 void use_mapping(const Node& node, const std::string& folder, DeviceFile& device, ScalarReader& reader) {
   if (!reader.expect(node, Node::Kind::kMapping, "device: { model: h200, sharing: time_sliced }")) return;
   const Node *model = node.find("model"), *file = node.find("file");
@@ -85,9 +92,11 @@ void use_mapping(const Node& node, const std::string& folder, DeviceFile& device
   for (const std::string_view key : {"model", "file"})
     table.push_back({key, "text", [](const Node&, DeviceSpec&, ScalarReader&) {}});
   read_fields(node, table, "key", device.spec, reader);
-  for (const auto& field : device_fields())
-    if (std::ranges::any_of(node.entries, [&](const Node::Entry& entry) { return field.has(entry.key); }))
-      device.facts.spreads.erase(std::string(field.key));
+  for (const auto& field : device_fields()) {
+    if (std::ranges::none_of(node.entries, [&](const Node::Entry& entry) { return field.has(entry.key); })) continue;
+    device.facts.spreads.erase(std::string(field.key));
+    if (!is_setting(field.key)) device.facts.has_measured_laws = false;
+  }
 }
 
 void check_power(const Node& node, const DeviceSpec& device, ScalarReader& reader) {

@@ -236,6 +236,7 @@ DeviceFile read_device_file(std::string_view text, const std::string& file) {
     read_fields(root, file_fields(), "key", device, reader);
   diagnostics.throw_if_any();
   if (device.spec.name.empty()) throw_input({file}, "the device has no `name`");
+  device.facts.has_measured_laws = device.facts.is_measured && device.sources["time_slice"].starts_with("measured");
   return device;
 }
 

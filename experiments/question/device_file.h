@@ -31,7 +31,9 @@ struct MigProfile {
 /// What is known about a device in addition to its numbers.
 struct DeviceFacts {
   DeviceSpreads spreads;
-  bool is_measured = true;      ///< false: no program was ever measured on it to compare with
+  bool is_measured = true;  ///< false: no program was ever measured on it to compare with
+  /// Its file says of its time slice that it was measured, and no law of the device is overridden.
+  bool has_measured_laws = false;
   std::vector<MigProfile> mig;  ///< smallest first; empty = it has no MIG
 };
 

@@ -94,6 +94,7 @@ void add_settings(const Scenario& scenario, Json& json) {
   for (std::size_t i = 0; i < scenario.settings.size(); ++i) {
     const Setting& setting = scenario.settings[i];
     json.object().field("label", setting.label).field("policy", setting.policy).field("look", its_looks[i]);
+    json.field("basis", to_string(scenario.basis(i)));
     json.field("parameters", setting.parameters).field("runs", setting.runs.size()).field("failed", setting.failed);
     json.field("error", setting.first_error).field("events", setting.events).field("wall_s", rounded(setting.wall_s));
     json.key("swept").object();

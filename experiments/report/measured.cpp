@@ -101,12 +101,12 @@ class Reader {
     const Swept swept = read_swept(results);
     out_.is_sweep = out_.is_sweep || !swept.texts.empty();
     out_.swept_units.insert(swept.units.begin(), swept.units.end());
-    const std::map<std::string, Place> places = read_runs(results, swept, classes);
+    const std::map<std::string, Place> places = read_runs(results, swept, classes, StoredMechanisms(results));
     read_metrics(results, places);
   }
 
   std::map<std::string, Place> read_runs(SQLite::Database& results, const Swept& swept,
-                                         const StoredErrorClasses& classes) {
+                                         const StoredErrorClasses& classes, const StoredMechanisms& mechanisms) {
     const auto or_else = [&](const char* column, const char* value) {
       return has_column(results, "runs", column) ? std::string(column) : std::string(value);
     };
@@ -122,7 +122,9 @@ class Reader {
       if (!seen_.insert(id).second) continue;
       const Place place = place_of(row, swept, id);
       add_run(row, place, id);
-      out_.scenarios[place.scenario].settings[place.setting].classes.merge(classes.of(id));
+      Setting& setting = out_.scenarios[place.scenario].settings[place.setting];
+      setting.classes.merge(classes.of(id));
+      if (setting.mechanism.mechanism.empty()) setting.mechanism = mechanisms.of(id);
       if (row.getColumn(12).isNull()) places.emplace(id, place);
     }
     return places;
@@ -231,6 +233,12 @@ std::optional<FigureBand> Scenario::band(std::size_t setting, const std::string&
                         return found ? std::optional(found->mean) : std::nullopt;
                       }},
                      client, metric);
+}
+
+Basis Scenario::basis(std::size_t setting) const {
+  const auto has_frames = [&](const std::string& client) { return get(setting, client, "fps_mean").has_value(); };
+  return basis_of(ComparedMechanisms::built_in(), settings[setting].mechanism,
+                  std::ranges::any_of(clients, has_frames));
 }
 
 double Scenario::mean(std::size_t setting, const std::string& client, const std::string& metric) const {

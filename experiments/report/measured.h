@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "experiments/bands/basis.h"
 #include "experiments/bands/figure_band.h"
 #include "experiments/statistics/statistics.h"
 
@@ -38,7 +39,8 @@ struct Setting {
   std::uint64_t events = 0;
   double wall_s = 0.0;
   std::map<std::string, ErrorClass>
-      classes{};  ///< how predicted figures may be off, by client; none: too few were measured
+      classes{};            ///< how predicted figures may be off, by client; none: too few were measured
+  MechanismOn mechanism{};  ///< by which its clients share the device
 };
 
 struct Figure {
@@ -58,6 +60,8 @@ struct Scenario {
   std::optional<Estimate> get(std::size_t setting, const std::string& client, const std::string& metric) const;
   /// Where measured figures lie that were predicted so; nullopt: none was ever compared.
   std::optional<FigureBand> band(std::size_t setting, const std::string& client, const std::string& metric) const;
+  /// How it is known what a setting's way of sharing does on the device.
+  Basis basis(std::size_t setting) const;
   /// NaN where no run has it.
   double mean(std::size_t setting, const std::string& client, const std::string& metric) const;
 };

@@ -23,4 +23,16 @@ std::map<std::string, ErrorClass> StoredErrorClasses::of(const std::string& run)
   return found == by_run_.end() ? std::map<std::string, ErrorClass>{} : found->second;
 }
 
+StoredMechanisms::StoredMechanisms(SQLite::Database& results) {
+  if (columns_of(results, "mechanisms").empty()) return;
+  SQLite::Statement row(results, "SELECT run, mechanism, device, device_laws FROM mechanisms JOIN runs ON id = run");
+  while (row.executeStep())
+    by_run_[row.getColumn(0)] = {row.getColumn(1), row.getColumn(2), device_laws(row.getColumn(3).getString())};
+}
+
+MechanismOn StoredMechanisms::of(const std::string& run) const {
+  const auto found = by_run_.find(run);
+  return found == by_run_.end() ? MechanismOn{} : found->second;
+}
+
 }  // namespace corun

@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 
+#include "experiments/bands/basis.h"
 #include "experiments/bands/error_class.h"
 
 namespace SQLite {
@@ -24,6 +25,18 @@ class StoredErrorClasses {
  private:
   bool are_known_ = false;
   std::map<std::string, std::map<std::string, ErrorClass>> by_run_;
+};
+
+/// What a results file says of how its runs share the device.
+class StoredMechanisms {
+ public:
+  explicit StoredMechanisms(SQLite::Database& results);
+
+  /// Without a mechanism where nothing is shared, it was measured, or a file is from before this was stored.
+  MechanismOn of(const std::string& run) const;
+
+ private:
+  std::map<std::string, MechanismOn> by_run_;
 };
 
 }  // namespace corun

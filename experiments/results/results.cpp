@@ -192,6 +192,7 @@ class ResultsWriter::Store {
     insert("experiments", plan.experiments);
     insert("expectations", plan.expectations);
     if (database_.tableExists("error_classes")) insert("error_classes", plan.error_classes);  // older files have none
+    if (database_.tableExists("mechanisms")) insert("mechanisms", plan.mechanisms);
     Rows properties;
     for (const auto& [key, value] : plan.properties) properties.push_back({key, value});
     insert("properties", properties);

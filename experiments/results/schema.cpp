@@ -51,6 +51,7 @@ CREATE TABLE points (
 CREATE TABLE error_classes (
   run TEXT NOT NULL, client TEXT NOT NULL, mechanism TEXT NOT NULL, programs INTEGER NOT NULL,
   unmeasured TEXT NOT NULL, PRIMARY KEY (run, client));
+CREATE TABLE mechanisms (run TEXT PRIMARY KEY, mechanism TEXT NOT NULL, device_laws TEXT NOT NULL);
 CREATE TABLE properties (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 )";
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <set>
 
+#include "experiments/bands/basis.h"
 #include "experiments/bands/error_class.h"
 #include "experiments/base/hash.h"
 #include "experiments/run/results_revision.h"
@@ -107,6 +108,8 @@ StoredPlan stored_plan(const Experiment& experiment, const Plan& plan, const std
     for (const auto& [client, its] : error_classes(scenario, scenario.policies[run.policy]))
       stored.error_classes.push_back(
           {run.id, client, its.mechanism, static_cast<std::int64_t>(its.programs), its.unmeasured});
+    const MechanismOn its = mechanism_on(scenario, scenario.policies[run.policy]);
+    if (!its.mechanism.empty()) stored.mechanisms.push_back({run.id, its.mechanism, std::string(to_string(its.laws))});
   }
   std::int64_t number = 0;
   for (const std::vector<PointValue>& point : experiment.points) {
@@ -167,6 +170,8 @@ StoredPlan stored_plan(SQLite::Database& results) {
   if (results.tableExists("error_classes"))
     plan.error_classes =
         rows_of(results, "SELECT run, client, mechanism, programs, unmeasured FROM error_classes ORDER BY rowid");
+  if (results.tableExists("mechanisms"))
+    plan.mechanisms = rows_of(results, "SELECT run, mechanism, device_laws FROM mechanisms ORDER BY rowid");
   for (const std::vector<Cell>& row : plan.planned_runs) text_in(row, 2);
   for (const std::vector<Cell>& row : rows_of(results, "SELECT key, value FROM properties WHERE key <> 'hash'"))
     plan.properties[text_in(row, 0)] = text_in(row, 1);

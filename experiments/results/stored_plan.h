@@ -33,6 +33,7 @@ struct StoredPlan {
   Rows experiments;                               ///< the question: name, description, file, changes, text, sha256
   Rows expectations;                              ///< and what is expected, by scenario
   Rows error_classes;                             ///< run, client, mechanism, programs, unmeasured; no hash holds them
+  Rows mechanisms;                                ///< run, mechanism, device_laws; no hash holds them either
   std::map<std::string, std::string> properties;  ///< "experiment", "recorded", "shard", "results_revision"
 
   bool empty() const { return planned_runs.empty(); }

@@ -1,7 +1,6 @@
 #include "experiments/run/policy_warnings.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "experiments/run/caps.h"
@@ -11,9 +10,6 @@
 namespace corun {
 
 namespace {
-
-/// Policies whose mechanism no study compares with hardware.
-constexpr std::array<std::string_view, 4> kNeverCompared = {"gpreempt", "green_contexts", "mig", "stream_priority"};
 
 LaunchProfile profile_of(const ClientSpec& client) { return profile_launches(*client.workload, 0.0); }
 
@@ -191,9 +187,6 @@ void add_divided_servers(const Scenario& scenario, const PolicyChoice& policy, s
 std::vector<std::string> policy_warnings(const Scenario& scenario, const PolicyChoice& policy,
                                          const std::vector<ClientSpec>& clients) {
   std::vector<std::string> warnings;
-  if (std::ranges::find(kNeverCompared, policy.policy) != kNeverCompared.end())
-    warnings.push_back(
-        fmt::format("warning: {}: this mechanism was never compared with hardware (docs/mechanisms.md)", policy.label));
   add_divided_servers(scenario, policy, warnings);
   for (const Adjustment& adjustment : policy.adjustments)
     if (adjustment.at >= scenario.horizon)

@@ -8,9 +8,9 @@
 
 namespace corun {
 
-/// What to know of a policy's figures in a scenario, a sentence each: mechanisms that were never compared with
-/// hardware, limits that do not hold for a client's kernels, caps whose effect hangs on what binds kernels, turns that
-/// launches outlast. `clients` are those of the scenario.
+/// What to know of a policy's figures in a scenario, a sentence each: limits that do not hold for a client's kernels,
+/// caps whose effect hangs on what binds kernels, turns that launches outlast. How its mechanism is known, basis_of()
+/// says. `clients` are those of the scenario.
 std::vector<std::string> policy_warnings(const Scenario& scenario, const PolicyChoice& policy,
                                          const std::vector<ClientSpec>& clients);
 

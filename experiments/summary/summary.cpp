@@ -126,7 +126,7 @@ bool Summary::counts_nothing(const Scenario& scenario, const std::string& policy
 std::string Summary::cell(const Scenario& scenario, const std::string& policy, const std::string& client,
                           const std::string& metric, bool with_interval) const {
   std::vector<Estimate> found;
-  for (const Scenario* bound : bounds_with(scenario))
+  for (const Scenario* bound : all_bounds(scenario, policy))
     if (const auto value = get(*bound, policy, client, metric)) found.push_back(*value);
   if (found.empty()) return "";
   const auto [low, high] = std::ranges::minmax(found, {}, &Estimate::mean);
@@ -190,7 +190,7 @@ std::string Summary::cluster_table(const Scenario& scenario, std::size_t width) 
 
 std::string Summary::table(const Scenario& scenario, std::size_t width) const {
   if (scenario.cluster) return cluster_table(scenario, width);
-  std::vector<std::vector<std::string>> rows = {{"policy", "client", "rate"}};
+  std::vector<std::vector<std::string>> rows = {{"policy", "client", "basis", "rate"}};
   for (const headlines::Column& column : headlines::kRun)
     rows.front().emplace_back(metric_named(column.metric).heading);
   for (const PolicyChoice& policy : scenario.policies) {
@@ -202,11 +202,11 @@ std::string Summary::table(const Scenario& scenario, std::size_t width) const {
       const std::string fps = at(client.name, "fps_mean", true);
       const bool is_first = &client == &scenario.clients.front();
       std::vector<std::string> row = {
-          is_first ? policy.label : "", client.name,
+          is_first ? policy.label : "", client.name, is_first ? std::string(to_string(basis(scenario, policy))) : "",
           fps.empty() ? rate_cell(scenario, policy.label, client, "throughput_per_s", true) : fps};
       const bool is_turned_away = this->is_turned_away(scenario, policy.label, client.name);
-      if (is_turned_away) row[2] = "refused";
-      if (row[2].empty()) row[2] = absence(scenario, policy.label);
+      if (is_turned_away) row.back() = "refused";
+      if (row.back().empty()) row.back() = absence(scenario, policy.label);
       const bool is_guest = fps.empty() && !has_harvest && !is_turned_away;
       has_harvest = has_harvest || is_guest;
       for (const auto& [metric, has_interval] : headlines::kRun) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "experiments/bands/basis.h"
 #include "experiments/bands/figure_band.h"
 #include "experiments/base/table.h"
 #include "experiments/run/runner.h"
@@ -21,6 +22,13 @@ class Summary {
   explicit Summary(const Experiment& experiment) : experiment_(experiment) {}
 
   void add(const RunSpec& spec, const RunOutcome& outcome);
+  /// A run of with_slower_hosts(), of a scenario under a policy: figures that hang on hosts are ranges from now on. Its
+  /// clients keep their rates alone.
+  void add_slower(const Scenario& scenario, const std::string& policy, const RunOutcome& outcome);
+  bool has_slower_hosts(const Scenario& scenario) const;
+  /// Mean with slower hosts; nullopt where there are none, or the run has no such metric.
+  std::optional<double> slower(const Scenario& scenario, const std::string& policy, const std::string& client,
+                               const std::string& metric) const;
 
   /// Over the seeds that did not fail; nullopt where no run has the metric.
   std::optional<Estimate> get(const Scenario& scenario, const std::string& policy, const std::string& client,
@@ -32,8 +40,8 @@ class Summary {
   /// What was assumed in a scenario, each sentence once; and of which clients nothing counts.
   std::vector<std::string> notes(const Scenario& scenario) const;
 
-  /// Policy by client with the main metrics, aligned() to the width. Of scenarios that bound one another
-  /// (with_host_ranges), the first one's table holds all of them: "31.0 to 44.2 /s".
+  /// Policy, with its basis(), by client with the main metrics, aligned() to the width. Of scenarios that bound one
+  /// another (with_host_ranges), the first one's table holds all of them: "31.0 to 44.2 /s".
   std::string table(const Scenario& scenario, std::size_t width = kAnyWidth) const;
   /// The scenarios that bound the same one, in order; a scenario of its own alone.
   std::vector<const Scenario*> bounds_with(const Scenario& scenario) const;
@@ -44,6 +52,8 @@ class Summary {
   /// nullopt: no such figure was ever compared.
   std::optional<FigureBand> band(const Scenario& scenario, const std::string& policy, const std::string& client,
                                  const std::string& metric) const;
+  /// How it is known what the policy's way of sharing does on the device.
+  Basis basis(const Scenario& scenario, const PolicyChoice& policy) const;
   /// One or two sentences on what the table means.
   std::vector<std::string> sentences(const Scenario& scenario) const;
 
@@ -74,6 +84,8 @@ class Summary {
                         const std::string& metric, bool with_interval) const;
   /// Refused with every seed before it got anything done.
   bool is_turned_away(const Scenario& scenario, const std::string& policy, const std::string& client) const;
+  /// bounds_with() the scenario, and its runs with slower hosts, where there are such.
+  std::vector<const Scenario*> all_bounds(const Scenario& scenario, const std::string& policy) const;
   using Key = std::tuple<std::string, std::string, std::string, std::string>;  // scenario, policy, client, metric
   double mean(const Scenario& scenario, const std::string& policy, const std::string& client,
               const std::string& metric) const;
@@ -89,6 +101,7 @@ class Summary {
   std::vector<std::string> failures_;
   std::set<std::pair<std::string, std::string>> failed_;  // scenario and policy of runs
   std::set<ErrorKind> failure_kinds_;
+  std::map<std::string, Scenario> slower_;  // by scenario: itself, under a name that no scenario has
 };
 
 /// "60.0 fps [59.8,60.2]": a figure of that metric with its unit, and its interval where it has one.

@@ -20,6 +20,37 @@ void widen(std::optional<FigureBand>& band, const FigureBand& by) {
 
 }  // namespace
 
+void Summary::add_slower(const Scenario& scenario, const std::string& policy, const RunOutcome& outcome) {
+  if (outcome.error) return;
+  const auto [found, is_new] = slower_.try_emplace(scenario.name, scenario);
+  Scenario& its = found->second;
+  if (is_new) its.name += "\nslower hosts";
+  done_.emplace(its.name, policy);
+  for (const Metric& metric : outcome.metrics)
+    if (metric.name != "solo_throughput_per_s")
+      values_[{its.name, policy, metric.client, metric.name}].push_back(metric.value);
+  for (const ClientChoice& client : scenario.clients)
+    if (const auto alone = get(scenario, policy, client.name, "solo_throughput_per_s"))
+      values_[{its.name, policy, client.name, "solo_throughput_per_s"}] = {alone->mean};
+}
+
+bool Summary::has_slower_hosts(const Scenario& scenario) const { return slower_.contains(scenario.name); }
+
+std::optional<double> Summary::slower(const Scenario& scenario, const std::string& policy, const std::string& client,
+                                      const std::string& metric) const {
+  const auto its = slower_.find(scenario.name);
+  if (its == slower_.end()) return std::nullopt;
+  const auto found = get(its->second, policy, client, metric);
+  return found ? std::optional(found->mean) : std::nullopt;
+}
+
+std::vector<const Scenario*> Summary::all_bounds(const Scenario& scenario, const std::string& policy) const {
+  std::vector<const Scenario*> all = bounds_with(scenario);
+  const auto its = slower_.find(scenario.name);
+  if (its != slower_.end() && is_done(its->second, policy)) all.push_back(&its->second);
+  return all;
+}
+
 PredictedRuns Summary::predicted(const Scenario& scenario, const PolicyChoice& policy) const {
   const auto notes = notes_.find(scenario.name);
   return {error_classes(scenario, policy), policy.label,
@@ -28,6 +59,14 @@ PredictedRuns Summary::predicted(const Scenario& scenario, const PolicyChoice& p
             const auto found = get(scenario, policy.label, client, std::string(metric));
             return found ? std::optional(found->mean) : std::nullopt;
           }};
+}
+
+Basis Summary::basis(const Scenario& scenario, const PolicyChoice& policy) const {
+  const auto has_frames = [&](const ClientChoice& client) {
+    return get(scenario, policy.label, client.name, "fps_mean").has_value();
+  };
+  return basis_of(ComparedMechanisms::built_in(), mechanism_on(scenario, policy),
+                  std::ranges::any_of(scenario.clients, has_frames));
 }
 
 std::optional<FigureBand> Summary::band(const Scenario& scenario, const std::string& policy, const std::string& client,
@@ -40,7 +79,7 @@ std::optional<FigureBand> Summary::band(const Scenario& scenario, const std::str
 std::string Summary::band_cell(const Scenario& scenario, const std::string& policy, const std::string& client,
                                const std::string& metric) const {
   std::optional<FigureBand> all;
-  for (const Scenario* bound : bounds_with(scenario))
+  for (const Scenario* bound : all_bounds(scenario, policy))
     if (const auto its = band(*bound, policy, client, metric)) widen(all, *its);
   const std::string figure = cell(scenario, policy, client, metric, false);
   if (figure.empty() || !all) return figure.empty() ? "" : fmt::format("{} ({})", figure, kNoBand);
@@ -50,7 +89,7 @@ std::string Summary::band_cell(const Scenario& scenario, const std::string& poli
 /// "0.87 (0.77 to 1.00)", of the rate alone.
 std::string Summary::kept_cell(const Scenario& scenario, const std::string& policy, const std::string& client) const {
   std::optional<FigureBand> all, kept;
-  for (const Scenario* bound : bounds_with(scenario)) {
+  for (const Scenario* bound : all_bounds(scenario, policy)) {
     const std::string rate = get(*bound, policy, client, "fps_mean") ? "fps_mean" : "throughput_per_s";
     const double alone = mean(*bound, policy, client, "solo_throughput_per_s");
     if (!(alone > 0)) return "";

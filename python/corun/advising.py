@@ -35,12 +35,13 @@ class Advice(dict[str, Any]):
 
     @property
     def shares(self) -> "DataFrame":
-        """What each program gets in each way that was tried, as a table (pandas): middles of `kept` and `p99_ms`, of
-        servers also of `ttft_p99_ms` and `tpot_p99_ms`, with the ends between which 90 % of measured figures lie, which
-        were predicted so (NaN where none were measured), and of servers whether their `promises` are kept."""
+        """What each program gets in each way that was tried, as a table (pandas): the way's `basis`
+        (docs/mechanisms.md); middles of `kept` and `p99_ms`, of servers also of `ttft_p99_ms` and `tpot_p99_ms`, with
+        the ends between which 90 % of measured figures lie, which were predicted so (NaN where none were measured); and
+        of servers whether their `promises` are kept."""
         import pandas
         return pandas.DataFrame([
-            {"way": way["label"], "mode": way["mode"], "program": program["name"],
+            {"way": way["label"], "mode": way["mode"], "basis": way["basis"], "program": program["name"],
              **{name + end: value for name, band in _figures_of(program)
                 for end, value in (("", _middle(program.get(name))), ("_low", program.get(band, {}).get("low")),
                                    ("_high", program.get(band, {}).get("high")))},
@@ -50,9 +51,10 @@ class Advice(dict[str, Any]):
     def _repr_html_(self) -> str:
         import html
         names = [program["name"] for program in next((way["programs"] for way in self["ways"] if way["programs"]), [])]
-        head = "<tr><th>way</th>" + "".join(f"<th>{html.escape(name)} keeps</th>" for name in names) + "</tr>"
+        kept = "".join(f"<th>{html.escape(name)} keeps</th>" for name in names)
+        head = f"<tr><th>way</th><th>basis</th>{kept}</tr>"
         rows = "".join(
-            f"<tr><td>{html.escape(way['label'])}</td>"
+            f"<tr><td>{html.escape(way['label'])}</td><td>{html.escape(way['basis'])}</td>"
             + "".join(f"<td>{_kept(program)}</td>" for program in way["programs"])
             + (f"<td>{html.escape(way['impossible'])}</td>" if way["impossible"] else "") + "</tr>"
             for way in self["ways"])
@@ -125,12 +127,12 @@ class Fit(dict[str, Any]):
 
     @property
     def points(self) -> "DataFrame":
-        """All points of all curves as a table (pandas): policy, fillers, sessions, whether they hold, worst figures, of
-        servers as `chat_ttft_p99_ms`."""
+        """All points of all curves as a table (pandas): policy with its basis, fillers, sessions, whether
+        they hold, worst figures, of servers as `chat_ttft_p99_ms`."""
         import pandas
         return pandas.DataFrame([
-            {"policy": curve["policy"], "has_fillers": curve["has_fillers"], "sessions": point["sessions"],
-             "holds": point["holds"],
+            {"policy": curve["policy"], "basis": curve["basis"], "has_fillers": curve["has_fillers"],
+             "sessions": point["sessions"], "holds": point["holds"],
              **{name: _middle(point[name]) for name in _FIGURES if name in point},
              **{f"{filler}_kept": _middle(kept) for filler, kept in point["kept"].items()},
              **{f"{server}_{name}": _middle(its[name]) for server, its in point["servers"].items()

@@ -105,6 +105,22 @@ class Results(Tables):
         """
         return as_table(self._summary_rows(metric, backend))
 
+    def basis(self) -> "DataFrame":
+        """How it is known what each policy does on its device: "compared", "calibrated", "stated", "data sheet" or
+        "never compared" (docs/mechanisms.md); "" where nothing is shared, where it was measured, and of older files.
+
+        Columns: scenario, backend, policy, basis.
+
+        >>> corun.open(QUICK).basis()[["policy", "basis"]].values.tolist()
+        [['passthrough', 'compared'], ['nvshare', 'compared']]
+        """
+        from corun.core import _core
+
+        contents = json.loads(_core.report_contents(self.path, ""))
+        return as_table([{"scenario": scenario["name"], "backend": scenario["backend"], "policy": setting["label"],
+                          "basis": setting["basis"]}
+                         for scenario in contents["scenarios"] for setting in scenario["settings"]])
+
     def warnings(self) -> list[str]:
         """Sentences on runs that look too short for what is said of them: frame times that had not settled after the
         warm-up in more than half of the seeds (MSER-5 on the run's whole series), or fewer than 100 frames for a 99th

@@ -62,6 +62,40 @@ def test_json_names_the_class_of_errors(folder):
     assert classes["passthrough", "device"] is None
 
 
+def test_each_answer_says_how_the_way_of_sharing_is_known(folder, tmp_path):
+    [scenario] = json.loads((folder / "said.json").read_text())["scenarios"]
+    assert {(client["policy"], client["client"]): client.get("basis") for client in scenario["clients"]} == {
+        (policy, client): None if client == "device" else "compared"
+        for policy in ("passthrough", "nvshare") for client in ("cnn", "vit", "device")}
+    assert re.search(r"^nvshare +cnn +compared ", (folder / "said.txt").read_text(), re.MULTILINE)
+    said("report", folder / "pair.sqlite", "-o", folder / "r.html", "-f")
+    island = re.search(r'id="contents">(.*?)</script>', (folder / "r.html").read_text(), re.DOTALL)[1]
+    assert [setting["basis"] for setting in json.loads(island)["scenarios"][0]["settings"]] == ["compared"] * 2
+    assert re.search("^passthrough +cnn +data sheet ", run(tmp_path, "l4", ", accept: [other_gpu]"), re.MULTILINE)
+
+
+def test_the_table_of_compared_mechanisms_is_what_studies_say():
+    subprocess.run([ROOT / "studies/bands/compared.py", "--check"], check=True, timeout=300)
+
+
+def test_figures_that_hang_on_slower_hosts_are_ranges(folder, tmp_path):
+    """vit waits for the device, cnn hardly does; and nothing of a policy that holds launches was measured."""
+    path = tmp_path / "pair.yaml"
+    path.write_text(PAIR.format(root=ROOT, device="h200", keys=""))
+    arguments = "run", path, "-o", tmp_path / "pair.sqlite", "-f", "--progress", "none", "--slower-hosts"
+    text, [scenario] = said(*arguments), json.loads(said(*arguments, "--json"))["scenarios"]
+    shown = {(client["policy"], client["client"]): client["metrics"] for client in scenario["clients"]}
+    rate = shown["passthrough", "vit"]["throughput_per_s"]
+    assert rate["mean"] == figures(folder)["passthrough", "vit"]["throughput_per_s"]["mean"]
+    assert rate["slower_hosts"] < 0.99 * rate["mean"]
+    assert f"{rate['slower_hosts']:.1f} to {rate['mean']:.1f} /s" in text
+    assert "0.6 times as quick" in text
+    alone = shown["passthrough", "vit"]["solo_throughput_per_s"]
+    assert alone["slower_hosts"] == alone["mean"]
+    assert all("slower_hosts" not in metric for metric in shown["nvshare", "vit"].values())
+    assert said("hash", tmp_path / "pair.sqlite").split()[0] == said("hash", folder / "pair.sqlite").split()[0]
+
+
 def expected(folder, client, bound):
     """Ends of the band of its rate in turns with one other program."""
     metrics, row = figures(folder)["passthrough", client], TABLE["kept", "turns", bound, "2"]

@@ -3,7 +3,7 @@
 import hashlib
 import sqlite3
 
-SHOWN_ALONE = {"error_classes"}  # of what is known about models, in no hash
+SHOWN_ALONE = {"error_classes", "mechanisms"}  # of what is known about models, in no hash
 IGNORED = {("runs", "wall_time_s"),  # the one figure that differs from time to time
            ("planned_runs", "position")}  # of the plan, not of the run
 

@@ -83,6 +83,11 @@ double SimulatedRuns::enough() const {
   return least;
 }
 
+Basis SimulatedRuns::basis() const {
+  const auto has_frames = [](const auto& entry) { return entry.second.of("fps_mean").has_value(); };
+  return basis_of(ComparedMechanisms::built_in(), mechanism, std::ranges::any_of(clients, has_frames));
+}
+
 std::optional<FigureBand> SimulatedRuns::band(const Bands& bands, const std::string& client,
                                               std::string_view metric) const {
   const auto mean = [this](const std::string& name, std::string_view its) {
@@ -123,6 +128,7 @@ std::vector<SimulatedBounds> SimulatedMeans::simulate(const std::string& text) {
     const Scenario& scenario = experiment.scenarios[spec.scenario];
     its.measured_s = scenario.measured_s();
     its.classes = error_classes(scenario, scenario.policies[spec.policy]);
+    its.mechanism = mechanism_on(scenario, scenario.policies[spec.policy]);
     for (const Metric& metric : outcome.metrics) its.clients[metric.client].add(metric.name, metric.value);
     for (const ClientChoice& client : scenario.clients) {
       if (client.is_bound) its.unknown_rates.insert(client.name);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "experiments/bands/bands.h"
+#include "experiments/bands/basis.h"
 #include "experiments/bands/error_class.h"
 #include "experiments/bands/figure_band.h"
 #include "experiments/run/clients/client_builder.h"
@@ -41,6 +42,7 @@ class ClientMeans {
 struct SimulatedRuns {
   std::map<std::string, ClientMeans> clients;
   std::map<std::string, ErrorClass> classes;    ///< by client: error_classes()
+  MechanismOn mechanism;                        ///< by which the clients share the device
   std::set<std::string> unknown_rates;          ///< clients whose hosts' speed is an end of a range
   std::map<std::string, ServiceLevel> servers;  ///< by client that is one: its `slo`
 
@@ -52,6 +54,8 @@ struct SimulatedRuns {
   /// Of the client that ended the fewest: of those that a rate needs, or, of a server, of those that a 99th percentile
   /// needs over all seeds; 1 = enough.
   double enough() const;
+  /// How it is known what this way of sharing does on the device.
+  Basis basis() const;
   /// See figure_band().
   std::optional<FigureBand> band(const Bands& bands, const std::string& client, std::string_view metric) const;
 };

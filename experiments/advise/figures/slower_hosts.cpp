@@ -1,4 +1,4 @@
-#include "experiments/advise/slower_hosts.h"
+#include "experiments/advise/figures/slower_hosts.h"
 
 #include <fmt/format.h>
 
@@ -6,25 +6,25 @@ namespace corun {
 
 namespace {
 
-constexpr double kWaits = 0.75;  // of the time alone in which the device works
-
 bool may_be_slower(const AskedProgram& program, const SimulatedRuns& simulated) {
   if (program.trace.empty() || program.is_server()) return false;
   for (const char* key : {"host_speed", "host_gaps"})
     if (program.keys.contains(key)) return false;
-  const ClientMeans& means = simulated.clients.at(program.name);
+  const auto its = simulated.clients.find(program.name);
+  if (its == simulated.clients.end()) return false;
+  const ClientMeans& means = its->second;
   const bool has_frames = means.of("fps_mean").has_value();
   const bool has_unknown_rate = simulated.unknown_rates.contains(program.name);
-  const double busy = means.of("gpu_busy_ratio").value_or(0);
-  return !has_frames && !has_unknown_rate && means.kept() > 0 && busy / means.kept() >= kWaits;
+  return !has_frames && !has_unknown_rate && waits_for_device(means.kept(), means.of("gpu_busy_ratio").value_or(0));
 }
 
 }  // namespace
 
-std::optional<AdviceQuestion> with_slower_hosts(const AdviceQuestion& question, const SimulatedRuns& simulated) {
-  AdviceQuestion slower = question;
+std::optional<std::vector<AskedProgram>> with_slower_hosts(const std::vector<AskedProgram>& programs,
+                                                           const SimulatedRuns& simulated) {
+  std::vector<AskedProgram> slower = programs;
   bool is_any = false;
-  for (AskedProgram& program : slower.programs) {
+  for (AskedProgram& program : slower) {
     if (!may_be_slower(program, simulated)) continue;
     program.keys["host_speed"] = fmt::format("{}", kSlowerHost);
     is_any = true;

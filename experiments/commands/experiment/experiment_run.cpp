@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "experiments/bands/host_in_company.h"
 #include "experiments/base/processors.h"
 #include "experiments/commands/experiment/interrupts.h"
 #include "experiments/commands/experiment/run_report.h"
@@ -72,6 +73,33 @@ std::vector<std::string> resuming(std::vector<std::string> arguments) {
   return arguments;
 }
 
+/// What slower hosts change is printed, and no part of the results.
+void add_slower_hosts(const Experiment& experiment, const PolicyRegistry& policies, unsigned jobs, RunReport& report) {
+  Experiment slower = experiment;
+  slower.scenarios.clear();
+  slower.record = {.frames = false, .requests = false, .decisions = 0, .baselines = false};
+  std::vector<const Scenario*> scenarios;
+  for (const Scenario& scenario : experiment.scenarios)
+    for (const PolicyChoice& policy : scenario.policies) {
+      const auto mean = [&](const std::string& client, std::string_view metric) {
+        const auto found = report.summary().get(scenario, policy.label, client, std::string(metric));
+        return found ? std::optional(found->mean) : std::nullopt;
+      };
+      auto its = with_slower_hosts(scenario, policy, mean);
+      if (!its) continue;
+      scenarios.push_back(&scenario);
+      slower.scenarios.push_back(std::move(*its));
+    }
+  if (slower.scenarios.empty()) return;
+  const Plan plan = make_plan(slower);
+  RunInputs inputs(slower, plan.hashes, policies);
+  run_plan(slower, plan, inputs, policies, {.jobs = jobs, .stop = &interrupted()},
+           [&](const RunSpec& spec, const RunOutcome& outcome) {
+             report.add_slower(*scenarios[spec.scenario], slower.scenarios[spec.scenario].policies.front().label,
+                               outcome);
+           });
+}
+
 }  // namespace
 
 void add_run_options(Command& command, RunOptions& options) {
@@ -111,6 +139,7 @@ int run_experiment(const ExecutionBackend& backend, const CommonOptions& common,
         results.write(experiment, plan.hashes, spec, outcome);
         report.add(spec, outcome);
       });
+  if (options.has_slower_hosts && experiment.points.empty()) add_slower_hosts(experiment, policies, jobs, report);
   progress.clear();
   results.close();
 

@@ -13,12 +13,13 @@ namespace corun {
 struct RunOptions {
   ExperimentOptions experiment;
   ResultsOptions results;
-  unsigned jobs = 0;             ///< runs at a time; 0 = one per processor
-  bool resumes = false;          ///< continues a results file that is not complete
-  std::optional<Shard> shard{};  ///< the part of the plan to do; none = all of it
-  bool skips_baselines = false;  ///< no client runs alone first: no slowdown, no harvest
-  bool can_resume = false;       ///< with the same command line and `--resume`
-  std::string announcement{};    ///< a line that follows the heading on standard error; "" = none
+  unsigned jobs = 0;              ///< runs at a time; 0 = one per processor
+  bool resumes = false;           ///< continues a results file that is not complete
+  std::optional<Shard> shard{};   ///< the part of the plan to do; none = all of it
+  bool skips_baselines = false;   ///< no client runs alone first: no slowdown, no harvest
+  bool has_slower_hosts = false;  ///< simulates what may hang on hosts in company with slower ones, too
+  bool can_resume = false;        ///< with the same command line and `--resume`
+  std::string announcement{};     ///< a line that follows the heading on standard error; "" = none
 };
 
 /// The options of commands that simulate: any number of runs at a time, and the rest later.

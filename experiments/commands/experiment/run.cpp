@@ -45,6 +45,8 @@ void add_run(Commands& commands) {
       .option("--write", &options.captures.write,
               "For captures: write the experiment to this file; - prints it and runs nothing")
       .shows_value("FILE");
+  command.flag("--slower-hosts", &options.has_slower_hosts,
+               "Simulate twice where rates may hang on hosts, which are often slower in company: these are ranges");
   add_results_options(command, options.results);
   add_run_options(command, options);
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "experiments/bands/host_in_company.h"
 #include "experiments/base/json.h"
 #include "experiments/commands/counted.h"
 #include "sim/metrics/metric_table.h"
@@ -59,8 +60,9 @@ std::string error_class_of(const Scenario& scenario, const PolicyChoice& policy,
 }
 
 void add_figures(Json& json, const Scenario& scenario, const Summary& summary, const std::string& policy,
-                 const std::string& client, const std::string& error_class = "") {
+                 const std::string& client, const std::string& error_class = "", Basis basis = {}) {
   json.object().field("policy", policy).field("client", client);
+  if (basis != Basis::kNothingShared) json.field("basis", to_string(basis));
   if (!error_class.empty()) json.field("error_class", error_class);
   json.key("metrics").object();
   for (const MetricDescriptor& metric : metric_table()) {
@@ -74,6 +76,7 @@ void add_figures(Json& json, const Scenario& scenario, const Summary& summary, c
         .field("high", has_interval(*value) ? value->high : NAN)
         .field("seeds", value->count)
         .field("unit", metric.unit);
+    if (const auto slower = summary.slower(scenario, policy, client, name)) json.field("slower_hosts", *slower);
     if (const auto band = summary.band(scenario, policy, client, name))
       json.field("band_low", band->low).field("band_high", band->high);
     json.end();
@@ -86,7 +89,8 @@ bool add_scenario(Json& json, const Scenario& scenario, const Summary& summary) 
   json.object().field("name", scenario.name).field("device", scenario.device.name).key("clients").array();
   for (const PolicyChoice& policy : scenario.policies) {
     for (const ClientChoice& client : scenario.clients)
-      add_figures(json, scenario, summary, policy.label, client.name, error_class_of(scenario, policy, client.name));
+      add_figures(json, scenario, summary, policy.label, client.name, error_class_of(scenario, policy, client.name),
+                  summary.basis(scenario, policy));
     add_figures(json, scenario, summary, policy.label, scenario.cluster ? "cluster" : "device");
   }
   json.end().key("sentences").array();
@@ -166,6 +170,8 @@ bool RunReport::print_scenario(const Scenario& scenario) const {
   const std::size_t width = common_.out.table_width();
   if (bounds.front() == &scenario) print_out("\n{}{}", heading(scenario), summary_.table(scenario, width));
   if (bounds.front() == &scenario) print_out("{}", summary_.bands(scenario, width));
+  if (summary_.has_slower_hosts(scenario))
+    print_out("a range from x to y: hosts as quick in company as alone, and {} times as quick\n", kSlowerHost);
   if (bounds.front() == &scenario)
     for (const std::string& warning : warnings_of(bounds)) print_out("{}\n", printable(warning));
   if (bounds.size() > 1) print_out("{}:\n", printable(scenario.name));

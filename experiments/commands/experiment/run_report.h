@@ -20,6 +20,10 @@ class RunReport {
 
   /// Counts a run into the summary.
   void add(const RunSpec& spec, const RunOutcome& outcome);
+  /// A run of a scenario under a policy with slower hosts: Summary::add_slower().
+  void add_slower(const Scenario& scenario, const std::string& policy, const RunOutcome& outcome) {
+    summary_.add_slower(scenario, policy, outcome);
+  }
   const Summary& summary() const { return summary_; }
 
   void print_begin(unsigned jobs, const std::optional<Shard>& shard) const;

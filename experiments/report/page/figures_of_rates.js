@@ -30,7 +30,7 @@ function keptTable(scenario, values) {
             ...isMany ? [{name: `least of ${clients.length}`}, {name: "client", isText: true}] :
                         clients.map(name => ({name}))
           ],
-          shown.map(i => [scenario.settings[i].label, ...row(i)]), {label: "% kept"}),
+          shown.map(i => [{text: labelled(scenario.settings[i])}, ...row(i)]), {label: "% kept"}),
       html(
           "p", {class: "soft"},
           (hasBands ? "( ): where 90 % of measured figures lie. " : "") +

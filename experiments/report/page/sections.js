@@ -1,5 +1,8 @@
 const small = words => html("span", {class: "interval"}, words);
 
+// A setting's name, above how it is known what its way of sharing does on the device.
+const labelled = setting => setting.basis ? [setting.label, small(setting.basis)] : setting.label;
+
 function resultsTable(scenario, values) {
   const columns = [{name: "rate", metric: null, better: "more"}, ...contents.columns];
   const clients = scenario.clients.filter(isClient);
@@ -46,7 +49,7 @@ function resultsTable(scenario, values) {
   const lines = scenario.settings.flatMap(
       (setting, i) => clients.filter(client => isThere(i, client))
                           .map((client, k) => [
-                            {text: setting.label, sort: i, isRepeated: k > 0}, {text: client},
+                            {text: labelled(setting), sort: i, isRepeated: k > 0}, {text: client},
                             ...used.map(column => {
                               if (column.metric === null && !values.rate(i, client))
                                 return {text: absence(setting, i, client), sort: -Infinity};

@@ -1,4 +1,4 @@
-#include "experiments/advise/slower_hosts.h"
+#include "experiments/advise/figures/slower_hosts.h"
 
 #include <gtest/gtest.h>
 
@@ -21,29 +21,28 @@ SimulatedRuns runs(double busy_of_a, double busy_of_b) {
   return its;
 }
 
-AdviceQuestion question(std::map<std::string, std::string> keys_of_a = {}) {
-  AdviceQuestion its;
-  its.programs = {{"a", "a.corun", std::move(keys_of_a)}, {"b", "b.corun"}};
-  return its;
+std::vector<AskedProgram> programs(std::map<std::string, std::string> keys_of_a = {}) {
+  return {{"a", "a.corun", std::move(keys_of_a)}, {"b", "b.corun"}};
 }
 
 TEST(SlowerHosts, AreThoseThatWaitForTheDevice) {
-  const auto slower = with_slower_hosts(question(), runs(0.9, 0.3));
+  const auto slower = with_slower_hosts(programs(), runs(0.9, 0.3));
   ASSERT_TRUE(slower);
-  EXPECT_EQ(slower->programs[0].keys.at("host_speed"), "0.6");
-  EXPECT_TRUE(slower->programs[1].keys.empty()) << "its host is what it waits for";
-  EXPECT_FALSE(with_slower_hosts(question(), runs(0.4, 0.3)));
+  EXPECT_EQ(slower->at(0).keys.at("host_speed"), "0.6");
+  EXPECT_TRUE(slower->at(1).keys.empty()) << "its host is what it waits for";
+  EXPECT_FALSE(with_slower_hosts(programs(), runs(0.4, 0.3)));
+  EXPECT_FALSE(with_slower_hosts({{"c", "c.corun"}}, runs(0.9, 0.9))) << "it does not run here";
 }
 
 TEST(SlowerHosts, AreNotThoseOfWhichSomethingIsStated) {
   for (const char* key : {"host_speed", "host_gaps", "server"})
-    EXPECT_FALSE(with_slower_hosts(question({{key, "x"}}), runs(0.9, 0.3))) << key;
+    EXPECT_FALSE(with_slower_hosts(programs({{key, "x"}}), runs(0.9, 0.3))) << key;
   SimulatedRuns unknown = runs(0.9, 0.3);
   unknown.unknown_rates = {"a"};
-  EXPECT_FALSE(with_slower_hosts(question(), unknown)) << "its range is that of its rate";
+  EXPECT_FALSE(with_slower_hosts(programs(), unknown)) << "its range is that of its rate";
   SimulatedRuns game = runs(0.9, 0.3);
   game.clients["a"].add("fps_mean", 60);
-  EXPECT_FALSE(with_slower_hosts(question(), game));
+  EXPECT_FALSE(with_slower_hosts(programs(), game));
 }
 
 TEST(SlowerHosts, GiveABoundInPartsOfTheRateAsAlone) {

@@ -112,6 +112,22 @@ TEST(Fit, AFillerKeepsLessOfItsRateNextToMoreSessions) {
   EXPECT_TRUE(has(sentence, " With cnn_train_small: 2")) << sentence;
 }
 
+TEST(Fit, WhatHangsOnSlowerHostsOfFillersIsARange) {
+  FitWords words = words_of("middle.uncapped");
+  words.fillers = {kTraining};
+  words.rates = {"resnet50_train=30/s"};
+  words.most = "2";
+  words.policies = {"passthrough", "pilotfish"};
+  const FitAnswer answer = answer_to(words);
+  EXPECT_TRUE(answer.has_slower_hosts);
+  const auto kept = [&](std::size_t curve) { return *answer.curves[curve].points[0].kept[0]; };
+  EXPECT_LT(kept(2).low, kept(2).high - 0.001) << "in turns";
+  EXPECT_EQ(kept(3).low, kept(3).high) << "nothing was measured of hosts under pilotfish";
+  EXPECT_EQ(answer.curves[2].basis, Basis::kCompared);
+  const std::string text = fit_text(question_of(words, builtin_policies()), answer, kAnyWidth);
+  EXPECT_TRUE(has(text, "0.6 times as quick; counted by the worse end")) << text;
+}
+
 TEST(Fit, APolicyThatCannotBeTriedIsNamedWithItsReason) {
   FitWords words = words_of("large.uncapped");
   words.policies = {"passthrough", "djay"};

@@ -79,12 +79,6 @@ TEST(PolicyWarnings, NameTurnsThatLaunchesInFlightOutlast) {
   EXPECT_TRUE(warnings(policy, "duration: 2us, count: 160").empty());
 }
 
-TEST(PolicyWarnings, SayWhichMechanismsWereNeverComparedWithHardware) {
-  for (const char* policy : {"mig: { instances: { a: 3, b: 3 } }", "green_contexts", "gpreempt", "stream_priority"})
-    EXPECT_EQ(warnings(policy, "duration: 1ms").size(), 1U) << policy;
-  EXPECT_TRUE(warnings("passthrough", "duration: 1ms").empty());
-}
-
 TEST(PolicyWarnings, NameSlicesThatNoInstanceHas) {
   const auto found = warnings("mig", "duration: 1ms");
   EXPECT_EQ(std::ranges::count_if(found, [](const std::string& text) { return text.find("5 of 7") < text.size(); }), 1);

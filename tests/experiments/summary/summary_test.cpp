@@ -207,5 +207,30 @@ TEST(SummaryBands, AreNoneOfMadeUpProgramsAndOfWhatRanOnHardware) {
   EXPECT_EQ(summary.bands(experiment.scenarios[0]), "");
 }
 
+TEST(SummarySlowerHosts, MakeRangesOfWhatHangsOnThem) {
+  const Experiment experiment = captured_pair();
+  const Scenario& scenario = experiment.scenarios[0];
+  Summary summary(experiment);
+  add_pair(summary);
+  summary.add_slower(scenario, "passthrough",
+                     outcome_of({rate_of("a", 8), rate_of("a", 20, "solo_throughput_per_s"), rate_of("b", 5)}));
+  const std::string table = summary.table(scenario);
+  EXPECT_EQ(lines_with(table, "8.00 to 10.0 /s").size(), 1u) << "passthrough alone: " << table;
+  EXPECT_EQ(lines_with(table, "5.00 /s").size(), 2u) << "what does not hang on them is one number: " << table;
+  EXPECT_EQ(lines_with(summary.bands(scenario), "0.32 to 0.40").size(), 1u) << "of the rate alone with its own host";
+  EXPECT_EQ(summary.get(scenario, "passthrough", "a", "throughput_per_s")->mean, 10) << "results stay";
+  EXPECT_EQ(summary.slower(scenario, "passthrough", "a", "throughput_per_s"), 8);
+  EXPECT_FALSE(summary.slower(scenario, "exclusive", "a", "throughput_per_s"));
+}
+
+TEST(SummaryTable, HasTheBasisOfEachPolicyOnce) {
+  const Experiment experiment = captured_pair();
+  Summary summary(experiment);
+  add_pair(summary);
+  const std::string table = summary.table(experiment.scenarios[0]);
+  EXPECT_EQ(lines_with(table, " compared").size(), 2u) << table;
+  EXPECT_EQ(lines_with(table, "never compared").size(), 1u) << "exclusive: " << table;
+}
+
 }  // namespace
 }  // namespace corun
