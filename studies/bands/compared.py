@@ -27,6 +27,7 @@ EXPERIMENTS = {"servers": "serving/serving.yaml", "sessions": None}  # others: t
 # Studies whose predictions and measurements lie in forms of their own: mechanism, GPU, study, a file that holds both.
 FURTHER = [
     ("games", "h100", "sessions/h100", "table.md"),
+    ("stream_priority", "h200", "client-priority", "scored.md"),
     ("turns with servers with games", "h200", "serving/game", "scored.md"),
     ("mps with servers with games", "h200", "serving/game", "scored.md"),
     ("static_quality", "h200", "live/density", "table.md"),

@@ -78,7 +78,7 @@ TEST(Basis, TheBuiltInTableNamesTheStudies) {
   const ComparedMechanisms& compared = ComparedMechanisms::built_in();
   EXPECT_NE(compared.studies("mps", "h200").find("mps-mixes"), std::string_view::npos);
   EXPECT_EQ(compared.studies("mps", "l4"), "");
-  for (const char* mechanism : {"mig", "gpreempt", "green_contexts", "stream_priority"})
+  for (const char* mechanism : {"mig", "gpreempt", "green_contexts"})
     EXPECT_FALSE(compared.is_compared_anywhere(mechanism)) << mechanism;
   for (const DeviceLaws laws : {DeviceLaws::kMeasured, DeviceLaws::kStated, DeviceLaws::kDataSheet})
     EXPECT_EQ(device_laws(to_string(laws)), laws) << "as results store it";
