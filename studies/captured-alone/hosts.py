@@ -7,24 +7,20 @@ device, from its end to the next launch, and between later launches of the step 
 
 import argparse
 import bisect
-import json
 import pathlib
 import statistics
-import subprocess
-import tempfile
+import sys
 
 HERE = pathlib.Path(__file__).parent
 ROOT = HERE.parents[1]
+sys.path.insert(0, str(ROOT / "studies"))
+from exported import events  # noqa: E402
 
 
 def calls(simcli, capture):
     """[(begin, duration)] of waits for a stream, and of launches, in microseconds"""
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder, "timeline.json")
-        subprocess.run([simcli, "export", capture, "-o", path], check=True, stdout=subprocess.DEVNULL)
-        events = [event for event in json.loads(path.read_text(encoding="utf-8"))["traceEvents"] if event["ph"] == "X"]
     found = {"synchronize_stream": [], "launch": []}
-    for event in events:
+    for event in events(simcli, capture):
         if event["name"] in found:
             found[event["name"]].append((event["ts"], event["dur"]))
     return sorted(found["synchronize_stream"]), sorted(found["launch"])

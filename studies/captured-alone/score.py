@@ -12,25 +12,27 @@ slower.jsonl is what the experiment says with slower hosts. A rate *hangs on hos
 hosts as alone by more than 3 %; it is *inside* where it lies between the two, or at most 3 % beyond.
 """
 
+import argparse
 import collections
 import json
 import pathlib
 import re
 import statistics
-import sys
 
 HERE = pathlib.Path(__file__).parent
 BEYOND, SLOWER = 0.03, 0.6
-TOLD = "predictions.jsonl"
 
 
-def told(name):
-    rows = map(json.loads, (HERE / name).read_text(encoding="utf-8").splitlines())
-    return {(row["run"], row["client"]): row for row in rows}
+def rows_of(path):
+    return map(json.loads, path.read_text(encoding="utf-8").splitlines())
 
 
-def slower():
-    text = (HERE / "experiment.yaml").read_text(encoding="utf-8")
+def told(path):
+    return {(row["run"], row["client"]): row for row in rows_of(path)}
+
+
+def slower(options):
+    text = (options.study / "experiment.yaml").read_text(encoding="utf-8")
     print(re.sub(r"- \{ name: (\w+), ", rf"- {{ name: \1, host_speed: {SLOWER}, ", text), end="")
 
 
@@ -42,10 +44,10 @@ def shown(errors):
     return f"{sum(errors) / len(errors):.1f} % ({max(errors):.1f}) of {len(errors)}" if errors else ""
 
 
-def score(is_each):
-    alone, slow = told(TOLD), told("slower.jsonl")
+def score(options):
+    alone, slow = told(options.study / options.told), told(options.study / "slower.jsonl")
     found = collections.defaultdict(lambda: collections.defaultdict(list))
-    for row in map(json.loads, (HERE / "measured.jsonl").read_text(encoding="utf-8").splitlines()):
+    for row in rows_of(options.study / "measured.jsonl"):
         key, way = (row["run"], row["w"]), row["run"].split("_")[0]
         ends = [its[key]["predicted_per_s"] for its in (alone, slow)]
         rate = 100 * (ends[0] / row["it_s"] - 1)
@@ -56,7 +58,7 @@ def score(is_each):
             found[kind]["hang" if hangs else "do not"].append(abs(rate))
             found[kind]["p99"].append(abs(tail))
             found[kind]["inside"].append(is_inside(row["it_s"], ends))
-        if is_each:
+        if options.each:
             print(f"{row['run']:46}{row['w']:20}{rate:+7.1f} %  p99 {tail:+7.1f} %{'  hangs on hosts' * hangs}")
     print("| way | rates | that hang on hosts | that do not | inside | p99 of step times |\n|---|---|---|---|---|---|")
     for way, its in sorted(found.items(), key=lambda item: item[0].endswith("in all")):
@@ -64,10 +66,11 @@ def score(is_each):
               f"{sum(its['inside'])} of {len(its['inside'])} | {shown(its['p99'])} |")
 
 
-def again():
-    alone, slow, first = told(TOLD), told("slower.jsonl"), collections.defaultdict(list)
+def again(options):
+    alone, slow = told(options.study / options.told), told(options.study / "slower.jsonl")
+    first = collections.defaultdict(list)
     for name in ("measured.jsonl", "again.jsonl"):
-        for row in map(json.loads, (HERE / name).read_text(encoding="utf-8").splitlines()):
+        for row in rows_of(options.study / name):
             first[row["run"], row["w"]].append(row["it_s"])
     found = collections.defaultdict(lambda: collections.defaultdict(list))
     for key, rates in first.items():
@@ -84,11 +87,12 @@ def again():
               f"{sum(its['inside'])} of {len(its['inside'])} |")
 
 
-def starts():
+def starts(options):
     """The place of a rate: 0 where it is as told with hosts as alone, 1 with slower ones."""
-    alone, slow, found = told(TOLD), told("slower.jsonl"), collections.defaultdict(list)
+    alone, slow = told(options.study / options.told), told(options.study / "slower.jsonl")
+    found = collections.defaultdict(list)
     places, errors = [], []
-    for row in map(json.loads, (HERE / "starts.jsonl").read_text(encoding="utf-8").splitlines()):
+    for row in rows_of(options.study / "starts.jsonl"):
         if (row["run"], row["w"]) in alone and not row["run"].startswith("solo"):
             found[row["run"], row["w"]].append(row["it_s"])
     print("| pair | program | told | with slower hosts | least | median | most | starts |\n|---|---|" + "---:|" * 6)
@@ -104,18 +108,15 @@ def starts():
           f"{statistics.median(places):.2f} in the middle, {max(places):.2f} at most; errors {shown(errors)}")
 
 
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--in", dest="study", type=pathlib.Path, default=HERE)
+    parser.add_argument("--told", default="predictions.jsonl")
+    parser.add_argument("command", choices=["slower", "score", "again", "starts"])
+    parser.add_argument("--each", action="store_true")
+    options = parser.parse_args()
+    {"slower": slower, "score": score, "again": again, "starts": starts}[options.command](options)
+
+
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--in"]:
-        HERE = pathlib.Path(sys.argv[2])
-        del sys.argv[1:3]
-    if sys.argv[1:2] == ["--told"]:
-        TOLD = sys.argv[2]
-        del sys.argv[1:3]
-    if sys.argv[1:] == ["slower"]:
-        slower()
-    elif sys.argv[1:] in (["again"], ["starts"]):
-        {"again": again, "starts": starts}[sys.argv[1]]()
-    elif sys.argv[1:] in (["score"], ["score", "--each"]):
-        score("--each" in sys.argv)
-    else:
-        sys.exit(__doc__)
+    main()

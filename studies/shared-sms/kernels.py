@@ -7,26 +7,23 @@ that take most of a program's time: the median duration, and the median gap befo
 
 import argparse
 import collections
-import json
 import pathlib
 import re
 import statistics
-import subprocess
-import tempfile
+import sys
 
 HERE = pathlib.Path(__file__).parent
 ROOT = HERE.parents[1]
+sys.path.insert(0, str(ROOT / "studies"))
+from exported import events  # noqa: E402
+
 MOST = 3  # kernels of a program
 
 
 def kernels(simcli, capture):
     """{(name, grid, block): [(duration, gap)]} in microseconds"""
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder, "timeline.json")
-        subprocess.run([simcli, "export", capture, "-o", path], check=True, stdout=subprocess.DEVNULL)
-        events = json.loads(path.read_text(encoding="utf-8"))["traceEvents"]
     is_on_device = lambda event: "grid" in event.get("args", {}) or event["name"].startswith("Mem")  # noqa: E731
-    on_device = sorted(filter(is_on_device, events), key=lambda event: event["ts"])
+    on_device = sorted(filter(is_on_device, events(simcli, capture)), key=lambda event: event["ts"])
     found = collections.defaultdict(list)
     for before, event in zip(on_device, on_device[1:]):
         args = event.get("args", {})
