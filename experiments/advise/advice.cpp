@@ -104,25 +104,16 @@ class Adviser {
     std::vector<SimulatedBounds> simulated = means_.of(advice_experiment(question_, ways));
     for (std::size_t w = 0; w < ways.size(); ++w) simulated[w] = settled(question_, ways[w], std::move(simulated[w]));
     std::vector<SimulatedBounds> all = simulated;
-    add_slower_hosts(ways, all);
+    add_slower_hosts(
+        question_.programs, all, [](std::size_t) { return std::optional<std::string>(""); },
+        [&](const std::vector<AskedProgram>& slower, const std::vector<std::size_t>& places) {
+          AdviceQuestion question = question_;
+          question.programs = slower;
+          std::vector<SharingWay> its;
+          for (const std::size_t w : places) its.push_back(ways[w]);
+          return means_.of(advice_experiment(question, its));
+        });
     for (std::size_t w = 0; w < ways.size(); ++w) add(ways[w], simulated[w], all[w]);
-  }
-
-  /// Ways in which hosts of the same programs may be slower are simulated at once, since each simulation reads all
-  /// captures.
-  void add_slower_hosts(const std::vector<SharingWay>& ways, std::vector<SimulatedBounds>& all) {
-    std::map<std::string, std::vector<std::size_t>> alike;  // ways by their clients
-    for (std::size_t w = 0; w < ways.size(); ++w)
-      if (const auto slower = with_slower_hosts(question_.programs, all[w].front()))
-        alike[clients_text(*slower)].push_back(w);
-    for (const auto& [clients, indices] : alike) {
-      AdviceQuestion question = question_;
-      question.programs = *with_slower_hosts(question_.programs, all[indices.front()].front());
-      std::vector<SharingWay> chosen;
-      for (const std::size_t w : indices) chosen.push_back(ways[w]);
-      const std::vector<SimulatedBounds> slower = means_.of(advice_experiment(question, chosen));
-      for (std::size_t i = 0; i < indices.size(); ++i) add_bound(all[indices[i]], slower[i]);
-    }
   }
 
   /// Once more and longer where a program ended too few steps for a rate, or a server too few requests.

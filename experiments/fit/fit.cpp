@@ -239,32 +239,30 @@ class Fit {
   void simulate(const std::vector<FitTrial>& trials, const std::vector<std::string>& policies) {
     if (tick_) tick_(fmt::format("{} to {} sessions {}", trials.front().sessions, trials.back().sessions, policies));
     std::vector<SimulatedBounds> simulated = means_.of(fit_experiment(question_, trials, policies, setting()));
-    add_slower_hosts(trials, policies, simulated);
+    add_slower(trials, policies, simulated);
     for (std::size_t i = 0; i < simulated.size(); ++i)
       take(trials[i / policies.size()], policies[i % policies.size()], simulated[i]);
   }
 
-  /// Hosts may be slower in company, in turns and under MPS; trials whose programs have the same are simulated at once.
-  void add_slower_hosts(const std::vector<FitTrial>& trials, const std::vector<std::string>& policies,
-                        std::vector<SimulatedBounds>& simulated) {
-    std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> alike;  // by policy and clients
-    for (std::size_t i = 0; i < simulated.size(); ++i) {
-      const std::string& policy = policies[i % policies.size()];
-      if (policy != "passthrough" && policy != kMps) continue;
-      if (const auto slower = with_slower_hosts(programs(), simulated[i].front()))
-        alike[{policy, clients_text(*slower)}].push_back(i);
-    }
-    for (const auto& [key, indices] : alike) {
-      const std::vector<AskedProgram> slower = *with_slower_hosts(programs(), simulated[indices.front()].front());
-      FitQuestion question = question_;
-      question.game = slower.front();
-      question.fillers = {slower.begin() + 1, slower.end()};
-      std::vector<FitTrial> its;
-      for (const std::size_t i : indices) its.push_back(trials[i / policies.size()]);
-      const auto found = means_.of(fit_experiment(question, its, {key.first}, setting()));
-      for (std::size_t i = 0; i < indices.size(); ++i) add_bound(simulated[indices[i]], found[i]);
-      answer_.has_slower_hosts = true;
-    }
+  /// Hosts may be slower in company, in turns and under MPS.
+  void add_slower(const std::vector<FitTrial>& trials, const std::vector<std::string>& policies,
+                  std::vector<SimulatedBounds>& simulated) {
+    const auto policy_of = [&](std::size_t place) -> const std::string& { return policies[place % policies.size()]; };
+    const auto group_of = [&](std::size_t place) {
+      const std::string& policy = policy_of(place);
+      return policy == "passthrough" || policy == kMps ? std::optional(policy) : std::nullopt;
+    };
+    const bool is_any =
+        add_slower_hosts(programs(), simulated, group_of,
+                         [&](const std::vector<AskedProgram>& slower, const std::vector<std::size_t>& places) {
+                           FitQuestion question = question_;
+                           question.game = slower.front();
+                           question.fillers = {slower.begin() + 1, slower.end()};
+                           std::vector<FitTrial> its;
+                           for (const std::size_t place : places) its.push_back(trials[place / policies.size()]);
+                           return means_.of(fit_experiment(question, its, {policy_of(places.front())}, setting()));
+                         });
+    answer_.has_slower_hosts = answer_.has_slower_hosts || is_any;
   }
 
   std::vector<AskedProgram> programs() const {

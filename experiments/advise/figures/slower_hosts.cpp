@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <utility>
+
 namespace corun {
 
 namespace {
@@ -39,6 +42,30 @@ void add_bound(SimulatedBounds& simulated, const SimulatedBounds& slower) {
     for (auto& [client, means] : bound.clients) means.take("solo_throughput_per_s", simulated[i].clients.at(client));
     simulated.push_back(std::move(bound));
   }
+}
+
+bool add_slower_hosts(const std::vector<AskedProgram>& programs, std::vector<SimulatedBounds>& simulated,
+                      const std::function<std::optional<std::string>(std::size_t place)>& group_of,
+                      const std::function<std::vector<SimulatedBounds>(
+                          const std::vector<AskedProgram>& slower, const std::vector<std::size_t>& places)>& simulate) {
+  struct Alike {
+    std::vector<AskedProgram> programs;
+    std::vector<std::size_t> places;
+  };
+  std::map<std::pair<std::string, std::string>, Alike> alike;  // by group and clients
+  for (std::size_t place = 0; place < simulated.size(); ++place) {
+    const auto group = group_of(place);
+    auto slower = group ? with_slower_hosts(programs, simulated[place].front()) : std::nullopt;
+    if (!slower) continue;
+    Alike& its = alike[{*group, clients_text(*slower)}];
+    its.programs = std::move(*slower);
+    its.places.push_back(place);
+  }
+  for (const auto& [key, its] : alike) {
+    const std::vector<SimulatedBounds> found = simulate(its.programs, its.places);
+    for (std::size_t i = 0; i < its.places.size(); ++i) add_bound(simulated[its.places[i]], found[i]);
+  }
+  return !alike.empty();
 }
 
 }  // namespace corun
