@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Scores what was measured of h200.yaml by the predictions of the present model, and writes scored.md.
 
-    studies/validation/score.py [--simcli build/release/simcli] [-o studies/validation/scored.md]
+    studies/validation/score.py [--of present | h200] [--simcli build/release/simcli] [-o scored.md]
+
+The newest measurement is in present/; its report is present/scored.md.
 """
 
 import argparse
@@ -11,7 +13,6 @@ import subprocess
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-MEASURED = HERE / "h200"
 
 
 def unpacked(file, folder):
@@ -22,14 +23,16 @@ def unpacked(file, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--of", choices=["present", "h200"], default="present", help="folder of the measurement")
     parser.add_argument("--simcli", default=HERE.parents[1] / "build/release/simcli")
-    parser.add_argument("-o", "--output", default=HERE / "scored.md")
+    parser.add_argument("-o", "--output", type=pathlib.Path)
     options = parser.parse_args()
+    output = options.output or HERE / (".", "present")[options.of == "present"] / "scored.md"
     with tempfile.TemporaryDirectory() as folder:
-        measured = [unpacked(file, pathlib.Path(folder)) for file in sorted(MEASURED.glob("*.sqlite.gz"))]
+        measured = [unpacked(file, pathlib.Path(folder)) for file in sorted((HERE / options.of).glob("*.sqlite.gz"))]
         command = [options.simcli, "validate", HERE / "h200.yaml",
                    *[word for path in measured for word in ("--measured", path)],
-                   "-o", pathlib.Path(folder) / "scored.sqlite", "--report", options.output]
+                   "-o", pathlib.Path(folder) / "scored.sqlite", "--report", output]
         return subprocess.run(command, check=False).returncode
 
 
