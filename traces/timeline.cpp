@@ -141,6 +141,10 @@ std::uint32_t TimelineBuilder::queue(const QueueRecord& queue) {
 
 std::uint32_t TimelineBuilder::thread(const ThreadRecord& thread) { return index_of(timeline_.threads_, thread); }
 
+bool TimelineBuilder::has_thread(const ThreadRecord& thread) const {
+  return std::ranges::find(timeline_.threads_, thread) != timeline_.threads_.end();
+}
+
 std::uint32_t TimelineBuilder::swapchain(const SwapchainRecord& swapchain) {
   return index_of(timeline_.swapchains_, swapchain);
 }

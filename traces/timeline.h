@@ -158,6 +158,25 @@ struct MarkRecord {
 /// Name of the mark of a call that begins to capture launches into a graph. It is no step.
 inline constexpr std::string_view kGraphCaptureMark = "(graph capture)";
 
+/// What a kernel uses of the device while it runs alone, by hardware counters: means of several of its launches, each
+/// by its duration. In millionths of the device's peak, of what was looked up for `l2_hits_ppm`, and of the warps that
+/// the SMs hold for `warps_ppm`. 0 = not counted, or nothing.
+struct CounterRecord {
+  StringId name = StringId::none();  ///< OpRecord::name of the kernel
+  std::uint32_t shape = UINT32_MAX;  ///< index into Timeline::shapes(); none = not known
+  std::uint32_t launches = 0;        ///< that were counted
+  std::int64_t mean_ns = 0;          ///< their duration
+  std::uint32_t dram_ppm = 0;        ///< throughput of the device memory
+  std::uint32_t l2_ppm = 0;          ///< of the second-level cache
+  std::uint32_t l2_hits_ppm = 0;
+  std::uint32_t sm_ppm = 0;     ///< of the busiest unit of the SMs
+  std::uint32_t warps_ppm = 0;  ///< active on the SMs that had any
+  friend bool operator==(const CounterRecord&, const CounterRecord&) = default;
+
+  static constexpr std::uint32_t kWhole = 1'000'000;
+  static constexpr std::uint32_t kMost = 2'000'000;  ///< counters of several passes may say a little more than all
+};
+
 /// What the capture can be trusted with.
 struct Fidelity {
   bool has_durations = true;  ///< operations carry measured device time
@@ -227,6 +246,16 @@ struct PowerMean {
   static constexpr double kMostWatts = 100'000, kMostMhz = 100'000;  ///< more is no figure of a device
 };
 
+/// What a host thread of the program had of the CPU while its operations ran, as the operating system's scheduler
+/// counts it. A thread that spins while it waits for the device runs, too.
+struct HostUse {
+  std::uint64_t process = 0, thread = 0;  ///< as ThreadRecord
+  std::int64_t span_ns = 0;               ///< over which it was watched, > 0
+  std::int64_t running_ns = 0;            ///< of that, on a core
+  std::int64_t waiting_ns = 0;            ///< of that, able to run and without a core: other programs had it
+  friend auto operator<=>(const HostUse&, const HostUse&) = default;
+};
+
 /// Where a timeline came from and what was lost on the way.
 struct Provenance {
   std::string source_format;      ///< importer's name: "kineto", "nsys", "presentmon", ..., "corun"
@@ -244,6 +273,7 @@ struct Provenance {
   std::int64_t tracer_ns = 0;                     ///< host time that the capture itself took, as far as it was seen
   std::vector<MemoryPeak> memory_peaks;           ///< in order of device, process and source; see Timeline
   std::vector<PowerMean> power;                   ///< of devices whose draw was recorded
+  std::vector<HostUse> host_use;                  ///< of threads that call the driver, where it was recorded
   friend bool operator==(const Provenance&, const Provenance&) = default;
 };
 
@@ -258,6 +288,7 @@ class Timeline {
   const std::vector<FrameRecord>& frames() const { return frames_; }
   const std::vector<MarkRecord>& marks() const { return marks_; }
   const std::vector<DrawRecord>& draws() const { return draws_; }
+  const std::vector<CounterRecord>& counters() const { return counters_; }
   const std::vector<QueueRecord>& queues() const { return queues_; }
   const std::vector<ThreadRecord>& threads() const { return threads_; }
   const std::vector<SwapchainRecord>& swapchains() const { return swapchains_; }
@@ -278,6 +309,9 @@ class Timeline {
   void forget_calls() { calls_ = std::vector<CallRecord>(); }
   void forget_ops() { ops_ = std::vector<OpRecord>(); }
 
+  /// Replaces the counters: kernels may be counted after the capture was made. Throws Error(kInput) as seal() does.
+  void set_counters(std::vector<CounterRecord> counters);
+
   friend bool operator==(const Timeline&, const Timeline&) = default;
 
  private:
@@ -287,6 +321,7 @@ class Timeline {
   std::vector<FrameRecord> frames_;
   std::vector<MarkRecord> marks_;
   std::vector<DrawRecord> draws_;
+  std::vector<CounterRecord> counters_;
   std::vector<QueueRecord> queues_;
   std::vector<ThreadRecord> threads_;
   std::vector<SwapchainRecord> swapchains_;
@@ -325,6 +360,7 @@ class TimelineBuilder {
   StringId intern(std::string_view text);
   std::uint32_t queue(const QueueRecord& queue);  ///< index of an equal queue, added if new
   std::uint32_t thread(const ThreadRecord& thread);
+  bool has_thread(const ThreadRecord& thread) const;
   std::uint32_t swapchain(const SwapchainRecord& swapchain);
   std::uint32_t shape(const LaunchShape& shape);
 
@@ -336,6 +372,7 @@ class TimelineBuilder {
   void add(const FrameRecord& frame) { timeline_.frames_.push_back(frame); }
   void add(const MarkRecord& mark) { timeline_.marks_.push_back(mark); }
   void add(const DrawRecord& draw) { timeline_.draws_.push_back(draw); }
+  void add(const CounterRecord& counter) { timeline_.counters_.push_back(counter); }
   OpRecord& op(std::uint32_t index) { return timeline_.ops_[index]; }
   CallRecord& call(std::uint32_t index) { return timeline_.calls_[index]; }
   std::size_t op_count() const { return timeline_.ops_.size(); }

@@ -55,7 +55,9 @@ class RowChecker {
     check_rows(t_.marks(), "mark");
     check_rows(t_.draws(), "draw");
     check_rows(t_.swapchains(), "swap chain");
+    check_counters();
   }
+  void check_counters() { check_rows(t_.counters(), "counter"); }
 
  private:
   template <class Row>
@@ -103,6 +105,15 @@ class RowChecker {
   void check_row(const DrawRecord& draw) {
     check_interval(draw);
     check_index("swap chain", draw.swapchain, t_.swapchains().size());
+  }
+
+  void check_row(const CounterRecord& counter) {
+    check_text(counter.name);
+    check_optional("shape", counter.shape, t_.shapes().size());
+    check_instant("mean duration", counter.mean_ns, 0);
+    for (const std::uint32_t ppm :
+         {counter.dram_ppm, counter.l2_ppm, counter.l2_hits_ppm, counter.sm_ppm, counter.warps_ppm})
+      if (ppm > CounterRecord::kMost) fail("{} millionths, expected at most {}", ppm, CounterRecord::kMost);
   }
 
   void check_row(const SwapchainRecord& swapchain) { check_text(swapchain.application); }
@@ -203,6 +214,11 @@ Timeline TimelineBuilder::seal() && {
   sort_rows();
   move_origin();
   return std::move(timeline_);
+}
+
+void Timeline::set_counters(std::vector<CounterRecord> counters) {
+  counters_ = std::move(counters);
+  RowChecker{*this}.check_counters();
 }
 
 void TimelineBuilder::sort_rows() {

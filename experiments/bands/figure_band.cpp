@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "experiments/bands/counted_use.h"
 #include "traces/base/units.h"
 
 namespace corun {
@@ -112,6 +113,8 @@ class Predicted {
   std::string_view bound(const std::string& mechanism) const {
     if (mean("fps_mean")) return "frames";
     if (mechanism.ends_with(kWithServers)) return mean("ttft_p99_ms") ? "requests" : "programs";
+    if (mechanism != "turns")
+      if (const std::string_view counted = counted_bound(runs_.notes, client_); !counted.empty()) return counted;
     const auto rate = mean("throughput_per_s"), alone = mean("solo_throughput_per_s"), busy = mean("gpu_busy_ratio");
     if (!rate || !alone || !busy || *rate <= 0) return "any";
     const bool is_busy = *busy * *alone / *rate >= kDeviceBound;

@@ -4,6 +4,7 @@
 
 #include "experiments/base/terminal.h"
 #include "traces/base/units.h"
+#include "traces/counters/bound_by.h"
 #include "traces/gpus.h"
 
 namespace corun {
@@ -44,6 +45,23 @@ std::string power_line(const Provenance& from, std::uint32_t gpu, bool names_gpu
                                         power.watts, clock));
 }
 
+std::string counters_lines(const Timeline& timeline) {
+  if (timeline.counters().empty()) return "";
+  const BoundBy bound = bound_by(timeline);
+  return fact_line("bound by", to_text(bound)) + fact_line("mean use", to_text(bound.mean));
+}
+
+void add_counters(Json& json, const Timeline& timeline) {
+  if (timeline.counters().empty()) return;
+  const BoundBy bound = bound_by(timeline);
+  json.key("counters").object().field("kernels", bound.kernels).field("counted", bound.counted);
+  json.key("bound_by").object().field("dram", bound.dram).field("l2", bound.l2).field("sms", bound.sms);
+  json.field("nothing", bound.nothing).end();
+  json.key("mean_use").object().field("dram", bound.mean.dram).field("l2", bound.mean.l2);
+  json.field("sms", bound.mean.sms).field("counted", bound.mean.counted).end();
+  json.end();
+}
+
 /// Part of the device time in kernels that wait for other GPUs.
 double collective_ratio(const Timeline& timeline) {
   std::vector<bool> is_one;
@@ -79,6 +97,7 @@ std::string gpu_report(const Timeline& timeline) {
     for (const GpuUse& use : gpus) text += line(from, use.gpu, gpus.size() > 1);
     if (gpus.empty()) text += line(from, 0, false);
   }
+  text += counters_lines(timeline);
   if (const double ratio = collective_ratio(timeline); ratio > 0)
     text += fact_line("collectives",
                       fmt::format("{:.1f} % of the device time is in kernels that wait for other GPUs: replay "
@@ -99,6 +118,7 @@ void add_gpu_report(Json& json, const Timeline& timeline) {
     json.end();
   }
   json.end().field("collective_ratio", collective_ratio(timeline));
+  add_counters(json, timeline);
 }
 
 }  // namespace corun

@@ -8,6 +8,7 @@
 #include "experiments/commands/program_report.h"
 #include "experiments/commands/trace_gpus.h"
 #include "traces/base/units.h"
+#include "traces/host_use.h"
 
 namespace corun {
 
@@ -73,6 +74,19 @@ std::string rate_text(const UntracedRate& rate) {
                      format_duration(Duration{rate.duration_ns}), rate.jitter_ppm * 1e-4);
 }
 
+void add_host_use(Json& json, const Provenance& from) {
+  json.key("host_use").array();
+  for (const HostUse& use : from.host_use)
+    json.object()
+        .field("process", use.process)
+        .field("thread", use.thread)
+        .field("span_ns", use.span_ns)
+        .field("running_ns", use.running_ns)
+        .field("waiting_ns", use.waiting_ns)
+        .end();
+  json.end();
+}
+
 std::string device_name(const Timeline& timeline) {
   const auto& devices = timeline.provenance().devices;
   return devices.empty() ? "" : devices.front().name;
@@ -100,6 +114,7 @@ std::string trace_report(const Timeline& timeline, const std::string& path) {
         fact_line("to measure",
                   "its rate alone without a recorder: state it as `solo_rate`, or record again with `simtrace record "
                   "--rate-pass -o x.corun -- COMMAND`; without it, rates are a range");
+  if (const std::optional<HostUse> host = busiest_thread(from)) text += fact_line("host", to_text(*host));
   if (from.tracer_ns > 0)
     text += fact_line("tracer", format_duration(Duration{from.tracer_ns}) + " of host time, as measured by itself");
   for (const auto& [label, words] : game_report(timeline)) text += fact_line(label, words);
@@ -126,6 +141,7 @@ void add_trace_report(Json& json, const Timeline& timeline, const std::string& o
   for (const std::string& example : from.skipped_examples) json.value(example);
   json.end();
   add_gpu_report(json, timeline);
+  add_host_use(json, from);
   json.key("fidelity").object();
   for (const NamedFlag& flag : kFlags) json.field(flag.name, timeline.fidelity().*flag.flag);
   json.end();

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "traces/base/error.h"
-#include "traces/importers/csv_lines.h"
-#include "traces/importers/decimal.h"
 #include "traces/reader.h"
+#include "traces/text/csv_lines.h"
+#include "traces/text/decimal.h"
 
 namespace corun {
 

@@ -8,7 +8,7 @@
 #include "experiments/results/cells.h"
 #include "experiments/results/file.h"
 #include "traces/base/error.h"
-#include "traces/exporters/kernel_name.h"
+#include "traces/text/kernel_name.h"
 
 namespace corun {
 

@@ -14,7 +14,8 @@
 #include "experiments/run/clients/needs_check.h"
 #include "experiments/run/clients/self_check.h"
 #include "experiments/run/draw_range.h"
-#include "experiments/run/scenario_doubts.h"
+#include "experiments/run/notes/counted_uses.h"
+#include "experiments/run/notes/scenario_doubts.h"
 #include "sim/cluster/pod_kinds.h"
 #include "sim/solo/solo.h"
 
@@ -115,6 +116,8 @@ std::vector<SoloBaseline> RunInputs::solo(const Scenario& scenario, std::uint64_
 
 std::vector<std::string> RunInputs::notes(const Scenario& scenario) {
   std::vector<std::string> notes = assumptions(scenario, clients_);
+  const std::vector<std::string> uses = counted_uses(scenario, clients_);
+  notes.insert(notes.end(), uses.begin(), uses.end());
   if (!experiment_.points.empty() || backend_.name != kSimulation) return notes;
   const auto& warnings = draw_ranges_.get(scenario.name, [&] { return draw_ranges(scenario, clients_, policies_); });
   notes.insert(notes.end(), warnings.begin(), warnings.end());

@@ -16,6 +16,7 @@
 #include "sim/workload/work_steps.h"
 #include "traces/base/time.h"
 #include "traces/compact_capture.h"
+#include "traces/counters/bound_by.h"
 #include "traces/gpus.h"
 
 namespace corun {
@@ -87,6 +88,7 @@ struct Workload {
   GpuMemory memory;                ///< most that the program held at a time, as far as the capture says
   PowerMean power;                 ///< of the device while the capture was made; 0 W = not recorded
   double recorded_load = 0.0;      ///< load_of() its capture, where its power was recorded; 0 = that of the jobs
+  MeanUse use;                     ///< of the device by its kernels, where they were counted
   std::vector<std::string> notes;  ///< what was assumed, one sentence each; results repeat them
 
   /// Sum of operation durations of one job.

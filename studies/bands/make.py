@@ -17,7 +17,11 @@ study lie inside the bands that all other studies give.
 
 With servers a mechanism is another one, "turns with servers", with classes of its own: of servers ("requests") `kept`,
 answered requests per second, and the 99th percentiles `ttft` and `tpot`; of programs next to them ("programs") `kept`.
-"any with servers" has those of all mechanisms. Each measured figure is told twice, with a log of the grid and with one
+"any with servers" has those of all mechanisms.
+
+`uses` is what the kernels of a program use more, "memory" (DRAM or the second-level cache) or "sms", in the mean over
+their time, where they were counted (studies/memory-in-company) and the device works for the program three quarters of
+the time or more. Where programs share SMs, that is a class of its own, too. Each measured figure is told twice, with a log of the grid and with one
 of servers alone.
 """
 
@@ -42,16 +46,18 @@ from accuracy import comparisons, measured_means, measured_tails  # noqa: E402
 STUDIES = ["training-encoder-game", "profiled-networks", "cuda-graphs", "transformers-and-stencil",
            "diffusion-gnn-speech", "experts-and-particles", "host-bound-programs", "mps-mixes", "mps-small-kernels",
            "calibrated-h100", "mixes-of-others", "sm-caps", "split-choices", "advice", "advice/second",
-           "advice/fourth", "advice/fifth", "power", "captured-alone",
+           "advice/fourth", "advice/fifth", "power", "captured-alone", "client-priority", "shared-sms",
            "game-engine", "sessions", "servers"]
 MECHANISM = {"timeslice": "turns", "mps": "mps", "split": "split"}
 CLIENT = re.compile(r"- \{ name: (\w+), (trace: .*) \}\s*$")
 DEVICE_BOUND = 0.9  # as in experiments/bands/bands.h
+MOSTLY_BUSY = 0.75  # as in experiments/bands/counted_use.h
 LEAST = 20
 WITH_SERVERS = " with servers"
 SERVING = ROOT / "studies/serving"
 MOST_UNDER_WAY = 2.5  # as in experiments/bands/figure_band.cpp
-COLUMNS = ["study", "run", "program", "figure", "mechanism", "programs", "bound", "measured_over_predicted"]
+COUNTERS = ["counters_device_bound.jsonl", "counters.jsonl"]  # of studies/memory-in-company
+COLUMNS = ["study", "run", "program", "figure", "mechanism", "programs", "bound", "measured_over_predicted", "uses"]
 
 
 def metric(path, name):
@@ -60,6 +66,17 @@ def metric(path, name):
     rows = database.execute("SELECT scenario, client, AVG(value) FROM metrics JOIN runs ON runs.id = run "
                             "WHERE metric = ? GROUP BY scenario, client", [name])
     return {(scenario, client): value for scenario, client, value in rows}
+
+
+def counted_uses():
+    """{program: "memory" or "sms"}, of those whose kernels were counted"""
+    sums = collections.defaultdict(collections.Counter)
+    for name in COUNTERS:
+        for line in (ROOT / "studies/memory-in-company" / name).read_text(encoding="utf-8").splitlines():
+            row = json.loads(line)
+            for unit in ("dram", "l2", "sm"):
+                sums[row["program"]][unit] += row[unit] * row["launches"] * row["mean_ns"]
+    return {program: "memory" if max(use["dram"], use["l2"]) > use["sm"] else "sms" for program, use in sums.items()}
 
 
 def run(simcli, experiment, output):
@@ -196,6 +213,7 @@ def residuals_of(simcli, study, folder):
     run(simcli, experiment, folder / "all.sqlite")
     rates, tails = (metric(folder / "all.sqlite", name) for name in ("throughput_per_s", "job_interval_p99_ms"))
     lone = alone(simcli, study, experiment.read_text(encoding="utf-8"), folder)
+    counted = counted_uses()
     games = experiment.parent / "games.txt"
     measured = measured_means(experiment.parent / "measured.jsonl", games if games.exists() else None)
     real_tails = measured_tails(experiment.parent / "measured.jsonl")
@@ -216,11 +234,12 @@ def residuals_of(simcli, study, folder):
             continue
         rate, busy, is_near = lone[client]
         bound = "device" if busy >= DEVICE_BOUND else "host"
+        uses = counted.get(client, "") if busy >= MOSTLY_BUSY else ""
         ratio = (value / measured_alone.get(client, rate)) / (predicted / rate)
-        yield [study, run_name, client, "kept", kind, together, bound, f"{ratio:.4f}"]
+        yield [study, run_name, client, "kept", kind, together, bound, f"{ratio:.4f}", uses]
         if is_near and (run_name, name) in real_tails:
             tail = real_tails[run_name, name] / tails[scenario, client]
-            yield [study, run_name, client, "p99", kind, together, bound, f"{tail:.4f}"]
+            yield [study, run_name, client, "p99", kind, together, bound, f"{tail:.4f}", uses]
 
 
 def band(ratios, outside=0.1):
@@ -232,9 +251,11 @@ def band(ratios, outside=0.1):
 
 def classes(rows):
     found = collections.defaultdict(list)
-    for study, _, _, figure, mechanism, programs, bound, ratio in rows:
+    for study, _, _, figure, mechanism, programs, bound, ratio, uses in rows:
         is_served = mechanism.endswith(WITH_SERVERS)
         mechanisms, bounds = (mechanism, "any" + WITH_SERVERS) if is_served else (mechanism,), (bound, "any")
+        if uses and mechanism in ("mps", "split"):
+            bounds = (*bounds, uses)
         for key in itertools.product(mechanisms, bounds[:1] if is_served else bounds,
                                      ("2" if programs == "2" else "3+", "any")):
             found[figure, *key].append((study, float(ratio)))
@@ -288,6 +309,7 @@ def main():
             with tempfile.TemporaryDirectory() as folder:
                 rows += residuals_of(options.simcli, study, pathlib.Path(folder))
             print(study, len(rows), file=sys.stderr, flush=True)
+        rows = [[*row, ""][:len(COLUMNS)] for row in rows]  # servers and games use nothing that was counted
         with open(options.residuals, "w", encoding="utf-8") as file:
             file.write(",".join(COLUMNS) + "\n")
             file.writelines(",".join(row) + "\n" for row in rows)

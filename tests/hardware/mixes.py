@@ -4,7 +4,7 @@
     mixes.py draw-splits [--second] TRUTH.jsonl > EXPERIMENT.yaml
     mixes.py draw-choices [--second | --third | --fourth | --fifth] [--rates RATES.jsonl] TRUTH.jsonl > EXPERIMENT.yaml
     mixes.py draw-power --rates RATES.jsonl > EXPERIMENT.yaml
-    mixes.py draw-fresh [--above | --further] --rates RATES.jsonl TRUTH.jsonl... > EXPERIMENT.yaml
+    mixes.py draw-fresh [--above | --further | --rest] --rates RATES.jsonl TRUTH.jsonl... > EXPERIMENT.yaml
     mixes.py predictions RESULTS.sqlite > PREDICTIONS.jsonl
     mixes.py measure [--only solo] [--repeat N] [--seconds S] [--limit SECONDS] EXPERIMENT.yaml -o MEASURED.jsonl
 
@@ -19,7 +19,7 @@ MPS, with what they draw alone. `draw-fresh` takes 12 pairs of ten of them that 
 MPS and with three splits, captured alone on the GPU that measures them, with fewer SMs, too; `--above` takes twelve
 other pairs of these ten, in turns, under MPS, and under MPS with either one above the other (`above_`, the first one),
 whose MPS client priority is below normal; `--further` takes 20 more pairs under MPS, of these and of the six programs
-that were left. `measure` starts
+that were left, and `--rest` 20 of the 32 that are in no other draw. `measure` starts
 each program once for each way of sharing and parks it (loop.py): a mix is a few seconds in which its programs run. In
 turns there is no daemon; under MPS each percentage is a process of its own. FILE gets a row a program, with the watts
 that the device drew and its clock meanwhile.
@@ -141,7 +141,8 @@ def drawn_power():
 
 
 def fresh_pairs():
-    """Ten programs, twelve pairs of them that are in no older draw, twelve more, and twenty with the other six, too."""
+    """Ten programs, twelve pairs of them that are in no older draw, twelve more, twenty with the other six, too, and
+    all that are left."""
     chance = random.Random(50)
     every = [*DEVICE_BOUND[4], *DEVICE_BOUND[5]]
     seen = {frozenset(programs) for _, programs, _ in itertools.chain(drawn_power(), *map(drawn_choices, (4, 5, 6)))}
@@ -151,7 +152,8 @@ def fresh_pairs():
     more = random.Random(51).sample([pair for pair in unseen if pair not in pairs], 12)
     seen |= set(map(frozenset, pairs + more))
     unseen = [pair for pair in itertools.combinations(every, 2) if frozenset(pair) not in seen]
-    return programs, pairs, more, random.Random(52).sample(unseen, 20)
+    further = random.Random(52).sample(unseen, 20)
+    return programs, pairs, more, further, [pair for pair in unseen if pair not in further]
 
 
 def drawn_fresh():
@@ -167,7 +169,7 @@ def drawn_fresh():
 
 def drawn_above():
     """The same programs alone, and twelve more pairs, with priorities, too."""
-    programs, _, pairs, _ = fresh_pairs()
+    programs, _, pairs, *_ = fresh_pairs()
     for program in programs:
         yield "solo", (program,), [100]
     for kind in ("timeslice", "mps", "above"):
@@ -179,9 +181,18 @@ def drawn_above():
 
 def drawn_further():
     """Programs alone, and twenty more pairs under MPS."""
+    yield from alone_and_under_mps(fresh_pairs()[3])
+
+
+def drawn_rest():
+    """The same of twenty of the pairs that are left."""
+    yield from alone_and_under_mps(random.Random(53).sample(fresh_pairs()[4], 20))
+
+
+def alone_and_under_mps(pairs):
     for program in [*DEVICE_BOUND[4], *DEVICE_BOUND[5]]:
         yield "solo", (program,), [100]
-    for pair in fresh_pairs()[-1]:
+    for pair in pairs:
         yield "mps", pair, [100, 100]
 
 
@@ -392,7 +403,7 @@ def measure(options):
     names = set(re.findall(r"- name: (\w+)", options.experiment.read_text(encoding="utf-8")))
     drawn = {f"{mix[0]}_{'_'.join(mix[1])}": mix for mix in [*drawn_mixes(), *drawn_splits(), *drawn_splits(True),
                                                          *drawn_power(), *drawn_fresh(), *drawn_above(),
-                                                         *drawn_further(),
+                                                         *drawn_further(), *drawn_rest(),
                                                          *itertools.chain(*map(drawn_choices, range(1, 7)))]}
     mixes = [mix for name, mix in drawn.items() if name in names and re.match(options.only, name)]
     in_turns = [mix for mix in mixes if mix[0] in ("solo", "timeslice")]
@@ -447,6 +458,7 @@ def main():
     command.add_argument("--rates", type=pathlib.Path, required=True)
     command.add_argument("--above", dest="draw", action="store_const", const=drawn_above, default=drawn_fresh,
                          help="twelve more pairs, with priorities")
+    command.add_argument("--rest", dest="draw", action="store_const", const=drawn_rest, help="20 of the pairs left")
     command.add_argument("--further", dest="draw", action="store_const", const=drawn_further,
                          help="twenty more pairs under MPS")
     command.set_defaults(do=draw_fresh)

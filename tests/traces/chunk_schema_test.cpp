@@ -40,6 +40,9 @@ TEST(ChunkSchema, PayloadsAreTheMessagesOfTheSchema) {
   TimelineBuilder drawn;
   drawn.add(DrawRecord{.start_ns = 5, .duration_ns = 6, .calls = 7, .swapchain = drawn.swapchain({.process = 1})});
   expect_message<schema::Draws>(std::move(drawn).seal(), ChunkKind::kDraws);
+  TimelineBuilder counted;
+  counted.add(CounterRecord{.name = counted.intern("gemm"), .launches = 3, .mean_ns = 9, .dram_ppm = 800'000});
+  expect_message<schema::Counters>(std::move(counted).seal(), ChunkKind::kCounters);
 }
 
 Timeline read_ops(const std::string& payload, std::uint32_t rows) {

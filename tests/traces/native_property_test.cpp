@@ -85,6 +85,14 @@ void add_rows(TimelineBuilder& b, const Counts& counts) {
   }
 }
 
+void add_counters(TimelineBuilder& b, const Counts& counts) {
+  const auto ppm = [] { return *rc::gen::inRange<std::uint32_t>(0, CounterRecord::kMost + 1); };
+  for (std::size_t i = any_count(); i > 0; --i) {
+    b.add(CounterRecord{StringId{index_or_none(counts.strings)}, index_or_none(counts.shapes),
+                        *rc::gen::arbitrary<std::uint32_t>(), any_length(), ppm(), ppm(), ppm(), ppm(), ppm()});
+  }
+}
+
 void add_origin(TimelineBuilder& b) {
   const auto any_bool = [] { return *rc::gen::arbitrary<bool>(); };
   b.fidelity() = {any_bool(), any_bool(), any_bool(), any_bool(), any_bool(), any_bool(), any_bool(), any_bool()};
@@ -107,6 +115,13 @@ void add_origin(TimelineBuilder& b) {
     mean = {.device = *rc::gen::arbitrary<std::uint32_t>(),
             .watts = static_cast<double>(*rc::gen::inRange(1, 100'000)),
             .sm_mhz = static_cast<double>(*rc::gen::inRange(0, 100'000))};
+  p.host_use.resize(any_count());
+  for (HostUse& use : p.host_use) {
+    use = {.process = *rc::gen::arbitrary<std::uint64_t>(), .thread = *rc::gen::arbitrary<std::uint64_t>()};
+    use.span_ns = *rc::gen::inRange<std::int64_t>(1, INT64_MAX);
+    use.running_ns = *rc::gen::inRange<std::int64_t>(0, use.span_ns);
+    use.waiting_ns = *rc::gen::inRange<std::int64_t>(0, use.span_ns);
+  }
   p.devices.resize(any_count());
   for (CapturedDevice& device : p.devices) {
     device.name = *rc::gen::arbitrary<std::string>();
@@ -117,7 +132,9 @@ void add_origin(TimelineBuilder& b) {
 
 Timeline any_timeline() {
   TimelineBuilder b;
-  add_rows(b, add_dictionaries(b));
+  const Counts counts = add_dictionaries(b);
+  add_rows(b, counts);
+  add_counters(b, counts);
   add_origin(b);
   return std::move(b).seal();
 }

@@ -60,11 +60,24 @@ struct DoctorOptions {
   bool json = false;
 };
 
+/// What `simtrace counters` was asked for: either a command to count, or a report of ncu.
+struct CountersOptions {
+  std::string capture;               ///< whose kernels are counted
+  std::string output;                ///< "" = the capture itself is replaced
+  bool overwrite = false;            ///< an output that exists and is another file
+  std::string csv;                   ///< what ncu printed elsewhere; "" = run `command` under ncu
+  std::vector<std::string> command;  ///< the program of the capture
+  std::uint32_t launches = 100;      ///< that are counted
+  std::uint32_t skipped = 500;       ///< launches before them: loading and warming up
+  bool json = false;
+};
+
 /// The commands. Each returns the exit code of simtrace and throws Error for what the user or the machine has to put
 /// right. Nothing goes to stdout but the answers of `doctor`: it belongs to the program that is recorded.
 int record_command(const RecordOptions& options);
 int merge_command(const MergeCommandOptions& options);
 int doctor_command(const DoctorOptions& options);
+int counters_command(const CountersOptions& options);
 
 inline constexpr int kExitRecorderFailed = 125;
 inline constexpr int kExitCannotExecute = 126;

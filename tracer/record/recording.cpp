@@ -117,6 +117,7 @@ int Recording::run_traced_pass(Environment environment) {
     take_signal(child, kTickMs);
     look_at_memory();
     if (!is_finished_) power_.look();
+    look_at_host();
     look_around();
     watch_window(child);
   }
@@ -165,6 +166,15 @@ void Recording::look_at_memory() {
       folder_.remember(kMemoryOn + gpu, static_cast<std::int64_t>(bytes));
   } catch (const Error&) {  // the capture does not say it then
   }
+}
+
+void Recording::look_at_host() {
+  if (is_finished_ || Clock::now() < window_begin_) return;
+  std::vector<pid_t> writers;
+  for (const std::string& part : folder_.parts())
+    if (const PartWriter writer = writer_of(part); writer.is_alive)
+      writers.push_back(static_cast<pid_t>(writer.process));
+  host_.look(writers);
 }
 
 /// Only programs that work in the window are neighbours.
@@ -230,8 +240,9 @@ void Recording::finish() {
 }
 
 void Recording::write_capture() {
-  const Session session =
-      merge_session(folder_, [&](std::int64_t from_ns, std::int64_t to_ns) { return power_.between(from_ns, to_ns); });
+  const Session session = merge_session(
+      folder_, [&](std::int64_t from_ns, std::int64_t to_ns) { return power_.between(from_ns, to_ns); },
+      [&](std::int64_t from_ns, std::int64_t to_ns) { return host_.between(from_ns, to_ns); });
   if (!session.has_anything) return tell_nothing_was_recorded(session);
   write_native(session.timeline, options_.output, options_.overwrite);
   remove_parts(session);

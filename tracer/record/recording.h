@@ -8,12 +8,13 @@
 #include "tracer/record/child.h"
 #include "tracer/record/host/signals.h"
 #include "tracer/record/host/terminal.h"
-#include "tracer/record/memory_watch.h"
 #include "tracer/record/neighbours.h"
 #include "tracer/record/options.h"
 #include "tracer/record/parts_folder.h"
-#include "tracer/record/power_watch.h"
 #include "tracer/record/session.h"
+#include "tracer/record/watch/host_watch.h"
+#include "tracer/record/watch/memory_watch.h"
+#include "tracer/record/watch/power_watch.h"
 
 namespace corun::record {
 
@@ -45,6 +46,7 @@ class Recording {
   void look_around();
   void look_for_neighbours(Clock::time_point now);
   void look_at_memory();
+  void look_at_host();
   void watch_window(Child& child);
   bool has_settled() const;
   void show_progress();
@@ -63,6 +65,7 @@ class Recording {
   Neighbours neighbours_;
   MemoryWatch memory_;
   PowerWatch power_;
+  HostWatch host_;
   std::vector<std::string> notes_;
 
   Clock::time_point begin_;

@@ -166,7 +166,7 @@ void list_processes(std::vector<PartContent>& parts, Session& session, std::vect
 
 }  // namespace
 
-Session merge_session(const PartsFolder& folder, const PowerBetween& power_between) {
+Session merge_session(const PartsFolder& folder, const PowerBetween& power_between, const HostBetween& host_between) {
   Session session;
   std::vector<std::string> notes;
   std::vector<PartContent> parts = read_parts(folder.parts(), notes, session.has_unreadable);
@@ -174,6 +174,7 @@ Session merge_session(const PartsFolder& folder, const PowerBetween& power_betwe
   list_processes(parts, session, notes);
   MergeOptions options = merge_options(parts, memory);
   options.power_between = power_between;
+  options.host_between = host_between;
   session.has_anything = std::ranges::any_of(parts, has_anything) && has_wanted_frames(parts, options, notes);
   if (session.has_anything) {
     options.untraced_rate = rate_of_untraced_pass(folder, parts, memory, notes, session.has_unreadable);

@@ -36,7 +36,9 @@ struct Session {
 
 /// Reads the parts of a session and merges them. A part that cannot be read is a note, and an unended one of a program
 /// that lives is another. Where no frame of those wanted is there, there is nothing.
-/// `power_between` tells what was seen of power meanwhile; nothing does where the recorder was killed.
-Session merge_session(const PartsFolder& folder, const PowerBetween& power_between = {});
+/// `power_between` and `host_between` tell what was seen of power and the CPU meanwhile; nothing does where the
+/// recorder was killed.
+Session merge_session(const PartsFolder& folder, const PowerBetween& power_between = {},
+                      const HostBetween& host_between = {});
 
 }  // namespace corun::record

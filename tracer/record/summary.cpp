@@ -4,6 +4,7 @@
 #include <map>
 
 #include "tracer/record/host/terminal.h"
+#include "traces/host_use.h"
 #include "traces/timeline.h"
 
 namespace corun::record {
@@ -100,6 +101,8 @@ std::string summary_text(const Summary& summary) {
   text += line("recording", fmt::format("took {:.1f} ms of the program's time, {:.2f} % of the span",
                                         static_cast<double>(session.report.tracer_ns) * 1e-6,
                                         percent(session.report.tracer_ns, figures.span_ns)));
+  if (const std::optional<HostUse> host = busiest_thread(session.timeline.provenance()))
+    text += line("host", to_text(*host) + (lacked_cores(*host) ? ": other programs held it up" : ""));
   if (summary.untraced_seconds && summary.seconds) text += line("untraced", untraced_pass_text(summary));
   for (const std::string& note : session.report.notes) text += line("note", printable(note));
   return text;

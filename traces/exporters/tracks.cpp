@@ -6,7 +6,7 @@
 #include <charconv>
 
 #include "traces/exporters/frame_of_visit.h"
-#include "traces/exporters/kernel_name.h"
+#include "traces/text/kernel_name.h"
 
 namespace corun {
 namespace {

@@ -5,9 +5,9 @@
 #include <filesystem>
 
 #include "traces/base/error.h"
-#include "traces/importers/csv_lines.h"
-#include "traces/importers/decimal.h"
 #include "traces/importers/importers.h"
+#include "traces/text/csv_lines.h"
+#include "traces/text/decimal.h"
 
 namespace corun {
 namespace {

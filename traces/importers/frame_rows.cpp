@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "traces/base/error.h"
-#include "traces/importers/decimal.h"
 #include "traces/importers/importers.h"
+#include "traces/text/decimal.h"
 
 namespace corun {
 namespace {

@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "traces/importers/csv_lines.h"
 #include "traces/reader.h"
+#include "traces/text/csv_lines.h"
 #include "traces/timeline.h"
 
 namespace corun {

@@ -3,9 +3,9 @@
 #include <filesystem>
 
 #include "traces/base/error.h"
-#include "traces/importers/csv_lines.h"
 #include "traces/importers/frame_rows.h"
 #include "traces/importers/importers.h"
+#include "traces/text/csv_lines.h"
 
 namespace corun {
 namespace {

@@ -22,11 +22,12 @@ enum class ChunkKind : std::uint8_t {
   kFrames = 10,
   kMarks = 11,
   kDraws = 12,
+  kCounters = 13,
   kRecords = 32,  ///< records of a part (traces/parts/part_record.h), which has chunks of no other kind
 };
 
 /// One past the largest kind of a timeline's chunks: the size of an array indexed by kind.
-inline constexpr std::size_t kChunkKinds = 13;
+inline constexpr std::size_t kChunkKinds = 14;
 
 /// Limits of the format. Readers check them before they allocate; a file beyond them is damaged.
 inline constexpr std::uint32_t kMaxChunkBytes = 16u << 20;   ///< payload before compression
@@ -58,9 +59,10 @@ struct Chunk {
   std::string payload;       ///< uncompressed
 };
 
-/// Most rows of a kind in a file: 2^20 strings, 2^16 threads and swap chains, which are searched one by one.
+/// Most rows of a kind in a file: 2^20 strings and counters, 2^16 threads and swap chains, which are searched one by
+/// one.
 constexpr std::uint64_t max_rows(ChunkKind kind) {
-  if (kind == ChunkKind::kStrings) return 1u << 20;
+  if (kind == ChunkKind::kStrings || kind == ChunkKind::kCounters) return 1u << 20;
   if (kind == ChunkKind::kThreads || kind == ChunkKind::kSwapchains) return 1u << 16;
   return kMaxFileRows;
 }

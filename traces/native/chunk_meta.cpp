@@ -103,6 +103,25 @@ void read_power(const schema::Meta::PowerMean& wire, std::vector<PowerMean>& pow
   if (is_power && is_clock) power.push_back({.device = wire.device(), .watts = wire.watts(), .sm_mhz = wire.sm_mhz()});
 }
 
+void write_host_use(const HostUse& use, schema::Meta::HostUse& wire) {
+  wire.set_process(use.process);
+  wire.set_thread(use.thread);
+  wire.set_span_ns(use.span_ns);
+  wire.set_running_ns(use.running_ns);
+  wire.set_waiting_ns(use.waiting_ns);
+}
+
+// A thread that ran and waited for longer than it was watched says nothing.
+void read_host_use(const schema::Meta::HostUse& wire, std::vector<HostUse>& uses) {
+  const auto lies_within = [&](std::int64_t ns) { return ns >= 0 && ns <= wire.span_ns(); };
+  if (wire.span_ns() <= 0 || !lies_within(wire.running_ns()) || !lies_within(wire.waiting_ns())) return;
+  uses.push_back({.process = wire.process(),
+                  .thread = wire.thread(),
+                  .span_ns = wire.span_ns(),
+                  .running_ns = wire.running_ns(),
+                  .waiting_ns = wire.waiting_ns()});
+}
+
 void write_provenance(const Provenance& provenance, schema::Meta& wire) {
   wire.set_source_format(provenance.source_format);
   wire.set_source_version(provenance.source_version);
@@ -125,6 +144,7 @@ void write_provenance(const Provenance& provenance, schema::Meta& wire) {
   }
   for (const MemoryPeak& peak : provenance.memory_peaks) write_peak(peak, *wire.add_memory_peak());
   for (const PowerMean& mean : provenance.power) write_power(mean, *wire.add_power());
+  for (const HostUse& use : provenance.host_use) write_host_use(use, *wire.add_host_use());
   wire.set_tracer_ns(provenance.tracer_ns);
   if (provenance.untraced_rate) write_rate(*provenance.untraced_rate, *wire.mutable_untraced_rate());
 }
@@ -144,9 +164,11 @@ Provenance read_provenance(const schema::Meta& wire) {
                         .untraced_rate = read_rate(wire),
                         .tracer_ns = wire.tracer_ns(),
                         .memory_peaks = {},
-                        .power = {}};
+                        .power = {},
+                        .host_use = {}};
   for (const schema::Meta::Device& device : wire.device()) provenance.devices.push_back(read_device(device));
   for (const schema::Meta::PowerMean& mean : wire.power()) read_power(mean, provenance.power);
+  for (const schema::Meta::HostUse& use : wire.host_use()) read_host_use(use, provenance.host_use);
   for (const schema::Meta::Program& program : wire.program()) provenance.programs[program.process()] = program.name();
   for (const schema::Meta::Skipped& skipped : wire.skipped()) provenance.skipped[skipped.reason()] += skipped.count();
   return provenance;

@@ -126,6 +126,19 @@ void visit(Codec<DrawRecord>& codec) {
   codec.plain(4, "swapchain", &DrawRecord::swapchain);
 }
 
+template <template <class> class Codec>
+void visit(Codec<CounterRecord>& codec) {
+  codec.plain(1, "name", &CounterRecord::name, Offset::kPlusOne);
+  codec.plain(2, "shape", &CounterRecord::shape, Offset::kPlusOne);
+  codec.plain(3, "launches", &CounterRecord::launches);
+  codec.plain(4, "mean_ns", &CounterRecord::mean_ns);
+  codec.plain(5, "dram_ppm", &CounterRecord::dram_ppm);
+  codec.plain(6, "l2_ppm", &CounterRecord::l2_ppm);
+  codec.plain(7, "l2_hits_ppm", &CounterRecord::l2_hits_ppm);
+  codec.plain(8, "sm_ppm", &CounterRecord::sm_ppm);
+  codec.plain(9, "warps_ppm", &CounterRecord::warps_ppm);
+}
+
 template <class Row>
 void set_time_range(EncodedRows& encoded, std::span<const Row> rows) {
   std::tie(encoded.first_ns, encoded.last_ns) = time_range(rows.front());
@@ -212,6 +225,8 @@ std::uint64_t count_rows(const Timeline& timeline, ChunkKind kind) {
       return timeline.marks().size();
     case ChunkKind::kDraws:
       return timeline.draws().size();
+    case ChunkKind::kCounters:
+      return timeline.counters().size();
     case ChunkKind::kMeta:
     case ChunkKind::kFooter:
     case ChunkKind::kRecords:
@@ -242,6 +257,8 @@ EncodedRows encode_rows(const Timeline& timeline, ChunkKind kind, std::uint64_t 
       return encode(timeline.marks(), first_row);
     case ChunkKind::kDraws:
       return encode(timeline.draws(), first_row);
+    case ChunkKind::kCounters:
+      return encode(timeline.counters(), first_row);
     case ChunkKind::kMeta:
     case ChunkKind::kFooter:
     case ChunkKind::kRecords:
@@ -278,6 +295,8 @@ void decode_rows(std::string_view payload, ChunkKind kind, std::uint64_t first_r
       return add_rows(decode<MarkRecord>(payload, row_count), builder);
     case ChunkKind::kDraws:
       return add_rows(decode<DrawRecord>(payload, row_count), builder);
+    case ChunkKind::kCounters:
+      return add_rows(decode<CounterRecord>(payload, row_count), builder);
     case ChunkKind::kMeta:
     case ChunkKind::kFooter:
     case ChunkKind::kRecords:

@@ -33,6 +33,7 @@ class FileWriter {
   std::string write() {
     append(ChunkKind::kMeta, 0, {.payload = encode_meta(timeline_)});
     for (ChunkKind kind : kDictionaries) append_all(kind);
+    append_all(ChunkKind::kCounters);
     append_by_time();
     append(ChunkKind::kFooter, 0, {.payload = encode_footer(footer_)});
     return std::move(file_);
@@ -103,6 +104,7 @@ void check_row_limits(const Timeline& timeline, std::uint64_t file_bytes) {
   };
   for (ChunkKind kind : kDictionaries) count(kind);
   for (ChunkKind kind : kTimedRows) count(kind);
+  count(ChunkKind::kCounters);
   const std::uint64_t most = max_rows_of(file_bytes);
   if (rows > most) throw_input({}, "timeline of {} rows in {} bytes, expected at most {} rows", rows, file_bytes, most);
 }

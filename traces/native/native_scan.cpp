@@ -18,7 +18,7 @@ bool has_rows(std::uint32_t kind) {
   return kind >= static_cast<std::uint32_t>(ChunkKind::kStrings) && kind < kChunkKinds;
 }
 
-// Neither entries of a dictionary nor draws, which the footer does not count.
+// Neither entries of a dictionary nor draws and counters, which the footer does not count.
 bool has_timed_rows(std::uint32_t kind) {
   return kind >= static_cast<std::uint32_t>(ChunkKind::kOps) && kind <= static_cast<std::uint32_t>(ChunkKind::kMarks);
 }

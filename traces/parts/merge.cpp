@@ -49,6 +49,7 @@ class Merge {
     name_renderers();
     note_memory_of_frames();
     note_power();
+    note_host_use();
     finish();
     return std::move(builder_).seal();
   }
@@ -162,15 +163,28 @@ class Merge {
         {.device = known == index_of_.end() ? 0 : known->second, .bytes = bytes, .source = MemorySource::kInUse});
   }
 
-  // While foreign programs ran, power is theirs as well.
-  void note_power() {
-    if (!options_.power_between || options_.other_contexts || builder_.op_count() == 0) return;
+  std::pair<std::int64_t, std::int64_t> span_of_ops() {
     std::int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
     for (std::uint32_t i = 0; i < builder_.op_count(); ++i) {
       const OpRecord& op = builder_.op(i);
       first_ns = std::min(first_ns, op.start_ns);
       last_ns = std::max(last_ns, op.start_ns + op.duration_ns);
     }
+    return {first_ns, last_ns};
+  }
+
+  // Of threads that call the driver: others are not replayed.
+  void note_host_use() {
+    if (!options_.host_between || builder_.op_count() == 0) return;
+    const auto [first_ns, last_ns] = span_of_ops();
+    for (const HostUse& use : options_.host_between(first_ns, last_ns))
+      if (builder_.has_thread({use.process, use.thread})) builder_.provenance().host_use.push_back(use);
+  }
+
+  // While foreign programs ran, power is theirs as well.
+  void note_power() {
+    if (!options_.power_between || options_.other_contexts || builder_.op_count() == 0) return;
+    const auto [first_ns, last_ns] = span_of_ops();
     const std::map<std::string, PowerMean> means = options_.power_between(first_ns, last_ns);
     for (auto [uuid, mean] : means) {
       const auto known = index_of_.find(uuid);

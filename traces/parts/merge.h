@@ -15,6 +15,9 @@ namespace corun {
 /// Mean power of GPUs between two instants of the parts' clock, by the GPU's uuid as uuid_text() writes it.
 using PowerBetween = std::function<std::map<std::string, PowerMean>(std::int64_t from_ns, std::int64_t to_ns)>;
 
+/// What threads had of the CPU between two instants of the parts' clock.
+using HostBetween = std::function<std::vector<HostUse>(std::int64_t from_ns, std::int64_t to_ns)>;
+
 /// How parts become one timeline.
 struct MergeOptions {
   std::uint64_t first_frame = 1;  ///< with `last_frame`: all rows are cut to the span of these frames
@@ -23,6 +26,7 @@ struct MergeOptions {
   /// Device memory that came into use meanwhile, by the GPU's uuid as uuid_text() writes it.
   std::map<std::string, std::uint64_t> memory_in_use = {};
   PowerBetween power_between = {};  ///< empty: nothing is known of power
+  HostBetween host_between = {};    ///< empty: nothing is known of the CPU
   std::optional<UntracedRate> untraced_rate =
       {};                         ///< of the untraced pass, where there was one: kept in the provenance
   std::string source_file = {};   ///< base name, for the provenance

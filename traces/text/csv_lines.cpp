@@ -1,4 +1,4 @@
-#include "traces/importers/csv_lines.h"
+#include "traces/text/csv_lines.h"
 
 #include <algorithm>
 #include <map>

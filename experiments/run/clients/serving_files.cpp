@@ -8,8 +8,8 @@
 
 #include "experiments/base/yaml.h"
 #include "traces/base/error.h"
-#include "traces/importers/csv_lines.h"
-#include "traces/importers/decimal.h"
+#include "traces/text/csv_lines.h"
+#include "traces/text/decimal.h"
 
 namespace corun {
 

@@ -1,4 +1,4 @@
-#include "experiments/run/scenario_doubts.h"
+#include "experiments/run/notes/scenario_doubts.h"
 
 #include <algorithm>
 

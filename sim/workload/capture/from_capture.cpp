@@ -9,8 +9,10 @@
 #include "sim/workload/capture/job_split.h"
 #include "sim/workload/capture/launches.h"
 #include "sim/workload/capture/unseen_waits.h"
+#include "sim/workload/counters.h"
 #include "sim/workload/workload.h"
 #include "traces/base/error.h"
+#include "traces/host_use.h"
 
 namespace corun {
 
@@ -495,13 +497,21 @@ Workload workload_from_capture(CompactCapture capture, const WorkloadOptions& op
   const PowerMean power = power_of(capture.rest.provenance(), gpu);
   const double load = power.watts > 0 && !is_frames_alone(capture) ? load_of(capture) : 0.0;
   const double collective_share = collective_share_of(capture);
+  const MeanUse use = mean_use(capture);
+  const std::optional<HostUse> host = busiest_thread(capture.rest.provenance());
   Workload workload = is_frames_alone(capture) ? workload_from_frames(capture.rest, options)
                                                : Conversion(std::move(capture), options, has_others).run();
+  if (host && lacked_cores(*host))
+    workload.notes.push_back(
+        fmt::format("warning: while it was captured, {}: other programs held its host up, and its "
+                    "gaps are longer than on a free one",
+                    to_text(*host)));
   if (!skipped.empty()) workload.notes.insert(workload.notes.begin(), skipped);
   workload.captured_on = captured_on;
   workload.memory = memory;
   workload.power = power;
   workload.recorded_load = load;
+  workload.use = use;
   workload.collective_share = collective_share;
   workload.check();
   return workload;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "experiments/bands/counted_use.h"
 #include "experiments/bands/figure_band.h"
 #include "tests/experiments/question/experiment_text.h"
 
@@ -167,6 +168,24 @@ TEST(FigureBand, OfARateIsThatOfItsBoundAndEndsAtTheRateAlone) {
 TEST(FigureBand, UnderMpsADeviceBoundProgramIsNotToldFromAnyOther) {
   expect_band(two_programs("mps"), "a", "throughput_per_s", 8.5, 11.5);
   expect_band(two_programs("mps"), "b", "throughput_per_s", 7.2, 10);
+}
+
+TEST(FigureBand, OfCountedProgramsThatShareSmsHangsOnWhatTheirKernelsUse) {
+  const std::string table =
+      std::string(kTable) + "kept,mps,memory,any,24,0.80,1.20,0.7,1.5\nkept,mps,sms,any,24,0.95,1.10,0.9,1.2\n";
+  const MeanUse streams{.dram = 0.8, .l2 = 0.7, .sms = 0.1, .counted = 0.9},
+      caches{.dram = 0.2, .l2 = 0.7, .sms = 0.6, .counted = 0.9},
+      computes{.dram = 0.3, .l2 = 0.3, .sms = 0.8, .counted = 1};
+  const auto low_of = [&](const std::string& mechanism, const MeanUse& use, double busy) {
+    PredictedRuns runs = two_programs(mechanism);
+    runs.notes = {counted_use_note("b", computes, 1.0), counted_use_note("a", use, busy)};
+    return figure_band(Bands(table), runs, "a", "throughput_per_s")->low;
+  };
+  EXPECT_NEAR(low_of("mps", streams, 0.97), 8.0, 1e-9);
+  EXPECT_NEAR(low_of("mps", caches, 0.97), 8.0, 1e-9);
+  EXPECT_NEAR(low_of("mps", computes, 0.97), 9.5, 1e-9);
+  EXPECT_NEAR(low_of("mps", computes, 0.5), 8.5, 1e-9) << "its host holds it up, too";
+  EXPECT_NEAR(low_of("turns", streams, 0.97), 9.5, 1e-9) << "turns share no SMs";
 }
 
 TEST(FigureBand, OfATailIsOfProgramsWhoseHostIsNotFarAhead) {

@@ -44,8 +44,10 @@ class Running {
   Running(std::vector<std::string> words, const std::string& folder,
           const std::map<std::string, std::string>& more = {})
       : out_(folder + "/stdout"), err_(folder + "/stderr") {
-    std::vector<std::string> variables = {"PATH=/usr/bin:/bin"};
-    for (const auto& [name, value] : more) variables.push_back(name + "=" + value);
+    std::map<std::string, std::string> all = more;
+    all.try_emplace("PATH", "/usr/bin:/bin");
+    std::vector<std::string> variables;
+    for (const auto& [name, value] : all) variables.push_back(name + "=" + value);
     posix_spawn_file_actions_t files;
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addchdir_np(&files, folder.c_str());

@@ -301,6 +301,20 @@ TEST_F(Recorder, TheCaptureSaysWhatTheGpuDrewWhileItsKernelsRan) {
   EXPECT_TRUE(capture().provenance().power.empty()) << "too short for the meter";
 }
 
+// It sleeps between its kernels but for the calls that make them.
+TEST_F(Recorder, TheCaptureSaysWhatItsHostHadOfTheCpu) {
+  const Finished done = record({}, {"open=cuda", "kernels=3", "sleep=900", "kernels=3"});
+  EXPECT_EQ(done.code, 0) << done.err;
+  const Timeline timeline = capture();
+  const std::vector<HostUse>& uses = timeline.provenance().host_use;
+  ASSERT_EQ(uses.size(), 1u);
+  EXPECT_EQ(uses[0].process, timeline.threads()[0].process);
+  EXPECT_EQ(uses[0].thread, timeline.threads()[0].thread);
+  EXPECT_GE(uses[0].span_ns, 300'000'000);
+  EXPECT_LE(uses[0].running_ns, uses[0].span_ns / 4);
+  EXPECT_NE(done.err.find("host"), std::string::npos) << done.err;
+}
+
 TEST_F(Recorder, WithoutTheDriversLibraryNoMemoryIsClaimed) {
   EXPECT_EQ(record({}, {"open=cuda", "kernels=3", "touch=allocated", "sleep=300"}).code, 0);
   EXPECT_TRUE(capture().memory_peaks().empty());

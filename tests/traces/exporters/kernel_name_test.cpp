@@ -1,4 +1,4 @@
-#include "traces/exporters/kernel_name.h"
+#include "traces/text/kernel_name.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,4 +1,4 @@
-#include "traces/importers/decimal.h"
+#include "traces/text/decimal.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -73,6 +73,7 @@ class CommandLine {
     app_.require_subcommand(1);
     app_.footer("`simtrace COMMAND --help` lists the options of a command. docs/capture.md has examples.");
     add_record();
+    add_counters();
     add_merge();
     add_doctor();
     app_.add_subcommand("version", "Print the version")->callback([this] {
@@ -115,6 +116,7 @@ class CommandLine {
     for (int i = 1; i < argc; ++i) {
       if (std::strcmp(argv[i], "--") != 0) continue;
       record_.command.assign(argv + i + 1, argv + argc);
+      counters_.command = record_.command;
       return i;
     }
     return argc;
@@ -182,6 +184,23 @@ class CommandLine {
                      "After --timed the program goes on, or gets SIGTERM");
   }
 
+  void add_counters() {
+    CLI::App* app = app_.add_subcommand("counters", "Add hardware counters of its kernels to a capture, by ncu");
+    app->footer(
+        "Runs the program of the capture once more under NVIDIA Nsight Compute: simtrace counters FILE -- CMD...\n"
+        "or reads what ncu has printed elsewhere: simtrace counters FILE --csv REPORT");
+    app->add_option("CAPTURE", counters_.capture, "The capture, which is replaced unless -o says otherwise")
+        ->required();
+    app->add_option("-o,--output", counters_.output, "Where to write instead")->type_name("FILE");
+    app->add_flag("-f,--force", counters_.overwrite, "Replace an existing file");
+    app->add_option("--csv", counters_.csv, "Report by `ncu --csv --page raw`, in place of a command")
+        ->type_name("FILE");
+    app->add_option("--launches", counters_.launches, "Launches of kernels to count")->check(CLI::Range(1, 100'000));
+    app->add_option("--skip", counters_.skipped, "Launches to leave out before them, while the program warms up");
+    app->add_flag("--json", counters_.json, "The summary as one line of JSON on stderr");
+    app->callback([this] { command_ = [this] { return counters_command(counters_); }; });
+  }
+
   void add_merge() {
     CLI::App* app = app_.add_subcommand("merge", "Finish a recording whose recorder was killed");
     app->add_option("PARTS", merge_.parts, "The folder it left, NAME.corun.parts")->required();
@@ -212,6 +231,7 @@ class CommandLine {
 
   CLI::App app_{"Captures CUDA work and game frames of unmodified programs.", "simtrace"};
   RecordOptions record_;
+  CountersOptions counters_;
   MergeCommandOptions merge_;
   DoctorOptions doctor_;
   bool is_steam_ = false;

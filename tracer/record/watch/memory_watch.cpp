@@ -1,4 +1,4 @@
-#include "tracer/record/memory_watch.h"
+#include "tracer/record/watch/memory_watch.h"
 
 #include <algorithm>
 

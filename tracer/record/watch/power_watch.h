@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tracer/record/host/nvml.h"
+#include "tracer/record/watch/reading_log.h"
 #include "traces/timeline.h"
 
 namespace corun::record {
@@ -30,11 +31,8 @@ class PowerWatch {
     std::uint64_t energy_mj;
     double sm_mhz;
   };
-  /// Of a long recording every second reading is dropped, again and again.
-  static constexpr std::size_t kMostReadings = 32'768;
-
   Nvml nvml_;
-  std::map<std::string, std::vector<Reading>> readings_;
+  std::map<std::string, ReadingLog<Reading>> readings_;
 };
 
 }  // namespace corun::record

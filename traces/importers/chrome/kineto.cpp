@@ -11,8 +11,8 @@
 #include "traces/importers/api_calls.h"
 #include "traces/importers/chrome/json_records.h"
 #include "traces/importers/chrome/kineto_event.h"
-#include "traces/importers/decimal.h"
 #include "traces/importers/importers.h"
+#include "traces/text/decimal.h"
 
 namespace corun {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "traces/importers/chrome/json_records.h"
-#include "traces/importers/decimal.h"
+#include "traces/text/decimal.h"
 
 namespace corun {
 namespace {

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "traces/counters/bound_by.h"
+
+namespace corun {
+
+/// Of programs whose counters hold less of their kernel time, nothing is concluded.
+inline constexpr double kCountedEnough = 0.75;
+/// Nor of programs for which the device works less of the time alone: their hosts decide.
+inline constexpr double kMostlyBusy = 0.75;
+
+/// The note of a run on a client whose kernels were counted: what they use, and the part of the time in which the
+/// device works for it alone.
+std::string counted_use_note(const std::string& client, const MeanUse& use, double busy);
+
+/// By such a note, what decides how far a figure may be off where programs share SMs: "memory" or "sms", of programs
+/// that keep the device busy and whose kernels use the one more than the other; "" where the notes do not say.
+std::string_view counted_bound(std::span<const std::string> notes, const std::string& client);
+
+}  // namespace corun
