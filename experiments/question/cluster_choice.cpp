@@ -14,6 +14,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::array<std::string_view, 2> kLinks = {"flat", "pairs"};
+constexpr std::array<std::string_view, 2> kProgress = {"simulated", "by_mix"};
+constexpr Duration kShortestMixWindow = 100ms, kLongestMixWindow = 10min;
 
 struct NodesReading {
   NodeSpec spec;
@@ -237,6 +239,16 @@ const FieldTable<ClusterReading>& cluster_fields() {
        [](const Node& n, ClusterReading& out, ScalarReader& r) {
          if (auto sharing = read_policy(n, out.folder, out.policies, r)) out.choice.sharing = std::move(sharing);
        }},
+      {"progress", "simulated or by_mix",
+       [](const Node& n, ClusterReading& out, ScalarReader& r) {
+         out.choice.progress_where = n.where;
+         if (const auto index = r.choice(n, kProgress)) out.choice.is_by_mix = *index == 1;
+       }},
+      {"mix_window", "duration",
+       [](const Node& n, ClusterReading& out, ScalarReader& r) {
+         out.choice.mix_window =
+             r.duration(n, kShortestMixWindow, kLongestMixWindow, "s").value_or(ClusterChoice::kMixWindow);
+       }},
   };
   return table;
 }
@@ -283,6 +295,22 @@ void check_sharing(const PolicyChoice& sharing, ScalarReader& reader) {
           "a pod's part of its card is its `cards`");
 }
 
+/// Rates tell when a number of jobs is done, by programs that wait for what they depend on.
+void check_by_mix(const PodClient& its, const std::vector<ClientChoice>& clients, ScalarReader& reader) {
+  const auto client = std::ranges::find(clients, its.name, &ClientChoice::name);
+  if (client == clients.end()) return;
+  const auto refuse = [&](bool is_so, std::string_view why) {
+    if (is_so)
+      reader.wrong(at(its.where),
+                   fmt::format("`progress: by_mix` cannot estimate pods of client `{}`: {}", client->name, why),
+                   "`progress: simulated` can");
+  };
+  const bool has_jobs = client->repeat > 0 && client->stay == Duration{0} && !its.has_runtime;
+  refuse(!has_jobs, "they end by the clock, and not after a number of jobs (`repeat`)");
+  refuse(client->server || client->replay_or_default() == Replay::kOpen, "its jobs come at their own times");
+  refuse(client->context.working_set_bytes > 0, "what is paged depends on what was there before (`working_set`)");
+}
+
 }  // namespace
 
 void read_cluster(const Node& node, const std::string& folder, PolicyRegistry& policies, ClusterChoice& out,
@@ -305,6 +333,8 @@ void check_cluster(const Node& node, const Scenario& scenario, ScalarReader& rea
     for (const PodClient& its : cluster.pod_clients) check_pod_client(its, scenario.clients, reader);
   for (const ClientChoice& client : scenario.clients) check_template(client, reader);
   if (cluster.sharing) check_sharing(*cluster.sharing, reader);
+  if (cluster.is_by_mix)
+    for (const PodClient& its : cluster.pod_clients) check_by_mix(its, scenario.clients, reader);
 }
 
 void round_to_units(const ClusterChoice& cluster, PodSpec& pod) {
@@ -327,6 +357,7 @@ std::string cluster_text(const ClusterChoice& c) {
   text +=
       fmt::format("card_manager_ns={} {} {} {}\nunits={} {}\n", to_ns(c.times.registration), to_ns(c.times.container),
                   to_ns(c.times.check_period), to_ns(c.times.collection_period), c.unit_cores, c.unit_memory_bytes);
+  if (c.is_by_mix) text += fmt::format("progress=by_mix\nmix_window_ns={}\n", to_ns(c.mix_window));
   for (std::size_t i = 0; i < c.nodes.size(); ++i) {
     const NodeSpec& n = c.nodes[i];
     text += fmt::format("node.{:06}={} {} {} {} {} {} ", i, n.name, n.model, n.cards, n.card_memory_bytes, n.cpu_milli,

@@ -32,6 +32,10 @@ struct ClusterChoice {
   PlacementTimes times;
   std::uint32_t unit_cores = 0;         ///< parts of a card that requests are counted in; 0 = thousandths
   std::uint64_t unit_memory_bytes = 0;  ///< that requests are counted in; 0 = bytes
+  bool is_by_mix = false;               ///< pods with clients are estimated by their mixes (MixCards), not simulated
+  SourceLocation progress_where;
+  Duration mix_window = kMixWindow;  ///< for which each mix is simulated, twice
+  static constexpr Duration kMixWindow{10'000'000'000};
 };
 
 /// Reads `cluster: { nodes: ..., pods: ..., ... }` into `out`; keys that are not given stay as they are.

@@ -201,4 +201,25 @@ std::vector<std::string> policy_warnings(const Scenario& scenario, const PolicyC
   return warnings;
 }
 
+std::vector<std::string> mix_warnings(const PolicyChoice& policy, const CardSharing& sharing, const MixUse& use) {
+  if (use.mixes == 0) return {};
+  std::vector<std::string> warnings = {fmt::format(
+      "warning: {}: times of pods are estimates (`progress: by_mix`): each pod has its rate in the mix of pods on its "
+      "card. Mixes that cards had: {}, simulated twice for {} each. In halves of these windows a rate is up to {:.1f} "
+      "% "
+      "higher than in others; ranges are by that, and leave out what it changes in waits",
+      policy.label, use.mixes, format_duration(use.window), 100 * (use.widest - 1))};
+  if (!use.parts.empty())
+    warnings.push_back(
+        fmt::format("warning: {}: `mix_window` is shorter than a pass over the jobs of {}: their rates, and those of "
+                    "others in their mixes, are of a part of these jobs",
+                    policy.label, fmt::join(use.parts, ", ")));
+  if (!sharing.forgets)
+    warnings.push_back(
+        fmt::format("warning: {}: policy {} may remember pods that have gone, or tell pods by their names; in mixes it "
+                    "cannot",
+                    policy.label, sharing.policy_name));
+  return warnings;
+}
+
 }  // namespace corun

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "experiments/question/experiment.h"
+#include "sim/cluster/cluster.h"
 #include "sim/workload/client_spec.h"
 
 namespace corun {
@@ -13,5 +14,8 @@ namespace corun {
 /// says. `clients` are those of the scenario.
 std::vector<std::string> policy_warnings(const Scenario& scenario, const PolicyChoice& policy,
                                          const std::vector<ClientSpec>& clients);
+
+/// What to know of a cluster's figures that were estimated by mixes of pods.
+std::vector<std::string> mix_warnings(const PolicyChoice& policy, const CardSharing& sharing, const MixUse& use);
 
 }  // namespace corun

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "experiments/base/hash.h"
 #include "experiments/question/cluster_lists.h"
 #include "experiments/question/device_choice.h"
 #include "experiments/run/clients/assumptions.h"
@@ -16,6 +17,7 @@
 #include "experiments/run/draw_range.h"
 #include "experiments/run/notes/counted_uses.h"
 #include "experiments/run/notes/scenario_doubts.h"
+#include "sim/cluster/mix_table.h"
 #include "sim/cluster/pod_kinds.h"
 #include "sim/solo/solo.h"
 
@@ -67,6 +69,11 @@ CardSharing RunInputs::sharing(const Scenario& scenario, std::uint64_t seed) {
                       return by_client != nullptr && !by_client->empty();
                     });
   sharing.seed = seed;
+  const ClusterChoice& cluster = *scenario.cluster;
+  if (cluster.is_by_mix)
+    sharing.mixes = mixes_.get(content_hash(canonical_run(scenario, choice, seed, hashes_)), [&] {
+      return std::make_shared<MixTable>(sharing, cluster.mix_window, cluster.progress_where);
+    });
   return sharing;
 }
 

@@ -102,6 +102,7 @@ class RunInputs {
   Memo<ClusterKey, ClusterLists> clusters_;
   Memo<BaselineKey, SoloBaseline> baselines_;
   Memo<AloneKey, Duration> alone_;
+  Memo<std::string, std::shared_ptr<MixTable>> mixes_;       // by all that decides a run but its placement
   Memo<std::string, std::vector<std::string>> draw_ranges_;  // by scenario
 };
 

@@ -89,6 +89,8 @@ void execute_cluster(const Scenario& scenario, const RunSpec& spec, RunInputs& r
   ClusterResult result = simulate_cluster(input);
   outcome.events = result.events;
   outcome.metrics = cluster_metrics(result);
+  if (result.mix_use) notes = mix_warnings(choice, input.sharing, *result.mix_use);
+  if (result.mix_use) outcome.notes += fmt::format("{}{}", outcome.notes.empty() ? "" : "\n", fmt::join(notes, "\n"));
   outcome.pods = std::move(result.pods);
 }
 

@@ -175,14 +175,28 @@ const char* Summary::absence(const Scenario& scenario, const std::string& policy
   return is_done(scenario, policy) ? "not measured" : "not run";
 }
 
+/// " (low to high)" of an estimate by mixes of pods; "" of other figures.
+std::string Summary::mix_range(const Scenario& scenario, const std::string& policy, std::string_view metric) const {
+  const bool is_time = metric == "pod_time_mean_s";
+  if (!is_time && metric != "slowdown_mean") return "";
+  const double low = mean(scenario, policy, "cluster", is_time ? "pod_time_mean_low_s" : "slowdown_mean_low");
+  const double high = mean(scenario, policy, "cluster", is_time ? "pod_time_mean_high_s" : "slowdown_mean_high");
+  return std::isnan(low) ? "" : " " + band_text({low, high}, std::string(metric), low);
+}
+
 std::string Summary::cluster_table(const Scenario& scenario, std::size_t width) const {
   std::vector<std::vector<std::string>> rows = {{"policy"}};
+  const bool is_estimate = scenario.cluster->is_by_mix && !scenario.cluster->pod_clients.empty();
+  if (is_estimate) rows.front().emplace_back("pods' times");
   for (const std::string_view metric : headlines::kCluster) rows.front().emplace_back(metric_named(metric).heading);
   for (const PolicyChoice& policy : scenario.policies) {
     std::vector<std::string> row = {policy.label};
+    if (is_estimate) row.emplace_back("by mix");
+    const std::size_t first = row.size();
     for (const std::string_view metric : headlines::kCluster)
-      row.push_back(cell(scenario, policy.label, "cluster", std::string(metric), true));
-    if (row[1].empty()) row[1] = absence(scenario, policy.label);
+      row.push_back(cell(scenario, policy.label, "cluster", std::string(metric), true) +
+                    mix_range(scenario, policy.label, metric));
+    if (row[first].empty()) row[first] = absence(scenario, policy.label);
     rows.push_back(std::move(row));
   }
   return aligned(rows, {}, width);

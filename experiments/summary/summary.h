@@ -67,6 +67,7 @@ class Summary {
  private:
   /// What stands where there is no figure: the run failed, was not done, or ended too soon.
   const char* absence(const Scenario& scenario, const std::string& policy) const;
+  std::string mix_range(const Scenario& scenario, const std::string& policy, std::string_view metric) const;
   std::string cluster_table(const Scenario& scenario, std::size_t width) const;
   PredictedRuns predicted(const Scenario& scenario, const PolicyChoice& policy) const;
   std::string band_cell(const Scenario& scenario, const std::string& policy, const std::string& client,

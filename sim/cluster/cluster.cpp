@@ -3,6 +3,7 @@
 #include <list>
 #include <optional>
 
+#include "sim/cluster/mix_cards.h"
 #include "sim/cluster/node_books.h"
 #include "sim/cluster/shared_cards.h"
 #include "sim/engine/engine.h"
@@ -19,10 +20,15 @@ Time next_multiple(Time now, Duration period) {
   return kRunStart + periods * period;
 }
 
+std::unique_ptr<Cards> make_cards(const ClusterInput& input) {
+  if (input.sharing.mixes != nullptr) return std::make_unique<MixCards>(input);
+  return std::make_unique<SharedCards>(input);
+}
+
 class ClusterRun {
  public:
   explicit ClusterRun(const ClusterInput& input)
-      : input_(input), books_(input), held_(input.pods.size()), engine_(input.interrupt), cards_(input) {
+      : input_(input), books_(input), held_(input.pods.size()), engine_(input.interrupt), cards_(make_cards(input)) {
     if (input.policy->has_two_books()) managers_.emplace(input);
     if (input.times.registration > Duration{0}) {
       engine_.at(kRunStart + input.times.registration, Phase::kCompletion, &ClusterRun::on_registration, this);
@@ -45,13 +51,14 @@ class ClusterRun {
     const Time end = kRunStart + input_.horizon;
     while (true) {
       const Time last = std::min(engine_.next_time(), end - Duration{1});
-      for (const SharedCards::End& finished : cards_.run(last)) client_finished(finished);
+      for (const Cards::End& finished : cards_->run(last)) client_finished(finished);
       if (engine_.next_time() >= end) break;
       engine_.run_through(engine_.next_time());
     }
-    const std::optional<Time> last = engine_.next_time() == kNever ? cards_.last_event(end) : std::nullopt;
+    const std::optional<Time> last = engine_.next_time() == kNever ? cards_->last_event(end) : std::nullopt;
     result_.end = last ? std::max(engine_.now(), *last) : end;
-    result_.events = engine_.events_fired() + cards_.count_events(end);
+    result_.events = engine_.events_fired() + cards_->count_events(end);
+    result_.mix_use = cards_->mix_use();
     return std::move(result_);
   }
 
@@ -172,16 +179,17 @@ class ClusterRun {
       engine_.after(spec.runtime, Phase::kCompletion, &ClusterRun::on_end, this, pod);
       return;
     }
-    cards_.begin(pod, fact.placement.node, fact.placement.cards.front(), engine_.now());
+    cards_->begin(pod, fact.placement.node, fact.placement.cards.front(), engine_.now());
   }
 
-  void client_finished(const SharedCards::End& end) {
-    const auto& [pod, when, is_refused] = end;
+  void client_finished(const Cards::End& end) {
+    const auto& [pod, when, is_refused, range] = end;
     const PodSpec& spec = input_.pods[pod];
     PodFact& fact = result_.pods[pod];
     const Duration time = when - fact.begin;
     const bool is_done = !is_refused && (spec.runtime == Duration{0} || time < spec.runtime);
     if (is_done && spec.alone > Duration{0}) fact.slowdown = to_seconds(time) / to_seconds(spec.alone);
+    fact.range = range;
     engine_.at(when, Phase::kCompletion, is_refused ? &ClusterRun::on_refused : &ClusterRun::on_end, this, pod);
   }
 
@@ -257,7 +265,7 @@ class ClusterRun {
   std::vector<Placement> held_;        ///< by pod; what the scheduler's books hold
   Engine engine_;
   std::list<std::uint64_t> waiting_;
-  SharedCards cards_;
+  const std::unique_ptr<Cards> cards_;
   std::uint64_t stale_configs_ = 0;
   bool is_level_due_ = false;
   ClusterResult result_;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,8 @@ struct PlacementTimes {
   Duration collection_period{};  ///< a pod's configuration is deleted at the next multiple of this; 0 = at once
 };
 
+class MixTable;
+
 /// How pods with a client share the card that they are on.
 struct CardSharing {
   std::vector<ClientSpec> clients;                       ///< templates, by name
@@ -60,6 +63,8 @@ struct CardSharing {
   /// PolicyDescriptor::forgets, and no parameter names a client: equal cards are simulated once, with equal results.
   bool forgets = false;
   std::uint64_t seed = 1;
+  /// Null: cards are simulated. Else pods are estimated by their mixes (MixCards), and have a number of jobs each.
+  std::shared_ptr<MixTable> mixes{};
 };
 
 struct ClusterInput {
@@ -99,6 +104,20 @@ constexpr std::string_view to_string(PodState state) {
   return "";
 }
 
+/// What a pod's work would take at the highest and at the lowest rates that its mixes had in halves of their windows.
+/// That others would then end sooner or later, and come at other times, is not in it.
+struct WorkRange {
+  double shortest_ns = 0.0, longest_ns = 0.0;
+};
+
+/// What estimates by mixes of pods rest on.
+struct MixUse {
+  std::size_t mixes = 0;           ///< that occurred
+  Duration window{};               ///< for which each was simulated, twice
+  double widest = 1.0;             ///< most over least rate of a member of any
+  std::vector<std::string> parts;  ///< clients of which less than one pass over their jobs was seen in some
+};
+
 /// A pod at the end of the run, or when it was over.
 struct PodFact {
   std::size_t pod = 0;  ///< index into ClusterInput::pods
@@ -112,6 +131,7 @@ struct PodFact {
   Placement placement;
   std::string client;
   double slowdown = 0.0;  ///< time of its work over that alone on an idle card; 0 = not known or not finished
+  std::optional<WorkRange> range{};  ///< of an estimate, where it finished
 };
 
 /// Free, taken and broken compute at one instant, in cards.
@@ -128,14 +148,15 @@ struct ClusterResult {
   std::vector<ClusterLevel> levels;  ///< at the start and at every change, one per instant
   double cards = 0.0;                ///< of the whole cluster
   std::uint64_t events = 0;
-  Time end;  ///< the horizon, or when all had left
+  Time end;                         ///< the horizon, or when all had left
+  std::optional<MixUse> mix_use{};  ///< of an estimate
 };
 
 /// Replays pods on a cluster: each arrives, is placed as the policy says, runs and leaves. A pod for which there is no
 /// place waits. When a pod leaves, the policy is asked again, in order of arrival, about the waiting pods that could
 /// use what it left; a pod that does not fit delays no other. A pod that names a client runs it on its card until the
-/// client is done, together with the clients of other pods there. A pure function. Throws
-/// Error(kPolicy) for an illegal placement, and what simulate() throws.
+/// client is done, together with the clients of other pods there. A pure function: tables of mixes only save time.
+/// Throws Error(kPolicy) for an illegal placement, and what simulate() and measure_mix() throw.
 ClusterResult simulate_cluster(const ClusterInput& input);
 
 }  // namespace corun

@@ -46,6 +46,39 @@ void add_client_metrics(const ClusterResult& result, std::vector<Metric>& metric
   for (const auto& [client, values] : slowdowns) metrics.push_back(make_metric(client, "slowdown_mean", mean(values)));
 }
 
+struct Range {
+  std::vector<double> low, high;
+  void add(double least, double most) {
+    low.push_back(least);
+    high.push_back(most);
+  }
+  void tell(const std::string& client, std::string_view low_name, std::string_view high_name,
+            std::vector<Metric>& metrics) const {
+    if (low.empty()) return;
+    metrics.push_back(make_metric(client, low_name, mean(low)));
+    metrics.push_back(make_metric(client, high_name, mean(high)));
+  }
+};
+
+/// What means over pods become if their work takes as long as their ranges say.
+void add_ranges(const ClusterResult& result, std::vector<Metric>& metrics) {
+  if (!result.mix_use || result.mix_use->mixes == 0) return;
+  std::map<std::string, Range> times, slowdowns;
+  for (const PodFact& pod : result.pods) {
+    if (pod.state != PodState::kFinished) continue;
+    const double work = to_seconds(pod.end - pod.begin), time = to_seconds(pod.end - pod.arrival);
+    const double least = pod.range ? 1e-9 * pod.range->shortest_ns : work;
+    const double most = pod.range ? 1e-9 * pod.range->longest_ns : work;
+    for (const std::string& whose : {std::string("cluster"), pod.client}) {
+      if (whose.empty()) continue;
+      times[whose].add(time - work + least, time - work + most);
+      if (pod.slowdown > 0) slowdowns[whose].add(pod.slowdown * least / work, pod.slowdown * most / work);
+    }
+  }
+  for (const auto& [client, range] : times) range.tell(client, "pod_time_mean_low_s", "pod_time_mean_high_s", metrics);
+  for (const auto& [client, range] : slowdowns) range.tell(client, "slowdown_mean_low", "slowdown_mean_high", metrics);
+}
+
 }  // namespace
 
 std::vector<Metric> cluster_metrics(const ClusterResult& result) {
@@ -100,6 +133,7 @@ std::vector<Metric> cluster_metrics(const ClusterResult& result) {
     add("stale_configs_peak", static_cast<double>(stale_peak));
   }
   add_client_metrics(result, metrics);
+  add_ranges(result, metrics);
   return metrics;
 }
 

@@ -75,7 +75,7 @@ std::optional<Time> SharedCards::next_end(Card& card, Time last) {
   return end <= last ? std::optional(end) : std::nullopt;
 }
 
-std::vector<SharedCards::End> SharedCards::run(Time last) {
+std::vector<Cards::End> SharedCards::run(Time last) {
   for (Card& card : cards_)
     if (card.history != nullptr) last = next_end(card, last).value_or(last);
   std::map<std::tuple<std::uint64_t, std::uint64_t>, End> ends;
@@ -83,7 +83,7 @@ std::vector<SharedCards::End> SharedCards::run(Time last) {
     while (card.history != nullptr && next_end(card, last) == last) {
       const CardHistory::End& end = card.history->ends[card.ends++];
       const std::uint64_t pod = card.pods[end.pod];
-      ends[{end.turn, begun_[pod]}] = {pod, last, end.is_refused};
+      ends[{end.turn, begun_[pod]}] = {pod, last, end.is_refused, {}};
       --card.present;
     }
   }

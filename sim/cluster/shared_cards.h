@@ -2,39 +2,26 @@
 
 #include <cstdint>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "sim/cluster/card_histories.h"
+#include "sim/cluster/cards.h"
 #include "sim/cluster/pod_kinds.h"
 
 namespace corun {
 
 /// The cards on which pods do work: a device, a policy and clients each. A card is simulated by itself, up to the next
 /// instant at which a pod can come, and cards on which the same has happened are simulated once (CardHistories).
-class SharedCards {
+class SharedCards : public Cards {
  public:
-  /// A pod's client has finished; `is_refused`: with an error, since the policy turned it away.
-  struct End {
-    std::uint64_t pod = 0;
-    Time time;
-    bool is_refused = false;
-  };
-
   /// `input` must outlive the cards.
   explicit SharedCards(const ClusterInput& input);
 
-  /// The pod's client joins `now` on this card, after everything else that happens there at this instant.
-  void begin(std::uint64_t pod, std::uint32_t node, std::uint32_t card, Time now);
-
-  /// Goes through `last`, or through the first instant before it at which clients finish; these are returned. Those
-  /// that finish with equally many events of their instants before them are in the order in which they began.
-  std::vector<End> run(Time last);
-
-  /// Events on all cards before `end`, up to which they have been run.
-  std::uint64_t count_events(Time end);
-  /// When the last of them was; nullopt where more come at `end` or later.
-  std::optional<Time> last_event(Time end) const;
+  void begin(std::uint64_t pod, std::uint32_t node, std::uint32_t card, Time now) override;
+  /// Those that finish with equally many events of their instants before them are in the order in which they began.
+  std::vector<End> run(Time last) override;
+  std::uint64_t count_events(Time end) override;
+  std::optional<Time> last_event(Time end) const override;
 
  private:
   struct Card {

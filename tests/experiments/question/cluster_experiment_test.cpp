@@ -1,7 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "experiments/question/cluster_lists.h"
 #include "experiments/summary/summary.h"
+#include "sim/metrics/metric_table.h"
 #include "tests/experiments/question/experiment_text.h"
 
 namespace corun {
@@ -145,6 +148,76 @@ TEST(PodPrograms, WhatAPodCannotDoIsLocated) {
       complaints(working("{ cards: 1, client: train }", "sharing: { gaiagpu: { limits: { train: 0.4 } } }, "))[0],
       "6:46: E0202 parameter `limits` of `gaiagpu` names clients, and those of a card are its pods / a pod's part "
       "of its card is its `cards`");
+}
+
+bool says(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+TEST(PodsByMix, AnEstimateIsNearWhatIsSimulatedAndSaysWhatItIs) {
+  const std::string pods = "{ count: 2, cards: 0.5, client: train }, { cards: 0.7, client: train }";
+  const RunOutcome outcome = run_all(working(pods, "progress: by_mix, mix_window: 1s, ")).front();
+  EXPECT_NEAR(outcome.pods[0].slowdown, 2, 0.01);
+  EXPECT_NEAR(outcome.pods[2].slowdown, 1, 1e-3);
+  EXPECT_TRUE(says(outcome.notes,
+                   "warning: bin_pack: times of pods are estimates (`progress: by_mix`): each pod has its rate "
+                   "in the mix of pods on its card. Mixes that cards had: 2, simulated twice for 1s each."))
+      << outcome.notes;
+  const RunOutcome simulated = run_all(working(pods)).front();
+  EXPECT_FALSE(says(simulated.notes, "by_mix"));
+  EXPECT_EQ(metric(simulated, "cluster", "slowdown_mean_low"), -1);
+}
+
+TEST(PodsByMix, TheTableOfARunHasItsLabelAndRange) {
+  const Experiment experiment =
+      read_text(working("{ count: 2, cards: 0.5, client: train }", "progress: by_mix, mix_window: 1s, "));
+  RunOutcome outcome;
+  outcome.metrics = {make_metric("cluster", "allocated_ratio", 0.5), make_metric("cluster", "slowdown_mean", 2),
+                     make_metric("cluster", "slowdown_mean_low", 1.9),
+                     make_metric("cluster", "slowdown_mean_high", 2.3)};
+  Summary summary(experiment);
+  summary.add(RunSpec{}, outcome);
+  const std::string table = summary.table(experiment.scenarios[0], 200);
+  EXPECT_TRUE(says(table, "pods' times")) << table;
+  EXPECT_TRUE(says(table, "by mix")) << table;
+  EXPECT_TRUE(says(table, "2.00 (1.90 to 2.30)")) << table;
+}
+
+TEST(PodsByMix, IsAnotherRunThanASimulatedOneAndThanOneWithAnotherWindow) {
+  std::set<std::string> ids;
+  for (const char* keys : {"", "progress: by_mix, ", "progress: by_mix, mix_window: 1s, "})
+    ids.insert(make_plan(read_text(working("{ cards: 1, client: train }", keys))).runs[0].id);
+  EXPECT_EQ(ids.size(), 3U);
+  EXPECT_EQ(make_plan(read_text(working("{ cards: 1, client: train }", "progress: simulated, "))).runs[0].id,
+            make_plan(read_text(working("{ cards: 1, client: train }"))).runs[0].id);
+}
+
+TEST(PodsByMix, WhatRatesDoNotTellIsLocated) {
+  const auto refused = [](const std::string& pods, const std::string& client) {
+    const Lines all = complaints(working(pods, "progress: by_mix, ", client));
+    return all.empty() ? "" : all.front();
+  };
+  const std::string kernels = "synthetic: { kernels: { duration: 1ms } }, ", pod = "{ cards: 1, client: train }";
+  const std::string begin = "6:80: E0202 `progress: by_mix` cannot estimate pods of client `train`: ",
+                    end = " / `progress: simulated` can";
+  EXPECT_EQ(refused(pod, kernels + "repeat: 9"), "");
+  EXPECT_EQ(refused("{ cards: 1, client: train, runtime: 5s }", kernels + "repeat: 9"),
+            begin + "they end by the clock, and not after a number of jobs (`repeat`)" + end);
+  EXPECT_EQ(refused(pod, "synthetic: { requests: { rate: 9/s, mean: 1ms } }, repeat: 1"),
+            begin + "its jobs come at their own times" + end);
+  EXPECT_EQ(refused(pod, kernels + "repeat: 9, working_set: 1GiB"),
+            begin + "what is paged depends on what was there before (`working_set`)" + end);
+  EXPECT_EQ(complaints(working(pod, "progress: roughly, "))[0],
+            "6:45: E0202 found `roughly`, expected one of simulated, by_mix");
+}
+
+TEST(PodsByMix, APolicyThatMayRememberPodsHasAWarning) {
+  const auto notes = [](const std::string& sharing) {
+    return run_all(working("{ count: 2, cards: 0.5, client: train }",
+                           "progress: by_mix, mix_window: 1s, sharing: " + sharing + ", "))
+        .front()
+        .notes;
+  };
+  EXPECT_TRUE(says(notes("xsched_fair"), "policy xsched_fair may remember pods")) << notes("xsched_fair");
+  EXPECT_FALSE(says(notes("gaiagpu"), "may remember"));
 }
 
 TEST(PodPrograms, ACardIsSharedByAPolicyWhoseNeedsAreMet) {

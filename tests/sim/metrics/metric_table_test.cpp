@@ -79,7 +79,9 @@ std::vector<Metric> figures_of_a_cluster() {
   pod.end = Time(5s);
   pod.client = "train";
   pod.slowdown = 1.5;
+  pod.range = WorkRange{3.9e9, 4.1e9};
   result.pods = {pod};
+  result.mix_use = MixUse{1, 10s, 1.05, {}};
   ClusterLevel level{};
   level.stale_configs = 1;
   result.levels = {level};
