@@ -149,6 +149,13 @@ void bind_gpu_view(py::module_& module) {
                                  clients.append(py::cast(ClientRef{self.callback, client.id}));
                                return clients;
                              })
+      .def_property_readonly("changed",
+                             [](const ViewRef& self) {
+                               py::list clients;
+                               for (const ClientId client : self.get().changed)
+                                 clients.append(py::cast(ClientRef{self.callback, client}));
+                               return clients;
+                             })
       .def("client", [](const ViewRef& self, const std::string& name) {
         for (const ClientView& client : self.get().clients)
           if (client.name == name) return ClientRef{self.callback, client.id};
@@ -202,6 +209,7 @@ void bind_actions(py::module_& module) {
   act.def(
       "wake_at", [](const ActionsRef& self, std::int64_t when) { self.get().wake_at(time_from_ns(when)); },
       py::arg("when_ns"));
+  act.def("keep_holds", [](const ActionsRef& self) { self.get().keep_holds(); });
   act.def(
       "hold",
       [](const ActionsRef& self, const py::object& who, const std::string& rule, double needed, double available,

@@ -16,6 +16,7 @@
 #include "policies/builtin.h"
 #include "policies/limits/gaiagpu_buckets.h"
 #include "policies/limits/quotas.h"
+#include "sim/policy/client_set.h"
 
 namespace corun {
 
@@ -66,23 +67,33 @@ class GaiaGpu : public Policy {
             .told_bytes = told};
   }
 
+  /// A launch costs its client tokens, which another one does not feel.
+  bool decides_after(const GpuView& view, ClientId client, OpEvent) const override {
+    return memory_[client.value] != Memory::kFits || !view.client(client).waiting.empty();
+  }
+
   void decide(const GpuView& view, Actions& actions) override {
-    if (buckets_.any()) buckets_.watch(view, actions);
-    for (const ClientView& client : view.clients) {
-      if (!client.is_present) continue;
-      if (memory_[client.id.value] != Memory::kFits) {
-        refuse(view, client, actions);
-      } else if (buckets_.is_limited(client.id)) {
-        if (client.gate_is_open) actions.close(client.id);  // it had no limit before
-        buckets_.admit(view, client, actions);
-      } else {
-        actions.open(client.id);
-      }
-    }
+    actions.keep_holds();
+    const bool are_buckets_filled = buckets_.any() && buckets_.watch(view, actions);
+    looks_at_ = asleep_;
+    asleep_.clear();
+    looks_at_.insert_all(view.changed);
+    if (are_buckets_filled)
+      for (const ClientView& client : view.clients) looks_at_.insert(client.id);
+    looks_at_.for_each([&](ClientId client) {
+      if (view.client(client).is_present) settle(view, view.client(client), actions);
+    });
   }
 
  private:
   enum class Memory : std::uint8_t { kFits, kTooMuch, kRefused };
+
+  void settle(const GpuView& view, const ClientView& client, Actions& actions) {
+    if (memory_[client.id.value] != Memory::kFits) return refuse(view, client, actions);
+    if (!buckets_.is_limited(client.id)) return actions.open(client.id);
+    if (client.gate_is_open) actions.close(client.id);  // it had no limit before
+    if (buckets_.admit(view, client, actions)) asleep_.insert(client.id);
+  }
 
   static double needed(const GpuView& view, const ClientView& client) {
     return static_cast<double>(client.allocated_bytes + view.device.context_bytes);
@@ -100,6 +111,8 @@ class GaiaGpu : public Policy {
   Quotas quotas_;
   BlockBuckets buckets_;
   std::vector<Memory> memory_;  // by client
+  ClientSet asleep_;            // clients whose launch sleeps although there are tokens
+  ClientSet looks_at_;          // in this decision
 };
 
 ParameterTable parameters() {

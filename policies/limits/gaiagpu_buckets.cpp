@@ -62,11 +62,13 @@ std::int64_t BlockBuckets::count_processes(const GpuView& view) const {
   });
 }
 
-void BlockBuckets::watch(const GpuView& view, Actions& actions) {
+bool BlockBuckets::watch(const GpuView& view, Actions& actions) {
   sensor_.sample(view);
-  if (next_tick_ <= view.now) turn_watchers(view);
+  const bool turns = next_tick_ <= view.now;
+  if (turns) turn_watchers(view);
   actions.wake_at(sensor_.next());
   actions.wake_at(next_tick_);
+  return turns;
 }
 
 void BlockBuckets::turn_watchers(const GpuView& view) {
@@ -80,10 +82,11 @@ void BlockBuckets::turn_watchers(const GpuView& view) {
   find_next_tick();
 }
 
-void BlockBuckets::admit(const GpuView& view, const ClientView& client, Actions& actions) {
+bool BlockBuckets::admit(const GpuView& view, const ClientView& client, Actions& actions) {
   Limited& limited = *limited_[client.id.value];
   std::int64_t bucket = limited.limiter.bucket();
   std::uint32_t count = 0;
+  bool sleeps = false;
   for (const OpView& op : client.waiting) {
     const bool has_tokens = bucket >= 0;
     const bool passes = cost(op) == 0 || (has_tokens && limited.sleeper.looks(op.number, view.now, backoff_));
@@ -91,6 +94,7 @@ void BlockBuckets::admit(const GpuView& view, const ClientView& client, Actions&
       limited.sleeper.sleep(op.number, view.now);
       const Time look = has_tokens ? limited.sleeper.next_look(view.now, backoff_) : kNever;
       if (has_tokens) actions.wake_at(look);
+      sleeps = has_tokens;
       actions.hold(client.id, has_tokens ? Hold{"back_off", static_cast<double>(to_ns(look - view.now)), 0.0, "ns"}
                                          : Hold{"tokens", 0.0, static_cast<double>(bucket), "blocks"});
       break;
@@ -99,6 +103,7 @@ void BlockBuckets::admit(const GpuView& view, const ClientView& client, Actions&
     ++count;
   }
   if (count > 0) actions.admit(client.id, count);
+  return sleeps;
 }
 
 ParameterTable bucket_parameters(const std::string& artifact, std::int64_t sm_exponent) {

@@ -29,10 +29,11 @@ class BlockBuckets {
   void leave(ClientId client);
   void charge(ClientId client, const OpView& op);
 
-  /// Samples the sensor, turns the watchers whose tick is due, asks for the next wake-up.
-  void watch(const GpuView& view, Actions& actions);
-  /// Lets the waiting operations pass that the bucket allows, and says why the next one waits.
-  void admit(const GpuView& view, const ClientView& client, Actions& actions);
+  /// Samples the sensor, turns the watchers whose tick is due, asks for the next wake-up. Whether one has turned.
+  bool watch(const GpuView& view, Actions& actions);
+  /// Lets the waiting operations pass that the bucket allows, and says why the next one waits. Whether that one sleeps
+  /// although there are tokens: then it is to be called in every decision.
+  bool admit(const GpuView& view, const ClientView& client, Actions& actions);
 
   bool any() const { return next_tick_ != kNever; }
   bool is_limited(ClientId client) const { return client.value < limited_.size() && limited_[client.value]; }

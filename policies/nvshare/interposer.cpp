@@ -168,9 +168,16 @@ Hold NvshareInterposer::hold(Duration quantum_left) const {
   return {"lock", static_cast<double>(to_ns(quantum_left)), 0.0, "ns"};
 }
 
-Time NvshareInterposer::next_look(Time now) const {
+Time NvshareInterposer::next_look(Time now) const { return next_look(now, armed_); }
+
+Time NvshareInterposer::next_look_after(Time now, std::span<const OpView> passing) const {
+  const bool arms = std::ranges::any_of(passing, [&](const OpView& op) { return intercepts(op); });
+  return next_look(now, arms ? now : armed_);
+}
+
+Time NvshareInterposer::next_look(Time now, Time armed) const {
   if (!settings_.is_on || !has_lock_ || probe_began_) return kNever;
-  return reading_at() > now && settings_.probes_device ? reading_at() : idle_at();
+  return reading_at(armed) > now && settings_.probes_device ? reading_at(armed) : armed + settings_.early_release;
 }
 
 }  // namespace corun

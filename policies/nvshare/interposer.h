@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "sim/policy/action.h"
 #include "sim/policy/view.h"
@@ -84,6 +86,13 @@ class NvshareInterposer {
   Hold hold(Duration quantum_left) const;
   /// When next_message() must look again if nothing else happens, later than now; kNever if never.
   Time next_look(Time now) const;
+  /// The same once `passing` have been launched.
+  Time next_look_after(Time now, std::span<const OpView> passing) const;
+  bool has_lock() const { return has_lock_; }
+  /// Nothing of it is in flight, for which something waits.
+  bool has_drained() const {
+    return in_flight_ == 0 && (window_.synchronises() || is_draining_ || probe_began_.has_value());
+  }
 
  private:
   struct Reading {
@@ -102,7 +111,11 @@ class NvshareInterposer {
   bool device_is_busy(const GpuView& view) const;
   void arm(const GpuView& view);
   Time idle_at() const { return armed_ + settings_.early_release; }
-  Time reading_at() const { return std::max(armed_, idle_at() - settings_.utilisation_window); }
+  Time reading_at() const { return reading_at(armed_); }
+  Time reading_at(Time armed) const {
+    return std::max(armed, armed + settings_.early_release - settings_.utilisation_window);
+  }
+  Time next_look(Time now, Time armed) const;
 
   Settings settings_;
   PendingKernelWindow window_;

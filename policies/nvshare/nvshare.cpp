@@ -16,6 +16,7 @@
 #include "policies/builtin.h"
 #include "policies/nvshare/interposer.h"
 #include "policies/nvshare/lock.h"
+#include "sim/policy/client_set.h"
 
 namespace corun {
 
@@ -56,13 +57,17 @@ class Nvshare : public Policy {
   }
 
   void on_left(const GpuView&, ClientId client) override {
+    have_lock_.erase(client);
     lock_.release(client);
     std::erase(to_refuse_, client);
     std::erase_if(mail_, [&](const Mail& mail) { return mail.client == client; });
   }
 
   void on_launched(const GpuView& view, ClientId client, const OpView& op) override {
-    clients_[client.value].interposer.launched(view, op);
+    Client& its = clients_[client.value];
+    its.interposer.launched(view, op);
+    its.was_foreseen = its.foreseen > 0;
+    its.foreseen -= its.was_foreseen;
   }
 
   void on_completed(const GpuView&, ClientId client, const OpView& op, Duration) override {
@@ -86,12 +91,22 @@ class Nvshare : public Policy {
     if (!settings_.is_on) lock_.clear();
   }
 
+  /// A launch that was admitted changes no more than was foreseen, and most completions are of no interest.
+  bool decides_after(const GpuView& view, ClientId client, OpEvent event) const override {
+    const Client& its = clients_[client.value];
+    if (event == OpEvent::kCompleted) return its.interposer.has_drained();
+    const bool is_foreseen = event == OpEvent::kLaunched && its.was_foreseen;
+    return !is_foreseen || !view.client(client).waiting.empty();
+  }
+
   void decide(const GpuView& view, Actions& actions) override {
+    actions.keep_holds();
+    find_whom_to_look_at(view);
     exchange_messages(view);
     const Duration quantum_left = lock_.quantum_left(view.now);
-    for (const ClientView& client : view.clients) {
-      if (client.is_present) set_gate(view, client, quantum_left, actions);
-    }
+    looks_at_.for_each([&](ClientId client) {
+      if (view.client(client).is_present) set_gate(view, view.client(client), quantum_left, actions);
+    });
     for (const ClientId client : to_refuse_) actions.refuse(client);
     to_refuse_.clear();
     if (!mail_.empty()) actions.wake_at(mail_.front().due);
@@ -108,6 +123,8 @@ class Nvshare : public Policy {
   struct Client {
     NvshareInterposer interposer;
     bool is_too_large = false;
+    std::uint32_t foreseen = 0;  // launches that the newest decision admits by the lock, and that are to be heard
+    bool was_foreseen = false;   // the newest launch
   };
   struct Mail {
     Time due;
@@ -123,13 +140,24 @@ class Nvshare : public Policy {
     return static_cast<double>(client.allocated_bytes) > most_bytes(view);
   }
 
+  /// Others stand as they stood: their operations do, no message has come, and time alone changes nothing without the
+  /// lock. What a hold says of its instant is stated again at that instant.
+  void find_whom_to_look_at(const GpuView& view) {
+    if (held_at_ != view.now) held_now_.clear();
+    held_at_ = view.now;
+    looks_at_ = have_lock_;
+    looks_at_.insert_all(held_now_);
+    looks_at_.insert_all(view.changed);
+  }
+
   /// Until no client and not the daemon has another message at this instant.
   void exchange_messages(const GpuView& view) {
     bool is_silent = false;
     while (!is_silent) {
       is_silent = !deliver(view);
-      for (const ClientView& client : view.clients)
-        if (client.is_present) is_silent &= !hear(view, client);
+      looks_at_.for_each([&](ClientId client) {
+        if (view.client(client).is_present) is_silent &= !hear(view, view.client(client));
+      });
       if (!lock_.has_news(view.now)) continue;
       if (const auto holder = lock_.drop(view.now)) is_silent &= !send(view, *holder, Subject::kDrop);
       if (const auto holder = lock_.grant(view.now)) is_silent &= !send(view, *holder, Subject::kGranted);
@@ -144,8 +172,9 @@ class Nvshare : public Policy {
   /// Lets the client's interposer send what it has to say; false if that is nothing.
   bool hear(const GpuView& view, const ClientView& client) {
     using enum NvshareInterposer::Message;
-    auto& [interposer, is_too_large] = clients_[client.id.value];
-    if (is_too_large || interposer.is_silent()) return false;
+    Client& its = clients_[client.id.value];
+    NvshareInterposer& interposer = its.interposer;
+    if (its.is_too_large || interposer.is_silent()) return false;
     const auto message = interposer.next_message(view, client);
     return message != kNone && send(view, client.id, message == kRequest ? Subject::kRequest : Subject::kReleased);
   }
@@ -156,6 +185,7 @@ class Nvshare : public Policy {
     for (; !mail_.empty() && mail_.front().due <= view.now; mail_.pop_front(), has_arrived = true) {
       const auto [due, client, subject] = mail_.front();
       NvshareInterposer& interposer = clients_[client.value].interposer;
+      looks_at_.insert(client);
       switch (subject) {
         case Subject::kRequest:
           if (settings_.is_on) lock_.request(client);
@@ -179,23 +209,36 @@ class Nvshare : public Policy {
   }
 
   /// Launches pass one by one, so that the one that fills the window is the last before the synchronisation.
-  void set_gate(const GpuView& view, const ClientView& client, Duration quantum_left, Actions& actions) const {
-    const auto& [interposer, is_too_large] = clients_[client.id.value];
-    if (is_too_large) {
+  void set_gate(const GpuView& view, const ClientView& client, Duration quantum_left, Actions& actions) {
+    Client& its = clients_[client.id.value];
+    const NvshareInterposer& interposer = its.interposer;
+    its.foreseen = 0;
+    if (its.is_too_large) {
       return actions.hold(client.id,
                           {"memory_reserve", static_cast<double>(client.allocated_bytes), most_bytes(view), "bytes"});
     }
     if (interposer.stands_in_line(client)) {
+      have_lock_.erase(client.id);
       if (client.gate_is_open) actions.close(client.id);
-      if (!client.waiting.empty()) actions.hold(client.id, interposer.hold(quantum_left));
+      if (!client.waiting.empty()) say_why(client.id, interposer.hold(quantum_left), actions);
       return;
     }
-    actions.wake_at(interposer.next_look(view.now));
-    if (interposer.is_open()) return actions.open(client.id);
+    if (interposer.has_lock()) have_lock_.insert(client.id);
+    if (interposer.is_open()) {
+      actions.wake_at(interposer.next_look(view.now));
+      return actions.open(client.id);
+    }
     if (client.gate_is_open) actions.close(client.id);
     const std::uint32_t passing = interposer.passing(client);
+    actions.wake_at(interposer.next_look_after(view.now, client.waiting.first(passing)));
+    if (interposer.has_lock()) its.foreseen = passing;
     if (passing > 0) actions.admit(client.id, passing);
-    if (passing < client.waiting.size()) actions.hold(client.id, interposer.hold(quantum_left));
+    if (passing < client.waiting.size()) say_why(client.id, interposer.hold(quantum_left), actions);
+  }
+
+  void say_why(ClientId client, const Hold& hold, Actions& actions) {
+    held_now_.insert(client);
+    actions.hold(client, hold);
   }
 
   NvshareInterposer::Settings settings_;
@@ -206,6 +249,10 @@ class Nvshare : public Policy {
   std::vector<Client> clients_;
   std::vector<ClientId> to_refuse_;
   std::deque<Mail> mail_;  // in order of arrival
+  ClientSet have_lock_;    // those that the newest decision found so; since then perhaps fewer
+  ClientSet looks_at_;     // in this decision
+  ClientSet held_now_;     // clients whose hold was stated at held_at_
+  Time held_at_ = kNever;
 };
 
 void add_lock_parameters(ParameterTable& table) {

@@ -16,8 +16,12 @@ void SleepingFillers::admit(const GpuView& view, AdmissionRule& rule, Actions& a
     contenders_.resize(kept);
   }
   for (const auto& [client, operations] : turns_) actions.admit(client, operations);
-  for (const ClientView* filler : waiting_)
-    if (fillers_[filler->id.value].admitted < filler->waiting.size()) explain(view, *filler, rule, actions);
+  leaves_waiting_ = false;
+  for (const ClientView* filler : waiting_) {
+    if (fillers_[filler->id.value].admitted == filler->waiting.size()) continue;
+    leaves_waiting_ = true;
+    explain(view, *filler, rule, actions);
+  }
   for (const auto& [client, operations] : turns_) fillers_[client.value].admitted = 0;
 }
 

@@ -42,6 +42,8 @@ class SleepingFillers {
 
   /// Finds the fillers whose operations wait. Without one there is nothing to admit, and no need to make a rule.
   bool find_waiting(const GpuView& view);
+  /// Whether some of those found last were left waiting.
+  bool leaves_waiting() const { return !waiting_.empty() && leaves_waiting_; }
   /// Of those just found, admits those that the rule lets pass, states why the others wait, and asks to be woken where
   /// time alone may change that.
   void admit(const GpuView& view, AdmissionRule& rule, Actions& actions);
@@ -63,6 +65,7 @@ class SleepingFillers {
   std::uint64_t takes_ = 0;                                // a new decision counts as one, too
   std::vector<Filler> fillers_;                            // by client
   std::vector<const ClientView*> waiting_;                 // fillers with launches that wait, in turn
+  bool leaves_waiting_ = false;                            // the newest decision that admitted
   std::vector<const ClientView*> contenders_;              // those that may be admitted yet, in this decision
   std::vector<std::pair<ClientId, std::uint32_t>> turns_;  // in order, one's operations in a row together
 };

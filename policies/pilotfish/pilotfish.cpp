@@ -147,6 +147,7 @@ PilotFish::PilotFish(const Parameters& parameters)
       fillers_(parameters.duration("launch_retry")) {}
 
 void PilotFish::on_joined(const GpuView& view, ClientId client) {
+  has_game_ = has_game(view);
   guarantee_.joined(view, client);
   memory_.look(view);
   if (!is_game(view.client(client))) return;
@@ -159,9 +160,10 @@ void PilotFish::on_joined(const GpuView& view, ClientId client) {
 }
 
 void PilotFish::on_left(const GpuView& view, ClientId client) {
+  has_game_ = has_game(view);
   gaps_.left(client);
   memory_.look(view);
-  if (has_game(view)) return;
+  if (has_game_) return;
   window_.close();
   guarantee_.games_left();
 }
@@ -206,9 +208,28 @@ void PilotFish::on_frame(const GpuView& view, ClientId client, FrameEvent event)
 
 void PilotFish::on_copied(const GpuView&, ClientId client, CopyEvent) { guarantee_.copied(client); }
 
+/// Where nothing waits, operations change nothing, but for the gaps of a frame and for what is to be killed.
+bool PilotFish::decides_after(const GpuView& view, ClientId client, OpEvent) const {
+  return uses_gaps_ || guarantee_.kills() || fillers_.leaves_waiting() || !view.client(client).waiting.empty();
+}
+
 void PilotFish::decide(const GpuView& view, Actions& actions) {
   notice_window(view);
-  if (close_fillers_while_games_run(view, actions)) admit(view, nullptr, actions);
+  settle_gates(view, actions);
+  if (has_game_) admit(view, nullptr, actions);
+}
+
+/// The gate of a client that has not changed stands as it should, unless games have come or gone; what is copied is
+/// held for the decision alone.
+void PilotFish::settle_gates(const GpuView& view, Actions& actions) {
+  const bool concerns_all = guarantee_.kills() || has_game_ != were_gated_;
+  were_gated_ = has_game_;
+  if (concerns_all) {
+    close_fillers_while_games_run(view, actions);
+    return;
+  }
+  for (const ClientId client : view.changed)
+    if (view.client(client).is_present) settle_gate(view.client(client), has_game_, actions);
 }
 
 void PilotFish::decide_fillers(const GpuView& view, AdmissionRule& also, Actions& actions) {

@@ -29,6 +29,7 @@ class PilotFish : public Policy {
   void on_completed(const GpuView& view, ClientId client, const OpView& op, Duration device_time) override;
   void on_frame(const GpuView& view, ClientId client, FrameEvent event) override;
   void on_copied(const GpuView& view, ClientId client, CopyEvent event) override;
+  bool decides_after(const GpuView& view, ClientId client, OpEvent event) const override;
   void decide(const GpuView& view, Actions& actions) override;
   std::uint32_t admits_ahead(const GpuView& view, const ClientView& client) const override;
   bool kills() const override { return guarantee_.kills(); }
@@ -53,6 +54,7 @@ class PilotFish : public Policy {
 
   static bool is_of_game(const GpuView& view, ClientId client);
   void notice_window(const GpuView& view);
+  void settle_gates(const GpuView& view, Actions& actions);
   void admit(const GpuView& view, AdmissionRule* also, Actions& actions);
   Duration period(const ClientView& game) const;
   void learn(ClientId client, const OpView& op, Duration device_time);
@@ -77,6 +79,8 @@ class PilotFish : public Policy {
   const bool requires_memory_fit_;
   const std::uint64_t max_in_flight_;  // 0 = no limit
 
+  bool has_game_ = false;
+  bool were_gated_ = false;  // fillers, in the newest decision
   FrameWindow window_;
   FrameGaps gaps_;
   DurationPredictor predictor_;

@@ -40,10 +40,11 @@ class Policy:
     its own; one thread at a time calls it. Objects that a call hands out are valid during that call and raise
     RuntimeError later: copy values; a client may be kept and shows the present of whatever call it is used in.
 
-    `view` (GpuView) has `now_ns`, `device`, `clients` and `client(name)`. `act` (Actions) has `open`, `close`,
-    `admit(client, count=1)`, `wake_at(ns)`, `hold(client, rule, needed, available, unit)`, `set_quality`, `shadow`,
-    `snapshot`, `kill`, `refuse`, `prefetch`, `set_slice`, `set_priority`, `set_sm_cap`, `set_sm_share` and
-    `set_instance`, each of a client, its number or its name. What they hold is described in corun/_core.pyi.
+    `view` (GpuView) has `now_ns`, `device`, `clients`, `changed` and `client(name)`. `act` (Actions) has `open`,
+    `close`, `admit(client, count=1)`, `wake_at(ns)`, `hold(client, rule, needed, available, unit)`, `keep_holds()`,
+    `set_quality`, `shadow`, `snapshot`, `kill`, `refuse`, `prefetch`, `set_slice`, `set_priority`, `set_sm_cap`,
+    `set_sm_share` and `set_instance`, most of them of a client, its number or its name. What they hold is described in
+    corun/_core.pyi.
 
     Class attributes describe it: `name` (by default the class's in snake_case), `source`, `deviations`, `needs` (of
     "frame_events", "quality_levels", "predictions", "device_time", "oracle", "shared_context"), `hears` (events after

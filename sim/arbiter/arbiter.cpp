@@ -20,7 +20,7 @@ Arbiter::Arbiter(Policy& policy, std::string policy_name, const DeviceView& devi
       policy_name_(policy_name),
       hears_(policy.hears()),
       views_(std::move(clients)),
-      view_{{}, device, views_},
+      view_{{}, device, views_, {}},
       rules_(std::move(policy_name), view_),
       pending_(views_.size(), PendingOps(hears_.completed)),
       holds_(views_.size(), recorder),
@@ -61,15 +61,31 @@ void Arbiter::heard(bool wants) {
   if (wants) backend_.request_decision();
 }
 
+void Arbiter::heard_of_op(bool wants, ClientId client, OpEvent event) {
+  if (!wants) return;
+  bool is_needed = true;
+  tell([&] { is_needed = policy_.decides_after(view_, client, event); });
+  if (is_needed) {
+    backend_.request_decision();
+  } else {
+    backend_.spare_decision();
+  }
+}
+
+void Arbiter::show_waiting(ClientId client) {
+  views_[client.value].waiting = pending_[client.value].waiting();
+  if (views_[client.value].waiting.empty()) holds_.emptied(client);
+}
+
 void Arbiter::join(ClientId client) {
-  views_[client.value].is_present = true;
+  change(client).is_present = true;
   is_refused_[client.value] = false;
   tell([&] { policy_.on_joined(view(), client); });
   heard(true);
 }
 
 void Arbiter::leave(ClientId client) {
-  ClientView& left = views_[client.value];
+  ClientView& left = change(client);
   CORUN_ASSERT(pending_[client.value].waiting().empty() && left.in_flight == 0, "client '{}' left with work pending",
                left.name);
   left.is_present = false;
@@ -78,13 +94,14 @@ void Arbiter::leave(ClientId client) {
   left.awaits_shadow = false;
   left.server = {};
   rules_.forget(client);
+  holds_.emptied(client);
   kills_.end(client, kNever);
   tell([&] { policy_.on_left(view(), client); });
   heard(true);
 }
 
 bool Arbiter::submit(ClientId client, const OpView& op) {
-  ClientView& submitter = views_[client.value];
+  ClientView& submitter = change(client);
   PendingOps& pending = pending_[client.value];
   submitter.last_submitted = backend_.now();
   if (is_refused_[client.value]) return false;  // the error is on its way
@@ -96,7 +113,7 @@ bool Arbiter::submit(ClientId client, const OpView& op) {
   }
   if (hears_.submitted) tell([&] { policy_.on_submitted(view(), client, op); });
   if (passes) launch(client, op);
-  heard(hears_.submitted);
+  heard_of_op(hears_.submitted, client, OpEvent::kSubmitted);
   return passes;
 }
 
@@ -107,7 +124,7 @@ bool Arbiter::passes_unheard(ClientId client) const {
 }
 
 void Arbiter::pass(ClientId client, std::uint64_t number, Duration predicted_by_name) {
-  views_[client.value].last_submitted = backend_.now();
+  change(client).last_submitted = backend_.now();
   take_in(client, number, predicted_by_name);
   backend_.launch(client, number);
 }
@@ -116,7 +133,7 @@ void Arbiter::slipped(ClientId client, std::uint32_t count) {
   CORUN_ASSERT(count <= pending_[client.value].waiting().size(), "{} operations of client '{}' slipped, {} wait", count,
                views_[client.value].name, pending_[client.value].waiting().size());
   launch_waiting(client, count);
-  holds_.update(views_[client.value], backend_.now());
+  holds_.update(change(client), backend_.now());
 }
 
 std::uint32_t Arbiter::admits_ahead(ClientId client) {
@@ -132,6 +149,7 @@ MemoryTerms Arbiter::memory_terms(ClientId client) {
 }
 
 void Arbiter::abandon(ClientId client) {
+  change(client);
   pending_[client.value].drop_waiting();
   show_waiting(client);
   holds_.end(client, backend_.now());
@@ -142,10 +160,10 @@ void Arbiter::launch(ClientId client, const OpView& op) {
   pending_[client.value].keep(op);
   backend_.launch(client, op.number);
   if (hears_.launched) tell([&] { policy_.on_launched(view(), client, op); });
-  heard(hears_.launched);
+  heard_of_op(hears_.launched, client, OpEvent::kLaunched);
 }
 
-/// It is in flight from now on.
+/// It is in flight from now on. The caller has noted that the client changes.
 void Arbiter::take_in(ClientId client, std::uint64_t number, Duration predicted_by_name) {
   ClientView& launcher = views_[client.value];
   PendingOps& pending = pending_[client.value];
@@ -157,17 +175,17 @@ void Arbiter::take_in(ClientId client, std::uint64_t number, Duration predicted_
 }
 
 void Arbiter::complete(ClientId client, std::uint64_t number, Duration device_time) {
-  ClientView& completer = views_[client.value];
+  ClientView& completer = change(client);
   PendingOps& pending = pending_[client.value];
   CORUN_ASSERT(pending.may_be_in_flight(number), "client '{}' completes {}", completer.name, number);
   completer.in_flight_predicted -= pending.completed(number);
   --completer.in_flight;
   if (hears_.completed) tell([&] { policy_.on_completed(view(), client, pending.view_of(number), device_time); });
-  heard(hears_.completed);
+  heard_of_op(hears_.completed, client, OpEvent::kCompleted);
 }
 
 void Arbiter::frame(ClientId client, FrameEvent event, const FrameView& reported) {
-  FrameView& frame = views_[client.value].frame;
+  FrameView& frame = change(client).frame;
   const bool begins = event == FrameEvent::kBegin;
   const Time begin = begins ? backend_.now() : frame.begin;
   frame = reported;
@@ -178,7 +196,7 @@ void Arbiter::frame(ClientId client, FrameEvent event, const FrameView& reported
 }
 
 void Arbiter::shadow(ClientId client, const ShadowFrame& shadow) {
-  ClientView& its = views_[client.value];
+  ClientView& its = change(client);
   if (!its.is_present) return;
   its.awaits_shadow = false;
   tell([&] { policy_.on_shadow(view(), client, shadow); });
@@ -186,7 +204,7 @@ void Arbiter::shadow(ClientId client, const ShadowFrame& shadow) {
 }
 
 void Arbiter::resize(ClientId client, double requested_share, std::uint64_t requested_bytes) {
-  ClientView& its = views_[client.value];
+  ClientView& its = change(client);
   its.requested_share = requested_share;
   its.requested_bytes = requested_bytes;
   if (!its.is_present) return;
@@ -200,7 +218,7 @@ void Arbiter::adjust(const Adjustment& adjustment) {
 }
 
 void Arbiter::copied(ClientId client, CopyEvent event) {
-  ClientView& its = views_[client.value];
+  ClientView& its = change(client);
   if (!its.is_present) return;
   its.is_copying = false;
   if (event == CopyEvent::kSnapshot) {
@@ -213,7 +231,7 @@ void Arbiter::copied(ClientId client, CopyEvent event) {
 }
 
 void Arbiter::snapshot_asked(ClientId client) {
-  ClientView& its = views_[client.value];
+  ClientView& its = change(client);
   if (!its.is_present) return;
   its.is_copying = false;
   tell([&] { policy_.on_copied(view(), client, CopyEvent::kSnapshot); });
@@ -221,21 +239,30 @@ void Arbiter::snapshot_asked(ClientId client) {
 }
 
 void Arbiter::snapshot_saved(ClientId client, Duration device_time, Time when) {
-  views_[client.value].last_snapshot = backend_.now();
+  change(client).last_snapshot = backend_.now();
   kills_.begin_snapshot(client, device_time, when);
   kills_.keep_snapshot(client);
 }
 
-void Arbiter::decide() {
-  holds_.retract(actions_.holds());
+/// What changes from here on is for the next decision.
+void Arbiter::ask() {
   actions_.clear();
+  to_show_.clear();
+  changed_.for_each([&](ClientId client) { to_show_.push_back(client); });
+  changed_.clear();
+  view_.changed = to_show_;
   tell([&] { policy_.decide(view(), actions_); });
+  view_.changed = {};
+}
+
+void Arbiter::decide() {
+  ask();
   has_decided_ = true;
-  holds_.state(actions_.holds());
+  holds_.state(actions_.holds(), actions_.keeps_holds());
   for (const Action& action : actions_.list())
     if (!repeats(action)) apply(action);
   const Time now = backend_.now();
-  holds_.update_all(views_, now);
+  holds_.update_after(actions_.list(), views_, now);
   rules_.check_wake(actions_.wake(), now);
   backend_.wake_at(actions_.wake());
 }
@@ -272,7 +299,7 @@ bool Arbiter::changes_nothing(const Action& action) const {
 }
 
 void Arbiter::carry_out(const Action& action) {
-  ClientView& client = views_[action.client.value];
+  ClientView& client = change(action.client);
   switch (action.kind) {
     case Action::Kind::kOpen:
       client.gate_is_open = true;

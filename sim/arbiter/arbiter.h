@@ -51,7 +51,7 @@ class Arbiter {
   /// What the client's owner asks for from now on.
   void resize(ClientId client, double requested_share, std::uint64_t requested_bytes);
   /// The client's server says how it stands. The policy sees it at the next event.
-  void tell_server(ClientId client, const ServerView& server) { views_[client.value].server = server; }
+  void tell_server(ClientId client, const ServerView& server) { change(client).server = server; }
   /// An adjustable parameter of the policy has this value from now on.
   void adjust(const Adjustment& adjustment);
   /// A requested snapshot or restore is complete. The policy does not hear of it if the client has left.
@@ -78,10 +78,15 @@ class Arbiter {
   Time held_since(ClientId client) const { return holds_.since(client); }
 
  private:
+  ClientView& change(ClientId client) {
+    changed_.insert(client);
+    return views_[client.value];
+  }
   const GpuView& view();
+  void ask();
   template <class Call>
   void tell(const Call& call) const;
-  void show_waiting(ClientId client) { views_[client.value].waiting = pending_[client.value].waiting(); }
+  void show_waiting(ClientId client);
   bool repeats(const Action& action) const;
   void apply(const Action& action);
   bool changes_nothing(const Action& action) const;
@@ -92,12 +97,15 @@ class Arbiter {
   void take_in(ClientId client, std::uint64_t number, Duration predicted_by_name);
   void launch_waiting(ClientId client, std::size_t count);
   void heard(bool wants);
+  void heard_of_op(bool wants, ClientId client, OpEvent event);
 
   Policy& policy_;
   const std::string policy_name_;
   const Hears hears_;
   std::vector<ClientView> views_;
-  GpuView view_;  ///< of the above, as it was shown last
+  GpuView view_;                   ///< of the above, as it was shown last
+  ClientSet changed_;              ///< clients, since the newest decision
+  std::vector<ClientId> to_show_;  ///< those that the policy sees as changed, in a decision
   ActionRules rules_;
   std::vector<PendingOps> pending_;  ///< by client
   HoldLog holds_;

@@ -39,6 +39,9 @@ class Backend {
   virtual void wake_at(Time when) = 0;
   /// Calls Arbiter::decide once, after everything else of this instant has been heard.
   virtual void request_decision() = 0;
+  /// Something was heard that would have been followed by a decision, which could change nothing. For backends whose
+  /// decisions count as events.
+  virtual void spare_decision() {}
 
   virtual std::uint64_t resident_bytes(
       ClientId client) const = 0;                                ///< of its working set; 0 where paging is not modelled

@@ -13,26 +13,43 @@ bool is_same(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-void HoldLog::state(std::span<const Actions::ClientHold> holds) {
-  is_any_stated_ = !holds.empty();
-  for (const auto& [client, hold] : holds)
-    if (client.value < holdings_.size()) holdings_[client.value].stated = &hold;
+void HoldLog::state(std::span<const Actions::ClientHold> holds, bool keeps) {
+  keeps_ = keeps;
+  ++turn_;
+  if (!keeps) {
+    stated_.for_each([&](ClientId client) { holdings_[client.value].is_stated = false; });
+    stated_.clear();
+  }
+  concerned_.clear();
+  for (const auto& [client, hold] : holds) {
+    if (client.value >= holdings_.size()) continue;
+    Holding& holding = holdings_[client.value];
+    holding.stated = hold;
+    holding.is_stated = true;
+    holding.stated_in = turn_;
+    stated_.insert(client);
+    concerned_.insert(client);
+  }
 }
 
-void HoldLog::retract(std::span<const Actions::ClientHold> holds) {
-  is_any_stated_ = false;
-  for (const auto& [client, hold] : holds)
-    if (client.value < holdings_.size()) holdings_[client.value].stated = nullptr;
+void HoldLog::emptied(ClientId client) {
+  Holding& holding = holdings_[client.value];
+  if (keeps_ && holding.stated_in != turn_) holding.is_stated = false;
 }
 
-void HoldLog::update_all(std::span<const ClientView> clients, Time now) {
-  if (held_ == 0 && !is_any_stated_) return;
-  for (const ClientView& client : clients) update(client, now);
+void HoldLog::update_after(std::span<const Action> actions, std::span<const ClientView> clients, Time now) {
+  if (keeps_) {
+    for (const Action& action : actions) concerned_.insert(action.client);
+    concerned_.for_each([&](ClientId client) { update(clients[client.value], now); });
+  } else if (held_ > 0 || !concerned_.empty()) {
+    for (const ClientView& client : clients) update(client, now);
+  }
+  ++turn_;
 }
 
 void HoldLog::update(const ClientView& client, Time now) {
   Holding& holding = holdings_[client.id.value];
-  const Hold* reason = holding.stated;
+  const Hold* reason = holding.is_stated ? &holding.stated : nullptr;
   if (reason == nullptr && !holding.is_held) return;
   if (reason != nullptr && (client.gate_is_open || client.waiting.empty() || reason->rule.empty())) reason = nullptr;
   const bool goes_on =

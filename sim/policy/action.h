@@ -118,8 +118,9 @@ class Actions {
   /// Several calls in one decision keep the earliest.
   void wake_at(Time when) { wake_ = when < wake_ ? when : wake_; }
 
-  /// States why the operations that this decision leaves at the client's gate wait there. Holds for this decision only;
-  /// the last call counts; a client without waiting operations needs none. Has no effect on the run.
+  /// States why the operations that this decision leaves at the client's gate wait there, until the next decision or as
+  /// keep_holds() says; the last call counts, and one without a rule takes back. A client without waiting operations
+  /// needs none. Has no effect on the run.
   // Inlined by force, since policies state a hold for most clients in most decisions: it is then written in place.
   [[gnu::always_inline]] void hold(ClientId client, const Hold& hold) {
     if (stated_ == holds_.size()) holds_.emplace_back();
@@ -128,16 +129,22 @@ class Actions {
     stated.hold = hold;
   }
 
+  /// Clients of which this decision states nothing wait for the reason that was stated of them last, unless all their
+  /// operations have passed or gone since.
+  void keep_holds() { keeps_holds_ = true; }
+
   struct alignas(64) ClientHold {  // one cache line, for the same reason
     ClientId client;
     Hold hold;
   };
   const std::vector<Action>& list() const { return list_; }
   std::span<const ClientHold> holds() const { return std::span(holds_).first(stated_); }
+  bool keeps_holds() const { return keeps_holds_; }
   Time wake() const { return wake_; }
   void clear() {
     list_.clear();
     stated_ = 0;
+    keeps_holds_ = false;
     wake_ = kNever;
   }
 
@@ -145,6 +152,7 @@ class Actions {
   std::vector<Action> list_;
   std::vector<ClientHold> holds_;  ///< the first `stated_` are of this decision
   std::size_t stated_ = 0;
+  bool keeps_holds_ = false;
   Time wake_ = kNever;
 };
 

@@ -96,7 +96,7 @@ class PolicyRegistry {
 ///
 /// returning a static object. Host and library must be built with the same compiler and this header's `kAbi`.
 struct PolicyPlugin {
-  static constexpr std::uint32_t kAbi = 11;
+  static constexpr std::uint32_t kAbi = 12;
   std::uint32_t size = sizeof(PolicyPlugin);
   std::uint32_t abi = kAbi;
   PolicyDescriptor (*describe)() = nullptr;

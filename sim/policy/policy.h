@@ -28,6 +28,9 @@ struct Hears {
   bool frames = true;
 };
 
+/// What a policy hears of an operation.
+enum class OpEvent : std::uint8_t { kSubmitted, kLaunched, kCompleted };
+
 /// What the programs of a client may allocate on the device, and how. A backend of real programs holds them to it call
 /// by call. Another knows all that a client allocates when it joins, and leaves it to the policy to judge that.
 struct MemoryTerms {
@@ -39,9 +42,9 @@ struct MemoryTerms {
 /// A rule for sharing the device: *hear, then decide*.
 ///
 /// Hearing may update the policy's own state and must not act. A decision is asked for once per instant, after every
-/// event of that instant has been heard, and on every requested wake-up. A decision states what should hold: a second
-/// one with nothing heard in between must change nothing more. The same history gives the same decisions: no clock, no
-/// environment, no random numbers but seeded ones.
+/// event of that instant has been heard (but see decides_after()), and on every requested wake-up. A decision states
+/// what should hold: a second one with nothing heard in between must change nothing more. The same history gives the
+/// same decisions: no clock, no environment, no random numbers but seeded ones.
 ///
 /// One thread calls a policy, in simulation and on hardware alike; it needs no locks. Gates are closed when a client
 /// joins. A policy must not keep views or spans after the call returns.
@@ -85,6 +88,11 @@ class Policy {
   }
 
   virtual void decide(const GpuView&, Actions&) = 0;
+
+  /// Whether what the policy has just heard of an operation of the client asks for a decision. False only if one at
+  /// this instant would change nothing: no gate, no control, no hold, nor the wake-up. Other events of the instant may
+  /// ask for one all the same. The same history gives the same answer.
+  virtual bool decides_after(const GpuView&, ClientId, OpEvent) const { return true; }
 
   /// Number of further operations that decide() would admit now through the client's closed gate, if they took together
   /// as long as the longest equally long run among its last 1000 operations was predicted to take. A backend on which

@@ -111,6 +111,9 @@ struct GpuView {
   Time now;
   DeviceView device;
   std::span<const ClientView> clients;  ///< indexed by ClientId
+  /// In decide(): clients whose state or traits have changed since the last decision, but for what is measured (device
+  /// time, resident and paged bytes), in the order of their ids. Elsewhere empty.
+  std::span<const ClientId> changed{};
 
   const ClientView& client(ClientId id) const { return clients[id.value]; }
 };

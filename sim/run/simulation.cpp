@@ -247,9 +247,29 @@ void Simulation::wake_at(Time when) {
 }
 
 void Simulation::request_decision() {
+  decision_is_needed_ = true;
+  schedule_decision();
+}
+
+/// It remains an event, but the policy is not asked.
+void Simulation::spare_decision() {
+  if (engine_.is_step_by_step()) decision_is_needed_ = true;
+  schedule_decision();
+}
+
+void Simulation::schedule_decision() {
   if (decision_is_due_) return;
   decision_is_due_ = true;
   engine_.at(now(), Phase::kDecide, &Simulation::on_decide, this);
+}
+
+void Simulation::decide() {
+  decision_is_due_ = false;
+  const bool is_needed = std::exchange(decision_is_needed_, false);
+  if (!is_needed && driver_.moved_to() == now()) return;
+  driver_.change([&](auto&, auto&) {
+    if (is_needed) arbiter_.decide();
+  });
 }
 
 bool Simulation::has_begun(std::uint64_t number, ClientId client) const {

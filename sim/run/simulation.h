@@ -51,6 +51,7 @@ class Simulation : public Backend, public ClientHost, private DeviceDriver::List
   void control(const Action& action) override;
   void wake_at(Time when) override;
   void request_decision() override;
+  void spare_decision() override;
   std::uint64_t resident_bytes(ClientId client) const override {
     return driver_.device().memory(client).resident_bytes;
   }
@@ -96,13 +97,12 @@ class Simulation : public Backend, public ClientHost, private DeviceDriver::List
   static void on_context_created(void* subject, std::uint64_t client) {
     self(subject).restore(ClientId{static_cast<std::uint32_t>(client)});
   }
-  static void on_decide(void* subject, std::uint64_t) {
-    self(subject).decision_is_due_ = false;
-    self(subject).driver_.change([&](auto&, auto&) { self(subject).arbiter_.decide(); });
-  }
+  static void on_decide(void* subject, std::uint64_t) { self(subject).decide(); }
   static void on_wake(void* subject, std::uint64_t) { self(subject).request_decision(); }
   static void on_warm(void* subject, std::uint64_t) { self(subject).remember_warm_usage(); }
 
+  void decide();
+  void schedule_decision();
   void resize(std::uint64_t number) {
     const auto& [client, resize, event] = resizes_[number];
     arbiter_.resize(client, resize.share, resize.bytes);
@@ -134,6 +134,7 @@ class Simulation : public Backend, public ClientHost, private DeviceDriver::List
   EventHandle wake_event_;
   Time wake_time_ = kNever;
   bool decision_is_due_ = false;
+  bool decision_is_needed_ = false;                                     ///< the one that is due
   std::vector<Ticket> awaited_;                                         ///< by the operation that is launched
   std::vector<std::shared_ptr<const std::vector<double>>> sm_demands_;  // by client, then prototype of its workload
   std::vector<ContextControls> controls_;                               // by client

@@ -22,7 +22,7 @@ PARTS = [
     ("simulation (joins the parts)",
      ["Simulation", "DeviceDriver", "ContextCopies", "report_completion", "report_frame"]),
     ("clients", ["Client::"]),
-    ("arbiter and views", ["Arbiter", "ActionRules", "HoldLog", "PendingOps", "Actions"]),
+    ("arbiter and views", ["Arbiter", "ActionRules", "HoldLog", "PendingOps", "Actions", "ClientSet"]),
     ("metrics", ["Collector", "Counter", "quantile", "Sheet"]),
     ("reading the file", ["Timeline", "read_native", "schema::", "ColumnReader", "MessageColumns", "Chunk", "decode",
                           "visit<", "load_compact", "CompactRows", "XXH", "crc"]),

@@ -276,6 +276,25 @@ TEST_P(Conformance, SameHistoryGivesTheSameDecisions) {
   }
 }
 
+bool is_same_hold(const HoldFact& a, const HoldFact& b) {
+  return a.client == b.client && a.begin == b.begin && a.end == b.end && a.hold.rule == b.hold.rule &&
+         a.hold.needed == b.hold.needed && a.hold.available == b.hold.available;
+}
+
+TEST_P(Conformance, DecisionsThatItDoesWithoutWouldHaveChangedNothing) {
+  for (const Corner& corner : corners_of(GetParam()))
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+      SCOPED_TRACE(corner.name + ", seed " + std::to_string(seed));
+      History spares(corner, seed), asks(corner, seed);
+      asks.world.decides_always = true;
+      spares.world.run_dry(kManyInstants);
+      asks.world.run_dry(kManyInstants);
+      EXPECT_EQ(spares.world.launches(), asks.world.launches());
+      EXPECT_TRUE(std::ranges::equal(spares.world.decisions(), asks.world.decisions(), is_same));
+      EXPECT_TRUE(std::ranges::equal(spares.world.holds(), asks.world.holds(), is_same_hold));
+    }
+}
+
 TEST_P(Conformance, DecidingTwiceChangesNothingMore) {
   for (const Corner& corner : corners_of(GetParam())) {
     SCOPED_TRACE(corner.name);

@@ -167,6 +167,8 @@ class FakeBackend : public Backend, private Recorder {
     return ShadowFrame{};
   };
 
+  /// Whether the policy is asked even where it says that a decision would change nothing.
+  bool decides_always = false;
   /// Called after every instant's last decision.
   std::function<void()> after_instant = [] {};
 
@@ -218,6 +220,7 @@ class FakeBackend : public Backend, private Recorder {
   void shadow(ClientId client, std::uint32_t level) override { hosts_[client.value].shadow_level = level; }
   void wake_at(Time when) override { wake_ = when; }
   void request_decision() override { is_decision_due_ = true; }
+  void spare_decision() override { is_decision_due_ |= decides_always; }
   Duration device_time(ClientId client) const override { return hosts_[client.value].device_time; }
   Duration device_busy() const override {
     Duration most{};

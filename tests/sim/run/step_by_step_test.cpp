@@ -37,7 +37,8 @@ class Story : public Recorder {
          to_ns(decision.time), decision.action.count, to_ns(decision.action.duration));
   }
   void on_hold(const HoldFact& hold) override {
-    tell("client {} is held {} to {}", hold.client.value, to_ns(hold.begin), to_ns(hold.end));
+    tell("client {} is held {} to {} for {}: {} of {}", hold.client.value, to_ns(hold.begin), to_ns(hold.end),
+         hold.hold.rule, hold.hold.needed, hold.hold.available);
   }
   void on_refusal(const RefusalFact& refusal) override { tell("refusal at {}", to_ns(refusal.time)); }
   void on_kill(const KillFact& kill) override {
