@@ -260,16 +260,34 @@ void Simulation::spare_decision() {
 void Simulation::schedule_decision() {
   if (decision_is_due_) return;
   decision_is_due_ = true;
-  engine_.at(now(), Phase::kDecide, &Simulation::on_decide, this);
+  if (!puts_off_decision_) queue_decision();
 }
 
 void Simulation::decide() {
   decision_is_due_ = false;
   const bool is_needed = std::exchange(decision_is_needed_, false);
   if (!is_needed && driver_.moved_to() == now()) return;
+  puts_off_decision_ = true;
   driver_.change([&](auto&, auto&) {
     if (is_needed) arbiter_.decide();
   });
+  puts_off_decision_ = false;
+}
+
+/// Makes the decisions that were put off, unless something else comes before.
+void Simulation::go_on_deciding() {
+  while (decision_is_due_) {
+    if (!engine_.goes_on(now(), Phase::kDecide)) return queue_decision();
+    decide();
+  }
+}
+
+void Simulation::resume(std::uint64_t client) {
+  const bool is_queued = decision_is_due_;
+  is_resuming_ = puts_off_decision_ = true;
+  clients_[client]->resume();
+  is_resuming_ = puts_off_decision_ = false;
+  if (decision_is_due_ && !is_queued) go_on_deciding();
 }
 
 bool Simulation::has_begun(std::uint64_t number, ClientId client) const {

@@ -65,7 +65,10 @@ class Simulation : public Backend, public ClientHost, private DeviceDriver::List
     engine_.cancel(resume_events_[client.value]);
     resume_events_[client.value] = engine_.at(when, Phase::kArrival, &Simulation::on_resume, this, client.value);
   }
-  bool goes_on_at(Time when) override { return is_resuming_ && engine_.goes_on(when, Phase::kArrival); }
+  bool goes_on_at(Time when) override {
+    const bool decides_before = decision_is_due_ && when > now();
+    return is_resuming_ && !decides_before && engine_.goes_on(when, Phase::kArrival);
+  }
   bool submit(ClientId client, const Submission& submission) override;
   void tell_server(ClientId client, const ServerView& server) override { arbiter_.tell_server(client, server); }
   void finished(ClientId client) override;
@@ -88,21 +91,23 @@ class Simulation : public Backend, public ClientHost, private DeviceDriver::List
   static void on_adjust(void* subject, std::uint64_t number) {
     self(subject).arbiter_.adjust(self(subject).input_.adjustments[number]);
   }
-  static void on_resume(void* subject, std::uint64_t client) {
-    self(subject).is_resuming_ = true;
-    self(subject).clients_[client]->resume();
-    self(subject).is_resuming_ = false;
-  }
+  static void on_resume(void* subject, std::uint64_t client) { self(subject).resume(client); }
   static void on_refused(void* subject, std::uint64_t client) { self(subject).clients_[client]->refused(); }
   static void on_context_created(void* subject, std::uint64_t client) {
     self(subject).restore(ClientId{static_cast<std::uint32_t>(client)});
   }
-  static void on_decide(void* subject, std::uint64_t) { self(subject).decide(); }
+  static void on_decide(void* subject, std::uint64_t) {
+    self(subject).decide();
+    self(subject).go_on_deciding();
+  }
   static void on_wake(void* subject, std::uint64_t) { self(subject).request_decision(); }
   static void on_warm(void* subject, std::uint64_t) { self(subject).remember_warm_usage(); }
 
+  void resume(std::uint64_t client);
   void decide();
   void schedule_decision();
+  void queue_decision() { engine_.at(now(), Phase::kDecide, &Simulation::on_decide, this); }
+  void go_on_deciding();
   void resize(std::uint64_t number) {
     const auto& [client, resize, event] = resizes_[number];
     arbiter_.resize(client, resize.share, resize.bytes);
@@ -134,8 +139,9 @@ class Simulation : public Backend, public ClientHost, private DeviceDriver::List
   EventHandle wake_event_;
   Time wake_time_ = kNever;
   bool decision_is_due_ = false;
-  bool decision_is_needed_ = false;                                     ///< the one that is due
-  std::vector<Ticket> awaited_;                                         ///< by the operation that is launched
+  bool decision_is_needed_ = false;  ///< the one that is due
+  bool puts_off_decision_ = false;   ///< go_on_deciding() follows, so that it need not be queued
+  std::vector<Ticket> awaited_;      ///< by the operation that is launched
   std::vector<std::shared_ptr<const std::vector<double>>> sm_demands_;  // by client, then prototype of its workload
   std::vector<ContextControls> controls_;                               // by client
   std::vector<PlannedResize> resizes_;
