@@ -1,11 +1,11 @@
 #include "sim/cluster/cluster.h"
 
-#include <list>
 #include <optional>
 
 #include "sim/cluster/mix_cards.h"
 #include "sim/cluster/node_books.h"
 #include "sim/cluster/shared_cards.h"
+#include "sim/cluster/waiting_pods.h"
 #include "sim/engine/engine.h"
 #include "traces/base/error.h"
 
@@ -28,7 +28,12 @@ std::unique_ptr<Cards> make_cards(const ClusterInput& input) {
 class ClusterRun {
  public:
   explicit ClusterRun(const ClusterInput& input)
-      : input_(input), books_(input), held_(input.pods.size()), engine_(input.interrupt), cards_(make_cards(input)) {
+      : input_(input),
+        books_(input),
+        held_(input.pods.size()),
+        engine_(input.interrupt),
+        waiting_(input.pods),
+        cards_(make_cards(input)) {
     if (input.policy->has_two_books()) managers_.emplace(input);
     if (input.times.registration > Duration{0}) {
       engine_.at(kRunStart + input.times.registration, Phase::kCompletion, &ClusterRun::on_registration, this);
@@ -105,7 +110,7 @@ class ClusterRun {
 
   void admit(std::uint64_t pod) {
     if (!place(pod)) {
-      waiting_.push_back(pod);
+      waiting_.push(pod);
       level_changed();
     }
   }
@@ -230,10 +235,7 @@ class ClusterRun {
 
   template <class MayFit>
   void retry(MayFit may_fit) {
-    for (auto pod = waiting_.begin(); pod != waiting_.end();) {
-      const bool is_placed = may_fit(pod_view(*pod)) && place(*pod);
-      pod = is_placed ? waiting_.erase(pod) : std::next(pod);
-    }
+    waiting_.retry([&](std::uint64_t pod) { return may_fit(pod_view(pod)) && place(pod); });
     level_changed();
   }
 
@@ -264,7 +266,7 @@ class ClusterRun {
   std::optional<NodeBooks> managers_;  ///< of the nodes' managers, where they are others
   std::vector<Placement> held_;        ///< by pod; what the scheduler's books hold
   Engine engine_;
-  std::list<std::uint64_t> waiting_;
+  WaitingPods waiting_;
   const std::unique_ptr<Cards> cards_;
   std::uint64_t stale_configs_ = 0;
   bool is_level_due_ = false;

@@ -87,7 +87,8 @@ bool fits(const CardView& card, const PodView& pod);
 
 /// A rule that chooses nodes and cards for pods. The same history gives the same placements.
 ///
-/// Called by one thread. A pod without a place waits; the policy is asked again when another pod has left.
+/// Called by one thread. A pod without a place waits; the policy is asked again when another pod has left,
+/// of pods that ask for the same until it finds one of them no place.
 /// Returning cards or a node that do not fit is Error(kPolicy).
 class PlacementPolicy {
  public:
