@@ -29,14 +29,14 @@ enum class Measured : std::uint8_t {
 /// How far predicted figures were off, in classes of what was measured: by figure ("kept", the part of its rate that a
 /// program keeps, and "p99" of its frame or step times), by mechanism ("turns", "mps", "split", and "games": turns of
 /// games and of programs next to them), by what bounds the program: the device, the host, or frames, and by the number
-/// of programs: two, or more. Of programs that keep the device busy and whose kernels were counted, there are "memory"
-/// and "sms", too: what they use more. With servers a mechanism is another one ("turns with servers"): of servers
+/// of programs: two, or more. Of programs that keep the device busy and whose counted kernels use SMs more than memory
+/// there is "sms", too. With servers a mechanism is another one ("turns with servers"): of servers
 /// ("requests") there are "kept" and the 99th percentiles "ttft" and "tpot", of programs next to them ("programs")
 /// "kept". Made by studies/bands/make.py; its page says what of it is blind.
 class Bands {
  public:
-  /// A table with the columns figure,mechanism,bound,programs,count,low,high,least,most; `bound` is "device", "memory",
-  /// "sms", "host", "frames", "requests", "programs" or "any", `programs` "2", "3+" or "any". The last two are ends of
+  /// A table with the columns figure,mechanism,bound,programs,count,low,high,least,most; `bound` is "device", "sms",
+  /// "host", "frames", "requests", "programs" or "any", `programs` "2", "3+" or "any". The last two are ends of
   /// all residuals.
   explicit Bands(std::string_view csv);
   /// The built-in table.

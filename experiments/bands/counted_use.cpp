@@ -27,7 +27,7 @@ std::string_view counted_bound(std::span<const std::string> notes, const std::st
   const std::string begin = fmt::format("{}{}", client, kKeepsBusy);
   const auto note = std::ranges::find_if(notes, [&](const std::string& text) { return text.starts_with(begin); });
   if (note == notes.end()) return "";
-  return std::string_view(*note).substr(begin.size()).starts_with(kMemory) ? "memory" : "sms";
+  return std::string_view(*note).substr(begin.size()).starts_with(kSms) ? "sms" : "";
 }
 
 }  // namespace corun

@@ -17,8 +17,9 @@ inline constexpr double kMostlyBusy = 0.75;
 /// device works for it alone.
 std::string counted_use_note(const std::string& client, const MeanUse& use, double busy);
 
-/// By such a note, what decides how far a figure may be off where programs share SMs: "memory" or "sms", of programs
-/// that keep the device busy and whose kernels use the one more than the other; "" where the notes do not say.
+/// By such a note, the class of a figure where programs share SMs: "sms" of programs that keep the device busy and
+/// whose kernels use SMs more than memory; "" of others, which have no class of their own (studies/counters), and where
+/// the notes do not say.
 std::string_view counted_bound(std::span<const std::string> notes, const std::string& client);
 
 }  // namespace corun

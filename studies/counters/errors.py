@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Errors of what programs keep under MPS, by what their kernels use alone: ./errors.py > errors.md
 
-Residuals are those of ../bands/residuals.csv (pairs in studies with MPS, of programs that keep the device busy for three
-quarters of the time), counters those of ../memory-in-company, means over the time of kernels.
+Residuals are those of ../bands/residuals.csv (pairs under MPS, of programs that keep the device busy for three quarters
+of the time), counters those of ../memory-in-company, means over the time of kernels.
 """
 
 import collections

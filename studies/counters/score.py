@@ -6,7 +6,8 @@
 
 A row of predictions has what a program keeps of its rate alone, by what its kernels use more ("memory", "sms"; "" where
 less than three quarters of their time are counted), and where 90 % of measured ones lie by experiments/bands/bands.csv:
-in the class of that use ("low", "high"), and whatever a program uses ("any_low", "any_high").
+in the class of that use ("low", "high"), and whatever a program uses ("any_low", "any_high"). When they were published
+there was a class "memory", too.
 """
 
 import argparse
@@ -46,7 +47,7 @@ def predictions(options):
         if not scenario.startswith("mps_"):
             continue
         kept, use = rate / alone[client], uses.get(client, "")
-        (low, high), (any_low, any_high) = known[use or "any"], known["any"]
+        (low, high), (any_low, any_high) = known.get(use, known["any"]), known["any"]
         print(json.dumps({"run": scenario, "client": client, "kept": round(kept, 4), "uses": use,
                           "low": round(kept * low, 4), "high": round(kept * high, 4),
                           "any_low": round(kept * any_low, 4), "any_high": round(kept * any_high, 4)}))
