@@ -15,7 +15,7 @@ TOLD = re.compile(r"(\d+\.\d) % off in the mean and\s+(\d+\.\d) % at\s+worst")
 ROW = re.compile(r"^\| (\w+) \|.*\| ([+-]\d+\.\d) % \|$", re.MULTILINE)  # run, error
 SCORED = re.compile(r"^\| (?:blind|seen) \|.*\| \d+/\d+ \| (\d+\.\d) % \| [^|]* \| [^|]* \| (\d+\.\d) % \|",
                     re.MULTILINE)
-GENERATED = ["table.md", "published.md", "nulls.md", "scored.md"]
+GENERATED = ["table.md", "published.md", "nulls.md", "scored.md", "present/scored.md", "errors.md"]
 TABLES = [folder / name for folder in FOLDERS if (folder / "experiment.yaml").exists()
           for name in GENERATED[:2] if (folder / name).exists()]
 

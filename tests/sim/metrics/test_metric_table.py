@@ -14,7 +14,10 @@ NAMED_ELSEWHERE = {"fps_mean", "fps_1low", "frame_time_p50_ms", "frame_time_p99_
                    "harvest_ratio", "gpu_busy_ratio", "switch_ratio", "paging_ratio", "quality_mean",
                    "missed_frame_ratio", "refused", "kills", "render_time_p50_ms", "render_time_p99_ms",
                    "ttft_p99_ms", "tpot_p99_ms", "rejected", "goodput_per_s", "progress_ratio", "power_w",
-                   "sm_clock_mhz"}
+                   "sm_clock_mhz",
+                   # a closing table shows estimates with their ranges
+                   "pod_time_mean_s", "pod_time_mean_low_s", "pod_time_mean_high_s",
+                   "slowdown_mean", "slowdown_mean_low", "slowdown_mean_high"}
 CODE = [path for folder in ("sim", "experiments", "python") for path in sorted((ROOT / folder).rglob("*"))
         if path.suffix in (".h", ".cpp", ".py", ".js") and "reproduce" not in path.parts]
 
