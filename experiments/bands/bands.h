@@ -11,6 +11,9 @@ namespace corun {
 /// A program that the device works for at least so much of the time, alone, is bound by the device, else by the host.
 inline constexpr double kDeviceBound = 0.9;
 
+/// And it keeps the device busy where that is so for so much of the time: its host waits for the device, mostly.
+inline constexpr double kMostlyBusy = 0.75;
+
 /// Ends the mechanism of programs of which one at least is a server: "turns with servers".
 inline constexpr std::string_view kWithServers = " with servers";
 

@@ -5,14 +5,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "experiments/bands/bands.h"
+
 namespace corun {
 
 namespace {
 
 constexpr std::string_view kKeepsBusy = ": keeps the device busy, and by counters its kernels use ";
 constexpr std::string_view kLeavesIdle =
-    ": leaves the device idle for more than a quarter of the time; by counters its "
-    "kernels use ";
+    ": leaves the device idle for more than a quarter of the time; by counters its kernels use ";
 constexpr std::string_view kMemory = "memory more than SMs", kSms = "SMs more than memory";
 
 }  // namespace

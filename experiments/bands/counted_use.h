@@ -8,10 +8,9 @@
 
 namespace corun {
 
-/// Of programs whose counters hold less of their kernel time, nothing is concluded.
+/// Of programs whose counters hold less of their kernel time, nothing is concluded. Nor of those that do not keep the
+/// device busy (kMostlyBusy): their hosts decide.
 inline constexpr double kCountedEnough = 0.75;
-/// Nor of programs for which the device works less of the time alone: their hosts decide.
-inline constexpr double kMostlyBusy = 0.75;
 
 /// The note of a run on a client whose kernels were counted: what they use, and the part of the time in which the
 /// device works for it alone.

@@ -1,13 +1,11 @@
 #include "experiments/bands/host_in_company.h"
 
+#include "experiments/bands/bands.h"
 #include "experiments/bands/mechanism.h"
 
 namespace corun {
 
-bool waits_for_device(double kept, double busy) {
-  constexpr double kWaits = 0.75;  // of the time alone in which the device works
-  return kept > 0 && busy / kept >= kWaits;
-}
+bool waits_for_device(double kept, double busy) { return kept > 0 && busy / kept >= kMostlyBusy; }
 
 std::optional<Scenario> with_slower_hosts(
     const Scenario& scenario, const PolicyChoice& policy,

@@ -205,9 +205,8 @@ std::vector<std::string> mix_warnings(const PolicyChoice& policy, const CardShar
   if (use.mixes == 0) return {};
   std::vector<std::string> warnings = {fmt::format(
       "warning: {}: times of pods are estimates (`progress: by_mix`): each pod has its rate in the mix of pods on its "
-      "card. Mixes that cards had: {}, simulated twice for {} each. In halves of these windows a rate is up to {:.1f} "
-      "% "
-      "higher than in others; ranges are by that, and leave out what it changes in waits",
+      "card. Mixes that cards had: {}, simulated twice for {} each. In halves of these windows a rate is up to "
+      "{:.1f} % higher than in others; ranges are by that, and leave out what it changes in waits",
       policy.label, use.mixes, format_duration(use.window), 100 * (use.widest - 1))};
   if (!use.parts.empty())
     warnings.push_back(

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "sim/cluster/pod_kinds.h"
 #include "traces/base/error.h"
 
 namespace corun {
@@ -14,16 +15,9 @@ constexpr double kLatestEnd_ns = 4e18;  // a century, beyond every horizon, and 
 
 MixMember member_of(const PodSpec& pod) { return {pod.client, pod.milli, pod.memory_bytes}; }
 
-const ClientSpec& model_of(const ClusterInput& input, std::uint64_t number) {
-  const PodSpec& pod = input.pods[number];
-  const auto model = std::ranges::find(input.sharing.clients, pod.client, &ClientSpec::name);
-  CORUN_ASSERT(model != input.sharing.clients.end() && pod.cards == 1, "pod '{}' with {} cards does the work of '{}'",
-               pod.name, pod.cards, pod.client);
-  CORUN_ASSERT(model->repeat > 0 && pod.runtime == Duration{}, "pod '{}' has no number of jobs", pod.name);
-  return *model;
-}
-
-double jobs_of(const ClientSpec& model) {
+double jobs_of(const ClusterInput& input, const PodSpec& pod) {
+  const ClientSpec& model = model_of(input, pod);
+  CORUN_ASSERT(model.repeat > 0 && pod.runtime == Duration{}, "pod '{}' has no number of jobs", pod.name);
   return static_cast<double>(model.repeat) * static_cast<double>(model.workload->jobs.size());
 }
 
@@ -60,7 +54,7 @@ void MixCards::begin(std::uint64_t pod, std::uint32_t node, std::uint32_t card, 
   std::vector<Pod>& pods = cards_[index].pods;
   const auto kind = static_cast<std::uint32_t>(std::ranges::lower_bound(kinds_, member_of(spec)) - kinds_.begin());
   pods.insert(std::ranges::upper_bound(pods, kind, {}, &Pod::kind),
-              {kind, pods_begun_++, pod, jobs_of(model_of(input_, pod)), {}});
+              {kind, pods_begun_++, pod, jobs_of(input_, spec), {}});
   changed_.insert(index);
   ++present_;
 }
@@ -100,7 +94,7 @@ void MixCards::look_up(std::uint32_t index) {
   card.rates = &rates_of(card);
   for (std::size_t i = 0; i < card.pods.size(); ++i)
     if (std::exchange(card.pods[i].is_new, false))
-      card.pods[i].jobs += start_of(model_of(input_, card.pods[i].number).repeat, card.rates->members[i]);
+      card.pods[i].jobs += start_of(model_of(input_, input_.pods[card.pods[i].number]).repeat, card.rates->members[i]);
   for (std::size_t i = 0; i < card.pods.size(); ++i)
     card.next_end = std::min(card.next_end, end_of(card.pods[i].jobs, card.rates->members[i].mean, card.since));
   ends_.insert({card.next_end, index});

@@ -56,7 +56,7 @@ class MixMeasurement {
   MixMeasurement(const CardSharing& sharing, const Mix& mix, Duration window, const SourceLocation& where,
                  const std::atomic<bool>* interrupt)
       : sharing_(sharing), mix_(mix), window_(window), where_(where), interrupt_(interrupt), seen_(mix.size()) {
-    for (const MixMember& member : mix) models_.push_back(model_of(member));
+    for (const MixMember& member : mix) models_.push_back(&model_of(sharing, member.client));
   }
 
   MixRates run() {
@@ -77,12 +77,6 @@ class MixMeasurement {
     double least = std::numeric_limits<double>::infinity(), most = 0;
     std::vector<double> first_passes{};  ///< their ends in ns, where all began together
   };
-
-  const ClientSpec* model_of(const MixMember& member) const {
-    const auto model = std::ranges::find(sharing_.clients, member.client, &ClientSpec::name);
-    CORUN_ASSERT(model != sharing_.clients.end(), "no client '{}'", member.client);
-    return &*model;
-  }
 
   Duration warmup() const { return window_ / 2; }
 

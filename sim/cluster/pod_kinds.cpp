@@ -18,14 +18,18 @@ bool may_stand_for_one_another(const ClusterInput& input) {
   return input.sharing.forgets && std::ranges::none_of(input.sharing.clients, is_drawn_by_name);
 }
 
-const ClientSpec& model_of(const ClusterInput& input, const PodSpec& pod) {
-  const auto model = std::ranges::find(input.sharing.clients, pod.client, &ClientSpec::name);
-  CORUN_ASSERT(model != input.sharing.clients.end() && pod.cards == 1, "pod '{}' with {} cards does the work of '{}'",
-               pod.name, pod.cards, pod.client);
+}  // namespace
+
+const ClientSpec& model_of(const CardSharing& sharing, std::string_view client) {
+  const auto model = std::ranges::find(sharing.clients, client, &ClientSpec::name);
+  CORUN_ASSERT(model != sharing.clients.end(), "no client '{}'", client);
   return *model;
 }
 
-}  // namespace
+const ClientSpec& model_of(const ClusterInput& input, const PodSpec& pod) {
+  CORUN_ASSERT(pod.cards == 1, "pod '{}' with {} cards does the work of '{}'", pod.name, pod.cards, pod.client);
+  return model_of(input.sharing, pod.client);
+}
 
 ClientSpec pod_client(const ClientSpec& model, const PodSpec& pod) {
   ClientSpec client = model;

@@ -2,11 +2,17 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "sim/cluster/cluster.h"
 
 namespace corun {
+
+/// The template of that name.
+const ClientSpec& model_of(const CardSharing& sharing, std::string_view client);
+/// That of a pod, which has one card.
+const ClientSpec& model_of(const ClusterInput& input, const PodSpec& pod);
 
 /// The work of a template under the pod's name, asking for what the pod asks for.
 ClientSpec pod_client(const ClientSpec& model, const PodSpec& pod);

@@ -1,20 +1,21 @@
 #include "sim/workload/counters.h"
 
 #include <map>
-#include <utility>
+
+#include "traces/counters/kernel_kinds.h"
 
 namespace corun {
 
 MeanUse mean_use(const CompactCapture& capture) {
-  std::map<std::pair<std::uint32_t, std::uint32_t>, const CounterRecord*> counters;
-  for (const CounterRecord& counter : capture.rest.counters()) counters[{counter.name.value, counter.shape}] = &counter;
+  std::map<KernelKind, const CounterRecord*> counters;
+  for (const CounterRecord& counter : capture.rest.counters()) counters[kind_of(counter)] = &counter;
   if (counters.empty()) return {};
   UseSum sum;
   for (std::size_t op = 0; op < capture.op_count(); ++op) {
     const OpRecord& kernel = capture.prototype(op);
     if (kernel.kind != OpKind::kKernel) continue;
     const auto ns = static_cast<double>(capture.durations[op]);
-    const auto counted = counters.find({kernel.name.value, kernel.shape});
+    const auto counted = counters.find(kind_of(kernel));
     if (counted == counters.end()) {
       sum.add_uncounted(ns);
     } else {

@@ -52,12 +52,13 @@ STUDIES = ["training-encoder-game", "profiled-networks", "cuda-graphs", "transfo
 MECHANISM = {"timeslice": "turns", "mps": "mps", "split": "split"}
 CLIENT = re.compile(r"- \{ name: (\w+), (trace: .*) \}\s*$")
 DEVICE_BOUND = 0.9  # as in experiments/bands/bands.h
-MOSTLY_BUSY = 0.75  # as in experiments/bands/counted_use.h
+MOSTLY_BUSY = 0.75  # as in experiments/bands/bands.h
 LEAST = 20
 WITH_SERVERS = " with servers"
 SERVING = ROOT / "studies/serving"
 MOST_UNDER_WAY = 2.5  # as in experiments/bands/figure_band.cpp
 COUNTERS = ["counters_device_bound.jsonl", "counters.jsonl"]  # of studies/memory-in-company
+UNITS = ["dram", "l2", "sm"]
 COLUMNS = ["study", "run", "program", "figure", "mechanism", "programs", "bound", "measured_over_predicted", "uses"]
 
 
@@ -69,15 +70,21 @@ def metric(path, name):
     return {(scenario, client): value for scenario, client, value in rows}
 
 
-def counted_uses():
-    """{program: "memory" or "sms"}, of those whose kernels were counted"""
+def mean_uses():
+    """{program: {unit: per cent of its peak}}, of those whose kernels were counted; means over the time of kernels"""
     sums = collections.defaultdict(collections.Counter)
     for name in COUNTERS:
         for line in (ROOT / "studies/memory-in-company" / name).read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
-            for unit in ("dram", "l2", "sm"):
-                sums[row["program"]][unit] += row[unit] * row["launches"] * row["mean_ns"]
-    return {program: "memory" if max(use["dram"], use["l2"]) > use["sm"] else "sms" for program, use in sums.items()}
+            ns = row["launches"] * row["mean_ns"]
+            sums[row["program"]].update({unit: row[unit] * ns for unit in UNITS} | {"ns": ns})
+    return {program: {unit: its[unit] / its["ns"] for unit in UNITS} for program, its in sums.items()}
+
+
+def counted_uses():
+    """{program: "memory" or "sms"}, of the same"""
+    return {program: "memory" if max(use["dram"], use["l2"]) > use["sm"] else "sms"
+            for program, use in mean_uses().items()}
 
 
 def run(simcli, experiment, output):

@@ -5,32 +5,24 @@ Residuals are those of ../bands/residuals.csv (pairs under MPS, of programs that
 of the time), counters those of ../memory-in-company, means over the time of kernels.
 """
 
-import collections
 import csv
-import json
 import pathlib
 import statistics
+import sys
 
-STUDIES = pathlib.Path(__file__).parent.parent
+STUDIES = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(STUDIES / "bands"))
+from make import mean_uses  # noqa: E402
+
 UNITS = {"dram": "DRAM", "l2": "L2", "sm": "SMs"}
 EDGES = [0, 15, 40, 60, 100]
 
 
-def mean_uses():
-    """{program: {unit: per cent of its peak}}"""
-    sums = collections.defaultdict(collections.Counter)
-    for name in ("counters_device_bound.jsonl", "counters.jsonl"):
-        for line in (STUDIES / "memory-in-company" / name).read_text(encoding="utf-8").splitlines():
-            row = json.loads(line)
-            ns = row["launches"] * row["mean_ns"]
-            sums[row["program"]].update({unit: row[unit] * ns for unit in UNITS} | {"ns": ns})
-    return {program: {unit: its[unit] / its["ns"] for unit in UNITS} for program, its in sums.items()}
-
-
 def errors():
-    """(program, absolute error in per cent) of the pairs"""
+    """(program, what it uses more, absolute error in per cent) of the pairs"""
     with open(STUDIES / "bands/residuals.csv", encoding="utf-8") as file:
-        return [(row["program"], abs(100 / float(row["measured_over_predicted"]) - 100)) for row in csv.DictReader(file)
+        return [(row["program"], row["uses"], abs(100 / float(row["measured_over_predicted"]) - 100))
+                for row in csv.DictReader(file)
                 if row["uses"] and (row["figure"], row["mechanism"], row["programs"]) == ("kept", "mps", "2")]
 
 
@@ -46,12 +38,11 @@ def main():
     print("| a program's kernels use | rates | error, mean (worst) | nine in ten below |\n|---|---|---|---|")
     for unit, name in UNITS.items():
         for low, high in zip(EDGES, EDGES[1:]):
-            its = [error for program, error in rows if low <= uses[program][unit] < high]
+            its = [error for program, _, error in rows if low <= uses[program][unit] < high]
             if its:
                 print(line(f"{low} to {high} % of {name}", its))
-    for label, is_memory in (("memory more than SMs", True), ("SMs more than memory", False)):
-        print(line(label, [error for program, error in rows
-                           if (max(uses[program]["dram"], uses[program]["l2"]) > uses[program]["sm"]) == is_memory]))
+    for label, more in (("memory more than SMs", "memory"), ("SMs more than memory", "sms")):
+        print(line(label, [error for _, its, error in rows if its == more]))
 
 
 if __name__ == "__main__":

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <utility>
+
+#include "traces/counters/kernel_kinds.h"
 
 namespace corun {
 
@@ -17,15 +18,6 @@ double& part_of(BoundBy& bound, const CounterRecord& counter) {
   if (most < kBound) return bound.nothing;
   if (most == counter.dram_ppm) return bound.dram;
   return most == counter.l2_ppm ? bound.l2 : bound.sms;
-}
-
-using KernelTimes = std::map<std::pair<std::uint32_t, std::uint32_t>, double>;
-
-KernelTimes kernel_times(const Timeline& timeline) {
-  KernelTimes times;
-  for (const OpRecord& op : timeline.ops())
-    if (op.kind == OpKind::kKernel) times[{op.name.value, op.shape}] += static_cast<double>(op.duration_ns);
-  return times;
 }
 
 }  // namespace
@@ -50,19 +42,19 @@ MeanUse UseSum::mean() const {
 BoundBy bound_by(const Timeline& timeline) {
   BoundBy bound;
   double all_ns = 0;
-  KernelTimes times = kernel_times(timeline);
-  bound.kernels = times.size();
-  for (const auto& [kernel, ns] : times) all_ns += ns;
+  std::map<KernelKind, KernelTotal> totals = kernel_totals(timeline);
+  bound.kernels = totals.size();
+  for (const auto& [kind, total] : totals) all_ns += total.ns;
   UseSum sum;
   for (const CounterRecord& counter : timeline.counters()) {
-    const auto kernel = times.find({counter.name.value, counter.shape});
-    if (kernel == times.end()) continue;
+    const auto kernel = totals.find(kind_of(counter));
+    if (kernel == totals.end()) continue;
     ++bound.counted;
-    sum.add(counter, kernel->second);
-    part_of(bound, counter) += kernel->second / all_ns;
-    times.erase(kernel);
+    sum.add(counter, kernel->second.ns);
+    part_of(bound, counter) += kernel->second.ns / all_ns;
+    totals.erase(kernel);
   }
-  for (const auto& [kernel, ns] : times) sum.add_uncounted(ns);
+  for (const auto& [kind, total] : totals) sum.add_uncounted(total.ns);
   bound.mean = sum.mean();
   return bound;
 }

@@ -9,13 +9,15 @@
 #include <tuple>
 #include <utility>
 
+#include "traces/counters/kernel_kinds.h"
 #include "traces/text/kernel_name.h"
 
 namespace corun {
 
 namespace {
 
-using Kind = std::tuple<std::string, std::uint64_t, std::uint32_t>;
+/// Name, blocks and threads of a block.
+using Launched = std::tuple<std::string, std::uint64_t, std::uint32_t>;
 using Launches = std::vector<const CounterRecord*>;
 
 constexpr double kMostApart = 0.1 * CounterRecord::kWhole;
@@ -91,29 +93,22 @@ class CountedKinds {
   }
 
  private:
-  std::map<Kind, Launches> exact_, by_last_name_;
+  std::map<Launched, Launches> exact_, by_last_name_;
 };
 
 }  // namespace
 
 std::vector<CounterRecord> count_kernels(const Timeline& timeline, std::span<const CountedLaunch> launches) {
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<double, double>> kernels;  // nanoseconds and launches
-  for (const OpRecord& op : timeline.ops()) {
-    if (op.kind != OpKind::kKernel || op.name.is_none() || op.shape == OpRecord::kNoIndex) continue;
-    auto& [ns, count] = kernels[{op.name.value, op.shape}];
-    ns += static_cast<double>(op.duration_ns);
-    ++count;
-  }
   const CountedKinds counted(launches);
   std::vector<CounterRecord> counters;
-  for (const auto& [kernel, times] : kernels) {
-    const auto [name, shape] = kernel;
-    const double captured_ns = times.first / times.second;
-    std::optional<CounterRecord> record =
-        counted.of(timeline.text(StringId{name}), timeline.shapes()[shape], captured_ns);
+  for (const auto& [kind, total] : kernel_totals(timeline)) {
+    const StringId name{kind.name};
+    if (name.is_none() || kind.shape == OpRecord::kNoIndex) continue;
+    const double captured_ns = total.mean_ns();
+    std::optional<CounterRecord> record = counted.of(timeline.text(name), timeline.shapes()[kind.shape], captured_ns);
     if (!record) continue;
-    record->name = StringId{name};
-    record->shape = shape;
+    record->name = name;
+    record->shape = kind.shape;
     record->dram_ppm = as_captured(record->dram_ppm, static_cast<double>(record->mean_ns), captured_ns);
     counters.push_back(*record);
   }

@@ -1,7 +1,6 @@
 #include "tracer/record/watch/host_watch.h"
 
 #include <charconv>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 
@@ -10,11 +9,6 @@ namespace corun::record {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::int64_t monotonic_ns() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
-}
 
 std::vector<pid_t> threads_of(pid_t process) {
   std::vector<pid_t> threads;
@@ -33,7 +27,7 @@ void HostWatch::look(std::span<const pid_t> processes) {
   for (const pid_t process : processes) {
     for (const pid_t thread : threads_of(process)) {
       std::ifstream file("/proc/" + std::to_string(process) + "/task/" + std::to_string(thread) + "/schedstat");
-      Reading reading{monotonic_ns(), 0, 0};
+      Reading reading{now_ns(), 0, 0};
       if (!(file >> reading.running_ns >> reading.waiting_ns)) continue;
       if (readings_.size() >= kMostThreads && !readings_.contains({process, thread})) continue;
       readings_[{process, thread}].add(reading);

@@ -31,8 +31,9 @@ class HostWatch {
     std::int64_t running_ns, waiting_ns;  ///< since the thread began
   };
   static constexpr std::size_t kMostThreads = 4'096;
+  static constexpr std::size_t kMostReadings = 512;  ///< of each: 50 MB of memory with all threads
 
-  std::map<std::pair<pid_t, pid_t>, ReadingLog<Reading>> readings_;  ///< by process and thread
+  std::map<std::pair<pid_t, pid_t>, ReadingLog<Reading, kMostReadings>> readings_;  ///< by process and thread
 };
 
 }  // namespace corun::record

@@ -1,15 +1,12 @@
 #include "tracer/record/watch/power_watch.h"
 
 #include <algorithm>
-#include <chrono>
 
 namespace corun::record {
 
 void PowerWatch::look() {
   for (const Nvml::Meter& meter : nvml_.meters()) {
-    const auto now = std::chrono::steady_clock::now().time_since_epoch();
-    const std::int64_t at_ns = std::chrono::nanoseconds(now).count();
-    readings_[meter.uuid].add({at_ns, meter.energy_mj, static_cast<double>(meter.sm_mhz)});
+    readings_[meter.uuid].add({now_ns(), meter.energy_mj, static_cast<double>(meter.sm_mhz)});
   }
 }
 

@@ -31,8 +31,10 @@ class PowerWatch {
     std::uint64_t energy_mj;
     double sm_mhz;
   };
+  static constexpr std::size_t kMostReadings = 32'768;
+
   Nvml nvml_;
-  std::map<std::string, ReadingLog<Reading>> readings_;
+  std::map<std::string, ReadingLog<Reading, kMostReadings>> readings_;
 };
 
 }  // namespace corun::record

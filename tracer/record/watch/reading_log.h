@@ -1,15 +1,22 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 namespace corun::record {
 
-/// What was read of a counter while a recording ran, in order of time (`at_ns`, CLOCK_MONOTONIC). Of a long recording
-/// every second reading is dropped, again and again.
-template <class Reading>
+/// CLOCK_MONOTONIC.
+inline std::int64_t now_ns() {
+  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// What was read of a counter while a recording ran, in order of time (`at_ns`, CLOCK_MONOTONIC), fewer than `kMost`:
+/// of a long recording every second reading is dropped, again and again.
+template <class Reading, std::size_t kMost>
 class ReadingLog {
  public:
   void add(const Reading& reading) {
@@ -26,7 +33,6 @@ class ReadingLog {
   }
 
  private:
-  static constexpr std::size_t kMost = 32'768;
   std::vector<Reading> readings_;
 };
 
