@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "traces/counters/kernel_kinds.h"
+#include "traces/counters/kernel_totals.h"
 
 namespace corun {
 
@@ -42,19 +42,19 @@ MeanUse UseSum::mean() const {
 BoundBy bound_by(const Timeline& timeline) {
   BoundBy bound;
   double all_ns = 0;
-  std::map<KernelKind, KernelTotal> totals = kernel_totals(timeline);
+  std::map<KernelKey, KernelTotal> totals = kernel_totals(timeline);
   bound.kernels = totals.size();
-  for (const auto& [kind, total] : totals) all_ns += total.ns;
+  for (const auto& [key, total] : totals) all_ns += total.ns;
   UseSum sum;
   for (const CounterRecord& counter : timeline.counters()) {
-    const auto kernel = totals.find(kind_of(counter));
+    const auto kernel = totals.find(key_of(counter));
     if (kernel == totals.end()) continue;
     ++bound.counted;
     sum.add(counter, kernel->second.ns);
     part_of(bound, counter) += kernel->second.ns / all_ns;
     totals.erase(kernel);
   }
-  for (const auto& [kind, total] : totals) sum.add_uncounted(total.ns);
+  for (const auto& [key, total] : totals) sum.add_uncounted(total.ns);
   bound.mean = sum.mean();
   return bound;
 }

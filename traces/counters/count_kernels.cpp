@@ -9,7 +9,7 @@
 #include <tuple>
 #include <utility>
 
-#include "traces/counters/kernel_kinds.h"
+#include "traces/counters/kernel_totals.h"
 #include "traces/text/kernel_name.h"
 
 namespace corun {
@@ -101,14 +101,14 @@ class CountedKinds {
 std::vector<CounterRecord> count_kernels(const Timeline& timeline, std::span<const CountedLaunch> launches) {
   const CountedKinds counted(launches);
   std::vector<CounterRecord> counters;
-  for (const auto& [kind, total] : kernel_totals(timeline)) {
-    const StringId name{kind.name};
-    if (name.is_none() || kind.shape == OpRecord::kNoIndex) continue;
+  for (const auto& [key, total] : kernel_totals(timeline)) {
+    const StringId name{key.name};
+    if (name.is_none() || key.shape == OpRecord::kNoIndex) continue;
     const double captured_ns = total.mean_ns();
-    std::optional<CounterRecord> record = counted.of(timeline.text(name), timeline.shapes()[kind.shape], captured_ns);
+    std::optional<CounterRecord> record = counted.of(timeline.text(name), timeline.shapes()[key.shape], captured_ns);
     if (!record) continue;
     record->name = name;
-    record->shape = kind.shape;
+    record->shape = key.shape;
     record->dram_ppm = as_captured(record->dram_ppm, static_cast<double>(record->mean_ns), captured_ns);
     counters.push_back(*record);
   }

@@ -1,12 +1,12 @@
-#include "traces/counters/kernel_kinds.h"
+#include "traces/counters/kernel_totals.h"
 
 namespace corun {
 
-std::map<KernelKind, KernelTotal> kernel_totals(const Timeline& timeline) {
-  std::map<KernelKind, KernelTotal> totals;
+std::map<KernelKey, KernelTotal> kernel_totals(const Timeline& timeline) {
+  std::map<KernelKey, KernelTotal> totals;
   for (const OpRecord& op : timeline.ops()) {
     if (op.kind != OpKind::kKernel) continue;
-    KernelTotal& total = totals[kind_of(op)];
+    KernelTotal& total = totals[key_of(op)];
     total.ns += static_cast<double>(op.duration_ns);
     ++total.launches;
   }
