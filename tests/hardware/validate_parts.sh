@@ -8,7 +8,8 @@
 # measures. FOLDER, which is made, then holds of each part its predictions (partN.predictions.json, their hash in
 # partN.log) and what was measured (partN.sqlite.gz); scored together, they are a report (docs/validate.md). SIMCLI
 # names the program, build/release/simcli if it is not set; PROCESSORS how many each part may pin to, 8 if it is not
-# set: the scheduler's and one for each client. t -eu
+# set: the scheduler's and one for each client.
+set -eu
 
 [ $# -ge 2 ] || { sed -n '2,/^set/s/^# \{0,1\}//p' "$0"; exit 2; }
 folder=$1

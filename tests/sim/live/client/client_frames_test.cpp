@@ -97,6 +97,15 @@ TEST_F(ClientFrames, OneInProgressHasWorkBehindWhatItsHostTakes) {
   EXPECT_EQ(use_.of(ClientId{0}), 6ms);
 }
 
+TEST_F(ClientFrames, OneWhoseEndIsHeardLateHasWorkUntilItEnded) {
+  join();
+  at(1, kBegin, 0);
+  tell(kEnd, 0, begin_ns_ + ns(6), begin_ns_ + ns(6), 5 * kNsPerMs);
+  client_->tell_use(time(10));
+  client_->poll();
+  EXPECT_EQ(use_.of(ClientId{0}), 5ms) << "and not until it was heard, at 10 ms";
+}
+
 TEST_F(ClientFrames, AFrameIsMissedThatIsShownLaterThanAPeriodAfterItsStart) {
   spec_.pacing.period = 8ms;
   join();
