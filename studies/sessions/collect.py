@@ -4,6 +4,7 @@
     collect.py FOLDER > measured.jsonl             what `measure.py company` wrote, and rates.json of `measure.py alone`
     collect.py --compare > table.md                measured.jsonl with predicted.jsonl
     collect.py --compare h100 > h100/table.md      those of that folder
+    collect.py --compare . again.jsonl > again.md  other predictions than predicted.jsonl
 """
 
 import json
@@ -98,7 +99,8 @@ def lines_of(path):
 def main():
     if sys.argv[1] == "--compare":
         folder = pathlib.Path(*sys.argv[2:3])
-        measured, predicted = lines_of(folder / "measured.jsonl"), lines_of(folder / "predicted.jsonl")
+        predictions = sys.argv[3] if len(sys.argv) > 3 else "predicted.jsonl"
+        measured, predicted = lines_of(folder / "measured.jsonl"), lines_of(folder / predictions)
         compare(measured, predicted)
         decide(measured, predicted)
     else:

@@ -28,9 +28,9 @@ Pieces scaled_ends(Duration gpu, const std::vector<std::int64_t>& ends_ns) {
   return ends;
 }
 
-/// Cuts at the ends of draws that leave pieces nearest to `wanted`: a long draw is not joined to short ones before it.
-Pieces scaled_pieces(Duration gpu, const std::vector<std::int64_t>& ends_ns, Duration wanted) {
-  const Duration usual = std::max(wanted, 2 * gpu / FrameDraws::kMostPieces);
+/// Cuts at the ends of draws that leave pieces nearest to kFinest: a long draw is not joined to short ones before it.
+Pieces scaled_pieces(Duration gpu, const std::vector<std::int64_t>& ends_ns) {
+  const Duration usual = std::max(FrameDraws::kFinest, 2 * gpu / FrameDraws::kMostPieces);
   Pieces pieces;
   Duration begin{}, before{};
   const auto cut_at = [&](Duration end) {
@@ -54,9 +54,8 @@ Pieces scaled_pieces(Duration gpu, const std::vector<std::int64_t>& ends_ns, Dur
 }  // namespace
 
 FrameDraws::FrameDraws(const Timeline& timeline, std::uint32_t swapchain, Duration stated)
-    : stated_(stated == as_captured_or({}) ? Duration{0} : std::chrono::abs(stated)),
-      is_as_captured_(stated < Duration{0}) {
-  if (is_as_captured_ || stated_ == Duration{0}) read_samples(timeline, swapchain);
+    : stated_(std::chrono::abs(stated)) {
+  if (stated <= Duration{0}) read_samples(timeline, swapchain);
 }
 
 // Frames and draws are in order of time; a draw belongs to the frame in whose GPU time it begins.
@@ -81,7 +80,7 @@ const FrameDraws::Sample& FrameDraws::sample_for(std::int64_t present_ns) const 
 
 std::vector<Duration> FrameDraws::cut(std::int64_t present_ns, Duration gpu) const {
   if (samples_.empty()) return equal_pieces(gpu, stated_ > Duration{0} ? stated_ : kUncut);
-  return scaled_pieces(gpu, sample_for(present_ns).ends_ns, is_as_captured_ ? kPlayed : kUncut);
+  return scaled_pieces(gpu, sample_for(present_ns).ends_ns);
 }
 
 bool FrameDraws::are_unknown(const Workload& workload) {

@@ -85,34 +85,38 @@ TEST(FrameDraws, FramesAreMadeAsTheSampledOneBeforeThemScaledToTheirOwnTime) {
 }
 
 TEST(FrameDraws, ShortDrawsArePutTogether) {
-  std::vector<std::int64_t> lengths(100, kMs / 10);
+  std::vector<std::int64_t> lengths(100, kMs / 50);
   lengths.push_back(7 * kMs);
-  const std::vector<Duration> result = pieces(game({17 * kMs}, {{0, lengths}}), 0);
-  EXPECT_EQ(result.size(), 5u + 1);
-  EXPECT_EQ(result.front(), Duration{2ms});
+  const std::vector<Duration> result = pieces(game({9 * kMs}, {{0, lengths}}), 0);
+  EXPECT_EQ(result.size(), 20u + 1);
+  EXPECT_EQ(result.front(), Duration{100us});
   EXPECT_EQ(result.back(), Duration{7ms}) << "a long one stays as it is";
 }
 
 TEST(FrameDraws, ALongDrawIsNotJoinedToShortOnesThatAreNearlyLongEnough) {
-  std::vector<std::int64_t> lengths(17, kMs / 10);
-  lengths.push_back(29 * kMs / 10);
-  lengths.insert(lengths.end(), 14, kMs / 10);
-  lengths.push_back(22 * kMs / 10);
-  EXPECT_EQ(pieces(game({82 * kMs / 10}, {{0, lengths}}), 0), (std::vector<Duration>{1700us, 2900us, 1400us, 2200us}));
+  std::vector<std::int64_t> lengths(17, kMs / 200);
+  lengths.push_back(145 * kMs / 1000);
+  lengths.insert(lengths.end(), 14, kMs / 200);
+  lengths.push_back(110 * kMs / 1000);
+  EXPECT_EQ(pieces(game({410 * kMs / 1000}, {{0, lengths}}), 0), (std::vector<Duration>{85us, 145us, 70us, 110us}));
 }
 
 TEST(FrameDraws, AShortRestBelongsToThePieceBeforeIt) {
-  const std::vector<std::int64_t> lengths{3 * kMs, kMs / 10};
-  EXPECT_EQ(pieces(game({31 * kMs / 10}, {{0, lengths}}), 0), (std::vector<Duration>{3100us}));
+  const std::vector<std::int64_t> lengths{3 * kMs, kMs / 25};
+  EXPECT_EQ(pieces(game({304 * kMs / 100}, {{0, lengths}}), 0), (std::vector<Duration>{3040us}));
+}
+
+TEST(FrameDraws, AFrameHasNoMorePiecesThanADeviceCanQueue) {
+  EXPECT_LE(pieces(game({1'000 * kMs}, {{0, std::vector<std::int64_t>(10'000, kMs / 10)}}), 0).size(), 256u);
 }
 
 TEST(FrameDraws, AGpuPlaysThemAsTheyWereSampledWhateverAPredictionAssumes) {
   const std::vector<std::int64_t> lengths{kMs / 10, kMs / 5, kMs / 5, 3 * kMs};
   const Timeline sampled = game({7 * kMs}, {{0, lengths}});
+  const std::vector<Duration> as_sampled{200us, 400us, 400us, 6ms};
+  EXPECT_EQ(pieces(sampled, 0), as_sampled) << "at twice their time";
   for (const Duration assumed : {Duration{0}, Duration{1s}, Duration{500us}})
-    EXPECT_EQ(pieces(sampled, 0, FrameDraws::as_captured_or(assumed)),
-              (std::vector<Duration>{200us, 400us, 400us, 6ms}))
-        << "at twice their time, as near to 250 us as their ends allow";
+    EXPECT_EQ(pieces(sampled, 0, FrameDraws::as_captured_or(assumed)), as_sampled);
   const Timeline unknown = game({4 * kMs});
   EXPECT_EQ(pieces(unknown, 0, FrameDraws::as_captured_or(1ms)), std::vector<Duration>(4, 1ms))
       << "nothing was sampled: as stated";
