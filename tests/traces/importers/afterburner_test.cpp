@@ -15,6 +15,12 @@ constexpr std::string_view kLog =
     "80, 24-10-2025 18:04:44,N/A,N/A,N/A\n"
     "80, 24-10-2025 18:04:45,90,52,7,22.688\n";
 
+std::string log_with(std::string_view rows) {
+  std::string log{kLog};
+  log += rows;
+  return log;
+}
+
 TEST(Afterburner, ReadsItsSamplesAndSaysThatTheyAreSamples) {
   EXPECT_EQ(sniffed(std::string{kLog}), "afterburner");
   const Timeline timeline = import_text("afterburner", std::string{kLog});
@@ -31,18 +37,18 @@ TEST(Afterburner, ReadsItsSamplesAndSaysThatTheyAreSamples) {
 }
 
 TEST(Afterburner, SkipsRowsOfDatesThatNoLogHas) {
-  const std::string log = std::string{kLog} +
-                          "80, 24-10-0012 18:04:45,90,52,22.688\n80, 9999-10-24 18:04:45,90,52,22.688\n"
-                          "80, 24-10-2025 24:04:45,90,52,22.688\n";
+  const std::string log = log_with(
+      "80, 24-10-0012 18:04:45,90,52,22.688\n80, 9999-10-24 18:04:45,90,52,22.688\n"
+      "80, 24-10-2025 24:04:45,90,52,22.688\n");
   const Timeline timeline = import_text("afterburner", log);
   EXPECT_EQ(timeline.frames().size(), 2U);
   EXPECT_EQ(timeline.provenance().skipped.at("row without a time"), 3U);
 }
 
 TEST(Afterburner, SkipsRowsWhoseDateIsNotOfNumbers) {
-  const std::string log = std::string{kLog} +
-                          "80, 2x-10-2025 18:04:46,90,52,22.688\n80, 24-10-2025 18:04,90,52,22.688\n"
-                          "80, 24-10-2025 18::46,90,52,22.688\n80, 24-10-12025 18:04:46,90,52,22.688\n";
+  const std::string log = log_with(
+      "80, 2x-10-2025 18:04:46,90,52,22.688\n80, 24-10-2025 18:04,90,52,22.688\n"
+      "80, 24-10-2025 18::46,90,52,22.688\n80, 24-10-12025 18:04:46,90,52,22.688\n");
   const Timeline timeline = import_text("afterburner", log);
   EXPECT_EQ(timeline.frames().size(), 2U);
   EXPECT_EQ(timeline.provenance().skipped.at("row without a time"), 4U);
