@@ -8,7 +8,8 @@ namespace corun::gl {
 
 /// What a frame of one GL context is made of: in a sampled frame the GPU stamps what lies between the calls that give
 /// it work, or between every n of them where there are more than kMostPieces. How many calls share a piece is known
-/// from the sample before; the first one only counts them.
+/// from the sample before; the first one only counts them. From the third one on, pieces are calls that took about as
+/// long in the sample before: a long one is divided as far as its calls go, short ones share it by their number, too.
 ///
 /// One sample is in the making or in flight at a time. It is kept if all of its frame was stamped; a frame of more than
 /// kMostCalls calls is given up after so many. So a sample costs at most that many looks at a counter and kMostStamps
@@ -17,7 +18,8 @@ class DrawSample {
  public:
   struct Stamp {
     unsigned query;
-    std::uint32_t calls;  ///< since the stamp before; 0: a visit begins
+    std::uint32_t calls;    ///< since the stamp before; 0: a visit begins
+    std::uint64_t took_ns;  ///< since the stamp before
   };
 
   /// Before every visit, of whichever frame: the frame before is over then.
@@ -36,6 +38,10 @@ class DrawSample {
   const Stamp& last_stamp() const { return stamps_[stamp_count_ - 1]; }
   std::uint64_t frame() const { return frame_; }
   std::uint32_t swapchain() const { return swapchain_; }
+  /// How long the GPU took from the stamp before to this one.
+  void set_took(std::uint32_t i, std::uint64_t ns) { stamps_[i].took_ns = ns; }
+  /// Divides the next sample by the times of this one, all of which are set.
+  void plan_next();
   /// Room for the next one.
   void forget();
 
@@ -50,6 +56,8 @@ class DrawSample {
   enum class State : std::uint8_t { kIdle, kOpen, kInFlight };
 
   void make_queries(const QueryApi& api);
+  bool is_due() const;
+  void plan(std::uint32_t calls_before);
   void take_stamp(const QueryApi& api);
 
   State state_ = State::kIdle;
@@ -64,6 +72,8 @@ class DrawSample {
   std::uint32_t swapchain_ = 0;
   std::uint64_t met_frame_ = 0;
   std::uint64_t frame_ = 0;
+  std::uint32_t next_planned_ = 0, planned_ = 0;
+  std::uint32_t plan_[kMostPieces] = {};  // how many calls of the frame come before each stamp
   Stamp stamps_[kMostStamps] = {};
 };
 

@@ -93,8 +93,10 @@ void Visits::hand_over_draws(guest::FrameLog& log) {
     const DrawSample::Stamp& stamp = draws_.stamp(i);
     const std::int64_t at_ns = clock_.to_monotonic(unwrap(api_.result(stamp.query)));
     if (stamp.calls > 0) log.draw({{}, from_ns, at_ns, draws_.frame(), stamp.calls, draws_.swapchain()});
+    draws_.set_took(i, at_ns > from_ns ? static_cast<std::uint64_t>(at_ns - from_ns) : 0);
     from_ns = at_ns;
   }
+  draws_.plan_next();
   draws_.forget();
 }
 

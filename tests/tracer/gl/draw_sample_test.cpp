@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 
 namespace corun::gl {
@@ -64,6 +65,47 @@ TEST_F(DrawSampleTest, ManyCallsShareAStamp) {
   EXPECT_LE(sample_->stamp_count(), DrawSample::kMostPieces + 1);
   EXPECT_EQ(sample_->stamp(1).calls, 4u);
   EXPECT_EQ(calls_of_pieces(), 1'000u);
+}
+
+TEST_F(DrawSampleTest, PiecesThatTookLongAreDividedInTheNextSample) {
+  visit(1, 1'000);
+  visit(2, 1'000);
+  sample_->meet(3);
+  ASSERT_EQ(sample_->stamp(100).calls, 4u);
+  for (std::uint32_t i = 1; i < sample_->stamp_count(); ++i) sample_->set_took(i, i == 100 ? 4'000'000 : 10'000);
+  sample_->plan_next();
+  sample_->forget();
+  visit(4, 1'000);
+  sample_->meet(5);
+  ASSERT_TRUE(sample_->is_in_flight());
+  EXPECT_EQ(calls_of_pieces(), 1'000u) << "none is lost";
+  EXPECT_LE(sample_->stamp_count(), DrawSample::kMostPieces + 1);
+  std::uint32_t behind = 0, longest = 0;
+  for (std::uint32_t i = 1; i < sample_->stamp_count(); ++i) {
+    const std::uint32_t before = behind;
+    behind += sample_->stamp(i).calls;
+    longest = std::max(longest, sample_->stamp(i).calls);
+    const bool is_of_the_long_one = before >= 396 && behind <= 400;
+    EXPECT_LE(sample_->stamp(i).calls, is_of_the_long_one ? 1u : 1'000u) << "behind call " << before;
+  }
+  EXPECT_GT(longest, 4u) << "short ones are put together";
+}
+
+TEST_F(DrawSampleTest, AFrameOfOtherCallsThanPlannedIsSampledWhole) {
+  visit(1, 500);
+  visit(2, 500);
+  sample_->meet(3);
+  for (std::uint32_t i = 1; i < sample_->stamp_count(); ++i) sample_->set_took(i, 1 + i % 3 * 50'000);
+  sample_->plan_next();
+  sample_->forget();
+  visit(4, 700);
+  sample_->meet(5);
+  EXPECT_TRUE(sample_->is_in_flight());
+  EXPECT_EQ(calls_of_pieces(), 700u);
+  sample_->forget();
+  visit(6, 20);
+  sample_->meet(7);
+  EXPECT_EQ(calls_of_pieces(), 20u);
 }
 
 TEST_F(DrawSampleTest, WhereGlAllowsNoStampTheCallGoesWithTheNext) {
