@@ -29,6 +29,7 @@ the time or more. Where programs share SMs, "sms" is a class of its own, too; of
 import argparse
 import collections
 import csv
+import gzip
 import itertools
 import json
 import math
@@ -48,7 +49,7 @@ STUDIES = ["training-encoder-game", "profiled-networks", "cuda-graphs", "transfo
            "diffusion-gnn-speech", "experts-and-particles", "host-bound-programs", "mps-mixes", "mps-small-kernels",
            "calibrated-h100", "mixes-of-others", "sm-caps", "split-choices", "advice", "advice/second",
            "advice/fourth", "advice/fifth", "power", "captured-alone", "client-priority", "shared-sms",
-           "game-engine", "sessions", "servers"]
+           "game-engine", "sessions", "live", "servers"]
 MECHANISM = {"timeslice": "turns", "mps": "mps", "split": "split"}
 CLIENT = re.compile(r"- \{ name: (\w+), (trace: .*) \}\s*$")
 DEVICE_BOUND = 0.9  # as in experiments/bands/bands.h
@@ -59,6 +60,7 @@ SERVING = ROOT / "studies/serving"
 MOST_UNDER_WAY = 2.5  # as in experiments/bands/figure_band.cpp
 COUNTERS = ["counters_device_bound.jsonl", "counters.jsonl"]  # of studies/memory-in-company
 UNITS = ["dram", "l2", "sm"]
+LIVE = {"live/validate.yaml": "live/present/*.sqlite.gz", "validation/draws_live.yaml": "validation/draws/live.sqlite.gz"}
 COLUMNS = ["study", "run", "program", "figure", "mechanism", "programs", "bound", "measured_over_predicted", "uses"]
 
 
@@ -130,6 +132,51 @@ def residuals_of_sessions(simcli):
         games, training = re.search(r"_(\d+)(_training)?$", cell).groups()
         yield ["sessions", cell, client, figure, kind, str(int(games) + bool(training)), bound,
                f"{sum(values) / len(values) / predicted[cell][name]:.4f}"]
+
+
+def passthrough_means(path, backend):
+    """{(scenario, client, metric): mean over seeds} of the runs without a policy"""
+    database = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+    return {tuple(key): value for *key, value in database.execute(
+        "SELECT scenario, client, metric, AVG(value) FROM metrics JOIN runs ON runs.id = run "
+        "WHERE policy = 'passthrough' AND client != 'device' AND backend = ? GROUP BY 1, 2, 3", [backend])}
+
+
+def simulated_live(simcli, experiment, measured, folder):
+    command = [simcli, "validate", "--live", ROOT / "studies" / experiment, "--measured", measured, "-f", "-o",
+               folder / "scored.sqlite", "--report", folder / "scored.md", "--no-budget", "--progress", "none"]
+    said = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
+    if said.returncode not in (0, 6, 7):  # a goal is missed; other scenarios are missing
+        sys.exit(f"{experiment}: {said.stderr}")
+    return passthrough_means(folder / "scored.sqlite", "simulation")
+
+
+def residuals_of_live(simcli, folder):
+    """Of games and programs as they are, without a policy; rates of programs against alone on the same GPU."""
+    for experiment, packed in LIVE.items():
+        for path in sorted((ROOT / "studies").glob(packed)):
+            (folder / path.stem).write_bytes(gzip.decompress(path.read_bytes()))
+            live = passthrough_means(folder / path.stem, "live")
+            yield from residuals_of_runs(live, simulated_live(simcli, experiment, folder / path.stem, folder))
+
+
+def residuals_of_runs(live, told):
+    games = {client for _, client, metric in live if metric == "fps_mean"}
+    together = collections.defaultdict(set)
+    for scenario, client, _ in live:
+        together[scenario].add(client)
+    for scenario, clients in together.items():
+        for client in sorted(clients) if len(clients) > 1 else []:
+            is_game = client in games
+            rate, tail = (("fps_mean", "frame_time_p99_ms") if is_game else ("throughput_per_s", "job_interval_p99_ms"))
+            kept, p99 = (live[scenario, client, name] / told[scenario, client, name] for name in (rate, tail))
+            if not is_game:
+                kept /= live[f"alone: {client}", client, rate] / told[f"alone: {client}", client, rate]
+            busy = told[f"alone: {client}", client, "gpu_busy_ratio"]
+            bound = "frames" if is_game else "device" if busy >= DEVICE_BOUND else "host"
+            kind = "turns" if games.isdisjoint(clients) else "games"
+            for figure, ratio in (("kept", kept), ("p99", p99)):
+                yield ["live", scenario, client, figure, kind, str(len(clients)), bound, f"{ratio:.4f}"]
 
 
 def residuals_of_servers(simcli, folder):
@@ -213,6 +260,9 @@ def rows_with(label, program, mechanism, ratios):
 def residuals_of(simcli, study, folder):
     if study == "sessions":
         yield from residuals_of_sessions(simcli)
+        return
+    if study == "live":
+        yield from residuals_of_live(simcli, folder)
         return
     if study == "servers":
         yield from residuals_of_servers(simcli, folder)
