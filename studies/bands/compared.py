@@ -22,7 +22,8 @@ import tempfile
 HERE = pathlib.Path(__file__).parent
 STUDIES = HERE.parent
 TABLE = STUDIES.parent / "experiments/bands/compared.csv"
-EXPERIMENTS = {"servers": "serving/serving.yaml", "sessions": None, "live": "live/validate.yaml"}  # others: their experiment.yaml
+# Of others: their experiment.yaml.
+EXPERIMENTS = {"servers": "serving/serving.yaml", "sessions": None, "live": "live/validate.yaml"}
 
 # Studies whose predictions and measurements lie in forms of their own: mechanism, GPU, study, a file that holds both.
 FURTHER = [

@@ -60,7 +60,8 @@ SERVING = ROOT / "studies/serving"
 MOST_UNDER_WAY = 2.5  # as in experiments/bands/figure_band.cpp
 COUNTERS = ["counters_device_bound.jsonl", "counters.jsonl"]  # of studies/memory-in-company
 UNITS = ["dram", "l2", "sm"]
-LIVE = {"live/validate.yaml": "live/present/*.sqlite.gz", "validation/draws_live.yaml": "validation/draws/live.sqlite.gz"}
+LIVE = {"live/validate.yaml": "live/present/*.sqlite.gz",
+        "validation/draws_live.yaml": "validation/draws/live.sqlite.gz"}
 COLUMNS = ["study", "run", "program", "figure", "mechanism", "programs", "bound", "measured_over_predicted", "uses"]
 
 
