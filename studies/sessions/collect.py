@@ -4,7 +4,7 @@
     collect.py FOLDER > measured.jsonl             what `measure.py company` wrote, and rates.json of `measure.py alone`
     collect.py --compare > table.md                measured.jsonl with predicted.jsonl
     collect.py --compare h100 > h100/table.md      those of that folder
-    collect.py --compare . again.jsonl > again.md  other predictions than predicted.jsonl
+    collect.py --compare . again.jsonl > scored.md  other predictions than predicted.jsonl
 """
 
 import json
