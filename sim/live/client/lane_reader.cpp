@@ -81,14 +81,27 @@ std::optional<LaneReader::FrameMark> LaneReader::read_mark(const gate::FrameReco
   constexpr std::uint64_t kMostFrames = std::uint64_t{1} << 48;
   const std::uint64_t number = read_once(record.number);
   const auto moment = read_once(record.moment);
-  const std::int64_t gpu_end_ns = read_once(record.gpu_end_ns), at_ns = read_once(record.at_ns);
-  const auto at = checks_.instant(at_ns, "a moment of a frame");
-  const auto gpu_end = checks_.instant(gpu_end_ns != 0 ? gpu_end_ns : at_ns, "the end of a frame");
+  const auto at = checks_.instant(read_once(record.at_ns), "a moment of a frame");
+  const auto gpu_end = end_of(record);
   const auto gpu_busy = checks_.length(read_once(record.gpu_busy_ns), "a frame");
   checks_.expect(moment <= gate::FrameMoment::kEnd, "a frame has a moment {}", static_cast<std::uint32_t>(moment));
   checks_.expect(number < kMostFrames, "a frame has number {}", number);
   if (checks_.has_fault()) return std::nullopt;
   return FrameMark{moment, number, *at, *gpu_end, *gpu_busy};
+}
+
+std::optional<Time> LaneReader::end_of(const gate::FrameRecord& record) {
+  const std::int64_t gpu_end_ns = read_once(record.gpu_end_ns), at_ns = read_once(record.at_ns);
+  return checks_.instant(gpu_end_ns != 0 ? gpu_end_ns : at_ns, "the end of a frame");
+}
+
+std::optional<Time> LaneReader::next_frame_end() {
+  for (std::uint64_t place = frames_read_; place < frames_read_ + gate::kFrameDepth; ++place) {
+    const gate::FrameRecord& record = lane_.frames[place % gate::kFrameDepth];
+    if (record.ready.load(std::memory_order_acquire) != place + 1) break;
+    if (read_once(record.moment) == gate::FrameMoment::kEnd) return end_of(record);
+  }
+  return std::nullopt;
 }
 
 std::uint32_t LaneReader::slots_used() const { return std::min(lane_.slots_used.load(), gate::kMostProcesses); }

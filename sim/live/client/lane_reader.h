@@ -67,6 +67,8 @@ class LaneReader {
   bool has_frames() const { return frames_read_ < lane_.frame_count.load(); }
   /// The next moment of a frame; nullopt: there is none yet.
   std::optional<FrameMark> read_frame();
+  /// When the first frame ended whose end is to be read; nullopt: there is none yet.
+  std::optional<Time> next_frame_end();
 
   std::uint32_t slots_used() const;
   /// Ends that the process of this slot has written so far.
@@ -107,6 +109,7 @@ class LaneReader {
   const gate::Launch& launch(std::uint64_t number) const { return lane_.launches[number % gate::kDepth]; }
   std::optional<Said> read_said(std::uint64_t number);
   std::optional<FrameMark> read_mark(const gate::FrameRecord& record);
+  std::optional<Time> end_of(const gate::FrameRecord& record);
 
   gate::Lane& lane_;
   const executor::WallClock& clock_;

@@ -47,8 +47,8 @@ class LiveClient {
 
   /// Reports to the arbiter everything that is new in the lane. True if there was something.
   bool poll();
-  /// Tells what is in progress on the device, for the costs of frames that end before it does. A frame of which there
-  /// is news to poll may have ended.
+  /// Tells what is in progress on the device, for the costs of frames that end before it does. A frame whose end is to
+  /// be polled has work until then.
   void tell_use(Time now);
   /// The arbiter lets submission `number` pass.
   void launch(std::uint64_t number);

@@ -100,10 +100,14 @@ TEST_F(ClientFrames, OneInProgressHasWorkBehindWhatItsHostTakes) {
 TEST_F(ClientFrames, OneWhoseEndIsHeardLateHasWorkUntilItEnded) {
   join();
   at(1, kBegin, 0);
+  tell(kPresent, 0, begin_ns_ + ns(2), 0, 0);
+  client_->tell_use(time(4));
+  EXPECT_EQ(use_.of(ClientId{0}), 3ms) << "its end is not known yet";
   tell(kEnd, 0, begin_ns_ + ns(6), begin_ns_ + ns(6), 5 * kNsPerMs);
   client_->tell_use(time(10));
-  client_->poll();
   EXPECT_EQ(use_.of(ClientId{0}), 5ms) << "and not until it was heard, at 10 ms";
+  client_->poll();
+  EXPECT_EQ(use_.of(ClientId{0}), 5ms);
 }
 
 TEST_F(ClientFrames, AFrameIsMissedThatIsShownLaterThanAPeriodAfterItsStart) {
