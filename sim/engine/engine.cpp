@@ -37,8 +37,7 @@ StopReason Engine::run(Time end) {
 }
 
 void Engine::wait_until(Time when) {
-  CORUN_ASSERT(when >= now_ && when <= queue_.next_time(), "from {} ns to {} ns, past an event", to_ns(now_),
-               to_ns(when));
+  CORUN_ASSERT(when >= now_ && when <= next_time(), "from {} ns to {} ns, past an event", to_ns(now_), to_ns(when));
   if (when > now_) fired_at_now_ = 0;
   now_ = when;
 }
@@ -47,6 +46,7 @@ void Engine::run_now(Phase last) {
   stopped_ = false;
   end_ = now_ + Duration{1};
   while (!queue_.would_be_first(now_, last)) fire_next();
+  if (last >= Phase::kDecide) fire_idle();
 }
 
 inline void Engine::fire_next() {
@@ -63,6 +63,7 @@ StopReason Engine::fire_before(Time end) {
     fire_next();
     if (stopped_) return StopReason::kStopped;
   }
+  if (idle_ > 0) fire_idle();
   return queue_.empty() ? StopReason::kDrained : StopReason::kHorizon;
 }
 

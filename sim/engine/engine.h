@@ -52,6 +52,15 @@ class Engine {
     enter(when, phase);
     return true;
   }
+  /// As an event of Phase::kDecide at now() whose action does nothing: it fires, and is counted, as ever, but enters no
+  /// queue. Returns its name; is_idle_pending() says whether it has not fired yet, and cancel_idle() takes it back.
+  std::uint64_t add_idle() {
+    ++idle_;
+    return idle_fired_;
+  }
+  bool is_idle_pending(std::uint64_t name) const { return idle_ > 0 && name == idle_fired_; }
+  void cancel_idle() { --idle_; }
+
   /// From now on every event is scheduled, and nothing is put off to a later one. For tests: nothing else differs.
   void go_step_by_step() { is_step_by_step_ = true; }
   bool is_step_by_step() const { return is_step_by_step_; }
@@ -74,7 +83,8 @@ class Engine {
   /// Makes run() return after the current event.
   void stop() { stopped_ = true; }
 
-  Time next_time() { return queue_.next_time(); }  ///< of the earliest pending event; kNever if there is none
+  /// Of the earliest pending event; kNever if there is none.
+  Time next_time() { return idle_ > 0 ? now_ : queue_.next_time(); }
 
   std::uint64_t events_fired() const { return fired_; }
   std::uint64_t events_fired_now() const { return fired_at_now_; }  ///< of them, at the present instant
@@ -83,6 +93,7 @@ class Engine {
   bool is_interrupted() const { return interrupt_ != nullptr && interrupt_->load(std::memory_order_relaxed); }
   StopReason fire_before(Time end);
   void fire_next();
+  void fire_idle();
   void enter(Time when, Phase phase);
   [[noreturn]] void throw_zero_time_loop() const;
 
@@ -93,17 +104,27 @@ class Engine {
   std::uint64_t fired_ = 0;
   std::uint64_t fired_at_now_ = 0;
   std::uint64_t recent_phases_ = 0;  ///< of the last eight events, a byte each, newest lowest
+  std::uint64_t idle_ = 0;           ///< idle events that are pending, all of the present instant
+  std::uint64_t idle_fired_ = 0;     ///< how often such events have fired together
   bool stopped_ = false;
   bool is_step_by_step_ = false;
 };
 
 inline void Engine::enter(Time when, Phase phase) {
   CORUN_ASSERT(when >= now_, "time went back from {} ns to {} ns", to_ns(now_), to_ns(when));
+  if (idle_ > 0 && (when > now_ || phase > Phase::kDecide)) fire_idle();
   if (when > now_) fired_at_now_ = 0;
   now_ = when;
   ++fired_;
   recent_phases_ = recent_phases_ << 8 | static_cast<std::uint8_t>(phase);
   if (++fired_at_now_ > kMaxEventsPerInstant) throw_zero_time_loop();
+}
+
+inline void Engine::fire_idle() {
+  fired_ += idle_;
+  fired_at_now_ += idle_;
+  idle_ = 0;
+  ++idle_fired_;
 }
 
 }  // namespace corun

@@ -251,14 +251,20 @@ void Simulation::request_decision() {
   schedule_decision();
 }
 
-/// It remains an event, but the policy is not asked.
+/// It remains an event, but the policy is not asked, and the device need not move.
 void Simulation::spare_decision() {
-  if (engine_.is_step_by_step()) decision_is_needed_ = true;
-  schedule_decision();
+  if (decision_is_due_ || engine_.is_idle_pending(idle_decision_)) return;
+  if (engine_.is_step_by_step()) return request_decision();
+  if (driver_.moved_to() != now()) return schedule_decision();
+  idle_decision_ = engine_.add_idle();
 }
 
 void Simulation::schedule_decision() {
   if (decision_is_due_) return;
+  if (engine_.is_idle_pending(idle_decision_)) {
+    engine_.cancel_idle();
+    idle_decision_ = UINT64_MAX;
+  }
   decision_is_due_ = true;
   if (!puts_off_decision_) queue_decision();
 }

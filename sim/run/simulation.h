@@ -139,9 +139,10 @@ class Simulation : public Backend, public ClientHost, private DeviceDriver::List
   EventHandle wake_event_;
   Time wake_time_ = kNever;
   bool decision_is_due_ = false;
-  bool decision_is_needed_ = false;  ///< the one that is due
-  bool puts_off_decision_ = false;   ///< go_on_deciding() follows, so that it need not be queued
-  std::vector<Ticket> awaited_;      ///< by the operation that is launched
+  bool decision_is_needed_ = false;           ///< the one that is due
+  std::uint64_t idle_decision_ = UINT64_MAX;  ///< Engine::add_idle of the one that is spared; UINT64_MAX: none is
+  bool puts_off_decision_ = false;            ///< go_on_deciding() follows, so that it need not be queued
+  std::vector<Ticket> awaited_;               ///< by the operation that is launched
   std::vector<std::shared_ptr<const std::vector<double>>> sm_demands_;  // by client, then prototype of its workload
   std::vector<ContextControls> controls_;                               // by client
   std::vector<PlannedResize> resizes_;

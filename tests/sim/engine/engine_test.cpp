@@ -55,6 +55,31 @@ TEST(Engine, AnEventScheduledForItsOwnInstantFiresByPhaseBeforeLaterPhases) {
   for (std::uint64_t i = 0; i < 3; ++i) EXPECT_EQ(log.fired[i], (std::pair<std::int64_t, std::uint64_t>{5, i + 1}));
 }
 
+TEST(Engine, AnIdleEventIsCountedAfterWhatPrecedesDecisionsOfItsInstantUnlessTakenBack) {
+  struct Counts {
+    Engine engine;
+    std::vector<std::uint64_t> before;  ///< events fired, at each event
+  } counts;
+  const auto note = [](void* self, std::uint64_t idle) {
+    auto& its = *static_cast<Counts*>(self);
+    its.before.push_back(its.engine.events_fired());
+    if (idle == 0) return;
+    const std::uint64_t name = its.engine.add_idle();
+    EXPECT_TRUE(its.engine.is_idle_pending(name));
+    EXPECT_EQ(its.engine.next_time(), its.engine.now());
+    if (idle == 2) its.engine.cancel_idle();
+    EXPECT_EQ(its.engine.is_idle_pending(name), idle == 1);
+  };
+  counts.engine.at(time_from_ns(5), Phase::kArrival, note, &counts, 1);
+  counts.engine.at(time_from_ns(5), Phase::kTimer, note, &counts, 0);
+  counts.engine.at(time_from_ns(5), Phase::kSample, note, &counts, 2);
+  counts.engine.at(time_from_ns(6), Phase::kCompletion, note, &counts, 1);
+  EXPECT_EQ(counts.engine.run(kNever), StopReason::kDrained);
+  EXPECT_EQ(counts.before, (std::vector<std::uint64_t>{1, 2, 4, 5}));
+  EXPECT_EQ(counts.engine.events_fired(), 6U) << "the last idle event fires before the run ends";
+  EXPECT_EQ(counts.engine.next_time(), kNever);
+}
+
 /// An action that goes on every ten nanoseconds as long as it may, then schedules itself.
 struct Walk : Log {
   static void step(void* self, std::uint64_t name) {
