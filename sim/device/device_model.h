@@ -31,6 +31,7 @@ struct DeviceOp {
   std::uint64_t bytes = 0;  ///< of copies and memsets; 0 = not known
   LaunchShape shape{};      ///< of kernels; all zero = unknown, treated as filling the device
   const SmCurve* sm_curve = nullptr;  ///< of a kernel: its times with fewer SMs, if measured; must outlive the device
+  bool begin_is_watched = false;      ///< begin_of() is asked for it while it is in flight
   std::span<const Ticket> after{};    ///< cross-stream waits: begins after these complete; read during submit() only
 };
 
@@ -121,6 +122,11 @@ class DeviceModel {
 
   /// Moves to `to` (at most next_change() ahead of the last call) and appends what completed, in order of completion.
   virtual void advance(Time to, std::vector<Completion>& completions) = 0;
+
+  /// In place of advance() to next_change(): true if nothing to be told of happens there. Then it is passed,
+  /// as if the device had been moved there, and next_change() is the one after it. False, and nothing has happened,
+  /// else.
+  virtual bool pass_change() { return false; }
 
   /// Treats the client's work so from `now` on; an operation that runs goes on under the new controls. The device must
   /// have been advanced to `now`. Asserts ranges, and that shares and instances of all clients sum to at most 1.

@@ -53,6 +53,7 @@ OpIndex OpTable::insert(const DeviceOp& op) {
   active.client = op.client;
   active.stream = op.stream;
   active.kind = op.kind;
+  active.begin_is_watched = op.begin_is_watched;
   active.sequence = next_sequence_++;
   active.ready_at = op.ready_at;
   active.gap_left = work_of(op.dispatch_gap);

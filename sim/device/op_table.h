@@ -35,6 +35,7 @@ struct alignas(64) ActiveOp {
   StreamId stream;
   OpKind kind = OpKind::kKernel;
   bool started = false;  ///< has been served; kept only where something asks for it
+  bool begin_is_watched = false;
 
   std::uint32_t unmet = 0;  ///< predecessors still in flight
   Ticket ticket = 0;

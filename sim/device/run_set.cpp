@@ -17,6 +17,16 @@ Work work_to_change(const ActiveOp& op) {
   return op.occupancy.until_change(op.work_left);
 }
 
+void begin_after_gap(ActiveOp& op, Time gap_end) {
+  op.gap_left = 0;
+  op.rate = op.speed;
+  op.begin = gap_end;
+}
+
+bool gap_ends_unseen(const ActiveOp& op) {
+  return op.gap_left > 0 && op.work_left > 0 && op.speed > 0 && !op.begin_is_watched;
+}
+
 }  // namespace
 
 void RunSet::running_clients(std::vector<ClientId>& clients) const {
@@ -53,23 +63,38 @@ Duration RunSet::settle(Time now) {
   return until_change();
 }
 
-bool RunSet::progress(Time from, Time to, ClientLedger* ledger) {
-  bool progressed = false;
-  if (from == to) return false;
+Duration RunSet::progress(Time from, Time to, ClientLedger* ledger) {
+  const Duration elapsed = to - from;
+  if (elapsed == Duration{}) return elapsed;
+  Duration longest{};
+  const ActiveOp* after_gap = nullptr;  // of a set of one client: counted after those that progressed all the time
   for (const OpIndex index : members_) {
     ActiveOp& op = ops_[index];
     if (op.rate == 0) continue;
-    const Work done = op.rate * to_ns(to - from);
+    Duration run = elapsed;
     if (op.gap_left > 0) {
-      op.gap_left = std::max<Work>(0, op.gap_left - done);
-      continue;
+      const Time gap_end = from + time_for(op.gap_left, kFullRate);
+      if (gap_end > passed_) {
+        op.gap_left = std::max<Work>(0, op.gap_left - op.rate * to_ns(elapsed));
+        continue;
+      }
+      begin_after_gap(op, gap_end);
+      run = to - gap_end;
+      after_gap = &op;
+    } else if (ledger != nullptr) {
+      ledger->count(op.client, from, to);
     }
-    op.work_left = std::max<Work>(0, op.work_left - done);
-    op.device_time += to - from;
-    if (ledger != nullptr) ledger->count(op.client, from, to);
-    progressed = true;
+    op.work_left = std::max<Work>(0, op.work_left - op.rate * to_ns(run));
+    op.device_time += run;
+    longest = std::max(longest, run);
   }
-  return progressed;
+  if (after_gap != nullptr && ledger != nullptr) ledger->count(after_gap->client, to - longest, to);
+  return longest;
+}
+
+Duration RunSet::pass_gaps(Time, Time) {
+  CORUN_ASSERT(false, "gaps of a set whose changes are all seen, {} members", members_.size());
+  return Duration::max();
 }
 
 void RunSet::take_finished(std::vector<OpIndex>& done) {
@@ -95,15 +120,33 @@ void TogetherSet::assign_rates() {
 }
 
 Duration TogetherSet::settle(Time now) {
-  Duration least = Duration::max();
+  NextChange next;
   for (const OpIndex index : members_) {
     ActiveOp& op = ops_[index];
     op.rate = own_rate(op);
     if (op.rate == 0) continue;
     if (op.gap_left == 0 && op.begin == kNever) op.begin = now;
-    least = std::min(least, time_for(work_to_change(op), op.rate));
+    next.consider(time_for(work_to_change(op), op.rate), gap_ends_unseen(op));
   }
-  return least;
+  next_is_unseen_ = next.is_unseen;
+  return next.until;
+}
+
+Duration TogetherSet::pass_gaps(Time from, Time at) {
+  passed_ = at;
+  NextChange next;
+  for (const OpIndex index : members_) {
+    const ActiveOp& op = ops_[index];
+    if (op.rate == 0) continue;
+    const Duration gap = time_for(op.gap_left, kFullRate);
+    if (op.gap_left > 0 && from + gap <= at) {
+      next.consider(gap + time_for(op.occupancy.until_change(op.work_left), op.speed), false);
+    } else {
+      next.consider(time_for(work_to_change(op), op.rate), gap_ends_unseen(op));
+    }
+  }
+  next_is_unseen_ = next.is_unseen;
+  return next.until;
 }
 
 void FirstComeSet::add(OpIndex op) {

@@ -69,8 +69,15 @@ class RunSet {
   /// The three of a context that nothing slows down: assigns rates, notes begins, and returns the time until a change.
   virtual Duration settle(Time now);
 
-  /// Moves all members from `from` to `to`, at most until_change() later. True if one progressed past its gap.
-  bool progress(Time from, Time to, ClientLedger* ledger);
+  /// Moves all members from `from` to `to`, at most until_change() later. Returns the time at the end of it in which
+  /// one progressed past its gap.
+  Duration progress(Time from, Time to, ClientLedger* ledger);
+
+  /// Whether at the next change nothing happens but that dispatch gaps end of operations whose begin is not watched.
+  bool next_is_unseen() const { return next_is_unseen_; }
+  /// Passes that change, which is at `at`. Returns the time from `from`, to which the members have been moved, until
+  /// the one after it.
+  virtual Duration pass_gaps(Time from, Time at);
 
   /// Removes completed members and appends them.
   void take_finished(std::vector<OpIndex>& finished);
@@ -78,15 +85,29 @@ class RunSet {
  protected:
   OpTable& ops_;
   std::vector<OpIndex> members_;  ///< in the order in which they came, unless add() says otherwise
+  bool next_is_unseen_ = false;
+  Time passed_ = kRunStart;  ///< gaps that end until then are over, though members have not been moved there
 };
 
-/// All members progress together at their own speed: the streams of one context, whose recorded durations already
-/// contain their overlap.
+/// All members progress together at their own speed: the streams of one client's context, whose recorded durations
+/// already contain their overlap.
 class TogetherSet final : public RunSet {
  public:
   using RunSet::RunSet;
   void assign_rates() override;
   Duration settle(Time now) override;
+  Duration pass_gaps(Time from, Time at) override;
+
+ private:
+  struct NextChange {
+    Duration until = Duration::max();
+    bool is_unseen = false;
+    void consider(Duration other, bool other_is_unseen) {
+      if (other > until) return;
+      is_unseen = other_is_unseen && (is_unseen || other < until);
+      until = other;
+    }
+  };
 };
 
 /// The first `servers` members progress at their own speed, the others wait: copy engines, graphics visits, and a

@@ -77,6 +77,7 @@ class DeviceDriver {
  private:
   static void on_change(void* subject, std::uint64_t) { static_cast<DeviceDriver*>(subject)->reach_change(); }
   void reach_change();
+  bool passes_change();
   bool may_fall_behind() const {
     return is_steady_ && !engine_.is_step_by_step() && device_->next_change() > engine_.now();
   }

@@ -142,6 +142,7 @@ DeviceOp Simulation::device_op(ClientId client, const Submission& submission, Du
           .bytes = op.bytes,
           .shape = op.shape,
           .sm_curve = op.sm_curve == 0 ? nullptr : &workload.sm_curves[op.sm_curve - 1],
+          .begin_is_watched = workload.job_kind == JobKind::kFrame,
           .after = awaited_};
 }
 

@@ -63,7 +63,8 @@ DeviceUsage ContextRing::progress(Time to) {
   if (state_ == State::kSwitching) usage.switching = to - now_;
   if (state_ == State::kResident) {
     usage.paging = Duration{((to - now_).count() * (kFullRate - pace_)) >> kRateBits};
-    if (contexts_[current_].runs->progress(now_, to, &ledger_)) usage.busy = to - now_ - usage.paging;
+    const Duration run = contexts_[current_].runs->progress(now_, to, &ledger_);
+    if (run > Duration{}) usage.busy = run - usage.paging;
   }
   now_ = to;
   return usage;
@@ -83,10 +84,26 @@ void ContextRing::decide() {
   if (state_ == State::kResident && settles_) settle_successor();
   visit_over_ = false;
   const Duration until = settle_runs();
-  next_change_ = state_ == State::kSwitching ? entered_ : until == Duration::max() ? kNever : now_ + until;
-  if (state_ == State::kResident && !ring_.empty() && sliced(contexts_[current_]))
-    next_change_ = std::min(next_change_, slice_end());
+  turn_end_ = kNever;
+  if (state_ == State::kResident) {
+    if (!ring_.empty() && sliced(contexts_[current_])) turn_end_ = slice_end();
+    change_after(until);
+  } else {
+    next_change_ = state_ == State::kSwitching ? entered_ : kNever;
+    next_is_unseen_ = false;
+  }
 }
+
+/// Where only gaps end, decide() would find what it found last: no context has got work since, and the slice has not
+/// ended. Where slices depend on what is queued, that may be different then.
+void ContextRing::change_after(Duration until) {
+  const bool slices_may_differ = turn_end_ != kNever && lone_slice_ == LoneSlice::kRollsWhileQueued;
+  next_change_ = until == Duration::max() ? kNever : now_ + until;
+  next_is_unseen_ = contexts_[current_].runs->next_is_unseen() && next_change_ < turn_end_ && !slices_may_differ;
+  next_change_ = std::min(next_change_, turn_end_);
+}
+
+void ContextRing::pass_change() { change_after(contexts_[current_].runs->pass_gaps(now_, next_change_)); }
 
 /// Decides which operations progress from now on, and returns for how long that stays so.
 Duration ContextRing::settle_runs() {

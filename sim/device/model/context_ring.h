@@ -59,6 +59,11 @@ class ContextRing {
   /// Earliest instant after the last decide() at which something changes by itself; kNever if none.
   Time next_change() const { return next_change_; }
 
+  /// Whether nothing is to be seen or decided at the next change (RunSet::next_is_unseen): then pass_change() may be
+  /// called in place of progress() to it and decide().
+  bool next_is_unseen() const { return next_is_unseen_; }
+  void pass_change();
+
   /// Moves to `to`, at most next_change(). Returns where the time went.
   DeviceUsage progress(Time to);
 
@@ -89,6 +94,7 @@ class ContextRing {
   Duration cost_of_switch(const Context& from, const Context& to) const;
   void begin_turn();
   Duration settle_runs();
+  void change_after(Duration until);
   void slow_down_for_paging();
   std::deque<ContextIndex>::iterator next_in_ring();
   std::deque<ContextIndex>::iterator next_in_order();
@@ -124,7 +130,9 @@ class ContextRing {
   Time slices_from_ = kRunStart;  ///< from when slices are that long; in the future while an older one runs out
   Time slice_begin_ = kRunStart;  ///< of a slice that rolls: `slices_from_`, or later by whole slices
   Time next_change_ = kNever;
-  bool visit_over_ = false;  ///< a graphics visit ended at this instant
+  bool next_is_unseen_ = false;  ///< see next_is_unseen()
+  Time turn_end_ = kNever;       ///< of the slice of the resident context, while others wait
+  bool visit_over_ = false;      ///< a graphics visit ended at this instant
   std::vector<ClientId> running_;
   Rate pace_ = kFullRate;  ///< of the running client that memory slows down least
 };

@@ -126,7 +126,17 @@ void Device::advance(Time to, std::vector<Completion>& completions) {
   check_usage();
 }
 
-/// Moves to `to`, before which nothing changes.
+bool Device::pass_change() {
+  if (!ring_.next_is_unseen() || !is_steady() || is_copying() || !instances_.empty()) return false;
+  const Time change = ring_.next_change();
+  if (change != next_change_ || (!wakes_.empty() && wakes_.top().time == change)) return false;
+  ring_.pass_change();
+  next_end_ = ring_.next_change();
+  next_change_ = wakes_.empty() ? next_end_ : std::min(next_end_, wakes_.top().time);
+  return true;
+}
+
+/// Moves to `to`, before which nothing changes but what was passed.
 void Device::progress(Time to) {
   DeviceUsage step = ring_.progress(to);
   for (const auto& instance : instances_) step = together(step, instance->progress(to), to - now_);

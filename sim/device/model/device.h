@@ -29,6 +29,7 @@ class Device : public DeviceModel {
   void submit(const DeviceOp& op, Time now) override;
   Time next_change() const override { return next_change_; }
   void advance(Time to, std::vector<Completion>& completions) override;
+  bool pass_change() override;
   void control(ClientId client, const ContextControls& controls, Time now) override;
   void abort(ClientId client, Time now, std::vector<Completion>& completions) override;
   void leave(ClientId client, Time now) override;

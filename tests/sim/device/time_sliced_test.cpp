@@ -1,5 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <array>
+#include <memory>
+#include <vector>
+
 #include "tests/sim/device/device_driver.h"
 
 namespace corun {
@@ -49,6 +53,46 @@ TEST(TimeSliced, ThreeAlwaysBusyClientsEachGetTheSliceOfTheirPeriodToTheNanoseco
     EXPECT_EQ(to_ns(driver.device().device_time(ClientId{client})), 50 * kSlice);
   }
 }
+
+/// What two streams with dispatch gaps come to, where ends of gaps are passed if the device lets that be.
+struct WithGaps {
+  std::vector<std::array<std::int64_t, 4>> completions;  ///< ticket, begin, end and device time
+  std::int64_t device_time = 0, busy = 0;
+  int passed = 0;
+
+  explicit WithGaps(bool passes, bool watches_begins = false) {
+    const std::unique_ptr<DeviceModel> device = make_device(sliced());
+    device->join(ClientId{0}, {});
+    for (std::int64_t i = 0; i < 6; ++i)
+      device->submit({.ticket = static_cast<Ticket>(i),
+                      .stream = StreamId{static_cast<std::uint32_t>(i % 2)},
+                      .duration = Duration{(7 + 5 * i) * kUs},
+                      .dispatch_gap = Duration{(i == 3 ? 60 : 2 + i) * kUs},
+                      .begin_is_watched = watches_begins},
+                     kRunStart);
+    std::vector<Completion> done;
+    for (Time next = device->next_change(); next != kNever; next = device->next_change()) {
+      const bool is_passed = passes && device->pass_change();
+      passed += is_passed ? 1 : 0;
+      if (!is_passed) device->advance(next, done);
+    }
+    for (const Completion& each : done)
+      completions.push_back({static_cast<std::int64_t>(each.ticket), to_ns(each.begin - kRunStart),
+                             to_ns(each.end - kRunStart), to_ns(each.device_time)});
+    device_time = to_ns(device->device_time(ClientId{0}));
+    busy = to_ns(device->usage().busy);
+  }
+};
+
+TEST(TimeSliced, EndsOfGapsThatArePassedMakeNoDifference) {
+  const WithGaps advanced(false), passed(true);
+  EXPECT_GE(passed.passed, 4);
+  EXPECT_EQ(passed.completions, advanced.completions);
+  EXPECT_EQ(passed.device_time, advanced.device_time);
+  EXPECT_EQ(passed.busy, advanced.busy);
+}
+
+TEST(TimeSliced, TheEndOfAGapBeforeABeginThatIsWatchedIsNotPassed) { EXPECT_EQ(WithGaps(true, true).passed, 0); }
 
 /// When a copy of client 1 ends that was submitted 1 ms after client 0 began to work without a pause.
 std::int64_t end_of_copy(OpKind kind, std::uint64_t bytes, Sharing sharing = Sharing::kTimeSliced) {
