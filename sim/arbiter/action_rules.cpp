@@ -57,7 +57,7 @@ std::string ActionRules::fault_of(const Action& action) const {
     case Action::Kind::kKill:
       return fault_of_copying(action);
     case Action::Kind::kAdmit:
-      return action.count > 0 ? fault_of_admission(action) : "";
+      return action.count > 0 ? fault_of_admission(action) : std::string();
     case Action::Kind::kSnapshot:
       return fault_of_snapshot(action);
     case Action::Kind::kSetQuality:
@@ -94,7 +94,7 @@ std::string ActionRules::fault_of_admission(const Action& action) const {
   if (client.is_copying) return fault_of_copying(action);
   if (client.gate_is_open) return fmt::format("the gate of client '{}' is open", client.name);
   if (action.count > waiting) return fmt::format("client '{}' has {} waiting operations", client.name, waiting);
-  return "";
+  return {};
 }
 
 std::string ActionRules::fault_of_snapshot(const Action& action) const {

@@ -155,6 +155,8 @@ class DeviceModel {
   /// Device time a client has received so far: what a driver's per-process counter would show.
   virtual Duration device_time(ClientId client) const = 0;
   virtual std::span<const Duration> device_times() const = 0;  ///< the same of all clients
+  /// Appends the clients whose device time has changed since the last call, in any order.
+  virtual void take_newer_times(std::vector<ClientId>& clients) = 0;
   /// Energy in joules that the client's operations took above the idle power so far, of those that have ended; 0 where
   /// its draw is not known or the device has no power limit.
   virtual double energy_j(ClientId client) const = 0;

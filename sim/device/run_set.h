@@ -14,6 +14,7 @@ class ClientLedger {
   void join() {
     device_times_.emplace_back();
     counted_until_.push_back(kRunStart);
+    is_newer_.push_back(false);
   }
   std::span<const Duration> device_times() const { return device_times_; }
   /// Counts the interval [from, to) for a client, unless it was counted already.
@@ -23,11 +24,21 @@ class ClientLedger {
     if (from >= to) return;
     device_times_[client.value] += to - from;
     until = to;
+    if (!is_newer_[client.value]) newer_.push_back(client);
+    is_newer_[client.value] = true;
+  }
+  /// Appends the clients whose device time has changed since the last call.
+  void take_newer(std::vector<ClientId>& clients) {
+    for (const ClientId client : newer_) is_newer_[client.value] = false;
+    clients.insert(clients.end(), newer_.begin(), newer_.end());
+    newer_.clear();
   }
 
  private:
   std::vector<Duration> device_times_;
   std::vector<Time> counted_until_;
+  std::vector<ClientId> newer_;  ///< since take_newer()
+  std::vector<char> is_newer_;   ///< by client: whether it is one of these
 };
 
 /// Operations of one context (or copy engine) that nothing holds back, and how they progress while it has the device.

@@ -66,10 +66,12 @@ class DeviceDriver {
     and_then();
     watch(next_due());
   }
-  /// Moves a device that was left behind to moved_to(), for what it tells of times.
-  void catch_up_device() {
+  /// Moves a device that was left behind to moved_to(), for what it tells of times, and appends the clients whose
+  /// device time has changed since the last call.
+  void catch_up_device(std::vector<ClientId>& newer_times) {
     if (is_behind_ && device_->next_change() > moved_to_) device_->advance(moved_to_, completions_);
     is_behind_ = false;
+    device_->take_newer_times(newer_times);
   }
   /// Asks for Listener::device_moved at this instant. Only within change() and submit().
   void report_at_once() { report_is_due_ = true; }

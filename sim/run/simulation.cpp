@@ -234,10 +234,11 @@ void Simulation::measure_memory(std::span<ClientView> clients) const {
 
 void Simulation::measure_times(std::span<ClientView> clients, DeviceView& device) {
   measured_ = driver_.moved_to();
-  driver_.catch_up_device();
+  newer_times_.clear();
+  driver_.catch_up_device(newer_times_);
   device.busy = driver_.device().usage().busy;
   const std::span<const Duration> times = driver_.device().device_times();
-  for (ClientView& client : clients) client.device_time = times[client.id.value];
+  for (const ClientId client : newer_times_) clients[client.value].device_time = times[client.value];
 }
 
 void Simulation::wake_at(Time when) {

@@ -147,11 +147,12 @@ class Simulation : public Backend, public ClientHost, private DeviceDriver::List
   std::vector<ContextControls> controls_;                               // by client
   std::vector<PlannedResize> resizes_;
   std::vector<EventHandle> adjustments_;
-  std::size_t left_ = 0;             ///< clients
-  std::vector<ClientId> paged_;      ///< those with a working set
-  Time measured_ = kNever;           ///< DeviceDriver::moved_to() when the device's times were read last
-  DeviceUsage warm_usage_;           ///< at the end of the warm-up
-  std::vector<Duration> warm_time_;  ///< by client, likewise
+  std::size_t left_ = 0;               ///< clients
+  std::vector<ClientId> paged_;        ///< those with a working set
+  Time measured_ = kNever;             ///< DeviceDriver::moved_to() when the device's times were read last
+  std::vector<ClientId> newer_times_;  ///< clients whose times are read, while they are
+  DeviceUsage warm_usage_;             ///< at the end of the warm-up
+  std::vector<Duration> warm_time_;    ///< by client, likewise
   std::vector<double> warm_energy_j_;
   const Finished on_finished_;
 };

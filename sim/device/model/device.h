@@ -40,6 +40,7 @@ class Device : public DeviceModel {
   DeviceUsage usage() const override;
   Duration device_time(ClientId client) const override { return ledger_.device_times()[client.value]; }
   std::span<const Duration> device_times() const override { return ledger_.device_times(); }
+  void take_newer_times(std::vector<ClientId>& clients) override { ledger_.take_newer(clients); }
   double energy_j(ClientId client) const override { return power_.energy_j(client); }
   Time begin_of(Ticket ticket) const override;
 
