@@ -40,7 +40,7 @@ OpRecord prototype_like(const OpRecord& op) {
 }  // namespace
 
 void CompactCapture::forget_calls() {
-  call_of = Column<std::uint32_t>();
+  call_of = Indices();
   call_starts = Instants();
   other_calls = std::vector<OtherCall>();
 }

@@ -43,9 +43,10 @@ using Renumbered = std::vector<std::uint32_t>;
 Renumbered keep_ops(CompactCapture& capture, std::uint32_t gpu) {
   const std::vector<QueueRecord>& queues = capture.rest.queues();
   Renumbered numbers(capture.op_count(), OpRecord::kNoIndex);
-  Column<std::uint32_t> prototype_of, call_of;
+  Kinds prototype_of;
   Instants starts;
-  ShortNumbers durations;
+  Durations durations;
+  Indices call_of;
   for (std::uint32_t op = 0; op < numbers.size(); ++op) {
     if (queues[capture.prototype(op).queue].device != gpu) continue;
     numbers[op] = static_cast<std::uint32_t>(prototype_of.size());

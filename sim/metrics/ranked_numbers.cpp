@@ -33,8 +33,14 @@ void RankedNumbers::reserve(std::size_t count) { newest_.reserve(std::min(count,
 
 void RankedNumbers::push_back(std::int64_t value) {
   CORUN_ASSERT(value >= 0, "{} is ranked", value);
-  if (newest_.size() >= std::max(most_apart_, counted_.size())) count_newest();
+  if (value < static_cast<std::int64_t>(short_counts_.size())) return count_short(value);
+  if (newest_.size() >= std::max(most_apart_, longer_.size() / 4)) count_newest();
   newest_.push_back(value);
+}
+
+void RankedNumbers::count_short(std::int64_t value) {
+  ++short_counts_[static_cast<std::size_t>(value)];
+  ++counted_numbers_;
 }
 
 std::vector<std::int64_t> RankedNumbers::sorted_newest() const {
@@ -46,39 +52,59 @@ std::vector<std::int64_t> RankedNumbers::sorted_newest() const {
 }
 
 void RankedNumbers::count_newest() {
-  const std::vector<Counted> before = std::exchange(counted_, {});
-  auto next = before.begin();
-  const auto add = [&](const Counted& more) {
-    if (!counted_.empty() && counted_.back().value == more.value) {
-      counted_.back().count += more.count;
-    } else {
-      counted_.push_back(more);
-    }
-  };
-  for (const std::int64_t value : sorted_newest()) {
-    for (; next != before.end() && next->value <= value; ++next) add(*next);
-    add({value, 1});
-  }
-  for (; next != before.end(); ++next) add(*next);
-  counted_numbers_ += newest_.size();
+  const std::vector<std::int64_t> values = sorted_newest();
   newest_ = {};
+  newest_.reserve(most_apart_);
+  short_counts_.resize(kShort);
+  auto longer = values.begin();
+  for (; longer != values.end() && *longer < kShort; ++longer) count_short(*longer);
+  if (longer != values.end()) count_longer({longer, values.end()});
+}
+
+/// Goes through those counted before and the new ones, both ascending.
+void RankedNumbers::count_longer(std::span<const std::int64_t> values) {
+  const std::size_t before = longer_.size();
+  Instants::Drain next_value(std::exchange(longer_, {}));
+  Counts::Drain next_count(std::exchange(longer_counts_, {}));
+  auto value = values.begin();
+  const auto add_equal = [&](std::uint64_t count) {
+    const std::int64_t first = *value;
+    for (; value != values.end() && *value == first; ++value) ++count;
+    longer_.push_back(first);
+    longer_counts_.push_back(count);
+  };
+  for (std::size_t i = 0; i < before; ++i) {
+    const std::int64_t known = next_value.next();
+    const std::uint64_t count = next_count.next();
+    while (value != values.end() && *value < known) add_equal(0);
+    if (value != values.end() && *value == known) {
+      add_equal(count);
+    } else {
+      longer_.push_back(known);
+      longer_counts_.push_back(count);
+    }
+  }
+  while (value != values.end()) add_equal(0);
+  counted_numbers_ += values.size();
 }
 
 std::int64_t RankedNumbers::ranked(std::size_t rank) const {
-  if (counted_.empty()) return newest_.ranked(rank);
+  if (counted_numbers_ == 0) return newest_.ranked(rank);
   CORUN_ASSERT(rank < size(), "rank {} of {}", rank, size());
-  const std::vector<std::int64_t> newest = sorted_newest();
-  std::size_t passed = 0;  // of the newest
-  std::uint64_t before = 0;
-  for (const Counted& counted : counted_) {
-    while (passed < newest.size() && newest[passed] < counted.value) {
-      if (before++ == rank) return newest[passed];
-      ++passed;
-    }
-    before += counted.count;
-    if (before > rank) return counted.value;
+  RankedNumbers all = *this;
+  all.count_newest();
+  std::uint64_t left = rank;
+  for (std::size_t value = 0; value < all.short_counts_.size(); ++value) {
+    if (left < all.short_counts_[value]) return static_cast<std::int64_t>(value);
+    left -= all.short_counts_[value];
   }
-  return newest[passed + (rank - before)];
+  Instants::Reader value(all.longer_);
+  for (Counts::Reader count(all.longer_counts_);;) {
+    const std::int64_t found = value.next();
+    const std::uint64_t equal = count.next();
+    if (left < equal) return found;
+    left -= equal;
+  }
 }
 
 }  // namespace corun

@@ -100,11 +100,11 @@ void rescale(Workload& workload, const std::vector<Factors>& by_job) {
     op.dispatch_gap = scaled(op.dispatch_gap, by_job[job].device);
     op.launch_latency = scaled(op.launch_latency, by_job[job].host);
   });
-  for (std::size_t j = 0; j < workload.jobs.size(); ++j)
-    for (std::uint32_t i = 0; i < workload.jobs[j].step_count; ++i) {
-      const std::uint32_t step = workload.jobs[j].first_step + i;
-      workload.steps.set_gap(step, scaled(workload.steps[step].gap, by_job[j].host));
-    }
+  job = 0;
+  workload.steps.change_gaps([&](std::size_t step, Duration gap) {
+    while (step >= workload.jobs[job].first_step + workload.jobs[job].step_count) ++job;
+    return scaled(gap, by_job[job].host);
+  });
 }
 
 std::map<StepSize, std::vector<std::size_t>> jobs_by_size(const ClientSpec& engine) {

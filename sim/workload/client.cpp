@@ -31,13 +31,12 @@ Duration first_job_length(const ClientSpec& spec) {
 
 void refuse_long_operations(const ClientSpec& spec) {
   const WorkOps& ops = spec.workload->ops;
-  for (std::size_t i = 0; i < ops.size(); ++i) {
-    const Duration longest = std::max(ops.duration_of(i), ops.dispatch_gap_of(i));
-    if (longest > kLongestOp)
-      throw Error(ErrorKind::kUnsupported,
-                  fmt::format("client '{}': operation '{}' lasts {:.0f} s; a device takes at most {:.0f} s", spec.name,
-                              spec.workload->names[ops[i].name], to_seconds(longest), to_seconds(kLongestOp)));
-  }
+  const std::size_t op = ops.first_longer_than(kLongestOp);
+  if (op == ops.size()) return;
+  const Duration longest = std::max(ops.duration_of(op), ops.dispatch_gap_of(op));
+  throw Error(ErrorKind::kUnsupported,
+              fmt::format("client '{}': operation '{}' lasts {:.0f} s; a device takes at most {:.0f} s", spec.name,
+                          spec.workload->names[ops[op].name], to_seconds(longest), to_seconds(kLongestOp)));
 }
 
 }  // namespace
@@ -243,16 +242,9 @@ void Client::resume() {
 bool Client::run_steps() {
   const JobProgress& current = jobs_.back();
   while (step_ < current.job->step_count) {
-    const HostStep step = spec_.workload->steps[current.job->first_step + step_];
-    const Duration gap = scaled(step.gap, spec_.host_gap_scale * current.gap_factor);
-    if (!gap_served_ && gap > Duration{0}) {
-      state_ = State::kGap;
-      if (!host_.goes_on_at(host_.now() + gap)) {
-        wait_until(State::kGap, host_.now() + gap);
-        return false;
-      }
-    }
+    if (!gap_served_ && !serve_gap(current)) return false;
     gap_served_ = true;
+    const HostStep step = now_step_;
     if (step.kind != StepKind::kSubmit) {
       if (!is_open() && !wait_is_over(step)) {
         state_ = State::kWaiting;
@@ -269,6 +261,17 @@ bool Client::run_steps() {
     if (state_ == State::kGate) return false;
   }
   return true;
+}
+
+/// Looks up the step and its gap; false where the gap has to pass first.
+bool Client::serve_gap(const JobProgress& current) {
+  now_step_ = spec_.workload->steps[current.job->first_step + step_];
+  const Duration gap = scaled(now_step_.gap, spec_.host_gap_scale * current.gap_factor);
+  if (gap <= Duration{0}) return true;
+  state_ = State::kGap;
+  if (host_.goes_on_at(host_.now() + gap)) return true;
+  wait_until(State::kGap, host_.now() + gap);
+  return false;
 }
 
 void Client::next_step() {
@@ -419,8 +422,7 @@ bool Client::completed(std::uint64_t number, const Completion& completion) {
   const std::size_t unfinished_before = jobs_.size();
   finish_jobs();
   if (state_ == State::kWaiting || state_ == State::kQueueFull) {
-    const HostStep step = spec_.workload->steps[jobs_.back().job->first_step + step_];
-    if (state_ == State::kQueueFull || wait_is_over(step)) host_.resume_at(id_, host_.now());
+    if (state_ == State::kQueueFull || wait_is_over(now_step_)) host_.resume_at(id_, host_.now());
   } else if (host_is_between_jobs && jobs_.size() < unfinished_before) {
     host_.resume_at(id_, host_.now());
   }

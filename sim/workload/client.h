@@ -143,6 +143,7 @@ class Client {
   Time next_release() const;
   void begin_job();
   bool run_steps();
+  bool serve_gap(const JobProgress& current);
   bool wait_is_over(const HostStep& step) const;
   void submit_step(const HostStep& step);
   void next_step();
@@ -181,6 +182,7 @@ class Client {
   std::uint64_t jobs_finished_ = 0;
   std::deque<JobProgress> jobs_;  ///< begun and unfinished, oldest first; the last is the host's unless between jobs
   std::uint32_t step_ = 0;        ///< of the current job
+  HostStep now_step_;             ///< that step, once its gap has begun
   bool gap_served_ = false;       ///< the current step's gap has passed
   bool is_submitting_ = false;    ///< inside ClientHost::submit
   Time grid_;                     ///< origin of the vsync grid

@@ -31,16 +31,24 @@ WorkOps::WorkOps(std::initializer_list<WorkOp> ops) {
 WorkOps::WorkOps(const std::vector<WorkOp>& prototypes, Columns columns) : own_(std::move(columns)) {
   constexpr std::uint32_t kUnused = UINT32_MAX;
   std::vector<std::uint32_t> numbers(prototypes.size(), kUnused);
-  for (std::uint32_t& prototype : own_.prototype) {
-    std::uint32_t& number = numbers[prototype];
-    if (number == kUnused) number = number_of(prototypes[prototype]);
-    prototype = number;
+  const std::size_t count = size();
+  bool are_same = true;
+  Kinds::Reader next(own_.prototype);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint32_t prototype = next.next();
+    if (numbers[prototype] != kUnused) continue;
+    numbers[prototype] = number_of(prototypes[prototype]);
+    are_same = are_same && numbers[prototype] == prototype;
   }
+  if (are_same) return;
+  Kinds::Drain given(std::exchange(own_.prototype, {}));
+  own_.prototype.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) own_.prototype.push_back(numbers[given.next()]);
 }
 
 void WorkOps::reserve(std::size_t count) {
   own_.prototype.reserve(count);
-  for (ShortNumbers* times : {&own_.duration, &own_.dispatch_gap, &own_.launch_latency}) times->reserve(count);
+  for (Durations* times : {&own_.duration, &own_.dispatch_gap, &own_.launch_latency}) times->reserve(count);
 }
 
 void WorkOps::push_back(const WorkOp& op) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -10,9 +11,8 @@
 
 #include "sim/policy/view.h"
 #include "sim/workload/indexed.h"
-#include "traces/base/column.h"
 #include "traces/base/ids.h"
-#include "traces/base/short_numbers.h"
+#include "traces/base/packed_column.h"
 #include "traces/base/time.h"
 #include "traces/timeline.h"
 
@@ -39,15 +39,15 @@ struct WorkOp {
 
 /// The operations of a workload, in order. A capture repeats a few kernels millions of times, so what they have in
 /// common (kind, name, stream, shape, bytes, predictions) is kept once, as a prototype; an operation is the number of
-/// its prototype and its own times, four columns of 4 bytes. It is put together when it is asked for.
+/// its prototype and its own times, in four packed columns. It is put together when it is asked for.
 class WorkOps {
  public:
   using Iterator = IndexedIterator<WorkOps, WorkOp>;
 
   /// The columns of operations: times in nanoseconds.
   struct Columns {
-    Column<std::uint32_t> prototype;
-    ShortNumbers duration, dispatch_gap, launch_latency;
+    Kinds prototype;
+    Durations duration, dispatch_gap, launch_latency;
   };
 
   WorkOps() = default;
@@ -73,6 +73,11 @@ class WorkOps {
   Duration duration_of(std::size_t index) const { return Duration{own_.duration[index]}; }
   Duration dispatch_gap_of(std::size_t index) const { return Duration{own_.dispatch_gap[index]}; }
   Duration launch_latency_of(std::size_t index) const { return Duration{own_.launch_latency[index]}; }
+  const Columns& columns() const { return own_; }
+  /// The first operation whose duration or dispatch gap is longer; size() if none is.
+  std::size_t first_longer_than(Duration longest) const {
+    return std::min(own_.duration.first_above(to_ns(longest)), own_.dispatch_gap.first_above(to_ns(longest)));
+  }
   /// Places in Workload::awaits of what the operation awaits: the first, and how many.
   std::pair<std::uint32_t, std::uint32_t> awaits_of(std::size_t index) const {
     return waiting_.empty() ? std::pair{0u, 0u} : find_awaits(index);

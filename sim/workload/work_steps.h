@@ -5,9 +5,8 @@
 #include <initializer_list>
 
 #include "sim/workload/indexed.h"
-#include "traces/base/column.h"
 #include "traces/base/error.h"
-#include "traces/base/short_numbers.h"
+#include "traces/base/packed_column.h"
 #include "traces/base/time.h"
 
 namespace corun {
@@ -26,7 +25,7 @@ struct HostStep {
   std::uint32_t target = 0;  ///< below 2^30
 };
 
-/// The steps of a host, in order: 8 bytes each, put together when they are asked for.
+/// The steps of a host, in order, in two packed columns: submissions, one after the other, take none of the second.
 class WorkSteps {
  public:
   using Iterator = IndexedIterator<WorkSteps, HostStep>;
@@ -37,6 +36,7 @@ class WorkSteps {
   }
 
   std::size_t size() const { return actions_.size(); }
+  std::size_t bytes() const { return gaps_.bytes() + actions_.bytes(); }  ///< that they take in memory
   void reserve(std::size_t count) {
     gaps_.reserve(count);
     actions_.reserve(count);
@@ -52,22 +52,52 @@ class WorkSteps {
     actions_.pop_back();
   }
   void set_gap(std::size_t index, Duration gap) { gaps_.set(index, to_ns(gap)); }
+  /// Makes every gap what `change(index, gap)` makes of it. It goes through all of them.
+  template <class Change>
+  void change_gaps(Change change);
 
   const HostStep operator[](std::size_t index) const {  // const: an assignment to what it returns would be lost
-    const std::uint32_t action = actions_[index];
-    return {Duration{gaps_[index]}, static_cast<StepKind>(action >> kTargetBits), action & kLargestTarget};
+    return step_of(gaps_[index], actions_[index]);
   }
   const HostStep front() const { return (*this)[0]; }
   const HostStep back() const { return (*this)[size() - 1]; }
   Iterator begin() const { return {*this, 0}; }
   Iterator end() const { return {*this, size()}; }
 
+  /// Reads steps from the first on, faster than index by index.
+  class Reader;
+
  private:
   static constexpr unsigned kTargetBits = 30;
   static constexpr std::uint32_t kLargestTarget = (1u << kTargetBits) - 1;
 
-  ShortNumbers gaps_;
-  Column<std::uint32_t> actions_;  ///< kind and target
+  static HostStep step_of(std::int64_t gap_ns, std::uint32_t action) {
+    return {Duration{gap_ns}, static_cast<StepKind>(action >> kTargetBits), action & kLargestTarget};
+  }
+
+  Durations gaps_;
+  Indices actions_;  ///< kind and target
 };
+
+class WorkSteps::Reader {
+ public:
+  explicit Reader(const WorkSteps& steps) : gaps_(steps.gaps_), actions_(steps.actions_) {}
+  HostStep next() {
+    const std::int64_t gap_ns = gaps_.next();
+    return step_of(gap_ns, actions_.next());
+  }
+
+ private:
+  Durations::Reader gaps_;
+  Indices::Reader actions_;
+};
+
+template <class Change>
+void WorkSteps::change_gaps(Change change) {
+  Durations::Drain before(std::move(gaps_));
+  gaps_ = {};
+  gaps_.reserve(size());
+  for (std::size_t i = 0; i < size(); ++i) gaps_.push_back(to_ns(change(i, Duration{before.next()})));
+}
 
 }  // namespace corun

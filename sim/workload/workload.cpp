@@ -24,8 +24,10 @@ struct Mean {
 
 std::vector<Mean> means_of_prototypes(const WorkOps& ops) {
   std::vector<Mean> means(ops.prototypes().size());
+  Kinds::Reader prototype(ops.columns().prototype);
+  Durations::Reader duration(ops.columns().duration);
   for (std::size_t i = 0; i < ops.size(); ++i)
-    means[ops.prototype_of(i)].add({std::min(ops.duration_of(i), kLongestOp), 1});  // a longer one is refused
+    means[prototype.next()].add({std::min(Duration{duration.next()}, kLongestOp), 1});  // a longer one is refused
   return means;
 }
 
@@ -81,6 +83,9 @@ void predict_from_means(Workload& workload) {
 
 void Workload::check() const {
   std::uint32_t next_step = 0, next_op = 0;
+  WorkSteps::Reader next(steps);
+  Durations::Reader next_duration(ops.columns().duration);
+  for (const WorkOp& op : ops.prototypes()) CORUN_ASSERT(op.name < names.size(), "name {}", op.name);
   for (const Job& job : jobs) {
     CORUN_ASSERT(job.first_step == next_step && job.first_op == next_op, "job at step {} op {}", job.first_step,
                  job.first_op);
@@ -88,7 +93,8 @@ void Workload::check() const {
     next_op += job.op_count;
     std::uint32_t submitted = job.first_op;
     for (std::uint32_t s = job.first_step; s < next_step; ++s) {
-      const HostStep step = steps[s];
+      CORUN_ASSERT(s < steps.size(), "step {} of {}", s, steps.size());
+      const HostStep step = next.next();
       CORUN_ASSERT(step.gap >= Duration{0}, "step {} has gap {}", s, step.gap.count());
       if (step.kind == StepKind::kSubmit)
         CORUN_ASSERT(step.target == submitted++, "step {} submits {}", s, step.target);
@@ -96,7 +102,7 @@ void Workload::check() const {
     }
     CORUN_ASSERT(submitted == next_op, "job submits {} of {} operations", submitted - job.first_op, job.op_count);
     for (std::uint32_t o = job.first_op; o < next_op; ++o) {
-      CORUN_ASSERT(ops.duration_of(o) >= Duration{0} && ops.shared_by(o).name < names.size(), "operation {}", o);
+      CORUN_ASSERT(o < ops.size() && next_duration.next() >= 0, "operation {}", o);
       const auto [first_awaited, awaited_count] = ops.awaits_of(o);
       for (std::uint32_t a = 0; a < awaited_count; ++a) {
         const std::uint32_t awaited = awaits[first_awaited + a];

@@ -149,8 +149,9 @@ struct WorkloadOptions {
 /// to its stream predecessor. In a capture of frames without other work, a frame becomes pieces (FrameDraws) and
 /// visits. Throws Error(kUnsupported) for a capture that cannot be replayed (no operations and no frames; sampled logs;
 /// co-run captures; several GPUs of which `gpu` names none; frames without GPU time), saying what to do. What the
-/// capture takes is freed on the way: both take 24 to 32 bytes an operation, up to 50 while streams wait for each
-/// other, and up to 100 while steps are searched for.
+/// capture takes is freed on the way: both are packed (studies/simulator-speed says to what). Up to 4 bytes an
+/// operation more while streams wait for each other, 8 where calls were cut off, and up to 100 while steps are searched
+/// for.
 Workload workload_from_capture(CompactCapture capture, const WorkloadOptions& options);
 inline Workload workload_from_timeline(Timeline timeline, const WorkloadOptions& options) {
   return workload_from_capture(compact(std::move(timeline)), options);

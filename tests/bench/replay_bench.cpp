@@ -2,7 +2,8 @@
 // nothing back, hold whole programs back, and gate every kernel. The yardstick plays the same kernels and decides
 // nothing (yardstick/replay_floor.h).
 //
-// --operations=N sets how many kernels the programs launch together (default 10^6).
+// --operations=N sets how many kernels the programs launch together (default 10^6). --packed=FILE adds a case that says
+// how many bytes an operation of a recorded capture takes.
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
@@ -74,12 +75,16 @@ class Counter : public Collector {
   std::int64_t operations = 0;
 };
 
+std::shared_ptr<const Workload> load_workload(const std::string& path, std::size_t iterations) {
+  WorkloadOptions options;
+  options.iterations = static_cast<std::uint32_t>(iterations);
+  return std::make_shared<const Workload>(workload_from_capture(load_compact(path), options));
+}
+
 /// From the file to metrics; returns how many operations were run. Ends when the programs have.
 std::int64_t replay(const std::string& path, std::size_t iterations, const PolicyDescriptor& policy,
                     std::uint32_t programs) {
-  WorkloadOptions options;
-  options.iterations = static_cast<std::uint32_t>(iterations);
-  const auto capture = std::make_shared<const Workload>(workload_from_capture(load_compact(path), options));
+  const std::shared_ptr<const Workload> capture = load_workload(path, iterations);
   const std::unique_ptr<Policy> rules = policy.create(policy.defaults());
   RunInput input;
   input.clients = clients_for(capture, programs);
@@ -158,6 +163,35 @@ void BM_OneFile(benchmark::State& state, std::size_t operations) {
   state.counters["bytes_per_operation"] = peak_memory_bytes() / static_cast<double>(operations);
 }
 
+/// The same file, as far as to the workload.
+void BM_LoadOneFile(benchmark::State& state, std::size_t operations) {
+  const Files files(operations, 8, 1);
+  std::size_t done = 0;
+  for (auto _ : state) done += load_workload(files.native, files.iterations)->ops.size();
+  set_items(state, static_cast<std::int64_t>(done));
+}
+
+/// What the columns of a recorded capture, and of the workload that it becomes, take in memory.
+void BM_PackedFile(benchmark::State& state, const std::string& path) {
+  CompactCapture capture = load_compact(path);
+  const auto operations = static_cast<double>(capture.op_count());
+  const std::size_t starts = capture.starts.bytes(), call_starts = capture.call_starts.bytes();
+  const std::size_t read =
+      capture.prototype_of.bytes() + starts + capture.durations.bytes() + capture.call_of.bytes() + call_starts;
+  WorkloadOptions options;
+  options.step.by = StepChoice::By::kWhole;
+  std::size_t made = 0;
+  for (auto _ : state) {
+    const Workload workload = workload_from_capture(capture, options);
+    const WorkOps::Columns& columns = workload.ops.columns();
+    made = columns.prototype.bytes() + columns.duration.bytes() + columns.dispatch_gap.bytes() +
+           columns.launch_latency.bytes() + workload.steps.bytes();
+  }
+  state.counters["operations"] = operations;
+  state.counters["bytes_of_capture"] = static_cast<double>(read) / operations;
+  state.counters["bytes_of_workload"] = static_cast<double>(made) / operations;
+}
+
 /// Independent runs, one a thread. The yardstick is as many threads that only count: what the machine gives.
 template <class Run>
 void on_threads(benchmark::State& state, const Run& run) {
@@ -191,6 +225,9 @@ void add_benchmarks(std::size_t operations) {
   RegisterBenchmark("BM_OneFile", [operations](benchmark::State& state) {
     BM_OneFile(state, operations);
   })->Iterations(1);
+  RegisterBenchmark("BM_LoadOneFile", [operations](benchmark::State& state) {
+    BM_LoadOneFile(state, operations);
+  })->Iterations(3);
   const auto small = std::make_shared<SharedFiles>(operations / 4, 8, kPrograms);
   RegisterBenchmark("BM_IndependentRuns",
                     [small](benchmark::State& state) {
@@ -212,16 +249,25 @@ void add_benchmarks(std::size_t operations) {
 }  // namespace
 }  // namespace corun
 
+/// The value of the first such argument, which is taken out; "" if there is none.
+static std::string take_option(int& argc, char** argv, std::string_view option) {
+  for (int i = 1; i < argc; ++i) {
+    if (!std::string_view(argv[i]).starts_with(option)) continue;
+    const std::string value = argv[i] + option.size();
+    std::copy(argv + i + 1, argv + argc + 1, argv + i);
+    --argc;
+    return value;
+  }
+  return "";
+}
+
 int main(int argc, char** argv) {
-  std::size_t operations = 1'000'000;
-  constexpr std::string_view kOption = "--operations=";
-  for (int i = 1; i < argc; ++i)
-    if (std::string_view(argv[i]).starts_with(kOption)) {
-      operations = static_cast<std::size_t>(std::stod(argv[i] + kOption.size()));
-      std::copy(argv + i + 1, argv + argc + 1, argv + i);
-      --argc;
-    }
-  corun::add_benchmarks(operations);
+  const std::string operations = take_option(argc, argv, "--operations=");
+  corun::add_benchmarks(operations.empty() ? 1'000'000 : static_cast<std::size_t>(std::stod(operations)));
+  for (std::string file; !(file = take_option(argc, argv, "--packed=")).empty();)
+    benchmark::RegisterBenchmark(("BM_PackedFile/" + std::filesystem::path(file).stem().string()).c_str(),
+                                 [file](benchmark::State& state) { corun::BM_PackedFile(state, file); })
+        ->Iterations(1);
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
   benchmark::RunSpecifiedBenchmarks();

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "traces/base/column.h"
-#include "traces/base/instants.h"
 #include "traces/base/short_numbers.h"
 
 namespace corun {
@@ -38,47 +37,12 @@ TEST(ShortNumbers, HoldAnyNumber) {
   for (std::size_t i = 0; i < numbers.size(); ++i) EXPECT_EQ(column[i], numbers[i]) << i;
 }
 
-TEST(ShortNumbers, CanBeChangedAllAtOnceHoweverManyWereAndBecomeFar) {
-  ShortNumbers column;
-  constexpr std::size_t kCount = 200'000;  // one by one, in the square of it
-  for (std::size_t i = 0; i < kCount; ++i) column.push_back(i % 2 == 0 ? -5 : 7);
-  ShortNumbers::Rewriter next(column);
-  for (std::size_t i = 0; i < kCount; ++i) {
-    const std::int64_t value = next.number();
-    EXPECT_EQ(value, i % 2 == 0 ? -5 : 7);
-    next.put(i % 3 == 0 ? std::int64_t{1} << 40 : value + 5);
-  }
-  for (std::size_t i = 0; i < kCount; ++i)
-    ASSERT_EQ(column[i], i % 3 == 0 ? std::int64_t{1} << 40 : i % 2 == 0 ? 0 : 12) << i;
-}
-
 TEST(ShortNumbers, AreRankedAsSortingRanksThem) {
   std::vector<std::int64_t> numbers = mixed_numbers(1'000);
   ShortNumbers column;
   for (const std::int64_t number : numbers) column.push_back(number);
   std::ranges::sort(numbers);
   for (std::size_t rank = 0; rank < numbers.size(); ++rank) EXPECT_EQ(column.ranked(rank), numbers[rank]) << rank;
-}
-
-TEST(ShortNumbers, CanBeSetAndTakenBack) {
-  const std::vector<std::int64_t> before = mixed_numbers(200), after = mixed_numbers(100);
-  ShortNumbers column;
-  for (const std::int64_t number : before) column.push_back(number);
-  for (std::size_t i = 0; i < after.size(); ++i) column.set(i, after[i]);
-  while (column.size() > after.size()) column.pop_back();
-  for (std::size_t i = 0; i < after.size(); ++i) EXPECT_EQ(column[i], after[i]) << i;
-}
-
-TEST(Instants, HoldAscendingInstantsOverHours) {
-  std::mt19937_64 random(3);
-  std::vector<std::int64_t> expected{-20'000'000'000};
-  while (expected.size() < 2'000)
-    expected.push_back(expected.back() + static_cast<std::int64_t>(random() % 9'000'000'000));
-  Instants instants;
-  for (const std::int64_t instant : expected) instants.push_back(instant);
-  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(instants[i], expected[i]) << i;
-  EXPECT_EQ(instants.front(), expected.front());
-  EXPECT_EQ(instants.back(), expected.back());
 }
 
 }  // namespace

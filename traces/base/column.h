@@ -13,6 +13,9 @@ inline constexpr std::size_t kLargePage = std::size_t{2} << 20;
 /// once from front to back costs more in pages of 4 KiB than in instructions.
 void prefer_large_pages(void* memory, std::size_t bytes);
 
+/// Memory that goes back to the system when its last owner lets go of it. Throws std::bad_alloc if there is none.
+std::shared_ptr<std::byte[]> returnable_memory(std::size_t bytes);
+
 /// The usual allocator, for what may be long.
 template <class T>
 struct LargePages {

@@ -11,21 +11,8 @@ void ShortNumbers::push_far(std::int64_t value) {
   near_.push_back(kFar);
 }
 
-std::int64_t ShortNumbers::far(std::size_t index) const { return place_of(index)->second; }
-
-void ShortNumbers::pop_back() {
-  if (near_.back() == kFar) far_.pop_back();
-  near_.pop_back();
-}
-
-void ShortNumbers::set(std::size_t index, std::int64_t value) {
-  if (near_[index] == kFar) far_.erase(place_of(index));
-  if (!is_near(value)) far_.emplace(place_of(index), index, value);
-  near_[index] = is_near(value) ? static_cast<std::uint32_t>(value) : kFar;
-}
-
-ShortNumbers::Far::const_iterator ShortNumbers::place_of(std::size_t index) const {
-  return std::ranges::lower_bound(far_, index, {}, &Far::value_type::first);
+std::int64_t ShortNumbers::far(std::size_t index) const {
+  return std::ranges::lower_bound(far_, index, {}, &Far::value_type::first)->second;
 }
 
 /// Numbers below zero come before all near ones, numbers beyond 32 bits after them.

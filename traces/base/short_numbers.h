@@ -11,7 +11,8 @@ namespace corun {
 
 /// A column of numbers that nearly always are from 0 to 2^32 - 2: four bytes each. Others are kept apart, by index.
 ///
-/// Durations and gaps in nanoseconds are such numbers: one in millions takes over four seconds.
+/// Times in nanoseconds are such numbers: one in millions takes over four seconds. They are written and read faster
+/// than those of a PackedColumn, which takes less memory.
 class ShortNumbers {
  public:
   void reserve(std::size_t count) { near_.reserve(count); }
@@ -19,10 +20,6 @@ class ShortNumbers {
     if (!is_near(value)) return push_far(value);
     near_.push_back(static_cast<std::uint32_t>(value));
   }
-  void pop_back();
-  /// One number. It moves those of `far_` behind it: to write all, Rewriter.
-  void set(std::size_t index, std::int64_t value);
-  class Rewriter;
 
   std::int64_t operator[](std::size_t index) const { return near_[index] == kFar ? far(index) : near_[index]; }
   std::size_t size() const { return near_.size(); }
@@ -37,35 +34,11 @@ class ShortNumbers {
 
   static bool is_near(std::int64_t value) { return value >= 0 && value < kFar; }
   void push_far(std::int64_t value);
-  Far::const_iterator place_of(std::size_t index) const;
   std::int64_t far(std::size_t index) const;
   std::uint32_t ranked_near(std::size_t rank) const;
 
   Column<std::uint32_t> near_;
   Far far_;  ///< by index
-};
-
-/// Goes through all numbers of a column once and writes each anew.
-class ShortNumbers::Rewriter {
- public:
-  explicit Rewriter(ShortNumbers& column) : column_(column), before_(std::exchange(column.far_, {})) {}
-
-  std::int64_t number() const {
-    const std::uint32_t near = column_.near_[next_];
-    return near == kFar ? before_[next_far_].second : near;
-  }
-  void put(std::int64_t number) {
-    std::uint32_t& place = column_.near_[next_];
-    if (place == kFar) ++next_far_;
-    if (!is_near(number)) column_.far_.emplace_back(next_, number);
-    place = is_near(number) ? static_cast<std::uint32_t>(number) : kFar;
-    ++next_;
-  }
-
- private:
-  ShortNumbers& column_;
-  const Far before_;
-  std::size_t next_ = 0, next_far_ = 0;
 };
 
 }  // namespace corun

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <limits>
 #include <set>
-#include <span>
 #include <utility>
 
 #include "sim/workload/capture/frames.h"
@@ -11,7 +10,9 @@
 #include "sim/workload/capture/unseen_waits.h"
 #include "sim/workload/counters.h"
 #include "sim/workload/workload.h"
+#include "traces/base/column.h"
 #include "traces/base/error.h"
+#include "traces/base/short_numbers.h"
 #include "traces/host_use.h"
 
 namespace corun {
@@ -27,47 +28,67 @@ constexpr std::int64_t kNoDependency_ns = INT64_MIN / 2;
 constexpr double kJitterIsOfJobs = 0.8;
 
 /// Time from when each operation could have begun by what it depends on, without its own launch, to its start: below
-/// zero where they overlap. Of one that depends on nothing, longer than any capture.
-class DependencyGaps {
- public:
-  DependencyGaps(const CompactCapture& capture, const CrossStreamWaits& waits) {
-    std::vector<std::int64_t> tails(capture.rest.queues().size(), kNoDependency_ns);
-    gaps_.reserve(capture.op_count());
-    for (std::uint32_t i = 0; i < capture.op_count(); ++i) {
-      const std::int64_t start_ns = capture.starts[i];
-      std::int64_t& tail = tails[capture.prototype(i).queue];
-      std::int64_t end_ns = tail;
-      if (!waits.empty())
-        for (const std::uint32_t awaited : waits.of(i)) end_ns = std::max(end_ns, capture.end_of(awaited));
-      tail = std::max(tail, start_ns + capture.durations[i]);
-      gaps_.push_back(start_ns - end_ns + kUsualOverlap_ns);
-    }
+/// zero where they overlap. Of one that depends on nothing, longer than any capture. Frees the starts.
+Durations dependency_gaps(CompactCapture& capture, const CrossStreamWaits& waits) {
+  const std::size_t count = capture.op_count();
+  std::vector<std::int64_t> tails(capture.rest.queues().size(), kNoDependency_ns);
+  Durations gaps;
+  gaps.reserve(count);
+  Durations::Reader durations(capture.durations);
+  Kinds::Reader prototypes(capture.prototype_of);
+  const auto add = [&](std::int64_t start_ns, std::int64_t awaited_end_ns) {
+    std::int64_t& tail = tails[capture.prototypes[prototypes.next()].queue];
+    gaps.push_back(start_ns - std::max(tail, awaited_end_ns));
+    tail = std::max(tail, start_ns + durations.next());
+  };
+  if (waits.empty()) {
+    Instants::Drain starts(std::move(capture.starts));
+    for (std::size_t i = 0; i < count; ++i) add(starts.next(), INT64_MIN);
+    return gaps;
   }
+  for (std::uint32_t i = 0; i < count; ++i) {
+    std::int64_t end_ns = INT64_MIN;
+    for (const std::uint32_t awaited : waits.of(i)) end_ns = std::max(end_ns, capture.end_of(awaited));
+    add(capture.starts[i], end_ns);
+  }
+  capture.starts = {};
+  return gaps;
+}
 
-  std::size_t size() const { return gaps_.size(); }
-  std::int64_t operator[](std::size_t op) const { return gaps_[op] - kUsualOverlap_ns; }
-  /// Makes a column of them, in their own memory: `change(op, gap)` says of what.
-  template <class Change>
-  ShortNumbers become(Change change) && {
-    ShortNumbers::Rewriter next(gaps_);
-    for (std::size_t i = 0; i < size(); ++i) next.put(change(i, next.number() - kUsualOverlap_ns));
-    return std::move(gaps_);
+/// Finds a time by its rank among times of 0 and more, most of them short: those are counted.
+class RankedTimes {
+ public:
+  void add(std::int64_t ns) {
+    ++size_;
+    if (ns < kShort_ns)
+      ++counts_[static_cast<std::size_t>(ns)];
+    else
+      longer_.push_back(ns);
+  }
+  std::size_t size() const { return size_; }
+  std::int64_t ranked(std::size_t rank) const {
+    for (std::size_t ns = 0; ns < counts_.size(); ++ns) {
+      if (rank < counts_[ns]) return static_cast<std::int64_t>(ns);
+      rank -= counts_[ns];
+    }
+    return longer_.ranked(rank);
   }
 
  private:
-  static constexpr std::int64_t kUsualOverlap_ns = 1 << 30;  // up to it, a number in the column is short
-
-  ShortNumbers gaps_;
+  static constexpr std::int64_t kShort_ns = 1 << 17;
+  std::vector<std::uint32_t> counts_ = std::vector<std::uint32_t>(kShort_ns);
+  ShortNumbers longer_;
+  std::size_t size_ = 0;
 };
 
 /// The latency of a launch into an idle stream that nine in ten launches exceed: what queued launches are given.
-std::int64_t least_latency(const DependencyGaps& gaps, const HostSequence& host) {
-  ShortNumbers latencies;
-  latencies.reserve(gaps.size());
+std::int64_t least_latency(const Durations& gaps, const HostSequence& host) {
+  RankedTimes latencies;
+  Durations::Reader next_gap(gaps), next_delay(host.delays());
   for (std::uint32_t i = 0; i < gaps.size(); ++i) {
-    const std::int64_t delay = host.delays()[i];
-    const bool was_idle = gaps[i] >= delay;
-    if (was_idle && host.has_call(i)) latencies.push_back(std::max<std::int64_t>(0, delay));
+    const std::int64_t delay = next_delay.next();
+    const bool was_idle = next_gap.next() >= delay;
+    if (was_idle && host.has_call(i)) latencies.add(std::max<std::int64_t>(0, delay));
   }
   return latencies.size() < 5 ? kTypicalLaunchLatency_ns : latencies.ranked(latencies.size() / 10);
 }
@@ -79,21 +100,14 @@ bool was_queued(std::int64_t delay_ns, std::int64_t gap_ns, std::int64_t least_l
 
 /// The gap that an operation which found its stream idle would have had in a queue: the median of those that queued,
 /// without kernels that overlap their predecessor by design (programmatic dependent launch).
-std::int64_t typical_dispatch_gap(const DependencyGaps& gaps, const HostSequence& host, std::int64_t least_latency_ns) {
-  ShortNumbers queued;
-  queued.reserve(gaps.size());
-  for (std::size_t i = 0; i < gaps.size(); ++i)
-    if (gaps[i] > 0 && was_queued(host.delays()[i], gaps[i], least_latency_ns)) queued.push_back(gaps[i]);
+std::int64_t typical_dispatch_gap(const Durations& gaps, const HostSequence& host, std::int64_t least_latency_ns) {
+  RankedTimes queued;
+  Durations::Reader next_gap(gaps), next_delay(host.delays());
+  for (std::size_t i = 0; i < gaps.size(); ++i) {
+    const std::int64_t gap = next_gap.next(), delay = next_delay.next();
+    if (gap > 0 && was_queued(delay, gap, least_latency_ns)) queued.add(gap);
+  }
   return queued.size() < kEnoughGaps ? kTypicalDispatchGap_ns : queued.ranked(queued.size() / 2);
-}
-
-/// The entries of a column that belong to these operations. Frees the column.
-template <class List>
-List pick(List column, const Column<std::uint32_t>& ops) {
-  List picked;
-  picked.reserve(ops.size());
-  for (const std::uint32_t op : ops) picked.push_back(column[op]);
-  return picked;
 }
 
 /// Builds a workload from a capture. The capture's columns become the workload's: each is freed, or put into the order
@@ -106,7 +120,7 @@ class Conversion {
         is_part_(is_part),
         waits_(capture_),
         graphs_(graph_places(capture_)),
-        launches_(has_untraced_pass() ? launch_instants(capture_) : std::vector<std::int64_t>()),
+        launches_(has_untraced_pass() ? launch_instants(capture_) : Instants()),
         host_(capture_),
         split_(split_into_jobs(capture_, host_, options)),
         unseen_waits_(options.host_waits == HostWaits::kEvident ? unseen_waits(capture_, host_, split_)
@@ -121,7 +135,6 @@ class Conversion {
     set_order();
     count_launches();
     set_facts();
-    set_times();
     add_ops();
     add_awaits();
     add_jobs();
@@ -137,31 +150,13 @@ class Conversion {
   }
   std::size_t first_event() const { return split_.begins.front(); }
 
-  /// Splits the time before each operation's begin into its launch's latency and the device's own gap, so that
-  /// replaying the recorded launches alone gives back the recorded begins, and a queue of them is dispatched as queues
-  /// are.
-  void set_times() {
-    DependencyGaps gaps(capture_, waits_);
-    capture_.starts = {};
-    const std::int64_t least = least_latency(gaps, host_);
-    const std::int64_t typical_gap = typical_dispatch_gap(gaps, host_, least);
-    latencies_ = host_.take_delays();
-    ShortNumbers::Rewriter next(latencies_);
-    gaps_ = std::move(gaps).become([&](std::size_t, std::int64_t gap) {
-      const std::int64_t delay = next.number();
-      const bool queued = was_queued(delay, gap, least);
-      next.put(queued ? least : std::max<std::int64_t>(0, delay));
-      return std::max<std::int64_t>(0, queued ? gap : std::min(gap, typical_gap));
-    });
-  }
-
   /// Writes down which operations are submitted in the jobs, in order, and what the host waits for between them.
   void set_order() {
     first_of_last_job_ = host_.submissions(first_event(), split_.begins.back());
-    order_ = host_.take_submissions(first_event(), split_.end, [&](std::size_t event) {
-      host_waits_.push_back({event, host_[event]});
-    });
-    is_as_recorded_ = order_.size() == capture_.op_count() && std::ranges::is_sorted(order_);
+    order_ = Order(host_.take_submissions(first_event(), split_.end, [&](std::size_t event, const HostEvent& wait) {
+      host_waits_.push_back({event, wait});
+    }));
+    is_as_recorded_ = order_.size() == capture_.op_count() && order_.is_that_of_capture();
     if (waits_.empty() && std::ranges::find(host_waits_, StepKind::kWaitOp, kind_of) == host_waits_.end()) return;
     index_of_.assign(capture_.op_count(), OpRecord::kNoIndex);
     for (std::uint32_t index = 0; index < order_.size(); ++index) index_of_[order_[index]] = index;
@@ -171,34 +166,57 @@ class Conversion {
     workload_.is_taken_whole = split_.finding.certainty == StepCertainty::kNone;
     workload_.launches = order_.size();
     if (graphs_.is_first.empty()) return;
-    for (const std::uint32_t op : order_) {
+    order_.for_each([&](std::uint32_t op) {
       workload_.launches -= graphs_.is_within[op] ? 1 : 0;
       workload_.graphs += graphs_.is_first[op] ? 1 : 0;
-    }
+    });
     graphs_ = {};
   }
 
   void add_ops() {
     add_left_out();
-    Column<std::uint32_t> numbers = in_order(std::move(capture_.prototype_of));
-    ShortNumbers durations = in_order(std::move(capture_.durations));
-    ShortNumbers gaps = in_order(std::move(gaps_));
-    ShortNumbers latencies = in_order(std::move(latencies_));
-    if (waits_.empty()) order_ = Column<std::uint32_t>();
-    workload_.ops =
-        WorkOps(prototypes(), {std::move(numbers), std::move(durations), std::move(gaps), std::move(latencies)});
+    WorkOps::Columns columns;
+    add_times(columns);
+    columns.duration = in_order(std::move(capture_.durations));
+    columns.prototype = in_order(std::move(capture_.prototype_of));
+    if (waits_.empty()) order_ = {};
+    workload_.ops = WorkOps(prototypes(), std::move(columns));
+  }
+
+  /// Splits the time before each operation's begin into its launch's latency and the device's own gap, so that
+  /// replaying the recorded launches alone gives back the recorded begins, and a queue of them is dispatched as queues
+  /// are.
+  void add_times(WorkOps::Columns& columns) {
+    Durations gaps = dependency_gaps(capture_, waits_);
+    const std::int64_t least = least_latency(gaps, host_);
+    const std::int64_t typical_gap = typical_dispatch_gap(gaps, host_, least);
+    Durations delays = host_.take_delays();
+    columns.launch_latency.reserve(order_.size());
+    columns.dispatch_gap.reserve(order_.size());
+    const auto split = [&](std::int64_t gap, std::int64_t delay) {
+      const bool queued = was_queued(delay, gap, least);
+      columns.launch_latency.push_back(queued ? least : std::max<std::int64_t>(0, delay));
+      columns.dispatch_gap.push_back(std::max<std::int64_t>(0, queued ? gap : std::min(gap, typical_gap)));
+    };
+    if (!is_as_recorded_)
+      return order_.for_each_and_free([&](std::uint32_t op) { split(gaps[op], delays[op]); }, gaps, delays);
+    Durations::Drain gap(std::move(gaps)), delay(std::move(delays));
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+      const std::int64_t gap_ns = gap.next();
+      split(gap_ns, delay.next());
+    }
   }
 
   /// A column of the capture's operations as one of the workload's.
   template <class List>
   List in_order(List column) const {
-    return is_as_recorded_ ? std::move(column) : pick(std::move(column), order_);
+    return is_as_recorded_ ? std::move(column) : order_.pick(std::move(column));
   }
 
   void add_left_out() {
     if (order_.size() == capture_.op_count()) return;
     std::vector<bool> is_kept(capture_.op_count());
-    for (const std::uint32_t op : order_) is_kept[op] = true;
+    order_.for_each([&](std::uint32_t op) { is_kept[op] = true; });
     WorkOps::Columns columns;
     for (std::uint32_t op = 0; op < is_kept.size(); ++op) {
       if (is_kept[op]) continue;
@@ -342,12 +360,7 @@ class Conversion {
   }
 
   void set_facts() {
-    std::int64_t first = INT64_MAX, last = 0;
-    for (const std::uint32_t op : order_) {
-      first = std::min(first, capture_.starts[op]);
-      last = std::max(last, capture_.end_of(op));
-    }
-    workload_.recorded_span = Duration{last - first};
+    workload_.recorded_span = recorded_span();
     const auto others = static_cast<std::int64_t>(split_.begins.size()) - 1;
     const auto begin_ns = [&](std::size_t op) { return capture_.starts[order_[op]]; };
     workload_.recorded_step =
@@ -364,6 +377,22 @@ class Conversion {
       workload_.notes.push_back("durations were recorded in whole microseconds");
   }
 
+  /// Operations of a capture are in the order of their starts.
+  Duration recorded_span() const {
+    std::int64_t last_ns = 0;
+    if (order_.behind() - order_.first() == order_.size()) {
+      Instants::Reader start(capture_.starts);
+      Durations::Reader duration(capture_.durations);
+      for (std::uint32_t op = 0; op < order_.behind(); ++op) {
+        const std::int64_t end_ns = start.next() + duration.next();
+        if (op >= order_.first()) last_ns = std::max(last_ns, end_ns);
+      }
+    } else {
+      order_.for_each([&](std::uint32_t op) { last_ns = std::max(last_ns, capture_.end_of(op)); });
+    }
+    return Duration{last_ns - (order_.size() == 0 ? INT64_MAX : capture_.starts[order_.first()])};
+  }
+
   void set_finding() {
     workload_.finding = split_.finding;
     const StepFinding& finding = split_.finding;
@@ -377,14 +406,14 @@ class Conversion {
   /// jobs and others: the factor by which it made all of them faster is taken to hold for the jobs.
   void use_untraced_pass() {
     const UntracedRate& rate = *capture_.rest.provenance().untraced_rate;
-    const std::vector<std::int64_t>& all = launches_;
-    const std::span kept(std::ranges::lower_bound(all, host_.start_of(split_.begins.front())),
-                         std::ranges::upper_bound(all, host_.start_of(split_.end - 1)));
-    if (kept.empty()) return;
+    const std::size_t all = launches_.size();
+    const std::size_t first_kept = first_from(launches_, host_.start_of(split_.begins.front()));
+    const std::size_t end_kept = first_from(launches_, host_.start_of(split_.end - 1) + 1);
+    if (first_kept == end_kept) return;
     double kept_per_s = rate.launches_per_s();
-    if (kept.size() < all.size()) {
-      const std::span counted = std::span(all).last(std::min<std::size_t>(all.size(), rate.launches + 1));
-      const double counted_per_s = launches_per_s(counted);
+    if (end_kept - first_kept < all) {
+      const std::size_t counted = std::min<std::size_t>(all, rate.launches + 1);
+      const double counted_per_s = launches_per_s(launches_, all - counted, all);
       // Tracing makes no program faster: a slower start-up outweighed the rest.
       if (counted_per_s > rate.launches_per_s()) {
         workload_.notes.push_back(
@@ -393,11 +422,11 @@ class Conversion {
         return;
       }
       if (counted_per_s <= 0) return;
-      kept_per_s *= launches_per_s(kept) / counted_per_s;
+      kept_per_s *= launches_per_s(launches_, first_kept, end_kept) / counted_per_s;
     }
-    const auto launches = static_cast<double>(kept.size());
+    const auto launches = static_cast<double>(end_kept - first_kept);
     workload_.untraced_jobs_per_s = kept_per_s * static_cast<double>(split_.begins.size()) / launches;
-    const double share = launches / static_cast<double>(all.size());
+    const double share = launches / static_cast<double>(all);
     if (share >= kJitterIsOfJobs) {
       workload_.untraced_jitter = rate.jitter_ppm * 1e-6;
     } else {
@@ -417,12 +446,11 @@ class Conversion {
   const bool is_part_;
   const CrossStreamWaits waits_;
   GraphPlaces graphs_;
-  const std::vector<std::int64_t> launches_;  // where there was an untraced pass
+  const Instants launches_;  // where there was an untraced pass
   HostSequence host_;
   const JobSplit split_;
   const std::vector<std::int64_t> unseen_waits_;  // by job
-  ShortNumbers gaps_, latencies_;                 // by operation of the capture
-  Column<std::uint32_t> order_;                   // by operation of the workload: its number in the capture
+  Order order_;                                   // by operation of the workload: its number in the capture
   std::size_t first_of_last_job_ = 0;             // operation of the workload
   bool is_as_recorded_ = false;                   // order_ is that of the capture, and whole
   Column<std::uint32_t> index_of_;                // the other way, where hosts wait for single operations

@@ -1,9 +1,11 @@
 #include "sim/workload/capture/host_sequence.h"
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <unordered_map>
+#include <utility>
+
+#include "traces/base/column.h"
 
 namespace corun {
 
@@ -11,8 +13,9 @@ namespace {
 
 constexpr std::int64_t kQueuedWithin_ns = 20'000;
 
-/// When operations without a recorded call were submitted, as far as their streams show it.
-void guess_submissions(const CompactCapture& capture, Column<std::int64_t>& times) {
+/// When each operation was submitted: by its call, or, where that was not recorded, as far as its stream shows it.
+Column<std::int64_t> guess_submissions(const CompactCapture& capture) {
+  Column<std::int64_t> times(capture.op_count());
   struct Tail {
     std::int64_t submitted_ns = 0, end_ns = INT64_MIN / 2;
   };
@@ -23,6 +26,8 @@ void guess_submissions(const CompactCapture& capture, Column<std::int64_t>& time
     if (capture.call_of[i] == OpRecord::kNoIndex) {
       const bool was_queued = start_ns - tail.end_ns <= kQueuedWithin_ns;
       times[i] = was_queued ? tail.submitted_ns : start_ns;
+    } else {
+      times[i] = capture.call_starts[capture.call_of[i]];
     }
     tail = Tail{times[i], std::max(tail.end_ns, start_ns + capture.durations[i])};
   }
@@ -33,21 +38,39 @@ void guess_submissions(const CompactCapture& capture, Column<std::int64_t>& time
     if (capture.call_of[i] == OpRecord::kNoIndex) times[i] = std::min(times[i], next);
     next = std::min(next, times[i]);
   }
+  return times;
 }
 
-/// When each operation was submitted.
-Column<std::int64_t> submission_times(const CompactCapture& capture) {
-  Column<std::int64_t> times(capture.op_count());
-  bool are_known = true;
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    const std::uint32_t call = capture.call_of[i];
-    if (call == OpRecord::kNoIndex)
-      are_known = false;
-    else
-      times[i] = capture.call_starts[call];
+/// An operation and when it was submitted: what orders operations that were submitted at one instant is their number.
+using Submission = std::pair<std::int64_t, std::uint32_t>;
+
+constexpr std::size_t kHeldStretch = 4096;
+
+/// Calls `on_op(op, submitted_ns)` in the order of submissions. Operations ran nearly in that order, so few are held
+/// back at a time: those that some later one may precede. `first_from`: by stretch of operations, the first submission
+/// in it and all behind it.
+template <class OnOp>
+void for_each_submission(const Instants& starts, const Durations& delays, const std::vector<std::int64_t>& first_from,
+                         OnOp on_op) {
+  const std::size_t count = starts.size();
+  std::vector<Submission> held;
+  Instants::Reader next_start(starts);
+  Durations::Reader next_delay(delays);
+  for (std::size_t op = 0; op < count;) {
+    const std::size_t sorted = held.size();
+    // As many more as are held back: in the worst order, all are merged a few times in larger and larger stretches.
+    do {
+      for (const std::size_t end = std::min(count, op + kHeldStretch); op < end; ++op)
+        held.emplace_back(next_start.next() - next_delay.next(), static_cast<std::uint32_t>(op));
+    } while (op < count && held.size() < 2 * sorted);
+    const auto middle = held.begin() + static_cast<std::ptrdiff_t>(sorted);
+    if (!std::is_sorted(middle, held.end())) std::sort(middle, held.end());
+    if (sorted > 0) std::inplace_merge(held.begin(), middle, held.end());
+    const Submission last{first_from[(op + kHeldStretch - 1) / kHeldStretch], UINT32_MAX};
+    const auto kept = std::upper_bound(held.begin(), held.end(), last);
+    for (auto it = held.begin(); it != kept; ++it) on_op(it->second, it->first);
+    held.erase(held.begin(), kept);
   }
-  if (!are_known) guess_submissions(capture, times);
-  return times;
 }
 
 bool has(const std::vector<HostEvent>& waits, StepKind kind) {
@@ -133,76 +156,76 @@ std::vector<HostEvent> waits_in(const CompactCapture& capture) {
 }  // namespace
 
 HostSequence::HostSequence(CompactCapture& capture) : has_call_(capture.op_count(), true), waits_(waits_in(capture)) {
-  for (std::size_t i = 0; i < has_call_.size(); ++i)
-    if (capture.call_of[i] == OpRecord::kNoIndex) has_call_[i] = false;
-  set_order(capture);
-  set_starts(capture);
-}
-
-void HostSequence::set_order(CompactCapture& capture) {
-  const Column<std::int64_t> submitted = submission_times(capture);
-  capture.forget_calls();
-  order_by_start(submitted);
-  settle_releases(capture);
-  set_delays(capture, submitted);
+  const std::vector<std::int64_t> first_from = set_delays(capture);
+  set_events(capture, first_from);
 }
 
 HostEvent HostSequence::operator[](std::size_t event) const {
-  if (!is_submission(event)) return waits_[order_[event] - op_count()];
-  return {starts_[event], starts_[event], StepKind::kSubmit, order_[event]};
+  const std::uint32_t number = order_[event];
+  if (number >= op_count()) return waits_[number - op_count()];
+  return {starts_[event], starts_[event], StepKind::kSubmit, number};
 }
 
 std::size_t HostSequence::submissions(std::size_t begin, std::size_t end) const {
-  return static_cast<std::size_t>(std::count_if(order_.begin() + static_cast<std::ptrdiff_t>(begin),
-                                                order_.begin() + static_cast<std::ptrdiff_t>(end),
-                                                [&](std::uint32_t number) { return number < op_count(); }));
+  std::size_t count = 0;
+  Indices::Reader order(order_);
+  for (std::size_t event = 0; event < end; ++event) count += order.next() < op_count() && event >= begin ? 1 : 0;
+  return count;
+}
+
+/// Returns what for_each_submission asks for.
+std::vector<std::int64_t> HostSequence::set_delays(CompactCapture& capture) {
+  const std::size_t count = capture.op_count();
+  Indices::Reader calls(capture.call_of);
+  bool are_known = true;
+  for (std::size_t i = 0; i < count; ++i)
+    if (calls.next() == OpRecord::kNoIndex) are_known = has_call_[i] = false;
+  delays_.reserve(count);
+  std::vector<std::int64_t> first_from;
+  Instants::Reader starts(capture.starts);
+  const auto add = [&](std::size_t op, std::int64_t submitted_ns) {
+    delays_.push_back(starts.next() - submitted_ns);
+    if (op % kHeldStretch == 0) first_from.push_back(submitted_ns);
+    first_from.back() = std::min(first_from.back(), submitted_ns);
+  };
+  if (are_known) {
+    Indices::Drain known_calls(std::move(capture.call_of));
+    for (std::size_t i = 0; i < count; ++i) add(i, capture.call_starts[known_calls.next()]);
+  } else {
+    const Column<std::int64_t> submitted = guess_submissions(capture);
+    for (std::size_t i = 0; i < count; ++i) add(i, submitted[i]);
+  }
+  capture.forget_calls();
+  first_from.push_back(INT64_MAX);
+  for (std::size_t i = first_from.size() - 1; i-- > 0;) first_from[i] = std::min(first_from[i], first_from[i + 1]);
+  return first_from;
 }
 
 /// At one instant submissions come before waits; operations keep the order in which they ran, waits that of calls.
-void HostSequence::order_by_start(const Column<std::int64_t>& submitted) {
-  order_.resize(submitted.size() + waits_.size());
-  std::iota(order_.begin(), order_.end(), 0U);
-  const auto first_wait = order_.begin() + static_cast<std::ptrdiff_t>(submitted.size());
-  const auto submitted_at = [&](std::uint32_t op) { return submitted[op]; };
-  if (!std::ranges::is_sorted(submitted)) std::ranges::stable_sort(order_.begin(), first_wait, {}, submitted_at);
-  std::ranges::stable_sort(waits_, {}, &HostEvent::start_ns);
-  std::size_t ops = submitted.size();
-  for (std::size_t waits = waits_.size(); waits > 0;) {  // from the last event on, so that nothing is moved twice
-    const bool is_op_last = ops > 0 && submitted[order_[ops - 1]] > waits_[waits - 1].start_ns;
-    std::uint32_t& last = order_[ops + waits - 1];
-    last = is_op_last ? order_[--ops] : static_cast<std::uint32_t>(submitted.size() + --waits);
-  }
-}
-
 /// Leaves out waits for what was not submitted before.
-void HostSequence::settle_releases(const CompactCapture& capture) {
+void HostSequence::set_events(const CompactCapture& capture, const std::vector<std::int64_t>& first_from) {
+  std::ranges::stable_sort(waits_, {}, &HostEvent::start_ns);
+  order_.reserve(op_count() + waits_.size());
+  starts_.reserve(op_count() + waits_.size());
   Finished finished(capture, waits_);
-  std::size_t kept = 0;
-  for (const std::uint32_t number : order_) {
-    if (number < op_count()) {
-      finished.submitted(number);
-    } else {
-      HostEvent& wait = waits_[number - op_count()];
+  std::size_t next_wait = 0;
+  const auto add_waits_before = [&](std::int64_t until_ns) {
+    for (; next_wait < waits_.size() && waits_[next_wait].start_ns < until_ns; ++next_wait) {
+      HostEvent& wait = waits_[next_wait];
       if (wait.kind == StepKind::kWaitOp && !finished.was_submitted(wait.target)) continue;
       // The host went on when its wait returned, but the time after the awaited work's end is its own: waking up.
       wait.release_ns = std::clamp(finished.of(wait), wait.start_ns, std::max(wait.start_ns, wait.release_ns));
+      order_.push_back(static_cast<std::uint32_t>(op_count() + next_wait));
+      starts_.push_back(wait.start_ns);
     }
-    order_[kept++] = number;
-  }
-  order_.resize(kept);
-}
-
-void HostSequence::set_delays(const CompactCapture& capture, const Column<std::int64_t>& submitted) {
-  delays_.reserve(submitted.size());
-  for (std::size_t i = 0; i < submitted.size(); ++i) delays_.push_back(capture.starts[i] - submitted[i]);
-}
-
-void HostSequence::set_starts(const CompactCapture& capture) {
-  starts_.reserve(order_.size());
-  for (const std::uint32_t number : order_) {
-    const bool is_wait = number >= op_count();
-    starts_.push_back(is_wait ? waits_[number - op_count()].start_ns : capture.starts[number] - delays_[number]);
-  }
+  };
+  for_each_submission(capture.starts, delays_, first_from, [&](std::uint32_t op, std::int64_t submitted_ns) {
+    add_waits_before(submitted_ns);
+    if (!waits_.empty()) finished.submitted(op);
+    order_.push_back(op);
+    starts_.push_back(submitted_ns);
+  });
+  add_waits_before(INT64_MAX);
 }
 
 CrossStreamWaits::CrossStreamWaits(const CompactCapture& capture) {

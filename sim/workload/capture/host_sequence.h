@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -24,8 +25,8 @@ struct HostEvent {
 /// at a time do (PyTorch's forward and backward threads take turns).
 ///
 /// An operation without a recorded call is submitted with its stream predecessor if it began within 20 us of that
-/// one's end (it was queued), else at its own recorded begin. Takes 12 bytes an operation: events are put together when
-/// they are asked for.
+/// one's end (it was queued), else at its own recorded begin. Its columns are packed: events are put together when they
+/// are asked for.
 class HostSequence {
  public:
   /// Frees the capture's calls as soon as it knows what they say.
@@ -39,42 +40,42 @@ class HostSequence {
   std::size_t submissions(std::size_t begin, std::size_t end) const;
 
   /// Time from each operation's submission to its start.
-  const ShortNumbers& delays() const { return delays_; }
+  const Durations& delays() const { return delays_; }
   bool has_call(std::uint32_t op) const { return has_call_[op]; }
 
   /// For an owner that needs them no more: after it delays() is empty.
-  ShortNumbers take_delays() { return std::move(delays_); }
-  /// The operations submitted in events [begin, end), in order; `on_wait(event)` hears of the others. Only size() and
-  /// start_of() may be asked after it.
+  Durations take_delays() { return std::move(delays_); }
+  /// The operations submitted in events [begin, end), in order; `on_wait(event, wait)` hears of the others. Only size()
+  /// and start_of() may be asked after it.
   template <class OnWait>
-  Column<std::uint32_t> take_submissions(std::size_t begin, std::size_t end, OnWait on_wait);
+  Indices take_submissions(std::size_t begin, std::size_t end, OnWait on_wait);
 
  private:
   std::size_t op_count() const { return has_call_.size(); }
-  void set_order(CompactCapture& capture);
-  void order_by_start(const Column<std::int64_t>& submitted);
-  void settle_releases(const CompactCapture& capture);
-  void set_delays(const CompactCapture& capture, const Column<std::int64_t>& submitted);
-  void set_starts(const CompactCapture& capture);
+  std::vector<std::int64_t> set_delays(CompactCapture& capture);
+  void set_events(const CompactCapture& capture, const std::vector<std::int64_t>& first_from);
 
   std::vector<bool> has_call_;  ///< by operation
-  ShortNumbers delays_;         ///< by operation
+  Durations delays_;            ///< by operation
   std::vector<HostEvent> waits_;
-  Column<std::uint32_t> order_;  ///< operations, and behind their numbers those of waits_
-  Instants starts_;              ///< of the events
+  Indices order_;    ///< operations, and behind their numbers those of waits_
+  Instants starts_;  ///< of the events
 };
 
 template <class OnWait>
-Column<std::uint32_t> HostSequence::take_submissions(std::size_t begin, std::size_t end, OnWait on_wait) {
-  std::size_t count = 0;
-  for (std::size_t i = begin; i < end; ++i) {
-    if (is_submission(i))
-      order_[count++] = order_[i];
+Indices HostSequence::take_submissions(std::size_t begin, std::size_t end, OnWait on_wait) {
+  Indices ops;
+  ops.reserve(end - begin);
+  Indices::Drain order(std::move(order_));
+  for (std::size_t i = 0; i < end; ++i) {
+    const std::uint32_t number = order.next();
+    if (i < begin) continue;
+    if (number < op_count())
+      ops.push_back(number);
     else
-      on_wait(i);
+      on_wait(i, waits_[number - op_count()]);
   }
-  order_.resize(count);
-  return std::move(order_);
+  return ops;
 }
 
 /// Operations of other streams for which an operation's stream was made to wait. Few operations wait, so only these
@@ -93,6 +94,62 @@ class CrossStreamWaits {
   };
   std::vector<Waiting> waiting_;  ///< by operation
   std::vector<std::uint32_t> awaited_;
+};
+
+/// Operations of a capture in the order of a workload: nearly their own, so that columns of the capture are freed on
+/// the way.
+class Order {
+ public:
+  Order() = default;
+  explicit Order(Indices ops) : ops_(std::move(ops)) {
+    Indices::Reader next(ops_);
+    for (std::size_t i = 0; i < size(); ++i) {
+      const std::uint32_t op = next.next();
+      if (i % kStretch == 0) least_from_.push_back(op);
+      least_from_.back() = std::min(least_from_.back(), op);
+      is_that_of_capture_ = is_that_of_capture_ && op == i;
+      first_ = std::min(first_, op);
+      behind_ = std::max(behind_, op + 1);
+    }
+    for (std::size_t i = least_from_.size(); i-- > 1;)
+      least_from_[i - 1] = std::min(least_from_[i - 1], least_from_[i]);
+  }
+
+  std::size_t size() const { return ops_.size(); }
+  std::uint32_t operator[](std::size_t index) const { return ops_[index]; }
+  bool is_that_of_capture() const { return is_that_of_capture_; }
+  std::uint32_t first() const { return first_; }    ///< in the capture
+  std::uint32_t behind() const { return behind_; }  ///< of the capture's operations, the one after the last
+  template <class Visit>
+  void for_each(Visit visit) const {
+    Indices::Reader next(ops_);
+    for (std::size_t i = 0; i < size(); ++i) visit(next.next());
+  }
+  /// Frees of the columns what is passed.
+  template <class Visit, class... Columns>
+  void for_each_and_free(Visit visit, Columns&... columns) const {
+    Indices::Reader next(ops_);
+    for (std::size_t i = 0; i < size(); ++i) {
+      if (i % kStretch == 0) (columns.free_before(least_from_[i / kStretch]), ...);
+      visit(next.next());
+    }
+    ((columns = {}), ...);
+  }
+  /// A column of the capture's operations as one of the workload's.
+  template <class List>
+  List pick(List column) const {
+    List picked;
+    picked.reserve(size());
+    for_each_and_free([&](std::uint32_t op) { picked.push_back(column[op]); }, column);
+    return picked;
+  }
+
+ private:
+  static constexpr std::size_t kStretch = 4096;
+  Indices ops_;
+  std::vector<std::uint32_t> least_from_;  ///< by stretch: the least operation in it and all behind it
+  std::uint32_t first_ = UINT32_MAX, behind_ = 0;
+  bool is_that_of_capture_ = true;
 };
 
 }  // namespace corun

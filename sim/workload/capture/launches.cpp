@@ -4,22 +4,29 @@
 
 namespace corun {
 
-std::vector<std::int64_t> launch_instants(const CompactCapture& capture) {
+Instants launch_instants(const CompactCapture& capture) {
   std::vector<bool> is_launch(capture.call_starts.size());
   for (const auto& [number, call] : capture.other_calls) is_launch[number] = call.kind == CallKind::kGraphLaunch;
-  std::vector<std::int64_t> instants;
+  Instants without_call;
   for (std::size_t i = 0; i < capture.op_count(); ++i) {
     const OpRecord& op = capture.prototype(i);
     if (op.kind != OpKind::kKernel) continue;
-    if (capture.call_of[i] != OpRecord::kNoIndex) {
-      is_launch[capture.call_of[i]] = true;
+    const std::uint32_t call = capture.call_of[i];
+    if (call != OpRecord::kNoIndex) {
+      is_launch[call] = true;
     } else if (op.graph_node == 0) {
-      instants.push_back(capture.starts[i]);
+      without_call.push_back(capture.starts[i]);
     }
   }
-  for (std::size_t i = 0; i < is_launch.size(); ++i)
-    if (is_launch[i]) instants.push_back(capture.call_starts[i]);
-  std::sort(instants.begin(), instants.end());
+  Instants instants;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < is_launch.size(); ++i) {
+    if (!is_launch[i]) continue;
+    const std::int64_t called_ns = capture.call_starts[i];
+    for (; next < without_call.size() && without_call[next] < called_ns; ++next) instants.push_back(without_call[next]);
+    instants.push_back(called_ns);
+  }
+  for (; next < without_call.size(); ++next) instants.push_back(without_call[next]);
   return instants;
 }
 
@@ -43,9 +50,21 @@ GraphPlaces graph_places(const CompactCapture& capture) {
   return places;
 }
 
-double launches_per_s(std::span<const std::int64_t> instants) {
-  if (instants.size() < 2 || instants.front() == instants.back()) return 0;
-  return static_cast<double>(instants.size() - 1) * 1e9 / static_cast<double>(instants.back() - instants.front());
+std::size_t first_from(const Instants& instants, std::int64_t ns) {
+  std::size_t begin = 0, end = instants.size();
+  while (begin < end) {
+    const std::size_t middle = begin + (end - begin) / 2;
+    if (instants[middle] < ns)
+      begin = middle + 1;
+    else
+      end = middle;
+  }
+  return begin;
+}
+
+double launches_per_s(const Instants& instants, std::size_t begin, std::size_t end) {
+  if (end - begin < 2 || instants[begin] == instants[end - 1]) return 0;
+  return static_cast<double>(end - begin - 1) * 1e9 / static_cast<double>(instants[end - 1] - instants[begin]);
 }
 
 }  // namespace corun

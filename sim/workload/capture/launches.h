@@ -1,7 +1,7 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "traces/compact_capture.h"
@@ -11,7 +11,7 @@ namespace corun {
 /// Instants (ns of the capture, ascending) of the driver's calls that launched kernels or graphs, as an untraced pass
 /// counts them: every call that a kernel came from, every launch of a graph whatever is in it, and kernels whose call
 /// was cut off, at their start. Copies, memsets and graphics do not count.
-std::vector<std::int64_t> launch_instants(const CompactCapture& capture);
+Instants launch_instants(const CompactCapture& capture);
 
 /// How operations came to the device.
 struct GraphPlaces {
@@ -21,7 +21,11 @@ struct GraphPlaces {
 };
 GraphPlaces graph_places(const CompactCapture& capture);
 
-/// Launches per second from the first to the last of `instants`; 0 for fewer than two, or all at one instant.
-double launches_per_s(std::span<const std::int64_t> instants);
+/// Index of the first instant that is not before `ns`; how many there are if all are.
+std::size_t first_from(const Instants& instants, std::int64_t ns);
+
+/// Launches per second from the first to the last of instants [begin, end); 0 for fewer than two, or all at one
+/// instant.
+double launches_per_s(const Instants& instants, std::size_t begin, std::size_t end);
 
 }  // namespace corun
