@@ -22,10 +22,11 @@ enum class StepKind : std::uint8_t {
 struct HostStep {
   Duration gap{};  ///< host time from the step before (its return, where that one waited) to this one
   StepKind kind = StepKind::kSubmit;
-  std::uint32_t target = 0;  ///< below 2^30
+  std::uint32_t target = 0;  ///< below 2^30; of a wait for everything 0
 };
 
-/// The steps of a host, in order, in two packed columns: submissions, one after the other, take none of the second.
+/// The steps of a host, in order, in two packed columns: submissions and waits, one after the other, take next to
+/// nothing of the second.
 class WorkSteps {
  public:
   using Iterator = IndexedIterator<WorkSteps, HostStep>;
@@ -44,8 +45,10 @@ class WorkSteps {
   void clear() { *this = {}; }
   void push_back(const HostStep& step) {
     CORUN_ASSERT(step.target <= kLargestTarget, "a step with the target {}", step.target);
+    if (step.kind == StepKind::kSubmit) submitted_ = step.target;
+    const std::uint32_t target = step.kind == StepKind::kWaitAll ? submitted_ : step.target;
     gaps_.push_back(to_ns(step.gap));
-    actions_.push_back(static_cast<std::uint32_t>(step.kind) << kTargetBits | step.target);
+    actions_.push_back(target << kKindBits | static_cast<std::uint32_t>(step.kind));
   }
   void pop_back() {
     gaps_.pop_back();
@@ -68,15 +71,17 @@ class WorkSteps {
   class Reader;
 
  private:
-  static constexpr unsigned kTargetBits = 30;
-  static constexpr std::uint32_t kLargestTarget = (1u << kTargetBits) - 1;
+  static constexpr unsigned kKindBits = 2;
+  static constexpr std::uint32_t kLargestTarget = UINT32_MAX >> kKindBits;
 
   static HostStep step_of(std::int64_t gap_ns, std::uint32_t action) {
-    return {Duration{gap_ns}, static_cast<StepKind>(action >> kTargetBits), action & kLargestTarget};
+    const auto kind = static_cast<StepKind>(action & ((1u << kKindBits) - 1));
+    return {Duration{gap_ns}, kind, kind == StepKind::kWaitAll ? 0 : action >> kKindBits};
   }
 
   Durations gaps_;
-  Indices actions_;  ///< kind and target
+  Indices actions_;  ///< target and kind; of a wait for everything the newest submission, so that it lies near others
+  std::uint32_t submitted_ = 0;
 };
 
 class WorkSteps::Reader {
