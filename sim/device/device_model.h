@@ -160,7 +160,7 @@ class DeviceModel {
   /// Energy in joules that the client's operations took above the idle power so far, of those that have ended; 0 where
   /// its draw is not known or the device has no power limit.
   virtual double energy_j(ClientId client) const = 0;
-  /// First start of a running operation, kNever if it has not begun: what a GPU timestamp at its head would show.
+  /// First start of a running operation whose begin is watched, kNever before: what a GPU timestamp would show.
   virtual Time begin_of(Ticket ticket) const = 0;
 };
 

@@ -10,9 +10,9 @@
 
 namespace corun {
 
-/// Numbers of which one is wanted by its rank: exactly, and without keeping each of billions. Up to `most_apart` take
-/// four bytes each (ShortNumbers). Beyond, equal ones are counted: those below 2^17 in a table of 1 MiB, longer ones in
-/// packed columns.
+/// Numbers of which one is wanted by its rank: exactly, and without keeping each of billions. The newest take four
+/// bytes each (ShortNumbers), as many as `most_apart` or a quarter of the different long ones. Beyond, equal ones are
+/// counted: those below 2^17 in a table of 1 MiB, longer ones in packed columns.
 class RankedNumbers {
  public:
   static constexpr std::size_t kMostApart = std::size_t{1} << 18;

@@ -60,6 +60,7 @@ SERVING = ROOT / "studies/serving"
 MOST_UNDER_WAY = 2.5  # as in experiments/bands/figure_band.cpp
 COUNTERS = ["counters_device_bound.jsonl", "counters.jsonl"]  # of studies/memory-in-company
 UNITS = ["dram", "l2", "sm"]
+LEAST_FRAMES = 500  # as `simcli validate` has it
 LIVE = {"live/validate.yaml": "live/present/*.sqlite.gz",
         "validation/draws_live.yaml": "validation/draws/live.sqlite.gz"}
 COLUMNS = ["study", "run", "program", "figure", "mechanism", "programs", "bound", "measured_over_predicted", "uses"]
@@ -136,11 +137,15 @@ def residuals_of_sessions(simcli):
 
 
 def passthrough_means(path, backend):
-    """{(scenario, client, metric): mean over seeds} of the runs without a policy"""
+    """{(scenario, client, metric): mean over seeds} of the runs without a policy; no tails of few measured frames"""
     database = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
-    return {tuple(key): value for *key, value in database.execute(
-        "SELECT scenario, client, metric, AVG(value) FROM metrics JOIN runs ON runs.id = run "
-        "WHERE policy = 'passthrough' AND client != 'device' AND backend = ? GROUP BY 1, 2, 3", [backend])}
+    means = {tuple(key): (value, seconds) for *key, value, seconds in database.execute(
+        "SELECT scenario, client, metric, AVG(value), AVG(horizon_ns - warmup_ns) / 1e9 FROM metrics "
+        "JOIN runs ON runs.id = run WHERE policy = 'passthrough' AND client != 'device' AND backend = ? "
+        "GROUP BY 1, 2, 3", [backend])}
+    few = {key[:2] for key, (rate, seconds) in means.items()
+           if backend == "live" and key[2] == "fps_mean" and rate * seconds < LEAST_FRAMES}
+    return {key: value for key, (value, _) in means.items() if key[2] != "frame_time_p99_ms" or key[:2] not in few}
 
 
 def simulated_live(simcli, experiment, measured, folder):
@@ -170,14 +175,17 @@ def residuals_of_runs(live, told):
         for client in sorted(clients) if len(clients) > 1 else []:
             is_game = client in games
             rate, tail = (("fps_mean", "frame_time_p99_ms") if is_game else ("throughput_per_s", "job_interval_p99_ms"))
-            kept, p99 = (live[scenario, client, name] / told[scenario, client, name] for name in (rate, tail))
+            kept = live[scenario, client, rate] / told[scenario, client, rate]
             if not is_game:
                 kept /= live[f"alone: {client}", client, rate] / told[f"alone: {client}", client, rate]
             busy = told[f"alone: {client}", client, "gpu_busy_ratio"]
             bound = "frames" if is_game else "device" if busy >= DEVICE_BOUND else "host"
             kind = "turns" if games.isdisjoint(clients) else "games"
-            for figure, ratio in (("kept", kept), ("p99", p99)):
-                yield ["live", scenario, client, figure, kind, str(len(clients)), bound, f"{ratio:.4f}"]
+            of = [kind, str(len(clients)), bound]
+            yield ["live", scenario, client, "kept", *of, f"{kept:.4f}"]
+            if (scenario, client, tail) in live and (scenario, client, tail) in told:
+                yield ["live", scenario, client, "p99", *of,
+                       f"{live[scenario, client, tail] / told[scenario, client, tail]:.4f}"]
 
 
 def residuals_of_servers(simcli, folder):

@@ -69,16 +69,19 @@ void DrawSample::plan(std::uint32_t calls_before) {
 }
 
 // A piece weighs what it takes of the frame's time and of its calls, which are taken to be alike in it. Long calls get
-// a stamp in front of them, too, so that they are not lost among their neighbours again.
+// a stamp in front of them, too, so that they are not lost among their neighbours again. Where all calls have a stamp
+// of their own, or the plan is full, calls are divided evenly.
 void DrawSample::plan_next() {
+  planned_ = 0;
+  if (known_calls_ < kMostPieces) return;
   double time = 1, calls = 1;
   for (const Stamp* stamp = stamps_; stamp != stamps_ + stamp_count_; ++stamp) {
     if (stamp->calls > 0) time += static_cast<double>(stamp->took_ns);
     calls += stamp->calls;
   }
-  constexpr double kEach = 3.0 / kMostPieces;
+  constexpr double kEach = 2.2 / kMostPieces;
   double since = 0;
-  std::uint32_t before = planned_ = 0;
+  std::uint32_t before = 0;
   for (const Stamp* stamp = stamps_; stamp != stamps_ + stamp_count_; ++stamp) {
     if (stamp->calls == 0) continue;
     const double per_call = static_cast<double>(stamp->took_ns) / stamp->calls / time + 1 / calls;
@@ -94,6 +97,7 @@ void DrawSample::plan_next() {
     }
     before += stamp->calls;
   }
+  if (planned_ == kMostPieces) planned_ = 0;
 }
 
 void DrawSample::forget() {

@@ -27,7 +27,7 @@ enum class Course : bool {
 ///
 /// Of a rising column, differences to a straight line are packed, one for each block.
 ///
-/// Reading is safe from several threads; writing is not.
+/// Reading is safe from several threads; writing is not, neither to what is read nor to its origin or copies.
 class PackedNumbers {
  public:
   static constexpr std::size_t kBlock = 256;
@@ -47,8 +47,8 @@ class PackedNumbers {
     if (newest_count_ == newest_room_) make_room();
     newest_[newest_count_++] = number;
   }
+  /// Both may pack a block anew; the memory that it took is free only when the column is.
   void pop_back();
-  /// Packs the number's block anew; the memory that it took is free only when the column is.
   void set(std::size_t index, std::int64_t number);
 
   /// Always inline: a simulation asks for several numbers of each operation.

@@ -66,17 +66,21 @@ class GraphicsContext : public DeviceContext {
     if (command.kind != CommandKind::kRender || command.stream != 0)
       throw Error(ErrorKind::kUnsupported, "a client that renders does nothing else on hardware");
     draw(command.number, command.iterations);
-    gl_.flush();
     drawn_.push_back({command.number, false});
+    flush_ = Flush::kAfterMore;
   }
 
+  /// What was handed over at once reaches the device at once.
   void look() override {
+    if (flush_ == Flush::kNow) gl_.flush();
+    flush_ = flush_ == Flush::kAfterMore ? Flush::kNow : Flush::kNone;
     while (!drawn_.empty() && look_at(drawn_.front())) drawn_.pop_front();
   }
 
   void drain() override { gl_.finish(); }
 
  private:
+  enum class Flush { kNone, kAfterMore, kNow };
   struct Drawn {
     std::uint64_t number;
     bool has_begun;
@@ -170,6 +174,7 @@ class GraphicsContext : public DeviceContext {
   EglHandle display_;
   std::vector<unsigned> queries_;
   int iterations_ = -1;
+  Flush flush_ = Flush::kNone;
   std::deque<Drawn> drawn_;
 };
 

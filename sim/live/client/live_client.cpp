@@ -250,7 +250,7 @@ void LiveClient::complete(LiveOp& op, Time begin, Time end, Duration device_time
 }
 
 void LiveClient::tell_use(Time now) {
-  jobs_.tell_use(std::min(now, reader_.next_frame_end().value_or(now)));
+  jobs_.tell_use(now, reader_.next_frame_end());
   const auto runs = [](const LiveOp& op) { return op.launched != kNever && !op.is_complete; };
   const auto oldest = std::ranges::find_if(ops_, runs);
   if (oldest != ops_.end()) use_.go_on(id_, std::max(oldest->launched, ended_), now);

@@ -77,10 +77,13 @@ void LiveJobs::end_frame(const LaneReader::FrameMark& mark) {
   if (!frames_.empty()) start_oldest(fact.gpu_end);
 }
 
-void LiveJobs::tell_use(Time now) {
+void LiveJobs::tell_use(Time now, std::optional<Time> ended) {
   if (frames_.empty()) return;
-  const Time begin = frames_.front().fact.gpu_begin + host_ahead_;
-  if (begin < now) use_.go_on(id_, begin, now);
+  const auto tell = [&](Time begin, Time end) {
+    if (begin + host_ahead_ < end) use_.go_on(id_, begin + host_ahead_, end);
+  };
+  tell(frames_.front().fact.gpu_begin, std::min(now, ended.value_or(now)));
+  if (ended && frames_.size() > 1) tell(std::max(*ended, frames_[1].fact.gpu_begin), now);
 }
 
 void LiveJobs::complete_render(Frame& frame, Duration device_time) {

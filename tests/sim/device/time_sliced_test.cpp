@@ -2,6 +2,7 @@
 
 #include <array>
 #include <memory>
+#include <random>
 #include <vector>
 
 #include "tests/sim/device/device_driver.h"
@@ -90,6 +91,66 @@ TEST(TimeSliced, EndsOfGapsThatArePassedMakeNoDifference) {
   EXPECT_EQ(passed.completions, advanced.completions);
   EXPECT_EQ(passed.device_time, advanced.device_time);
   EXPECT_EQ(passed.busy, advanced.busy);
+}
+
+/// Two clients' random operations on a device that is looked at in between.
+class LookedAt {
+ public:
+  explicit LookedAt(bool passes) : passes_(passes) {
+    for (std::uint32_t client = 0; client < 2; ++client) device_->join(ClientId{client}, {});
+  }
+  void move_to(Time to) {
+    for (Time next = device_->next_change(); next <= to; next = device_->next_change())
+      if (passes_ && device_->pass_change())
+        ++passed;
+      else
+        device_->advance(next, done_);
+    device_->advance(to, done_);
+  }
+  std::vector<std::int64_t> seen() const {
+    std::vector<std::int64_t> all{to_ns(device_->usage().busy), to_ns(device_->usage().switching)};
+    for (std::uint32_t client = 0; client < 2; ++client) all.push_back(to_ns(device_->device_time(ClientId{client})));
+    for (const Completion& each : done_)
+      all.insert(all.end(), {static_cast<std::int64_t>(each.ticket), to_ns(each.begin - kRunStart),
+                             to_ns(each.end - kRunStart), to_ns(each.device_time)});
+    return all;
+  }
+  void submit(const DeviceOp& op, Time now) { device_->submit(op, now); }
+  void abort(ClientId client, Time now) { device_->abort(client, now, done_); }
+  int passed = 0;
+
+ private:
+  const bool passes_;
+  std::unique_ptr<DeviceModel> device_ = make_device(sliced());
+  std::vector<Completion> done_;
+};
+
+TEST(TimeSliced, PassedEndsOfGapsMakeNoDifferenceWheneverTheDeviceIsLookedAt) {
+  int passed = 0;
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    std::mt19937 random(seed);
+    const auto up_to = [&](std::int64_t most) { return static_cast<std::int64_t>(random() % most); };
+    LookedAt reference(false), passing(true);
+    Time now = kRunStart;
+    for (Ticket ticket = 0; ticket < 60; ++ticket) {
+      now += Duration{up_to(ticket < 30 ? 400 * kUs : 4 * kMs)};
+      for (LookedAt* each : {&reference, &passing}) each->move_to(now);
+      ASSERT_EQ(passing.seen(), reference.seen()) << "seed " << seed << " at " << to_ns(now - kRunStart);
+      const bool aborts = up_to(40) == 0;
+      const DeviceOp op{.ticket = ticket,
+                        .client = ClientId{static_cast<std::uint32_t>(up_to(8) == 0)},
+                        .stream = StreamId{static_cast<std::uint32_t>(up_to(3))},
+                        .duration = Duration{1 + up_to(900 * kUs)},
+                        .dispatch_gap = Duration{up_to(2) * up_to(200 * kUs)},
+                        .ready_at = now + Duration{up_to(60 * kUs)}};
+      for (LookedAt* each : {&reference, &passing}) {
+        if (aborts) each->abort(ClientId{0}, now);
+        each->submit(op, now);
+      }
+    }
+    passed += passing.passed;
+  }
+  EXPECT_GT(passed, 1'000);
 }
 
 TEST(TimeSliced, TheEndOfAGapBeforeABeginThatIsWatchedIsNotPassed) { EXPECT_EQ(WithGaps(true, true).passed, 0); }

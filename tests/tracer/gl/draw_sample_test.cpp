@@ -91,6 +91,32 @@ TEST_F(DrawSampleTest, PiecesThatTookLongAreDividedInTheNextSample) {
   EXPECT_GT(longest, 4u) << "short ones are put together";
 }
 
+TEST_F(DrawSampleTest, EachOfFewCallsKeepsItsStamp) {
+  visit(1, 255);
+  for (std::uint64_t frame = 2; frame < 10; frame += 2) {
+    visit(frame, 255);
+    sample_->meet(frame + 1);
+    ASSERT_TRUE(sample_->is_in_flight());
+    EXPECT_EQ(sample_->stamp_count(), 256u);
+    for (std::uint32_t i = 1; i < sample_->stamp_count(); ++i) sample_->set_took(i, 40'000);
+    sample_->plan_next();
+    sample_->forget();
+  }
+}
+
+TEST_F(DrawSampleTest, LongAndShortCallsInTurnsAreSampledAgainAndAgain) {
+  visit(1, 1'024);
+  for (std::uint64_t frame = 2; frame < 10; frame += 2) {
+    visit(frame, 1'024);
+    sample_->meet(frame + 1);
+    ASSERT_TRUE(sample_->is_in_flight());
+    EXPECT_EQ(calls_of_pieces(), 1'024u);
+    for (std::uint32_t i = 1; i < sample_->stamp_count(); ++i) sample_->set_took(i, i % 2 * 100'000);
+    sample_->plan_next();
+    sample_->forget();
+  }
+}
+
 TEST_F(DrawSampleTest, AFrameOfOtherCallsThanPlannedIsSampledWhole) {
   visit(1, 500);
   visit(2, 500);

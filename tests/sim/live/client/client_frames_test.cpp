@@ -110,6 +110,15 @@ TEST_F(ClientFrames, OneWhoseEndIsHeardLateHasWorkUntilItEnded) {
   EXPECT_EQ(use_.of(ClientId{0}), 5ms);
 }
 
+TEST_F(ClientFrames, OneBehindAFrameWhoseEndIsHeardLateHasWorkFromThatEndOn) {
+  join();
+  at(1, kBegin, 0);
+  at(2, kBegin, 1);
+  tell(kEnd, 0, begin_ns_ + ns(6), begin_ns_ + ns(6), 5 * kNsPerMs);
+  client_->tell_use(time(10));
+  EXPECT_EQ(use_.of(ClientId{0}), 9ms) << "the first until 6 ms, the second since";
+}
+
 TEST_F(ClientFrames, AFrameIsMissedThatIsShownLaterThanAPeriodAfterItsStart) {
   spec_.pacing.period = 8ms;
   join();
