@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "sim/metrics/metric.h"
-#include "sim/metrics/ranked_numbers.h"
 #include "sim/run/run.h"
+#include "traces/base/ranked_numbers.h"
 
 namespace corun {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "traces/base/column.h"
-#include "traces/base/short_numbers.h"
+#include "traces/base/ranked_numbers.h"
 
 namespace corun {
 namespace {

@@ -34,7 +34,7 @@ class LiveJobs {
   void end_frame(const LaneReader::FrameMark& mark);
   /// The frame that is being rendered has work on the device, as far as it has come; its host works before it for as
   /// long as before the last one. `ended`: when it ended, if that is known; the next one begins then.
-  void tell_use(Time now, std::optional<Time> ended = std::nullopt);
+  void tell_use(Time now, std::optional<Time> ended);
   /// No frame in progress will end.
   void lose_frames();
 

@@ -12,7 +12,7 @@
 #include "sim/workload/workload.h"
 #include "traces/base/column.h"
 #include "traces/base/error.h"
-#include "traces/base/short_numbers.h"
+#include "traces/base/ranked_numbers.h"
 #include "traces/host_use.h"
 
 namespace corun {
@@ -55,40 +55,14 @@ Durations dependency_gaps(CompactCapture& capture, const CrossStreamWaits& waits
   return gaps;
 }
 
-/// Finds a time by its rank among times of 0 and more, most of them short: those are counted.
-class RankedTimes {
- public:
-  void add(std::int64_t ns) {
-    ++size_;
-    if (ns < kShort_ns)
-      ++counts_[static_cast<std::size_t>(ns)];
-    else
-      longer_.push_back(ns);
-  }
-  std::size_t size() const { return size_; }
-  std::int64_t ranked(std::size_t rank) const {
-    for (std::size_t ns = 0; ns < counts_.size(); ++ns) {
-      if (rank < counts_[ns]) return static_cast<std::int64_t>(ns);
-      rank -= counts_[ns];
-    }
-    return longer_.ranked(rank);
-  }
-
- private:
-  static constexpr std::int64_t kShort_ns = 1 << 17;
-  std::vector<std::uint32_t> counts_ = std::vector<std::uint32_t>(kShort_ns);
-  ShortNumbers longer_;
-  std::size_t size_ = 0;
-};
-
 /// The latency of a launch into an idle stream that nine in ten launches exceed: what queued launches are given.
 std::int64_t least_latency(const Durations& gaps, const HostSequence& host) {
-  RankedTimes latencies;
+  RankedNumbers latencies;
   Durations::Reader next_gap(gaps), next_delay(host.delays());
   for (std::uint32_t i = 0; i < gaps.size(); ++i) {
     const std::int64_t delay = next_delay.next();
     const bool was_idle = next_gap.next() >= delay;
-    if (was_idle && host.has_call(i)) latencies.add(std::max<std::int64_t>(0, delay));
+    if (was_idle && host.has_call(i)) latencies.push_back(std::max<std::int64_t>(0, delay));
   }
   return latencies.size() < 5 ? kTypicalLaunchLatency_ns : latencies.ranked(latencies.size() / 10);
 }
@@ -101,11 +75,11 @@ bool was_queued(std::int64_t delay_ns, std::int64_t gap_ns, std::int64_t least_l
 /// The gap that an operation which found its stream idle would have had in a queue: the median of those that queued,
 /// without kernels that overlap their predecessor by design (programmatic dependent launch).
 std::int64_t typical_dispatch_gap(const Durations& gaps, const HostSequence& host, std::int64_t least_latency_ns) {
-  RankedTimes queued;
+  RankedNumbers queued;
   Durations::Reader next_gap(gaps), next_delay(host.delays());
   for (std::size_t i = 0; i < gaps.size(); ++i) {
     const std::int64_t gap = next_gap.next(), delay = next_delay.next();
-    if (gap > 0 && was_queued(delay, gap, least_latency_ns)) queued.add(gap);
+    if (gap > 0 && was_queued(delay, gap, least_latency_ns)) queued.push_back(gap);
   }
   return queued.size() < kEnoughGaps ? kTypicalDispatchGap_ns : queued.ranked(queued.size() / 2);
 }

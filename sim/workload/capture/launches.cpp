@@ -1,6 +1,7 @@
 #include "sim/workload/capture/launches.h"
 
 #include <algorithm>
+#include <ranges>
 
 namespace corun {
 
@@ -51,15 +52,8 @@ GraphPlaces graph_places(const CompactCapture& capture) {
 }
 
 std::size_t first_from(const Instants& instants, std::int64_t ns) {
-  std::size_t begin = 0, end = instants.size();
-  while (begin < end) {
-    const std::size_t middle = begin + (end - begin) / 2;
-    if (instants[middle] < ns)
-      begin = middle + 1;
-    else
-      end = middle;
-  }
-  return begin;
+  const auto is_before = [&](std::size_t index) { return instants[index] < ns; };
+  return *std::ranges::partition_point(std::views::iota(std::size_t{0}, instants.size()), is_before);
 }
 
 double launches_per_s(const Instants& instants, std::size_t begin, std::size_t end) {

@@ -1,4 +1,4 @@
-#include "sim/metrics/ranked_numbers.h"
+#include "traces/base/ranked_numbers.h"
 
 #include <gtest/gtest.h>
 
