@@ -15,13 +15,6 @@ namespace {
 
 Duration predicted(Duration mean, double factor) { return mean == kUnknownDuration ? mean : scaled(mean, factor); }
 
-/// First instant of the grid at or after `when`.
-Time tick_at_or_after(Time when, Time grid, Duration period) {
-  if (when <= grid) return grid;
-  const std::int64_t ticks = ((when - grid).count() + period.count() - 1) / period.count();
-  return grid + Duration{ticks * period.count()};
-}
-
 Duration first_job_length(const ClientSpec& spec) {
   const Workload& workload = *spec.workload;
   if (spec.pacing.period > Duration{0}) return spec.pacing.period;
@@ -52,8 +45,7 @@ Client::Client(ClientId id, const ClientSpec& spec, std::uint64_t seed, const Ga
       gap_random_(seed, spec.name + "/host_gap"),
       duration_random_(seed, spec.name + "/duration"),
       arrival_(kRunStart + spec.arrival),
-      quality_level_(spec.quality_level),
-      rendered_level_(spec.quality_level),
+      frames_(spec),
       ring_(8) {
   if (spec.replay == Replay::kOpen && spec.repeat != 1 && spec.workload->recorded_span <= Duration{0})
     throw Error(ErrorKind::kUnsupported,
@@ -86,8 +78,9 @@ std::uint32_t Client::queued_ahead() const {
 }
 
 void Client::start() {
-  grid_ = host_.now();
-  if (spec_.server) server_ = std::make_shared<Server>(*spec_.server, spec_.captured_steps(), grid_);
+  joined_ = host_.now();
+  frames_.start(joined_);
+  if (spec_.server) server_ = std::make_shared<Server>(*spec_.server, spec_.captured_steps(), joined_);
   if (spec_.reads_prompts_of) {
     if (other_loop_ == nullptr)
       throw Error(ErrorKind::kUnsupported,
@@ -123,19 +116,18 @@ Time Client::next_release() const {
     const std::uint64_t pass = next_job_ / workload.jobs.size();
     const Duration offset =
         workload.jobs[next_job_ % workload.jobs.size()].recorded_start - workload.jobs.front().recorded_start;
-    return grid_ + offset + static_cast<std::int64_t>(pass) * workload.recorded_span;
+    return joined_ + offset + static_cast<std::int64_t>(pass) * workload.recorded_span;
   }
   const bool first = last_job_start_ == kNever;
   switch (spec_.pacing.mode) {
     case Pacing::Mode::kVsync:
-      if (first) return grid_;
+      if (first) return joined_;
       // A game that runs ahead of its GPU need not wait for a tick that it has missed: its frames queue for the
       // display.
-      if (queued_ahead() > 0)
-        return std::max(host_.now(), tick_at_or_after(last_job_start_ + Duration{1}, grid_, spec_.pacing.period));
-      return tick_at_or_after(std::max(host_.now(), last_job_start_ + Duration{1}), grid_, spec_.pacing.period);
+      if (queued_ahead() > 0) return std::max(host_.now(), frames_.tick_at_or_after(last_job_start_ + Duration{1}));
+      return frames_.tick_at_or_after(std::max(host_.now(), last_job_start_ + Duration{1}));
     case Pacing::Mode::kLimited:
-      return first ? grid_ : last_job_start_ + spec_.pacing.period;
+      return first ? joined_ : last_job_start_ + spec_.pacing.period;
     default:
       return host_.now();
   }
@@ -155,7 +147,7 @@ void Client::advance_host() {
 }
 
 bool Client::next_job_may_begin() {
-  const bool has_stayed = spec_.stay > Duration{0} && host_.now() >= grid_ + spec_.stay;
+  const bool has_stayed = spec_.stay > Duration{0} && host_.now() >= joined_ + spec_.stay;
   if (server_ && jobs_.empty()) release_ = server_->next_step(host_.now(), loop_);
   const bool has_served = server_ && jobs_.empty() && server_->has_served();
   if (next_job_ == jobs_total_ || has_stayed || has_served) {
@@ -194,37 +186,10 @@ void Client::begin_job() {
   last_job_start_ = host_.now();
   release_ = kNever;
   jobs_.push_back(progress);
-  if (has_frames_) apply_settings(jobs_.back());
+  if (has_frames_) frames_.begin(jobs_.back());
   step_ = 0;
   gap_served_ = false;
   state_ = State::kReleased;
-}
-
-void Client::apply_settings(JobProgress& job) {
-  job.quality_level = quality_level_;
-  if (spec_.quality_menu.empty()) return;
-  if (rendered_level_ != quality_level_) job.switch_cost = spec_.switch_cost(rendered_level_, quality_level_);
-  rendered_level_ = quality_level_;
-  if (const auto level = std::exchange(shadow_level_, std::nullopt)) add_shadow(job, *level);
-}
-
-/// A picture is compared with the best level's, which has to be rendered too unless it is one of the two at hand.
-void Client::add_shadow(JobProgress& job, std::uint32_t level) {
-  const Workload& workload = *spec_.workload;
-  const SceneEffect scene = workload.scene_of(*job.job);
-  Duration at_best{};
-  for (std::uint32_t i = 0; i < job.job->op_count; ++i) {
-    const WorkOp op = workload.ops[job.job->first_op + i];
-    if (op.kind != OpKind::kRender) continue;
-    at_best += op.duration;
-    job.last_render = job.first_submission + i;
-  }
-  const auto time_at = [&](std::uint32_t l) { return scaled(at_best, cost_in(scene, spec_.quality_menu[l])); };
-  const bool is_own = level == job.quality_level;
-  job.shadow =
-      ShadowFrame{job.number, level, job.job->scene, time_at(level), quality_in(scene, spec_.quality_menu[level])};
-  if (!is_own) job.shadow_time += time_at(level);
-  if (level != 0 && job.quality_level != 0) job.shadow_time += time_at(0);
 }
 
 void Client::resume() {
@@ -309,12 +274,11 @@ Submission& Client::push_submission(std::uint32_t index) {
   JobProgress& job = jobs_.back();
   const bool is_render = op.kind == OpKind::kRender;
   double factor = spec_.device_time_scale * job.step_factor;
-  if (is_render && !spec_.quality_menu.empty())
-    factor *= cost_in(spec_.workload->scene_of(*job.job), spec_.quality_menu[job.quality_level]);
+  if (is_render) factor *= frames_.cost_of(job);
   if (spec_.duration_jitter > 0 && !op.continues)
     job.duration_factor = duration_random_.lognormal(1.0, spec_.duration_jitter);
   factor *= job.duration_factor;
-  const Duration extra = is_render ? extra_render_time(job) : Duration{0};
+  const Duration extra = is_render ? FrameRendering::extra_time(job, next_submission_) : Duration{0};
   pushed.number = next_submission_;
   pushed.job = job.number;
   pushed.index = index;
@@ -327,14 +291,6 @@ Submission& Client::push_submission(std::uint32_t index) {
   ++outstanding_;
   ++outstanding_by_stream_[op.stream.value];
   return pushed;
-}
-
-/// What the render operation pushed next takes more: new settings before the first of a frame, its shadow after the
-/// last.
-Duration Client::extra_render_time(JobProgress& job) const {
-  Duration extra = std::exchange(job.switch_cost, Duration{0});
-  if (job.shadow && next_submission_ == job.last_render) extra += job.shadow_time;
-  return extra;
 }
 
 OpView Client::view_of(const Submission& newest) const {
@@ -411,13 +367,7 @@ bool Client::completed(std::uint64_t number, const Completion& completion) {
   while (oldest_submission_ < next_submission_ && this->submission(oldest_submission_).is_complete)
     ++oldest_submission_;
   const bool ends_frame = has_frames_ && job.unfinished == 0;
-  if (ends_frame) {
-    last_frame_.number = job.number;
-    last_frame_.gpu_busy = std::max(job.gpu_busy - job.shadow_time, Duration{0});
-    last_frame_.quality_level = job.quality_level;
-    last_frame_.scene = job.job->scene;
-    last_shadow_ = job.shadow;
-  }
+  if (ends_frame) frames_.end(job);
   const bool host_is_between_jobs = state_ == State::kPacing;
   const std::size_t unfinished_before = jobs_.size();
   finish_jobs();
@@ -430,7 +380,7 @@ bool Client::completed(std::uint64_t number, const Completion& completion) {
   return ends_frame;
 }
 
-Client::JobProgress& Client::progress_of(const Submission& submission) {
+JobProgress& Client::progress_of(const Submission& submission) {
   const std::uint64_t place = jobs_.empty() ? 0 : submission.job - jobs_.front().number;
   CORUN_ASSERT(place < jobs_.size(), "client '{}' completes operation {} of job {}", spec_.name, submission.number,
                submission.job);
@@ -449,41 +399,12 @@ void Client::finish_jobs() {
   }
 }
 
-Time Client::shown(const JobProgress& job) const {
-  const Time gpu_end = job.gpu_end - job.shadow_time;
-  if (spec_.pacing.mode != Pacing::Mode::kVsync) return gpu_end;
-  const Time tick = tick_at_or_after(std::max(gpu_end, job.start + Duration{1}), grid_, spec_.pacing.period);
-  return last_shown_ == kNever ? tick : std::max(tick, last_shown_ + spec_.pacing.period);
-}
-
-/// A frame that its game queued may be shown long after its start. It is late if the display had to repeat the one
-/// before it or, without vsync, if it took longer than its own work and a period.
-bool Client::is_missed(const JobProgress& job, Time present) const {
-  const Duration period = spec_.pacing.period;
-  if (period <= Duration{0}) return false;
-  if (queued_ahead() == 0 || last_shown_ == kNever) return present > job.start + period;
-  if (spec_.pacing.mode == Pacing::Mode::kVsync) return present > last_shown_ + period;
-  return present > job.start + std::max(period, (job.submit - job.start) + job.gpu_busy);
-}
-
 void Client::report(const JobProgress& job) {
   const Time end = std::max(job.gpu_end, job.start);
   recorder_.on_job(JobFact{id_, job.number, job.arrival, job.start, end});
   if (!has_frames_) return;
-  FrameFact frame;
+  FrameFact frame = frames_.show(job, queued_ahead() > 0);
   frame.client = id_;
-  frame.number = job.number;
-  frame.start = job.start;
-  frame.submit = job.submit;
-  frame.gpu_begin = job.gpu_begin;
-  frame.gpu_end = job.gpu_end - job.shadow_time;
-  frame.present = shown(job);
-  frame.gpu_busy = std::max(job.gpu_busy - job.shadow_time, Duration{0});
-  frame.quality_level = job.quality_level;
-  if (!spec_.quality_menu.empty())
-    frame.quality = quality_in(spec_.workload->scene_of(*job.job), spec_.quality_menu[job.quality_level]);
-  frame.missed = is_missed(job, frame.present);
-  last_shown_ = frame.present;
   recorder_.on_frame(frame);
 }
 

@@ -11,6 +11,8 @@
 #include "sim/policy/view.h"
 #include "sim/serving/server.h"
 #include "sim/workload/client_spec.h"
+#include "sim/workload/frame_rendering.h"
+#include "sim/workload/job_progress.h"
 
 namespace corun {
 
@@ -84,9 +86,9 @@ class Client {
   bool completed(std::uint64_t number, const Completion& completion);
   /// A call of its host was answered with an error: it submits nothing more and is finished when nothing is in flight.
   void refused();
-  void set_quality(std::uint32_t level) { quality_level_ = level; }
+  void set_quality(std::uint32_t level) { frames_.set_quality(level); }
   /// Its next frame is rendered once more at that level.
-  void shadow(std::uint32_t level) { shadow_level_ = level; }
+  void shadow(std::uint32_t level) { frames_.shadow(level); }
 
   /// Its newest submission as a policy may see it.
   OpView view_of(const Submission& newest) const;
@@ -96,9 +98,9 @@ class Client {
   std::uint64_t frame_awaiting_begin() const { return has_frames_ ? first_of_unbegun_frame() : UINT64_MAX; }
   void frame_begun(Time when);
   /// The frame for which completed() has just returned true.
-  const FrameView& last_frame() const { return last_frame_; }
+  const FrameView& last_frame() const { return frames_.last(); }
   /// The shadow that was rendered along with it, if any. It is reported after the frame's end.
-  const std::optional<ShadowFrame>& last_shadow() const { return last_shadow_; }
+  const std::optional<ShadowFrame>& last_shadow() const { return frames_.last_shadow(); }
   std::uint32_t scene_of(std::uint64_t job) const {
     return spec_.workload->jobs[job % spec_.workload->jobs.size()].scene;
   }
@@ -114,25 +116,6 @@ class Client {
     kRefused,    ///< got an error and waits for what is in flight
     kFinished,
   };
-  struct JobProgress {
-    std::uint64_t number = 0;
-    const Job* job = nullptr;
-    std::uint64_t first_submission = 0;
-    std::uint32_t unfinished = 0;  ///< operations not completed, those not yet submitted included
-    bool host_done = false;
-    bool begun = false;  ///< its first GPU work began
-    double gap_factor = 1.0;
-    double step_factor = 1.0;      ///< of a server's step: on its operations
-    double duration_factor = 1.0;  ///< of the operation submitted last
-    std::uint32_t quality_level = 0;
-    Duration switch_cost{};  ///< GPU time more for a change of settings; 0 once a render operation took it
-    std::optional<ShadowFrame> shadow;
-    Duration shadow_time{};         ///< GPU time that the shadow adds to its last render operation
-    std::uint64_t last_render = 0;  ///< submission that takes the shadow along
-    Time arrival, start, submit = kNever, gpu_begin = kNever, gpu_end;
-    Duration gpu_busy{};
-  };
-
   std::uint64_t first_of_unbegun_frame() const;
   JobProgress& progress_of(const Submission& submission);
   bool is_open() const { return spec_.replay == Replay::kOpen; }
@@ -153,14 +136,9 @@ class Client {
   void report_step(const JobProgress& step);
   void report_requests(const std::vector<RequestTimes>& ended);
   void look_for_step();
-  Time shown(const JobProgress& job) const;
-  bool is_missed(const JobProgress& job, Time present) const;
   void wait_until(State state, Time when);
   Submission& slot(std::uint64_t number) { return ring_[number & (ring_.size() - 1)]; }
   Submission& push_submission(std::uint32_t index);
-  void apply_settings(JobProgress& job);
-  void add_shadow(JobProgress& job, std::uint32_t level);
-  Duration extra_render_time(JobProgress& job) const;
 
   const ClientId id_;
   const ClientSpec& spec_;
@@ -185,21 +163,16 @@ class Client {
   HostStep now_step_;             ///< that step, once its gap has begun
   bool gap_served_ = false;       ///< the current step's gap has passed
   bool is_submitting_ = false;    ///< inside ClientHost::submit
-  Time grid_;                     ///< origin of the vsync grid
+  Time joined_;
   Time last_job_start_ = kNever;
-  Time last_shown_ = kNever;
   Time release_ = kNever;  ///< of the next job, once it is known: a clock that is late must not miss it
-  std::uint32_t quality_level_ = 0;
-  std::uint32_t rendered_level_ = 0;  ///< of the frame begun last
-  std::optional<std::uint32_t> shadow_level_;
+  FrameRendering frames_;
 
   std::vector<Submission> ring_;  ///< by number; its size is a power of two
   std::uint64_t next_submission_ = 0;
   std::uint64_t oldest_submission_ = 0;
   std::uint32_t outstanding_ = 0;
   std::vector<std::uint32_t> outstanding_by_stream_;
-  FrameView last_frame_;
-  std::optional<ShadowFrame> last_shadow_;
 };
 
 }  // namespace corun
