@@ -4,9 +4,10 @@
 #include <utility>
 
 #include "sim/workload/capture/frames.h"
-#include "sim/workload/capture/host_sequence.h"
+#include "sim/workload/capture/host/host_sequence.h"
+#include "sim/workload/capture/host/launches.h"
 #include "sim/workload/capture/job_split.h"
-#include "sim/workload/capture/launches.h"
+#include "sim/workload/capture/job_steps.h"
 #include "sim/workload/capture/unseen_waits.h"
 #include "sim/workload/counters.h"
 #include "sim/workload/workload.h"
@@ -111,9 +112,7 @@ class Conversion {
     set_facts();
     add_ops();
     add_awaits();
-    add_jobs();
-    settle_edges();
-    add_step_sizes();
+    add_jobs({host_, split_, host_waits_, unseen_waits_, index_of_}, workload_);
     predict_from_means(workload_);
     return std::move(workload_);
   }
@@ -229,116 +228,15 @@ class Conversion {
     }
   }
 
-  void add_jobs() {
-    workload_.steps.reserve(split_.end - first_event());
-    std::size_t next_job = 0, next_wait = 0;
-    for (std::size_t i = first_event(); i < split_.end; ++i) {
-      const bool is_wait = next_wait < host_waits_.size() && host_waits_[next_wait].event == i;
-      const std::int64_t start_ns = host_.start_of(i);
-      const HostEvent event = is_wait ? host_waits_[next_wait++].wait : HostEvent{start_ns, start_ns};
-      if (next_job < split_.begins.size() && i == split_.begins[next_job]) {
-        if (next_job < unseen_waits_.size()) add_unseen_wait(unseen_waits_[next_job]);
-        if (!split_.sized.empty()) settle_range_edges(next_job);
-        begin_job(event);
-        ++next_job;
-      }
-      add_step(event);
-    }
-    if (!split_.sized.empty()) end_range(split_.sized.size() - 1);
-    workload_.has_no_wait = host_waits_.empty() && capture_.rest.fidelity().has_calls;
-    workload_.unseen_waits =
-        static_cast<std::uint32_t>(unseen_waits_.size() - std::ranges::count(unseen_waits_, kNoWait));
-  }
-
-  /// Ends the job before with it.
-  void add_unseen_wait(std::int64_t until_ns) {
-    if (until_ns == kNoWait) return;
-    add_step({free_since_ns_, std::max(free_since_ns_, until_ns), StepKind::kWaitAll, 0});
-  }
-
-  /// What a range of a step holds before its first call and behind its last is host time of the step.
-  void settle_range_edges(std::size_t job) {
-    if (job > 0) end_range(job - 1);
-    free_since_ns_ = std::max(free_since_ns_, split_.sized[job].begin_ns);
-  }
-
-  void end_range(std::size_t job) {
-    if (!split_.sized[job].size) return;
-    const std::int64_t end_ns = std::max(free_since_ns_, split_.sized[job].end_ns);
-    add_step({end_ns, end_ns, StepKind::kWaitAll, 0});
-  }
-
-  void begin_job(const HostEvent& first) {
-    if (!workload_.jobs.empty()) close_job();
-    Job job;
-    job.first_step = static_cast<std::uint32_t>(workload_.steps.size());
-    job.first_op = submitted_;
-    job.recorded_start = time_from_ns(first.start_ns);
-    workload_.jobs.push_back(job);
-  }
-
-  void close_job() {
-    Job& job = workload_.jobs.back();
-    job.step_count = static_cast<std::uint32_t>(workload_.steps.size()) - job.first_step;
-    job.op_count = submitted_ - job.first_op;
-  }
-
-  void add_step(const HostEvent& event) {
-    HostStep step;
-    step.gap = Duration{std::max<std::int64_t>(0, event.start_ns - free_since_ns_)};
-    step.kind = event.kind;
-    step.target = event.target;
-    free_since_ns_ = std::max(free_since_ns_, event.release_ns);
-    if (event.kind == StepKind::kSubmit) step.target = submitted_++;
-    if (event.kind == StepKind::kWaitOp) {
-      step.target = index_of_[event.target];
-      if (step.target == OpRecord::kNoIndex) return;  // it waited for work that is left out
-    }
-    workload_.steps.push_back(step);
-  }
-
-  std::uint32_t trailing_waits(const Job& job) const {
-    std::uint32_t waits = 0;
-    while (waits < job.step_count &&
-           workload_.steps[job.first_step + job.step_count - 1 - waits].kind != StepKind::kSubmit)
-      ++waits;
-    return waits;
-  }
-
-  /// The first and last job of a capture carry its edges: the wait that ended the capture is not part of a step, and
-  /// the host gap before the first call is not known. Both are taken from their neighbours.
-  void settle_edges() {
-    close_job();
-    if (!split_.sized.empty()) return;  // ranges say what belongs to a step
-    std::vector<Job>& jobs = workload_.jobs;
-    if (jobs.size() < 2) return settle_marked_job();
-    while (trailing_waits(jobs.back()) > trailing_waits(jobs[jobs.size() - 2])) {
-      workload_.steps.pop_back();
-      --jobs.back().step_count;
-    }
-    std::vector<Duration> gaps;
-    for (std::size_t j = 1; j < jobs.size(); ++j) gaps.push_back(workload_.steps[jobs[j].first_step].gap);
-    std::nth_element(gaps.begin(), gaps.begin() + static_cast<std::ptrdiff_t>(gaps.size() / 2), gaps.end());
-    workload_.steps.set_gap(jobs.front().first_step, gaps[gaps.size() / 2]);
-  }
-
-  /// What a range of a single job holds before its first call and behind its last is host time.
-  void settle_marked_job() {
-    const std::int64_t rest_ns = split_.length_ns - (free_since_ns_ - host_.start_of(first_event()));
-    if (rest_ns > 0) workload_.steps.set_gap(0, Duration{rest_ns});
-  }
-
-  void add_step_sizes() {
-    for (const SizedStep& step : split_.sized) workload_.step_sizes.push_back(step.size);
-    if (!workload_.step_sizes.empty()) separate_jobs(workload_);
-  }
-
   void set_facts() {
     workload_.recorded_span = recorded_span();
     const auto others = static_cast<std::int64_t>(split_.begins.size()) - 1;
     const auto begin_ns = [&](std::size_t op) { return capture_.starts[order_[op]]; };
     workload_.recorded_step =
         Duration{others == 0 ? split_.length_ns : (begin_ns(first_of_last_job_) - begin_ns(0)) / others};
+    workload_.has_no_wait = host_waits_.empty() && capture_.rest.fidelity().has_calls;
+    workload_.unseen_waits =
+        static_cast<std::uint32_t>(unseen_waits_.size() - std::ranges::count(unseen_waits_, kNoWait));
     set_finding();
     if (has_untraced_pass()) use_untraced_pass();
     if (is_part_)
@@ -410,10 +308,6 @@ class Conversion {
     }
   }
 
-  struct HostWait {
-    std::size_t event;
-    HostEvent wait;
-  };
   static StepKind kind_of(const HostWait& wait) { return wait.wait.kind; }
 
   CompactCapture capture_;
@@ -429,8 +323,6 @@ class Conversion {
   bool is_as_recorded_ = false;                   // order_ is that of the capture, and whole
   Column<std::uint32_t> index_of_;                // the other way, where hosts wait for single operations
   std::vector<HostWait> host_waits_;
-  std::uint32_t submitted_ = 0;
-  std::int64_t free_since_ns_ = 0;
   Workload workload_;
 };
 

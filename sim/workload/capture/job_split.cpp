@@ -1,6 +1,6 @@
 #include "sim/workload/capture/job_split.h"
 
-#include "sim/workload/capture/host_log_of.h"
+#include "sim/workload/capture/host/host_log_of.h"
 #include "sim/workload/capture/marked_steps.h"
 #include "sim/workload/capture/steps/find_steps.h"
 #include "sim/workload/capture/steps/whole_steps.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/workload/capture/host_sequence.h"
+#include "sim/workload/capture/host/host_sequence.h"
 #include "sim/workload/capture/steps/sized_steps.h"
 #include "sim/workload/workload.h"
 #include "traces/compact_capture.h"

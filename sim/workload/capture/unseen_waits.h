@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/workload/capture/host_sequence.h"
+#include "sim/workload/capture/host/host_sequence.h"
 #include "sim/workload/capture/job_split.h"
 #include "traces/compact_capture.h"
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/workload/capture/frames.h"
-#include "sim/workload/capture/launches.h"
+#include "sim/workload/capture/host/launches.h"
 #include "traces/base/error.h"
 
 namespace corun {

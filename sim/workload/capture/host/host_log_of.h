@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sim/workload/capture/host_sequence.h"
+#include "sim/workload/capture/host/host_sequence.h"
 #include "sim/workload/capture/steps/host_log.h"
 #include "traces/compact_capture.h"
 

@@ -1,4 +1,4 @@
-#include "sim/workload/capture/host_sequence.h"
+#include "sim/workload/capture/host/host_sequence.h"
 
 #include <algorithm>
 #include <optional>

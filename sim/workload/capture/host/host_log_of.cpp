@@ -1,4 +1,4 @@
-#include "sim/workload/capture/host_log_of.h"
+#include "sim/workload/capture/host/host_log_of.h"
 
 #include <algorithm>
 #include <cctype>

@@ -1,4 +1,4 @@
-#include "sim/workload/capture/launches.h"
+#include "sim/workload/capture/host/launches.h"
 
 #include <algorithm>
 #include <ranges>
