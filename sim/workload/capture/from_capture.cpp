@@ -125,7 +125,6 @@ class Conversion {
 
   /// Writes down which operations are submitted in the jobs, in order, and what the host waits for between them.
   void set_order() {
-    first_of_last_job_ = host_.submissions(first_event(), split_.begins.back());
     order_ = Order(host_.take_submissions(first_event(), split_.end, [&](std::size_t event, const HostEvent& wait) {
       host_waits_.push_back({event, wait});
     }));
@@ -133,6 +132,13 @@ class Conversion {
     if (waits_.empty() && std::ranges::find(host_waits_, StepKind::kWaitOp, kind_of) == host_waits_.end()) return;
     index_of_.assign(capture_.op_count(), OpRecord::kNoIndex);
     for (std::uint32_t index = 0; index < order_.size(); ++index) index_of_[order_[index]] = index;
+  }
+
+  /// Operation of the workload that its last job begins with.
+  std::size_t first_of_last_job() const {
+    const std::size_t begin = split_.begins.back();
+    const auto first_wait = std::ranges::lower_bound(host_waits_, begin, {}, &HostWait::event);
+    return begin - first_event() - static_cast<std::size_t>(first_wait - host_waits_.begin());
   }
 
   void count_launches() {
@@ -233,7 +239,7 @@ class Conversion {
     const auto others = static_cast<std::int64_t>(split_.begins.size()) - 1;
     const auto begin_ns = [&](std::size_t op) { return capture_.starts[order_[op]]; };
     workload_.recorded_step =
-        Duration{others == 0 ? split_.length_ns : (begin_ns(first_of_last_job_) - begin_ns(0)) / others};
+        Duration{others == 0 ? split_.length_ns : (begin_ns(first_of_last_job()) - begin_ns(0)) / others};
     workload_.has_no_wait = host_waits_.empty() && capture_.rest.fidelity().has_calls;
     workload_.unseen_waits =
         static_cast<std::uint32_t>(unseen_waits_.size() - std::ranges::count(unseen_waits_, kNoWait));
@@ -319,7 +325,6 @@ class Conversion {
   const JobSplit split_;
   const std::vector<std::int64_t> unseen_waits_;  // by job
   Order order_;                                   // by operation of the workload: its number in the capture
-  std::size_t first_of_last_job_ = 0;             // operation of the workload
   bool is_as_recorded_ = false;                   // order_ is that of the capture, and whole
   Column<std::uint32_t> index_of_;                // the other way, where hosts wait for single operations
   std::vector<HostWait> host_waits_;

@@ -168,8 +168,7 @@ HostEvent HostSequence::operator[](std::size_t event) const {
 
 std::size_t HostSequence::submissions(std::size_t begin, std::size_t end) const {
   std::size_t count = 0;
-  Indices::Reader order(order_);
-  for (std::size_t event = 0; event < end; ++event) count += order.next() < op_count() && event >= begin ? 1 : 0;
+  for (std::size_t event = begin; event < end; ++event) count += is_submission(event) ? 1 : 0;
   return count;
 }
 
