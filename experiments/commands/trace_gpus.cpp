@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <span>
+
 #include "experiments/base/terminal.h"
 #include "traces/base/units.h"
 #include "traces/counters/bound_by.h"
+#include "traces/counters/named_parts.h"
 #include "traces/gpus.h"
 
 namespace corun {
@@ -51,14 +54,18 @@ std::string counters_lines(const Timeline& timeline) {
   return fact_line("bound by", to_text(bound)) + fact_line("mean use", to_text(bound.mean));
 }
 
+void add_parts(Json& json, std::span<const NamedPart> parts) {
+  json.object();
+  for (const NamedPart& part : parts) json.field(part.name, part.part);
+  json.end();
+}
+
 void add_counters(Json& json, const Timeline& timeline) {
   if (timeline.counters().empty()) return;
   const BoundBy bound = bound_by(timeline);
   json.key("counters").object().field("kernels", bound.kernels).field("counted", bound.counted);
-  json.key("bound_by").object().field("dram", bound.dram).field("l2", bound.l2).field("sms", bound.sms);
-  json.field("nothing", bound.nothing).end();
-  json.key("mean_use").object().field("dram", bound.mean.dram).field("l2", bound.mean.l2);
-  json.field("sms", bound.mean.sms).field("counted", bound.mean.counted).end();
+  add_parts(json.key("bound_by"), named_parts(bound));
+  add_parts(json.key("mean_use"), named_parts(bound.mean));
   json.end();
 }
 

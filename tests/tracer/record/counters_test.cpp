@@ -60,6 +60,16 @@ TEST_F(Counters, AReportOfElsewhereGoesIntoANewFile) {
   EXPECT_EQ(simtrace({"counters", "x.corun", "--csv", "ncu.csv", "-o", "y.corun"}).code, 2) << "it exists";
 }
 
+TEST_F(Counters, JsonSaysWhatTheKernelsAreBoundByAndUse) {
+  ASSERT_EQ(record({}, {"open=cuda", "kernels=10"}).code, 0);
+  std::ofstream(folder_ / "ncu.csv") << kReport;
+  EXPECT_EQ(simtrace({"counters", "x.corun", "--csv", "ncu.csv", "-o", "y.corun", "--json"}).err,
+            R"({"schema_version":1,"output":"y.corun","kernels":1,"counted":1,)"
+            R"("bound_by":{"dram":1.0000,"l2":0.0000,"sms":0.0000,"nothing":0.0000},)"
+            R"("mean_use":{"dram":0.7250,"l2":0.0000,"sms":0.0500,"counted":1.0000}})"
+            "\n");
+}
+
 TEST_F(Counters, WhatCannotBeCountedIsToldAndChangesNothing) {
   ASSERT_EQ(record({}, {"open=cuda", "kernels=10"}).code, 0);
   const std::string before = content_of(folder_ / "x.corun");

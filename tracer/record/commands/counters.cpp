@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <span>
 
 #include "tracer/record/child.h"
 #include "tracer/record/hints.h"
@@ -13,6 +14,7 @@
 #include "traces/base/streams.h"
 #include "traces/counters/bound_by.h"
 #include "traces/counters/count_kernels.h"
+#include "traces/counters/named_parts.h"
 #include "traces/native/native.h"
 #include "traces/reader.h"
 
@@ -150,13 +152,18 @@ std::string run_ncu(const CountersOptions& options) {
   return report;
 }
 
+std::string object_of(std::span<const NamedPart> parts) {
+  std::string members;
+  for (const auto& [name, part] : parts)
+    members += fmt::format("{}\"{}\":{:.4f}", members.empty() ? "" : ",", name, part);
+  return '{' + members + '}';
+}
+
 std::string summary_json(const std::string& output, const BoundBy& bound) {
   return fmt::format(
-      "{{\"schema_version\":1,\"output\":{},\"kernels\":{},\"counted\":{},\"bound_by\":{{\"dram\":{:.4f},\"l2\":{:.4f},"
-      "\"sms\":{:.4f},\"nothing\":{:.4f}}},\"mean_use\":{{\"dram\":{:.4f},\"l2\":{:.4f},\"sms\":{:.4f},"
-      "\"counted\":{:.4f}}}}}\n",
-      json_text(output), bound.kernels, bound.counted, bound.dram, bound.l2, bound.sms, bound.nothing, bound.mean.dram,
-      bound.mean.l2, bound.mean.sms, bound.mean.counted);
+      "{{\"schema_version\":1,\"output\":{},\"kernels\":{},\"counted\":{},\"bound_by\":{},\"mean_use\":{}}}\n",
+      json_text(output), bound.kernels, bound.counted, object_of(named_parts(bound)),
+      object_of(named_parts(bound.mean)));
 }
 
 std::string summary_text(const std::string& output, const BoundBy& bound) {
