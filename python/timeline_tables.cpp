@@ -118,6 +118,7 @@ std::shared_ptr<const Table> draws_table(const Timeline& timeline) {
       .integers("start_ns", [](const DrawRecord& draw) { return draw.start_ns; })
       .integers("duration_ns", [](const DrawRecord& draw) { return draw.duration_ns; })
       .integers("calls", [](const DrawRecord& draw) { return static_cast<std::int64_t>(draw.calls); })
+      .integers("pass", [](const DrawRecord& draw) { return static_cast<std::int64_t>(draw.pass); })
       .text("application",
             [&](const DrawRecord& draw) { return timeline.text(timeline.swapchains()[draw.swapchain].application); })
       .table();

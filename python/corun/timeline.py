@@ -70,10 +70,11 @@ class Timeline:
 
     @functools.cached_property
     def draws(self) -> Table:
-        """Pieces of the few frames whose composition was sampled: `start_ns`, `duration_ns`, `calls`, `application`.
+        """Pieces of the few frames whose composition was sampled: `start_ns`, `duration_ns`, `calls`, `pass` (of the
+        frame, from 1 on; 0 = not recorded), `application`.
 
         >>> corun.Timeline(CAPTURE).draws.columns
-        ['start_ns', 'duration_ns', 'calls', 'application']
+        ['start_ns', 'duration_ns', 'calls', 'pass', 'application']
         """
         return Table(self._core.draws())
 

@@ -14,9 +14,19 @@ HOME=$home SDL_VIDEODRIVER=offscreen stdbuf -oL "$ENGINE" +set fs_basepath "$OPE
   +set r_customwidth "$width" +set r_customheight "$height" +set r_fullscreen 0 +set cl_renderer opengl2 \
   +set r_swapInterval 0 $pacing +set nextdemo quit +demo demo088-test1 </dev/null >"$log" 2>&1 &
 engine=$!
-trap 'kill -9 $engine 2>/dev/null || true; rm -rf "$home"' EXIT
 
-# The engine may hang in its own shutdown: it gets two seconds for it.
+# An engine that is killed in the middle of a frame spoils the GPU (docs/live.md). One that hangs in its own shutdown
+# ends at the second signal.
+end_engine() {
+  for signal in TERM TERM KILL; do
+    kill -$signal $engine 2>/dev/null || break
+    sleep 1.5
+  done
+  rm -rf "$home"
+}
+trap end_engine EXIT
+
+# It gets two seconds for its shutdown.
 left=$((LIMIT * 10))
 while kill -0 $engine 2>/dev/null && [ $left -gt 0 ]; do
   if [ $left -gt 20 ] && grep -q '^[0-9]* frames.* fps' "$log"; then left=20; fi

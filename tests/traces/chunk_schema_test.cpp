@@ -38,7 +38,8 @@ TEST(ChunkSchema, PayloadsAreTheMessagesOfTheSchema) {
   expect_message<schema::Frames>(timeline, ChunkKind::kFrames);
   expect_message<schema::Marks>(timeline, ChunkKind::kMarks);
   TimelineBuilder drawn;
-  drawn.add(DrawRecord{.start_ns = 5, .duration_ns = 6, .calls = 7, .swapchain = drawn.swapchain({.process = 1})});
+  drawn.add(
+      DrawRecord{.start_ns = 5, .duration_ns = 6, .calls = 7, .pass = 8, .swapchain = drawn.swapchain({.process = 1})});
   expect_message<schema::Draws>(std::move(drawn).seal(), ChunkKind::kDraws);
   TimelineBuilder counted;
   counted.add(CounterRecord{.name = counted.intern("gemm"), .launches = 3, .mean_ns = 9, .dram_ppm = 800'000});

@@ -81,7 +81,8 @@ void add_rows(TimelineBuilder& b, const Counts& counts) {
     b.add(MarkRecord{any_length(), any_length(), StringId{index_or_none(counts.strings)}, index_below(counts.threads)});
   }
   for (std::size_t i = any_count(); i > 0; --i) {
-    b.add(DrawRecord{any_length(), any_length(), *rc::gen::arbitrary<std::uint32_t>(), index_below(counts.swapchains)});
+    b.add(DrawRecord{any_length(), any_length(), *rc::gen::arbitrary<std::uint32_t>(),
+                     *rc::gen::arbitrary<std::uint32_t>(), index_below(counts.swapchains)});
   }
 }
 

@@ -88,10 +88,19 @@ void tell_work(Context& context, Swapchain& chain, const void* stub, std::int64_
   }
 }
 
+// Leaves the thread unsettled: work is still to come.
+void end_pass(const Thread& thread) {
+  Context* context = thread.context;
+  if (thread.is_inside || thread.is_compiling || context == nullptr || !context->enter()) return;
+  context->visits.end_pass();
+  context->leave();
+}
+
 }  // namespace
 
 extern "C" void corun_gl_before_work(const void* stub) {
   Thread& thread = corun_gl_thread;
+  if (ends_pass(stub)) return end_pass(thread);
   thread.is_settled = true;
   if (thread.is_inside || thread.is_compiling) return;
   const guest::KeptErrno kept;

@@ -89,14 +89,16 @@ bool Visits::has_draws() {
 
 void Visits::hand_over_draws(guest::FrameLog& log) {
   std::int64_t from_ns = 0;
+  std::uint16_t pass = 0;
   for (std::uint32_t i = 0; i < draws_.stamp_count(); ++i) {
     const DrawSample::Stamp& stamp = draws_.stamp(i);
     const std::int64_t at_ns = clock_.to_monotonic(unwrap(api_.result(stamp.query)));
-    if (stamp.calls > 0) log.draw({{}, from_ns, at_ns, draws_.frame(), stamp.calls, draws_.swapchain()});
-    draws_.set_took(i, at_ns > from_ns ? static_cast<std::uint64_t>(at_ns - from_ns) : 0);
+    if (stamp.calls > 0) {
+      pass += stamp.begins_pass ? 1 : 0;
+      log.draw({{}, from_ns, at_ns, draws_.frame(), stamp.calls, pass, draws_.swapchain()});
+    }
     from_ns = at_ns;
   }
-  draws_.plan_next();
   draws_.forget();
 }
 

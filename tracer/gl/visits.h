@@ -35,6 +35,8 @@ class Visits {
   /// True where call() is to come before each further work of the visit that is open.
   bool wants_calls() const { return draws_.wants_calls(); }
   void call(bool may_stamp) { draws_.call(api_, may_stamp); }
+  /// Further work belongs to another pass, see CORUN_GL_PASS_CALLS.
+  void end_pass() { draws_.end_pass(); }
   /// Before the call that submits: the second stamp.
   void close();
   /// After that call: `visit` says everything but queue and GPU times.

@@ -124,6 +124,7 @@ void visit(Codec<DrawRecord>& codec) {
   codec.plain(2, "duration_ns", &DrawRecord::duration_ns);
   codec.plain(3, "calls", &DrawRecord::calls);
   codec.plain(4, "swapchain", &DrawRecord::swapchain);
+  codec.plain(5, "pass", &DrawRecord::pass);
 }
 
 template <template <class> class Codec>

@@ -138,6 +138,7 @@ void GraphicsRows::add_draw(const part::DrawRecord& draw) {
   target_.builder.add(DrawRecord{.start_ns = draw.gpu_begin_ns,
                                  .duration_ns = draw.gpu_end_ns - draw.gpu_begin_ns,
                                  .calls = draw.calls,
+                                 .pass = draw.pass,
                                  .swapchain = swapchain_of(draw.swapchain)});
 }
 

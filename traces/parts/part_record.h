@@ -269,7 +269,8 @@ struct DrawRecord {
   std::int64_t gpu_begin_ns;
   std::int64_t gpu_end_ns;
   std::uint64_t frame;
-  std::uint32_t calls;  ///< that gave the GPU this piece: 1, or more where a frame has too many to stamp each
+  std::uint16_t calls;  ///< that gave the GPU this piece: 1, or more where a frame has too many to stamp each
+  std::uint16_t pass;   ///< of the frame, from 1 on; 0: not recorded
   std::uint32_t swapchain;
 };
 

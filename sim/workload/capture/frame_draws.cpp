@@ -20,6 +20,14 @@ Pieces equal_pieces(Duration gpu, Duration each) {
   return pieces;
 }
 
+/// The front end hands draws of a pass over in advance, unless they take no longer than that or are long.
+bool may_break(const DrawRecord& before, const DrawRecord& next) {
+  const auto is_long = [](const DrawRecord& draw) { return draw.duration_ns >= to_ns(FrameDraws::kLong); };
+  const bool is_ahead = before.duration_ns >= to_ns(FrameDraws::kHandOver) * before.calls;
+  const bool is_of_pass = before.pass != 0 && before.pass == next.pass;
+  return !is_of_pass || !is_ahead || is_long(before) || is_long(next);
+}
+
 /// Where draws end, in a frame that takes `gpu`.
 Pieces scaled_ends(Duration gpu, const std::vector<std::int64_t>& ends_ns) {
   const double scale = static_cast<double>(gpu.count()) / static_cast<double>(ends_ns.back());
@@ -65,9 +73,12 @@ void FrameDraws::read_samples(const Timeline& timeline, std::uint32_t swapchain)
     if (frame.swapchain != swapchain || frame.gpu_begin_ns < 0) continue;
     Sample sample{frame.present_ns, {}};
     std::int64_t end_ns = 0;
+    const DrawRecord* before = nullptr;
     for (; draw != timeline.draws().end() && draw->start_ns < frame.gpu_end_ns; ++draw) {
       if (draw->swapchain != swapchain || draw->start_ns < frame.gpu_begin_ns) continue;
-      sample.ends_ns.push_back(end_ns += draw->duration_ns);
+      if (before == nullptr || may_break(*before, *draw)) sample.ends_ns.push_back(end_ns);
+      sample.ends_ns.back() = end_ns += draw->duration_ns;
+      before = &*draw;
     }
     if (end_ns > 0) samples_.push_back(std::move(sample));
   }

@@ -30,17 +30,26 @@ FrameRecord frame(std::int64_t number, std::int64_t gpu_ns) {
           .gpu_busy_ns = gpu_ns};
 }
 
-/// A game whose frames take so long on the GPU; `draws`: of some frames, how long each draw of it takes.
-Timeline game(const std::vector<std::int64_t>& gpu_ns,
-              const std::map<std::int64_t, std::vector<std::int64_t>>& draws = {}) {
+/// Some calls of a frame: a draw whose pass is not recorded, unless it is said.
+struct Drawn {
+  Drawn(std::int64_t length) : length_ns(length) {}
+  Drawn(std::int64_t length, std::uint32_t of_pass, std::uint32_t made_by = 1)
+      : length_ns(length), pass(of_pass), calls(made_by) {}
+  std::int64_t length_ns;
+  std::uint32_t pass = 0, calls = 1;
+};
+
+/// A game whose frames take so long on the GPU; `draws`: of some frames, what they are made of.
+Timeline game(const std::vector<std::int64_t>& gpu_ns, const std::map<std::int64_t, std::vector<Drawn>>& draws = {}) {
   TimelineBuilder builder;
   builder.swapchain(SwapchainRecord{});
   for (std::size_t i = 0; i < gpu_ns.size(); ++i) builder.add(frame(static_cast<std::int64_t>(i), gpu_ns[i]));
-  for (const auto& [number, lengths] : draws) {
+  for (const auto& [number, frame] : draws) {
     std::int64_t at_ns = number * 100 * kMs;
-    for (const std::int64_t length : lengths) {
-      builder.add(DrawRecord{.start_ns = at_ns, .duration_ns = length, .calls = 1});
-      at_ns += length;
+    for (const Drawn& drawn : frame) {
+      builder.add(
+          DrawRecord{.start_ns = at_ns, .duration_ns = drawn.length_ns, .calls = drawn.calls, .pass = drawn.pass});
+      at_ns += drawn.length_ns;
     }
   }
   builder.fidelity().has_frames = true;
@@ -85,7 +94,7 @@ TEST(FrameDraws, FramesAreMadeAsTheSampledOneBeforeThemScaledToTheirOwnTime) {
 }
 
 TEST(FrameDraws, ShortDrawsArePutTogether) {
-  std::vector<std::int64_t> lengths(100, kMs / 50);
+  std::vector<Drawn> lengths(100, kMs / 50);
   lengths.push_back(7 * kMs);
   const std::vector<Duration> result = pieces(game({9 * kMs}, {{0, lengths}}), 0);
   EXPECT_EQ(result.size(), 20u + 1);
@@ -94,24 +103,45 @@ TEST(FrameDraws, ShortDrawsArePutTogether) {
 }
 
 TEST(FrameDraws, ALongDrawIsNotJoinedToShortOnesThatAreNearlyLongEnough) {
-  std::vector<std::int64_t> lengths(17, kMs / 200);
+  std::vector<Drawn> lengths(17, kMs / 200);
   lengths.push_back(145 * kMs / 1000);
   lengths.insert(lengths.end(), 14, kMs / 200);
   lengths.push_back(110 * kMs / 1000);
   EXPECT_EQ(pieces(game({410 * kMs / 1000}, {{0, lengths}}), 0), (std::vector<Duration>{85us, 145us, 70us, 110us}));
 }
 
+TEST(FrameDraws, ShortDrawsOfAPassAreHandedOverInAdvanceAndNotParted) {
+  EXPECT_EQ(
+      pieces(game({6 * kMs}, {{0, {{kMs, 1}, {kMs / 2, 1}, {kMs / 2, 1}, {kMs, 2}, {kMs / 2, 2}, {5 * kMs / 2, 3}}}}),
+             0),
+      (std::vector<Duration>{2ms, 1500us, 2500us}))
+      << "two passes, and a draw that is one";
+}
+
+TEST(FrameDraws, CallsAtThePaceOfTheFrontEndArePartedAnywhere) {
+  EXPECT_EQ(pieces(game({kMs}, {{0, {{kMs / 2, 1, 1'001}, {kMs / 4, 1, 501}, {kMs / 4, 1, 501}}}}), 0),
+            (std::vector<Duration>{500us, 250us, 250us}));
+  EXPECT_EQ(pieces(game({kMs}, {{0, {{kMs / 2, 1, 1'000}, {kMs / 4, 1, 500}, {kMs / 4, 1, 500}}}}), 0),
+            (std::vector<Duration>{1ms}))
+      << "0.5 us each: the front end is ahead";
+}
+
+TEST(FrameDraws, TheFrontEndIsNotAheadOfADrawAsLongAsATurn) {
+  EXPECT_EQ(pieces(game({4 * kMs}, {{0, {{kMs, 1}, {2 * kMs, 1}, {kMs / 2, 1}, {kMs / 2, 1}}}}), 0),
+            (std::vector<Duration>{1ms, 2ms, 1ms}));
+}
+
 TEST(FrameDraws, AShortRestBelongsToThePieceBeforeIt) {
-  const std::vector<std::int64_t> lengths{3 * kMs, kMs / 25};
+  const std::vector<Drawn> lengths{3 * kMs, kMs / 25};
   EXPECT_EQ(pieces(game({304 * kMs / 100}, {{0, lengths}}), 0), (std::vector<Duration>{3040us}));
 }
 
 TEST(FrameDraws, AFrameHasNoMorePiecesThanADeviceCanQueue) {
-  EXPECT_LE(pieces(game({1'000 * kMs}, {{0, std::vector<std::int64_t>(10'000, kMs / 10)}}), 0).size(), 256u);
+  EXPECT_LE(pieces(game({1'000 * kMs}, {{0, std::vector<Drawn>(10'000, kMs / 10)}}), 0).size(), 256u);
 }
 
 TEST(FrameDraws, AGpuPlaysThemAsTheyWereSampledWhateverAPredictionAssumes) {
-  const std::vector<std::int64_t> lengths{kMs / 10, kMs / 5, kMs / 5, 3 * kMs};
+  const std::vector<Drawn> lengths{kMs / 10, kMs / 5, kMs / 5, 3 * kMs};
   const Timeline sampled = game({7 * kMs}, {{0, lengths}});
   const std::vector<Duration> as_sampled{200us, 400us, 400us, 6ms};
   EXPECT_EQ(pieces(sampled, 0), as_sampled) << "at twice their time";

@@ -2,8 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <memory>
+#include <utility>
+#include <vector>
 
 namespace corun::gl {
 namespace {
@@ -67,71 +68,39 @@ TEST_F(DrawSampleTest, ManyCallsShareAStamp) {
   EXPECT_EQ(calls_of_pieces(), 1'000u);
 }
 
-TEST_F(DrawSampleTest, PiecesThatTookLongAreDividedInTheNextSample) {
-  visit(1, 1'000);
-  visit(2, 1'000);
-  sample_->meet(3);
-  ASSERT_EQ(sample_->stamp(100).calls, 4u);
-  for (std::uint32_t i = 1; i < sample_->stamp_count(); ++i) sample_->set_took(i, i == 100 ? 4'000'000 : 10'000);
-  sample_->plan_next();
-  sample_->forget();
-  visit(4, 1'000);
-  sample_->meet(5);
-  ASSERT_TRUE(sample_->is_in_flight());
-  EXPECT_EQ(calls_of_pieces(), 1'000u) << "none is lost";
-  EXPECT_LE(sample_->stamp_count(), DrawSample::kMostPieces + 1);
-  std::uint32_t behind = 0, longest = 0;
-  for (std::uint32_t i = 1; i < sample_->stamp_count(); ++i) {
-    const std::uint32_t before = behind;
-    behind += sample_->stamp(i).calls;
-    longest = std::max(longest, sample_->stamp(i).calls);
-    const bool is_of_the_long_one = before >= 396 && behind <= 400;
-    EXPECT_LE(sample_->stamp(i).calls, is_of_the_long_one ? 1u : 1'000u) << "behind call " << before;
-  }
-  EXPECT_GT(longest, 4u) << "short ones are put together";
-}
-
-TEST_F(DrawSampleTest, EachOfFewCallsKeepsItsStamp) {
-  visit(1, 255);
-  for (std::uint64_t frame = 2; frame < 10; frame += 2) {
-    visit(frame, 255);
-    sample_->meet(frame + 1);
-    ASSERT_TRUE(sample_->is_in_flight());
-    EXPECT_EQ(sample_->stamp_count(), 256u);
-    for (std::uint32_t i = 1; i < sample_->stamp_count(); ++i) sample_->set_took(i, 40'000);
-    sample_->plan_next();
-    sample_->forget();
-  }
-}
-
-TEST_F(DrawSampleTest, LongAndShortCallsInTurnsAreSampledAgainAndAgain) {
+TEST_F(DrawSampleTest, APassBeginsWithAStampAndSoDoesAVisit) {
   visit(1, 1'024);
-  for (std::uint64_t frame = 2; frame < 10; frame += 2) {
-    visit(frame, 1'024);
-    sample_->meet(frame + 1);
-    ASSERT_TRUE(sample_->is_in_flight());
-    EXPECT_EQ(calls_of_pieces(), 1'024u);
-    for (std::uint32_t i = 1; i < sample_->stamp_count(); ++i) sample_->set_took(i, i % 2 * 100'000);
-    sample_->plan_next();
-    sample_->forget();
+  sample_->meet(2);
+  for (const std::uint32_t calls : {6u, 9u}) {
+    sample_->begin_visit(api_, 3);
+    for (std::uint32_t i = 1; i < calls; ++i) {
+      if (i == 2) sample_->end_pass();
+      sample_->call(api_, true);
+    }
+    sample_->end_visit(api_);
   }
+  std::vector<std::pair<int, bool>> pieces;
+  for (std::uint32_t i = 0; i < sample_->stamp_count(); ++i)
+    if (sample_->stamp(i).calls > 0) pieces.emplace_back(sample_->stamp(i).calls, sample_->stamp(i).begins_pass);
+  EXPECT_EQ(pieces, (std::vector<std::pair<int, bool>>{{2, true}, {4, true}, {2, true}, {5, true}, {2, false}}))
+      << "five calls share a stamp within a pass";
 }
 
-TEST_F(DrawSampleTest, AFrameOfOtherCallsThanPlannedIsSampledWhole) {
-  visit(1, 500);
-  visit(2, 500);
+TEST_F(DrawSampleTest, AFrameOfManyPassesKeepsRoomForItsPieces) {
+  visit(1, 2'000);
+  sample_->meet(2);
+  sample_->begin_visit(api_, 3);
+  for (std::uint32_t i = 1; i < 2'000; ++i) {
+    sample_->end_pass();
+    sample_->call(api_, true);
+  }
+  sample_->end_visit(api_);
   sample_->meet(3);
-  for (std::uint32_t i = 1; i < sample_->stamp_count(); ++i) sample_->set_took(i, 1 + i % 3 * 50'000);
-  sample_->plan_next();
-  sample_->forget();
-  visit(4, 700);
-  sample_->meet(5);
   EXPECT_TRUE(sample_->is_in_flight());
-  EXPECT_EQ(calls_of_pieces(), 700u);
-  sample_->forget();
-  visit(6, 20);
-  sample_->meet(7);
-  EXPECT_EQ(calls_of_pieces(), 20u);
+  EXPECT_EQ(calls_of_pieces(), 2'000u);
+  std::uint32_t passes = 0;
+  for (std::uint32_t i = 0; i < sample_->stamp_count(); ++i) passes += sample_->stamp(i).begins_pass ? 1 : 0;
+  EXPECT_EQ(passes, DrawSample::kMostPasses);
 }
 
 TEST_F(DrawSampleTest, WhereGlAllowsNoStampTheCallGoesWithTheNext) {

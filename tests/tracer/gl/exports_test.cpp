@@ -24,6 +24,7 @@ TEST(GlLibrary, ExportsWhatItStandsBeforeAndNothingElse) {
   std::set<std::string> expected = {"dlsym"};
 #define CORUN_NAME(name, ...) expected.insert(#name);
   CORUN_GL_WORK_CALLS(CORUN_NAME)
+  CORUN_GL_PASS_CALLS(CORUN_NAME)
   CORUN_GL_HOOKED_CALLS(CORUN_NAME)
 #undef CORUN_NAME
   EXPECT_EQ(words(run("nm -D --defined-only -P " + library() + " | cut -d' ' -f1").output), expected);

@@ -2,7 +2,7 @@
 // same lines whether or not it is traced. Ends with 9, so that an exit code is seen to pass.
 //
 //   gl_app linked|dlsym|procaddr FRAMES FLUSHES [finish] [elapsed] [contexts] [threads] [fork] [list] [es] [error]
-//   [loader] [inside]
+//   [loader] [inside] [passes]
 
 #define EGL_NO_X11
 #define GL_GLEXT_PROTOTYPES
@@ -34,7 +34,7 @@ constexpr int kSide = 64;
   X(glClear) X(glClearColor) X(glScissor) X(glEnable) X(glFlush) X(glFinish) X(glReadPixels) X(glGetError)       \
   X(glGenQueries) X(glBeginQuery) X(glEndQuery) X(glGetQueryObjectui64v) X(glBegin) X(glEnd) X(glVertex2f)       \
   X(glColor3f) X(glGenLists) X(glNewList) X(glEndList) X(glCallList) X(glGenBuffers) X(glBindBuffer)             \
-  X(glBufferData) X(glGetBufferSubData)
+  X(glBufferData) X(glGetBufferSubData) X(glBindFramebuffer)
 // clang-format on
 
 struct Functions {
@@ -48,7 +48,7 @@ struct Wishes {
   std::string load;
   int frames = 0, flushes = 0;
   bool finish = false, elapsed = false, contexts = false, threads = false, fork = false, list = false, es = false;
-  bool error = false, loader = false, buffer = false, inside = false;
+  bool error = false, loader = false, buffer = false, inside = false, passes = false;
 };
 Wishes wishes;
 
@@ -127,6 +127,7 @@ void draw(const Canvas& canvas, int frame, int part) {
   f.glClear(GL_COLOR_BUFFER_BIT);
   if (wishes.es) return;
   if (canvas.list != 0) f.glCallList(canvas.list);
+  if (wishes.passes) f.glBindFramebuffer(GL_FRAMEBUFFER, 0);
   f.glBegin(GL_TRIANGLES);
   f.glColor3f(1, static_cast<float>(part) / 8, 0);
   f.glVertex2f(-1, -1), f.glVertex2f(1, -1), f.glVertex2f(0, 1);
@@ -272,6 +273,7 @@ Wishes read_wishes(int count, char** words) {
     result.loader |= word == "loader";
     result.buffer |= word == "buffer";
     result.inside |= word == "inside";
+    result.passes |= word == "passes";
   }
   return result;
 }

@@ -142,6 +142,23 @@ TEST_F(GlApp, AFewFramesSayOfWhichDrawsTheyAreMade) {
   }
 }
 
+std::vector<int> passes_of(const std::vector<part::DrawRecord>& draws) {
+  std::vector<int> passes;
+  for (const part::DrawRecord& draw : draws) passes.push_back(draw.pass);
+  return passes;
+}
+
+TEST_F(GlApp, DrawsSayOfWhichPassTheyAre) {
+  for (const auto& [frame, draws] : draws_by_frame(trace("linked 10000 2")))
+    EXPECT_EQ(passes_of(draws), (std::vector<int>{1, 1, 2, 2, 3, 3})) << "one a visit, frame " << frame;
+  for (const std::string way : {"linked", "procaddr"}) {
+    const auto sampled = draws_by_frame(trace(way + " 10000 2 passes"));
+    EXPECT_GE(sampled.size(), 1u) << way;
+    for (const auto& [frame, draws] : sampled)
+      EXPECT_EQ(passes_of(draws), (std::vector<int>{1, 2, 3, 4, 5, 6})) << "frame " << frame << ", " << way;
+  }
+}
+
 TEST_F(GlApp, DisplayListsInsideOfADrawGetNoStamps) {
   const PartContent part = trace("linked 10000 1 list inside");
   for (const auto& [frame, draws] : draws_by_frame(part)) {

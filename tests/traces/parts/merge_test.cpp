@@ -269,11 +269,13 @@ TEST(Merge, DrawsOfASampledFrameLieInItsGpuTime) {
   PartBuilder part = frames_part(Source::kGl);
   add_frame(part, 1, 1'000, 100, 900);
   add_frame(part, 2, 2'000, 1'100, 1'900);
-  const auto draw = [&](std::int64_t begin_ns, std::int64_t end_ns, std::uint64_t frame, std::uint32_t calls) {
-    part.add(
-        RecordType::kDraw,
-        part::DrawRecord{
-            .gpu_begin_ns = kT + begin_ns, .gpu_end_ns = kT + end_ns, .frame = frame, .calls = calls, .swapchain = 1});
+  const auto draw = [&](std::int64_t begin_ns, std::int64_t end_ns, std::uint64_t frame, std::uint16_t calls) {
+    part.add(RecordType::kDraw, part::DrawRecord{.gpu_begin_ns = kT + begin_ns,
+                                                 .gpu_end_ns = kT + end_ns,
+                                                 .frame = frame,
+                                                 .calls = calls,
+                                                 .pass = 4,
+                                                 .swapchain = 1});
   };
   draw(1'110, 1'400, 2, 1);
   draw(1'400, 1'890, 2, 3);
@@ -285,6 +287,7 @@ TEST(Merge, DrawsOfASampledFrameLieInItsGpuTime) {
   EXPECT_EQ(timeline.draws()[0].start_ns + origin, 1'110);
   EXPECT_EQ(timeline.draws()[1].duration_ns, 490);
   EXPECT_EQ(timeline.draws()[1].calls, 3u);
+  EXPECT_EQ(timeline.draws()[1].pass, 4u);
   EXPECT_EQ(timeline.draws()[0].swapchain, timeline.frames()[1].swapchain);
   EXPECT_EQ(timeline.provenance().skipped.at("not understood"), 1u);
   EXPECT_TRUE(merge({bytes}, {.first_frame = 1, .last_frame = 1}).draws().empty()) << "their frame is not wanted";

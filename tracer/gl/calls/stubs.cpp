@@ -137,7 +137,7 @@ __asm__(R"(
   corun_gl_stubs:
 )"
 #define CORUN_STUB(name) "corun_work_call " #name "\n"
-        CORUN_GL_WORK_CALLS(CORUN_STUB)
+        CORUN_GL_WORK_CALLS(CORUN_STUB) CORUN_GL_PASS_CALLS(CORUN_STUB)
 #undef CORUN_STUB
 #define CORUN_STUB(name, free) "corun_hooked_call " #name ", " #free "\n"
             CORUN_GL_HOOKED_CALLS(CORUN_STUB)

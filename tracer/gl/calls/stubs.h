@@ -10,25 +10,25 @@
 /// asked for one of them must end up there. The function behind stub 0 is found when it is called; where it depends on
 /// the caller, that happens at every call and the slot stays as it was.
 ///
-/// Stubs of work calls ask the thread whether anything is to be done, and jump on to the true function with arguments,
-/// stack and return address as they came. Stubs of hooked calls jump to their hook with the true function in a register
-/// more. Neither needs a signature, and so neither can get one wrong.
+/// Stubs of work and pass calls ask the thread whether anything is to be done, and jump on to the true function with
+/// arguments, stack and return address as they came. Stubs of hooked calls jump to their hook with the true function in
+/// a register more. Neither needs a signature, and so neither can get one wrong.
 namespace corun::gl {
 
 inline constexpr int kVariants = 4;
 inline constexpr std::size_t kStubBytes = 64;
 
 extern "C" {
-/// Stub `v` of name `i`, in the order of the two lists, begins at byte (i * kVariants + v) * kStubBytes.
+/// Stub `v` of name `i`, in the order of the three lists, begins at byte (i * kVariants + v) * kStubBytes.
 extern char corun_gl_stubs[];
 extern char corun_gl_stubs_end[];
-/// Slot of that stub; null where it stands for nothing yet. Slot 0 of a work call points to code that resolves it until
+/// Slot of that stub; null where it stands for nothing yet. Slot 0 of such a call points to code that resolves it until
 /// then.
 extern void* corun_gl_slots[];
 /// Does nothing and returns 0: stands for a function that is not there.
 void corun_gl_nothing();
 
-/// Called by the stubs. `stub` is inside the one of the work call.
+/// Called by the stubs. `stub` is inside the one of the work or pass call.
 void corun_gl_before_work(const void* stub);
 void* corun_gl_resolve(std::size_t name, const void* caller);
 }

@@ -22,9 +22,13 @@ using namespace preload;
 
 constexpr const char* kNames[] = {
 #define CORUN_NAME(name, ...) #name,
-    CORUN_GL_WORK_CALLS(CORUN_NAME) CORUN_GL_HOOKED_CALLS(CORUN_NAME)
+    CORUN_GL_WORK_CALLS(CORUN_NAME) CORUN_GL_PASS_CALLS(CORUN_NAME) CORUN_GL_HOOKED_CALLS(CORUN_NAME)
 #undef CORUN_NAME
 };
+#define CORUN_COUNT(name) +1
+constexpr std::size_t kWorkCalls = 0 CORUN_GL_WORK_CALLS(CORUN_COUNT);
+constexpr std::size_t kPassCalls = 0 CORUN_GL_PASS_CALLS(CORUN_COUNT);
+#undef CORUN_COUNT
 constexpr std::size_t kNameCount = sizeof(kNames) / sizeof(kNames[0]);
 constexpr std::size_t kNone = kNameCount;
 
@@ -55,6 +59,11 @@ std::size_t index_of(const char* name) {
       high = middle;
   }
   return low < kNameCount && strcmp(kNames[kSorted[low]], name) == 0 ? kSorted[low] : kNone;
+}
+
+std::size_t index_of_stub(const void* stub) {
+  const auto byte = static_cast<std::size_t>(static_cast<const char*>(stub) - corun_gl_stubs);
+  return byte / (kVariants * kStubBytes);
 }
 
 void* stub(std::size_t name, std::size_t variant) { return corun_gl_stubs + (name * kVariants + variant) * kStubBytes; }
@@ -131,10 +140,9 @@ void* find_true_function(const char* name) {
   return found != nullptr ? found : find_anywhere(name);
 }
 
-const char* name_of(const void* stub) {
-  const auto byte = static_cast<std::size_t>(static_cast<const char*>(stub) - corun_gl_stubs);
-  return kNames[byte / (kVariants * kStubBytes)];
-}
+const char* name_of(const void* stub) { return kNames[index_of_stub(stub)]; }
+
+bool ends_pass(const void* stub) { return index_of_stub(stub) - kWorkCalls < kPassCalls; }
 
 void* find_beside(const void* function, const char* name) {
   void* found = find_in_scope_of(function, name);

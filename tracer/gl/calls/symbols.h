@@ -24,5 +24,7 @@ void* find_beside(const void* function, const char* name);
 
 /// Name of the function for which this stub stands; any address inside of it will do.
 const char* name_of(const void* stub);
+/// Whether that function is one of CORUN_GL_PASS_CALLS.
+bool ends_pass(const void* stub);
 
 }  // namespace corun::gl

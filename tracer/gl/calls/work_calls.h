@@ -47,4 +47,18 @@
   X(glCopyImageSubData) X(glCopyImageSubDataEXT) X(glCopyImageSubDataOES) X(glCopyBufferSubData)                      \
   X(glCopyNamedBufferSubData)                                                                                         \
   X(glGenerateMipmap) X(glGenerateMipmapEXT) X(glGenerateMipmapOES) X(glGenerateTextureMipmap)
+
+/// Functions of GL behind which work may have to wait for what came before: it goes to another target or reads what was
+/// written. They end a pass.
+#define CORUN_GL_PASS_CALLS(X)                                                                                        \
+  X(glBindFramebuffer) X(glBindFramebufferEXT) X(glBindFramebufferOES)                                                \
+  X(glFramebufferTexture) X(glFramebufferTextureARB) X(glFramebufferTextureEXT) X(glFramebufferTextureOES)            \
+  X(glFramebufferTexture1D) X(glFramebufferTexture2D) X(glFramebufferTexture3D)                                       \
+  X(glFramebufferTexture1DEXT) X(glFramebufferTexture2DEXT) X(glFramebufferTexture3DEXT)                              \
+  X(glFramebufferTexture2DOES) X(glFramebufferTexture3DOES)                                                           \
+  X(glFramebufferTextureLayer) X(glFramebufferTextureLayerARB) X(glFramebufferTextureLayerEXT)                        \
+  X(glFramebufferRenderbuffer) X(glFramebufferRenderbufferEXT) X(glFramebufferRenderbufferOES)                        \
+  X(glNamedFramebufferTexture) X(glNamedFramebufferTextureLayer) X(glNamedFramebufferRenderbuffer)                    \
+  X(glDrawBuffer) X(glDrawBuffers) X(glDrawBuffersARB) X(glDrawBuffersEXT)                                            \
+  X(glMemoryBarrier) X(glMemoryBarrierEXT) X(glMemoryBarrierByRegion) X(glTextureBarrier) X(glTextureBarrierNV)
 // clang-format on
