@@ -42,7 +42,9 @@ Neighbours::Neighbours() {
 void Neighbours::look(const std::vector<std::string>& parts) {
   for (const Nvml::Worker& worker : nvml_.workers()) {
     const bool is_seen_here = !process_field(worker.process, 3).empty();
-    const bool is_foreign = before_.contains(worker.process) || (is_seen_here && !is_ours(worker.process, parts));
+    const bool is_own = is_seen_here && !before_.contains(worker.process) && is_ours(worker.process, parts);
+    const bool is_foreign = before_.contains(worker.process) || (is_seen_here && !is_own);
+    if (is_own) own_gpus_.insert(worker.uuid);
     if (is_foreign && !is_mps_server(worker.process)) gpus_.insert(worker.uuid);
   }
 }

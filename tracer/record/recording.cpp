@@ -182,11 +182,13 @@ void Recording::look_for_neighbours(Clock::time_point now) {
   if (now < window_begin_ || (window_end_ && now >= *window_end_)) return;
   if (!is_window_seen_) neighbours_.skip();
   if (!std::exchange(is_window_seen_, true)) return;
-  const std::size_t known = neighbours_.gpus().size();
+  const auto known = [&] { return neighbours_.gpus().size() + neighbours_.own_gpus().size(); };
+  const std::size_t before = known();
   neighbours_.look(folder_.parts());
-  if (neighbours_.gpus().size() == known) return;
+  if (known() == before) return;
   try {
     for (const std::string& gpu : neighbours_.gpus()) folder_.remember(kNeighboursOn + gpu, 1);
+    for (const std::string& gpu : neighbours_.own_gpus()) folder_.remember(kWorkedOn + gpu, 1);
   } catch (const Error& error) {
     notes_.push_back("other programs used the GPU, which could not be written down: " + error.message());
   }

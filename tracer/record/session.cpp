@@ -56,7 +56,8 @@ void explain_emptiness(const std::vector<PartContent>& parts, std::vector<std::s
   }
 }
 
-/// Where the parts name no GPU (frames alone), every foreign program counts.
+/// Where the parts name no GPU (frames alone), the driver may say on which one the programs worked; else every foreign
+/// program counts.
 bool had_neighbours(const std::vector<PartContent>& parts, const Memory& memory) {
   std::vector<std::string> own;
   for (const PartContent& part : parts) {
@@ -65,6 +66,10 @@ bool had_neighbours(const std::vector<PartContent>& parts, const Memory& memory)
       const std::string uuid = std::ranges::any_of(part.contexts, is_on_it) ? uuid_text(device) : "";
       if (!uuid.empty()) own.push_back(kNeighboursOn + uuid);
     }
+  }
+  if (own.empty()) {
+    for (const auto& [name, value] : memory)
+      if (name.starts_with(kWorkedOn)) own.push_back(kNeighboursOn + name.substr(std::string_view(kWorkedOn).size()));
   }
   return std::ranges::any_of(memory, [&](const auto& entry) {
     return entry.first.starts_with(kNeighboursOn) && (own.empty() || std::ranges::find(own, entry.first) != own.end());

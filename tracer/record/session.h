@@ -16,6 +16,7 @@ inline constexpr const char* kUntracedFrom =
     "bare_from_ns";                                  ///< instant at which the delay of the untraced pass was over
 inline constexpr const char* kMemoryOn = "memory:";  ///< and a GPU's uuid: bytes that came into use there
 inline constexpr const char* kNeighboursOn = "neighbours:";  ///< and a GPU's uuid: foreign programs worked there
+inline constexpr const char* kWorkedOn = "worked:";          ///< and a GPU's uuid: programs of the recording did
 
 /// A process of a session.
 struct RecordedProcess {

@@ -301,6 +301,22 @@ TEST_F(Recorder, TheCaptureSaysWhatTheGpuDrewWhileItsKernelsRan) {
   EXPECT_TRUE(capture().provenance().power.empty()) << "too short for the meter";
 }
 
+bool has_neighbours(const Timeline& timeline) { return timeline.fidelity().co_run; }
+
+// Frames name no GPU. The recorder counts as one of its own programs, process 1 does not.
+TEST_F(Recorder, FramesHaveNeighboursOnTheGpuOnWhichTheyAreDrawn) {
+  const auto frames_with = [&](const std::string& workers) {
+    std::ofstream(folder_ / "workers") << workers;
+    const Finished done = record({"-f"}, {"open=gl", "frames=20", "sleep=300"}, {{"LD_LIBRARY_PATH", CORUN_FAKE_NVML}});
+    EXPECT_EQ(done.code, 0) << done.err;
+    return capture();
+  };
+  EXPECT_TRUE(has_neighbours(frames_with("0 0\n1 0\n")));
+  EXPECT_FALSE(has_neighbours(frames_with("0 0\n1 1\n"))) << "on another GPU";
+  EXPECT_TRUE(has_neighbours(frames_with("1 1\n"))) << "it is not known on which the frames were drawn";
+  EXPECT_FALSE(has_neighbours(frames_with("0 0\n")));
+}
+
 // It sleeps between its kernels but for the calls that make them.
 TEST_F(Recorder, TheCaptureSaysWhatItsHostHadOfTheCpu) {
   const Finished done = record({}, {"open=cuda", "kernels=3", "sleep=900", "kernels=3"});
