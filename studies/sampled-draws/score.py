@@ -16,6 +16,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 SIMCLI = HERE.parents[1] / "build/release/simcli"
+BY_TIME = ["scene", "large", "middle"]
 GAMES = ["scene", "large", "middle", "small", "openarena"]
 HOSTS = ["first", "second"]
 SWITCHES_MS = 0.36  # of two contexts: a turn of the game as the spinning kernel sees it holds them
@@ -61,6 +62,13 @@ def company(results, measured):
             error = 100 * (value / statistics.mean(means) - 1)
             errors.setdefault((figure, game == "openarena"), []).append(abs(error))
             print(f"| {game} | {figure} | {means[0]:.1f}, {means[1]:.1f} | {value:.1f} | {error:+.1f} % |")
+    for game in BY_TIME:
+        means = [statistics.mean(row[key] for row in measured if row["game"] == game)
+                 for key in ("fps", "training_per_s")]
+        values = [predicted(results, f"{game} by time", client, metric)
+                  for client, metric in (("game", "fps_mean"), ("resnet50", "throughput_per_s"))]
+        for figure, value, mean in zip(("frames per second", "training, 1/s"), values, means):
+            print(f"| {game}, without passes | {figure} | {mean:.1f} | {value:.1f} | {100 * (value / mean - 1):+.1f} % |")
     print()
     for (figure, is_engine), its in errors.items():
         if not is_engine:

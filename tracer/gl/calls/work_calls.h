@@ -59,6 +59,7 @@
   X(glFramebufferTextureLayer) X(glFramebufferTextureLayerARB) X(glFramebufferTextureLayerEXT)                        \
   X(glFramebufferRenderbuffer) X(glFramebufferRenderbufferEXT) X(glFramebufferRenderbufferOES)                        \
   X(glNamedFramebufferTexture) X(glNamedFramebufferTextureLayer) X(glNamedFramebufferRenderbuffer)                    \
-  X(glDrawBuffer) X(glDrawBuffers) X(glDrawBuffersARB) X(glDrawBuffersEXT)                                            \
+  X(glFramebufferTextureMultiviewOVR) X(glNamedFramebufferDrawBuffer) X(glNamedFramebufferDrawBuffers)                \
+  X(glDrawBuffer) X(glDrawBuffers) X(glDrawBuffersARB) X(glDrawBuffersATI) X(glDrawBuffersEXT)                        \
   X(glMemoryBarrier) X(glMemoryBarrierEXT) X(glMemoryBarrierByRegion) X(glTextureBarrier) X(glTextureBarrierNV)
 // clang-format on
