@@ -112,7 +112,7 @@ struct DrawRecord {
   std::int64_t start_ns = 0;
   std::int64_t duration_ns = 0;
   std::uint32_t calls = 0;
-  std::uint32_t pass = 0;  ///< of its frame, from 1 on: what is drawn to one target without a break; 0: not recorded
+  std::uint32_t pass = 0;  ///< of its context in the frame, from 1 on: drawn to one target at a time; 0: not recorded
   std::uint32_t swapchain = 0;  ///< index into Timeline::swapchains()
   friend bool operator==(const DrawRecord&, const DrawRecord&) = default;
 };

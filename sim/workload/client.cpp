@@ -278,7 +278,7 @@ Submission& Client::push_submission(std::uint32_t index) {
   if (spec_.duration_jitter > 0 && !op.continues)
     job.duration_factor = duration_random_.lognormal(1.0, spec_.duration_jitter);
   factor *= job.duration_factor;
-  const Duration extra = is_render ? FrameRendering::extra_time(job, next_submission_) : Duration{0};
+  const Duration extra = is_render ? FrameRendering::take_extra_time(job, next_submission_) : Duration{0};
   pushed.number = next_submission_;
   pushed.job = job.number;
   pushed.index = index;

@@ -163,7 +163,7 @@ class Client {
   HostStep now_step_;             ///< that step, once its gap has begun
   bool gap_served_ = false;       ///< the current step's gap has passed
   bool is_submitting_ = false;    ///< inside ClientHost::submit
-  Time joined_;
+  Time joined_;                   ///< its releases count from then on
   Time last_job_start_ = kNever;
   Time release_ = kNever;  ///< of the next job, once it is known: a clock that is late must not miss it
   FrameRendering frames_;

@@ -53,7 +53,7 @@ double FrameRendering::cost_of(const JobProgress& job) const {
   return cost_in(spec_.workload->scene_of(*job.job), spec_.quality_menu[job.quality_level]);
 }
 
-Duration FrameRendering::extra_time(JobProgress& job, std::uint64_t submission) {
+Duration FrameRendering::take_extra_time(JobProgress& job, std::uint64_t submission) {
   Duration extra = std::exchange(job.switch_cost, Duration{0});
   if (job.shadow && submission == job.last_render) extra += job.shadow_time;
   return extra;

@@ -30,8 +30,8 @@ class FrameRendering {
   /// Factor on the time of its render operations.
   double cost_of(const JobProgress& job) const;
   /// What its render operation `submission` takes more: new settings before the first of a frame, its shadow after the
-  /// last.
-  static Duration extra_time(JobProgress& job, std::uint64_t submission);
+  /// last. To be asked once for each of them, in order: the first takes the settings from the job.
+  static Duration take_extra_time(JobProgress& job, std::uint64_t submission);
 
   /// All of its work has finished.
   void end(const JobProgress& frame);

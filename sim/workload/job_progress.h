@@ -8,7 +8,7 @@
 
 namespace corun {
 
-/// A job that its client has begun and not finished.
+/// A job that its client has begun, until it is reported.
 struct JobProgress {
   std::uint64_t number = 0;
   const Job* job = nullptr;

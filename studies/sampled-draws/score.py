@@ -62,13 +62,14 @@ def company(results, measured):
             error = 100 * (value / statistics.mean(means) - 1)
             errors.setdefault((figure, game == "openarena"), []).append(abs(error))
             print(f"| {game} | {figure} | {means[0]:.1f}, {means[1]:.1f} | {value:.1f} | {error:+.1f} % |")
-    for game in BY_TIME:
+    for game in BY_TIME:  # as the mean of both hosts
         means = [statistics.mean(row[key] for row in measured if row["game"] == game)
                  for key in ("fps", "training_per_s")]
         values = [predicted(results, f"{game} by time", client, metric)
                   for client, metric in (("game", "fps_mean"), ("resnet50", "throughput_per_s"))]
         for figure, value, mean in zip(("frames per second", "training, 1/s"), values, means):
-            print(f"| {game}, without passes | {figure} | {mean:.1f} | {value:.1f} | {100 * (value / mean - 1):+.1f} % |")
+            error = 100 * (value / mean - 1)
+            print(f"| {game}, without passes | {figure} | {mean:.1f} | {value:.1f} | {error:+.1f} % |")
     print()
     for (figure, is_engine), its in errors.items():
         if not is_engine:

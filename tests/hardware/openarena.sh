@@ -15,7 +15,7 @@ HOME=$home SDL_VIDEODRIVER=offscreen stdbuf -oL "$ENGINE" +set fs_basepath "$OPE
   +set r_swapInterval 0 $pacing +set nextdemo quit +demo demo088-test1 </dev/null >"$log" 2>&1 &
 engine=$!
 
-# An engine that is killed in the middle of a frame spoils the GPU (docs/live.md). One that hangs in its own shutdown
+# An engine that is killed in the middle of a frame can spoil the GPU (docs/live.md). One that hangs in its own shutdown
 # ends at the second signal.
 end_engine() {
   for signal in TERM TERM KILL; do

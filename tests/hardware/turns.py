@@ -34,14 +34,24 @@ def watch(probe, gpu):
     return series["gap_begin_ns"], series["gap_length_ns"]
 
 
+def end(game):
+    """An engine that hangs in its own shutdown ends at the second signal."""
+    for _ in range(3):
+        os.killpg(game.pid, signal.SIGTERM)
+        try:
+            return game.wait(5)
+        except subprocess.TimeoutExpired:
+            pass
+    sys.exit("turns.py: the game does not end")
+
+
 def main(probe, gpu, seconds, *command):
     game = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True)
     time.sleep(float(seconds))
     try:
         begins, lengths = watch(probe, gpu)
     finally:
-        os.killpg(game.pid, signal.SIGTERM)
-        game.wait()
+        end(game)
     if not lengths:
         sys.exit("turns.py: the game never had the device")
     own = [after - begin - length for begin, length, after in zip(begins, lengths, begins[1:])]

@@ -6,9 +6,9 @@
 
 namespace corun::gl {
 
-/// What this library knows of a thread. `is_settled` comes first: the stubs of work calls read it, and go straight on
-/// where it is true. It is false where a work call would open a visit or belongs to a sample of draws, or where that
-/// has yet to be found out.
+/// What this library knows of a thread. `is_settled` comes first: the stubs of work and pass calls read it, and go
+/// straight on where it is true. Work calls settle it. It is false where a work call would open a visit or belongs to a
+/// sample of draws, or where that has yet to be found out.
 struct Thread {
   bool is_settled;
   bool is_inside;     ///< of a hook: what GL or another library calls from there is none of the program's

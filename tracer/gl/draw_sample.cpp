@@ -49,6 +49,7 @@ void DrawSample::call(const QueryApi& api, bool may_stamp) {
 }
 
 void DrawSample::end_visit(const QueryApi& api) {
+  ends_pass_ = false;  // no call follows
   if (is_in_visit_) take_stamp(api);
   is_in_visit_ = false;
 }

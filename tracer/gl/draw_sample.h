@@ -7,9 +7,9 @@
 namespace corun::gl {
 
 /// What a frame of one GL context is made of: in a sampled frame the GPU stamps what lies between the calls that give
-/// it work, or between every n of them where there are more than kMostPieces, and between passes (kMostPasses at most;
-/// what follows goes to the last one). How many calls share a piece is known from the sample before; the first one only
-/// counts them.
+/// it work, or between every n of them where there are kMostPieces or more, and between passes (kMostPasses at most;
+/// what follows is told apart no more). How many calls share a piece is known from the sample before; the first one
+/// only counts them.
 ///
 /// One sample is in the making or in flight at a time. It is kept if all of its frame was stamped; a frame of more than
 /// kMostCalls calls is given up after so many. So a sample costs at most that many looks at a counter and kMostStamps

@@ -95,7 +95,8 @@ void Visits::hand_over_draws(guest::FrameLog& log) {
     const std::int64_t at_ns = clock_.to_monotonic(unwrap(api_.result(stamp.query)));
     if (stamp.calls > 0) {
       pass += stamp.begins_pass ? 1 : 0;
-      log.draw({{}, from_ns, at_ns, draws_.frame(), stamp.calls, pass, draws_.swapchain()});
+      const std::uint16_t told = pass < DrawSample::kMostPasses ? pass : std::uint16_t{0};
+      log.draw({{}, from_ns, at_ns, draws_.frame(), stamp.calls, told, draws_.swapchain()});
     }
     from_ns = at_ns;
   }

@@ -18,7 +18,7 @@ namespace corun::guest {
 
 namespace {
 
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 constexpr int kWriterNice = 10;
 constexpr std::size_t kWriterStack = 128 * 1024;
 constexpr std::size_t kReasons = 16;

@@ -7,7 +7,7 @@
 
 namespace corun {
 
-/// A part of a whole with the name that all programs give it in JSON.
+/// A part of a whole or of a peak, with the name that all programs give it in JSON.
 struct NamedPart {
   std::string_view name;
   double part = 0;

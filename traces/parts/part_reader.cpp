@@ -12,7 +12,7 @@ namespace {
 using part::RecordHead;
 using part::RecordType;
 
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 constexpr std::size_t kAlignment = 8;
 constexpr char kPackedTag = 0x0A;  // of Records.packed: field number * 8 + wire type
 

@@ -67,7 +67,7 @@ struct ProcessRecord {
   std::uint64_t start_ticks;  ///< with `process`, names it for good (field 22 of /proc/PID/stat)
   std::int64_t monotonic_ns;  ///< both clocks read together, when the part was opened
   std::int64_t realtime_ns;
-  std::uint32_t version;      ///< of these records: 1
+  std::uint32_t version;      ///< of these records: 2; in 1, draws had no pass
   std::uint32_t api_version;  ///< of CUPTI (130000), of Vulkan's device, 0 for GL
 };
 

@@ -20,7 +20,7 @@ Pieces equal_pieces(Duration gpu, Duration each) {
   return pieces;
 }
 
-/// The front end hands draws of a pass over in advance, unless they take no longer than that or are long.
+/// The front end hands pieces of a pass over in advance, unless they take less than that or are long.
 bool may_break(const DrawRecord& before, const DrawRecord& next) {
   const auto is_long = [](const DrawRecord& draw) { return draw.duration_ns >= to_ns(FrameDraws::kLong); };
   const bool is_ahead = before.duration_ns >= to_ns(FrameDraws::kHandOver) * before.calls;

@@ -16,10 +16,10 @@ namespace corun {
 ///
 /// Where the capture sampled the composition of frames, a frame is made as the last one sampled before it (the first
 /// one sampled, before that), scaled to its own GPU time; draws are put together to pieces as near to kFinest as their
-/// ends allow. Draws of one pass are not parted where the device's front end is ahead: they take longer than kHandOver
-/// for each call, and none of the two is kLong. Captures without passes have them parted anywhere. Where the
-/// composition was not sampled, pieces are equal and about as long as stated, or kUncut. No frame has more than
-/// kMostPieces.
+/// ends allow. Sampled pieces of one pass are not parted where the device's front end is ahead: the earlier takes at
+/// least kHandOver for each of its calls, and neither is kLong. Captures without passes have them parted anywhere.
+/// Where the composition was not sampled, pieces are equal and about as long as stated, or kUncut. No frame has more
+/// than kMostPieces.
 class FrameDraws {
  public:
   /// Of the frames of one swap chain, which the timeline has. `stated`: length of a draw; 0 = not stated. It goes
@@ -40,11 +40,11 @@ class FrameDraws {
   /// ends hardly depends on it. With it, frame rates of sessions of `scene` are predicted 0.2 % off in the mean and 1.5
   /// at worst, in pieces of 2 ms 1.0 and 8.2 (studies/sessions).
   static constexpr Duration kFinest{100'000};
-  /// What the front end takes for a call: 361 small draws of a shadow pass take 0.16 to 0.2 ms on an H200
-  /// (studies/sampled-draws).
+  /// What the front end takes for a call, at most: 361 small draws of a shadow pass take 0.16 to 0.2 ms on an H200,
+  /// most of them 0.3 us (studies/sampled-draws).
   static constexpr Duration kHandOver{500};
-  /// The front end is not ahead of a draw as long as a `graphics_slice` of an H200: turns end with it, and begin
-  /// behind.
+  /// The front end is not ahead of a piece as long as a `graphics_slice` of an H200: turns end with it, and begin
+  /// behind. The same for all devices.
   static constexpr Duration kLong{1'024'000};
   static constexpr std::int64_t kMostPieces = 256;
 

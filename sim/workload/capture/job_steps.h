@@ -22,7 +22,7 @@ struct HostSide {
   const HostSequence& sequence;  ///< is asked for starts alone
   const JobSplit& split;
   const std::vector<HostWait>& waits;             ///< of the jobs, in order; all other events are submissions
-  const std::vector<std::int64_t>& unseen_waits;  ///< as the function of this name says
+  const std::vector<std::int64_t>& unseen_waits;  ///< see unseen_waits.h
   /// By operation of the capture: its number in the workload, or OpRecord::kNoIndex where it is left out. Empty where
   /// no wait is for a single operation.
   const Column<std::uint32_t>& index_of;

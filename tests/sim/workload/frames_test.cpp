@@ -126,6 +126,17 @@ TEST(FrameDraws, CallsAtThePaceOfTheFrontEndArePartedAnywhere) {
       << "0.5 us each: the front end is ahead";
 }
 
+TEST(FrameDraws, APieceAtTheFrontEndsPaceEndsItsLeadWithinAPass) {
+  EXPECT_EQ(pieces(game({3 * kMs}, {{0, {{kMs, 1}, {kMs / 2, 1}, {kMs / 2, 1, 2'000}, {kMs, 1}}}}), 0),
+            (std::vector<Duration>{2ms, 1ms}));
+}
+
+TEST(FrameDraws, APieceIsAsLongAsASliceFromThereOn) {
+  const std::int64_t slice = 1'024'000;
+  EXPECT_EQ(pieces(game({2 * slice}, {{0, {{slice, 1, 8}, {slice, 1, 8}}}}), 0).size(), 2u) << "of several calls, too";
+  EXPECT_EQ(pieces(game({2 * slice - 2}, {{0, {{slice - 1, 1}, {slice - 1, 1}}}}), 0).size(), 1u);
+}
+
 TEST(FrameDraws, TheFrontEndIsNotAheadOfADrawAsLongAsATurn) {
   EXPECT_EQ(pieces(game({4 * kMs}, {{0, {{kMs, 1}, {2 * kMs, 1}, {kMs / 2, 1}, {kMs / 2, 1}}}}), 0),
             (std::vector<Duration>{1ms, 2ms, 1ms}));

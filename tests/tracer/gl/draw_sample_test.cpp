@@ -86,6 +86,19 @@ TEST_F(DrawSampleTest, APassBeginsWithAStampAndSoDoesAVisit) {
       << "five calls share a stamp within a pass";
 }
 
+TEST_F(DrawSampleTest, APassWithoutCallsIsNone) {
+  visit(1, 10);
+  for (std::uint32_t i = 0; i < DrawSample::kMostPasses; ++i) {
+    sample_->meet(2);
+    sample_->begin_visit(api_, 3);
+    sample_->end_pass();
+    sample_->end_visit(api_);
+  }
+  std::uint32_t passes = 0;
+  for (std::uint32_t i = 0; i < sample_->stamp_count(); ++i) passes += sample_->stamp(i).begins_pass ? 1 : 0;
+  EXPECT_EQ(passes, DrawSample::kMostPasses) << "one a visit";
+}
+
 TEST_F(DrawSampleTest, AFrameOfManyPassesKeepsRoomForItsPieces) {
   visit(1, 2'000);
   sample_->meet(2);

@@ -93,7 +93,7 @@ TEST(PartReader, RecordsOfLaterVersionsAreSkippedByTheirSize) {
 
 TEST(PartReader, ANewerVersionIsRefused) {
   part::ProcessRecord process = some_process();
-  process.version = 2;
+  process.version = 3;
   try {
     read_part(PartBuilder{process}.bytes(), "a.part");
     FAIL() << "was read";

@@ -48,8 +48,8 @@
   X(glCopyNamedBufferSubData)                                                                                         \
   X(glGenerateMipmap) X(glGenerateMipmapEXT) X(glGenerateMipmapOES) X(glGenerateTextureMipmap)
 
-/// Functions of GL behind which work may have to wait for what came before: it goes to another target or reads what was
-/// written. They end a pass.
+/// Functions of GL that give no work and behind which it may have to wait for what came before: it goes to another
+/// target or reads what was written. They end a pass, also where the target stays the same.
 #define CORUN_GL_PASS_CALLS(X)                                                                                        \
   X(glBindFramebuffer) X(glBindFramebufferEXT) X(glBindFramebufferOES)                                                \
   X(glFramebufferTexture) X(glFramebufferTextureARB) X(glFramebufferTextureEXT) X(glFramebufferTextureOES)            \
@@ -59,7 +59,10 @@
   X(glFramebufferTextureLayer) X(glFramebufferTextureLayerARB) X(glFramebufferTextureLayerEXT)                        \
   X(glFramebufferRenderbuffer) X(glFramebufferRenderbufferEXT) X(glFramebufferRenderbufferOES)                        \
   X(glNamedFramebufferTexture) X(glNamedFramebufferTextureLayer) X(glNamedFramebufferRenderbuffer)                    \
+  X(glFramebufferTexture2DMultisampleEXT) X(glFramebufferTextureFaceARB) X(glFramebufferTextureFaceEXT)               \
+  X(glNamedFramebufferTextureEXT) X(glNamedFramebufferTextureLayerEXT) X(glNamedFramebufferRenderbufferEXT)           \
   X(glFramebufferTextureMultiviewOVR) X(glNamedFramebufferDrawBuffer) X(glNamedFramebufferDrawBuffers)                \
   X(glDrawBuffer) X(glDrawBuffers) X(glDrawBuffersARB) X(glDrawBuffersATI) X(glDrawBuffersEXT)                        \
-  X(glMemoryBarrier) X(glMemoryBarrierEXT) X(glMemoryBarrierByRegion) X(glTextureBarrier) X(glTextureBarrierNV)
+  X(glMemoryBarrier) X(glMemoryBarrierEXT) X(glMemoryBarrierByRegion) X(glTextureBarrier) X(glTextureBarrierNV)  \
+  X(glBlendBarrier) X(glBlendBarrierKHR) X(glBlendBarrierNV)
 // clang-format on
