@@ -18,7 +18,6 @@ namespace corun::guest {
 
 namespace {
 
-constexpr std::uint32_t kVersion = 2;
 constexpr int kWriterNice = 10;
 constexpr std::size_t kWriterStack = 128 * 1024;
 constexpr std::size_t kReasons = 16;
@@ -282,7 +281,7 @@ struct PartFile::State {
     process.start_ticks = ticks;
     process.monotonic_ns = monotonic_ns();
     process.realtime_ns = realtime_ns();
-    process.version = kVersion;
+    process.version = part::kVersion;
     process.api_version = api_version;
     put(process.head);
     put_text(name, static_cast<std::uint32_t>(strlen(name)));

@@ -12,7 +12,6 @@ namespace {
 using part::RecordHead;
 using part::RecordType;
 
-constexpr std::uint32_t kVersion = 2;
 constexpr std::size_t kAlignment = 8;
 constexpr char kPackedTag = 0x0A;  // of Records.packed: field number * 8 + wire type
 
@@ -177,9 +176,9 @@ PartContent read_part(std::string_view bytes, const std::string& path) {
     throw_input({path}, "{}, expected a part that begins with its process",
                 content.damage.empty() ? "no records in it" : content.damage);
   }
-  if (content.process.version > kVersion) {
+  if (content.process.version > part::kVersion) {
     throw Error(ErrorKind::kUnsupported, SourceLocation{path},
-                fmt::format("records of version {}, expected {}", content.process.version, kVersion),
+                fmt::format("records of version {}, expected {}", content.process.version, part::kVersion),
                 "read it with a newer corun");
   }
   return content;

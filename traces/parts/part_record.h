@@ -56,6 +56,9 @@ enum class Detail : std::uint32_t {
   kCount = 3,    ///< only kLaunchCount: an untraced pass
 };
 
+/// Version of these records. In 1, draws had no pass.
+inline constexpr std::uint32_t kVersion = 2;
+
 /// The process that wrote the part. Neither arguments, environment nor user are recorded; the program's name follows as
 /// a text id.
 struct ProcessRecord {
@@ -67,7 +70,7 @@ struct ProcessRecord {
   std::uint64_t start_ticks;  ///< with `process`, names it for good (field 22 of /proc/PID/stat)
   std::int64_t monotonic_ns;  ///< both clocks read together, when the part was opened
   std::int64_t realtime_ns;
-  std::uint32_t version;      ///< of these records: 2; in 1, draws had no pass
+  std::uint32_t version;      ///< kVersion of the writer
   std::uint32_t api_version;  ///< of CUPTI (130000), of Vulkan's device, 0 for GL
 };
 

@@ -63,6 +63,6 @@
   X(glNamedFramebufferTextureEXT) X(glNamedFramebufferTextureLayerEXT) X(glNamedFramebufferRenderbufferEXT)           \
   X(glFramebufferTextureMultiviewOVR) X(glNamedFramebufferDrawBuffer) X(glNamedFramebufferDrawBuffers)                \
   X(glDrawBuffer) X(glDrawBuffers) X(glDrawBuffersARB) X(glDrawBuffersATI) X(glDrawBuffersEXT)                        \
-  X(glMemoryBarrier) X(glMemoryBarrierEXT) X(glMemoryBarrierByRegion) X(glTextureBarrier) X(glTextureBarrierNV)  \
+  X(glMemoryBarrier) X(glMemoryBarrierEXT) X(glMemoryBarrierByRegion) X(glTextureBarrier) X(glTextureBarrierNV)       \
   X(glBlendBarrier) X(glBlendBarrierKHR) X(glBlendBarrierNV)
 // clang-format on
